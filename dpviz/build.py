@@ -1,0 +1,107 @@
+"""The one driver: a data handle, a method and a budget in; a release out."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from dpviz.domain import Domain
+from dpviz.errors import ParameterError, PrivacyError
+from dpviz.methods import Method
+from dpviz.methods import method as find_method
+from dpviz.private.budget import Budget, BudgetRow, positive_epsilon
+from dpviz.private.handle import DataHandle
+from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms import Noise, Progress, SecureNoise, SimulatedNoise
+from dpviz.release import Header, Release
+
+
+def from_points(
+    points: ArrayLike, domain: Domain, *, public: bool = False, name: str = "points"
+) -> DataHandle:
+    """A handle on coordinates in memory, shape (n, dims), in the domain's CRS.
+
+    Points outside the domain are dropped and not counted anywhere.
+    """
+    return DataHandle(name, domain, PointIndex.from_points(domain, points), public=public)
+
+
+def build(
+    handle: DataHandle,
+    method: str | Method = "privtree",
+    epsilon: float = 1.0,
+    *,
+    delta: float | None = None,
+    simulate: bool = False,
+    seed: int | None = None,
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> Release:
+    """Spend epsilon on one release.
+
+    Args:
+        handle: from :func:`dpviz.load` or :func:`from_points`.
+        method: a registered name or alias, or a method instance.
+        epsilon: the whole price for one privacy unit.
+        delta: the whole delta; the least that the method needs by default.
+        simulate: fast NumPy noise, NOT PRIVATE; accepted only for public data.
+        seed: makes a simulation repeatable; implies ``simulate``.
+        progress: called with (fraction, what); may raise to cancel.
+        **parameters: knobs of the method.
+
+    Raises:
+        ParameterError: an unknown method or parameter, or a value out of range.
+        PrivacyError: simulated noise, or a method without a guarantee, on sensitive data.
+    """
+    chosen = find_method(method, **parameters) if isinstance(method, str) else method
+    epsilon = positive_epsilon(epsilon)
+    simulate = simulate or seed is not None
+    if handle.domain.dims not in chosen.dims:
+        able = " or ".join(f"{dims}-D" for dims in chosen.dims)
+        raise ParameterError(
+            f"method {chosen.name} works in {able}, the data is {handle.domain.dims}-D: "
+            "choose another method"
+        )
+    if not handle.public:
+        if simulate:
+            raise PrivacyError("simulated noise is NOT PRIVATE: only for data declared public")
+        if not chosen.private:
+            raise PrivacyError(
+                f"method {chosen.name} has NO PRIVACY GUARANTEE: only for data declared public"
+            )
+    noise: Noise = SimulatedNoise(seed) if simulate else SecureNoise(progress)
+    # Group privacy: at ε/k for one record, k records of one unit cost ε wherever they fall.
+    group = handle.max_per_unit
+    delta = chosen.delta if delta is None else delta
+    budget = Budget(epsilon / group, delta)
+    nodes = chosen.build(handle._index, budget, noise)
+    header = Header(
+        method=chosen.name,
+        parameters=chosen.parameters(),
+        private=chosen.private and noise.private,
+        guarantee=_guarantee(chosen, epsilon, delta, handle, noise),
+        epsilon=epsilon,
+        delta=delta,
+        neighbouring=f"add or remove {handle.unit}",
+        unit=handle.unit,
+        budget=tuple(_price(row, group) for row in budget.rows),
+        source=handle.name,
+    )
+    return Release(handle.domain, nodes, header)
+
+
+def _price(row: BudgetRow, group: int) -> dict[str, Any]:
+    return {**dataclasses.asdict(row), "epsilon": row.epsilon * group}
+
+
+def _guarantee(
+    method: Method, epsilon: float, delta: float, handle: DataHandle, noise: Noise
+) -> str:
+    if not method.private:
+        return f"NOT PRIVATE: {method.title} has no privacy guarantee"
+    claim = f"ε = {epsilon:g}" + (f", δ = {delta:g}" if delta else "")
+    if not noise.private:
+        return f"NOT PRIVATE: simulated noise, as large as for {claim}"
+    return f"differentially private, {claim}, add or remove {handle.unit}"

@@ -1,0 +1,229 @@
+"""The public frame of a data set: bounds, columns, CRS and the integer lattice laid over them.
+
+A domain is public: it is chosen before anyone looks at the records. After loading, every position
+is an integer on its lattice, so that splits, containment, areas and duplicates are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpviz.errors import DomainError
+
+LATTICE_BITS = {1: 30, 2: 26, 3: 20, 4: 15}
+"""Lattice bits per axis by number of dimensions: 2-D is under a metre on Earth; a cell's code fits
+64 bits and its volume an int64 (2·26 = 52, 4·15 = 60)."""
+
+Int = NDArray[np.int64]
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A public box in 1 to 4 dimensions, with a CRS and a lattice of 2^bits steps per axis.
+
+    Args:
+        lower: lower limits, one per dimension, in the units of ``crs``.
+        upper: upper limits, each above its lower limit.
+        columns: the names of the coordinates, in order.
+        crs: the coordinate reference system, as any string that pyproj understands.
+
+    Raises:
+        DomainError: reversed, empty, non-finite or mismatched limits.
+
+    >>> nyc = Domain((-74.30, 40.45), (-73.60, 41.00))
+    >>> nyc.dims, nyc.bits
+    (2, 26)
+    >>> Domain((0, 0), (1, -1))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    dpviz.errors.DomainError: bounds of 'lat' run from 0 to -1: the upper ... above the lower
+    """
+
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    columns: tuple[str, ...] = ()
+    crs: str = "EPSG:4326"
+
+    def __post_init__(self) -> None:
+        lower = tuple(float(value) for value in self.lower)
+        upper = tuple(float(value) for value in self.upper)
+        columns = tuple(str(name) for name in self.columns) or default_columns(len(lower))
+        object.__setattr__(self, "lower", lower)
+        object.__setattr__(self, "upper", upper)
+        object.__setattr__(self, "columns", columns)
+        if len(lower) not in LATTICE_BITS or len(lower) != len(upper):
+            raise DomainError(
+                f"bounds have {len(lower)} lower and {len(upper)} upper limits: "
+                f"give as many of each, for {min(LATTICE_BITS)} to {max(LATTICE_BITS)} dimensions"
+            )
+        if len(columns) != len(lower):
+            raise DomainError(f"{len(columns)} columns for {len(lower)} dimensions: name one each")
+        for name, low, high in zip(columns, lower, upper, strict=True):
+            if not (math.isfinite(low) and math.isfinite(high)):
+                raise DomainError(
+                    f"bounds of {name!r} are {low:g} and {high:g}: give finite limits"
+                )
+            if not low < high:
+                raise DomainError(
+                    f"bounds of {name!r} run from {low:g} to {high:g}: "
+                    "the upper limit must be above the lower"
+                )
+            if not math.isfinite(high - low) or low + (high - low) / self.side == low:
+                raise DomainError(
+                    f"bounds of {name!r} run from {low:g} to {high:g}: "
+                    "too wide or too narrow for double precision"
+                )
+
+    @classmethod
+    def from_bounds(
+        cls, bounds: ArrayLike, columns: tuple[str, ...] = (), crs: str = "EPSG:4326"
+    ) -> Domain:
+        """A domain from all lower limits, then all upper limits (2-D: west, south, east, north).
+
+        >>> Domain.from_bounds([-74.30, 40.45, -73.60, 41.00]).upper
+        (-73.6, 41.0)
+        """
+        flat = np.asarray(bounds, dtype=np.float64).ravel()
+        if flat.size % 2 or flat.size // 2 not in LATTICE_BITS:
+            raise DomainError(
+                f"bounds hold {flat.size} numbers: "
+                "give all lower limits, then all upper limits (2-D: west,south,east,north)"
+            )
+        half = flat.size // 2
+        return cls(tuple(flat[:half].tolist()), tuple(flat[half:].tolist()), columns, crs)
+
+    @property
+    def dims(self) -> int:
+        """Number of dimensions."""
+        return len(self.lower)
+
+    @property
+    def bits(self) -> int:
+        """Lattice bits per axis; each axis has 2^bits steps."""
+        return LATTICE_BITS[self.dims]
+
+    @property
+    def side(self) -> int:
+        """Lattice steps per axis, 2^bits."""
+        return 1 << self.bits
+
+    @property
+    def bounds(self) -> tuple[float, ...]:
+        """All lower limits, then all upper limits."""
+        return self.lower + self.upper
+
+    def to_lattice(self, points: ArrayLike) -> tuple[Int, NDArray[np.bool_]]:
+        """Lattice cells of the points that lie inside, and which points those are.
+
+        The box is closed: a point on an upper limit belongs to the last cell. A cell is
+        ⌊(x − lower) / (upper − lower) · 2^bits⌋, evaluated in this order everywhere, so that a
+        database that does the same arithmetic gets the same cells.
+
+        Args:
+            points: shape (n, dims); NaN and infinite coordinates count as outside.
+
+        Returns:
+            Cells, int64 of shape (m, dims) for the m points inside; the mask, bool of shape (n,).
+        """
+        points = np.asarray(points, dtype=np.float64)
+        if points.ndim != 2 or points.shape[1] != self.dims:
+            raise DomainError(
+                f"points have shape {points.shape}: expected (n, {self.dims}), "
+                f"the columns {', '.join(self.columns)}"
+            )
+        inside = np.ones(len(points), dtype=np.bool_)
+        for axis in range(self.dims):
+            column = points[:, axis]
+            inside &= (column >= self.lower[axis]) & (column <= self.upper[axis])
+        everything = bool(inside.all())
+        cells = np.empty((int(inside.sum()), self.dims), dtype=np.int64)
+        for axis in range(self.dims):
+            column = points[:, axis] if everything else points[inside, axis]
+            low, high = self.lower[axis], self.upper[axis]
+            scaled = (column - low) / (high - low) * self.side
+            np.minimum(scaled.astype(np.int64), self.side - 1, out=cells[:, axis])
+        return cells, inside
+
+    def to_coordinates(self, lattice: ArrayLike) -> Float:
+        """Coordinates of lattice lines (not cell centres): shape (..., dims) in CRS units."""
+        lattice = np.asarray(lattice, dtype=np.float64)
+        low, high = np.array(self.lower), np.array(self.upper)
+        fraction = lattice / self.side
+        # Interpolated from both ends, so that the last line is exactly the upper limit.
+        return np.asarray(low * (1 - fraction) + high * fraction, dtype=np.float64)
+
+    def boxes(self, rects: ArrayLike) -> tuple[Int, Int]:
+        """Query rectangles snapped to the nearest lattice lines and cut to the domain.
+
+        Args:
+            rects: shape (q, 2·dims) or (2·dims,): all lower limits, then all upper limits.
+
+        Returns:
+            ``lo`` and ``hi``, int64 of shape (q, dims), with lo ≤ hi; a rectangle thinner than half
+            a lattice step may be empty.
+
+        Raises:
+            DomainError: a rectangle that is not finite, inside out, or wholly outside the domain.
+        """
+        rects = np.atleast_2d(np.asarray(rects, dtype=np.float64))
+        if rects.ndim != 2 or rects.shape[1] != 2 * self.dims:
+            raise DomainError(
+                f"rectangles have shape {rects.shape}: give {2 * self.dims} numbers each, "
+                "all lower limits, then all upper limits"
+            )
+        low, high = rects[:, : self.dims], rects[:, self.dims :]
+        _refuse(rects, ~np.isfinite(rects).all(axis=1), "is not finite: give numbers")
+        _refuse(
+            rects,
+            (low >= high).any(axis=1),
+            "is inside out or empty: give lower limits below upper",
+        )
+        outside = (low >= self.upper).any(axis=1) | (high <= self.lower).any(axis=1)
+        _refuse(rects, outside, f"lies outside the domain {_listed(self.bounds)}")
+        span = np.subtract(self.upper, self.lower)
+        scaled_low = np.clip((low - self.lower) / span, 0, 1) * self.side
+        scaled_high = np.clip((high - self.lower) / span, 0, 1) * self.side
+        return np.rint(scaled_low).astype(np.int64), np.rint(scaled_high).astype(np.int64)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for a release header."""
+        return {
+            "lower": list(self.lower),
+            "upper": list(self.upper),
+            "columns": list(self.columns),
+            "crs": self.crs,
+            "bits": self.bits,
+        }
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Domain:
+        """The inverse of :meth:`to_dict`."""
+        domain = cls(
+            tuple(values["lower"]), tuple(values["upper"]), tuple(values["columns"]), values["crs"]
+        )
+        if domain.bits != values["bits"]:
+            raise DomainError(f"lattice of {values['bits']} bits: this version uses {domain.bits}")
+        return domain
+
+
+def default_columns(dims: int) -> tuple[str, ...]:
+    """Usual column names: a place, or a pickup and a drop-off."""
+    names = {1: ("x",), 2: ("lon", "lat"), 4: ("plon", "plat", "dlon", "dlat")}
+    return names.get(dims, tuple(f"x{axis}" for axis in range(dims)))
+
+
+def _listed(values: ArrayLike) -> str:
+    return ",".join(f"{value:.10g}" for value in np.ravel(np.asarray(values, dtype=np.float64)))
+
+
+def _refuse(rects: Float, wrong: ArrayLike, why: str) -> None:
+    if np.any(wrong):
+        row = int(np.argmax(wrong))
+        where = f" (row {row})" if len(rects) > 1 else ""
+        raise DomainError(f"rectangle {_listed(rects[row])}{where} {why}")

@@ -1,0 +1,29 @@
+"""The errors a user can cause. Each message is one line: the thing, the value, the remedy."""
+
+
+class DpvizError(ValueError):
+    """Base of every error that bad input can cause; the command line exits with 2 on it."""
+
+
+class DomainError(DpvizError):
+    """The public rectangle, or a query rectangle, makes no sense."""
+
+
+class DataError(DpvizError):
+    """A data source cannot be read as the points it is said to hold."""
+
+
+class ParameterError(DpvizError):
+    """A method, a parameter or an epsilon is unknown or out of range."""
+
+
+class BudgetError(DpvizError):
+    """More epsilon or delta is asked for than is left."""
+
+
+class ReleaseError(DpvizError):
+    """A file is not a release that this version can read."""
+
+
+class PrivacyError(DpvizError):
+    """Something that is right for public data only was asked of sensitive data."""

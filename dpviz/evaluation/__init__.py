@@ -1,0 +1,1 @@
+"""Workloads, metrics, exact answers for public data, experiments and audits."""

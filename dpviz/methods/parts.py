@@ -1,0 +1,182 @@
+"""Parts that methods share: growing trees over Morton cells, trees over grids, a noisy total."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.consistency import sum_up
+from dpviz.decomposition import Decomposition
+from dpviz.errors import ParameterError
+from dpviz.lattice import Codes, Float, Int, unmorton
+from dpviz.private.mechanisms import geometric
+
+if TYPE_CHECKING:
+    from dpviz.private.budget import Budget
+    from dpviz.private.index import PointIndex
+    from dpviz.private.mechanisms import Noise
+
+MAX_NODES = 8_000_000
+"""Public cap on the nodes of a tree; reaching it fails the build, it never truncates."""
+
+Split = Callable[[Int, int], NDArray[np.bool_]]
+
+
+class CellTree:
+    """A tree of Morton cells, grown level by level.
+
+    ``axis_bits`` is how many bits of the code each level adds: dims for fanout 2^dims, fewer for
+    a round robin over the axes (in the order of the code's bits).
+    """
+
+    def __init__(self, index: PointIndex, axis_bits: int) -> None:
+        self.index = index
+        self.axis_bits = axis_bits
+        self.code_bits = index.domain.dims * index.domain.bits
+        self.codes: list[Codes] = [np.zeros(1, dtype=np.uint64)]
+        self.parents: list[Int] = [np.full(1, -1, dtype=np.int64)]
+
+    @property
+    def max_depth(self) -> int:
+        """The deepest level that the lattice has: public."""
+        return self.code_bits // self.axis_bits
+
+    def grow(self, split: Split, max_depth: int) -> None:
+        """Split the nodes that ``split(exact counts, depth)`` chooses, until none is left."""
+        start = 0
+        for depth in range(min(max_depth, self.max_depth)):
+            codes = self.codes[-1]
+            chosen = np.flatnonzero(
+                split(self.index.cell_counts(codes, depth * self.axis_bits), depth)
+            )
+            if not len(chosen):
+                return
+            fanout = 1 << self.axis_bits
+            if sum(map(len, self.codes)) + len(chosen) * fanout > MAX_NODES:
+                raise ParameterError(
+                    f"the tree passes the public cap of {MAX_NODES:,} nodes at depth {depth + 1}: "
+                    "choose a smaller height or epsilon"
+                )
+            siblings: Codes = np.arange(fanout, dtype=np.uint64)
+            children = (codes[chosen, None] << np.uint64(self.axis_bits)) | siblings
+            self.parents.append(np.repeat(chosen + start, fanout))
+            self.codes.append(children.ravel())
+            start += len(codes)
+
+    @property
+    def depth(self) -> Int:
+        """Depth of each node, int64 of shape (n,)."""
+        return np.repeat(np.arange(len(self.codes)), [len(level) for level in self.codes])
+
+    @property
+    def parent(self) -> Int:
+        """Breadth-first parents."""
+        return np.concatenate(self.parents)
+
+    def counts(self) -> Int:
+        """Exact counts of all nodes, breadth-first: private."""
+        return np.concatenate(
+            [
+                self.index.cell_counts(codes, depth * self.axis_bits)
+                for depth, codes in enumerate(self.codes)
+            ]
+        )
+
+    def boxes(self) -> tuple[Int, Int]:
+        """Lattice boxes of all nodes, breadth-first."""
+        domain = self.index.domain
+        corners, sides = [], []
+        for depth, codes in enumerate(self.codes):
+            bits = depth * self.axis_bits
+            full = codes << np.uint64(self.code_bits - bits)
+            corners.append(unmorton(full, domain.dims))
+            # The first (bits mod dims) axes have one more halving than the rest.
+            halvings = [
+                (bits + domain.dims - 1 - axis) // domain.dims for axis in range(domain.dims)
+            ]
+            side = np.array([1 << (domain.bits - halving) for halving in halvings], dtype=np.int64)
+            sides.append(np.broadcast_to(side, (len(codes), domain.dims)))
+        lo = np.concatenate(corners)
+        return lo, lo + np.concatenate(sides)
+
+    def decomposition(self, count: Float, variance: Float) -> Decomposition:
+        """The tree with these estimates."""
+        lo, hi = self.boxes()
+        return Decomposition(lo, hi, self.parent, count, variance)
+
+    def with_leaf_counts(self, noise: Noise, budget: Budget, purpose: str) -> Decomposition:
+        """All that is left of the budget on the leaves; an inner count is the sum of its leaves."""
+        parent = self.parent
+        leaf = np.ones(len(parent), dtype=np.bool_)
+        leaf[parent[parent >= 0]] = False
+        share = budget.spend(budget.left, purpose, mechanism="geometric")
+        noisy, variance = np.zeros(len(parent)), np.zeros(len(parent))
+        noisy[leaf], variance[leaf] = geometric(noise, share, self.counts()[leaf])
+        return self.decomposition(sum_up(parent, noisy), sum_up(parent, variance))
+
+
+def grid_tree(edges: list[Int], count: Float, variance: Float) -> Decomposition:
+    """A grid as a tree: blocks of cells are halved along every axis until they are single cells.
+
+    The inner nodes are sums of their cells, so that large rectangles use few nodes.
+
+    Args:
+        edges: per axis, ascending lattice lines from 0 to ``side``.
+        count: estimates of the cells, shape (len(edges[0]) − 1, …).
+        variance: their variances, of the same shape.
+    """
+    dims = len(edges)
+    low = np.zeros((1, dims), dtype=np.int64)
+    high = np.array([[len(line) - 1 for line in edges]], dtype=np.int64)
+    lows, highs, parents = [low], [high], [np.full(1, -1, dtype=np.int64)]
+    start = 0
+    while True:
+        open_rows = np.flatnonzero((high - low > 1).any(axis=1))
+        if not len(open_rows):
+            break
+        parents.append(open_rows + start)
+        start += len(low)
+        low, high = low[open_rows], high[open_rows]
+        for axis in range(dims):
+            low, high, parents[-1] = _halve(low, high, parents[-1], axis)
+        lows.append(low)
+        highs.append(high)
+    low, high, parent = np.concatenate(lows), np.concatenate(highs), np.concatenate(parents)
+    single = (high - low == 1).all(axis=1)
+    cell = tuple(low[single].T)
+    counts, variances = np.zeros(len(parent)), np.zeros(len(parent))
+    counts[single], variances[single] = count[cell], variance[cell]
+    box_lo = np.stack([edges[axis][low[:, axis]] for axis in range(dims)], axis=1)
+    box_hi = np.stack([edges[axis][high[:, axis]] for axis in range(dims)], axis=1)
+    return Decomposition(box_lo, box_hi, parent, sum_up(parent, counts), sum_up(parent, variances))
+
+
+def _halve(low: Int, high: Int, parent: Int, axis: int) -> tuple[Int, Int, Int]:
+    """Each block in two along an axis, where it is longer than one cell; siblings stay together."""
+    middle = (low[:, axis] + high[:, axis]) // 2
+    copies = np.where(high[:, axis] - low[:, axis] > 1, 2, 1)
+    rows = np.repeat(np.arange(len(low)), copies)
+    second = np.zeros(len(rows), dtype=np.bool_)
+    second[1:] = rows[1:] == rows[:-1]
+    first = (copies[rows] == 2) & ~second
+    low, high, middle = low[rows].copy(), high[rows].copy(), middle[rows]
+    high[first, axis] = middle[first]
+    low[second, axis] = middle[second]
+    return low, high, parent[rows]
+
+
+def noisy_total(
+    index: PointIndex, budget: Budget, noise: Noise, n_public: int | None, fraction: float = 0.01
+) -> float:
+    """The number of records for formulas that need one: the public n, or 1 % of epsilon buys one.
+
+    Returns at least 1. With a noisy n everything after it works on the rest of the budget.
+    """
+    if n_public is not None:
+        return max(1.0, float(n_public))
+    share = budget.spend(fraction * budget.epsilon, "record count", mechanism="geometric")
+    noisy, _ = geometric(noise, share, [index.total])
+    return max(1.0, float(noisy[0]))

@@ -1,0 +1,158 @@
+"""The money: a budget is spent in shares, and every noise draw takes a share.
+
+One share covers one vectorised draw over disjoint cells (parallel composition); the shares of a
+path add up (sequential composition). A method whose own theorem covers many draws spends once and
+names the theorem.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpviz.errors import BudgetError, ParameterError
+
+ROUNDING = 1e-12
+"""A request that exceeds what is left by this relative amount is granted what is left: shares
+computed in floating point may miss their sum by a few units in the last place."""
+
+
+@dataclass(frozen=True)
+class BudgetRow:
+    """One line of the price: what was bought, by which mechanism, for how much."""
+
+    purpose: str
+    epsilon: float
+    delta: float = 0.0
+    mechanism: str = ""
+    theorem: str = ""
+
+
+@dataclass
+class Share:
+    """A part of a budget that pays for one draw, or for all draws that ``theorem`` covers."""
+
+    epsilon: float
+    delta: float
+    purpose: str
+    theorem: str = ""
+    _used: bool = False
+
+    def use(self) -> float:
+        """Epsilon of this share; a second use needs a theorem.
+
+        Raises:
+            BudgetError: the share was used before and no theorem covers more than one draw.
+        """
+        if self._used and not self.theorem:
+            raise BudgetError(f"the share for {self.purpose} is used up: spend another one")
+        self._used = True
+        return self.epsilon
+
+
+class Budget:
+    """Epsilon (and delta) of one release; the sum of what is spent never exceeds it, exactly.
+
+    >>> budget = Budget(1.0)
+    >>> share = budget.spend(0.5, "structure", mechanism="geometric")
+    >>> budget.spend(0.6, "counts", mechanism="geometric")
+    Traceback (most recent call last):
+    ...
+    dpviz.errors.BudgetError: cannot spend epsilon=0.6 on counts: 0.5 of 1 is left
+    """
+
+    def __init__(self, epsilon: float, delta: float = 0.0) -> None:
+        self.epsilon = positive_epsilon(epsilon)
+        if not 0 <= delta < 1:
+            raise ParameterError(f"delta={delta!r}: give a number from 0 to below 1")
+        self.delta = float(delta)
+        self._left = Fraction(self.epsilon)
+        self._left_delta = Fraction(self.delta)
+        self._rows: list[BudgetRow] = []
+
+    @property
+    def left(self) -> float:
+        """Epsilon not spent yet."""
+        return _below(self._left)
+
+    @property
+    def left_delta(self) -> float:
+        """Delta not spent yet."""
+        return _below(self._left_delta)
+
+    @property
+    def rows(self) -> tuple[BudgetRow, ...]:
+        """What was spent so far, in order."""
+        return tuple(self._rows)
+
+    def spend(
+        self,
+        epsilon: float,
+        purpose: str,
+        *,
+        delta: float = 0.0,
+        mechanism: str = "",
+        theorem: str = "",
+    ) -> Share:
+        """Take a share; the only way to get one.
+
+        Raises:
+            BudgetError: more than is left, or an amount that is not a positive number.
+        """
+        granted = self._take(epsilon, self._left, f"epsilon={epsilon:g} on {purpose}", self.epsilon)
+        granted_delta = Fraction(0)
+        if delta:
+            granted_delta = self._take(
+                delta, self._left_delta, f"delta={delta:g} on {purpose}", self.delta
+            )
+        self._left -= granted
+        self._left_delta -= granted_delta
+        row = BudgetRow(purpose, float(granted), float(granted_delta), mechanism, theorem)
+        self._rows.append(row)
+        return Share(row.epsilon, row.delta, purpose, theorem)
+
+    def split(
+        self, weights: Iterable[float], purposes: Iterable[str], *, mechanism: str = ""
+    ) -> list[Share]:
+        """Spend all that is left in proportion to ``weights``, one share per purpose."""
+        weights = list(weights)
+        total, left = math.fsum(weights), self.left
+        shares = []
+        for row, (weight, purpose) in enumerate(zip(weights, purposes, strict=True)):
+            amount = self.left if row == len(weights) - 1 else left * (weight / total)
+            shares.append(self.spend(amount, purpose, mechanism=mechanism))
+        return shares
+
+    @staticmethod
+    def _take(amount: float, left: Fraction, what: str, total: float) -> Fraction:
+        if not (math.isfinite(amount) and amount > 0):
+            raise BudgetError(f"cannot spend {what}: give a positive number")
+        asked = Fraction(amount)
+        if asked > left:
+            if asked > left + Fraction(total) * Fraction(ROUNDING) or left <= 0:
+                raise BudgetError(f"cannot spend {what}: {float(left):g} of {total:g} is left")
+            asked = Fraction(_below(left))
+        return asked
+
+
+def positive_epsilon(epsilon: float) -> float:
+    """Epsilon as a float, checked.
+
+    Raises:
+        ParameterError: zero, negative, NaN or infinite.
+    """
+    try:
+        value = float(epsilon)
+    except (TypeError, ValueError):
+        value = math.nan
+    if not (math.isfinite(value) and value > 0):
+        raise ParameterError(f"epsilon={epsilon!r}: give a positive, finite number such as 1")
+    return value
+
+
+def _below(value: Fraction) -> float:
+    """The largest float that is not above ``value``."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)

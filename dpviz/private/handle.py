@@ -1,0 +1,51 @@
+"""DataHandle: what the app and the command line hold in place of records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dpviz.domain import Domain
+from dpviz.private.index import PointIndex
+
+
+class DataHandle:
+    """An opaque handle on a data set: its public facts, and an index that only the vault opens.
+
+    Attributes:
+        name: the public name of the data set.
+        domain: its public frame.
+        public: whether its owner declares every record public.
+        unit: the privacy unit in words.
+        max_per_unit: most records of one privacy unit, 1 where a record is the unit.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        domain: Domain,
+        index: PointIndex | Callable[[], PointIndex],
+        *,
+        public: bool = False,
+        unit: str = "one record",
+        max_per_unit: int = 1,
+    ) -> None:
+        self.name = name
+        self.domain = domain
+        self.public = public
+        self.unit = unit
+        self.max_per_unit = max_per_unit
+        self.__index = index
+
+    @property
+    def _index(self) -> PointIndex:
+        if not isinstance(self.__index, PointIndex):
+            self.__index = self.__index()
+        return self.__index
+
+    def __repr__(self) -> str:
+        kind = "public" if self.public else "sensitive"
+        return f"DataHandle({self.name!r}, {kind}, {self.domain.dims}-D)"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a data handle is not written to disk or sent elsewhere")

@@ -1,0 +1,144 @@
+"""Every noise draw of the project: two sources of randomness, and the mechanisms built on them.
+
+A release uses :class:`SecureNoise` (OpenDP's samplers, entropy of the operating system).
+:class:`SimulatedNoise` is fast and repeatable, and therefore not private: it is accepted for public
+data only, and says so in the release.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpviz.private.budget import Share
+
+Int = NDArray[np.int64]
+Float = NDArray[np.float64]
+Words = NDArray[np.uint64]
+Progress = Callable[[float, str], None]
+
+CHUNK = 20_000
+"""Draws between two reports of progress: about 0.2 s of OpenDP's time."""
+
+NO_SPLIT_FLOOR = 2.0**-32
+"""Least probability of not splitting: a certain split anywhere would be an infinite loss."""
+
+
+class Noise(Protocol):
+    """A source of randomness: the only two primitives that mechanisms draw from."""
+
+    private: bool
+
+    def words(self, n: int) -> Words:
+        """Draw n independent uniform 64-bit integers."""
+        ...
+
+    def discrete_laplace(self, n: int, scale: float) -> Int:
+        """Draw n independent integers with P(k) proportional to exp(−|k| / scale)."""
+        ...
+
+
+class SecureNoise:
+    """Noise fit for release: OpenDP's exact samplers and the operating system's entropy.
+
+    OpenDP draws about 10^5 integers a second; ``progress(fraction, what)`` is called between
+    chunks and may raise to cancel (what was spent stays spent).
+    """
+
+    private = True
+
+    def __init__(self, progress: Progress | None = None) -> None:
+        self._progress = progress
+
+    def words(self, n: int) -> Words:
+        """See :class:`Noise`."""
+        return np.frombuffer(secrets.token_bytes(8 * n), dtype=np.uint64)
+
+    def discrete_laplace(self, n: int, scale: float) -> Int:
+        """See :class:`Noise`; the scale is rounded up, never down."""
+        import opendp.prelude as dp
+
+        dp.enable_features("contrib")
+        space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+        measure = dp.m.make_laplace(*space, scale=math.nextafter(scale, math.inf))
+        draws = np.empty(n, dtype=np.int64)
+        for start in range(0, n, CHUNK):
+            chunk = draws[start : start + CHUNK]
+            chunk[:] = measure([0] * len(chunk))
+            if self._progress is not None:
+                self._progress((start + len(chunk)) / n, "drawing noise")
+        return draws
+
+
+class SimulatedNoise:
+    """Repeatable noise of the same distributions for public data: NOT PRIVATE.
+
+    The draws follow one fixed stream, so the same seed at another epsilon sees the same bits.
+    """
+
+    private = False
+
+    def __init__(self, seed: int | None = None) -> None:
+        self._random = np.random.default_rng(seed)
+
+    def words(self, n: int) -> Words:
+        """See :class:`Noise`."""
+        return self._random.integers(0, 2**64, size=n, dtype=np.uint64)
+
+    def discrete_laplace(self, n: int, scale: float) -> Int:
+        """See :class:`Noise`: the difference of two geometric draws."""
+        stop = -math.expm1(-1.0 / scale)
+        up = self._random.geometric(stop, size=n)
+        return np.asarray(up - self._random.geometric(stop, size=n), dtype=np.int64)
+
+
+def laplace_scale(epsilon: float, sensitivity: float = 1.0) -> float:
+    """Noise scale sensitivity / epsilon."""
+    return sensitivity / epsilon
+
+
+def geometric_variance(scale: ArrayLike) -> Float:
+    """Variance of discrete Laplace noise: 2a / (1 − a)² with a = e^(−1/scale)."""
+    rate = 1.0 / np.asarray(scale, dtype=np.float64)
+    return np.asarray(2.0 * np.exp(-rate) / np.expm1(-rate) ** 2, dtype=np.float64)
+
+
+def geometric(
+    noise: Noise, share: Share, counts: ArrayLike, sensitivity: float = 1.0
+) -> tuple[Int, Float]:
+    """The geometric mechanism: integer counts plus discrete Laplace noise.
+
+    ε-DP for a vector of counts whose L1 norm moves by at most ``sensitivity`` (an integer vector;
+    A. Ghosh, T. Roughgarden and M. Sundararajan, STOC 2009): disjoint cells under add/remove of one
+    record have sensitivity 1.
+
+    Args:
+        noise: the source of randomness.
+        share: pays for this one vectorised draw.
+        counts: exact counts, int64, any shape.
+        sensitivity: L1 sensitivity of the vector.
+
+    Returns:
+        Noisy counts (int64) and the variance of each (float64), of the shape of ``counts``.
+    """
+    counts = np.asarray(counts, dtype=np.int64)
+    scale = laplace_scale(share.use(), sensitivity)
+    draws = noise.discrete_laplace(counts.size, scale).reshape(counts.shape)
+    return counts + draws, np.full(counts.shape, geometric_variance(scale))
+
+
+def bernoulli(noise: Noise, share: Share, no_probability: ArrayLike) -> NDArray[np.bool_]:
+    """One exact Bernoulli bit per entry: true with probability 1 − ``no_probability``.
+
+    The probability is compared as ⌊2^64·q⌋ with a uniform 64-bit integer, q floored at 2^−32. The
+    theorem behind ``share`` bounds the loss of the bits: this function adds no noise of its own.
+    """
+    share.use()
+    no = np.clip(np.asarray(no_probability, dtype=np.float64), NO_SPLIT_FLOOR, 1.0 - 2.0**-53)
+    threshold = np.floor(no * 2.0**64).astype(np.uint64)
+    return np.asarray(noise.words(threshold.size).reshape(threshold.shape) >= threshold)
