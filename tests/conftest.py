@@ -1,0 +1,16 @@
+"""Fixtures of the whole suite."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real data sets beside the project; tests that need it are skipped without."""
+    beside = Path(__file__).parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("DPVIZ_SHARED_DATA", beside))
+    if not folder.is_dir():
+        pytest.skip(f"no folder of real data at {folder}: set DPVIZ_SHARED_DATA")
+    return folder

@@ -1,0 +1,73 @@
+"""The offline base map."""
+
+import json
+
+import numpy as np
+import pytest
+import shapely
+
+from dpviz.datasets import base_map, city_backdrop, dataset
+from dpviz.datasets.geography import in_sea, to_plane
+
+
+def lines(features, kind):
+    return [
+        shapely.geometry.shape(feature["geometry"])
+        for feature in features["features"]
+        if feature["properties"]["kind"] == kind
+    ]
+
+
+def test_the_earth_has_coasts_borders_and_countries():
+    earth = base_map()
+    (coast,), (border,) = lines(earth, "coast"), lines(earth, "border")
+    assert coast.length > 3_000
+    assert border.length > 1_000
+    names = {feature["properties"].get("name") for feature in earth["features"]}
+    assert {"Namibia", "France", "Japan"} <= names
+    assert 200 < len(names) < 300
+
+
+def test_no_artificial_edges_along_the_antimeridian():
+    (coast,) = lines(base_map(), "coast")
+    west, east = shapely.box(-180, -90, -179.995, 90), shapely.box(179.995, -90, 180, 90)
+    assert coast.intersection(west).length + coast.intersection(east).length < 1
+
+
+def test_a_country_label_lies_in_its_country():
+    earth = base_map((-10, 40, 10, 52))
+    (label,) = [
+        feature for feature in earth["features"] if feature["properties"].get("name") == "France"
+    ]
+    lon, lat = label["geometry"]["coordinates"]
+    assert -2 < lon < 7
+    assert 43 < lat < 50
+
+
+def test_bounds_and_tolerance_make_it_small():
+    whole = len(json.dumps(base_map()))
+    assert len(json.dumps(base_map(tolerance=0.1))) < whole / 3
+    assert len(json.dumps(base_map((13, -26, 16, -22)))) < 2_000
+
+
+def test_the_citys_shore_is_the_base_maps():
+    (coast,) = lines(base_map((14.3, -24.1, 15.1, -23.6)), "coast")
+    shore = shapely.get_coordinates(shapely.segmentize(coast, 0.01))
+    for shift, wet in ((-0.003, True), (0.003, False)):
+        assert (in_sea(to_plane(shore + np.array([shift, 0]))) == wet).all()
+
+
+def test_the_river_is_a_valid_polygon_without_people():
+    (river,) = lines(city_backdrop(), "river")
+    assert river.is_valid
+    points = dataset("city-50k").points()
+    inside = shapely.contains_xy(shapely.buffer(river, -2e-4), *points.T)
+    assert not inside.any()
+
+
+@pytest.mark.parametrize("bounds", [(0, 0, 1, 1), (-180, -90, 180, 90)])
+def test_coordinates_are_finite(bounds):
+    for feature in base_map(bounds)["features"]:
+        assert np.isfinite(
+            shapely.get_coordinates(shapely.geometry.shape(feature["geometry"]))
+        ).all()
