@@ -14,7 +14,8 @@ from dpviz.methods import method as find_method
 from dpviz.private.budget import Budget, BudgetRow, positive_epsilon
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
-from dpviz.private.mechanisms import Noise, Progress, SecureNoise, SimulatedNoise
+from dpviz.private.mechanisms import Noise, SecureNoise, SimulatedNoise
+from dpviz.progress import Progress
 from dpviz.release import Header, Release
 
 

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpviz.private.budget import Share
+from dpviz.progress import Progress
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 Words = NDArray[np.uint64]
-Progress = Callable[[float, str], None]
 
 CHUNK = 20_000
 """Draws between two reports of progress: about 0.2 s of OpenDP's time."""

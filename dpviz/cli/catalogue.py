@@ -1,0 +1,96 @@
+"""Commands that list what there is: methods, data sets; and the app."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dpviz.cli.root import Json, app, emit
+from dpviz.errors import ParameterError
+
+datasets = typer.Typer(no_args_is_help=True, help="Built-in data sets.")
+app.add_typer(datasets, name="datasets")
+
+
+@app.command()
+def methods(as_json: Json = False) -> None:
+    """List every method: guarantee, dimensions, parameters, paper."""
+    from dpviz.methods import METHODS
+
+    rows: list[dict[str, Any]] = [
+        {
+            "name": name,
+            "title": cls.title,
+            "guarantee": cls.guarantee,
+            "dimensions": list(cls.dims),
+            "parameters": {field.name: describe(field) for field in cls.knobs().values()},
+            "aliases": sorted(cls.presets),
+            "paper": cls.paper,
+            "advice": cls.advice,
+        }
+        for name, cls in sorted(METHODS.items())
+    ]
+    lines = [
+        f"{row['name']:<22}{row['guarantee'].replace('none', 'NOT PRIVATE'):<14}"
+        f"{'/'.join(map(str, row['dimensions'])) + '-D':<12}{row['paper']}"
+        for row in rows
+    ]
+    emit({"methods": rows}, as_json, "\n".join(lines))
+
+
+def describe(field: dataclasses.Field[Any]) -> dict[str, Any]:
+    """A parameter as plain values: default, limits, choices, help."""
+    limits = field.metadata["knob"]
+    return {
+        "type": str(field.type).removesuffix(" | None"),
+        "default": field.default,
+        "low": limits.low,
+        "high": limits.high,
+        "choices": list(limits.choices),
+        "optional": limits.optional,
+        "help": limits.help,
+    }
+
+
+@datasets.command("list")
+def list_datasets(as_json: Json = False) -> None:
+    """List the built-in data sets."""
+    from dpviz.datasets import DATASETS
+
+    rows = [
+        {
+            "name": name,
+            "title": each.title,
+            "records": each.size,
+            "dimensions": each.domain.dims,
+            "bounds": list(each.domain.bounds),
+            "public": each.public,
+            "licence": each.licence,
+            "source": each.source,
+        }
+        for name, each in DATASETS.items()
+    ]
+    lines = [
+        f"{row['name']:<18}{row['records']:>10,} records  {row['dimensions']}-D  {row['title']} "
+        f"({row['source']})"
+        for row in rows
+    ]
+    emit({"datasets": rows}, as_json, "\n".join(lines))
+
+
+@app.command("app")
+def run_app(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
+) -> None:
+    """Open the app in a browser."""
+    from streamlit.web import cli
+
+    page = Path(__file__).parents[2] / "app.py"
+    if not page.is_file():
+        raise ParameterError("app.py is not beside the package: run this from a clone")
+    sys.argv = ["streamlit", "run", str(page), "--server.port", str(port)]
+    cli.main()

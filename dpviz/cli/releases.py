@@ -1,0 +1,244 @@
+"""Commands on releases: build, query, info, export."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dpviz.cli.root import Epsilon, Json, app, emit, numbers, progress, settings, words
+from dpviz.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from dpviz.domain import Domain
+    from dpviz.query import Answers
+    from dpviz.release import Release
+
+ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A release (Parquet).")]
+
+
+@app.command()
+def build(
+    source: Annotated[str, typer.Argument(help="A file of records, or a built-in name.")],
+    output: Annotated[str, typer.Option("--output", "-o", help="The release to write (.parquet).")],
+    epsilon: Epsilon = 1.0,
+    method: Annotated[str, typer.Option(help="A name or alias; see 'dpviz methods'.")] = "privtree",
+    bounds: Annotated[
+        str | None,
+        typer.Option(help="The public box: all lower, then all upper limits (2-D: W,S,E,N)."),
+    ] = None,
+    parameters: Annotated[
+        list[str] | None, typer.Option("--set", help="A parameter, key=value; repeat at will.")
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="Coordinate columns between commas, in order.")
+    ] = None,
+    x: Annotated[str | None, typer.Option(help="The x (longitude) column, with --y.")] = None,
+    y: Annotated[str | None, typer.Option(help="The y (latitude) column, with --x.")] = None,
+    crs: Annotated[
+        str | None, typer.Option(help="CRS of the bounds, and of plain coordinate columns.")
+    ] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="The records are public: simulated noise is allowed.")
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option(help="Repeatable simulated noise, NOT PRIVATE; with --public.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Spend epsilon on one release of a data set."""
+    from dpviz import build as spend
+    from dpviz import load, save
+    from dpviz.methods import method as find_method
+
+    chosen = find_method(method, **settings(parameters))  # a bad parameter fails before reading
+    _writable(output)
+    started = time.perf_counter()
+    handle = load(
+        source,
+        domain_of(source, bounds, columns, x, y, crs),
+        columns=_columns(columns, x, y) or None,
+        crs=crs,
+        public=public,
+    )
+    release = spend(handle, chosen, epsilon, seed=seed, progress=progress())
+    save(release, output)
+    seconds = time.perf_counter() - started
+    facts = {**summary(release), "seconds": round(seconds, 3)}
+    emit(
+        facts,
+        as_json,
+        f"{output}: {facts['nodes']:,} nodes, {facts['leaves']:,} leaves, depth {facts['depth']}, "
+        f"{seconds:.2f} s\n{release.header.guarantee}",
+    )
+
+
+@app.command()
+def query(
+    release: ReleaseFile,
+    rect: Annotated[
+        list[str] | None,
+        typer.Option(help="All lower, then all upper limits (2-D: W,S,E,N); repeat at will."),
+    ] = None,
+    rects: Annotated[
+        str | None, typer.Option(help="CSV file with one rectangle per row, columns as --rect.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Answer range queries from a release: noisy counts with 95 % intervals."""
+    from dpviz import read
+
+    opened = read(release)
+    asked = [numbers(text, "--rect") for text in rect or []]
+    if rects is not None:
+        asked += rectangles(rects, 2 * opened.domain.dims)
+    if not asked:
+        raise ParameterError("nothing to answer: give --rect or --rects")
+    sizes = {len(each) for each in asked}
+    if sizes != {2 * opened.domain.dims}:
+        raise ParameterError(
+            f"a rectangle has {max(sizes - {2 * opened.domain.dims})} numbers: give "
+            f"{2 * opened.domain.dims}, all lower limits, then all upper limits"
+        )
+    answers = opened.count(asked)
+    rows = [
+        {"rect": box, **answer} for box, answer in zip(asked, answer_rows(answers), strict=True)
+    ]
+    lines = [
+        f"{','.join(f'{value:g}' for value in row['rect'])}: {row['count']:,.1f} "
+        f"(95 % for the noise: {row['low']:,.0f} to {row['high']:,.0f}; {row['nodes']} nodes)"
+        for row in rows
+    ]
+    emit({"answers": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
+
+
+@app.command()
+def info(release: ReleaseFile, as_json: Json = False) -> None:
+    """Show what a release says of itself: header, price list, size."""
+    from dpviz import read
+
+    opened = read(release)
+    header = opened.header.to_dict()
+    facts = {**summary(opened), **header, "domain": opened.domain.to_dict()}
+    price = [
+        f"  {row['epsilon']:<8.4g} {row['purpose']} ({row['mechanism'] or row['theorem']})"
+        for row in header["budget"]
+    ]
+    lines = [
+        f"{opened.header.guarantee}",
+        f"method {opened.header.method} {opened.header.parameters}",
+        f"{facts['nodes']:,} nodes, {facts['leaves']:,} leaves, depth {facts['depth']}",
+        f"domain {','.join(f'{value:g}' for value in opened.domain.bounds)} {opened.domain.crs}",
+        "price in epsilon:",
+        *price,
+    ]
+    emit(facts, as_json, "\n".join(lines))
+
+
+@app.command()
+def export(
+    release: ReleaseFile,
+    output: Annotated[str, typer.Option("--output", "-o", help="A .geojson, .gpkg or .csv file.")],
+    all_nodes: Annotated[
+        bool, typer.Option("--all-nodes", help="Every node, not the leaves only.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Write a release for other tools, such as QGIS."""
+    from dpviz import export as write
+    from dpviz import read
+
+    opened = read(release)
+    path = write(opened, output, leaves=not all_nodes)
+    rows = len(opened.nodes) if all_nodes else int(opened.nodes.leaf.sum())
+    emit({"output": str(path), "rows": rows}, as_json, f"{path}: {rows:,} rows")
+
+
+def domain_of(
+    source: str,
+    bounds: str | None,
+    columns: str | None = None,
+    x: str | None = None,
+    y: str | None = None,
+    crs: str | None = None,
+) -> Domain | None:
+    """The public domain from the options; None leaves it to a built-in data set."""
+    from dpviz.datasets import DATASETS
+    from dpviz.domain import Domain
+
+    if bounds is None:
+        if source in DATASETS:
+            return None
+        raise ParameterError(
+            "--bounds is missing: the public box must be chosen without looking at the records "
+            "(2-D: --bounds=W,S,E,N)"
+        )
+    return Domain.from_bounds(
+        numbers(bounds, "--bounds"), _columns(columns, x, y), crs or "EPSG:4326"
+    )
+
+
+def rectangles(path: str, width: int) -> list[list[float]]:
+    """Rectangles from a CSV file, with or without a header row.
+
+    Raises:
+        DataError: no such file, or a row that is not ``width`` numbers.
+    """
+    import csv
+
+    try:
+        with Path(path).open(newline="", encoding="utf-8-sig") as file:
+            rows = [row for row in csv.reader(file) if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path}: cannot be read as CSV") from error
+    if rows and not _is_number(rows[0][0]):
+        rows = rows[1:]
+    for at, row in enumerate(rows, 1):
+        if len(row) != width or not all(map(_is_number, row)):
+            raise DataError(f"{path}: rectangle {at} is not {width} numbers")
+    return [[float(value) for value in row] for row in rows]
+
+
+def answer_rows(answers: Answers) -> list[dict[str, Any]]:
+    """One dictionary per answer."""
+    columns = {name: column.tolist() for name, column in dataclasses.asdict(answers).items()}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def summary(release: Release) -> dict[str, Any]:
+    """Size and guarantee of a release, the ``build --json`` contract but for the seconds."""
+    return {
+        "nodes": len(release.nodes),
+        "leaves": int(release.nodes.leaf.sum()),
+        "depth": release.nodes.depth,
+        "epsilon": release.header.epsilon,
+        "guarantee": release.header.guarantee,
+    }
+
+
+def _columns(columns: str | None, x: str | None, y: str | None) -> tuple[str, ...]:
+    if (x is None) != (y is None):
+        raise ParameterError("--x and --y go together: give both, or --columns")
+    if columns is not None and x is not None:
+        raise ParameterError("--columns and --x/--y say the same thing: give one of them")
+    return (x, y) if x is not None and y is not None else words(columns)
+
+
+def _writable(output: str) -> None:
+    """Fail before reading and spending, not after."""
+    path = Path(output)
+    if path.suffix.lower() != ".parquet":
+        raise ParameterError(f"output {output!r}: a release is a .parquet file")
+    if not path.parent.is_dir():
+        raise ParameterError(f"output {output!r}: the folder does not exist: create it first")
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

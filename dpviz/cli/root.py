@@ -1,0 +1,97 @@
+"""The application object and what every command shares: options, output, progress."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from typing import Annotated, Any
+
+import typer
+
+from dpviz.errors import ParameterError
+from dpviz.progress import Progress
+
+app = typer.Typer(
+    name="dpviz",
+    help="Private locations in, a differentially private map out.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Epsilon = Annotated[float, typer.Option("--epsilon", help="The whole price, for one privacy unit.")]
+
+
+def emit(values: dict[str, Any], as_json: bool, text: str) -> None:
+    """Print the JSON object, or the text for people."""
+    print(json.dumps(_plain(values), allow_nan=False) if as_json else text)
+
+
+def numbers(text: str, what: str) -> list[float]:
+    """Numbers between commas.
+
+    Raises:
+        ParameterError: something in between is not a finite number.
+    """
+    found = []
+    for word in text.split(","):
+        try:
+            value = float(word)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise ParameterError(f"{what} {text!r}: {word.strip()!r} is not a number")
+        found.append(value)
+    return found
+
+
+def words(text: str | None) -> tuple[str, ...]:
+    """Words between commas, without the space around them; none for None."""
+    return tuple(word.strip() for word in text.split(",")) if text else ()
+
+
+def settings(pairs: list[str] | None) -> dict[str, str]:
+    """``key=value`` pairs of ``--set``.
+
+    Raises:
+        ParameterError: a pair without an equals sign, or a key given twice.
+    """
+    found: dict[str, str] = {}
+    for pair in pairs or []:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise ParameterError(f"--set {pair!r}: give key=value, for instance height=8")
+        if key.strip() in found:
+            raise ParameterError(f"--set {key.strip()} is given twice: give it once")
+        found[key.strip()] = value.strip()
+    return found
+
+
+def progress() -> Progress:
+    """A progress line on standard error that shows itself only after a second of work."""
+    started = time.monotonic()
+    shown = 0.0
+
+    def report(fraction: float, what: str) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if now - started < 1.0 or (now - shown < 0.5 and fraction < 1.0):
+            return
+        shown = now
+        end = "\n" if fraction >= 1.0 else "\r"
+        print(f"{what}: {fraction:4.0%}", end=end, file=sys.stderr, flush=True)
+
+    return report
+
+
+def _plain(value: Any) -> Any:
+    """Python values in place of NumPy's, so that JSON takes them."""
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    return value.item() if hasattr(value, "item") else value
