@@ -9,7 +9,7 @@
 True
 """
 
-from dpviz.build import build, from_points
+from dpviz.build import build, from_points, load
 from dpviz.decomposition import Decomposition
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
@@ -29,6 +29,7 @@ __all__ = [
     "build",
     "export",
     "from_points",
+    "load",
     "read",
     "save",
 ]

@@ -15,8 +15,11 @@ from dpviz.private.budget import Budget, BudgetRow, positive_epsilon
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms import Noise, SecureNoise, SimulatedNoise
+from dpviz.private.sources import load
 from dpviz.progress import Progress
 from dpviz.release import Header, Release
+
+__all__ = ["build", "from_points", "load"]
 
 
 def from_points(

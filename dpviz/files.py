@@ -102,7 +102,7 @@ def from_arrow(table: pyarrow.Table, name: str = "table") -> Release:
         return Release(domain, Decomposition(**columns), Header.from_dict(values))
     except DpvizError as error:
         raise ReleaseError(f"{name}: {error}") from error
-    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, BufferError) as error:
         raise ReleaseError(f"{name}: the release is damaged") from error
 
 
@@ -210,9 +210,8 @@ def _numbers(column: Any, dims: int) -> NDArray[Any]:
     if column.null_count:
         raise ReleaseError("a column holds nulls")
     if pa.types.is_fixed_size_list(column.type):
-        values = column.flatten().to_numpy(zero_copy_only=False)
-        return np.asarray(values).reshape(len(column), dims)
-    return np.asarray(column.to_numpy(zero_copy_only=False))
+        return np.from_dlpack(column.flatten()).reshape(len(column), dims)
+    return np.from_dlpack(column)  # unlike to_numpy, this does not import pandas
 
 
 def _write(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Path:

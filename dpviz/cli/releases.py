@@ -41,6 +41,12 @@ def build(
     crs: Annotated[
         str | None, typer.Option(help="CRS of the bounds, and of plain coordinate columns.")
     ] = None,
+    unit: Annotated[
+        str | None, typer.Option(help="Column of the privacy unit, for instance a person.")
+    ] = None,
+    max_per_unit: Annotated[
+        int, typer.Option(help="With --unit: records kept of each, at random.")
+    ] = 1,
     public: Annotated[
         bool, typer.Option("--public", help="The records are public: simulated noise is allowed.")
     ] = False,
@@ -62,7 +68,9 @@ def build(
         domain_of(source, bounds, columns, x, y, crs),
         columns=_columns(columns, x, y) or None,
         crs=crs,
-        public=public,
+        unit=unit,
+        max_per_unit=max_per_unit,
+        public=public or None,
     )
     release = spend(handle, chosen, epsilon, seed=seed, progress=progress())
     save(release, output)
