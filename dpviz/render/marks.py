@@ -1,0 +1,227 @@
+"""Marks from plain arrays: points, paths, boxes, arcs and animated trips. Coordinates are degrees.
+
+Colours are RGB or RGBA, 0–255: one for all, or one per object as an (n, 3) or (n, 4) array.
+Widths and radii are pixels: one number, or one per object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pydeck
+from numpy.typing import ArrayLike, NDArray
+
+from dpviz.render.scene import Mark, Row, Side
+
+
+def points(
+    id: str,  # noqa: A002
+    positions: ArrayLike,
+    *,
+    color: ArrayLike = (255, 61, 87),
+    radius: ArrayLike = 4.0,
+    **options: Any,
+) -> Mark:
+    """Discs at positions, shape (n, 2)."""
+    columns = {"position": _pairs(positions)}
+    bind = {"getPosition": "position"}
+    constants: dict[str, Any] = {"radius_units": "pixels"}
+    n = len(columns["position"])
+    _either(columns, bind, constants, "getFillColor", "color", _colors(color), n)
+    _either(columns, bind, constants, "getRadius", "radius", _numbers(radius), n)
+    return _mark("ScatterplotLayer", id, columns, bind, constants, **options)
+
+
+def paths(
+    id: str,  # noqa: A002
+    lines: Sequence[ArrayLike],
+    *,
+    color: ArrayLike = (90, 100, 110),
+    width: ArrayLike = 1.5,
+    themed: int = 0,
+    **options: Any,
+) -> Mark:
+    """Lines, each of shape (k, 2) with k ≥ 2.
+
+    ``themed`` (an opacity, 1–255) draws them in the page's own line colour, light or dark, instead
+    of ``color``.
+    """
+    columns = {"path": _lines(lines)}
+    bind = {"getPath": "path"}
+    constants: dict[str, Any] = {
+        "width_units": "pixels",
+        "joint_rounded": True,
+        "cap_rounded": True,
+        "_path_type": "open",
+    }
+    if themed:
+        constants["themed"] = themed
+    _either(columns, bind, constants, "getColor", "color", _colors(color), len(lines), lines)
+    _either(columns, bind, constants, "getWidth", "width", _numbers(width), len(lines), lines)
+    return _mark("PathLayer", id, columns, bind, constants, **options)
+
+
+def boxes(
+    id: str,  # noqa: A002
+    bounds: ArrayLike,
+    **options: Any,
+) -> Mark:
+    """Outlines of boxes, west, south, east, north, shape (n, 4); options as for :func:`paths`."""
+    bounds = np.asarray(bounds, dtype=np.float64).reshape(-1, 4)
+    rings = bounds[:, [0, 1, 2, 1, 2, 3, 0, 3, 0, 1]].reshape(-1, 5, 2)
+    return paths(id, list(rings), **options)
+
+
+def arcs(
+    id: str,  # noqa: A002
+    sources: ArrayLike,
+    targets: ArrayLike,
+    *,
+    color: ArrayLike = (49, 104, 142),
+    target_color: ArrayLike | None = None,
+    width: ArrayLike = 2.0,
+    height: float = 0.0,
+    **options: Any,
+) -> Mark:
+    """Arcs from sources to targets, shape (n, 2) each; ``height`` 0 lays them flat on the map."""
+    columns = {"source": _pairs(sources), "target": _pairs(targets)}
+    bind = {"getSourcePosition": "source", "getTargetPosition": "target"}
+    constants: dict[str, Any] = {"width_units": "pixels", "get_height": height, "great_circle": False}
+    n = len(columns["source"])
+    ends = color if target_color is None else target_color
+    _either(columns, bind, constants, "getSourceColor", "source_color", _colors(color), n)
+    _either(columns, bind, constants, "getTargetColor", "target_color", _colors(ends), n)
+    _either(columns, bind, constants, "getWidth", "width", _numbers(width), n)
+    return _mark("ArcLayer", id, columns, bind, constants, **options)
+
+
+def trips(
+    id: str,  # noqa: A002
+    lines: Sequence[ArrayLike],
+    times: Sequence[ArrayLike],
+    *,
+    color: Sequence[int] = (253, 141, 60),
+    width: float = 3.0,
+    trail: float = 1.0,
+    **options: Any,
+) -> Mark:
+    """Animated lines with a time at each of their points; the scene's clock moves them.
+
+    ``trail`` is how long a trip stays visible behind its head, in the unit of ``times``.
+    """
+    columns = {"path": _lines(lines), "time": _scalars(times)}
+    bind = {"getPath": "path", "getTimestamps": "time"}
+    constants: dict[str, Any] = {
+        "width_units": "pixels",
+        "get_width": width,
+        "get_color": list(color),
+        "trail_length": trail,
+        "current_time": 0,
+        "fade_trail": True,
+        "cap_rounded": True,
+        "joint_rounded": True,
+        "_path_type": "open",
+    }
+    return _mark("TripsLayer", id, columns, bind, constants, **options)
+
+
+def _mark(
+    kind: str,
+    id: str,  # noqa: A002
+    columns: dict[str, pa.Array],
+    bind: dict[str, str],
+    constants: dict[str, Any],
+    *,
+    side: Side | None = None,
+    title: str = "",
+    rows: Sequence[Row] = (),
+    extra: Mapping[str, ArrayLike] | None = None,
+    **layer: Any,
+) -> Mark:
+    """``extra`` columns serve the tooltip's rows; ``layer`` is any further deck.gl property."""
+    properties = {"pickable": bool(rows), **constants, **layer}
+    if side:
+        properties["side"] = side
+    literal = {
+        name: pydeck.types.String(value) if isinstance(value, str) else value
+        for name, value in properties.items()
+    }
+    columns |= {name: pa.array(_narrow(values)) for name, values in (extra or {}).items()}
+    return Mark(
+        layer=pydeck.Layer(kind, None, id=id, **literal),
+        table=pa.table(columns),
+        bind=bind,
+        title=title,
+        rows=rows,
+    )
+
+
+def _either(
+    columns: dict[str, pa.Array],
+    bind: dict[str, str],
+    constants: dict[str, Any],
+    accessor: str,
+    column: str,
+    values: NDArray[Any],
+    n: int,
+    lines: Sequence[ArrayLike] | None = None,
+) -> None:
+    """A constant where there is one value for all, a column where there is one per object.
+
+    deck.gl reads the colours and widths of a path by vertex, so these are repeated along it.
+    """
+    single = values.ndim == (1 if values.dtype == np.uint8 else 0)
+    if single:
+        snake = "".join(f"_{c.lower()}" if c.isupper() else c for c in accessor)
+        constants[snake] = values.tolist()
+        return
+    if len(values) != n:
+        raise ValueError(f"{len(values)} values of {column} for {n} objects: give one for each")
+    bind[accessor] = column
+    if lines is not None:
+        values = np.repeat(values, [len(np.asarray(line)) for line in lines], axis=0)
+    flat = pa.array(np.ascontiguousarray(values).ravel())
+    array = flat if values.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
+    columns[column] = array if lines is None else pa.ListArray.from_arrays(_starts(lines), array)
+
+
+def _colors(color: ArrayLike) -> NDArray[np.uint8]:
+    color = np.asarray(color, dtype=np.uint8)
+    if color.shape[-1] == 3:
+        opaque = np.full((*color.shape[:-1], 1), 255, dtype=np.uint8)
+        color = np.concatenate([color, opaque], axis=-1)
+    return color
+
+
+def _numbers(values: ArrayLike) -> NDArray[np.float32]:
+    return np.asarray(values, dtype=np.float32)
+
+
+def _pairs(positions: ArrayLike) -> pa.Array:
+    flat = np.asarray(positions, dtype=np.float64).reshape(-1, 2).ravel()
+    return pa.FixedSizeListArray.from_arrays(pa.array(flat), 2)
+
+
+def _starts(lines: Sequence[ArrayLike]) -> pa.Array:
+    lengths = [len(np.asarray(line)) for line in lines]
+    return pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
+
+
+def _lines(lines: Sequence[ArrayLike]) -> pa.Array:
+    every = [np.asarray(line, dtype=np.float64).reshape(-1, 2) for line in lines]
+    flat = np.concatenate(every) if every else np.empty((0, 2))
+    return pa.ListArray.from_arrays(_starts(lines), _pairs(flat))
+
+
+def _scalars(lines: Sequence[ArrayLike]) -> pa.Array:
+    every = [np.asarray(line, dtype=np.float32).ravel() for line in lines]
+    flat = np.concatenate(every) if every else np.empty(0, dtype=np.float32)
+    return pa.ListArray.from_arrays(_starts(lines), pa.array(flat))
+
+
+def _narrow(values: ArrayLike) -> NDArray[Any]:
+    values = np.asarray(values)
+    return values if values.dtype.kind in "UOT" else values.astype(np.float32)

@@ -1,0 +1,53 @@
+"""Numbers in words, rounded to what their noise allows. The map's tooltip follows the same rule."""
+
+from __future__ import annotations
+
+import math
+
+
+def rounded(value: float, half_width: float) -> str:
+    """``value`` at the last decimal place that an uncertainty of ``half_width`` leaves meaning.
+
+    The half-width keeps one digit, two where it begins with 1, and the value the same place.
+
+    >>> rounded(1237.4, 58.8), rounded(1237.4, 0), rounded(-0.2, 14.7)
+    ('1,240', '1,237', '0')
+    """
+    if not (math.isfinite(half_width) and half_width > 0):
+        return f"{value:,.0f}" if abs(value) >= 10 or value == round(value) else short(value)
+    return _at_place(value, _place(half_width))
+
+
+def with_noise(value: float, half_width: float) -> str:
+    """A value and the half-width of its 95 % interval.
+
+    >>> with_noise(1237.4, 58.8), with_noise(12.34, 1.23), with_noise(7, 0)
+    ('1,240 ± 60', '12.3 ± 1.2', '7')
+    """
+    if not (math.isfinite(half_width) and half_width > 0):
+        return rounded(value, half_width)
+    place = _place(half_width)
+    return f"{_at_place(value, place)} ± {_at_place(half_width, place)}"
+
+
+def short(value: float) -> str:
+    """Two significant digits with thousands separated: legends, densities.
+
+    >>> [short(v) for v in (0, 0.0123, 4.56, 1234, 987654)]
+    ['0', '0.012', '4.6', '1,200', '990,000']
+    """
+    if value == 0 or not math.isfinite(value):
+        return "0"
+    place = math.floor(math.log10(abs(value))) - 1
+    text = _at_place(value, place)
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _place(half_width: float) -> int:
+    exponent = math.floor(math.log10(half_width))
+    return exponent - 1 if half_width / 10.0**exponent < 2 else exponent
+
+
+def _at_place(value: float, place: int) -> str:
+    result = round(value, -place)
+    return f"{0.0 if result == 0 else result:,.{max(0, -place)}f}"

@@ -1,0 +1,55 @@
+"""Coordinates for the map: to longitude and latitude, to Web Mercator world units, and areas."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Float = NDArray[np.float64]
+
+WORLD = 512.0
+"""World units around the globe, deck.gl's common space."""
+
+EARTH_RADIUS_KM = 6371.0088
+MERCATOR_LATITUDE = 85.051129
+
+
+def world(lon_lat: ArrayLike) -> Float:
+    """Web Mercator world units (x east, y north, 0–512) of shape (..., 2) in degrees."""
+    lon_lat = np.asarray(lon_lat, dtype=np.float64)
+    lat = np.radians(np.clip(lon_lat[..., 1], -MERCATOR_LATITUDE, MERCATOR_LATITUDE))
+    x = WORLD * (lon_lat[..., 0] + 180.0) / 360.0
+    y = WORLD * (np.pi + np.arctanh(np.sin(lat))) / (2 * np.pi)
+    return np.stack([x, y], axis=-1)
+
+
+def is_degrees(crs: str) -> bool:
+    """Whether the CRS is plain longitude and latitude, which needs no transformation."""
+    return crs.upper() in {"EPSG:4326", "OGC:CRS84"}
+
+
+def to_degrees(boxes: ArrayLike, crs: str) -> Float:
+    """Boxes (n, 4) of a CRS as west, south, east, north in degrees, float64.
+
+    Outside longitude and latitude and Web Mercator a box is not quite a rectangle on the map: it is
+    drawn between its two transformed corners.
+    """
+    boxes = np.asarray(boxes, dtype=np.float64).reshape(-1, 4)
+    if is_degrees(crs):
+        return boxes
+    from pyproj import Transformer
+
+    change = Transformer.from_crs(crs, "EPSG:4326", always_xy=True)
+    west, south = change.transform(boxes[:, 0], boxes[:, 1])
+    east, north = change.transform(boxes[:, 2], boxes[:, 3])
+    return np.column_stack([west, south, east, north])
+
+
+def areas(boxes: ArrayLike) -> Float:
+    """Areas in km² of boxes (n, 4) in degrees, on a sphere of the Earth's mean radius.
+
+    >>> round(float(areas([[0, 0, 1, 1]])[0]))
+    12364
+    """
+    west, south, east, north = np.radians(np.asarray(boxes, dtype=np.float64).reshape(-1, 4)).T
+    return np.asarray(EARTH_RADIUS_KM**2 * (east - west) * (np.sin(north) - np.sin(south)))

@@ -1,0 +1,185 @@
+"""Scene: everything one map shows, as values.
+
+A mark is one pydeck layer whose accessors are bound to columns of an Arrow table, so that geometry
+travels as binary columns and never as JSON. A scene is marks, a camera, a legend and what the
+visitor may do. Any page builds a scene; the map component shows it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import pyarrow as pa
+import pydeck
+
+from dpviz.render.legend import Legend
+
+Side = Literal["left", "right"]
+Bounds = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a tooltip: a label and a column of the mark's table, or a fixed text.
+
+    ``noise_sd`` names the column of the noise's standard deviation: the value is then rounded to
+    what the noise allows and followed by ± the 95 % half-width.
+    """
+
+    label: str
+    column: str = ""
+    unit: str = ""
+    noise_sd: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """A pydeck layer drawn from the columns of a table.
+
+    Attributes:
+        layer: any deck.gl layer by name, with its constant properties. Its id names the mark.
+        table: columns, one row per object. Lists of pairs are paths.
+        bind: accessor (``getPath``, ``getBounds``, …) to column.
+        title, rows: the tooltip; no rows, no tooltip.
+        levels: the deepest level of a tree's cells, for the depth control; 0 has none.
+    """
+
+    layer: pydeck.Layer
+    table: pa.Table
+    bind: Mapping[str, str]
+    title: str = ""
+    rows: Sequence[Row] = ()
+    levels: int = 0
+
+    @property
+    def id(self) -> str:
+        """The layer's id."""
+        return str(self.layer.id)
+
+
+@dataclass(frozen=True)
+class Camera:
+    """Where the map first looks: ``bounds`` to fit (west, south, east, north), or a centre and zoom.
+
+    The visitor's own movements are kept until ``key`` changes.
+    """
+
+    bounds: Bounds | None = None
+    longitude: float = 0.0
+    latitude: float = 0.0
+    zoom: float = 1.0
+    key: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON for the map."""
+        if self.bounds is not None:
+            return {"bounds": list(self.bounds), "key": self.key}
+        return {
+            "longitude": self.longitude,
+            "latitude": self.latitude,
+            "zoom": self.zoom,
+            "key": self.key,
+        }
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Animated layers run from ``start`` to ``end`` (the unit of their timestamps) in ``seconds``."""
+
+    start: float
+    end: float
+    seconds: float = 20.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """What a map shows.
+
+    Attributes:
+        marks: drawn in this order, the first at the bottom.
+        camera: where to look.
+        legend: or None.
+        mode: one map; two beside each other; or one over the other with a divider to swipe. In the
+            two last, marks made with ``side`` belong to one of the two, all others to both.
+        labels: the map's name, or those of its two sides.
+        tools: shapes the visitor may draw: ``rect``, ``polygon``.
+        picks: whether a click on a mark is told to Python.
+        domain: west, south, east, north of the whole, for the button that goes back to it.
+        clock: for animated layers.
+        description: the map in one sentence, for screen readers.
+    """
+
+    marks: Sequence[Mark]
+    camera: Camera
+    legend: Legend | None = None
+    mode: Literal["single", "side", "swipe"] = "single"
+    labels: Sequence[str] = ()
+    tools: Sequence[Literal["rect", "polygon"]] = ()
+    picks: bool = False
+    domain: Bounds | None = None
+    clock: Clock | None = None
+    description: str = "Map"
+    tables: dict[str, pa.Table] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        ids = [mark.id for mark in self.marks]
+        if len(set(ids)) < len(ids):
+            raise ValueError(f"two marks share an id: {', '.join(sorted(ids))}")
+        object.__setattr__(self, "tables", tables(self.marks))
+
+    def with_marks(self, *marks: Mark) -> Scene:
+        """The same scene with more marks on top."""
+        return replace(self, marks=[*self.marks, *marks])
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON for the map; the tables travel beside it."""
+        return {
+            **layers_json(self.marks),
+            "camera": self.camera.to_dict(),
+            "legend": self.legend and self.legend.to_dict(),
+            "mode": self.mode,
+            "labels": list(self.labels),
+            "tools": list(self.tools),
+            "picks": self.picks,
+            "domain": self.domain and list(self.domain),
+            "clock": self.clock and vars(self.clock),
+            "levels": max((mark.levels for mark in self.marks), default=0),
+            "label": self.description,
+        }
+
+
+def tables(marks: Sequence[Mark]) -> dict[str, pa.Table]:
+    """One table per mark, in one chunk each: the map reads its buffers in place."""
+    return {mark.id: mark.table.combine_chunks() for mark in marks}
+
+
+def layers_json(marks: Sequence[Mark]) -> dict[str, Any]:
+    """Layers, bindings and tooltips as the map reads them, columns named ``mark.column``."""
+    deck = pydeck.Deck([mark.layer for mark in marks], map_provider=None, views=[])
+    return {
+        "layers": json.loads(deck.to_json())["layers"],
+        "bind": {
+            mark.id: {accessor: f"{mark.id}.{column}" for accessor, column in mark.bind.items()}
+            for mark in marks
+        },
+        "tooltips": {
+            mark.id: {"title": mark.title, "rows": [_row(mark.id, row) for row in mark.rows]}
+            for mark in marks
+            if mark.rows
+        },
+    }
+
+
+def _row(mark: str, row: Row) -> dict[str, str]:
+    if row.text:
+        return {"label": row.label, "text": row.text}
+    named = {"label": row.label, "value": f"{mark}.{row.column}"}
+    if row.noise_sd:
+        named["sd"] = f"{mark}.{row.noise_sd}"
+    if row.unit:
+        named["unit"] = row.unit
+    return named

@@ -1,0 +1,42 @@
+"""Joins the map's small JavaScript modules into the one script that Streamlit takes.
+
+The files under ``js`` are ordinary ES modules, so editors and linters read them as such. Joined in
+the order of their imports they need no `import` lines and no `export` words; only the entry point
+keeps its `export default`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "js"
+ENTRY = "main.js"
+IMPORT = re.compile(r"^import \{[^}]*\} from '\./([\w.]+)';\n", re.MULTILINE)
+EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
+
+
+@cache
+def script() -> str:
+    """The whole component as one ES module."""
+    done: dict[str, str] = {}
+
+    def add(name: str, above: tuple[str, ...]) -> None:
+        if name in above:
+            raise ValueError(f"circular import: {' → '.join([*above, name])}")
+        if name in done:
+            return
+        text = (FOLDER / name).read_text(encoding="utf-8")
+        for needed in IMPORT.findall(text):
+            add(needed, (*above, name))
+        done[name] = EXPORT.sub("", IMPORT.sub("", text))
+
+    add(ENTRY, ())
+    return "\n".join(f"// --- {name}\n{text}" for name, text in done.items())
+
+
+@cache
+def style() -> str:
+    """The component's style sheet."""
+    return FOLDER.with_name("style.css").read_text(encoding="utf-8")

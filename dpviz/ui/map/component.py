@@ -1,0 +1,153 @@
+"""The map as a Streamlit component (version 2: no iframe).
+
+deck.gl itself is served from the installed pydeck wheel, so there is no npm, no bundler and no
+network. Never put ``st.pydeck_chart`` on a page with this map: it brings another deck.gl.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pydeck
+import streamlit as st
+
+from dpviz.render.scene import Bounds, Mark, Scene, layers_json, tables
+from dpviz.ui.map.assemble import script, style
+
+TILES = {
+    "url": "https://tile.openstreetmap.org/{z}/{x}/{y}.png",
+    "attribution": "© OpenStreetMap contributors",
+}
+"""Online street tiles: an option, absent where the server does not answer."""
+
+Ring = tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A drawn shape in degrees: a rectangle (west, south, east, north) or a polygon's corners."""
+
+    rect: Bounds | None = None
+    ring: Ring | None = None
+
+    @classmethod
+    def from_json(cls, value: Any) -> Shape | None:
+        """What the browser sent; None for nothing, or for what is no shape."""
+        try:
+            if value["kind"] == "rect":
+                west, south, east, north = map(float, value["rect"])
+                return cls(rect=(west, south, east, north))
+            ring = tuple((float(x), float(y)) for x, y in value["ring"])
+            return cls(ring=ring) if len(ring) >= 3 else None
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    def to_json(self) -> dict[str, Any]:
+        """As the browser reads it."""
+        if self.rect is not None:
+            return {"kind": "rect", "rect": list(self.rect)}
+        return {"kind": "polygon", "ring": [list(corner) for corner in self.ring or ()]}
+
+
+@dataclass(frozen=True)
+class MapEvents:
+    """What the visitor did: the shape as last drawn on the map, where they look, what they clicked.
+
+    ``camera`` has ``longitude``, ``latitude``, ``zoom``; ``pick`` has ``layer`` (the mark's id),
+    ``index`` (row of its table), ``lon``, ``lat`` and lasts for one run.
+    """
+
+    shape: Shape | None
+    camera: dict[str, float] | None
+    pick: dict[str, Any] | None
+
+
+@cache
+def _registered() -> Callable[..., Any]:
+    return st.components.v2.component("dpviz_map", js=script(), css=style(), html="")
+
+
+@cache
+def _bundle() -> str:
+    """The address of deck.gl on this server, without the base path."""
+    from streamlit.components.v1 import declare_component
+
+    folder = Path(pydeck.__file__).parent / "nbextension" / "static"
+    name = declare_component("deckgl", path=str(folder)).name
+    return f"component/{name}/index.js?{pydeck.__version__}"
+
+
+def bundle_url() -> str:
+    """The address of deck.gl on this server, below its base URL path."""
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{base}/{_bundle()}" if base else f"/{_bundle()}"
+
+
+def map_view(
+    scene: Scene,
+    *,
+    key: str,
+    height: int = 560,
+    tiles: bool = True,
+    on_shape: Callable[[], None] | None = None,
+    on_camera: Callable[[], None] | None = None,
+    on_pick: Callable[[], None] | None = None,
+) -> MapEvents:
+    """Show a scene.
+
+    The callbacks run before the script, as those of all Streamlit widgets; inside one,
+    :func:`events` reads the map. Anything that changes often belongs into :func:`map_overlay`.
+    """
+    spec = scene.to_dict() | {
+        "role": "map",
+        "key": key,
+        "bundle": bundle_url(),
+        "height": height,
+        "tiles": TILES if tiles else None,
+    }
+    nothing = lambda: None  # noqa: E731
+    _registered()(
+        data={"spec": spec, **scene.tables},
+        key=key,
+        on_shape_change=on_shape or nothing,
+        on_camera_change=on_camera or nothing,
+        on_pick_change=on_pick or nothing,
+    )
+    return events(key)
+
+
+def events(key: str) -> MapEvents:
+    """What the visitor last did on the map of this key."""
+    state = st.session_state.get(key) or {}
+    return MapEvents(
+        shape=Shape.from_json(state.get("shape")),
+        camera=state.get("camera"),
+        pick=state.get("pick"),
+    )
+
+
+def map_overlay(key: str, *, marks: Sequence[Mark] = (), shape: Shape | None = None) -> None:
+    """Marks above a map's scene, and the shape as the page knows it.
+
+    Small, and apart from the scene: it may change at every answer. The shape is sent to the map
+    only where it did not come from there (a permalink, numbers typed in).
+
+    Args:
+        key: of the map.
+        marks: drawn above all others, for instance the cells that an answer used.
+        shape: the shape in force.
+    """
+    memory = st.session_state.setdefault(f"{key}.shape", {"seq": 0, "seen": None})
+    if shape != events(key).shape and shape != memory["seen"]:
+        memory["seq"] += 1  # a map that already has this number keeps its own shape
+    memory["seen"] = shape
+    spec = layers_json(marks) | {
+        "role": "overlay",
+        "target": key,
+        "shape": {"seq": memory["seq"], "value": shape and shape.to_json()},
+    }
+    _registered()(data={"spec": spec, **tables(marks)}, key=f"{key}.overlay")

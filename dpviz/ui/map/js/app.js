@@ -1,0 +1,318 @@
+/**
+ * One map on the page: state, views, and what is told to Python.
+ *
+ * Python sends two things. The *scene* (layers, columns, legend, camera) changes when there is
+ * something else to look at. The *overlay* (highlighted cells, a shape set from outside) is small and
+ * changes at every answer; it has its own mount so that the scene need not travel again.
+ */
+import {Clock} from './clock.js';
+import {Controls} from './controls.js';
+import {debounce, h, isDark} from './dom.js';
+import {Keyboard} from './keyboard.js';
+import {Labels} from './labels.js';
+import {legendElement} from './legend.js';
+import {Pointer} from './pointer.js';
+import {description, shapeLayers} from './shapes.js';
+import {Tiles} from './tiles.js';
+import {Tooltip} from './tooltip.js';
+import {binaryData, columns} from './wire.js';
+
+const ACCENT = [255, 61, 87];
+const SETTLED = 700; // ms without movement before Python hears of the camera
+const THEMES = {
+  light: {noiseColor: [176, 182, 188, 120], edgeColor: [20, 24, 28, 90], line: [40, 50, 60]},
+  dark: {noiseColor: [96, 102, 110, 120], edgeColor: [235, 240, 245, 70], line: [205, 214, 222]},
+};
+
+export class MapApp {
+  /** `gl` is {deck, converter}: deck.gl and a JSONConverter that knows the layers. */
+  constructor(parent, gl) {
+    this.gl = gl;
+    this.root = h('div', {class: 'map', tabindex: 0, role: 'application', 'aria-roledescription': 'map', 'data-testid': 'dpviz-map'});
+    this.canvasHost = h('div', {class: 'canvas'});
+    this.root.append(this.canvasHost);
+    parent.append(this.root);
+    Object.assign(this, {
+      scene: [], overlay: [], columns: {}, sceneColumns: {}, tooltips: {}, tools: [], mode: 'single',
+      shape: null, draft: null, tool: null, camera: null, split: 0.5, emit: () => {}, trigger: () => {},
+      view: {opacity: 0.85, outlines: true, depth: 255, tiles: true}, picks: false, counter: 0,
+    });
+    this.status = h('div', {class: 'status', role: 'status', 'aria-live': 'polite', 'data-testid': 'dpviz-status'});
+    this.attribution = h('div', {class: 'attribution'});
+    this.corner = h('div', {class: 'corner'}, this.attribution);
+    this.pointer = new Pointer(this);
+    this.keyboard = new Keyboard(this);
+    this.labels = new Labels(this);
+    this.controls = new Controls(this);
+    this.tooltip = new Tooltip(this);
+    this.tiles = new Tiles(this);
+    this.clock = new Clock(this);
+    this.root.append(this.status, this.corner);
+    this.tellCamera = debounce(({longitude, latitude, zoom}) => this.emit('camera', {longitude, latitude, zoom}), SETTLED);
+    this.resize = new ResizeObserver(() => this.fit());
+    this.resize.observe(this.root);
+    this.deck = new gl.deck.Deck({
+      parent: this.canvasHost, width: '100%', height: '100%', deviceProps: {type: 'webgl'}, style: {position: 'absolute'},
+      views: new gl.deck.MapView({id: 'main'}), viewState: {longitude: 0, latitude: 0, zoom: 1}, layers: [],
+      onViewStateChange: ({viewState}) => this.moved(viewState),
+      onHover: info => this.tooltip.show(info),
+      onClick: info => this.clicked(info),
+      onAfterRender: () => this.rendered(),
+      onError: error => console.warn('dpviz map:', error.message),
+    });
+    this.root.__dpviz = this; // for tests
+  }
+
+  destroy() {
+    this.pointer.destroy();
+    this.tellCamera.cancel();
+    this.clock.play(false);
+    this.resize.disconnect();
+    this.deck.finalize();
+    this.root.remove();
+  }
+
+  /** Reads the page's theme again; Streamlit calls at every change of it. */
+  takeTheme() {
+    this.dark = isDark(this.root);
+    this.root.classList.toggle('dark', this.dark);
+    this.render();
+  }
+
+  // --- from Python
+
+  showScene(data) {
+    const {spec} = data;
+    this.sceneColumns = columns(data);
+    this.scene = this.converted(spec, this.sceneColumns);
+    this.tools = spec.tools ?? [];
+    this.mode = spec.mode ?? 'single';
+    this.tooltips = {...spec.tooltips};
+    this.picks = Boolean(spec.picks);
+    this.root.setAttribute('aria-label', spec.label ?? 'Map');
+    this.root.style.setProperty('--map-height', `${spec.height ?? 560}px`);
+    this.domain = spec.domain;
+    if (!this.camera || this.cameraKey !== spec.camera.key) {
+      this.cameraKey = spec.camera.key;
+      this.camera = null;
+      this.startCamera = spec.camera;
+    }
+    this.controls.update(spec);
+    this.labels.update(this.mode, spec.labels ?? []);
+    this.clock.update(spec.clock ?? null);
+    this.tiles.update(spec.tiles ?? null);
+    this.legend?.remove();
+    this.legend = legendElement(spec.legend);
+    if (this.legend) this.corner.prepend(this.legend);
+    this.counter += 1;
+    this.pending = true;
+    this.fit();
+  }
+
+  showOverlay(data) {
+    const {spec} = data;
+    this.overlayColumns = columns(data);
+    this.overlay = this.converted(spec, this.overlayColumns);
+    const push = spec.shape; // {seq, value}: each number is applied once, so a later drawing is not undone
+    if (push.seq !== this.shapeSeq) {
+      this.shapeSeq = push.seq;
+      this.shape = push.value;
+    }
+    this.render();
+  }
+
+  converted(spec, available) {
+    this.columns = {...this.sceneColumns, ...this.overlayColumns};
+    const layers = this.gl.converter.convert({layers: spec.layers ?? []}).layers ?? [];
+    return layers.map(layer => {
+      const bindings = spec.bind?.[layer.id];
+      return bindings ? layer.clone({data: binaryData(bindings, available)}) : layer;
+    });
+  }
+
+  // --- camera
+
+  size() {
+    return {width: this.root.clientWidth, height: this.root.clientHeight};
+  }
+
+  /** Takes the camera that Python asked for, as soon as the map has a size. */
+  fit() {
+    const {width, height} = this.size();
+    if (!this.camera && this.startCamera && width && height) {
+      const {longitude, latitude, zoom, bounds} = this.startCamera;
+      this.camera = bounds ? this.fitted(bounds) : {longitude, latitude, zoom};
+    }
+    this.render();
+  }
+
+  fitted([west, south, east, north]) {
+    const {width, height} = this.size();
+    const w = this.mode === 'side' ? width / 2 : width;
+    const viewport = new this.gl.deck.WebMercatorViewport({width: w, height});
+    const padding = Math.min(24, w / 8, height / 8);
+    const {longitude, latitude, zoom} = viewport.fitBounds([[west, south], [east, north]], {padding});
+    return {longitude, latitude, zoom};
+  }
+
+  home() {
+    const bounds = this.domain ?? this.startCamera.bounds;
+    if (bounds) this.moved(this.fitted(bounds));
+    return true;
+  }
+
+  moved({longitude, latitude, zoom}) {
+    if (this.pointer.drag) return;
+    const before = this.camera;
+    this.camera = {longitude, latitude, zoom: Math.min(Math.max(zoom, 0), 22)};
+    this.render();
+    const same = Object.entries(this.camera).every(([name, value]) => Math.abs(value - before[name]) < 1e-9);
+    if (!same) this.tellCamera(this.camera); // deck.gl also reports the camera it was given
+  }
+
+  zoomBy(step) {
+    this.moved({...this.camera, zoom: this.camera.zoom + step});
+    return true;
+  }
+
+  panBy(dx, dy) {
+    const viewport = this.deck.getViewports()[0];
+    const [longitude, latitude] = viewport.unproject([viewport.width / 2 + dx, viewport.height / 2 + dy]);
+    this.moved({...this.camera, longitude, latitude});
+    return true;
+  }
+
+  // --- pixels and coordinates
+
+  viewportAt(event) {
+    const x = event.clientX - this.root.getBoundingClientRect().left;
+    const viewports = this.deck.getViewports();
+    return viewports.find(v => x >= v.x && x <= v.x + v.width) ?? viewports[0];
+  }
+
+  toLngLat(event, viewport = this.viewportAt(event)) {
+    const box = this.root.getBoundingClientRect();
+    const clamp = (value, top) => Math.min(Math.max(value, 0), top);
+    return viewport.unproject([
+      clamp(event.clientX - box.left - viewport.x, viewport.width), clamp(event.clientY - box.top - viewport.y, viewport.height)]);
+  }
+
+  toPixels(lngLat, event) {
+    const viewport = this.viewportAt(event);
+    const box = this.root.getBoundingClientRect();
+    const [x, y] = viewport.project(lngLat);
+    return [box.left + viewport.x + x, box.top + viewport.y + y];
+  }
+
+  unproject([x, y]) {
+    const viewports = this.deck.getViewports();
+    const viewport = viewports.find(v => x >= v.x && x <= v.x + v.width) ?? viewports[0];
+    return viewport.unproject([x - viewport.x, y - viewport.y]);
+  }
+
+  // --- drawing
+
+  setTool(tool) {
+    if (tool && !this.tools.includes(tool)) return false;
+    this.tool = tool;
+    this.keyboard.reset();
+    this.pointer.ring = null;
+    this.status.textContent = tool === 'rect' ? 'Drag on the map, or move with the arrow keys and press Enter at two corners'
+      : tool === 'polygon' ? 'Click the corners; double-click or press Enter twice to end' : '';
+    if (tool) this.root.focus({preventScroll: true});
+    this.render();
+    return true;
+  }
+
+  crosshair(at) {
+    this.labels.crosshair(at);
+  }
+
+  finish(shape) {
+    this.setTool(null);
+    this.setShape(shape);
+  }
+
+  clear() {
+    if (!this.shape) return false;
+    this.setShape(null);
+    return true;
+  }
+
+  setShape(shape) {
+    this.shape = shape;
+    this.status.textContent = description(shape);
+    this.root.dataset.shape = JSON.stringify(shape);
+    this.render();
+    this.emit('shape', shape);
+  }
+
+  clicked(info) {
+    if (!this.picks || this.tool || !info.layer || info.index < 0) return;
+    const [lon, lat] = info.coordinate;
+    this.trigger('pick', {layer: info.layer.id, index: info.index, lon, lat});
+  }
+
+  // --- the picture
+
+  render() {
+    if (!this.camera) return;
+    const {MapView} = this.gl.deck;
+    const busy = this.tool || this.pointer.drag;
+    const controller = {dragPan: !busy, doubleClickZoom: !busy, dragRotate: false, touchRotate: false, keyboard: false};
+    const side = this.mode === 'side';
+    const views = side
+      ? [new MapView({id: 'left', x: 0, width: '50%', controller}), new MapView({id: 'right', x: '50%', width: '50%', controller})]
+      : new MapView({id: 'main', controller});
+    this.deck.setProps({
+      views, viewState: side ? {left: this.camera, right: this.camera} : this.camera, layers: this.layers(),
+      layerFilter: ({layer, viewport}) => !side || !layer.props.side || layer.props.side === viewport.id,
+      getCursor: ({isDragging, isHovering}) => this.tool ? 'crosshair' : isDragging ? 'grabbing' : this.picks && isHovering ? 'pointer' : 'grab',
+    });
+    this.root.classList.toggle('drawing', Boolean(this.tool));
+    this.controls.refresh();
+    this.moveHandles();
+  }
+
+  layers() {
+    const theme = THEMES[this.dark ? 'dark' : 'light'];
+    const divide = this.split * this.canvasHost.clientWidth * (window.devicePixelRatio || 1);
+    const {opacity, outlines, depth} = this.view;
+    const dressed = layer => {
+      const changes = {};
+      if (layer.constructor.layerName === 'CellLayer') {
+        Object.assign(changes, {opacity, depth, outline: outlines ? 1 : 0, noiseColor: theme.noiseColor, edgeColor: theme.edgeColor});
+        if (this.mode === 'swipe') changes.clipX = layer.props.side === 'left' ? [-1e9, divide] : [divide, 1e9];
+      }
+      if (layer.props.themed) changes.getColor = [...theme.line, layer.props.themed];
+      return Object.keys(changes).length ? layer.clone(changes) : layer;
+    };
+    return [
+      ...this.tiles.layers(this.gl.deck, this.dark),
+      ...[...this.scene, ...this.overlay].map(dressed).map(layer => this.clock.applied(layer)),
+      ...shapeLayers(this.gl.deck, this.shape, this.draft, ACCENT),
+    ];
+  }
+
+  moveHandles() {
+    const viewports = this.deck.isInitialized ? this.deck.getViewports() : [];
+    this.labels.moveHandles(this.tool ? null : this.shape, viewports);
+  }
+
+  /** Marks the element once everything asked for is on the screen; tests and timings wait for it. */
+  rendered() {
+    this.moveHandles();
+    if (!this.pending || !this.deck.props.layers.every(layer => layer.isLoaded)) return;
+    this.pending = false;
+    this.root.dataset.rendered = this.counter;
+  }
+
+  savePicture() {
+    this.deck.redraw('picture'); // in this very frame, or the buffer is empty
+    this.canvasHost.querySelector('canvas').toBlob(blob => {
+      const link = h('a', {href: URL.createObjectURL(blob), download: 'map.png'});
+      link.click();
+      URL.revokeObjectURL(link.href);
+    });
+  }
+}

@@ -1,0 +1,25 @@
+/** The legend: a ramp with its unit and ticks, swatches for what is not on the ramp, and the release's badge. */
+import {h} from './dom.js';
+
+const css = ([r, g, b, a = 255]) => `rgba(${r},${g},${b},${a / 255})`;
+
+/** `legend` is {title, stops, ticks: [{at: 0..1, label}], swatches: [{label, color, hatch}]}; null hides it. */
+export function legendElement(legend) {
+  if (!legend) return null;
+  const ramp = legend.stops && h('div', {
+    class: 'ramp', style: `background:linear-gradient(to right,${legend.stops.map(css).join(',')})`,
+  });
+  const ticks = legend.ticks && h('div', {class: 'ticks'}, ...legend.ticks.map(({at, label}) =>
+    h('span', {style: `left:${at * 100}%;transform:translateX(${-at * 100}%)`}, label)));
+  const swatches = (legend.swatches ?? []).map(({label, color, hatch}) => h('div', {class: 'swatch'},
+    h('i', {style: hatch
+      ? `background:repeating-linear-gradient(135deg,${css(color)} 0 3px,transparent 3px 6px)`
+      : `background:${css(color)}`}), label));
+  return h('div', {class: 'legend', role: 'img', 'aria-label': legendText(legend), 'data-testid': 'dpviz-legend'},
+    h('b', {}, legend.title), ramp, ticks, ...swatches);
+}
+
+function legendText({title, ticks = [], swatches = []}) {
+  const ends = ticks.length ? `, from ${ticks[0].label} to ${ticks.at(-1).label}` : '';
+  return [`Legend: ${title}${ends}`, ...swatches.map(s => s.label)].join('; ');
+}

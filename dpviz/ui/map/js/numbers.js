@@ -1,0 +1,31 @@
+/** Numbers rounded to what their noise allows: 1237.4 with a half-width of 58.8 reads "1,240 ± 60". */
+
+/** The decimal place a half-width is known to: one digit, two where it begins with 1. */
+function place(halfWidth) {
+  const exponent = Math.floor(Math.log10(halfWidth));
+  return halfWidth / 10 ** exponent < 2 ? exponent - 1 : exponent;
+}
+
+function rounded(value, exponent) {
+  const step = 10 ** exponent;
+  const result = Math.round(value / step) * step;
+  const digits = Math.max(0, -exponent);
+  return (result === 0 ? 0 : result).toLocaleString('en', {minimumFractionDigits: digits, maximumFractionDigits: digits});
+}
+
+/** "1,240 ± 60" for a value and the standard deviation of its noise (95 % half-width). */
+export function withNoise(value, sd) {
+  const halfWidth = 1.96 * sd;
+  if (!(halfWidth > 0)) return short(value);
+  const exponent = place(halfWidth);
+  return `${rounded(value, exponent)} ± ${rounded(halfWidth, exponent)}`;
+}
+
+/** Two significant digits, thousands separated: the legend's and the densities' form. */
+export function short(value) {
+  if (!Number.isFinite(value) || value === 0) return '0';
+  const size = Math.abs(value);
+  const digits = size >= 10 ? 0 : 1 - Math.floor(Math.log10(size));
+  const step = size >= 10 ? 10 ** (Math.floor(Math.log10(size)) - 1) : 10 ** -digits;
+  return (Math.round(value / step) * step).toLocaleString('en', {maximumFractionDigits: Math.max(0, digits)});
+}

@@ -1,0 +1,127 @@
+/**
+ * Drawing with mouse, pen or finger. The handlers run in the capture phase and stop what they use,
+ * so deck.gl's own gesture recogniser never sees a drag that draws.
+ *
+ *   rect tool, or Shift + drag     press, drag, release
+ *   polygon tool                   click the corners; double-click, Enter or the first corner closes
+ *   a corner handle                drag it
+ */
+import {polygon, rect} from './shapes.js';
+
+const CLICK = 5; // a press that moves fewer pixels is a click
+const CLOSE = 10; // a click this near to the first corner closes the polygon
+
+export class Pointer {
+  constructor(app) {
+    this.app = app;
+    this.drag = null;
+    this.ring = null;
+    this.abort = new AbortController();
+    const options = {capture: true, signal: this.abort.signal};
+    const listen = (name, handler) => app.root.addEventListener(name, handler.bind(this), options);
+    listen('pointerdown', this.down);
+    listen('pointermove', this.move);
+    listen('pointerup', this.up);
+    listen('pointercancel', this.cancel);
+    listen('dblclick', this.doubleClick);
+  }
+
+  get busy() {
+    return this.drag !== null || this.ring !== null;
+  }
+
+  destroy() {
+    this.abort.abort();
+  }
+
+  /** Gives up what is being drawn; the shape from before stays. */
+  cancel() {
+    if (this.drag) this.app.shape = this.drag.before;
+    this.drag = null;
+    this.ring = null;
+    this.app.draft = null;
+    this.app.render();
+  }
+
+  down(event) {
+    if (event.button !== 0) return;
+    const handle = event.target.closest?.('[data-corner]');
+    const onControl = !handle && event.target.closest?.('[data-control]');
+    const tool = handle ? 'handle' : this.app.tool ?? (event.shiftKey && this.app.tools.includes('rect') ? 'rect' : null);
+    if (onControl || !tool) return;
+    event.stopPropagation();
+    event.preventDefault();
+    this.app.root.focus({preventScroll: true});
+    const viewport = this.app.viewportAt(event);
+    if (tool === 'polygon') {
+      this.polygonPress = [event.clientX, event.clientY];
+      return;
+    }
+    this.app.root.setPointerCapture(event.pointerId);
+    const start = this.app.toLngLat(event, viewport);
+    this.drag = {viewport, start, at: [event.clientX, event.clientY], before: this.app.shape};
+    if (handle) {
+      const [w, s, e, n] = this.app.shape.rect;
+      const k = Number(handle.dataset.corner);
+      this.drag.start = [k === 0 || k === 3 ? e : w, k < 2 ? n : s]; // the corner opposite stays
+    }
+  }
+
+  move(event) {
+    if (this.drag) {
+      event.stopPropagation();
+      this.app.shape = rect(this.drag.start, this.app.toLngLat(event, this.drag.viewport));
+      this.app.render();
+    } else if (this.ring) {
+      this.app.draft = [...this.ring, this.app.toLngLat(event)];
+      this.app.render();
+    }
+  }
+
+  up(event) {
+    if (this.drag) {
+      event.stopPropagation();
+      const {at: [x, y], before} = this.drag;
+      this.drag = null;
+      if (Math.hypot(event.clientX - x, event.clientY - y) < CLICK) {
+        this.app.shape = before;
+        this.app.render();
+        return;
+      }
+      this.app.finish(this.app.shape);
+    } else if (this.polygonPress) {
+      event.stopPropagation();
+      const [x, y] = this.polygonPress;
+      this.polygonPress = null;
+      if (Math.hypot(event.clientX - x, event.clientY - y) < CLICK) this.addCorner(event);
+    }
+  }
+
+  addCorner(event) {
+    const first = this.ring && this.app.toPixels(this.ring[0], event);
+    if (this.ring?.length >= 3 && Math.hypot(first[0] - event.clientX, first[1] - event.clientY) < CLOSE) {
+      this.close();
+      return;
+    }
+    const corner = this.app.toLngLat(event);
+    this.ring = [...this.ring ?? [], corner];
+    this.app.draft = [...this.ring, corner];
+    this.app.render();
+  }
+
+  doubleClick(event) {
+    if (this.app.tool !== 'polygon' || !this.ring) return;
+    event.stopPropagation();
+    this.ring.pop(); // the second press of the double click added the same corner again
+    this.close();
+  }
+
+  /** Ends a polygon of three corners or more. */
+  close() {
+    if (!this.ring || this.ring.length < 3) return;
+    const ring = this.ring;
+    this.ring = null;
+    this.app.draft = null;
+    this.app.finish(polygon(ring));
+  }
+}

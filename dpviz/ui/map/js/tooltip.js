@@ -1,0 +1,37 @@
+/** The tooltip: rows of a layer's bound columns at the picked index, rounded to what the noise allows. */
+import {h} from './dom.js';
+import {short, withNoise} from './numbers.js';
+
+/** The rows' text. A row is {label, value: "table.column", sd?, unit?} or {label, text}. */
+export function tooltipRows(rows, columns, index) {
+  return rows.map(({label, value, sd, unit, text}) => {
+    const at = name => columns[name]?.value[index];
+    if (text !== undefined) return [label, text];
+    const found = at(value);
+    if (found === undefined) return null;
+    const shown = typeof found === 'string' ? found : sd ? withNoise(found, at(sd)) : short(Number(found));
+    return [label, unit ? `${shown} ${unit}` : shown];
+  }).filter(Boolean);
+}
+
+export class Tooltip {
+  constructor(app) {
+    this.app = app;
+    this.box = h('div', {class: 'tooltip', hidden: true, 'data-testid': 'dpviz-tooltip'});
+    app.root.append(this.box);
+  }
+
+  show(info) {
+    const spec = info.layer && info.index >= 0 && !this.app.pointer.busy && this.app.tooltips[info.layer.id];
+    this.box.hidden = !spec;
+    if (!spec) return;
+    const rows = tooltipRows(spec.rows, this.app.columns, info.index);
+    this.box.replaceChildren(
+      ...spec.title ? [h('b', {}, spec.title)] : [],
+      ...rows.map(([label, value]) => h('div', {}, h('span', {}, label), h('span', {}, value))));
+    const {width, height} = this.app.size();
+    const {offsetWidth: w, offsetHeight: t} = this.box;
+    this.box.style.left = `${info.x + 14 + w > width ? Math.max(0, info.x - w - 10) : info.x + 14}px`;
+    this.box.style.top = `${info.y + 14 + t > height ? Math.max(0, info.y - t - 10) : info.y + 14}px`;
+  }
+}
