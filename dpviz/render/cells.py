@@ -9,7 +9,7 @@ import pyarrow as pa
 import pydeck
 from numpy.typing import NDArray
 
-from dpviz.render.colors import NEGATIVE, PALETTES
+from dpviz.render.colors import PALETTES
 from dpviz.render.projection import areas, to_degrees, world
 from dpviz.render.scene import Bounds, Mark, Row, Side
 
@@ -61,8 +61,8 @@ def scale_ends(*releases: Release) -> tuple[float, float]:
         return 1.0, 1000.0
     order = np.argsort(values)
     share = np.cumsum(weights[order]) / weights.sum()
-    low, high = (values[order][min(np.searchsorted(share, q), len(order) - 1)] for q in (0.01, 0.99))
-    return (float(low), float(high)) if high > 1.5 * low else (float(low) / 3, float(low) * 3)
+    low, high = (float(values[order][np.argmax(share >= part)]) for part in (0.01, 0.99))
+    return (low, high) if high > 1.5 * low else (low / 3, low * 3)
 
 
 def cells(
@@ -109,7 +109,6 @@ def cells(
         domain=list(ends or scale_ends(release)),
         log_scale=True,
         stops=[list(stop) for stop in PALETTES[palette]],
-        negative_color=list(NEGATIVE),
         pickable=True,
         **({"side": pydeck.types.String(side)} if side else {}),
     )

@@ -1,4 +1,4 @@
-"""Colour ramps: perceptually even and safe for colour-blind eyes, as few stops that are interpolated.
+"""Colour ramps, perceptually even and safe for colour-blind eyes, as few interpolated stops.
 
 The stops are samples of the public-domain (CC0) viridis, cividis and magma ramps.
 """
@@ -19,12 +19,6 @@ PALETTES: dict[str, tuple[Color, ...]] = {
     "cividis": _stops("00224e 123570 3b496c 575d6d 707173 8a8678 a59c74 c3b369 e1cc55 fee838"),
     "magma": _stops("000004 180f3e 451077 721f81 9f2f7f cd4071 f1605d fd9567 feca8d fcfdbf"),
 }
-
-NOISE: Color = (150, 156, 162)
-"""Grey of what cannot be told from noise."""
-
-NEGATIVE: tuple[int, int, int, int] = (232, 150, 140, 190)
-"""Second, pale hue of negative noisy counts: shown as such, never clamped."""
 
 ACCENT: Color = (255, 61, 87)
 """The drawn shape, and what belongs to it."""

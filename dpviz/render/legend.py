@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from dpviz.render.colors import NEGATIVE, NOISE, PALETTES
+from dpviz.render.colors import PALETTES
 from dpviz.render.numbers import short
 
 
 @dataclass(frozen=True)
 class Swatch:
-    """A small square of one colour (0–255, alpha optional) and what it means."""
+    """A small square of one colour (0–255, alpha optional) and what it means.
+
+    ``noise`` and ``negative`` name the map's own colours, which follow the page's theme.
+    """
 
     label: str
-    color: tuple[int, ...]
+    color: tuple[int, ...] | Literal["noise", "negative"]
     hatch: bool = False
 
 
@@ -36,7 +39,7 @@ class Legend:
             "stops": self.stops and [list(stop) for stop in self.stops],
             "ticks": [{"at": at, "label": label} for at, label in self.ticks],
             "swatches": [
-                {"label": s.label, "color": list(s.color), "hatch": s.hatch} for s in self.swatches
+                {"label": s.label, "color": s.color, "hatch": s.hatch} for s in self.swatches
             ],
         }
 
@@ -53,8 +56,8 @@ def density_legend(
         stops=PALETTES[palette],
         ticks=log_ticks(*ends),
         swatches=(
-            Swatch("within the noise (under 2 sd)", NOISE),
-            Swatch("negative noisy count", NEGATIVE, hatch=True),
+            Swatch("within the noise (under 2 sd)", "noise"),
+            Swatch("negative noisy count", "negative", hatch=True),
         ),
     )
 

@@ -89,7 +89,11 @@ def arcs(
     """Arcs from sources to targets, shape (n, 2) each; ``height`` 0 lays them flat on the map."""
     columns = {"source": _pairs(sources), "target": _pairs(targets)}
     bind = {"getSourcePosition": "source", "getTargetPosition": "target"}
-    constants: dict[str, Any] = {"width_units": "pixels", "get_height": height, "great_circle": False}
+    constants: dict[str, Any] = {
+        "width_units": "pixels",
+        "get_height": height,
+        "great_circle": False,
+    }
     n = len(columns["source"])
     ends = color if target_color is None else target_color
     _either(columns, bind, constants, "getSourceColor", "source_color", _colors(color), n)

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pydeck
 
+from dpviz.query import INTERVAL_SDS
 from dpviz.render.legend import Legend
 
 Side = Literal["left", "right"]
@@ -63,7 +64,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Camera:
-    """Where the map first looks: ``bounds`` to fit (west, south, east, north), or a centre and zoom.
+    """Where the map first looks: ``bounds`` (west, south, east, north) to fit, or centre and zoom.
 
     The visitor's own movements are kept until ``key`` changes.
     """
@@ -88,7 +89,7 @@ class Camera:
 
 @dataclass(frozen=True)
 class Clock:
-    """Animated layers run from ``start`` to ``end`` (the unit of their timestamps) in ``seconds``."""
+    """Animated layers run from ``start`` to ``end``, in the unit of their times, in ``seconds``."""
 
     start: float
     end: float
@@ -149,6 +150,7 @@ class Scene:
             "clock": self.clock and vars(self.clock),
             "levels": max((mark.levels for mark in self.marks), default=0),
             "label": self.description,
+            "interval": INTERVAL_SDS,
         }
 
 

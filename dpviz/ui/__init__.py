@@ -1,1 +1,4 @@
-"""The Streamlit app: one file per page under ``pages``, and the map they share. Knows no method by name."""
+"""The Streamlit app: one file per page under ``pages``, and the map they share.
+
+It knows no method by name: forms follow from the registry.
+"""

@@ -20,8 +20,8 @@ import {binaryData, columns} from './wire.js';
 const ACCENT = [255, 61, 87];
 const SETTLED = 700; // ms without movement before Python hears of the camera
 const THEMES = {
-  light: {noiseColor: [176, 182, 188, 120], edgeColor: [20, 24, 28, 90], line: [40, 50, 60]},
-  dark: {noiseColor: [96, 102, 110, 120], edgeColor: [235, 240, 245, 70], line: [205, 214, 222]},
+  light: {noise: [176, 182, 188, 120], negative: [226, 158, 146, 190], edge: [20, 24, 28, 90], line: [40, 50, 60]},
+  dark: {noise: [96, 102, 110, 120], negative: [150, 98, 92, 190], edge: [235, 240, 245, 70], line: [205, 214, 222]},
 };
 
 export class MapApp {
@@ -76,7 +76,18 @@ export class MapApp {
   takeTheme() {
     this.dark = isDark(this.root);
     this.root.classList.toggle('dark', this.dark);
+    this.showLegend();
     this.render();
+  }
+
+  get theme() {
+    return THEMES[this.dark ? 'dark' : 'light'];
+  }
+
+  showLegend() {
+    this.legend?.remove();
+    this.legend = legendElement(this.legendSpec, this.theme);
+    if (this.legend) this.corner.prepend(this.legend);
   }
 
   // --- from Python
@@ -87,7 +98,8 @@ export class MapApp {
     this.scene = this.converted(spec, this.sceneColumns);
     this.tools = spec.tools ?? [];
     this.mode = spec.mode ?? 'single';
-    this.tooltips = {...spec.tooltips};
+    this.tooltips = spec.tooltips ?? {};
+    this.interval = spec.interval;
     this.picks = Boolean(spec.picks);
     this.root.setAttribute('aria-label', spec.label ?? 'Map');
     this.root.style.setProperty('--map-height', `${spec.height ?? 560}px`);
@@ -101,9 +113,8 @@ export class MapApp {
     this.labels.update(this.mode, spec.labels ?? []);
     this.clock.update(spec.clock ?? null);
     this.tiles.update(spec.tiles ?? null);
-    this.legend?.remove();
-    this.legend = legendElement(spec.legend);
-    if (this.legend) this.corner.prepend(this.legend);
+    this.legendSpec = spec.legend;
+    this.showLegend();
     this.counter += 1;
     this.pending = true;
     this.fit();
@@ -275,13 +286,15 @@ export class MapApp {
   }
 
   layers() {
-    const theme = THEMES[this.dark ? 'dark' : 'light'];
+    const {theme} = this;
     const divide = this.split * this.canvasHost.clientWidth * (window.devicePixelRatio || 1);
     const {opacity, outlines, depth} = this.view;
     const dressed = layer => {
       const changes = {};
       if (layer.constructor.layerName === 'CellLayer') {
-        Object.assign(changes, {opacity, depth, outline: outlines ? 1 : 0, noiseColor: theme.noiseColor, edgeColor: theme.edgeColor});
+        Object.assign(changes, {
+          opacity, depth, outline: outlines ? 1 : 0, noiseColor: theme.noise, negativeColor: theme.negative, edgeColor: theme.edge,
+        });
         if (this.mode === 'swipe') changes.clipX = layer.props.side === 'left' ? [-1e9, divide] : [divide, 1e9];
       }
       if (layer.props.themed) changes.getColor = [...theme.line, layer.props.themed];

@@ -13,9 +13,8 @@ function rounded(value, exponent) {
   return (result === 0 ? 0 : result).toLocaleString('en', {minimumFractionDigits: digits, maximumFractionDigits: digits});
 }
 
-/** "1,240 ± 60" for a value and the standard deviation of its noise (95 % half-width). */
-export function withNoise(value, sd) {
-  const halfWidth = 1.96 * sd;
+/** "1,240 ± 60" for a value and the half-width of its 95 % interval. */
+export function withNoise(value, halfWidth) {
   if (!(halfWidth > 0)) return short(value);
   const exponent = place(halfWidth);
   return `${rounded(value, exponent)} ± ${rounded(halfWidth, exponent)}`;

@@ -2,14 +2,14 @@
 import {h} from './dom.js';
 import {short, withNoise} from './numbers.js';
 
-/** The rows' text. A row is {label, value: "table.column", sd?, unit?} or {label, text}. */
-export function tooltipRows(rows, columns, index) {
+/** The rows' text. A row is {label, value: "table.column", sd?, unit?} or {label, text}; `interval` is 95 % in sd. */
+export function tooltipRows(rows, columns, index, interval) {
   return rows.map(({label, value, sd, unit, text}) => {
     const at = name => columns[name]?.value[index];
     if (text !== undefined) return [label, text];
     const found = at(value);
     if (found === undefined) return null;
-    const shown = typeof found === 'string' ? found : sd ? withNoise(found, at(sd)) : short(Number(found));
+    const shown = typeof found === 'string' ? found : sd ? withNoise(found, interval * at(sd)) : short(Number(found));
     return [label, unit ? `${shown} ${unit}` : shown];
   }).filter(Boolean);
 }
@@ -25,7 +25,7 @@ export class Tooltip {
     const spec = info.layer && info.index >= 0 && !this.app.pointer.busy && this.app.tooltips[info.layer.id];
     this.box.hidden = !spec;
     if (!spec) return;
-    const rows = tooltipRows(spec.rows, this.app.columns, info.index);
+    const rows = tooltipRows(spec.rows, this.app.columns, info.index, this.app.interval);
     this.box.replaceChildren(
       ...spec.title ? [h('b', {}, spec.title)] : [],
       ...rows.map(([label, value]) => h('div', {}, h('span', {}, label), h('span', {}, value))));

@@ -1,0 +1,93 @@
+"""The cells of a release: bounds, densities, levels and the colour scale."""
+
+import numpy as np
+import pytest
+
+from dpviz import Decomposition, Domain, Header, Release
+from dpviz.render import cells, scale_ends
+from dpviz.render.cells import densities, node_bounds
+from dpviz.render.projection import areas, to_degrees, world
+
+HALF = 1 << 25
+
+
+def release(counts=(100.0, 60.0, 30.0, -5.0, 15.0), variance=4.0, domain=None) -> Release:
+    """A root and its four quadrants, breadth-first."""
+    lo = [[0, 0], [0, 0], [HALF, 0], [0, HALF], [HALF, HALF]]
+    hi = [[2 * HALF, 2 * HALF], [HALF, HALF], [2 * HALF, HALF], [HALF, 2 * HALF], [2 * HALF] * 2]
+    nodes = Decomposition(lo, hi, [-1, 0, 0, 0, 0], counts, np.full(5, variance))
+    header = Header("test", {}, private=False, guarantee="NOT PRIVATE", epsilon=1.0)
+    return Release(domain or Domain((10.0, 50.0), (11.0, 51.0)), nodes, header)
+
+
+def test_bounds_are_west_south_east_north():
+    assert node_bounds(release()).tolist() == [
+        [10, 50, 11, 51],
+        [10, 50, 10.5, 50.5],
+        [10.5, 50, 11, 50.5],
+        [10, 50.5, 10.5, 51],
+        [10.5, 50.5, 11, 51],
+    ]
+
+
+def test_a_negative_count_is_a_negative_density():
+    density = densities(release())
+    assert density[3] < 0
+    assert density[1] == pytest.approx(60 / areas([[10, 50, 10.5, 50.5]])[0])
+
+
+def test_an_inner_node_is_drawn_at_its_level_and_a_leaf_from_its_level_on():
+    table = cells(release()).table
+    assert table["first"].to_pylist() == [0, 1, 1, 1, 1]
+    assert table["last"].to_pylist() == [0, 255, 255, 255, 255]
+
+
+def test_offsets_add_up_to_web_mercator():
+    mark = cells(release())
+    origin = np.array(mark.layer.origin)
+    offsets = np.array(mark.table["bounds"].to_pylist())
+    corner = world([10.5, 50.5])
+    assert offsets[1, 2:] + origin == pytest.approx(corner, abs=1e-6)
+    assert offsets[4, :2] + origin == pytest.approx(corner, abs=1e-6)
+
+
+def test_offsets_resolve_a_centimetre():
+    lo = np.array([[0, 0], [0, 0], [1, 0]])
+    hi = np.array([[2 * HALF, 2 * HALF], [1, 1], [2, 1]])
+    nodes = Decomposition(lo, hi, [-1, 0, 0], np.ones(3), np.ones(3))
+    header = Header("test", {}, private=False, guarantee="NOT PRIVATE", epsilon=1.0)
+    tiny = cells(Release(Domain((10.0, 50.0), (10.5, 50.5)), nodes, header))
+    offsets = np.array(tiny.table["bounds"].to_pylist(), dtype=np.float64)
+    metre = 512 / 40_075_017
+    width = (offsets[1, 2] - offsets[1, 0]) / metre
+    assert width == pytest.approx(0.5 / 360 * 40_075_017 / (1 << 26), abs=0.01)
+
+
+def test_scale_ends_come_from_leaves_above_their_noise():
+    low, high = scale_ends(release())
+    leaf = densities(release())[[1, 2, 4]]
+    assert low == pytest.approx(leaf.min())
+    assert high == pytest.approx(leaf.max())
+
+
+def test_scale_ends_of_pure_noise_are_a_fallback():
+    assert scale_ends(release(variance=1e9)) == (1.0, 1000.0)
+
+
+def test_two_releases_share_a_scale():
+    other = release(counts=(1000.0, 900.0, 50.0, 25.0, 25.0))
+    low, high = scale_ends(release(), other)
+    assert high == pytest.approx(densities(other)[1])
+    assert low < densities(release())[2]
+
+
+def test_other_crs_are_drawn_in_degrees():
+    west, south, east, north = to_degrees([[0, 0, 111319.4908, 111325.1429]], "EPSG:3857")[0]
+    assert (west, south, east, north) == pytest.approx((0, 0, 1, 1), abs=1e-6)
+
+
+def test_four_dimensions_are_refused_by_name():
+    nodes = Decomposition(np.zeros((1, 4)), np.full((1, 4), 4), [-1], [1.0], [1.0])
+    header = Header("test", {}, private=False, guarantee="NOT PRIVATE", epsilon=1.0)
+    with pytest.raises(ValueError, match="4 dimensions has no cells"):
+        cells(Release(Domain((0,) * 4, (1,) * 4), nodes, header))
