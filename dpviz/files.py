@@ -69,7 +69,7 @@ def read(path: str | os.PathLike[str]) -> Release:
     if not path.is_file():
         raise ReleaseError(f"{path.name}: no such file")
     try:
-        table = pq.ParquetFile(path).read()  # read_table would import pandas
+        table = pq.read_table(path, partitioning=None)
     except (pa.ArrowException, OSError, ValueError, MemoryError, OverflowError) as error:
         raise ReleaseError(f"{path.name}: not a readable Parquet file, or damaged") from error
     return from_arrow(table, path.name)

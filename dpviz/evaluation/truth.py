@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.errors import PrivacyError
-from dpviz.lattice import Int
+from dpviz.domain import Domain
+from dpviz.errors import ParameterError, PrivacyError
+from dpviz.evaluation.workloads import Workload
+from dpviz.lattice import Codes, Int
 from dpviz.private.handle import DataHandle
+from dpviz.private.index import PointIndex
 
 
 def exact_counts(handle: DataHandle, rects: ArrayLike) -> Int:
@@ -29,3 +35,46 @@ def exact_total(handle: DataHandle) -> int:
     if not handle.public:
         raise PrivacyError("exact counts of sensitive data are never shown")
     return handle._index.total
+
+
+@dataclass(frozen=True, eq=False)
+class PublicRecords:
+    """A public data set as plain columns, to be sent to a worker process."""
+
+    name: str
+    domain: Domain
+    codes: Codes
+    weights: Int
+
+    def handle(self) -> DataHandle:
+        """A handle on the same records."""
+        index = PointIndex(self.domain, self.codes, self.weights)
+        return DataHandle(self.name, self.domain, index, public=True)
+
+
+def public_records(handle: DataHandle) -> PublicRecords:
+    """The records behind a handle, as columns.
+
+    Raises:
+        PrivacyError: the data set is not declared public.
+    """
+    if not handle.public:
+        raise PrivacyError("the records of sensitive data never leave their process")
+    index = handle._index
+    return PublicRecords(handle.name, handle.domain, index.codes, index.weights)
+
+
+def nonempty(handle: DataHandle, load: Workload, queries: int) -> Workload:
+    """The first ``queries`` range queries of a workload whose exact answer is not zero.
+
+    Raises:
+        PrivacyError: the data set is not declared public.
+        ParameterError: there are not as many.
+    """
+    hit = np.flatnonzero(exact_counts(handle, load.rects))[:queries]
+    if len(hit) < queries:
+        raise ParameterError(
+            f"{len(hit)} of {len(load)} {load.size} queries hold a record, {queries} are asked "
+            "for: ask for fewer, or larger, queries"
+        )
+    return Workload(load.size, load.rects[hit])

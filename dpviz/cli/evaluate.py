@@ -1,0 +1,145 @@
+"""The command that measures errors of methods on public data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dpviz.cli.releases import domain_of
+from dpviz.cli.root import Json, app, emit, numbers, progress, words
+from dpviz.errors import ParameterError, PrivacyError
+
+if TYPE_CHECKING:
+    from dpviz.evaluation.workloads import Workload
+    from dpviz.private.handle import DataHandle
+
+NONEMPTY_DRAWS = 20
+"""Queries drawn for every one that --nonempty asks for."""
+
+
+@app.command()
+def evaluate(
+    source: Annotated[str, typer.Argument(help="A file of records, or a built-in name.")],
+    output: Annotated[str, typer.Option("--output", "-o", help="The rows (.csv); resumed.")],
+    methods: Annotated[
+        str, typer.Option(help="Between commas; with parameters: quadtree:height=6:prune=0.")
+    ] = "privtree,ugrid",
+    epsilons: Annotated[str, typer.Option(help="Between commas.")] = "0.05,0.1,0.2,0.4,0.8,1.6",
+    sizes: Annotated[
+        str, typer.Option(help="small, medium, large, huge, or sides in the bounds' units: 15x0.2.")
+    ] = "small,medium,large",
+    queries: Annotated[int, typer.Option(help="Range queries per size.")] = 10_000,
+    repeats: Annotated[int, typer.Option(help="Repetitions with fresh noise.")] = 5,
+    bounds: Annotated[
+        str | None,
+        typer.Option(help="The public box: all lower, then all upper limits (2-D: W,S,E,N)."),
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="Coordinate columns between commas, in order.")
+    ] = None,
+    x: Annotated[str | None, typer.Option(help="The x (longitude) column, with --y.")] = None,
+    y: Annotated[str | None, typer.Option(help="The y (latitude) column, with --x.")] = None,
+    crs: Annotated[
+        str | None, typer.Option(help="CRS of the bounds, and of plain coordinate columns.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of queries and simulated noise.")] = 0,
+    sanity: Annotated[float, typer.Option(help="Sanity bound as a share of the records.")] = 0.001,
+    nonempty: Annotated[
+        bool, typer.Option("--nonempty", help="Only queries whose exact answer is not zero.")
+    ] = False,
+    workload_file: Annotated[
+        str | None,
+        typer.Option("--workload", help="Parquet file of queries: read it, or write it if absent."),
+    ] = None,
+    absolute: Annotated[
+        bool, typer.Option("--absolute", help="A last column: mean absolute error in records.")
+    ] = False,
+    processes: Annotated[int, typer.Option(min=0, help="Worker processes.")] = 2,
+    plot: Annotated[
+        str | None, typer.Option(help="A picture (.png, .svg, .pdf): error against epsilon.")
+    ] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="The records are public: required here.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Measure the error of methods on PUBLIC data, with simulated noise."""
+    from dpviz import load
+    from dpviz.evaluation.experiments import Plan, run
+    from dpviz.evaluation.results import Results, about, summary
+
+    if not public:
+        raise PrivacyError(
+            "evaluate compares with exact counts: only for public data; add --public if they are"
+        )
+    if plot is not None:
+        _drawable(plot)
+    handle = load(
+        source,
+        domain_of(source, bounds, columns, x, y, crs),
+        columns=words(columns) or ((x, y) if x and y else None),
+        crs=crs,
+        public=True,
+    )
+    asked = _workloads(handle, words(sizes), queries, seed, nonempty, workload_file)
+    plan = Plan(
+        words(methods), tuple(numbers(epsilons, "--epsilons")), asked, repeats, seed, sanity
+    )
+    results = Results(output, about(handle, plan), absolute)
+    done = {row.key for row in results.rows}
+    for rows in run(handle, plan, done=done, processes=processes, progress=progress()):
+        results.append(rows)
+    if plot is not None:
+        from dpviz.evaluation.plots import error_figure
+
+        error_figure(results.rows, title=handle.name).savefig(plot, dpi=150)
+    means = summary(results.rows)
+    lines = [
+        f"{row['method']:<28}{row['epsilon']:<8g}{row['size']:<9}"
+        f"{row['mean_relative_error']:<12.4g}{row['median_relative_error']:.4g}"
+        for row in means
+    ]
+    facts = {"output": output, "rows": len(results.rows), "results": means}
+    emit(facts, as_json, "\n".join([f"{output}: {len(results.rows):,} rows", *lines]))
+
+
+def _workloads(
+    handle: DataHandle,
+    sizes: tuple[str, ...],
+    queries: int,
+    seed: int,
+    nonempty: bool,
+    file: str | None,
+) -> tuple[Workload, ...]:
+    """The queries: from the file where it exists, else drawn (and written to it)."""
+    from dpviz.evaluation import truth, workloads
+
+    if file is not None and Path(file).exists():
+        stored = {load.size: load for load in workloads.read(file, handle.domain)}
+        missing = [size for size in sizes if size not in stored]
+        if missing:
+            raise ParameterError(
+                f"{file} holds the sizes {', '.join(stored)}, not {missing[0]}: "
+                "choose another file or --sizes"
+            )
+        return tuple(stored[size] for size in sizes)
+    if nonempty:
+        drawn = [
+            workloads.workload(handle.domain, size, NONEMPTY_DRAWS * queries, seed)
+            for size in sizes
+        ]
+        found = [truth.nonempty(handle, load, queries) for load in drawn]
+    else:
+        found = [workloads.workload(handle.domain, size, queries, seed) for size in sizes]
+    if file is not None:
+        workloads.save(found, handle.domain, file)
+    return tuple(found)
+
+
+def _drawable(plot: str) -> None:
+    """Fail before hours of work, not after."""
+    path = Path(plot)
+    if path.suffix.lower() not in {".png", ".svg", ".pdf"} or not path.parent.is_dir():
+        raise ParameterError(f"plot {plot!r}: give a .png, .svg or .pdf in a folder that exists")

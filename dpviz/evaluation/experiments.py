@@ -1,0 +1,259 @@
+"""Experiments: the error of methods over workloads, for several epsilons, with repetitions.
+
+Public data and simulated noise only. One task is one build, which answers every workload; tasks run
+in worker processes, and rows come back as they are finished, so that whoever stops asking keeps
+what there is.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Collection, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpviz.build import build
+from dpviz.errors import ParameterError
+from dpviz.evaluation.metrics import SANITY, errors, sanity_bound
+from dpviz.evaluation.truth import PublicRecords, exact_counts, exact_total, public_records
+from dpviz.evaluation.workloads import Workload
+from dpviz.lattice import Int
+from dpviz.methods import Method, method
+from dpviz.progress import Progress
+from dpviz.query import BULK
+
+if TYPE_CHECKING:
+    from dpviz.private.handle import DataHandle
+
+Key = tuple[str, float, str, int]
+"""What identifies a row: method, epsilon, size, repeat."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """The error of one build over one workload.
+
+    Attributes:
+        method: as it was asked for, parameters included.
+        epsilon: the whole price.
+        size: of the workload.
+        repeat: from 0.
+        mean_relative_error, median_relative_error: over the workload, with the sanity bound.
+        build_seconds: of the one build that answered every size.
+        query_seconds: for this workload.
+        mean_absolute_error: in records.
+    """
+
+    method: str
+    epsilon: float
+    size: str
+    repeat: int
+    mean_relative_error: float
+    median_relative_error: float
+    build_seconds: float
+    query_seconds: float
+    mean_absolute_error: float
+
+    @property
+    def key(self) -> Key:
+        """What identifies the row."""
+        return self.method, self.epsilon, self.size, self.repeat
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What to run: every method at every epsilon, ``repeats`` times, on every workload.
+
+    Attributes:
+        methods: names, aliases, or names with parameters: ``quadtree:height=6:prune=0``.
+        epsilons: prices.
+        workloads: one per size.
+        repeats: repetitions with independent noise.
+        seed: makes everything repeatable; each task has a noise stream of its own.
+        sanity: the sanity bound as a share of the number of records.
+
+    Raises:
+        ParameterError: an unknown method or parameter, or nothing to run.
+    """
+
+    methods: tuple[str, ...]
+    epsilons: tuple[float, ...]
+    workloads: tuple[Workload, ...]
+    repeats: int = 5
+    seed: int = 0
+    sanity: float = SANITY
+
+    def __post_init__(self) -> None:
+        for what in ("methods", "epsilons", "workloads"):
+            if not getattr(self, what):
+                raise ParameterError(f"no {what} to evaluate: give at least one")
+        if self.repeats < 1:
+            raise ParameterError(f"repeats={self.repeats}: give at least 1")
+        if not 0 < self.sanity < 1:
+            raise ParameterError(f"sanity={self.sanity:g}: give a share between 0 and 1")
+        for name in self.methods:
+            described_method(name)
+
+    def row_keys(self) -> list[Key]:
+        """Every row that a complete run has, repetition by repetition."""
+        return [
+            (name, epsilon, load.size, repeat)
+            for repeat in range(self.repeats)
+            for name in self.methods
+            for epsilon in self.epsilons
+            for load in self.workloads
+        ]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One build and the sizes that it is to answer."""
+
+    method: str
+    epsilon: float
+    repeat: int
+    sizes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """What every task of a plan shares: the data set, the queries and their exact answers."""
+
+    handle: DataHandle
+    plan: Plan
+    exact: dict[str, Int]
+    bound: float
+
+    @classmethod
+    def of(cls, handle: DataHandle, plan: Plan) -> Bench:
+        """Count once; raises PrivacyError where the data set is not declared public."""
+        exact = {load.size: exact_counts(handle, load.rects) for load in plan.workloads}
+        return cls(handle, plan, exact, sanity_bound(exact_total(handle), plan.sanity))
+
+    def run(self, task: Task) -> list[Row]:
+        """Build once, answer every size."""
+        plan = self.plan
+        word = f"{task.method}|{task.epsilon!r}|{task.repeat}"
+        seed = int(np.random.default_rng([plan.seed, zlib.crc32(word.encode())]).integers(2**63))
+        started = time.perf_counter()
+        release = build(self.handle, described_method(task.method), task.epsilon, seed=seed)
+        built = time.perf_counter() - started
+        release.count(plan.workloads[0].rects[:BULK])  # loads compiled code outside the clock
+        rows = []
+        for load in plan.workloads:
+            if load.size not in task.sizes:
+                continue
+            started = time.perf_counter()
+            answers = release.count(load.rects).count
+            asked = time.perf_counter() - started
+            found = errors(answers, self.exact[load.size], self.bound)
+            rows.append(
+                Row(
+                    *(task.method, task.epsilon, load.size, task.repeat),
+                    *(found.mean_relative, found.median_relative),
+                    *(built, asked, found.mean_absolute),
+                )
+            )
+        return rows
+
+
+def described_method(text: str) -> Method:
+    """A method from its name, followed by any parameters as ``:key=value``.
+
+    >>> described_method("quadtree:height=6:prune=0").height
+    6
+    """
+    name, *pairs = text.split(":")
+    parameters = dict(pair.partition("=")[::2] for pair in pairs)
+    return method(name, **parameters)
+
+
+def run(
+    handle: DataHandle,
+    plan: Plan,
+    *,
+    done: Collection[Key] = (),
+    processes: int = 2,
+    progress: Progress | None = None,
+) -> Iterator[list[Row]]:
+    """Rows as tasks are finished, a list per build.
+
+    Closing the iterator (or an interrupt) cancels: builds that have begun end, no other begins.
+
+    Args:
+        handle: a public data set.
+        plan: what to run.
+        done: rows that exist already and are left out.
+        processes: worker processes; 0 runs in this one.
+        progress: called with the share of the builds that are finished.
+
+    Raises:
+        PrivacyError: the data set is not declared public.
+    """
+    tasks = _tasks(plan, done)
+    bench = Bench.of(handle, plan)
+    processes = min(processes, len(tasks))
+    finished = _here(bench, tasks) if processes < 1 else _in_processes(bench, tasks, processes)
+    for count, rows in enumerate(finished, 1):
+        if progress is not None:
+            progress(count / len(tasks), f"build {count} of {len(tasks)}")
+        yield rows
+
+
+def _tasks(plan: Plan, done: Collection[Key]) -> list[Task]:
+    done = set(done)
+    sizes: dict[tuple[str, float, int], list[str]] = {}
+    for name, epsilon, size, repeat in plan.row_keys():
+        if (name, epsilon, size, repeat) not in done:
+            sizes.setdefault((name, epsilon, repeat), []).append(size)
+    return [Task(*task, tuple(words)) for task, words in sizes.items()]
+
+
+def _here(bench: Bench, tasks: list[Task]) -> Iterator[list[Row]]:
+    for task in tasks:
+        yield bench.run(task)
+
+
+def _in_processes(bench: Bench, tasks: list[Task], processes: int) -> Iterator[list[Row]]:
+    """Through a pool of fresh interpreters, never more tasks under way than there are workers."""
+    import multiprocessing
+
+    shared = (public_records(bench.handle), bench.plan, bench.exact, bench.bound)
+    pool = ProcessPoolExecutor(
+        processes, multiprocessing.get_context("spawn"), initializer=_start, initargs=shared
+    )
+    waiting = iter(tasks)
+    running: set[Future[list[Row]]] = set()
+    try:
+        running.update(pool.submit(_work, task) for task in islice(waiting, processes))
+        while running:
+            ended, running = wait(running, return_when=FIRST_COMPLETED)
+            running.update(pool.submit(_work, task) for task in islice(waiting, len(ended)))
+            for future in ended:
+                yield future.result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+_bench: Bench | None = None  # of a worker process, set once by its initializer
+
+
+def _start(records: PublicRecords, plan: Plan, exact: dict[str, Int], bound: float) -> None:
+    import os
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
+    os.environ["NUMBA_NUM_THREADS"] = "1"  # the workers share the cores already
+    global _bench
+    _bench = Bench(records.handle(), plan, exact, bound)
+
+
+def _work(task: Task) -> list[Row]:
+    if _bench is None:
+        raise RuntimeError("the worker was not initialised")
+    return _bench.run(task)

@@ -1,0 +1,54 @@
+"""How wrong answers are: relative error with a sanity bound, and absolute error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpviz.lattice import Float
+
+SANITY = 0.001
+"""The sanity bound as a share of the number of records (PrivTree, §6.1: 0.1 %)."""
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Errors over one workload.
+
+    Attributes:
+        mean_relative, median_relative: of |answer − exact| / max(exact, sanity bound).
+        mean_absolute: of |answer − exact|, in records.
+    """
+
+    mean_relative: float
+    median_relative: float
+    mean_absolute: float
+
+
+def relative_errors(answers: ArrayLike, exact: ArrayLike, bound: float) -> Float:
+    """|answer − exact| / max(exact, bound), float64 of the shape of the answers.
+
+    Args:
+        answers: answers of any shape.
+        exact: exact counts of the same shape.
+        bound: the sanity bound in records, above 0: it keeps empty queries from deciding a mean.
+
+    >>> relative_errors([12, 3], [10, 0], bound=5).tolist()
+    [0.2, 0.6]
+    """
+    exact = np.asarray(exact, dtype=np.float64)
+    return np.asarray(np.abs(np.asarray(answers) - exact) / np.maximum(exact, bound))
+
+
+def sanity_bound(total: int, share: float = SANITY) -> float:
+    """The sanity bound in records: a share of all records, one record where there is none."""
+    return share * total if total else 1.0
+
+
+def errors(answers: ArrayLike, exact: ArrayLike, bound: float) -> Errors:
+    """The :class:`Errors` of answers against exact counts."""
+    relative = relative_errors(answers, exact, bound)
+    absolute = np.abs(np.asarray(answers, dtype=np.float64) - np.asarray(exact))
+    return Errors(float(relative.mean()), float(np.median(relative)), float(absolute.mean()))

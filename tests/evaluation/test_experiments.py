@@ -1,0 +1,211 @@
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.cli import main
+from dpviz.errors import DataError, ParameterError, PrivacyError
+from dpviz.evaluation import metrics
+from dpviz.evaluation.experiments import Plan, run
+from dpviz.evaluation.plots import error_figure
+from dpviz.evaluation.results import CONTRACT, Results, about, read_rows, summary
+from dpviz.evaluation.truth import exact_counts, nonempty, public_records
+from dpviz.evaluation.workloads import workload
+
+DOMAIN = dpviz.Domain((0, 0), (1, 1), columns=("x", "y"))
+POINTS = np.random.default_rng(4).beta(2, 6, size=(4000, 2))
+
+
+@pytest.fixture
+def handle():
+    return dpviz.from_points(POINTS, DOMAIN, public=True)
+
+
+def plan_of(methods=("privtree", "ugrid:cells=8"), epsilons=(0.5, 2.0), repeats=2, seed=7):
+    loads = tuple(workload(DOMAIN, size, 50, seed=1) for size in ("small", "large"))
+    return Plan(methods, epsilons, loads, repeats, seed)
+
+
+def test_metrics_by_hand():
+    found = metrics.errors([11, 3, 0], [10, 0, 4], bound=5)
+    assert found.mean_relative == pytest.approx((0.1 + 0.6 + 0.8) / 3)
+    assert found.median_relative == pytest.approx(0.6)
+    assert found.mean_absolute == pytest.approx((1 + 3 + 4) / 3)
+    assert metrics.sanity_bound(5000) == 5.0
+    assert metrics.sanity_bound(0) == 1.0
+
+
+def test_rows_are_the_errors_of_the_release_itself(handle):
+    """A release of exact counts: what is left is the uniformity error, computed here by hand."""
+    plan = plan_of(("ugrid:cells=8",), (1e6,), repeats=1)
+    (rows,) = run(handle, plan, processes=0)
+    for row, load in zip(rows, plan.workloads, strict=True):
+        low, high = load.rects[:, None, :2], load.rects[:, None, 2:]
+        edges = np.arange(8) / 8
+        cut = np.minimum(high, edges[:, None] + 1 / 8) - np.maximum(low, edges[:, None])
+        share = np.maximum(cut, 0) * 8
+        grid, _, _ = np.histogram2d(*POINTS.T, bins=8, range=[[0, 1], [0, 1]])
+        expected = np.einsum("qi,qj,ij->q", share[:, :, 0], share[:, :, 1], grid)
+        exact = np.array(
+            [((rect[:2] <= POINTS) & (rect[2:] > POINTS)).all(axis=1).sum() for rect in load.rects]
+        )
+        relative = np.abs(expected - exact) / np.maximum(exact, 4.0)
+        # Queries snap to lattice lines: 2^-27 of the domain at most.
+        assert row.mean_relative_error == pytest.approx(relative.mean(), rel=1e-4)
+        assert row.median_relative_error == pytest.approx(np.median(relative), rel=1e-4)
+
+
+def test_worker_processes_give_the_rows_of_this_process(handle):
+    plan = plan_of()
+    here = {row.key: row for rows in run(handle, plan, processes=0) for row in rows}
+    there = {row.key: row for rows in run(handle, plan, processes=2) for row in rows}
+    assert list(here) == plan.row_keys()
+    assert set(here) == set(there)
+    for key, row in here.items():
+        assert there[key].mean_relative_error == row.mean_relative_error
+
+
+def test_repetitions_and_epsilons_have_noise_of_their_own(handle):
+    rows = [row for each in run(handle, plan_of(("privtree",)), processes=0) for row in each]
+    found = [row.mean_absolute_error for row in rows if row.size == "large"]
+    assert len(set(found)) == len(found) == 4
+
+
+def test_stopping_keeps_what_is_finished_and_resuming_adds_the_rest(handle, tmp_path):
+    plan, output = plan_of(), tmp_path / "errors.csv"
+    results = Results(output, about(handle, plan), absolute=False)
+    finished = run(handle, plan, processes=0)
+    for _ in range(3):
+        results.append(next(finished))
+    finished.close()
+    with output.open("a") as file:
+        file.write("privtree,0.5,sma")  # a crash in the middle of a line
+    before = output.read_text().splitlines()[:-1]
+
+    resumed = Results(output, about(handle, plan), absolute=False)
+    assert [row.key for row in resumed.rows] == plan.row_keys()[:6]
+    fractions = []
+    done = {row.key for row in resumed.rows}
+    for rows in run(
+        handle, plan, done=done, processes=0, progress=lambda f, _: fractions.append(f)
+    ):
+        resumed.append(rows)
+    assert len(fractions) == 5  # builds, not rows
+    assert fractions[-1] == 1.0
+    lines = output.read_text().splitlines()
+    assert lines[: len(before)] == before
+    assert [row.key for row in read_rows(output)] == plan.row_keys()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["errors.csv", "errors.plan.json"]
+
+
+def test_half_a_build_is_resumed_by_size(handle, tmp_path):
+    plan = plan_of(("privtree",), (1.0,), repeats=1)
+    (rows,) = run(handle, plan, done=[("privtree", 1.0, "small", 0)], processes=0)
+    assert [row.size for row in rows] == ["large"]
+
+
+def test_rows_of_another_experiment_are_never_mixed(handle, tmp_path):
+    output = tmp_path / "errors.csv"
+    Results(output, about(handle, plan_of()), absolute=False)
+    with pytest.raises(ParameterError, match="another experiment"):
+        Results(output, about(handle, plan_of(seed=8)), absolute=False)
+    other = Plan(("privtree",), (1.0,), (workload(DOMAIN, "small", 51, seed=1),), 1, 7)
+    with pytest.raises(ParameterError, match="other small queries"):
+        Results(output, about(handle, other), absolute=False)
+    with pytest.raises(ParameterError, match="columns"):
+        Results(output, about(handle, plan_of()), absolute=True)
+    output.write_text(",".join(CONTRACT) + "\nprivtree,half\n")
+    with pytest.raises(DataError, match="line 2"):
+        Results(output, about(handle, plan_of()), absolute=False)
+
+
+def test_sensitive_data_are_refused_everywhere():
+    secret = dpviz.from_points(POINTS, DOMAIN)
+    with pytest.raises(PrivacyError, match="never shown"):
+        list(run(secret, plan_of(), processes=0))
+    with pytest.raises(PrivacyError, match="never leave"):
+        public_records(secret)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"methods": ()}, "no methods"),
+        ({"methods": ("privtreee",)}, "did you mean privtree"),
+        ({"methods": ("privtree:size=3",)}, "no parameter 'size'"),
+        ({"repeats": 0}, "repeats=0"),
+    ],
+)
+def test_bad_plans_fail_before_any_work(change, message):
+    with pytest.raises(ParameterError, match=message):
+        plan_of(**change)
+
+
+def test_nonempty_queries_hold_records(handle):
+    load = nonempty(handle, workload(DOMAIN, "small", 2000, seed=1), 100)
+    assert len(load) == 100
+    assert (exact_counts(handle, load.rects) > 0).all()
+    with pytest.raises(ParameterError, match="ask for fewer"):
+        nonempty(handle, workload(DOMAIN, "small", 100, seed=1), 101)
+
+
+def test_the_summary_and_the_figure_show_every_method_and_size(handle):
+    rows = [row for each in run(handle, plan_of(), processes=0) for row in each]
+    entries = summary(rows)
+    assert len(entries) == 8
+    first = entries[0]
+    mine = [row for row in rows if row.key[:3] == (first["method"], 0.5, "small")]
+    assert first["mean_relative_error"] == pytest.approx(
+        np.mean([row.mean_relative_error for row in mine])
+    )
+    figure = error_figure(rows)
+    assert [panel.get_title() for panel in figure.axes] == ["small queries", "large queries"]
+    for panel in figure.axes:
+        labels = [line.get_label() for line in panel.get_lines()]
+        assert labels == ["privtree", "ugrid:cells=8"]
+    drawn = figure.axes[0].get_lines()[0].get_ydata()
+    assert drawn[0] == pytest.approx(first["mean_relative_error"])
+
+
+def test_the_command_writes_the_contract_and_resumes(tmp_path, monkeypatch, capsys):
+    source, output = tmp_path / "points.csv", tmp_path / "errors.csv"
+    np.savetxt(source, POINTS, delimiter=",", header="x,y", comments="")
+    arguments = [
+        *("dpviz", "evaluate", str(source), "--public", "--bounds=0,0,1,1", "--columns=x,y"),
+        *("--methods", "privtree,ugrid:cells=8", "--epsilons", "0.5,2", "--sizes", "small,large"),
+        *("--queries", "40", "--repeats", "2", "--processes", "0", "--json"),
+        *("-o", str(output), "--plot", str(tmp_path / "errors.png")),
+        *("--workload", str(tmp_path / "queries.parquet")),
+    ]
+    monkeypatch.setattr("sys.argv", arguments)
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code in (0, None)
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["rows"] == 16
+    with output.open() as file:
+        rows = list(csv.DictReader(file))
+    assert tuple(rows[0]) == (
+        *("method", "epsilon", "size", "repeat", "mean_relative_error"),
+        *("median_relative_error", "build_seconds", "query_seconds"),
+    )
+    assert len(rows) == 16
+    assert (tmp_path / "errors.png").read_bytes()[:4] == b"\x89PNG"
+
+    kept = output.read_text().splitlines(keepends=True)
+    output.write_text("".join(kept[:9]))
+    with pytest.raises(SystemExit):
+        main()
+    again = output.read_text().splitlines(keepends=True)
+    assert again[:9] == kept[:9]
+    assert [line.split(",")[:5] for line in again] == [line.split(",")[:5] for line in kept]
+
+
+def test_the_command_refuses_sensitive_data(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["dpviz", "evaluate", "points.csv", "-o", "errors.csv"])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    assert "only for public data; add --public" in capsys.readouterr().err
