@@ -69,7 +69,7 @@ def read(path: str | os.PathLike[str]) -> Release:
     if not path.is_file():
         raise ReleaseError(f"{path.name}: no such file")
     try:
-        table = pq.read_table(path, partitioning=None)
+        table = pq.ParquetFile(path).read()  # read_table would import pandas
     except (pa.ArrowException, OSError, ValueError, MemoryError, OverflowError) as error:
         raise ReleaseError(f"{path.name}: not a readable Parquet file, or damaged") from error
     return from_arrow(table, path.name)
@@ -209,8 +209,12 @@ def _numbers(column: Any, dims: int) -> NDArray[Any]:
     column = column.combine_chunks()
     if column.null_count:
         raise ReleaseError("a column holds nulls")
-    if pa.types.is_fixed_size_list(column.type):
-        return np.from_dlpack(column.flatten()).reshape(len(column), dims)
+    boxes = pa.types.is_fixed_size_list(column.type)
+    plain = column.flatten() if boxes else column
+    if not (pa.types.is_integer(plain.type) or pa.types.is_floating(plain.type)):
+        raise ReleaseError("damaged: a column does not hold numbers")
+    if boxes:
+        return np.from_dlpack(plain).reshape(len(column), dims)
     return np.from_dlpack(column)  # unlike to_numpy, this does not import pandas
 
 

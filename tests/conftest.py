@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# Compiled code is slow on its first call only, and a failure must come back at the next run.
+settings.register_profile("dpviz", deadline=None, derandomize=True)
+settings.load_profile("dpviz")
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
@@ -120,11 +120,3 @@ class PointIndex:
         lo, hi = np.ascontiguousarray(lo, np.int64), np.ascontiguousarray(hi, np.int64)
         counts: Int = count_boxes(self.codes, self.cells, self.cumulative, lo, hi, self.domain.bits)
         return counts
-
-    def fingerprint(self) -> NDArray[np.uint8]:
-        """Digest of the content, for equality tests inside the wall; never published."""
-        import hashlib
-
-        digest = hashlib.blake2b(self.codes.tobytes(), digest_size=16)
-        digest.update(self.cumulative.tobytes())
-        return np.frombuffer(digest.digest(), dtype=np.uint8)

@@ -1,0 +1,182 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+import dpviz
+from dpviz.cli import app, main
+
+BOUNDS = "-1,50,1,52"
+
+
+@pytest.fixture
+def points(tmp_path):
+    path = tmp_path / "points.parquet"
+    xy = np.random.default_rng(0).normal([0, 51], 0.2, size=(3000, 2))
+    pq.write_table(pa.table({"lon": xy[:, 0], "lat": xy[:, 1], "name": ["<b>x</b>"] * 3000}), path)
+    return path
+
+
+def run(*words):
+    """Run a command in this process; returns exit code, standard output, standard error."""
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def fails(capsys, monkeypatch, *words):
+    """Run a command as a user does; it must exit 2 with one line, which is returned."""
+    monkeypatch.setattr(sys, "argv", ["dpviz", *map(str, words)])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Traceback" not in err
+    return err
+
+
+def test_build_query_info_export_keep_the_json_contract(points, tmp_path):
+    output = tmp_path / "r.parquet"
+    code, out, _ = run("build", points, "-o", output, f"--bounds={BOUNDS}", "--json")
+    assert code == 0
+    built = json.loads(out)
+    assert set(built) == {"nodes", "leaves", "depth", "epsilon", "guarantee", "seconds"}
+    assert built["guarantee"].startswith("differentially private, ε = 1")
+
+    rects = ["--rect=-0.3,50.7,0.3,51.3", "--rect=-1,50,1,52"]
+    code, out, _ = run("query", output, *rects, "--json")
+    answers = json.loads(out)["answers"]
+    assert code == 0
+    assert {"rect", "count", "noise_sd", "low", "high", "nodes"} <= set(answers[0])
+    assert answers[1]["rect"] == [-1, 50, 1, 52]
+    assert answers[1]["count"] == dpviz.read(output).nodes.count[0]
+    assert answers[0]["low"] <= answers[0]["count"] <= answers[0]["high"]
+
+    code, out, _ = run("info", output, "--json")
+    info = json.loads(out)
+    assert info["method"] == "privtree"
+    assert sum(row["epsilon"] for row in info["budget"]) == pytest.approx(1)
+
+    for name in ("r.geojson", "r.gpkg", "r.csv"):
+        code, out, _ = run("export", output, "-o", tmp_path / name, "--json")
+        assert code == 0
+        assert json.loads(out)["rows"] == built["leaves"]
+
+
+def test_rectangles_from_a_file(points, tmp_path):
+    output = tmp_path / "r.parquet"
+    run("build", points, "-o", output, f"--bounds={BOUNDS}", "--public", "--seed", 1)
+    table = tmp_path / "rects.csv"
+    table.write_text("west,south,east,north\n-1,50,1,52\n-0.5,50.5,0.5,51.5\n")
+    _, out, _ = run("query", output, "--rects", table, "--json")
+    assert [row["rect"] for row in json.loads(out)["answers"]] == [
+        [-1, 50, 1, 52],
+        [-0.5, 50.5, 0.5, 51.5],
+    ]
+    _, text, _ = run("query", output, "--rects", table)
+    assert "NOT PRIVATE: simulated noise" in text
+
+
+def test_methods_and_data_sets_as_json():
+    _, out, _ = run("methods", "--json")
+    listed = {row["name"]: row for row in json.loads(out)["methods"]}
+    assert set(listed) == set(dpviz.METHODS)
+    assert {"name", "guarantee", "dimensions", "parameters", "paper"} <= set(listed["privtree"])
+    assert "quad-opt" in listed["quadtree"]["aliases"]
+    _, out, _ = run("datasets", "list", "--json")
+    assert "city-50k" in {row["name"] for row in json.loads(out)["datasets"]}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (["--epsilon", "0"], "epsilon=0.0: give a positive"),
+        (["--epsilon", "nan"], "epsilon=nan: give a positive"),
+        (["--epsilon", "-1"], "epsilon=-1.0: give a positive"),
+        (["--epsilon", "inf"], "epsilon=inf: give a positive"),
+        (["--method", "privtre"], "unknown method 'privtre': did you mean privtree"),
+        (["--set", "height=3"], "no parameter 'height'"),
+        (["--set", "tree_share=7"], "give a number from 0.05 to 0.95"),
+        (["--set", "tree_share"], "give key=value"),
+        (["--bounds=1,50,-1,52"], "'lon' run from 1 to -1"),
+        (["--bounds=1,50,2"], "bounds hold 3 numbers"),
+        (["--bounds=1,50,2,north"], "'north' is not a number"),
+        (["--x", "lon"], "--x and --y go together"),
+        (["--x", "lon", "--y", "absent"], "absent"),
+        (["--x", "lon", "--y", "name"], "name"),
+        (["--seed", "1"], "NOT PRIVATE"),
+    ],
+)
+def test_bad_builds_exit_2_and_leave_the_old_file(
+    points, tmp_path, capsys, monkeypatch, change, message
+):
+    output = tmp_path / "r.parquet"
+    output.write_text("old")
+    words = ["build", points, "-o", output, f"--bounds={BOUNDS}", *change]
+    line = fails(capsys, monkeypatch, *words)
+    assert message in line
+    assert line.count("\n") == 1
+    assert output.read_text() == "old"
+
+
+def test_bad_sources_and_outputs(points, tmp_path, capsys, monkeypatch):
+    bounds, output = f"--bounds={BOUNDS}", tmp_path / "r.parquet"
+    truncated = tmp_path / "truncated.parquet"
+    truncated.write_bytes(points.read_bytes()[:400])
+    pretender = tmp_path / "pretender.gpkg"
+    pretender.write_text("hello")
+    for source, words in [
+        (tmp_path / "absent.csv", "absent.csv"),
+        (truncated, "truncated.parquet"),
+        (pretender, "pretender.gpkg"),
+    ]:
+        line = fails(capsys, monkeypatch, "build", source, "-o", output, bounds)
+        assert words in line
+        assert line.count("\n") == 1
+    line = fails(capsys, monkeypatch, "build", points, "-o", tmp_path / "no" / "r.parquet", bounds)
+    assert "folder does not exist" in line
+    line = fails(capsys, monkeypatch, "build", points, "-o", output)
+    assert "--bounds is missing" in line
+    assert not output.exists()
+
+
+def test_bad_queries(points, tmp_path, capsys, monkeypatch):
+    output = tmp_path / "r.parquet"
+    run("build", points, "-o", output, f"--bounds={BOUNDS}")
+    for words, message in [
+        (["--rect=5,50,6,51"], "outside the domain"),
+        (["--rect=0.5,51,-0.5,50"], "inside out"),
+        (["--rect=0,51"], "give 4"),
+        ([], "nothing to answer"),
+        (["--rects", tmp_path / "absent.csv"], "cannot be read"),
+    ]:
+        line = fails(capsys, monkeypatch, "query", output, *words)
+        assert message in line
+    assert "not a release" in fails(capsys, monkeypatch, "query", points, "--rect=0,51,1,52")
+
+
+def test_a_file_of_points_outside_the_domain_is_an_empty_data_set(points, tmp_path):
+    output = tmp_path / "r.parquet"
+    code, out, _ = run("build", points, "-o", output, "--bounds=10,10,11,11", "--json")
+    assert code == 0
+    assert "3000" not in out
+
+
+def test_the_program_runs_as_a_process(points, tmp_path):
+    program = [sys.executable, "-c", "from dpviz.cli import main; main()"]
+    done = subprocess.run(
+        [*program, "build", str(points), "-o", str(tmp_path / "r.parquet"), f"--bounds={BOUNDS}"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "leaves" in done.stdout
+    done = subprocess.run([*program, "query", "absent.parquet"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "error: absent.parquet: no such file\n")

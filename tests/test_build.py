@@ -1,0 +1,134 @@
+import pickle
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz import Domain
+from dpviz.errors import DataError, DomainError, ParameterError, PrivacyError
+from dpviz.evaluation.truth import exact_counts, exact_total
+from dpviz.private.handle import DataHandle
+from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms import geometric_variance
+
+SQUARE = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
+POINTS = np.random.default_rng(3).beta(2, 6, size=(5000, 2))
+
+
+def handle(*, public=False, **options):
+    index = PointIndex.from_points(SQUARE, POINTS)
+    return DataHandle("beta", SQUARE, index, public=public, **options)
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, np.nan, np.inf, "x"])
+def test_bad_epsilon(epsilon):
+    with pytest.raises(ParameterError, match="give a positive, finite number"):
+        dpviz.build(handle(), "privtree", epsilon)
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "message"),
+    [
+        ("privtre", {}, r"unknown method 'privtre': did you mean privtree"),
+        ("zzz", {}, "unknown method 'zzz': one of"),
+        ("privtree", {"hight": 3}, "no parameter 'hight': it has tree_share"),
+        ("quadtree", {"height": 99}, "quadtree: height=99: give a number from 1 to 12"),
+        ("quadtree", {"height": 2.5}, "give a whole number"),
+        ("quadtree", {"height": "tall"}, "give a number"),
+        ("quadtree", {"budget": "lavish"}, "choose one of uniform, geometric, leaf"),
+        ("quadtree", {"consistency": "perhaps"}, "give true or false"),
+        ("privtree", {"tree_share": None}, "give a value"),
+    ],
+)
+def test_bad_methods_and_parameters(method, parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        dpviz.build(handle(), method, 1.0, **parameters)
+
+
+def test_simulated_noise_is_refused_on_sensitive_data():
+    for options in ({"seed": 1}, {"simulate": True}):
+        with pytest.raises(PrivacyError, match="NOT PRIVATE"):
+            dpviz.build(handle(), "privtree", 1.0, **options)
+
+
+def test_a_simulated_release_says_so_and_repeats():
+    first, second = (dpviz.build(handle(public=True), "ugrid", 1.0, seed=4) for _ in range(2))
+    assert first.header.guarantee.startswith("NOT PRIVATE: simulated noise")
+    assert not first.header.private
+    assert (first.nodes.count == second.nodes.count).all()
+
+
+def test_a_secure_release_states_its_guarantee_and_differs_each_time():
+    first, second = (dpviz.build(handle(), "ugrid", 1.0, n_public=5000) for _ in range(2))
+    assert first.header.guarantee == "differentially private, ε = 1, add or remove one record"
+    assert first.header.private
+    assert (first.nodes.count != second.nodes.count).any()
+
+
+def test_exact_answers_are_for_public_data():
+    with pytest.raises(PrivacyError, match="never shown"):
+        exact_counts(handle(), [0, 0, 1, 1])
+    with pytest.raises(PrivacyError, match="never shown"):
+        exact_total(handle())
+    assert exact_counts(handle(public=True), [0, 0, 1, 1]).tolist() == [5000]
+    assert exact_total(handle(public=True)) == 5000
+
+
+def test_a_privacy_unit_of_k_records_costs_k_times_the_noise():
+    one = dpviz.build(handle(), "quadtree", 1.0, height=1, budget="leaf", prune=0)
+    three = dpviz.build(
+        handle(max_per_unit=3, unit="one person with at most 3 records"),
+        "quadtree",
+        1.0,
+        height=1,
+        budget="leaf",
+        prune=0,
+    )
+    leaf = one.nodes.leaf
+    assert one.nodes.variance[leaf] == pytest.approx(float(geometric_variance(1.0)))
+    assert three.nodes.variance[leaf] == pytest.approx(float(geometric_variance(3.0)))
+    assert three.header.epsilon == 1.0
+    assert sum(row["epsilon"] for row in three.header.budget) == pytest.approx(1.0)
+    assert "one person with at most 3 records" in three.header.guarantee
+
+
+def test_a_handle_shows_and_gives_away_nothing():
+    sensitive = handle()
+    assert "5000" not in repr(sensitive)
+    with pytest.raises(TypeError, match="not written to disk"):
+        pickle.dumps(sensitive)
+
+
+def test_a_method_that_cannot_do_the_dimensions_says_so():
+    domain = Domain((0.0,) * 4, (1.0,) * 4)
+    trips = dpviz.from_points(np.random.default_rng(0).random((100, 4)), domain)
+
+    class Flat(dpviz.METHODS["ugrid"]):
+        dims = (2,)
+
+    with pytest.raises(ParameterError, match="works in 2-D, the data is 4-D"):
+        dpviz.build(trips, Flat(), 1.0)
+
+
+def test_empty_data_give_a_release_of_noise():
+    empty = dpviz.from_points(np.empty((0, 2)), SQUARE)
+    for method in ("privtree", "ugrid", "quad-opt", "simpletree"):
+        release = dpviz.build(empty, method, 1.0)
+        assert abs(release.nodes.count[0]) < 1e5
+
+
+def test_load_needs_a_domain_for_a_file_and_knows_the_built_in_names(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text("x,y\n0.5,0.5\n")
+    with pytest.raises(DataError, match=r"p\.csv: give a domain"):
+        dpviz.load(path)
+    built_in = dpviz.load("city-50k")
+    assert built_in.public
+    assert built_in.domain.dims == 2
+
+
+def test_the_whole_domain_can_be_asked_for_and_beyond_it_not():
+    release = dpviz.build(handle(public=True), "privtree", 1.0, seed=0)
+    assert release.count([-5, -5, 5, 5]).count[0] == release.nodes.count[0]
+    with pytest.raises(DomainError, match="outside the domain"):
+        release.count([2, 2, 3, 3])

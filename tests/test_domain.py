@@ -1,0 +1,91 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpviz import Domain
+from dpviz.errors import DomainError
+
+NYC = Domain((-74.30, 40.45), (-73.60, 41.00))
+
+
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        ([0, 0, 1], "bounds hold 3 numbers"),
+        ([0, 0, 0, 1], "'lon' run from 0 to 0"),
+        ([1, 0, 0, 1], "'lon' run from 1 to 0: the upper limit must be above"),
+        ([0, 0, math.inf, 1], "'lon' are 0 and inf: give finite limits"),
+        ([0, math.nan, 1, 1], "'lat' are nan and 1"),
+        ([1e300, 0, 1.0000000000000002e300, 1], "too wide or too narrow"),
+        ([-1.7e308, 0, 1.7e308, 1], "too wide or too narrow"),
+        ([0] * 10, "bounds hold 10 numbers"),
+    ],
+)
+def test_bad_bounds_are_refused_in_one_line(bounds, message):
+    with pytest.raises(DomainError, match=message) as caught:
+        Domain.from_bounds(bounds)
+    assert "\n" not in str(caught.value)
+
+
+def test_points_inside_outside_and_on_the_edges():
+    points = [[-74.30, 40.45], [-73.60, 41.00], [-74.31, 40.5], [math.nan, 40.5], [math.inf, 40.5]]
+    cells, inside = NYC.to_lattice(points)
+    assert inside.tolist() == [True, True, False, False, False]
+    assert cells.tolist() == [[0, 0], [NYC.side - 1, NYC.side - 1]]
+
+
+@given(st.lists(st.tuples(st.floats(-74.4, -73.5), st.floats(40.4, 41.1)), max_size=30))
+def test_a_point_lies_in_its_cell(rows):
+    points = np.array(rows, dtype=np.float64).reshape(-1, 2)
+    cells, inside = NYC.to_lattice(points)
+    kept = points[inside]
+    step = np.subtract(NYC.upper, NYC.lower) / NYC.side
+    tolerance = 1e-6 * step  # rounding of the multiplication, a millionth of a cell
+    assert (kept >= NYC.to_coordinates(cells) - tolerance).all()
+    assert (kept <= NYC.to_coordinates(cells + 1) + tolerance).all()
+    assert (cells >= 0).all()
+    assert (cells < NYC.side).all()
+
+
+def test_lattice_lines_end_exactly_on_the_bounds():
+    assert NYC.to_coordinates([[0, 0], [NYC.side, NYC.side]]).tolist() == [
+        [-74.30, 40.45],
+        [-73.60, 41.00],
+    ]
+
+
+@given(st.lists(st.integers(0, 2**26), min_size=2, max_size=2, unique=True).map(sorted))
+def test_rectangles_on_lattice_lines_snap_to_themselves(lines):
+    low, high = NYC.to_coordinates([[lines[0]] * 2, [lines[1]] * 2])
+    lo, hi = NYC.boxes([*low, *high])
+    assert lo.tolist() == [[lines[0]] * 2]
+    assert hi.tolist() == [[lines[1]] * 2]
+
+
+@pytest.mark.parametrize(
+    ("rect", "message"),
+    [
+        ([-74, 40.8, -73.9, 40.7], "inside out or empty"),
+        ([-74, 40.7, -74, 40.8], "inside out or empty"),
+        ([-80, 40.7, -79, 40.8], "outside the domain -74.3,40.45,-73.6,41"),
+        ([-74, 40.7, math.nan, 40.8], "not finite"),
+        ([-74, 40.7, -73.9], "give 4 numbers"),
+    ],
+)
+def test_bad_rectangles_are_refused(rect, message):
+    with pytest.raises(DomainError, match=message):
+        NYC.boxes(rect)
+
+
+def test_a_bad_rectangle_among_good_ones_is_named():
+    with pytest.raises(DomainError, match=r"row 1"):
+        NYC.boxes([[-74, 40.7, -73.9, 40.8], [-80, 40.7, -79, 40.8]])
+
+
+def test_dictionary_round_trip():
+    assert Domain.from_dict(NYC.to_dict()) == NYC
+    with pytest.raises(DomainError, match="lattice of 20 bits"):
+        Domain.from_dict({**NYC.to_dict(), "bits": 20})
