@@ -6,19 +6,38 @@ methods, the contract tests and the audit follow from the registry.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpviz.errors import ParameterError
 from dpviz.registry import Knob, Recipe, Registry, knob
 
 if TYPE_CHECKING:
     from dpviz.decomposition import Decomposition
+    from dpviz.lattice import Float, Int
     from dpviz.private.budget import Budget
     from dpviz.private.index import PointIndex
     from dpviz.private.mechanisms import Noise
 
 __all__ = ["METHODS", "Knob", "Method", "knob", "method", "names", "register"]
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The random split decisions of a method, for the exact calculation of their loss.
+
+    Attributes:
+        no_split: P(no split) for exact counts (n,) at a depth.
+        floor: the least probability of not splitting.
+        depth: levels that draw a bit; below, nodes are leaves.
+        most: a count above which no bit is in doubt at any depth.
+    """
+
+    no_split: Callable[[Int, int], Float]
+    floor: float
+    depth: int
+    most: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,9 +46,15 @@ class Method(Recipe):
 
     Class attributes:
         dims: the dimensions it can do.
+        tiny: parameters that make a build on a handful of records fast, for audits and tests.
     """
 
     dims: ClassVar[tuple[int, ...]] = (2, 4)
+    tiny: ClassVar[dict[str, Any]] = {}
+
+    def structure(self, epsilon: float, dims: int) -> Structure | None:
+        """The split decisions of a build at this price; None where none is random by itself."""
+        return None
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """Spend the budget on a decomposition. Whatever is not in the result is forgotten."""

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpviz.errors import ParameterError
-from dpviz.methods.base import Method, knob, register
+from dpviz.methods.base import Method, Structure, knob, register
 from dpviz.methods.parts import CellTree
-from dpviz.private.mechanisms import bernoulli
+from dpviz.private.mechanisms import NO_SPLIT_FLOOR, bernoulli
 
 if TYPE_CHECKING:
     from dpviz.decomposition import Decomposition
@@ -93,6 +93,19 @@ class PrivTree(Method):
         tree = CellTree(index, axes)
         tree.grow(split, self.max_depth)
         return tree.with_leaf_counts(noise, budget, "leaf counts")
+
+    def structure(self, epsilon: float, dims: int) -> Structure:
+        """The split decisions, for the audit's exact calculation."""
+        axes = self.axes or dims
+        scale = self.scale(self.tree_share * epsilon, 1 << axes)
+        bias = scale * math.log(1 << axes)
+        depth = min(self.max_depth, 40)
+        return Structure(
+            lambda counts, level: self.no_split(counts, level, scale, bias),
+            floor=NO_SPLIT_FLOOR,
+            depth=depth,
+            most=math.ceil(max(self.threshold, 0.0) + depth * bias + 40 * scale),
+        )
 
     def no_split(self, counts: ArrayLike, depth: int, scale: float, bias: float) -> Float:
         """P(b + Lap(scale) ≤ θ) with b = max(θ − bias, count − depth·bias)."""

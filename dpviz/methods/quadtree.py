@@ -54,6 +54,7 @@ class Quadtree(Method):
         "quad-post": {"budget": "uniform", "consistency": True, "prune": 0},
         "quad-opt": {"budget": "geometric", "consistency": True, "prune": 32},
     }
+    tiny: ClassVar[dict[str, object]] = {"height": 3}
     advice: ClassVar[str] = "Skewed data at a small epsilon; more than two dimensions."
 
     height: int = knob(8, "Levels below the root (the leaves are 2^height cells per side)", 1, 12)

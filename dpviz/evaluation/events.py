@@ -1,0 +1,147 @@
+"""What an attacker looks at: features of a release, events on them, and a bound with confidence.
+
+The event is chosen on some trials and its probabilities are bounded on others, so that the search,
+however long, costs no confidence.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.lattice import Float, Int, overlaps
+
+if TYPE_CHECKING:
+    from dpviz.decomposition import Decomposition
+
+QUANTILES = 14
+"""Thresholds tried for each feature."""
+
+
+def feature_names(dims: int) -> list[str]:
+    """Names of the features of :func:`features`, in order."""
+    edges = [f"first cut on axis {axis} (share of the domain)" for axis in range(dims)]
+    return [
+        "nodes",
+        "depth",
+        "level of the record's leaf",
+        "count of the record's leaf",
+        "splits away from the record",
+        "count of the whole domain",
+        "count outside the record's leaf",
+        "size of the record's leaf (halvings)",
+        "count near the record (1/16 of each axis)",
+        *edges,
+    ]
+
+
+def features(nodes: Decomposition, target: Int, side: int) -> list[float]:
+    """What a release shows around the place of the record, as numbers."""
+    inside = ((nodes.lo <= target) & (target < nodes.hi)).all(axis=1)
+    path = np.flatnonzero(inside)  # breadth-first: the last one is the leaf
+    roots = nodes.levels[0].stop
+    last = path[-1] if len(path) else 0
+    inner = nodes.n_children > 0
+    total = float(nodes.count[:roots].sum())
+    sides = nodes.hi[last] - nodes.lo[last]
+    block = side // 16
+    low = target // block * block
+    leaves = np.flatnonzero(~inner)
+    common = overlaps(nodes.lo[leaves], nodes.hi[leaves], low, low + block)
+    near = float(common / nodes.volume[leaves] @ nodes.count[leaves])
+    return [
+        float(len(nodes)),
+        float(nodes.depth),
+        float(len(path) - 1),
+        float(nodes.count[last]),
+        float(np.count_nonzero(inner) - np.count_nonzero(inner[path])),
+        total,
+        total - float(nodes.count[last]),
+        float(nodes.dims * math.log2(side) - np.log2(sides.astype(np.float64)).sum()),
+        near,
+        *(nodes.hi[min(roots, len(nodes) - 1)] / side).tolist(),
+    ]
+
+
+@dataclass(frozen=True)
+class Event:
+    """Features on one side of a value each: (feature, is it at least, value), all of them true."""
+
+    parts: tuple[tuple[int, bool, float], ...]
+
+    def holds(self, table: Float) -> NDArray[np.bool_]:
+        """In which trials it happens; ``table`` has a row per trial and a column per feature."""
+        found = np.ones(len(table), dtype=np.bool_)
+        for column, above, value in self.parts:
+            found &= (table[:, column] >= value) if above else (table[:, column] <= value)
+        return found
+
+    def described(self, names: list[str]) -> str:
+        """In words."""
+        return " and ".join(
+            f"{names[column]} {'≥' if above else '≤'} {value:g}"
+            for column, above, value in self.parts
+        )
+
+
+def best_event(more: Float, fewer: Float, z: float, delta: float) -> tuple[float, Event]:
+    """The event that best tells where ``more`` comes from: one threshold, or two at a time.
+
+    Args:
+        more: features of trials on the data set under which the event is to be likelier, (n, f).
+        fewer: features of trials on the other, (n, f).
+        z: standard errors of caution in the score, so that luck does not choose.
+        delta: of the guarantee.
+
+    Returns:
+        The score (a cautious log ratio of the probabilities) and the event.
+    """
+    parts: list[tuple[int, bool, float]] = []
+    for column in range(more.shape[1]):
+        pooled = np.concatenate([more[:, column], fewer[:, column]])
+        cuts = np.unique(np.quantile(pooled, np.linspace(0, 1, QUANTILES), method="nearest"))
+        parts += [(column, above, float(cut)) for cut in cuts for above in (True, False)]
+    often = np.stack([Event((part,)).holds(more) for part in parts]).astype(np.float32)
+    rarely = np.stack([Event((part,)).holds(fewer) for part in parts]).astype(np.float32)
+    # Counts of every pair of thresholds at once; the diagonal holds the single ones.
+    score = _score(often @ often.T, rarely @ rarely.T, len(more), z, delta)
+    first, second = np.unravel_index(int(np.argmax(score)), score.shape)
+    chosen = dict.fromkeys((parts[int(first)], parts[int(second)]))
+    return float(score[first, second]), Event(tuple(chosen))
+
+
+def _score(
+    often: NDArray[np.float32], rarely: NDArray[np.float32], n: int, z: float, delta: float
+) -> Float:
+    low = often - z * np.sqrt(often * (1 - often / n)) - delta * n
+    high = rarely + z * np.sqrt(rarely * (1 - rarely / n)) + z * z / 2 + 1
+    return np.asarray(np.log(np.maximum(low, 0.5) / np.minimum(high, n)), dtype=np.float64)
+
+
+def clopper_pearson(hits: int, n: int, alpha: float) -> tuple[float, float]:
+    """Lower and upper limits of a probability, each wrong with probability at most ``alpha``.
+
+    C. Clopper and E. Pearson, Biometrika 1934.
+
+    >>> [round(limit, 4) for limit in clopper_pearson(0, 100, 0.05)]
+    [0.0, 0.0295]
+    """
+    from scipy.special import betaincinv
+
+    low = float(betaincinv(hits, n - hits + 1, alpha)) if hits > 0 else 0.0
+    high = float(betaincinv(hits + 1, n - hits, 1 - alpha)) if hits < n else 1.0
+    return low, high
+
+
+def epsilon_bound(more: int, fewer: int, n: int, alpha: float, delta: float = 0.0) -> float:
+    """A lower bound on ε from an event's counts among n trials each; wrong with at most ``alpha``.
+
+    P ≤ e^ε·P' + δ for the true ε, so ε ≥ ln((P − δ)/P'); half of ``alpha`` for each limit.
+    """
+    low, _ = clopper_pearson(more, n, alpha / 2)
+    _, high = clopper_pearson(fewer, n, alpha / 2)
+    return math.log((low - delta) / high) if low - delta > high else 0.0

@@ -1,0 +1,257 @@
+"""The audit catches mechanisms that are broken and leaves sound ones alone.
+
+Every audit runs at confidence 1 − 1e-6, so a sound mechanism is accused with probability at most
+1e-6 whatever the seed.
+"""
+
+import json
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpviz.cli import main
+from dpviz.decomposition import Decomposition
+from dpviz.domain import Domain
+from dpviz.errors import ParameterError
+from dpviz.evaluation.audit import audit, tiny
+from dpviz.evaluation.events import clopper_pearson, epsilon_bound, feature_names, features
+from dpviz.evaluation.exact import chain_losses
+from dpviz.evaluation.neighbours import neighbours
+from dpviz.methods import METHODS, method
+from dpviz.methods.base import Method, Structure, knob
+from dpviz.methods.parts import CellTree
+from dpviz.methods.privtree import exact_loss, tight_constant
+
+PRIVATE = sorted(name for name, cls in METHODS.items() if cls.guarantee != "none")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Half(Method):
+    """One noisy count at the rate ``factor``·ε: private for factor 1, broken for 2."""
+
+    name: ClassVar[str] = "half"
+    factor: float = knob(1.0, "Of ε", 0.1, 10)
+
+    def build(self, index, budget, noise):
+        share = budget.spend(budget.left, "count")
+        rate = self.factor * share.use()
+        tree = CellTree(index, index.domain.dims)
+        count = tree.counts() + noise.discrete_laplace(1, 1 / rate)
+        return tree.decomposition(count, np.ones(1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExactSplits(Method):
+    """InLN_DPSD's flaw: splits on exact counts, noise on the leaves."""
+
+    name: ClassVar[str] = "exact_splits"
+    threshold: float = knob(20.0, "Split above", 0, 1000)
+
+    def build(self, index, budget, noise):
+        tree = CellTree(index, index.domain.dims)
+        tree.grow(lambda counts, _: counts > self.threshold, 3)
+        return tree.with_leaf_counts(noise, budget, "leaf counts")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinarySparseVector(Method):
+    """PrivTree §5, algorithm 3 (NOT PRIVATE): one noisy threshold for every node, scale 2/ε."""
+
+    name: ClassVar[str] = "binary_sparse_vector"
+    threshold: float = knob(20.0, "θ", 0, 1000)
+
+    def build(self, index, budget, noise):
+        scale = 2 / budget.spend(budget.left, "tree").use()
+        threshold = self.threshold + noise.discrete_laplace(1, scale)[0]
+        tree = CellTree(index, index.domain.dims)
+        tree.grow(
+            lambda counts, _: counts + noise.discrete_laplace(len(counts), scale) > threshold, 12
+        )
+        zeros = np.zeros(len(tree.parent))
+        return tree.decomposition(zeros, zeros)
+
+
+SURE = 1 - 1e-6
+
+
+def test_a_mechanism_at_twice_the_rate_is_caught():
+    found = audit(Half(factor=2.0), 1.0, trials=4000, confidence=SURE)
+    assert found.violates
+    assert 1.0 < found.epsilon_lower_bound <= 2.0
+    assert "count" in found.event
+
+
+def test_the_same_mechanism_at_its_rate_is_not():
+    found = audit(Half(), 1.0, trials=4000, confidence=SURE)
+    assert not found.violates
+    assert found.epsilon_lower_bound > 0.7  # the loss is exactly 1: the audit has power
+
+
+def test_splits_on_exact_counts_are_caught_at_once():
+    found = audit(ExactSplits(), 1.0, trials=1000, confidence=SURE)
+    assert found.epsilon_lower_bound > 3
+    assert "nodes" in found.event or "level" in found.event or "depth" in found.event
+
+
+def test_the_binary_sparse_vector_technique_is_caught():
+    found = audit(BinarySparseVector(), 1.0, trials=20_000)
+    assert found.violates
+    assert "16 places" in found.neighbours
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_nothing_that_claims_epsilon_is_refuted(name):
+    chosen = tiny(name)
+    found = audit(chosen, 1.0, trials=600, confidence=SURE)
+    assert found.epsilon_lower_bound <= 1.0
+    assert found.structure_epsilon is None or found.structure_epsilon <= 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PRIVATE)
+def test_nothing_that_claims_epsilon_is_refuted_by_many_trials(name):
+    assert not audit(tiny(name), 1.0, trials=20_000, confidence=SURE, seed=1).violates
+
+
+@pytest.mark.slow
+def test_methods_without_a_guarantee_are_refuted():
+    for name in {"inln_dpsd", "binary_svt_tree"} & set(METHODS):
+        assert audit(tiny(name), 1.0, trials=40_000).violates, name
+
+
+def test_the_secure_source_can_be_audited():
+    found = audit(tiny("ugrid"), 1.0, trials=200, confidence=SURE, secure=True)
+    assert found.secure
+    assert found.epsilon_lower_bound <= 1.0
+
+
+@pytest.mark.parametrize("dims", [1, 2, 4])
+def test_neighbours_differ_by_one_record_inside_the_domain(dims):
+    domain = Domain((0.0,) * dims, (1.0,) * dims)
+    cases = list(neighbours(method("privtree"), 0.5, domain))
+    assert len({case.name for case in cases}) == len(cases) >= 8
+    for case in cases:
+        assert case.cells.shape == (len(case.weights), dims)
+        for cells in (case.cells, case.target):
+            assert (cells >= 0).all()
+            assert (cells < domain.side).all()
+
+
+def test_the_deep_chain_leaves_one_record_at_every_level():
+    domain = Domain((0.0, 0.0), (1.0, 1.0))
+    (chain,) = (
+        case for case in neighbours(method("privtree"), 2.0, domain) if "chain" in case.name
+    )
+    for level in range(12):
+        shift = domain.bits - 1 - level
+        together = (chain.cells >> (shift + 1) == chain.target >> (shift + 1)).all(axis=1)
+        assert together.sum() == 12 - level
+
+
+def test_features_of_a_known_tree():
+    side = 1 << 26
+    half = side // 2
+    lo = [[0, 0], [0, 0], [0, half], [half, 0], [half, half]]
+    hi = [[side, side], [half, half], [half, side], [side, half], [side, side]]
+    nodes = Decomposition(lo, hi, [-1, 0, 0, 0, 0], [10.0, 4.0, 3.0, 2.0, 1.0], np.ones(5))
+    found = dict(zip(feature_names(2), features(nodes, np.array([5, half + 5]), side), strict=True))
+    assert found["nodes"] == 5
+    assert found["level of the record's leaf"] == 1
+    assert found["count of the record's leaf"] == 3
+    assert found["count outside the record's leaf"] == 7
+    assert found["splits away from the record"] == 0
+    assert found["size of the record's leaf (halvings)"] == 2
+    assert found["count near the record (1/16 of each axis)"] == pytest.approx(3 / 64)
+
+
+def test_limits_are_those_of_the_binomial_test():
+    for hits, n in [(0, 50), (7, 50), (49, 50), (50, 50)]:
+        low, high = clopper_pearson(hits, n, 0.01)
+        if hits:
+            assert stats.binom.sf(hits - 1, n, low) == pytest.approx(0.01, rel=1e-6)
+        if hits < n:
+            assert stats.binom.cdf(hits, n, high) == pytest.approx(0.01, rel=1e-6)
+
+
+def test_the_bound_holds_with_the_stated_confidence():
+    """P(event) = 0.5 and 0.5/e: the true ε is 1. Exact probability of a wrong bound, no draws."""
+    n, alpha = 200, 0.05
+    more, fewer = stats.binom(n, 0.5), stats.binom(n, 0.5 / math.e)
+    wrong = sum(
+        more.pmf(i) * fewer.pmf(j)
+        for i in range(70, 140)
+        for j in range(10, 70)
+        if epsilon_bound(i, j, n, alpha) > 1.0
+    )
+    assert 0 < wrong <= alpha
+
+
+def test_delta_is_taken_off():
+    assert epsilon_bound(500, 100, 1000, 0.01, delta=0.2) < epsilon_bound(500, 100, 1000, 0.01)
+    assert epsilon_bound(100, 0, 1000, 0.01, delta=0.2) == 0.0
+
+
+@pytest.mark.parametrize("accounting", ["paper", "tight", "exact"])
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
+def test_the_exact_loss_of_privtree_is_what_its_constant_promises(accounting, epsilon):
+    chosen = method("privtree", accounting=accounting)
+    structure = chosen.structure(epsilon, 2)
+    scale = chosen.scale(epsilon / 2, 4)
+    adding, removing = chain_losses(structure)
+    assert adding <= exact_loss(scale, 4) * (1 + 1e-9) <= tight_constant(4) / scale * (1 + 1e-9)
+    assert adding > 0.85 * exact_loss(scale, 4)  # whole counts miss the supremum by little
+    assert removing <= epsilon / 2
+    assert adding <= epsilon / 2 * (1 + 1e-9)
+
+
+def test_the_exact_loss_by_brute_force():
+    """Every chain of three counts and every depth at which the path may end."""
+
+    def no_split(counts, depth):
+        return 1 / (1 + np.exp(0.7 * (np.asarray(counts, dtype=float) - 2 * depth)))
+
+    most, depth = 5, 3
+    best_adding, best_removing = -math.inf, -math.inf
+    chains = [(a, b, c) for a in range(most + 1) for b in range(a + 1) for c in range(b + 1)]
+    for chain in chains:
+        for end in range(depth + 1):
+            loss = 0.0
+            for level in range(end):
+                count = chain[level]
+                loss += math.log1p(-no_split(count + 1, level)) - math.log1p(
+                    -no_split(count, level)
+                )
+            if end < depth:
+                count = chain[end]
+                loss += math.log(no_split(count + 1, end)) - math.log(no_split(count, end))
+            best_adding, best_removing = max(best_adding, loss), max(best_removing, -loss)
+    found = chain_losses(Structure(no_split, floor=0.0, depth=depth, most=most))
+    assert found == pytest.approx((best_adding, best_removing))
+
+
+def test_the_command_prints_the_contract(monkeypatch, capsys):
+    arguments = ["dpviz", "audit", "ugrid", "--epsilon", "0.5", "--trials", "200", "--json"]
+    monkeypatch.setattr("sys.argv", arguments)
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code in (0, None)
+    found = json.loads(capsys.readouterr().out)
+    assert {"method", "epsilon", "epsilon_lower_bound", "confidence", "event", "trials"} <= set(
+        found
+    )
+    assert (found["method"], found["epsilon"], found["trials"]) == ("ugrid", 0.5, 200)
+    assert found["epsilon_lower_bound"] <= 0.5
+    assert found["violates"] is False
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"trials": 99}, "at least 100"), ({"confidence": 1.0}, "between 0 and 1")],
+)
+def test_bad_settings_get_one_clear_line(change, message):
+    with pytest.raises(ParameterError, match=message):
+        audit(Half(), 1.0, **change)
