@@ -15,11 +15,20 @@ from dpviz.private.budget import Budget, BudgetRow, positive_epsilon
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms import Noise, SecureNoise, SimulatedNoise
-from dpviz.private.sources import load
+from dpviz.private.points import columns as source_columns
+from dpviz.private.points import recognised_columns
+from dpviz.private.sources import load, public_extent
 from dpviz.progress import Progress
 from dpviz.release import Header, Release
 
-__all__ = ["build", "from_points", "load"]
+__all__ = [
+    "build",
+    "from_points",
+    "load",
+    "public_extent",
+    "recognised_columns",
+    "source_columns",
+]
 
 
 def from_points(

@@ -74,3 +74,24 @@ def load(
         unit="one record" if unit is None else f"one {unit} with at most {max_per_unit} records",
         max_per_unit=1 if unit is None else max_per_unit,
     )
+
+
+def public_extent(
+    path: str | os.PathLike[str],
+    *,
+    columns: Sequence[str] | None = None,
+    crs: str = "EPSG:4326",
+) -> tuple[float, float, float, float]:
+    """West, south, east, north of all records, widened by 1 %: right for PUBLIC data only.
+
+    The bounds of sensitive data are private: never call this for them.
+    """
+    everywhere = Domain((-1e9, -1e9), (1e9, 1e9), crs=crs)
+    points = read_records(Path(path), everywhere, columns=columns, crs=crs, public=True).points
+    if not len(points):
+        raise DataError("no records with coordinates: type the rectangle instead")
+    low, high = points.min(axis=0), points.max(axis=0)
+    margin = np.maximum(0.01 * (high - low), 1e-4)
+    west, south = (low - margin).tolist()
+    east, north = (high + margin).tolist()
+    return west, south, east, north

@@ -53,3 +53,15 @@ def areas(boxes: ArrayLike) -> Float:
     """
     west, south, east, north = np.radians(np.asarray(boxes, dtype=np.float64).reshape(-1, 4)).T
     return np.asarray(EARTH_RADIUS_KM**2 * (east - west) * (np.sin(north) - np.sin(south)))
+
+
+def from_degrees(box: ArrayLike, crs: str) -> tuple[float, float, float, float]:
+    """A box (west, south, east, north) in degrees in the CRS, around its transformed corners."""
+    west, south, east, north = np.asarray(box, dtype=np.float64).tolist()
+    if is_degrees(crs):
+        return west, south, east, north
+    from pyproj import Transformer
+
+    change = Transformer.from_crs("EPSG:4326", crs, always_xy=True)
+    found: tuple[float, float, float, float] = change.transform_bounds(west, south, east, north)
+    return found

@@ -1,0 +1,35 @@
+"""The offline base map as marks: coasts and borders above the cells, which hide land."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from dpviz.datasets.basemap import base_map, city_backdrop
+from dpviz.render.marks import paths
+from dpviz.render.scene import Bounds, Mark
+
+
+@lru_cache(maxsize=16)
+def outlines(bounds: Bounds | None = None) -> tuple[Mark, ...]:
+    """Coast and border lines around a rectangle (half as much again on every side)."""
+    if bounds is None:
+        wider, tolerance = None, 0.1
+    else:
+        west, south, east, north = bounds
+        across, up = max(east - west, 1.0), max(north - south, 1.0)
+        wider = (west - across / 2, south - up / 2, east + across / 2, north + up / 2)
+        tolerance = 0.1 if across > 60 else 0.0
+    features = {each["properties"]["kind"]: each for each in base_map(wider, tolerance)["features"]}
+    marks = []
+    for kind, opacity, width in (("border", 90, 1.0), ("coast", 170, 1.2)):
+        lines = features[kind]["geometry"]["coordinates"]
+        if lines:
+            marks.append(paths(kind, lines, themed=opacity, width=width))
+    return tuple(marks)
+
+
+@lru_cache(maxsize=1)
+def river() -> Mark:
+    """The outline of the invented city's river."""
+    rings = [feature["geometry"]["coordinates"][0] for feature in city_backdrop()["features"]]
+    return paths("river", rings, color=(90, 150, 210, 200), width=1.2)

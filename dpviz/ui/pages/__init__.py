@@ -1,0 +1,1 @@
+"""The pages of the app, one file each, found by the shell."""

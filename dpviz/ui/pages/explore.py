@@ -1,0 +1,304 @@
+"""Explore: a data set, a method, ε; the private map; drawn rectangles and their answers."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dpviz.build import build
+from dpviz.errors import DpvizError
+from dpviz.evaluation.truth import exact_total
+from dpviz.files import export, save
+from dpviz.release import Release
+from dpviz.render import Camera, Scene, cells, density_legend, scale_ends, with_noise
+from dpviz.render.basemap import outlines, river
+from dpviz.render.cells import domain_bounds
+from dpviz.ui import permalink
+from dpviz.ui.answers import answer_panel, history_table, rectangle_form
+from dpviz.ui.map import Shape, map_overlay, map_view
+from dpviz.ui.map.component import events
+from dpviz.ui.method_form import Choice, method_form, nearest_epsilon
+from dpviz.ui.source_form import Source, source_form
+from dpviz.ui.text import badge, plain
+
+TITLE, ICON, ORDER = "Explore", ":material/map:", 0
+KEY = "explore"
+MAP = f"{KEY}.map"
+WORLD = (-170.0, -58.0, 170.0, 78.0)
+
+
+@dataclass(frozen=True)
+class View:
+    """A release and the picture of it; kept until the release changes."""
+
+    key: tuple[Any, ...]
+    release: Release
+    scene: Scene
+
+
+def page() -> None:
+    """The page."""
+    _restore()
+    st.markdown("#### Explore a private map")
+    with st.sidebar:
+        source = source_form(KEY, 2, permalink.parameter("data"))
+        if source is None:
+            choice = None
+        else:
+            st.divider()
+            choice = method_form(
+                KEY,
+                source.handle.domain.dims,
+                public=source.public,
+                start=permalink.parameter("method") or "privtree",
+                saved=permalink.pairs("set"),
+            )
+    if source is None or choice is None:
+        _choose_rectangle()
+        return
+    try:
+        view = _public_view(source, choice) if source.public else _sensitive_view(source, choice)
+    except DpvizError as error:
+        st.error(plain(error), icon=":material/error:")
+        return
+    if view is None:
+        return
+    st.markdown(badge(view.release.header))
+    _map_and_answer(view, source)
+    _below(view, source)
+    _remember_choice(source, choice)
+
+
+def _restore() -> None:
+    """At the first run of a visit, take ε, the rectangle and the camera from the address."""
+    if f"{KEY}.ready" in st.session_state:
+        return
+    st.session_state[f"{KEY}.ready"] = True
+    st.session_state[f"{KEY}.epsilon"] = nearest_epsilon(permalink.number("epsilon"))
+    st.session_state[f"{KEY}.rect"] = permalink.number_list("rect", 4)
+    st.session_state[f"{KEY}.camera"] = permalink.number_list("camera", 3)
+    st.session_state[f"{KEY}.seed"] = int(permalink.number("seed") or 0)
+
+
+def _public_view(source: Source, choice: Choice) -> View:
+    """Simulated noise, rebuilt at once whenever something changes."""
+    with st.sidebar:
+        if st.button(
+            "Roll the noise again",
+            icon=":material/casino:",
+            key=f"{KEY}.reroll",
+            help="The same data and ε with fresh noise. The data are public: nothing is spent.",
+        ):
+            st.session_state[f"{KEY}.seed"] += 1
+    seed = st.session_state[f"{KEY}.seed"]
+    key = (source.key, choice.name, tuple(choice.parameters.items()), choice.epsilon, seed)
+    return _kept(
+        key,
+        source,
+        lambda: build(source.handle, choice.name, choice.epsilon, seed=seed, **choice.parameters),
+    )
+
+
+def _sensitive_view(source: Source, choice: Choice) -> View | None:
+    """Secure noise: one release per press of the button; what is shown stays until the next."""
+    spent = st.session_state.setdefault(f"{KEY}.spent", {})
+    before = float(spent.get(source.key, 0.0))
+    with st.sidebar:
+        pressed = st.button(
+            f"Build: spend ε = {choice.epsilon:g}",
+            type="primary",
+            icon=":material/lock:",
+            key=f"{KEY}.build",
+            help="Draws secure noise once. Every release of the same data adds to its total.",
+        )
+        st.caption(f"Spent on this file in this visit: ε = {before:g}")
+    if pressed:
+        bar = st.progress(0.0, "Building …")
+
+        def report(fraction: float, what: str) -> None:
+            bar.progress(min(fraction, 1.0), f"{what} …")
+
+        spent[source.key] = before + choice.epsilon  # spent before any noise is drawn
+        release = build(
+            source.handle,
+            choice.name,
+            choice.epsilon,
+            progress=report,
+            **choice.parameters,
+        )
+        bar.empty()
+        return _kept((source.key, spent[source.key]), source, lambda: release)
+    shown: View | None = st.session_state.get(f"{KEY}.view")
+    if shown is None or shown.key[0] != source.key:
+        st.info(
+            "The data are sensitive, so nothing is shown yet. Choose a method and ε, then press "
+            "**Build** in the sidebar.",
+            icon=":material/lock:",
+        )
+        return None
+    return shown
+
+
+def _kept(key: tuple[Any, ...], source: Source, make: Callable[[], Release]) -> View:
+    shown: View | None = st.session_state.get(f"{KEY}.view")
+    if shown is None or shown.key != key:
+        release = make()
+        shown = View(key, release, _scene(release, source))
+        st.session_state[f"{KEY}.view"] = shown
+    return shown
+
+
+def _scene(release: Release, source: Source) -> Scene:
+    bounds = domain_bounds(release.domain)
+    ends = scale_ends(release)
+    saved = st.session_state.get(f"{KEY}.camera")
+    backdrop = [river()] if source.backdrop else []
+    camera = (
+        Camera(longitude=saved[0], latitude=saved[1], zoom=saved[2], key=source.key)
+        if saved
+        else Camera(bounds=bounds, key=source.key)
+    )
+    st.session_state[f"{KEY}.camera"] = None  # a saved camera serves the first picture only
+    return Scene(
+        marks=[cells(release, ends=ends), *outlines(bounds), *backdrop],
+        camera=camera,
+        legend=density_legend(ends),
+        tools=("rect",),
+        domain=bounds,
+        description=f"Map of noisy density: {release.header.guarantee}",
+    )
+
+
+@st.fragment
+def _map_and_answer(view: View, source: Source) -> None:
+    """The map and its answer: drawing reruns this part only."""
+    left, right = st.columns([7, 3], gap="medium")
+    rect = st.session_state[f"{KEY}.rect"]
+    with left:
+        map_view(view.scene, key=MAP, on_shape=_shape_drawn, on_camera=_camera_moved)
+    with right:
+        marks = answer_panel(KEY, view.release, source, rect)
+        typed = rectangle_form(KEY, rect, domain_bounds(view.release.domain))
+        history_table(KEY)
+    map_overlay(MAP, marks=marks, shape=Shape(rect=rect) if rect else None)
+    permalink.write({"rect": permalink.joined(rect)})
+    if typed is not None:
+        st.session_state[f"{KEY}.rect"] = typed
+        st.rerun(scope="fragment")
+
+
+def _shape_drawn() -> None:
+    shape = events(MAP).shape
+    st.session_state[f"{KEY}.rect"] = shape.rect if shape else None
+
+
+def _camera_moved() -> None:
+    camera = events(MAP).camera
+    if camera:
+        place = (camera["longitude"], camera["latitude"], camera["zoom"])
+        permalink.write({"camera": permalink.joined(place, 5)})
+
+
+def _below(view: View, source: Source) -> None:
+    """Facts, price list, downloads and a table in place of the map."""
+    release = view.release
+    nodes = release.nodes
+    facts = st.columns(4)
+    half = 2.12 * float(nodes.variance[0]) ** 0.5
+    facts[0].metric("Noisy total", with_noise(float(nodes.count[0]), half))
+    facts[1].metric("Leaves", f"{int(nodes.leaf.sum()):,}", help=f"{len(nodes):,} nodes in all")
+    facts[2].metric("Depth", nodes.depth)
+    if source.public:
+        facts[3].metric("Exact total (public data)", f"{exact_total(source.handle):,}")
+    with st.expander("Where ε goes", icon=":material/payments:"):
+        st.dataframe(
+            [
+                {
+                    "purpose": row["purpose"],
+                    "ε": row["epsilon"],
+                    "share": row["epsilon"] / release.header.epsilon,
+                    "mechanism": row["mechanism"],
+                    "theorem": row["theorem"] or "disjoint cells, sensitivity 1",
+                }
+                for row in release.header.budget
+            ],
+            hide_index=True,
+            width="stretch",
+            column_config={
+                "share": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1)
+            },
+        )
+        st.caption(
+            f"Neighbouring relation: {release.header.neighbouring}. "
+            f"Privacy unit: {release.header.unit}."
+        )
+    with st.expander("Download this release", icon=":material/download:"):
+        for label, name in (("GeoParquet", "release.parquet"), ("GeoJSON", "release.geojson")):
+            st.download_button(
+                label,
+                partial(_file, release, name),
+                name,
+                key=f"{KEY}.{name}",
+                on_click="ignore",
+            )
+    with st.expander("The map as a table", icon=":material/table:"):
+        _table(release)
+
+
+def _table(release: Release) -> None:
+    frame = release.to_geopandas()
+    leaves = frame[frame["leaf"]].nlargest(1_000, "count")
+    table = leaves.geometry.bounds.assign(
+        level=leaves["level"], count=leaves["count"], noise_sd=leaves["noise_sd"]
+    )
+    st.dataframe(table, hide_index=True, width="stretch")
+    st.caption("The 1,000 leaves with the largest noisy counts; the download has all of them.")
+
+
+def _file(release: Release, name: str) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
+        path = Path(folder) / name
+        if path.suffix == ".parquet":
+            save(release, path)
+        else:
+            export(release, path)
+        return path.read_bytes()
+
+
+def _choose_rectangle() -> None:
+    """An empty world to draw the public rectangle of an upload on."""
+    if st.session_state.get(f"{KEY}.file") is None:
+        st.caption("Choose a file in the sidebar, or a built-in city to see a private map at once.")
+        return
+    st.caption("Draw the public rectangle: zoom in, press ▭ (or D), drag.")
+    scene = Scene(
+        marks=outlines(),
+        camera=Camera(bounds=WORLD, key="world"),
+        tools=("rect",),
+        description="World map to draw the public rectangle on",
+    )
+    map_view(scene, key=f"{KEY}.world", on_shape=_domain_drawn)
+
+
+def _domain_drawn() -> None:
+    shape = events(f"{KEY}.world").shape
+    if shape and shape.rect:
+        st.session_state[f"{KEY}.bounds.next"] = shape.rect
+
+
+def _remember_choice(source: Source, choice: Choice) -> None:
+    permalink.write(
+        {
+            "data": source.key if source.backdrop else None,
+            "method": choice.name,
+            "epsilon": f"{choice.epsilon:g}",
+            "set": ";".join(f"{name}:{value}" for name, value in choice.parameters.items()),
+            "seed": str(st.session_state[f"{KEY}.seed"]) if source.public else None,
+        }
+    )

@@ -1,0 +1,50 @@
+"""The address of a page restores it: data set, method, epsilon, rectangle, camera."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import streamlit as st
+
+
+def parameter(name: str) -> str | None:
+    """One parameter of the address."""
+    value = st.query_params.get(name)
+    return str(value) if value is not None else None
+
+
+def number(name: str) -> float | None:
+    """A finite number of the address; None where it is missing or no number."""
+    found = number_list(name, 1)
+    return found[0] if found else None
+
+
+def number_list(name: str, length: int) -> tuple[float, ...] | None:
+    """Numbers between commas; None where they are missing or not ``length`` finite numbers."""
+    try:
+        values = tuple(float(word) for word in (parameter(name) or "").split(","))
+    except ValueError:
+        return None
+    return values if len(values) == length and all(map(math.isfinite, values)) else None
+
+
+def pairs(name: str) -> dict[str, str]:
+    """``key:value`` pairs between semicolons."""
+    words = (parameter(name) or "").split(";")
+    return {key: value for key, _, value in (word.partition(":") for word in words) if key}
+
+
+def joined(values: tuple[float, ...] | None, digits: int = 6) -> str | None:
+    """Numbers as a parameter."""
+    return None if values is None else ",".join(f"{value:.{digits}f}" for value in values)
+
+
+def write(parameters: Mapping[str, str | None]) -> None:
+    """Put the parameters that have a value into the address, and take the others out."""
+    for name, value in parameters.items():
+        if value:
+            if st.query_params.get(name) != value:
+                st.query_params[name] = value
+        elif name in st.query_params:
+            del st.query_params[name]

@@ -1,0 +1,42 @@
+"""Page set-up and navigation. A page is a file in ``pages`` with TITLE, ICON, ORDER and page()."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from types import ModuleType
+
+import streamlit as st
+
+import dpviz.ui.pages
+
+STYLE = """<style>
+[data-testid="stMainBlockContainer"] {padding: 3rem 1.5rem 2rem;}
+[data-testid="stMetricValue"] {font-size: 1.5rem;}
+[data-testid="stSidebarHeader"] {height: 2rem;}
+[data-testid="stSidebarUserContent"] {padding-top: 0;}
+</style>"""
+
+
+def page_modules() -> list[ModuleType]:
+    """Every page, in order."""
+    found = pkgutil.iter_modules(dpviz.ui.pages.__path__)
+    modules = [importlib.import_module(f"dpviz.ui.pages.{each.name}") for each in found]
+    return sorted((each for each in modules if hasattr(each, "page")), key=lambda each: each.ORDER)
+
+
+def run() -> None:
+    """Show the app."""
+    st.set_page_config(page_title="dpviz", page_icon="🗺️", layout="wide")
+    st.html(STYLE)
+    pages = [
+        st.Page(
+            module.page,
+            title=module.TITLE,
+            icon=module.ICON,
+            url_path=module.__name__.rsplit(".", 1)[-1],
+            default=not order,
+        )
+        for order, module in enumerate(page_modules())
+    ]
+    st.navigation(pages).run()

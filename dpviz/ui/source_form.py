@@ -1,0 +1,148 @@
+"""Choose a data set: a built-in one, or one's own file with its columns and public rectangle."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dpviz.build import load, public_extent, recognised_columns, source_columns
+from dpviz.datasets import DATASETS
+from dpviz.domain import Domain
+from dpviz.errors import DpvizError
+from dpviz.ui.text import plain
+
+UPLOAD = "Your own file"
+TYPES = ["csv", "tsv", "txt", "parquet", "geoparquet", "geojson", "json", "gpkg", "zip"]
+SIDES = ("west", "south", "east", "north")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A chosen data set: an opaque handle, and a key that changes whenever the choice does."""
+
+    handle: Any
+    title: str
+    key: str
+    backdrop: bool = False
+
+    @property
+    def public(self) -> bool:
+        """Whether its owner declares every record public."""
+        return bool(self.handle.public)
+
+
+@st.cache_resource(show_spinner="Making the built-in city …", max_entries=6)
+def built_in(name: str) -> Any:
+    """The handle of a built-in data set; synthetic and public, so that all visitors share it."""
+    return load(name)
+
+
+def source_form(prefix: str, dims: int, start: str | None) -> Source | None:
+    """Selectors in the sidebar; None while a file of one's own is not described yet."""
+    offered = [name for name, each in DATASETS.items() if each.domain.dims == dims]
+    options = [*offered, UPLOAD]
+    chosen = st.selectbox(
+        "Data",
+        options,
+        index=options.index(start) if start in options else 0,
+        format_func=lambda name: DATASETS[name].title if name in DATASETS else name,
+        key=f"{prefix}.data",
+    )
+    if chosen in DATASETS:
+        st.caption(DATASETS[chosen].description)
+        return Source(built_in(chosen), DATASETS[chosen].title, chosen, backdrop=True)
+    return _upload(prefix)
+
+
+def _upload(prefix: str) -> Source | None:
+    file = st.file_uploader(
+        "CSV, Parquet, GeoParquet, GeoJSON, GeoPackage or zipped Shapefile",
+        TYPES,
+        key=f"{prefix}.file",
+        help="Points, one record per row. The file stays in the memory of this server's process.",
+    )
+    public = st.radio(
+        "These records are",
+        ("sensitive", "public"),
+        key=f"{prefix}.public",
+        horizontal=True,
+        help="Sensitive: secure noise, one build per press of the button, no exact number. "
+        "Public: exact answers, errors and ε at will; nothing that is shown is private.",
+    )
+    if file is None:
+        st.info("Choose a file to begin.", icon=":material/upload_file:")
+        return None
+    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
+        # The visitor's own name for the file never becomes a path.
+        path = Path(folder) / f"upload{Path(file.name).suffix.lower()[:12]}"
+        path.write_bytes(file.getbuffer())
+        try:
+            return _described(prefix, path, file, public == "public")
+        except DpvizError as error:
+            st.error(plain(str(error).replace(path.name, "the file")), icon=":material/error:")
+            return None
+
+
+def _described(prefix: str, path: Path, file: Any, public: bool) -> Source | None:
+    columns = source_columns(path)
+    names = [column.name for column in columns]
+    crs = st.text_input(
+        "CRS of the coordinates",
+        "EPSG:4326",
+        key=f"{prefix}.crs",
+        help="For plain columns. A file with geometry states its own.",
+    )
+    guess = recognised_columns(columns, Domain((0, 0), (1, 1), crs=crs))
+    geometry = "(geometry of the file)"
+    options = [geometry, *names] if path.suffix not in {".csv", ".tsv", ".txt"} else names
+    place = {name: row for row, name in enumerate(options)}
+    start = [place[name] for name in guess] if guess else [0, min(1, len(options) - 1)]
+    left, right = st.columns(2)
+    x = left.selectbox("Longitude / x", options, index=start[0], key=f"{prefix}.x.{file.file_id}")
+    y = right.selectbox("Latitude / y", options, index=start[1], key=f"{prefix}.y.{file.file_id}")
+    chosen = None if geometry in (x, y) else (x, y)
+    bounds = bounds_form(prefix)
+    if public:
+        st.caption("The data are public, so the rectangle may be taken from them.")
+        if st.button("Take the rectangle from the data", key=f"{prefix}.extent"):
+            extent = public_extent(path, columns=chosen, crs=crs)
+            st.session_state[f"{prefix}.bounds.next"] = extent
+            st.rerun()
+    else:
+        st.caption(
+            "The rectangle is PUBLIC: choose it from what everybody knows (the city, the country), "
+            "never from the data. Records outside are dropped."
+        )
+    if bounds is None:
+        st.info("Type the public rectangle, or draw it on the map.", icon=":material/crop_free:")
+        return None
+    domain = Domain(bounds[:2], bounds[2:], chosen or ("lon", "lat"), crs)
+    key = f"{file.file_id}|{chosen}|{bounds}|{crs}|{public}"
+    memory = st.session_state.setdefault(f"{prefix}.upload", {"key": None, "handle": None})
+    if memory["key"] != key:
+        with st.spinner("Reading the file …"):
+            handle = load(path, domain, columns=chosen, crs=crs, public=public, name="upload")
+        memory.update(key=key, handle=handle)
+    return Source(memory["handle"], "Your own file", key)
+
+
+def bounds_form(prefix: str) -> tuple[float, float, float, float] | None:
+    """Four numbers of the public rectangle; None while one is missing."""
+    drawn = st.session_state.pop(f"{prefix}.bounds.next", None)
+    if drawn is not None:
+        for side, value in zip(SIDES, drawn, strict=True):
+            st.session_state[f"{prefix}.bounds.{side}"] = round(float(value), 6)
+    st.markdown("**Public rectangle**")
+    first, second = st.columns(2)
+    values = [
+        place.number_input(side, value=None, format="%.5f", key=f"{prefix}.bounds.{side}")
+        for side, place in zip(SIDES, (first, second, first, second), strict=True)
+    ]
+    if any(value is None for value in values):
+        return None
+    west, south, east, north = (float(value or 0.0) for value in values)
+    return west, south, east, north
