@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.decomposition import Decomposition, level_slices
-from dpviz.lattice import Float
+from dpviz.lattice import Float, Int
 
 
 def sum_up(parent: ArrayLike, values: ArrayLike) -> Float:
     """Inner nodes as the sum of their leaves; leaves are kept. Columns are breadth-first."""
     parent = np.asarray(parent)
     totals = np.array(values, dtype=np.float64)
-    inner = np.unique(parent[parent >= 0])
-    totals[inner] = 0.0
+    totals[_distinct(parent[parent >= 0])] = 0.0
     for part in level_slices(parent)[:0:-1]:
         totals += np.bincount(parent[part], weights=totals[part], minlength=len(parent))
     return totals
@@ -49,7 +48,7 @@ def least_squares(parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike) -> t
         above = parent[part]
         sums += np.bincount(above, weights=estimate[part], minlength=n)
         sum_spread += np.bincount(above, weights=spread[part], minlength=n)
-        inner = np.unique(above)
+        inner = _distinct(above)
         own, below = spread[inner], sum_spread[inner]
         unmeasured = np.isinf(own)
         # Weight of the node's own measurement; 0 where there is none.
@@ -65,6 +64,13 @@ def least_squares(parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike) -> t
         final[part] = estimate[part] + share * (final[above] - sums[above])
         final_spread[part] = spread[part] * (1.0 - share) + share**2 * final_spread[above]
     return final, final_spread
+
+
+def _distinct(ascending: Int) -> Int:
+    """The distinct values of an ascending column."""
+    first = np.ones(len(ascending), dtype=np.bool_)
+    np.not_equal(ascending[1:], ascending[:-1], out=first[1:])
+    return ascending[first]
 
 
 def prune(nodes: Decomposition, threshold: float) -> Decomposition:

@@ -38,6 +38,8 @@ class CellTree:
         self.code_bits = index.domain.dims * index.domain.bits
         self.codes: list[Codes] = [np.zeros(1, dtype=np.uint64)]
         self.parents: list[Int] = [np.full(1, -1, dtype=np.int64)]
+        # Each cell is a run of rows of the index; a child's run is found inside its parent's.
+        self._runs: list[tuple[Int, Int]] = [(np.zeros(1, np.int64), np.array([len(index.codes)]))]
 
     @property
     def max_depth(self) -> int:
@@ -46,25 +48,31 @@ class CellTree:
 
     def grow(self, split: Split, max_depth: int) -> None:
         """Split the nodes that ``split(exact counts, depth)`` chooses, until none is left."""
+        fanout = 1 << self.axis_bits
+        siblings: Codes = np.arange(fanout, dtype=np.uint64)
         start = 0
         for depth in range(min(max_depth, self.max_depth)):
             codes = self.codes[-1]
-            chosen = np.flatnonzero(
-                split(self.index.cell_counts(codes, depth * self.axis_bits), depth)
-            )
+            chosen = np.flatnonzero(split(self.level_counts(depth), depth))
             if not len(chosen):
                 return
-            fanout = 1 << self.axis_bits
             if sum(map(len, self.codes)) + len(chosen) * fanout > MAX_NODES:
                 raise ParameterError(
                     f"the tree passes the public cap of {MAX_NODES:,} nodes at depth {depth + 1}: "
                     "choose a smaller height or epsilon"
                 )
-            siblings: Codes = np.arange(fanout, dtype=np.uint64)
             children = (codes[chosen, None] << np.uint64(self.axis_bits)) | siblings
+            first, last = (run[chosen, None] for run in self._runs[-1])
+            cuts = self.index.first_rows(children[:, 1:], (depth + 1) * self.axis_bits)
+            self._runs.append((np.hstack([first, cuts]).ravel(), np.hstack([cuts, last]).ravel()))
             self.parents.append(np.repeat(chosen + start, fanout))
             self.codes.append(children.ravel())
             start += len(codes)
+
+    def level_counts(self, depth: int) -> Int:
+        """Exact counts of the nodes of one level: private."""
+        first, last = self._runs[depth]
+        return np.asarray(self.index.cumulative[last] - self.index.cumulative[first])
 
     @property
     def depth(self) -> Int:
@@ -78,12 +86,7 @@ class CellTree:
 
     def counts(self) -> Int:
         """Exact counts of all nodes, breadth-first: private."""
-        return np.concatenate(
-            [
-                self.index.cell_counts(codes, depth * self.axis_bits)
-                for depth, codes in enumerate(self.codes)
-            ]
-        )
+        return np.concatenate([self.level_counts(depth) for depth in range(len(self.codes))])
 
     def boxes(self) -> tuple[Int, Int]:
         """Lattice boxes of all nodes, breadth-first."""

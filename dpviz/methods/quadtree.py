@@ -82,7 +82,7 @@ class Quadtree(Method):
             mechanism="geometric",
         )
         for depth, share in enumerate(shares):
-            exact = index.cell_counts(tree.codes[depth], depth * tree.axis_bits)
+            exact = tree.level_counts(depth)
             measured, variance = geometric(noise, share, exact)
             counts.append(measured.astype(np.float64))
             variances.append(variance)

@@ -77,7 +77,7 @@ class SimpleTree(Method):
         tree.grow(split, self.height)
         if len(noisy) < len(tree.codes):  # the last level that was opened is still unmeasured
             depth = len(tree.codes) - 1
-            measure(index.cell_counts(tree.codes[-1], depth * tree.axis_bits))
+            measure(tree.level_counts(depth))
         parent = tree.parent
         count, variance = np.concatenate(noisy), np.concatenate(variances)
         return tree.decomposition(sum_up(parent, count), sum_up(parent, variance))

@@ -87,11 +87,14 @@ class PointIndex:
         Returns:
             int64 of the shape of ``codes``.
         """
-        shift = np.uint64(self.domain.dims * self.domain.bits - bits)
         codes = np.asarray(codes, dtype=np.uint64)
-        start = np.searchsorted(self.codes, codes << shift)
-        stop = np.searchsorted(self.codes, (codes + np.uint64(1)) << shift)
+        start, stop = self.first_rows(codes, bits), self.first_rows(codes + np.uint64(1), bits)
         return np.asarray(self.cumulative[stop] - self.cumulative[start])
+
+    def first_rows(self, codes: ArrayLike, bits: int) -> Int:
+        """Rows of the index where tree cells begin; arguments as in :meth:`cell_counts`."""
+        shift = np.uint64(self.domain.dims * self.domain.bits - bits)
+        return np.searchsorted(self.codes, np.asarray(codes, dtype=np.uint64) << shift)
 
     def histogram(self, edges: list[Int]) -> Int:
         """Exact counts of a grid.
