@@ -16,6 +16,9 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.lattice import Codes, Int, morton, unmorton
 
+SCANS = 16
+"""Below this many boxes a scan of all points is faster than importing the compiled walk."""
+
 
 class PointIndex:
     """Exact counts over the lattice of a domain. Everything it answers is private.
@@ -116,10 +119,19 @@ class PointIndex:
             np.bincount(flat, weights=self.weights, minlength=size).astype(np.int64).reshape(shape)
         )
 
+    def _scan(self, lo: Int, hi: Int) -> int:
+        inside = np.ones(len(self.codes), dtype=np.bool_)
+        for axis in range(self.domain.dims):
+            column = self.cells[:, axis]
+            inside &= (column >= lo[axis]) & (column < hi[axis])
+        return int(self.weights[inside].sum())
+
     def box_counts(self, lo: ArrayLike, hi: ArrayLike) -> Int:
         """Exact counts of lattice boxes [lo, hi), int64 of shape (q, dims) each: int64 (q,)."""
+        lo, hi = np.ascontiguousarray(lo, np.int64), np.ascontiguousarray(hi, np.int64)
+        if len(lo) < SCANS:
+            return np.array([self._scan(*box) for box in zip(lo, hi, strict=True)], dtype=np.int64)
         from dpviz.kernels import count_boxes
 
-        lo, hi = np.ascontiguousarray(lo, np.int64), np.ascontiguousarray(hi, np.int64)
         counts: Int = count_boxes(self.codes, self.cells, self.cumulative, lo, hi, self.domain.bits)
         return counts
