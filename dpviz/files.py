@@ -35,7 +35,7 @@ def save(release: Release, path: str | os.PathLike[str]) -> Path:
     import pyarrow.parquet as pq
 
     table = to_arrow(release)
-    return _write(path, lambda temporary: pq.write_table(table, temporary, compression="zstd"))
+    return write_file(path, lambda temporary: pq.write_table(table, temporary, compression="zstd"))
 
 
 def to_arrow(release: Release) -> pyarrow.Table:
@@ -141,15 +141,17 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
         raise ReleaseError(f"cannot export to {ending or 'no ending'}: use {', '.join(EXPORTS)}")
     if ending == ".csv":
         frame = _plain_frame(release, leaves)
-        return _write(path, lambda temporary: frame.to_csv(temporary, index=False))
+        return write_file(path, lambda temporary: frame.to_csv(temporary, index=False))
     frame = to_geopandas(release)
     frame = frame[frame["leaf"]] if leaves else frame
     if ending == ".geojson":
         frame = frame.to_crs("EPSG:4326")
         text = json.loads(frame.to_json(drop_id=True))
         text["dpviz"] = {**release.header.to_dict(), "domain": release.domain.to_dict()}
-        return _write(path, lambda temporary: Path(temporary).write_text(json.dumps(text)))
-    return _write(path, lambda temporary: frame.to_file(temporary, driver="GPKG", layer="dpviz"))
+        return write_file(path, lambda temporary: Path(temporary).write_text(json.dumps(text)))
+    return write_file(
+        path, lambda temporary: frame.to_file(temporary, driver="GPKG", layer="dpviz")
+    )
 
 
 def _plain_frame(release: Release, leaves: bool) -> Any:
@@ -218,7 +220,7 @@ def _numbers(column: Any, dims: int) -> NDArray[Any]:
     return np.from_dlpack(column)  # unlike to_numpy, this does not import pandas
 
 
-def _write(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Path:
+def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Path:
     """Write to a temporary file beside the target, then rename it into place."""
     path = Path(path)
     if not path.parent.is_dir():

@@ -141,3 +141,23 @@ def bernoulli(noise: Noise, share: Share, no_probability: ArrayLike) -> NDArray[
     no = np.clip(np.asarray(no_probability, dtype=np.float64), NO_SPLIT_FLOOR, 1.0 - 2.0**-53)
     threshold = np.floor(no * 2.0**64).astype(np.uint64)
     return np.asarray(noise.words(threshold.size).reshape(threshold.shape) >= threshold)
+
+
+def exponential(noise: Noise, share: Share, scores: ArrayLike, sensitivity: float = 1.0) -> int:
+    """The exponential mechanism: index of one candidate, with P ∝ exp(ε·score / (2·sensitivity)).
+
+    ε-DP when one record moves every score by at most ``sensitivity`` (F. McSherry and K. Talwar,
+    FOCS 2007). The computed probabilities are cumulated and compared with one uniform
+    64-bit integer.
+
+    Args:
+        noise: the source of randomness.
+        share: pays for this one choice.
+        scores: one finite number per public candidate, float64 (k,).
+        sensitivity: the most that one record moves a score.
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    weight = np.exp(share.use() * (scores - scores.max()) / (2.0 * sensitivity))
+    cumulative = np.cumsum(weight)
+    word = float(noise.words(1)[0]) * 2.0**-64 * cumulative[-1]
+    return min(int(np.searchsorted(cumulative, word, side="right")), len(scores) - 1)

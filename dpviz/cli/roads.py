@@ -1,0 +1,208 @@
+"""Commands on road networks: build, query, export."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dpviz.cli.root import Epsilon, Json, app, emit, progress, settings, words
+from dpviz.errors import ParameterError
+
+if TYPE_CHECKING:
+    from dpviz.network.data import RoadData
+    from dpviz.network.release import RoadRelease
+
+roads = typer.Typer(no_args_is_help=True, help="Event histograms on road networks.")
+app.add_typer(roads, name="roads")
+
+Graph = Annotated[
+    str | None,
+    typer.Option(help="Public graph: NODES,EDGES tables, or one GeoJSON or GraphML file."),
+]
+Parts = Annotated[str, typer.Option(help="A disconnected graph: refuse it, keep largest or all.")]
+Crs = Annotated[str, typer.Option(help="CRS of plain node tables; none for a plane of its own.")]
+Source = Annotated[
+    str, typer.Argument(help="A file of trips, 'city', or 'generate:N' synthetic trips.")
+]
+
+
+@roads.command()
+def build(
+    source: Source,
+    output: Annotated[str, typer.Option("--output", "-o", help="The release to write (.parquet).")],
+    epsilon: Epsilon = 1.0,
+    graph: Graph = None,
+    method: Annotated[
+        str, typer.Option(help="A name, or a combination such as min+opt+tru.")
+    ] = "event-histogram",
+    workload: Annotated[
+        str, typer.Option(help="Public queries: clustered:LENGTH, corridor, or a file.")
+    ] = "clustered:10",
+    parameters: Annotated[
+        list[str] | None, typer.Option("--set", help="A parameter, key=value; repeat at will.")
+    ] = None,
+    neighbours: Annotated[
+        str, typer.Option(help="Neighbouring relation: add-remove or replace.")
+    ] = "add-remove",
+    unit: Annotated[
+        str | None, typer.Option(help="Column of the privacy unit, for instance a person.")
+    ] = None,
+    max_per_unit: Annotated[
+        int, typer.Option(help="With --unit: trips kept of each, at random.")
+    ] = 1,
+    parts: Parts = "refuse",
+    crs: Crs = "",
+    drop_unknown: Annotated[
+        bool, typer.Option("--drop-unknown", help="Leave out edges that the graph lacks.")
+    ] = False,
+    public: Annotated[
+        bool, typer.Option("--public", help="The trips are public: simulated noise is allowed.")
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option(help="Repeatable simulated noise, NOT PRIVATE; with --public.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Spend epsilon on one event histogram of trips."""
+    from dpviz.network.files import save
+    from dpviz.network.methods import find
+    from dpviz.network.publish import publish
+    from dpviz.network.reading import workload_of
+
+    chosen = find(method, **settings(parameters))  # a bad parameter fails before reading
+    writable(output, ".parquet")
+    started = time.perf_counter()
+    data = open_trips(source, graph, parts, crs, unit, max_per_unit, public, drop_unknown)
+    release = publish(
+        data,
+        workload_of(workload, data.graph),
+        chosen,
+        epsilon,
+        neighbours=neighbours,
+        seed=seed,
+        progress=progress(),
+    )
+    save(release, output)
+    facts = {**summary(release), "seconds": round(time.perf_counter() - started, 3)}
+    emit(
+        facts,
+        as_json,
+        f"{output}: {facts['edges']:,} edges, {facts['subdomains']:,} sub-domains, "
+        f"{facts['nodes']:,} nodes, {facts['seconds']:.2f} s\n{release.header.guarantee}",
+    )
+
+
+@roads.command()
+def query(
+    release: Annotated[str, typer.Argument(metavar="RELEASE", help="A road release (Parquet).")],
+    path: Annotated[
+        list[str] | None, typer.Option(help="Edge ids of a path, in order; repeat at will.")
+    ] = None,
+    between: Annotated[
+        list[str] | None, typer.Option(help="Two node ids: the shortest path; repeat at will.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Answer path queries from a release: noisy totals with 95 % intervals."""
+    from dpviz.network.files import read
+    from dpviz.network.paths import Paths, paths_from_ids
+    from dpviz.network.routing import shortest_path
+
+    opened = read(release)
+    given = paths_from_ids(opened.graph, [words(each) for each in path or []], "path")
+    asked = [given[row] for row in range(len(given))]
+    for each in between or []:
+        ends = words(each)
+        if len(ends) != 2:
+            raise ParameterError(f"--between {each!r}: give two node ids between commas")
+        asked.append(shortest_path(opened.graph, *ends))
+    if not asked:
+        raise ParameterError("nothing to answer: give --path or --between")
+    answers = opened.answer(Paths.of(asked))
+    columns = {name: column.tolist() for name, column in dataclasses.asdict(answers).items()}
+    rows: list[dict[str, Any]] = [
+        {"path": opened.graph.edge_id[edges].tolist()}
+        | {name: column[row] for name, column in columns.items()}
+        for row, edges in enumerate(asked)
+    ]
+    lines = [
+        f"{row['edges']} edges: {row['count']:,.0f} (95 % for the noise: {row['low']:,.0f} to "
+        f"{row['high']:,.0f}; {row['subdomains']} sub-domains, {row['nodes']} nodes)"
+        for row in rows
+    ]
+    emit({"answers": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
+
+
+@roads.command()
+def export(
+    release: Annotated[str, typer.Argument(metavar="RELEASE", help="A road release (Parquet).")],
+    output: Annotated[str, typer.Option("--output", "-o", help="A .geojson, .gpkg or .csv file.")],
+    as_json: Json = False,
+) -> None:
+    """Write the edges of a release for other tools, such as QGIS."""
+    from dpviz.network.files import export as write
+    from dpviz.network.files import read
+
+    opened = read(release)
+    written = write(opened, output)
+    rows = len(opened.graph)
+    emit({"output": str(written), "rows": rows}, as_json, f"{written}: {rows:,} edges")
+
+
+def open_trips(
+    source: str,
+    graph: str | None,
+    parts: str = "refuse",
+    crs: str = "",
+    unit: str | None = None,
+    max_per_unit: int = 1,
+    public: bool = False,
+    drop_unknown: bool = False,
+) -> RoadData:
+    """The trips of a source on their graph: built in, generated, or from files."""
+    from dpviz.network import reading
+    from dpviz.network.data import RoadData
+    from dpviz.network.generate import commuter_trips
+
+    if source == reading.CITY and graph is None:
+        return reading.city_trips()
+    if graph is None:
+        raise ParameterError("--graph is missing: give NODES,EDGES tables, or one file")
+    opened = reading.read_graph(*words(graph), crs=crs, parts=parts)
+    kind, _, number = source.partition(":")
+    if kind == "generate" and number.isdigit():
+        return RoadData("generated", opened, commuter_trips(opened, int(number)), public=True)
+    return reading.read_trips(
+        source,
+        opened,
+        unit=unit,
+        max_per_unit=max_per_unit,
+        public=public,
+        drop_unknown=drop_unknown,
+    )
+
+
+def summary(release: RoadRelease) -> dict[str, Any]:
+    """Size and guarantee of a release, the ``build --json`` contract but for the seconds."""
+    return {
+        "edges": len(release.graph),
+        "subdomains": len(release.domains.start) - 1,
+        "nodes": len(release.nodes),
+        "depth": release.nodes.depth,
+        "limit": release.limit,
+        "epsilon": release.header.epsilon,
+        "guarantee": release.header.guarantee,
+    }
+
+
+def writable(output: str, *endings: str) -> None:
+    """Fail before reading and spending, not after."""
+    path = Path(output)
+    if path.suffix.lower() not in endings:
+        raise ParameterError(f"output {output!r}: give a {' or '.join(endings)} file")
+    if not path.parent.is_dir():
+        raise ParameterError(f"output {output!r}: the folder does not exist: create it first")

@@ -1,0 +1,1 @@
+"""Private event histograms of trips on road networks: graph, truncation, sub-domains, trees."""

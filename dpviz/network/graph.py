@@ -1,0 +1,298 @@
+"""RoadGraph: the public network on which sequences run, as frozen columns.
+
+Everything here is public: nodes, edges with their geometry and length. Edges are known by their id,
+so that parallel edges and self-loops are ordinary. Roads are undirected.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpviz.errors import DataError
+
+Int = NDArray[np.int64]
+Float = NDArray[np.float64]
+Ids = NDArray[Any]
+
+PARTS = ("refuse", "largest", "all")
+
+
+@dataclass(frozen=True, eq=False)
+class RoadGraph:
+    """n nodes and m edges; every column refuses writes.
+
+    Attributes:
+        node_id: (n,) distinct whole numbers or strings.
+        xy: (n, 2) coordinates in the units of ``crs``.
+        edge_id: (m,) distinct whole numbers or strings.
+        ends: (m, 2) row numbers of the two end nodes, int64; equal for a self-loop.
+        length: (m,) positive lengths in any unit, float64; shortest paths use them.
+        line_start: (m + 1,) offsets into ``line_xy``, int64.
+        line_xy: (k, 2) geometry of the edges one after another, from the first end to the second.
+        crs: the coordinate reference system, "" for a plane of its own.
+
+    Raises:
+        DataError: a column of the wrong shape, an id given twice, an end that is no node, or a
+            coordinate or length that is not a finite number.
+    """
+
+    node_id: Ids
+    xy: Float
+    edge_id: Ids
+    ends: Int
+    length: Float
+    line_start: Int
+    line_xy: Float
+    crs: str = ""
+
+    def __post_init__(self) -> None:
+        types = {"ends": np.int64, "line_start": np.int64}
+        floats = {"xy", "length", "line_xy"}
+        for field in fields(self):
+            if field.name == "crs":
+                continue
+            dtype = np.float64 if field.name in floats else types.get(field.name)
+            column = np.array(getattr(self, field.name), dtype=dtype, order="C")
+            column.flags.writeable = False
+            object.__setattr__(self, field.name, column)
+        self._check()
+
+    def _check(self) -> None:
+        n, m = len(self.node_id), len(self.edge_id)
+        if m == 0:
+            raise DataError("the road graph has no edges: give at least one")
+        shapes = {
+            "xy": (n, 2),
+            "ends": (m, 2),
+            "length": (m,),
+            "line_start": (m + 1,),
+            "line_xy": (len(self.line_xy), 2),
+        }
+        for name, shape in shapes.items():
+            if getattr(self, name).shape != shape:
+                raise DataError(
+                    f"road graph: {name} has shape {getattr(self, name).shape}, expected {shape}"
+                )
+        for what, ids in (("node", self.node_id), ("edge", self.edge_id)):
+            if ids.dtype.kind not in "iuU":
+                raise DataError(f"{what} ids are {ids.dtype}: give whole numbers or strings")
+            values, times = np.unique(ids, return_counts=True)
+            if len(values) < len(ids):
+                raise DataError(
+                    f"{what} id {values[times > 1][0]!s} is given twice: make it unique"
+                )
+        if (self.ends < 0).any() or (self.ends >= n).any():
+            raise DataError("an edge ends at a node that does not exist")
+        if not (np.isfinite(self.xy).all() and np.isfinite(self.line_xy).all()):
+            raise DataError("a node or an edge has a coordinate that is not a finite number")
+        wrong = ~(np.isfinite(self.length) & (self.length > 0))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise DataError(
+                f"edge {self.edge_id[row]} has length {self.length[row]:g}: give a positive number"
+            )
+        steps = np.diff(self.line_start)
+        if self.line_start[0] != 0 or self.line_start[-1] != len(self.line_xy) or (steps < 2).any():
+            raise DataError("the geometry of an edge needs at least two points")
+
+    def __len__(self) -> int:
+        return len(self.edge_id)
+
+    @cached_property
+    def incidence(self) -> tuple[Int, Int]:
+        """Edge ends at each node: offsets (n + 1,) and darts (2m,).
+
+        Dart 2e is the first end of edge row e and 2e + 1 the second; a self-loop has both at one
+        node.
+        """
+        flat = self.ends.ravel()
+        order = np.argsort(flat, kind="stable")
+        degree = np.bincount(flat, minlength=len(self.node_id))
+        return np.concatenate([[0], np.cumsum(degree)]), order
+
+    @cached_property
+    def part(self) -> NDArray[np.int32]:
+        """Connected part of each node, int32 of shape (n,)."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        n = len(self.node_id)
+        ones = np.ones(len(self), dtype=np.int8)
+        graph = coo_array((ones, (self.ends[:, 0], self.ends[:, 1])), shape=(n, n))
+        return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int32)
+
+    def line(self, edge: int) -> Float:
+        """Points (k, 2) of one edge row."""
+        return self.line_xy[self.line_start[edge] : self.line_start[edge + 1]]
+
+    def edge_rows(self, ids: ArrayLike) -> Int:
+        """Row numbers of edge ids, −1 where the graph has no such edge; int64 of the same shape."""
+        return _rows_of(self._edge_order, self.edge_id, ids)
+
+    def node_row(self, name: object) -> int:
+        """Row number of one node id.
+
+        Raises:
+            DataError: the graph has no such node.
+        """
+        row = int(_rows_of(self._node_order, self.node_id, np.array([str(name)]))[0])
+        if row < 0:
+            raise DataError(f"node {name!s} is not in the road graph: choose one of its nodes")
+        return row
+
+    @cached_property
+    def _edge_order(self) -> Int:
+        return np.argsort(self.edge_id, kind="stable")
+
+    @cached_property
+    def _node_order(self) -> Int:
+        return np.argsort(self.node_id, kind="stable")
+
+    def keep(self, edges: ArrayLike) -> RoadGraph:
+        """The graph of the edges where the mask (m,) is true, and the nodes that they touch."""
+        rows = np.flatnonzero(np.asarray(edges, dtype=np.bool_))
+        used = np.unique(self.ends[rows])
+        position = np.full(len(self.node_id), -1, dtype=np.int64)
+        position[used] = np.arange(len(used))
+        points, start = ragged_take(self.line_start, rows)
+        return RoadGraph(
+            self.node_id[used],
+            self.xy[used],
+            self.edge_id[rows],
+            position[self.ends[rows]],
+            self.length[rows],
+            start,
+            self.line_xy[points],
+            self.crs,
+        )
+
+    def connected(self, parts: str = "refuse") -> RoadGraph:
+        """This graph, if it is connected; otherwise as ``parts`` says.
+
+        Args:
+            parts: "refuse" a disconnected graph, keep its "largest" part, or keep "all".
+
+        Raises:
+            DataError: a disconnected graph, where that is refused.
+        """
+        if parts not in PARTS:
+            raise DataError(f"parts={parts!r}: choose one of {', '.join(PARTS)}")
+        edge_part = self.part[self.ends[:, 0]]
+        sizes = np.bincount(edge_part)
+        if parts == "all" or np.count_nonzero(sizes) == 1:
+            return self
+        if parts == "refuse":
+            shown = np.sort(sizes[sizes > 0])[::-1]
+            listed = ", ".join(f"{size:,}" for size in shown[:3])
+            raise DataError(
+                f"the road graph falls into {len(shown)} parts ({listed}"
+                f"{', …' if len(shown) > 3 else ''} edges): keep the largest (parts=largest) or "
+                "all of them (parts=all)"
+            )
+        return self.keep(edge_part == np.argmax(sizes))
+
+
+def road_graph(
+    nodes: dict[str, ArrayLike],
+    edges: dict[str, ArrayLike],
+    *,
+    crs: str = "",
+    parts: str = "refuse",
+) -> RoadGraph:
+    """A road graph from two tables, with straight edges.
+
+    Args:
+        nodes: columns ``node, x, y`` (or ``lon, lat``).
+        edges: columns ``src, dst``; ``edge`` (the id, row numbers by default) and ``length``
+            (straight-line distance by default).
+        crs: the coordinate reference system, "" for a plane of its own.
+        parts: what to do with a disconnected graph; see :meth:`RoadGraph.connected`.
+
+    Raises:
+        DataError: a missing column, an edge that names a missing node, or see :class:`RoadGraph`.
+
+    >>> square = road_graph({"node": [1, 2, 3], "x": [0, 1, 1], "y": [0, 0, 1]},
+    ...                     {"edge": ["a", "b"], "src": [1, 2], "dst": [2, 3]})
+    >>> square.ends.tolist(), square.length.tolist()
+    ([[0, 1], [1, 2]], [1.0, 1.0])
+    """
+    x, y = ("lon", "lat") if "lon" in nodes and "x" not in nodes else ("x", "y")
+    for what, table, needed in (("node", nodes, ("node", x, y)), ("edge", edges, ("src", "dst"))):
+        missing = [name for name in needed if name not in table]
+        if missing:
+            raise DataError(
+                f"the {what} table has no column {missing[0]!r}: it has {', '.join(table)}"
+            )
+    node_id = as_ids(nodes["node"])
+    try:
+        xy = np.column_stack([np.asarray(nodes[name], dtype=np.float64) for name in (x, y)])
+    except (TypeError, ValueError):
+        raise DataError(f"columns {x!r} and {y!r} of the nodes must be numbers, one each") from None
+    edge_id = as_ids(edges["edge"]) if "edge" in edges else np.arange(len(np.asarray(edges["src"])))
+    order = np.argsort(node_id, kind="stable")
+    ends = np.column_stack(
+        [_rows_of(order, node_id, as_ids(edges[name])) for name in ("src", "dst")]
+    )
+    if len(edge_id) != len(ends):
+        raise DataError(f"{len(edge_id)} edge ids for {len(ends)} edges: give one each")
+    lost = (ends < 0).any(axis=1)
+    if lost.any():
+        row = int(np.argmax(lost))
+        column = "src" if ends[row, 0] < 0 else "dst"
+        named = np.asarray(edges[column])[row]
+        raise DataError(
+            f"edge {edge_id[row]} names node {named}, which the node table lacks: "
+            "add the node or drop the edge"
+        )
+    lines = xy[ends]
+    if "length" in edges:
+        length = np.asarray(edges["length"], dtype=np.float64)
+    else:
+        length = np.hypot(*(lines[:, 1] - lines[:, 0]).T)
+        # Two nodes at one place, or a self-loop, still need a positive length.
+        length = np.maximum(length, 1e-9 * max(float(length.max(initial=0.0)), 1e-300))
+    start = np.arange(0, 2 * len(ends) + 1, 2)
+    graph = RoadGraph(node_id, xy, edge_id, ends, length, start, lines.reshape(-1, 2), crs)
+    return graph.connected(parts)
+
+
+def as_ids(values: ArrayLike) -> Ids:
+    """Ids as int64 where all are whole numbers, else as strings."""
+    array = np.asarray(values)
+    if array.dtype.kind in "iu":
+        return array.astype(np.int64)
+    if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.floor(array)).all():
+        return array.astype(np.int64)
+    if array.dtype.kind == "O" and all(isinstance(value, (int, np.integer)) for value in array):
+        return array.astype(np.int64)
+    return np.array([str(value) for value in array.ravel()], dtype=np.str_).reshape(array.shape)
+
+
+def ragged_take(start: Int, rows: Int) -> tuple[Int, Int]:
+    """Places of the items of some rows of a ragged column, and the offsets of the result."""
+    sizes = (start[1:] - start[:-1])[rows]
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    places = np.arange(offsets[-1]) + np.repeat(start[:-1][rows] - offsets[:-1], sizes)
+    return places, offsets
+
+
+def _rows_of(order: Int, ids: Ids, wanted: ArrayLike) -> Int:
+    """Row of each wanted id, −1 where there is none; numbers written as text are understood."""
+    asked = np.asarray(wanted)
+    if ids.dtype.kind == "U":
+        asked = as_ids(asked).astype(np.str_)
+    else:
+        asked = as_ids(asked)
+        if asked.dtype.kind == "U":
+            known = np.char.isdigit(np.char.lstrip(asked, "-")) & (np.char.str_len(asked) < 18)
+            asked = np.where(known, asked, "-9223372036854775808").astype(np.int64)
+    if not len(ids):
+        return np.full(asked.shape, -1, dtype=np.int64)
+    at = np.minimum(np.searchsorted(ids, asked, sorter=order), len(ids) - 1)
+    rows = order[at]
+    return np.where(ids[rows] == asked, rows, -1)
