@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dpviz.consistency import sum_up
 from dpviz.decomposition import Decomposition
@@ -132,22 +133,9 @@ def grid_tree(edges: list[Int], count: Float, variance: Float) -> Decomposition:
         variance: their variances, of the same shape.
     """
     dims = len(edges)
-    low = np.zeros((1, dims), dtype=np.int64)
-    high = np.array([[len(line) - 1 for line in edges]], dtype=np.int64)
-    lows, highs, parents = [low], [high], [np.full(1, -1, dtype=np.int64)]
-    start = 0
-    while True:
-        open_rows = np.flatnonzero((high - low > 1).any(axis=1))
-        if not len(open_rows):
-            break
-        parents.append(open_rows + start)
-        start += len(low)
-        low, high = low[open_rows], high[open_rows]
-        for axis in range(dims):
-            low, high, parents[-1] = _halve(low, high, parents[-1], axis)
-        lows.append(low)
-        highs.append(high)
-    low, high, parent = np.concatenate(lows), np.concatenate(highs), np.concatenate(parents)
+    low, high, parent, _ = halved_blocks(
+        np.zeros((1, dims), dtype=np.int64), np.array([[len(line) - 1 for line in edges]])
+    )
     single = (high - low == 1).all(axis=1)
     cell = tuple(low[single].T)
     counts, variances = np.zeros(len(parent)), np.zeros(len(parent))
@@ -157,7 +145,71 @@ def grid_tree(edges: list[Int], count: Float, variance: Float) -> Decomposition:
     return Decomposition(box_lo, box_hi, parent, sum_up(parent, counts), sum_up(parent, variances))
 
 
-def _halve(low: Int, high: Int, parent: Int, axis: int) -> tuple[Int, Int, Int]:
+def halved_blocks(low: Int, high: Int) -> tuple[Int, Int, Int, Int]:
+    """Blocks of grid cells, halved along every axis until they are single cells.
+
+    Args:
+        low: first cells of k root blocks, int64 of shape (k, d).
+        high: cells after their last.
+
+    Returns:
+        ``low`` and ``high`` of all blocks, breadth-first parents (−1 for the roots), and the row of
+        the root that each block stems from.
+    """
+    root = np.arange(len(low))
+    lows, highs, parents, roots = [low], [high], [np.full(len(low), -1, dtype=np.int64)], [root]
+    start = 0
+    while True:
+        open_rows = np.flatnonzero((high - low > 1).any(axis=1))
+        if not len(open_rows):
+            break
+        above = start + open_rows
+        start += len(low)
+        low, high, root = low[open_rows], high[open_rows], root[open_rows]
+        tags = np.stack([above, root], axis=1)
+        for axis in range(low.shape[1]):
+            low, high, tags = _halve(low, high, tags, axis)
+        above, root = tags.T
+        for column, part in zip(
+            (lows, highs, parents, roots), (low, high, above, root), strict=True
+        ):
+            column.append(part)
+    return (
+        np.concatenate(lows),
+        np.concatenate(highs),
+        np.concatenate(parents),
+        np.concatenate(roots),
+    )
+
+
+def breadth_first(parent: ArrayLike) -> Int:
+    """The order that lists nodes breadth-first, siblings together and in their given order.
+
+    Args:
+        parent: parent of each node in any order, −1 for roots.
+    """
+    parent = np.asarray(parent, dtype=np.int64)
+    by_parent = np.argsort(parent, kind="stable")
+    sizes = np.bincount(parent + 1, minlength=len(parent) + 1)
+    first = np.cumsum(sizes) - sizes
+    frontier = by_parent[: sizes[0]]
+    order = []
+    while len(frontier):
+        order.append(frontier)
+        many = sizes[frontier + 1]
+        within = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
+        frontier = by_parent[np.repeat(first[frontier + 1], many) + within]
+    return np.concatenate(order)
+
+
+def renumbered(parent: ArrayLike, order: Int) -> Int:
+    """The parent column after the nodes were put into ``order``."""
+    place = np.empty(len(order) + 1, dtype=np.int64)
+    place[order], place[-1] = np.arange(len(order)), -1
+    return place[np.asarray(parent, dtype=np.int64)[order]]
+
+
+def _halve(low: Int, high: Int, tags: Int, axis: int) -> tuple[Int, Int, Int]:
     """Each block in two along an axis, where it is longer than one cell; siblings stay together."""
     middle = (low[:, axis] + high[:, axis]) // 2
     copies = np.where(high[:, axis] - low[:, axis] > 1, 2, 1)
@@ -168,7 +220,27 @@ def _halve(low: Int, high: Int, parent: Int, axis: int) -> tuple[Int, Int, Int]:
     low, high, middle = low[rows].copy(), high[rows].copy(), middle[rows]
     high[first, axis] = middle[first]
     low[second, axis] = middle[second]
-    return low, high, parent[rows]
+    return low, high, tags[rows]
+
+
+def uniform_side(n: float, epsilon: float, dims: int, c: float = 10.0) -> int:
+    """UG's cells per side for n records: ⌈(nε/c)^{2/(d+2)}⌉, at least 1."""
+    return max(1, math.ceil(math.pow(n * epsilon / c, 2 / (dims + 2))))
+
+
+def most_cells(dims: int) -> int:
+    """Cells per side at which a grid reaches the public cap on its cells."""
+    return math.floor(math.pow(MAX_NODES // 2, 1 / dims) + 1e-9)
+
+
+def checked_cells(owner: str, cells: int, dims: int) -> int:
+    """The number of cells per side, or a refusal where the grid passes the public cap."""
+    if cells > most_cells(dims):
+        raise ParameterError(
+            f"{owner}: {cells} cells per side are {cells**dims:,} cells in {dims} dimensions: "
+            f"choose cells up to {most_cells(dims)}"
+        )
+    return cells
 
 
 def noisy_total(

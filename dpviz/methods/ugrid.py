@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.errors import ParameterError
 from dpviz.lattice import grid_edges
 from dpviz.methods.base import Method, knob, register
-from dpviz.methods.parts import MAX_NODES, grid_tree, noisy_total
+from dpviz.methods.parts import checked_cells, grid_tree, most_cells, noisy_total, uniform_side
 from dpviz.private.mechanisms import geometric
 
 if TYPE_CHECKING:
@@ -63,13 +61,8 @@ class UniformGrid(Method):
         if cells is None:
             total = noisy_total(index, budget, noise, self.n_public)
             # The noisy n is public, so cutting the side at the cap is post-processing.
-            most = math.floor((MAX_NODES // 2) ** (1 / dims))
-            cells = min(self.side(total, budget.left, dims), most)
-        if cells**dims > MAX_NODES // 2:
-            raise ParameterError(
-                f"ugrid: {cells} cells per side are {cells**dims:,} cells in {dims} dimensions: "
-                f"choose cells up to {math.floor((MAX_NODES // 2) ** (1 / dims))}"
-            )
+            cells = min(self.side(total, budget.left, dims), most_cells(dims))
+        checked_cells(self.name, cells, dims)
         edges = [grid_edges(index.domain.side, cells)] * dims
         share = budget.spend(budget.left, "cell counts", mechanism="geometric")
         noisy, variance = geometric(noise, share, index.histogram(edges))
@@ -77,4 +70,4 @@ class UniformGrid(Method):
 
     def side(self, n: float, epsilon: float, dims: int) -> int:
         """Cells per side for n records."""
-        return max(1, math.ceil(math.pow(n * epsilon / self.c, 2 / (dims + 2))))
+        return uniform_side(n, epsilon, dims, self.c)

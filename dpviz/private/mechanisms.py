@@ -8,7 +8,9 @@ data only, and says so in the release.
 from __future__ import annotations
 
 import math
+import os
 import secrets
+from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 import numpy as np
@@ -45,8 +47,9 @@ class Noise(Protocol):
 class SecureNoise:
     """Noise fit for release: OpenDP's exact samplers and the operating system's entropy.
 
-    OpenDP draws about 10^5 integers a second; ``progress(fraction, what)`` is called between
-    chunks and may raise to cancel (what was spent stays spent).
+    OpenDP draws about 10^5 integers a second and core; long vectors are drawn by as many threads as
+    there are cores. ``progress(fraction, what)`` is called between chunks and may raise to cancel
+    (what was spent stays spent).
     """
 
     private = True
@@ -65,12 +68,20 @@ class SecureNoise:
         dp.enable_features("contrib")
         space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
         measure = dp.m.make_laplace(*space, scale=math.nextafter(scale, math.inf))
+        if n <= CHUNK:
+            return np.array(measure([0] * n), dtype=np.int64)
         draws = np.empty(n, dtype=np.int64)
-        for start in range(0, n, CHUNK):
-            chunk = draws[start : start + CHUNK]
-            chunk[:] = measure([0] * len(chunk))
-            if self._progress is not None:
-                self._progress((start + len(chunk)) / n, "drawing noise")
+        starts = range(0, n, CHUNK)
+        pool = ThreadPoolExecutor(os.cpu_count())
+        try:
+            # OpenDP's library releases the interpreter while it draws.
+            chunks = pool.map(lambda start: measure([0] * min(CHUNK, n - start)), starts)
+            for start, chunk in zip(starts, chunks, strict=True):
+                draws[start : start + len(chunk)] = chunk
+                if self._progress is not None:
+                    self._progress((start + len(chunk)) / n, "drawing noise")
+        finally:
+            pool.shutdown(cancel_futures=True)
         return draws
 
 
