@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -85,10 +86,11 @@ def build(
                 f"method {chosen.name} has NO PRIVACY GUARANTEE: only for data declared public"
             )
     noise: Noise = SimulatedNoise(seed) if simulate else SecureNoise(progress)
+    delta = _checked_delta(chosen, delta)
     # Group privacy: at ε/k for one record, k records of one unit cost ε wherever they fall.
     group = handle.max_per_unit
-    delta = chosen.delta if delta is None else delta
-    budget = Budget(epsilon / group, delta)
+    growth = group_growth(epsilon / group, group)
+    budget = Budget(epsilon / group, delta / growth)
     nodes = chosen.build(handle._index, budget, noise)
     header = Header(
         method=chosen.name,
@@ -99,14 +101,40 @@ def build(
         delta=delta,
         neighbouring=f"add or remove {handle.unit}",
         unit=handle.unit,
-        budget=tuple(_price(row, group) for row in budget.rows),
+        budget=tuple(_price(row, group, growth) for row in budget.rows),
         source=handle.name,
     )
     return Release(handle.domain, nodes, header)
 
 
-def _price(row: BudgetRow, group: int) -> dict[str, Any]:
-    return {**dataclasses.asdict(row), "epsilon": row.epsilon * group}
+def group_growth(epsilon: float, group: int) -> float:
+    """How many times the delta of one record a group of k records costs: Σ_{i<k} e^{iε}.
+
+    A mechanism that is (ε, δ)-DP for one record is (kε, δ(e^{kε} − 1)/(e^ε − 1))-DP for k: each
+    step along a chain of k neighbours adds δ, and the later steps multiply it by e^ε.
+
+    >>> group_growth(0.5, 1), round(group_growth(0.5, 3), 6)
+    (1.0, 5.367003)
+    """
+    try:
+        return math.fsum(math.exp(step * epsilon) for step in range(group))
+    except OverflowError:
+        return math.inf
+
+
+def _checked_delta(method: Method, delta: float | None) -> float:
+    needed = method.delta
+    if delta is None:
+        return needed
+    if bool(needed) != bool(delta):
+        kind = "needs a delta above 0" if needed else "is pure ε-DP: leave delta out"
+        raise ParameterError(f"delta={delta!r}: {method.name} with these parameters {kind}")
+    return delta
+
+
+def _price(row: BudgetRow, group: int, growth: float) -> dict[str, Any]:
+    price = {"epsilon": row.epsilon * group, "delta": row.delta * growth if row.delta else 0.0}
+    return {**dataclasses.asdict(row), **price}
 
 
 def _guarantee(

@@ -49,13 +49,9 @@ def least_squares(parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike) -> t
         sums += np.bincount(above, weights=estimate[part], minlength=n)
         sum_spread += np.bincount(above, weights=spread[part], minlength=n)
         inner = _distinct(above)
-        own, below = spread[inner], sum_spread[inner]
-        unmeasured = np.isinf(own)
-        # Weight of the node's own measurement; 0 where there is none.
-        weight = np.where(unmeasured, 0.0, below / np.where(unmeasured, 1.0, own + below))
-        measured = np.where(unmeasured, 0.0, estimate[inner])
-        estimate[inner] = weight * measured + (1.0 - weight) * sums[inner]
-        spread[inner] = np.where(unmeasured, below, weight * np.where(unmeasured, 0.0, own))
+        estimate[inner], spread[inner] = combine(
+            estimate[inner], spread[inner], sums[inner], sum_spread[inner]
+        )
     final, final_spread = estimate.copy(), spread.copy()
     for part in levels[1:]:
         above = parent[part]
@@ -71,6 +67,28 @@ def _distinct(ascending: Int) -> Int:
     first = np.ones(len(ascending), dtype=np.bool_)
     np.not_equal(ascending[1:], ascending[:-1], out=first[1:])
     return ascending[first]
+
+
+def combine(
+    first: ArrayLike, first_variance: ArrayLike, second: ArrayLike, second_variance: ArrayLike
+) -> tuple[Float, Float]:
+    """Two independent unbiased estimates of the same numbers as one, by inverse variances.
+
+    An infinite first variance means that there is no first estimate. Where both variances are zero
+    (epsilon so large that the noise underflows) the two agree and the first is kept.
+
+    >>> combine([10.0], [1.0], [16.0], [2.0])
+    (array([12.]), array([0.66666667]))
+    """
+    first, second = np.asarray(first, np.float64), np.asarray(second, np.float64)
+    own, other = np.asarray(first_variance, np.float64), np.asarray(second_variance, np.float64)
+    missing = np.isinf(own)
+    own = np.where(missing, 0.0, own)
+    total = np.where(missing, 1.0, own + other)
+    weight = np.divide(other, total, out=np.ones_like(total), where=total > 0)
+    weight = np.where(missing, 0.0, weight)
+    kept = np.where(missing, 0.0, first)
+    return weight * kept + (1.0 - weight) * second, np.where(missing, other, weight * own)
 
 
 def prune(nodes: Decomposition, threshold: float) -> Decomposition:

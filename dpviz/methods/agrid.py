@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.consistency import least_squares
+from dpviz.consistency import combine, least_squares
 from dpviz.decomposition import Decomposition
 from dpviz.errors import ParameterError
 from dpviz.lattice import Float, Int, grid_edges
@@ -157,9 +157,7 @@ def _tree(
     rows = offsets[cell[root]] + low[:, 0] * many[root] + low[:, 1]
     leaf, row = place[single], rows[single]
     # An undivided coarse cell was measured twice: one measurement by inverse variances.
-    precision = 1 / variance[leaf] + 1 / fine[1][row]
-    noisy[leaf] = (noisy[leaf] / variance[leaf] + fine[0][row] / fine[1][row]) / precision
-    variance[leaf] = 1 / precision
+    noisy[leaf], variance[leaf] = combine(noisy[leaf], variance[leaf], fine[0][row], fine[1][row])
 
     order = breadth_first(parent)
     parent = renumbered(parent, order)

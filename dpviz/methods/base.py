@@ -46,10 +46,13 @@ class Method(Recipe):
 
     Class attributes:
         dims: the dimensions it can do.
+        overlapping: whether boxes of siblings may overlap (R-trees), so that a count of a node is
+            not the count of its box.
         tiny: parameters that make a build on a handful of records fast, for audits and tests.
     """
 
     dims: ClassVar[tuple[int, ...]] = (2, 4)
+    overlapping: ClassVar[bool] = False
     tiny: ClassVar[dict[str, Any]] = {}
 
     def structure(self, epsilon: float, dims: int) -> Structure | None:

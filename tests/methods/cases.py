@@ -1,0 +1,107 @@
+"""What the contract tests run over: every method and preset in every dimension it claims."""
+
+import dataclasses
+
+import numpy as np
+from hypothesis import strategies as st
+
+from dpviz import METHODS, Domain
+from dpviz.methods import names
+from dpviz.private.handle import DataHandle
+from dpviz.private.index import PointIndex
+
+QUICK = {
+    "height": 3,
+    "max_depth": 6,
+    "cells": 8,
+    "log_cells": 3,
+    "log_grid": 4,
+    "order": 8,
+    "workload": 20,
+}
+"""Small settings of the knobs that size a structure; the others keep their defaults."""
+
+TALLEST = {
+    "height": 3,
+    "max_depth": 5,
+    "cells": 9,
+    "log_cells": 3,
+    "log_grid": 4,
+    "order": 6,
+    "workload": 20,
+}
+"""Upper ends for random settings, so that a structure stays small."""
+
+
+def dims_of(name):
+    return METHODS[names()[name][0]].dims
+
+
+CASES = [(name, dims) for name in names() for dims in dims_of(name)]
+PRIVATE = [case for case in CASES if METHODS[names()[case[0]][0]].guarantee != "none"]
+IDS = [f"{name}-{dims}d" for name, dims in CASES]
+
+
+def unit_domain(dims):
+    return Domain((0.0,) * dims, (1.0,) * dims)
+
+
+def skewed_points(n, dims, seed=0):
+    random = np.random.default_rng(seed)
+    points = np.concatenate(
+        [random.beta(2, 5, (n // 2, dims)), random.normal(0.6, 0.01, (n - n // 2, dims))]
+    )
+    points[: n // 10] = points[0]  # duplicates
+    return np.clip(points, 0, 1)
+
+
+def handle(points, dims, *, public=True, **options):
+    domain = unit_domain(dims)
+    return DataHandle(
+        "test", domain, PointIndex.from_points(domain, points), public=public, **options
+    )
+
+
+def quick(name, dims):
+    """Parameters of a small structure for this name."""
+    knobs = METHODS[names()[name][0]].knobs()
+    chosen = {knob: value for knob, value in QUICK.items() if knob in knobs}
+    if dims > 2 and "log_grid" in chosen:
+        chosen["log_grid"] = 2
+    if dims > 2 and "cells" in chosen:
+        chosen["cells"] = 3
+    return chosen
+
+
+def settings(name, dims):
+    """Any setting of a method's knobs from their metadata, structures kept small."""
+    fields = METHODS[name].knobs()
+    return st.fixed_dictionaries({key: _values(field, dims) for key, field in fields.items()})
+
+
+def _values(field, dims):
+    knob = field.metadata["knob"]
+    kind = str(field.type)
+    if knob.choices:
+        found = st.sampled_from(knob.choices)
+    elif kind.startswith("bool"):
+        found = st.booleans()
+    elif kind.startswith("int"):
+        high = min(knob.high, TALLEST.get(field.name, knob.high))
+        if field.name in {"axes"}:
+            high = min(high, dims)
+        if dims > 2 and field.name in {"cells", "log_cells", "log_grid", "height"}:
+            high = max(knob.low, min(high, 2))
+        found = st.integers(int(knob.low), int(high))
+    else:
+        low = max(knob.low, -100.0) if field.name != "threshold" else 0.0
+        found = st.one_of(
+            st.just(field.default if isinstance(field.default, float) else low),
+            st.floats(low, knob.high),
+        )
+    sized = field.name in TALLEST
+    return st.one_of(st.none(), found) if knob.optional and not sized else found
+
+
+def as_columns(nodes):
+    return {field.name: getattr(nodes, field.name) for field in dataclasses.fields(nodes)}

@@ -1,0 +1,227 @@
+"""What every method promises, over the whole registry, its presets and its dimensions."""
+
+import ast
+import math
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz import METHODS
+from dpviz.errors import PrivacyError
+from dpviz.methods import method as find
+from dpviz.methods import names
+from dpviz.private.budget import Budget
+from dpviz.private.mechanisms import SimulatedNoise
+
+from .cases import CASES, IDS, as_columns, handle, quick, settings, skewed_points
+
+ROOMS = Path(dpviz.__file__).parent / "methods"
+every_case = pytest.mark.parametrize(("name", "dims"), CASES, ids=IDS)
+by_method = pytest.mark.parametrize(
+    ("name", "dims"), [case for case in CASES if case[0] in METHODS], ids=lambda value: str(value)
+)
+
+
+@pytest.fixture(scope="module")
+def releases():
+    """One simulated release per case, built when it is first asked for."""
+    built = {}
+
+    def release(name, dims, epsilon=1.0):
+        key = name, dims, epsilon
+        if key not in built:
+            data = handle(skewed_points(400, dims), dims)
+            built[key] = dpviz.build(data, name, epsilon, seed=7, **quick(name, dims))
+        return built[key]
+
+    return release
+
+
+@every_case
+def test_permuting_the_records_changes_nothing(name, dims, releases):
+    points = skewed_points(400, dims)[np.random.default_rng(5).permutation(400)]
+    again = dpviz.build(handle(points, dims), name, 1.0, seed=7, **quick(name, dims))
+    for column, values in as_columns(releases(name, dims).nodes).items():
+        np.testing.assert_array_equal(getattr(again.nodes, column), values)
+
+
+@every_case
+def test_children_partition_their_parent(name, dims, releases):
+    nodes = releases(name, dims).nodes
+    roots = nodes.parent < 0
+    assert (nodes.lo[roots] >= 0).all()
+    if not METHODS[names()[name][0]].overlapping:
+        assert nodes.is_partition()
+        assert nodes.volume[roots].sum() == releases(name, dims).domain.side ** dims
+
+
+@every_case
+def test_estimates_of_children_add_up_to_their_parent(name, dims, releases):
+    """So that an answer does not depend on which nodes give it."""
+    nodes = releases(name, dims).nodes
+    if names()[name][1].get("consistency", True) is False:
+        pytest.skip("this preset of the paper leaves the counts as they were measured")
+    below = np.bincount(
+        nodes.parent[nodes.parent >= 0], nodes.count[nodes.parent >= 0], minlength=len(nodes)
+    )
+    inner = ~nodes.leaf
+    scale = np.abs(nodes.count).max() + 1
+    np.testing.assert_allclose(below[inner], nodes.count[inner], atol=1e-9 * scale * len(nodes))
+
+
+@every_case
+def test_a_large_epsilon_gives_exact_counts_of_aligned_boxes(name, dims, releases):
+    release = releases(name, dims, 1e4)
+    index = handle(skewed_points(400, dims), dims)._index
+    nodes = release.nodes
+    assert nodes.count[nodes.parent < 0].sum() == pytest.approx(400, abs=1e-6)
+    if METHODS[names()[name][0]].overlapping:
+        return
+    rows = np.random.default_rng(0).permutation(len(nodes))[:300]
+    cells = index.cells[None], index.weights
+    inside = ((cells[0] >= nodes.lo[rows, None]) & (cells[0] < nodes.hi[rows, None])).all(axis=2)
+    np.testing.assert_allclose(nodes.count[rows], inside @ cells[1], atol=1e-6)
+
+
+@every_case
+def test_the_whole_domain_is_the_sum_of_the_roots(name, dims, releases):
+    release = releases(name, dims)
+    whole = release.count(release.domain.bounds).count[0]
+    assert whole == pytest.approx(release.nodes.count[release.nodes.parent < 0].sum(), abs=1e-9)
+
+
+@every_case
+def test_disjoint_boxes_add_up(name, dims, releases):
+    release = releases(name, dims)
+    if names()[name][1].get("consistency", True) is False:
+        pytest.skip("this preset of the paper leaves the counts as they were measured")
+    low, high, cut = np.full(dims, 0.13), np.full(dims, 0.9), 0.437
+    left, right = high.copy(), low.copy()
+    left[0], right[0] = cut, cut
+    both = release.count(np.concatenate([low, high])).count[0]
+    parts = release.count([np.concatenate([low, left]), np.concatenate([right, high])]).count
+    assert parts.sum() == pytest.approx(both, abs=1e-6 * (1 + np.abs(release.nodes.count).max()))
+
+
+@by_method
+def test_a_saved_release_is_read_back_identical(name, dims, releases, tmp_path):
+    release = releases(name, dims)
+    path = str(tmp_path / "release.parquet")
+    release.save(path)
+    again = dpviz.read(path)
+    assert again.header == release.header
+    assert again.domain == release.domain
+    for column, values in as_columns(release.nodes).items():
+        np.testing.assert_array_equal(getattr(again.nodes, column), values)
+
+
+@by_method
+def test_columns_refuse_writes(name, dims, releases):
+    for values in as_columns(releases(name, dims).nodes).values():
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = 0
+
+
+@every_case
+@pytest.mark.parametrize("n", [0, 1])
+def test_empty_and_single_point_data(name, dims, n):
+    """Empty data must not be told apart by an error, nor must one record."""
+    data = handle(np.full((n, dims), 0.3), dims)
+    for epsilon in (0.1, 1.0):
+        release = dpviz.build(data, name, epsilon, seed=3, **quick(name, dims))
+        assert len(release.nodes) >= 1
+
+
+@by_method
+@hypothesis_settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_the_ledger_adds_up_to_epsilon_for_every_setting(name, dims, data):
+    method = find(name, **data.draw(settings(name, dims)))
+    epsilon = data.draw(st.sampled_from([0.05, 0.1, 0.7, 1.0, 2.5]))
+    points = handle(skewed_points(60, dims), dims)
+    budget = Budget(epsilon, method.delta)
+    nodes = method.build(points._index, budget, SimulatedNoise(1))
+    assert len(nodes) >= 1
+    spent = sum((Fraction(row.epsilon) for row in budget.rows), Fraction(0))
+    assert spent <= Fraction(epsilon)
+    assert math.fsum(row.delta for row in budget.rows) <= budget.delta * (1 + 1e-12)
+    assert all(row.mechanism or row.theorem for row in budget.rows)
+    if method.private:
+        assert float(spent) == pytest.approx(epsilon, rel=1e-9)
+        assert math.fsum(row.delta for row in budget.rows) == pytest.approx(budget.delta)
+
+
+@every_case
+def test_methods_without_a_guarantee_say_so_and_refuse_sensitive_data(name, dims, releases):
+    method = find(name, **quick(name, dims))
+    sensitive = handle(np.full((5, dims), 0.3), dims, public=False)
+    if method.private:
+        assert dpviz.build(sensitive, method, 1.0).header.private
+    else:
+        with pytest.raises(PrivacyError, match="NO PRIVACY GUARANTEE"):
+            dpviz.build(sensitive, method, 1.0)
+        assert releases(name, dims).header.guarantee.startswith("NOT PRIVATE")
+        if METHODS[method.name].guarantee == "none":
+            assert "NOT PRIVATE" in METHODS[method.name].__doc__
+
+
+@by_method
+def test_noise_is_drawn_by_mechanisms_only(name, dims):
+    """Every draw of a method happens in a mechanism, and no mechanism draws without a share."""
+    method = find(name, **quick(name, dims))
+    callers = set()
+
+    class Watched(SimulatedNoise):
+        def discrete_laplace(self, n, scale):
+            callers.add(sys._getframe(1).f_globals["__name__"])
+            return super().discrete_laplace(n, scale)
+
+        def words(self, n):
+            callers.add(sys._getframe(1).f_globals["__name__"])
+            return super().words(n)
+
+    method.build(
+        handle(skewed_points(100, dims), dims)._index, Budget(1.0, method.delta), Watched(0)
+    )
+    assert callers <= {
+        "dpviz.private.mechanisms",
+        "dpviz.private.medians",
+        "dpviz.private.partitions",
+        "tests.methods.test_contract",
+    }
+
+
+@pytest.mark.parametrize("path", sorted(ROOMS.glob("*.py")), ids=lambda path: path.stem)
+def test_method_files_draw_nothing_themselves(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert not used & {"discrete_laplace", "words", "default_rng", "random", "token_bytes"}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_is_documented(name):
+    cls = METHODS[name]
+    assert cls.title
+    assert cls.paper
+    assert cls.advice
+    for part in ("Privacy:" if cls.guarantee != "none" else "NOT PRIVATE", "Do not use", ">>>"):
+        assert part in cls.__doc__
+    assert all(field.metadata["knob"].help for field in cls.knobs().values())
+
+
+@pytest.mark.parametrize(
+    "alias",
+    [
+        *("quad-baseline", "quad-geo", "quad-post", "quad-opt"),
+        *("UG", "AG", "Hierarchy", "HB", "Privelet*"),
+    ],
+)
+def test_names_of_the_papers_are_accepted(alias):
+    assert find(alias).name in METHODS
