@@ -35,12 +35,12 @@ def base_map(
     import shapely
 
     with files("dpviz.datasets").joinpath("basemap.parquet").open("rb") as file:
-        table = pq.read_table(file)
+        table = pq.ParquetFile(file).read()  # read_table would import pandas
     kinds = np.array(table["kind"].to_pylist())
     names = table["name"].to_pylist()
-    lengths = table["lon"].combine_chunks().value_lengths().to_numpy()
+    lengths = _numpy(table["lon"].combine_chunks().value_lengths())
     xy = np.column_stack(
-        [table[axis].combine_chunks().flatten().to_numpy() for axis in ("lon", "lat")]
+        [_numpy(table[axis].combine_chunks().flatten()) for axis in ("lon", "lat")]
     )
     degrees = xy / UNITS_PER_DEGREE
     rows = np.repeat(np.arange(len(lengths)), lengths)
@@ -61,6 +61,12 @@ def base_map(
         if west <= lon <= east and south <= lat <= north:
             features.append(_feature("Point", [lon, lat], kind="country", name=names[row]))
     return {"type": "FeatureCollection", "features": features}
+
+
+def _numpy(column: Any) -> np.ndarray[Any, Any]:
+    """An Arrow column without nulls as NumPy; its own conversion would import pandas."""
+    values = np.frombuffer(column.buffers()[1], dtype=column.type.to_pandas_dtype())
+    return values[column.offset : column.offset + len(column)]
 
 
 def city_backdrop() -> dict[str, Any]:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pydeck
 from numpy.typing import NDArray
 
+from dpviz.render.arrow import numbers, tuples
 from dpviz.render.colors import PALETTES
 from dpviz.render.projection import areas, to_degrees, world
 from dpviz.render.scene import Bounds, Mark, Row, Side
@@ -90,15 +91,13 @@ def cells(
     area = areas(bounds)
     table = pa.table(
         {
-            "bounds": pa.FixedSizeListArray.from_arrays(
-                pa.array(offsets.astype(np.float32).ravel()), 4
-            ),
-            "density": (nodes.count / area).astype(np.float32),
-            "count": nodes.count.astype(np.float32),
-            "noise_sd": np.sqrt(nodes.variance).astype(np.float32),
-            "area": area.astype(np.float32),
-            "first": nodes.level.astype(np.uint8),
-            "last": np.where(nodes.leaf, ALWAYS, nodes.level).astype(np.uint8),
+            "bounds": tuples(offsets.astype(np.float32)),
+            "density": numbers((nodes.count / area).astype(np.float32)),
+            "count": numbers(nodes.count.astype(np.float32)),
+            "noise_sd": numbers(np.sqrt(nodes.variance).astype(np.float32)),
+            "area": numbers(area.astype(np.float32)),
+            "first": numbers(nodes.level.astype(np.uint8)),
+            "last": numbers(np.where(nodes.leaf, ALWAYS, nodes.level).astype(np.uint8)),
         }
     )
     layer = pydeck.Layer(

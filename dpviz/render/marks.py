@@ -14,6 +14,7 @@ import pyarrow as pa
 import pydeck
 from numpy.typing import ArrayLike, NDArray
 
+from dpviz.render.arrow import lists, numbers, tuples
 from dpviz.render.scene import Mark, Row, Side
 
 
@@ -153,7 +154,7 @@ def _mark(
         name: pydeck.types.String(value) if isinstance(value, str) else value
         for name, value in properties.items()
     }
-    columns |= {name: pa.array(_narrow(values)) for name, values in (extra or {}).items()}
+    columns |= {name: numbers(_narrow(values)) for name, values in (extra or {}).items()}
     return Mark(
         layer=pydeck.Layer(kind, None, id=id, **literal),
         table=pa.table(columns),
@@ -186,10 +187,9 @@ def _either(
         raise ValueError(f"{len(values)} values of {column} for {n} objects: give one for each")
     bind[accessor] = column
     if lines is not None:
-        values = np.repeat(values, [len(np.asarray(line)) for line in lines], axis=0)
-    flat = pa.array(np.ascontiguousarray(values).ravel())
-    array = flat if values.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
-    columns[column] = array if lines is None else pa.ListArray.from_arrays(_starts(lines), array)
+        values = np.repeat(values, _lengths(lines), axis=0)
+    array = numbers(values) if values.ndim == 1 else tuples(values)
+    columns[column] = array if lines is None else lists(array, _lengths(lines))
 
 
 def _colors(color: ArrayLike) -> NDArray[np.uint8]:
@@ -205,25 +205,23 @@ def _numbers(values: ArrayLike) -> NDArray[np.float32]:
 
 
 def _pairs(positions: ArrayLike) -> pa.Array:
-    flat = np.asarray(positions, dtype=np.float64).reshape(-1, 2).ravel()
-    return pa.FixedSizeListArray.from_arrays(pa.array(flat), 2)
+    return tuples(np.asarray(positions, dtype=np.float64).reshape(-1, 2))
 
 
-def _starts(lines: Sequence[ArrayLike]) -> pa.Array:
-    lengths = [len(np.asarray(line)) for line in lines]
-    return pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
+def _lengths(lines: Sequence[ArrayLike]) -> list[int]:
+    return [len(np.asarray(line)) for line in lines]
 
 
 def _lines(lines: Sequence[ArrayLike]) -> pa.Array:
     every = [np.asarray(line, dtype=np.float64).reshape(-1, 2) for line in lines]
     flat = np.concatenate(every) if every else np.empty((0, 2))
-    return pa.ListArray.from_arrays(_starts(lines), _pairs(flat))
+    return lists(_pairs(flat), _lengths(lines))
 
 
 def _scalars(lines: Sequence[ArrayLike]) -> pa.Array:
     every = [np.asarray(line, dtype=np.float32).ravel() for line in lines]
     flat = np.concatenate(every) if every else np.empty(0, dtype=np.float32)
-    return pa.ListArray.from_arrays(_starts(lines), pa.array(flat))
+    return lists(numbers(flat), _lengths(lines))
 
 
 def _narrow(values: ArrayLike) -> NDArray[Any]:
