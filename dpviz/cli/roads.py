@@ -1,4 +1,4 @@
-"""Commands on road networks: build, query, export."""
+"""Commands on road networks: build, query, export, evaluate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpviz.cli.root import Epsilon, Json, app, emit, progress, settings, words
+from dpviz.cli.root import Epsilon, Json, app, emit, numbers, progress, settings, words
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -151,6 +151,57 @@ def export(
     written = write(opened, output)
     rows = len(opened.graph)
     emit({"output": str(written), "rows": rows}, as_json, f"{written}: {rows:,} edges")
+
+
+@roads.command()
+def evaluate(
+    source: Source,
+    output: Annotated[str, typer.Option("--output", "-o", help="The rows to write (.csv).")],
+    graph: Graph = None,
+    methods: Annotated[
+        str | None, typer.Option(help="Methods between commas; those of figures 6 to 13.")
+    ] = None,
+    lengths: Annotated[str, typer.Option(help="Query lengths, in edges.")] = "2,10,20,30,40,50",
+    epsilons: Annotated[str, typer.Option(help="Values of epsilon.")] = "1,0.1,0.01",
+    repeats: Annotated[int, typer.Option(min=1, help="Releases of each combination.")] = 10,
+    seed: Annotated[int, typer.Option(help="Of the simulated noise, which is NOT PRIVATE.")] = 0,
+    parts: Parts = "refuse",
+    crs: Crs = "",
+    public: Annotated[
+        bool, typer.Option("--public", help="The trips are public: needed for trips from a file.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Redo the figures of the paper: squared error of clustered and corridor queries."""
+    from dpviz.evaluation import roads as experiments
+    from dpviz.files import write_file
+    from dpviz.network.methods import find
+
+    chosen = words(methods) or experiments.METHODS
+    for name in chosen:
+        find(name)  # a bad name fails before reading
+    writable(output, ".csv")
+    whole = [int(length) for length in numbers(lengths, "--lengths")]
+    data = open_trips(source, graph, parts, crs, public=public)
+    rows = list(
+        experiments.experiment(
+            data,
+            methods=chosen,
+            lengths=whole,
+            epsilons=numbers(epsilons, "--epsilons"),
+            repeats=repeats,
+            seed=seed,
+            progress=progress(),
+        )
+    )
+    write_file(output, lambda temporary: Path(temporary).write_text(experiments.as_csv(rows)))
+    table = experiments.summary(rows)
+    lines = [
+        f"{row['workload']:<14}{row['epsilon']:<8}{row['method']:<18}"
+        f"{row['mean_squared_error']:>12.4g}   (zero: {row['zero_squared_error']:.4g})"
+        for row in table
+    ]
+    emit({"output": output, "rows": len(rows), "summary": table}, as_json, "\n".join(lines))
 
 
 def open_trips(

@@ -10,7 +10,6 @@ from dpviz.network.decompose import Subdomains
 from dpviz.network.forest import Forest, Levels, planted
 from dpviz.network.graph import Float, Int
 from dpviz.network.paths import Paths
-from dpviz.progress import Progress
 
 FANOUTS = (2, 3, 4, 6, 8, 12, 16, 24)
 
@@ -57,7 +56,7 @@ def optimised(domains: Subdomains, workload: Paths, common_height: bool = False)
     return planted(domains, trees, common_height=common_height)
 
 
-def best(domains: Subdomains, workload: Paths, progress: Progress | None = None) -> Forest:
+def best(domains: Subdomains, workload: Paths) -> Forest:
     """For every path the tree of least exact workload variance, the flat one included.
 
     An extension of the paper: each tree pays for its own height, so the choice is free, and flat
@@ -68,15 +67,13 @@ def best(domains: Subdomains, workload: Paths, progress: Progress | None = None)
     trees: list[Levels] = []
     runs = _runs_by_path(domains, workload)
     sizes = np.diff(domains.start)
-    for row, (k, (low, high, weight)) in enumerate(zip(sizes.tolist(), runs, strict=True)):
+    for k, (low, high, weight) in zip(sizes.tolist(), runs, strict=True):
         if not len(low) or k < 2:
             trees.append([np.arange(k + 1)])
             continue
         fanouts = np.array(sorted({*FANOUTS, k}))
         bounds, size, kept = best_tree(k, fanouts, low, high, weight)
         trees.append([bounds[h, : size[h] + 1] for h in np.flatnonzero(kept)])
-        if progress is not None and row % 64 == 0:
-            progress(row / len(sizes), "choosing trees")
     return planted(domains, trees)
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dpviz.network import trees
 from dpviz.network.data import length_histogram, truncated, visits
-from dpviz.network.decompose import Subdomains, min_cut, random_pairs, separate
+from dpviz.network.decompose import min_cut, random_pairs, separate
 from dpviz.network.forest import Forest, flat
+from dpviz.network.graph import RoadGraph
 from dpviz.network.methods.base import Measured, NetworkMethod, Task, knob, register
+from dpviz.network.paths import Paths
 from dpviz.network.release import consistent
 from dpviz.network.truncation import (
     kept_share,
@@ -120,7 +123,7 @@ class EventHistogram(NetworkMethod):
             limit = self._quantile(task, self.quantile, "quantile of the lengths", cap)
         elif self.truncation in {"workload", "paper"} and cap > 1:
             mean_edges = len(task.workload.edge) / len(task.workload)
-            answer = trees.workload_variance(forest, task.workload)
+            answer = _answer_variance(forest, task.workload)
             inflation = answer / mean_edges if self.truncation == "workload" else 1.0
             share = budget.spend(
                 budget.left * length_share(cap, len(graph), inflation),
@@ -158,23 +161,9 @@ class EventHistogram(NetworkMethod):
 
     def forest(self, task: Task) -> Forest:
         """The trees: a function of the public graph and workload alone."""
-        domains = self._domains(task)
-        if self.index == "flat":
-            return flat(domains)
-        if self.index == "boost":
-            return trees.boost(domains, self.height == "common")
-        if self.index == "opt":
-            return trees.optimised(domains, task.workload, self.height == "common")
-        if self.index == "hm":
-            return trees.weighted_binary(domains, task.workload)
-        return trees.best(domains, task.workload, task.progress)
-
-    def _domains(self, task: Task) -> Subdomains:
-        if self.decomposition == "none":
-            return separate(task.graph)
-        if self.decomposition == "random":
-            return random_pairs(task.graph)
-        return min_cut(task.graph, task.workload)
+        if task.progress is not None:
+            task.progress(0.0, "cutting the graph and choosing trees")
+        return _planned(task.graph, task.workload, self.decomposition, self.index, self.height)
 
     def _quantile(self, task: Task, q: float, purpose: str, cap: int) -> int:
         share = task.budget.spend(
@@ -182,3 +171,31 @@ class EventHistogram(NetworkMethod):
         )
         lengths = task.trips.length
         return private_quantile(task.noise, share, lengths, cap, q, task.sensitivity)
+
+
+@lru_cache(maxsize=16)
+def _planned(
+    graph: RoadGraph, workload: Paths, decomposition: str, index: str, height: str
+) -> Forest:
+    """Public, and the same at every ε: kept for the next release on the same graph."""
+    if decomposition == "edges":
+        domains = separate(graph)
+    elif decomposition == "random":
+        domains = random_pairs(graph)
+    else:
+        domains = min_cut(graph, workload)
+    common = height == "common"
+    if index == "flat":
+        return flat(domains)
+    if index == "boost":
+        return trees.boost(domains, common)
+    if index == "opt":
+        return trees.optimised(domains, workload, common)
+    if index == "hm":
+        return trees.weighted_binary(domains, workload)
+    return trees.best(domains, workload)
+
+
+@lru_cache(maxsize=16)
+def _answer_variance(forest: Forest, workload: Paths) -> float:
+    return trees.workload_variance(forest, workload)

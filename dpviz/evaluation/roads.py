@@ -1,0 +1,133 @@
+"""The experiments of the event-histogram paper (figures 6 to 13), on public trips only."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, fields
+
+import numpy as np
+
+from dpviz.network.data import RoadData, exact_visits
+from dpviz.network.generate import clustered_workload, corridor_workload
+from dpviz.network.paths import Paths
+from dpviz.network.publish import publish
+from dpviz.progress import Progress
+
+LENGTHS = (2, 10, 20, 30, 40, 50)
+EPSILONS = (1.0, 0.1, 0.01)
+REPEATS = 10
+CORRIDOR = "corridor"
+
+FIGURES: dict[str, tuple[str, ...]] = {
+    "6-7 truncation": (
+        "basic",
+        "basic-paper",
+        "freqitem",
+        "ngram_truncation",
+        "gs",
+        "normalization",
+        "dwork",
+    ),
+    "8-9 decomposition": ("min+opt+tru", "random"),
+    "10-11 trees": ("basic", "boost", "min+opt+tru", "min+best+tru"),
+    "12-13 weighted levels": ("min+opt+tru", "hm", "hm+tru"),
+}
+"""The methods of each pair of figures (Oldenburg, San Joaquin)."""
+
+METHODS = tuple(dict.fromkeys(name for each in FIGURES.values() for name in each))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One release: the mean squared error of a workload, and that of answering zero."""
+
+    workload: str
+    length: float
+    epsilon: float
+    method: str
+    repeat: int
+    mean_squared_error: float
+    zero_squared_error: float
+    limit: int | None
+    seconds: float
+
+
+def workloads(data: RoadData, lengths: Iterable[int]) -> dict[str, Paths]:
+    """The paper's clustered workloads by length, and shortest paths as corridors. Public."""
+    found = {f"clustered-{length}": clustered_workload(data.graph, length) for length in lengths}
+    return {**found, CORRIDOR: corridor_workload(data.graph)}
+
+
+def experiment(
+    data: RoadData,
+    *,
+    methods: Sequence[str] = METHODS,
+    lengths: Sequence[int] = LENGTHS,
+    epsilons: Sequence[float] = EPSILONS,
+    repeats: int = REPEATS,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Iterator[Row]:
+    """Every combination, one row per release, as it is done.
+
+    Raises:
+        PrivacyError: the trips are not declared public.
+    """
+    exact = exact_visits(data)
+    asked = workloads(data, lengths)
+    total, done = len(asked) * len(epsilons) * len(methods) * repeats, 0
+    for name, workload in asked.items():
+        truth = workload.sum(exact)
+        zero = float(np.mean(truth**2))
+        for method in methods:
+            for epsilon in epsilons:
+                for repeat in range(repeats):
+                    started = time.perf_counter()
+                    release = publish(data, workload, method, epsilon, seed=seed + repeat)
+                    seconds = time.perf_counter() - started
+                    error = float(np.mean((workload.sum(release.count) - truth) ** 2))
+                    mean_length = float(workload.length.mean())
+                    yield Row(
+                        name,
+                        round(mean_length, 2),
+                        epsilon,
+                        method,
+                        repeat,
+                        error,
+                        zero,
+                        release.limit,
+                        round(seconds, 4),
+                    )
+                    done += 1
+                    if progress is not None:
+                        progress(done / total, f"{name}, {method}, ε = {epsilon:g}")
+
+
+def as_csv(rows: Iterable[Row]) -> str:
+    """Rows with a header line."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([field.name for field in fields(Row)])
+    writer.writerows(astuple(row) for row in rows)
+    return text.getvalue()
+
+
+def summary(rows: Iterable[Row]) -> list[dict[str, object]]:
+    """Mean error per workload, ε and method, beside that of answering zero."""
+    groups: dict[tuple[str, float, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row.workload, row.epsilon, row.method), []).append(row)
+    return [
+        {
+            "workload": workload,
+            "epsilon": epsilon,
+            "method": method,
+            "mean_squared_error": float(np.mean([row.mean_squared_error for row in group])),
+            "zero_squared_error": group[0].zero_squared_error,
+            "repeats": len(group),
+        }
+        for (workload, epsilon, method), group in groups.items()
+    ]
