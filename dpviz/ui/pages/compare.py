@@ -1,0 +1,248 @@
+"""Compare: two configurations under one camera, one rectangle, one legend; error against ε."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from dpviz.build import build
+from dpviz.errors import DpvizError
+from dpviz.release import Release
+from dpviz.render import Camera, Scene, cells, density_legend, scale_ends
+from dpviz.render.basemap import outlines, river
+from dpviz.render.cells import domain_bounds
+from dpviz.render.picture import comparison_png
+from dpviz.ui import permalink
+from dpviz.ui.answers import as_csv, rectangle_form
+from dpviz.ui.comparison import answer_columns
+from dpviz.ui.error_panel import error_panel
+from dpviz.ui.map import Shape, map_overlay, map_view
+from dpviz.ui.map.component import events
+from dpviz.ui.method_form import Choice, method_form, nearest_epsilon
+from dpviz.ui.source_form import Source, source_form
+from dpviz.ui.text import badge, plain
+
+TITLE, ICON, ORDER = "Compare", ":material/compare:", 1
+KEY = "compare"
+MAP = f"{KEY}.map"
+MODES = {"side": "Side by side", "swipe": "Swipe"}
+STARTS = {"a": "privtree", "b": "ugrid"}
+
+
+@dataclass(frozen=True)
+class View:
+    """Two releases and the picture of them; kept until one of them changes."""
+
+    key: tuple[Any, ...]
+    releases: tuple[Release, Release]
+    labels: tuple[str, str]
+    ends: tuple[float, float]
+
+
+def page() -> None:
+    """The page."""
+    _restore()
+    st.markdown("#### Compare two configurations")
+    with st.sidebar:
+        source = source_form(KEY, 2, permalink.parameter("data"))
+        choices = _choices(source) if source is not None and source.public else None
+    if source is None:
+        st.caption("Choose a file in the sidebar, or a built-in city.")
+        return
+    if choices is None:
+        st.warning(
+            "Compare rebuilds at will and shows exact answers, so it is for PUBLIC data only. "
+            "Declare the data public, or use a built-in city to choose a method and ε.",
+            icon=":material/lock:",
+        )
+        return
+    try:
+        view = _view(source, choices)
+    except DpvizError as error:
+        st.error(plain(error), icon=":material/error:")
+        return
+    left, right = st.columns(2)
+    for place, side, release in zip((left, right), "AB", view.releases, strict=True):
+        place.markdown(f"**{side}** {badge(release.header)}")
+    _map_and_answers(view, source)
+    st.divider()
+    st.markdown("##### Error against ε")
+    error_panel(f"{KEY}.errors", source, [_described(choice) for choice in choices])
+    _remember(source, choices)
+
+
+def _restore() -> None:
+    """At the first run of a visit, take the comparison from the address."""
+    if f"{KEY}.ready" in st.session_state:
+        return
+    st.session_state[f"{KEY}.ready"] = True
+    for side in STARTS:
+        epsilon = permalink.number(f"{side}.epsilon")
+        st.session_state[f"{KEY}.{side}.epsilon"] = nearest_epsilon(epsilon)
+    st.session_state[f"{KEY}.rect"] = permalink.number_list("rect", 4)
+    st.session_state[f"{KEY}.camera"] = permalink.number_list("camera", 3)
+    mode = permalink.parameter("mode")
+    st.session_state[f"{KEY}.mode"] = mode if mode in MODES else "side"
+
+
+def _choices(source: Source) -> list[Choice]:
+    found = []
+    for side, start in STARTS.items():
+        st.divider()
+        st.markdown(f"**{side.upper()}**")
+        found.append(
+            method_form(
+                f"{KEY}.{side}",
+                source.handle.domain.dims,
+                public=source.public,
+                start=permalink.parameter(f"{side}.method") or start,
+                saved=permalink.pairs(f"{side}.set"),
+            )
+        )
+    return found
+
+
+def _view(source: Source, choices: list[Choice]) -> View:
+    """Each side is rebuilt only where its own configuration changed."""
+    built: dict[Any, Release] = st.session_state.setdefault(f"{KEY}.built", {})
+    keys = [
+        (source.key, side, choice.name, tuple(choice.parameters.items()), choice.epsilon)
+        for side, choice in zip("ab", choices, strict=True)
+    ]
+    for seed, (key, choice) in enumerate(zip(keys, choices, strict=True)):
+        if key not in built:
+            built[key] = build(
+                source.handle, choice.name, choice.epsilon, seed=seed, **choice.parameters
+            )
+    for key in [key for key in built if key not in keys]:
+        del built[key]
+    first, second = (built[key] for key in keys)
+    labels = (_label(choices[0]), _label(choices[1]))
+    return View(tuple(keys), (first, second), labels, scale_ends(first, second))
+
+
+def _scene(view: View, source: Source, mode: Any) -> Scene:
+    """Kept, so that an answer does not make the cells again."""
+    kept = st.session_state.get(f"{KEY}.scene")
+    if kept is not None and kept[0] == (view.key, mode):
+        return kept[1]  # type: ignore[no-any-return]
+    first, second = view.releases
+    bounds = domain_bounds(first.domain)
+    saved = st.session_state.get(f"{KEY}.camera")
+    camera = (
+        Camera(longitude=saved[0], latitude=saved[1], zoom=saved[2], key=source.key)
+        if saved
+        else Camera(bounds=bounds, key=source.key)
+    )
+    labels = [f"{side}: {label}" for side, label in zip("AB", view.labels, strict=True)]
+    scene = Scene(
+        marks=[
+            cells(first, ends=view.ends, id="cells-a", side="left", title=labels[0]),
+            cells(second, ends=view.ends, id="cells-b", side="right", title=labels[1]),
+            *outlines(bounds),
+            *([river()] if source.backdrop else []),
+        ],
+        camera=camera,
+        legend=density_legend(view.ends),
+        mode=mode,
+        labels=labels,
+        tools=("rect",),
+        domain=bounds,
+        description=f"Two maps of noisy density: {labels[0]}; {labels[1]}",
+    )
+    st.session_state[f"{KEY}.scene"] = ((view.key, mode), scene)
+    return scene
+
+
+@st.fragment
+def _map_and_answers(view: View, source: Source) -> None:
+    """The maps and their answers: drawing reruns this part only."""
+    rect = st.session_state[f"{KEY}.rect"]
+    left, right = st.columns([7, 3], gap="medium")
+    with left:
+        mode = st.segmented_control(
+            "View",
+            list(MODES),
+            format_func=MODES.__getitem__,
+            key=f"{KEY}.mode",
+            label_visibility="collapsed",
+        )
+        map_view(_scene(view, source, mode or "side"), key=MAP, on_shape=_drawn, on_camera=_moved)
+    with right:
+        rows: list[dict[str, Any]] = []
+        if rect is None:
+            st.markdown("**Draw a rectangle**")
+            st.caption(
+                "Press ▭ on the map, or D, or hold Shift and drag: both maps answer it. "
+                "Or type its four sides below."
+            )
+        else:
+            rows = answer_columns(KEY, view.releases, view.labels, source, rect)
+        typed = rectangle_form(KEY, rect, domain_bounds(view.releases[0].domain))
+        _share(view, rect, rows)
+    map_overlay(MAP, shape=Shape(rect=rect) if rect else None)
+    permalink.write({"rect": permalink.joined(rect), "mode": mode if mode != "side" else None})
+    if typed is not None:
+        st.session_state[f"{KEY}.rect"] = typed
+        st.rerun(scope="fragment")
+
+
+def _share(view: View, rect: Any, rows: list[dict[str, Any]]) -> None:
+    with st.expander("Copy this comparison", icon=":material/share:"):
+        st.caption("The address of this page restores it: data, both methods, ε, rectangle, view.")
+        if rows:
+            st.dataframe(rows, hide_index=True, width="stretch")
+            st.download_button(
+                "Answers (CSV)",
+                as_csv(rows),
+                "comparison.csv",
+                "text/csv",
+                icon=":material/download:",
+                key=f"{KEY}.csv",
+                on_click="ignore",
+            )
+        st.download_button(
+            "Maps (PNG)",
+            lambda: comparison_png(view.releases, view.labels, view.ends, rect),
+            "comparison.png",
+            "image/png",
+            icon=":material/image:",
+            key=f"{KEY}.png",
+            on_click="ignore",
+        )
+
+
+def _drawn() -> None:
+    shape = events(MAP).shape
+    st.session_state[f"{KEY}.rect"] = shape.rect if shape else None
+
+
+def _moved() -> None:
+    camera = events(MAP).camera
+    if camera:
+        place = (camera["longitude"], camera["latitude"], camera["zoom"])
+        permalink.write({"camera": permalink.joined(place, 5)})
+
+
+def _label(choice: Choice) -> str:
+    changed = "".join(f", {name} {value}" for name, value in choice.parameters.items())
+    return f"{choice.name}, ε = {choice.epsilon:g}{changed}"
+
+
+def _described(choice: Choice) -> str:
+    """As experiments name a method: ``name:key=value``."""
+    return ":".join([choice.name, *(f"{key}={value}" for key, value in choice.parameters.items())])
+
+
+def _remember(source: Source, choices: list[Choice]) -> None:
+    values: dict[str, str | None] = {"data": source.key if source.backdrop else None}
+    for side, choice in zip(STARTS, choices, strict=True):
+        pairs = ";".join(f"{name}:{value}" for name, value in choice.parameters.items())
+        values |= {
+            f"{side}.method": choice.name,
+            f"{side}.epsilon": f"{choice.epsilon:g}",
+            f"{side}.set": pairs,
+        }
+    permalink.write(values)

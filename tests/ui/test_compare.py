@@ -1,0 +1,138 @@
+"""The page Compare, clicked through without a browser, and driven in one."""
+
+import csv
+import io
+import struct
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import dpviz
+from dpviz.evaluation.truth import exact_counts
+from dpviz.render import scale_ends
+from dpviz.render.picture import comparison_png
+from dpviz.ui.error_panel import _csv
+from dpviz.ui.source_form import built_in
+
+RECT = (14.6, -23.9, 14.75, -23.75)
+
+
+def compare() -> None:
+    from dpviz.ui.pages.compare import page
+
+    page()
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_function(compare, default_timeout=60)
+    for name, value in {"data": "city-50k", **query}.items():
+        app.query_params[name.replace("__", ".")] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def shown(app: AppTest) -> str:
+    return "\n".join(each.value for each in app.markdown)
+
+
+def test_a_permalink_restores_both_sides_and_the_rectangle():
+    app = opened(
+        rect=",".join(map(str, RECT)),
+        a__method="quadtree",
+        a__epsilon="0.5",
+        a__set="height:5",
+        b__epsilon="2",
+    )
+    assert app.selectbox(key="compare.a.method").value == "quadtree"
+    assert app.select_slider(key="compare.a.epsilon").value == 0.5
+    assert app.number_input(key="compare.a.quadtree.height").value == 5
+    assert app.selectbox(key="compare.b.method").value == "ugrid"
+    assert "height:5" in app.query_params["a.set"]
+
+    handle = built_in("city-50k")
+    exact = int(exact_counts(handle, RECT)[0])
+    assert f"**Exact count (public data):** {exact:,}" in shown(app)
+    left = dpviz.build(handle, "quadtree", 0.5, seed=0, height=5).count(RECT)
+    right = dpviz.build(handle, "ugrid", 2.0, seed=1).count(RECT)
+    for answer in (left, right):
+        assert f"**Nodes used:** {answer.nodes[0]:,}" in shown(app)
+
+
+def test_the_price_of_a_wanted_precision_is_solved_from_the_noise_alone():
+    app = opened(rect=",".join(map(str, RECT)))
+    app.number_input(key="compare.wanted").set_value(50.0).run()
+    release = dpviz.build(built_in("city-50k"), "ugrid", 1.0, seed=1)
+    price = 2.12 * release.count(RECT).noise_sd[0] / 50.0
+    assert f"ε = **{price:.3g}**" in shown(app)
+
+
+def test_one_side_changes_and_the_other_is_kept():
+    app = opened()
+    before = dict(app.session_state["compare.built"])
+    app.select_slider(key="compare.b.epsilon").set_value(0.1).run()
+    after = app.session_state["compare.built"]
+    kept = set(before) & set(after)
+    assert len(kept) == 1
+    (key,) = kept
+    assert key[1] == "a"
+    assert after[key] is before[key]
+
+
+def test_a_rectangle_outside_the_domain_gets_a_clear_line():
+    app = opened(rect="0,0,1,1")
+    assert "outside the domain" in app.warning[0].value.replace("\\", "")
+
+
+def test_errors_are_measured_shown_and_resumed():
+    app = opened()
+    app.multiselect(key="compare.errors.eps").set_value([0.4]).run()
+    app.multiselect(key="compare.errors.sizes").set_value(["large"]).run()
+    app.select_slider(key="compare.errors.queries").set_value(100).run()
+    app.button(key="compare.errors.run").click().run()
+    assert not app.exception
+    (rows,) = (rows for rows in app.session_state["compare.errors.rows"].values() if rows)
+    assert sorted(key[0] for key in rows) == ["privtree"] * 3 + ["ugrid"] * 3
+    first = dict(rows)
+    app.number_input(key="compare.errors.repeats").set_value(4).run()
+    assert any("6 of 8 measurements" in each.value for each in app.caption)
+    app.button(key="compare.errors.run").click().run()
+    assert len(rows) == 8
+    assert all(rows[key] is row for key, row in first.items())
+    table = list(csv.DictReader(io.StringIO(_csv(list(rows.values())))))
+    assert float(table[0]["mean_relative_error"]) == next(iter(rows.values())).mean_relative_error
+
+
+def test_the_picture_is_a_png_of_both_releases():
+    domain = dpviz.Domain((0, 0), (1, 1))
+    points = np.random.default_rng(0).beta(2, 5, size=(2000, 2))
+    handle = dpviz.from_points(points, domain, public=True)
+    releases = [dpviz.build(handle, "privtree", epsilon, seed=1) for epsilon in (0.1, 1.0)]
+    picture = comparison_png(releases, ["A", "B"], scale_ends(*releases), (0.1, 0.1, 0.5, 0.5))
+    width, height = struct.unpack(">II", picture[16:24])
+    assert picture[:4] == b"\x89PNG"
+    assert width > 1.8 * height
+
+
+@pytest.mark.browser
+def test_a_drawn_rectangle_is_answered_by_both_sides(app_url, browser_page):
+    page = browser_page
+    page.goto(f"{app_url}/compare?data=city-50k")
+    page.get_by_role("button", name="Draw").first.wait_for(timeout=90_000)
+    page.get_by_text("Draw a rectangle", exact=True).wait_for(timeout=30_000)
+    page.wait_for_timeout(3000)
+    page.get_by_role("button", name="Draw").first.click()
+    canvas = page.locator("canvas").last.bounding_box()
+    x, y = canvas["x"] + canvas["width"] * 0.2, canvas["y"] + canvas["height"] * 0.45
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 60, y + 60, steps=6)
+    page.mouse.up()
+    page.get_by_text("Exact count (public data)").wait_for(timeout=30_000)
+    page.wait_for_url(lambda address: "rect=" in address, timeout=10_000)
+    text = page.locator("[data-testid=stMain]").inner_text()
+    assert text.count("noisy count") == 2
+    rect = [float(word) for word in page.url.split("rect=")[1].split("&")[0].split("%2C")]
+    exact = int(exact_counts(built_in("city-50k"), rect)[0])
+    assert f"Exact count (public data): {exact:,}" in text
