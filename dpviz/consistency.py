@@ -40,26 +40,34 @@ def least_squares(parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike) -> t
     """
     parent = np.asarray(parent)
     n = len(parent)
-    estimate = np.array(noisy, dtype=np.float64)
-    spread = np.array(variance, dtype=np.float64)
-    sums, sum_spread = np.zeros(n), np.zeros(n)
-    levels = level_slices(parent)
-    for part in levels[:0:-1]:
-        above = parent[part]
-        sums += np.bincount(above, weights=estimate[part], minlength=n)
-        sum_spread += np.bincount(above, weights=spread[part], minlength=n)
-        inner = _distinct(above)
-        estimate[inner], spread[inner] = combine(
-            estimate[inner], spread[inner], sums[inner], sum_spread[inner]
-        )
+    estimate, spread = upward(parent, noisy, variance)
     final, final_spread = estimate.copy(), spread.copy()
-    for part in levels[1:]:
+    for part in level_slices(parent)[1:]:
         above = parent[part]
-        total = sum_spread[above]
+        total = np.bincount(above, weights=spread[part], minlength=n)[above]
+        sums = np.bincount(above, weights=estimate[part], minlength=n)[above]
         share = np.divide(spread[part], total, out=np.zeros(len(above)), where=total > 0)
-        final[part] = estimate[part] + share * (final[above] - sums[above])
+        final[part] = estimate[part] + share * (final[above] - sums)
         final_spread[part] = spread[part] * (1.0 - share) + share**2 * final_spread[above]
     return final, final_spread
+
+
+def upward(parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike) -> tuple[Float, Float]:
+    """The first phase of :func:`least_squares`: each node's best estimate from its own subtree."""
+    parent = np.asarray(parent)
+    n = len(parent)
+    estimate = np.array(noisy, dtype=np.float64)
+    spread = np.array(variance, dtype=np.float64)
+    for part in level_slices(parent)[:0:-1]:
+        above = parent[part]
+        inner = _distinct(above)
+        estimate[inner], spread[inner] = combine(
+            estimate[inner],
+            spread[inner],
+            np.bincount(above, weights=estimate[part], minlength=n)[inner],
+            np.bincount(above, weights=spread[part], minlength=n)[inner],
+        )
+    return estimate, spread
 
 
 def _distinct(ascending: Int) -> Int:

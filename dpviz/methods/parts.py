@@ -47,28 +47,39 @@ class CellTree:
         """The deepest level that the lattice has: public."""
         return self.code_bits // self.axis_bits
 
+    @property
+    def fanout(self) -> int:
+        """Children of each split node."""
+        return 1 << self.axis_bits
+
     def grow(self, split: Split, max_depth: int) -> None:
         """Split the nodes that ``split(exact counts, depth)`` chooses, until none is left."""
-        fanout = 1 << self.axis_bits
-        siblings: Codes = np.arange(fanout, dtype=np.uint64)
-        start = 0
         for depth in range(min(max_depth, self.max_depth)):
-            codes = self.codes[-1]
-            chosen = np.flatnonzero(split(self.level_counts(depth), depth))
-            if not len(chosen):
+            chosen = split(self.level_counts(depth), depth)
+            if not chosen.any():
                 return
-            if sum(map(len, self.codes)) + len(chosen) * fanout > MAX_NODES:
-                raise ParameterError(
-                    f"the tree passes the public cap of {MAX_NODES:,} nodes at depth {depth + 1}: "
-                    "choose a smaller height or epsilon"
-                )
-            children = (codes[chosen, None] << np.uint64(self.axis_bits)) | siblings
-            first, last = (run[chosen, None] for run in self._runs[-1])
-            cuts = self.index.first_rows(children[:, 1:], (depth + 1) * self.axis_bits)
-            self._runs.append((np.hstack([first, cuts]).ravel(), np.hstack([cuts, last]).ravel()))
-            self.parents.append(np.repeat(chosen + start, fanout))
-            self.codes.append(children.ravel())
-            start += len(codes)
+            self.split(chosen)
+
+    def split(self, chosen: NDArray[np.bool_]) -> None:
+        """Add a level: the children of the chosen nodes of the deepest level.
+
+        Raises:
+            ParameterError: more nodes than the public cap.
+        """
+        rows, codes, depth = np.flatnonzero(chosen), self.codes[-1], len(self.codes)
+        nodes = sum(map(len, self.codes))
+        if nodes + len(rows) * self.fanout > MAX_NODES:
+            raise ParameterError(
+                f"the tree passes the public cap of {MAX_NODES:,} nodes at depth {depth}: "
+                "choose a smaller height or epsilon"
+            )
+        siblings: Codes = np.arange(self.fanout, dtype=np.uint64)
+        children = (codes[rows, None] << np.uint64(self.axis_bits)) | siblings
+        first, last = (run[rows, None] for run in self._runs[-1])
+        cuts = self.index.first_rows(children[:, 1:], depth * self.axis_bits)
+        self._runs.append((np.hstack([first, cuts]).ravel(), np.hstack([cuts, last]).ravel()))
+        self.parents.append(np.repeat(rows + nodes - len(codes), self.fanout))
+        self.codes.append(children.ravel())
 
     def level_counts(self, depth: int) -> Int:
         """Exact counts of the nodes of one level: private."""

@@ -142,6 +142,56 @@ def geometric(
     return counts + draws, np.full(counts.shape, geometric_variance(scale))
 
 
+def geometric_at(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLike) -> Int:
+    """Counts plus discrete Laplace noise of a rate (epsilon) of their own each, shape (n,).
+
+    The theorem behind ``share`` says why the rates along any path add up to its epsilon.
+    """
+    share.use()
+    counts = np.asarray(counts, dtype=np.int64)
+    distinct, group = np.unique(np.asarray(rates, dtype=np.float64), return_inverse=True)
+    order = np.argsort(group, kind="stable")
+    sizes = np.bincount(group, minlength=len(distinct))
+    draws = [
+        noise.discrete_laplace(int(size), laplace_scale(float(rate)))
+        for rate, size in zip(distinct, sizes, strict=True)
+    ]
+    noisy = counts.copy()
+    noisy[order] += np.concatenate(draws) if draws else np.empty(0, dtype=np.int64)
+    return noisy
+
+
+def asymmetric_geometric(
+    noise: Noise, share: Share, counts: ArrayLike, up: float, down: float
+) -> tuple[Float, Float]:
+    """Counts plus G − H of one-sided geometric draws, P(G=k) ∝ e^(−up·k), P(H=k) ∝ e^(−down·k).
+
+    P(k) is proportional to e^(−up·k) for k ≥ 0 and to e^(−down·|k|) below: moving a count by one
+    changes the log probability of any outcome by exactly ``up`` one way or ``down`` the other.
+
+    Returns:
+        Noisy counts less the noise's known mean (float64), and their variances.
+    """
+    share.use()
+    counts = np.asarray(counts, dtype=np.int64)
+    draws = one_sided_geometric(noise, counts.size, up) - one_sided_geometric(
+        noise, counts.size, down
+    )
+    mean = 1.0 / math.expm1(up) - 1.0 / math.expm1(down)
+    variance = sum(0.5 * float(geometric_variance(1.0 / rate)) for rate in (up, down))
+    return counts + draws.reshape(counts.shape) - mean, np.full(counts.shape, variance)
+
+
+def one_sided_geometric(noise: Noise, n: int, rate: float) -> Int:
+    """Draw n integers k ≥ 0 with P(k) ∝ e^(−rate·k): discrete Laplace, the negative redrawn."""
+    draws = noise.discrete_laplace(n, 1.0 / rate)
+    while True:
+        negative = np.flatnonzero(draws < 0)
+        if not len(negative):
+            return draws
+        draws[negative] = noise.discrete_laplace(len(negative), 1.0 / rate)
+
+
 def bernoulli(noise: Noise, share: Share, no_probability: ArrayLike) -> NDArray[np.bool_]:
     """One exact Bernoulli bit per entry: true with probability 1 − ``no_probability``.
 

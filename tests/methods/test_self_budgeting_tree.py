@@ -1,0 +1,73 @@
+"""The theorem of the self-budgeting tree: on every path the rates add up to at most ε, exactly."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz.methods import method, self_budgeting_tree
+from dpviz.methods.self_budgeting_tree import measured_counts
+from dpviz.private.budget import Budget
+from dpviz.private.mechanisms import SimulatedNoise, geometric_at
+from tests.strategies import indexes
+
+
+@settings(max_examples=60)
+@given(
+    index=indexes(),
+    epsilon=st.floats(0.01, 1e4),
+    c=st.floats(0.5, 50),
+    g=st.floats(1.1, 8),
+    seed=st.integers(0, 2**32),
+    cap=st.integers(1, 12),
+)
+def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, c, g, seed, cap):
+    """Every draw is logged with its node; a path is a leaf and its ancestors."""
+    spent = {}
+    trees = []
+
+    def logged(noise, share, tree, depth, chosen, rate):
+        trees.append(tree)
+        for row in np.flatnonzero(chosen):
+            spent.setdefault((depth, int(tree.codes[depth][row])), []).append(float(rate[row]))
+        return measured_counts(noise, share, tree, depth, chosen, rate)
+
+    chosen = method("self_budgeting_tree", c=c, g=g, max_depth=cap, slopes=False)
+    budget = Budget(epsilon)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(self_budgeting_tree, "measured_counts", logged)
+        nodes = chosen.build(index, budget, SimulatedNoise(seed))
+    assert [row.epsilon for row in budget.rows] == [epsilon]
+    codes = np.concatenate(trees[-1].codes)
+    for leaf in np.flatnonzero(nodes.leaf):
+        path, node = [], leaf
+        while node >= 0:
+            path += spent.get((int(nodes.level[node]), int(codes[node])), [])
+            node = nodes.parent[node]
+        total = sum(map(Fraction, path))
+        assert total <= Fraction(epsilon)
+        assert float(total) > 0.999 * epsilon  # nothing is left unspent on any path
+
+
+def test_noise_of_each_rate_has_its_own_scale():
+    share = Budget(3.0).spend(3.0, "test", theorem="test")
+    rates = np.repeat([0.1, 1.0, 3.0], 60_000)
+    noisy = geometric_at(SimulatedNoise(0), share, np.zeros(len(rates), dtype=np.int64), rates)
+    for rate in (0.1, 1.0, 3.0):
+        sample = noisy[rates == rate]
+        a = np.exp(-rate)
+        # Kurtosis below 40 even at rate 3: sd of the sample variance under sqrt(39/n) of it.
+        assert sample.var() == pytest.approx(2 * a / (1 - a) ** 2, rel=4.9 * np.sqrt(39 / 60_000))
+
+
+def test_large_epsilon_gives_exact_leaves():
+    points = np.random.default_rng(2).random((500, 2))
+    handle = dpviz.from_points(points, dpviz.Domain((0.0, 0.0), (1.0, 1.0)), public=True)
+    release = dpviz.build(
+        handle, "self_budgeting_tree", 1e6, seed=0, shrink=False, slopes=False, max_depth=6
+    )
+    exact = handle._index.box_counts(release.nodes.lo, release.nodes.hi)
+    assert release.nodes.count == pytest.approx(exact, abs=1e-9)
