@@ -62,7 +62,7 @@ def scale_ends(*releases: Release) -> tuple[float, float]:
         return 1.0, 1000.0
     order = np.argsort(values)
     share = np.cumsum(weights[order]) / weights.sum()
-    low, high = (float(values[order][np.argmax(share >= part)]) for part in (0.01, 0.99))
+    low, high = (float(values[order][np.argmax(share >= part)]) for part in (0.02, 0.97))
     return (low, high) if high > 1.5 * low else (low / 3, low * 3)
 
 

@@ -48,3 +48,14 @@ def write(parameters: Mapping[str, str | None]) -> None:
                 st.query_params[name] = value
         elif name in st.query_params:
             del st.query_params[name]
+
+
+def keep(page: str) -> None:
+    """Remember the address of a page for when the visitor comes back to it in this visit."""
+    st.session_state[f"{page}.link"] = st.query_params.to_dict()
+
+
+def bring_back(page: str) -> None:
+    """On coming back to a page by the navigation, which drops its address: the remembered one."""
+    if not st.query_params.to_dict() and f"{page}.link" in st.session_state:
+        st.query_params.from_dict(st.session_state[f"{page}.link"])

@@ -9,11 +9,13 @@ from types import ModuleType
 import streamlit as st
 
 import dpviz.ui.pages
+from dpviz.ui.map.component import preload
 
 STYLE = """<style>
 [data-testid="stMainBlockContainer"] {padding: 3rem 1.5rem 2rem;}
 [data-testid="stMetricValue"] {font-size: 1.5rem;}
 [data-testid="stSidebarHeader"] {height: 2rem;}
+.st-key-dpviz-preload {display: none;}
 [data-testid="stSidebarUserContent"] {padding-top: 0;}
 </style>"""
 
@@ -29,6 +31,7 @@ def run() -> None:
     """Show the app."""
     st.set_page_config(page_title="dpviz", page_icon="🗺️", layout="wide")
     st.html(STYLE)
+    preload()
     pages = [
         st.Page(
             module.page,

@@ -28,6 +28,10 @@ class Source:
     title: str
     key: str
     backdrop: bool = False
+    name: str | None = None
+    """Of a built-in data set, for a permalink."""
+    records: str = ""
+    """The same for every choice of columns and domain over the same records."""
 
     @property
     def public(self) -> bool:
@@ -35,14 +39,23 @@ class Source:
         return bool(self.handle.public)
 
 
-@st.cache_resource(show_spinner="Making the built-in city …", max_entries=6)
-def built_in(name: str) -> Any:
-    """The handle of a built-in data set; synthetic and public, so that all visitors share it."""
-    return load(name)
+@st.cache_resource(show_spinner="Making the built-in city …", max_entries=8)
+def built_in(name: str, public: bool = True) -> Any:
+    """The handle of a built-in data set; synthetic, so that all visitors share it."""
+    return load(name, public=public)
 
 
-def source_form(prefix: str, dims: int, start: str | None) -> Source | None:
-    """Selectors in the sidebar; None while a file of one's own is not described yet."""
+def source_form(
+    prefix: str, dims: int, start: str | None, *, sensitive: bool = False
+) -> Source | None:
+    """Selectors in the sidebar; None while a file of one's own is not described yet.
+
+    Args:
+        prefix: of the widgets' keys.
+        dims: of the data sets on offer.
+        start: the data set shown first.
+        sensitive: whether a built-in data set is treated as sensitive at first.
+    """
     offered = [name for name, each in DATASETS.items() if each.domain.dims == dims]
     options = [*offered, UPLOAD]
     chosen = st.selectbox(
@@ -54,8 +67,28 @@ def source_form(prefix: str, dims: int, start: str | None) -> Source | None:
     )
     if chosen in DATASETS:
         st.caption(DATASETS[chosen].description)
-        return Source(built_in(chosen), DATASETS[chosen].title, chosen, backdrop=True)
+        public = _public_switch(prefix, "built-in", not sensitive)
+        key = chosen if public else f"{chosen}|sensitive"
+        handle = built_in(chosen, public)
+        return Source(
+            handle, DATASETS[chosen].title, key, backdrop=True, name=chosen, records=chosen
+        )
     return _upload(prefix)
+
+
+def _public_switch(prefix: str, kind: str, public: bool) -> bool:
+    """Whether the visitor declares the records public; a file is sensitive until they do."""
+    words = ("sensitive", "public")
+    said = st.segmented_control(
+        "Treat the records as",
+        words,
+        default=words[public],
+        required=True,
+        key=f"{prefix}.public.{kind}",
+        help="Sensitive: secure noise, one build per press of the button, no exact number. "
+        "Public: exact answers, errors and ε at will; nothing that is shown is private.",
+    )
+    return bool(said == "public")
 
 
 def _upload(prefix: str) -> Source | None:
@@ -65,14 +98,7 @@ def _upload(prefix: str) -> Source | None:
         key=f"{prefix}.file",
         help="Points, one record per row. The file stays in the memory of this server's process.",
     )
-    public = st.radio(
-        "These records are",
-        ("sensitive", "public"),
-        key=f"{prefix}.public",
-        horizontal=True,
-        help="Sensitive: secure noise, one build per press of the button, no exact number. "
-        "Public: exact answers, errors and ε at will; nothing that is shown is private.",
-    )
+    public = _public_switch(prefix, "upload", False)
     if file is None:
         st.info("Choose a file to begin.", icon=":material/upload_file:")
         return None
@@ -81,7 +107,7 @@ def _upload(prefix: str) -> Source | None:
         path = Path(folder) / f"upload{Path(file.name).suffix.lower()[:12]}"
         path.write_bytes(file.getbuffer())
         try:
-            return _described(prefix, path, file, public == "public")
+            return _described(prefix, path, file, public)
         except DpvizError as error:
             st.error(plain(str(error).replace(path.name, "the file")), icon=":material/error:")
             return None
@@ -127,7 +153,7 @@ def _described(prefix: str, path: Path, file: Any, public: bool) -> Source | Non
         with st.spinner("Reading the file …"):
             handle = load(path, domain, columns=chosen, crs=crs, public=public, name="upload")
         memory.update(key=key, handle=handle)
-    return Source(memory["handle"], "Your own file", key)
+    return Source(memory["handle"], "Your own file", key, records=file.file_id)
 
 
 def bounds_form(prefix: str) -> tuple[float, float, float, float] | None:

@@ -87,6 +87,12 @@ def bundle_url() -> str:
     return f"/{base}/{_bundle()}" if base else f"/{_bundle()}"
 
 
+def preload() -> None:
+    """Let the browser fetch deck.gl while Python still reads data; call first on every page."""
+    with st.container(key="dpviz-preload"):
+        _registered()(data={"spec": {"role": "preload", "bundle": bundle_url()}}, key="preload")
+
+
 def map_view(
     scene: Scene,
     *,

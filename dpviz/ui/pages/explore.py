@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -14,13 +11,14 @@ import streamlit as st
 from dpviz.build import build
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_total
-from dpviz.files import export, save
+from dpviz.query import INTERVAL_SDS
 from dpviz.release import Release
-from dpviz.render import Camera, Scene, cells, density_legend, scale_ends, with_noise
+from dpviz.render import Camera, Scene, boxes, cells, density_legend, scale_ends, with_noise
 from dpviz.render.basemap import outlines, river
 from dpviz.render.cells import domain_bounds
 from dpviz.ui import permalink
 from dpviz.ui.answers import answer_panel, history_table, rectangle_form
+from dpviz.ui.downloads import download_buttons, table_of_cells
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.method_form import Choice, method_form, nearest_epsilon
@@ -44,10 +42,13 @@ class View:
 
 def page() -> None:
     """The page."""
+    permalink.bring_back(KEY)
     _restore()
     st.markdown("#### Explore a private map")
     with st.sidebar:
-        source = source_form(KEY, 2, permalink.parameter("data"))
+        source = source_form(
+            KEY, 2, permalink.parameter("data"), sensitive=permalink.parameter("sensitive") == "1"
+        )
         if source is None:
             choice = None
         else:
@@ -69,6 +70,7 @@ def page() -> None:
         return
     if view is None:
         return
+    view = _placed(view, source)
     st.markdown(badge(view.release.header))
     _map_and_answer(view, source)
     _below(view, source)
@@ -76,13 +78,13 @@ def page() -> None:
 
 
 def _restore() -> None:
-    """At the first run of a visit, take ε, the rectangle and the camera from the address."""
-    if f"{KEY}.ready" in st.session_state:
-        return
-    st.session_state[f"{KEY}.ready"] = True
+    """When the page is entered, take ε, the rectangle and the camera from the address."""
+    if f"{KEY}.epsilon" in st.session_state:
+        return  # the widget's own value, which is dropped when the page is left
     st.session_state[f"{KEY}.epsilon"] = nearest_epsilon(permalink.number("epsilon"))
     st.session_state[f"{KEY}.rect"] = permalink.number_list("rect", 4)
-    st.session_state[f"{KEY}.camera"] = permalink.number_list("camera", 3)
+    camera = permalink.number_list("camera", 3)
+    st.session_state[f"{KEY}.place"] = camera and {"key": None, "camera": camera}
     st.session_state[f"{KEY}.seed"] = int(permalink.number("seed") or 0)
 
 
@@ -108,7 +110,7 @@ def _public_view(source: Source, choice: Choice) -> View:
 def _sensitive_view(source: Source, choice: Choice) -> View | None:
     """Secure noise: one release per press of the button; what is shown stays until the next."""
     spent = st.session_state.setdefault(f"{KEY}.spent", {})
-    before = float(spent.get(source.key, 0.0))
+    before = float(spent.get(source.records, 0.0))
     with st.sidebar:
         pressed = st.button(
             f"Build: spend ε = {choice.epsilon:g}",
@@ -117,14 +119,15 @@ def _sensitive_view(source: Source, choice: Choice) -> View | None:
             key=f"{KEY}.build",
             help="Draws secure noise once. Every release of the same data adds to its total.",
         )
-        st.caption(f"Spent on this file in this visit: ε = {before:g}")
+        total = before + choice.epsilon if pressed else before
+        st.caption(f"Spent on these records in this visit: ε = {total:g}")
     if pressed:
         bar = st.progress(0.0, "Building …")
 
         def report(fraction: float, what: str) -> None:
             bar.progress(min(fraction, 1.0), f"{what} …")
 
-        spent[source.key] = before + choice.epsilon  # spent before any noise is drawn
+        spent[source.records] = total  # spent before any noise is drawn
         release = build(
             source.handle,
             choice.name,
@@ -133,7 +136,7 @@ def _sensitive_view(source: Source, choice: Choice) -> View | None:
             **choice.parameters,
         )
         bar.empty()
-        return _kept((source.key, spent[source.key]), source, lambda: release)
+        return _kept((source.key, total), source, lambda: release)
     shown: View | None = st.session_state.get(f"{KEY}.view")
     if shown is None or shown.key[0] != source.key:
         st.info(
@@ -157,22 +160,35 @@ def _kept(key: tuple[Any, ...], source: Source, make: Callable[[], Release]) -> 
 def _scene(release: Release, source: Source) -> Scene:
     bounds = domain_bounds(release.domain)
     ends = scale_ends(release)
-    saved = st.session_state.get(f"{KEY}.camera")
     backdrop = [river()] if source.backdrop else []
-    camera = (
-        Camera(longitude=saved[0], latitude=saved[1], zoom=saved[2], key=source.key)
-        if saved
-        else Camera(bounds=bounds, key=source.key)
-    )
-    st.session_state[f"{KEY}.camera"] = None  # a saved camera serves the first picture only
+    frame = boxes("domain", [bounds], themed=150, width=1.2)
     return Scene(
-        marks=[cells(release, ends=ends), *outlines(bounds), *backdrop],
-        camera=camera,
+        marks=[cells(release, ends=ends), frame, *outlines(bounds), *backdrop],
+        camera=Camera(bounds=bounds, key=source.key),
         legend=density_legend(ends),
         tools=("rect",),
         domain=bounds,
         description=f"Map of noisy density: {release.header.guarantee}",
     )
+
+
+def _placed(view: View, source: Source) -> View:
+    """The view as the visitor left it: a map that is new on the page begins where it last stood."""
+    place = st.session_state.get(f"{KEY}.place")
+    if place is None or events(MAP).camera is not None:
+        return view
+    if place["key"] not in (None, source.key):
+        st.session_state[f"{KEY}.place"] = None  # of other data
+        permalink.write({"camera": None})
+        return view
+    place["key"] = source.key
+    longitude, latitude, zoom = place["camera"]
+    camera = Camera(longitude=longitude, latitude=latitude, zoom=zoom, key=source.key)
+    if view.scene.camera == camera:
+        return view
+    moved = replace(view, scene=replace(view.scene, camera=camera))
+    st.session_state[f"{KEY}.view"] = moved
+    return moved
 
 
 @st.fragment
@@ -181,13 +197,15 @@ def _map_and_answer(view: View, source: Source) -> None:
     left, right = st.columns([7, 3], gap="medium")
     rect = st.session_state[f"{KEY}.rect"]
     with left:
-        map_view(view.scene, key=MAP, on_shape=_shape_drawn, on_camera=_camera_moved)
+        map_view(view.scene, key=MAP, on_shape=_shape_drawn)
+        _keep_camera(source)
     with right:
         marks = answer_panel(KEY, view.release, source, rect)
         typed = rectangle_form(KEY, rect, domain_bounds(view.release.domain))
         history_table(KEY)
     map_overlay(MAP, marks=marks, shape=Shape(rect=rect) if rect else None)
     permalink.write({"rect": permalink.joined(rect)})
+    permalink.keep(KEY)
     if typed is not None:
         st.session_state[f"{KEY}.rect"] = typed
         st.rerun(scope="fragment")
@@ -198,10 +216,11 @@ def _shape_drawn() -> None:
     st.session_state[f"{KEY}.rect"] = shape.rect if shape else None
 
 
-def _camera_moved() -> None:
+def _keep_camera(source: Source) -> None:
     camera = events(MAP).camera
     if camera:
         place = (camera["longitude"], camera["latitude"], camera["zoom"])
+        st.session_state[f"{KEY}.place"] = {"key": source.key, "camera": place}
         permalink.write({"camera": permalink.joined(place, 5)})
 
 
@@ -210,8 +229,9 @@ def _below(view: View, source: Source) -> None:
     release = view.release
     nodes = release.nodes
     facts = st.columns(4)
-    half = 2.12 * float(nodes.variance[0]) ** 0.5
-    facts[0].metric("Noisy total", with_noise(float(nodes.count[0]), half))
+    total = release.count(release.domain.bounds)
+    half = INTERVAL_SDS * float(total.noise_sd[0])
+    facts[0].metric("Noisy total", with_noise(float(total.count[0]), half))
     facts[1].metric("Leaves", f"{int(nodes.leaf.sum()):,}", help=f"{len(nodes):,} nodes in all")
     facts[2].metric("Depth", nodes.depth)
     if source.public:
@@ -239,36 +259,9 @@ def _below(view: View, source: Source) -> None:
             f"Privacy unit: {release.header.unit}."
         )
     with st.expander("Download this release", icon=":material/download:"):
-        for label, name in (("GeoParquet", "release.parquet"), ("GeoJSON", "release.geojson")):
-            st.download_button(
-                label,
-                partial(_file, release, name),
-                name,
-                key=f"{KEY}.{name}",
-                on_click="ignore",
-            )
+        download_buttons(KEY, release)
     with st.expander("The map as a table", icon=":material/table:"):
-        _table(release)
-
-
-def _table(release: Release) -> None:
-    frame = release.to_geopandas()
-    leaves = frame[frame["leaf"]].nlargest(1_000, "count")
-    table = leaves.geometry.bounds.assign(
-        level=leaves["level"], count=leaves["count"], noise_sd=leaves["noise_sd"]
-    )
-    st.dataframe(table, hide_index=True, width="stretch")
-    st.caption("The 1,000 leaves with the largest noisy counts; the download has all of them.")
-
-
-def _file(release: Release, name: str) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
-        path = Path(folder) / name
-        if path.suffix == ".parquet":
-            save(release, path)
-        else:
-            export(release, path)
-        return path.read_bytes()
+        table_of_cells(release)
 
 
 def _choose_rectangle() -> None:
@@ -295,10 +288,12 @@ def _domain_drawn() -> None:
 def _remember_choice(source: Source, choice: Choice) -> None:
     permalink.write(
         {
-            "data": source.key if source.backdrop else None,
+            "data": source.name,
             "method": choice.name,
             "epsilon": f"{choice.epsilon:g}",
             "set": ";".join(f"{name}:{value}" for name, value in choice.parameters.items()),
             "seed": str(st.session_state[f"{KEY}.seed"]) if source.public else None,
+            "sensitive": None if source.public else "1",
         }
     )
+    permalink.keep(KEY)

@@ -128,6 +128,7 @@ export class MapApp {
     if (push.seq !== this.shapeSeq) {
       this.shapeSeq = push.seq;
       this.shape = push.value;
+      this.root.dataset.shape = JSON.stringify(push.value);
     }
     this.render();
   }

@@ -68,5 +68,10 @@ function mountMap({data, parentElement, setStateValue, setTriggerValue}) {
 
 export default function (args) {
   if (!args.data?.spec) return undefined;
-  return args.data.spec.role === 'overlay' ? mountOverlay(args) : mountMap(args);
+  const {role, bundle} = args.data.spec;
+  if (role === 'preload') {
+    loadDeck(bundle).catch(() => {}); // the map itself will say so
+    return undefined;
+  }
+  return role === 'overlay' ? mountOverlay(args) : mountMap(args);
 }

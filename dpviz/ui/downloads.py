@@ -1,0 +1,76 @@
+"""What a visitor takes home of a release: files for other programs, and the map as a table."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import streamlit as st
+
+from dpviz.files import export, save
+from dpviz.query import INTERVAL_SDS
+from dpviz.release import Release
+from dpviz.render import rounded, short
+from dpviz.render.cells import densities, node_bounds
+
+FILES = {
+    "GeoParquet": ("release.parquet", "application/vnd.apache.parquet"),
+    "GeoJSON": ("release.geojson", "application/geo+json"),
+    "GeoPackage": ("release.gpkg", "application/geopackage+sqlite3"),
+    "CSV": ("release.csv", "text/csv"),
+}
+ROWS = 500
+"""Rows of the table that stands for the map."""
+
+
+def download_buttons(prefix: str, release: Release) -> None:
+    """One button a format; a file is made when its button is pressed."""
+    for place, (label, (name, mime)) in zip(st.columns(len(FILES)), FILES.items(), strict=True):
+        place.download_button(
+            label,
+            partial(file_bytes, release, name),
+            name,
+            mime,
+            key=f"{prefix}.{name}",
+            on_click="ignore",
+            icon=":material/download:",
+            width="stretch",
+        )
+    st.caption(
+        "The release with its header, never the records. GeoParquet holds every node and reopens "
+        "in dpviz; the others hold the leaves."
+    )
+
+
+def file_bytes(release: Release, name: str) -> bytes:
+    """The file that :func:`dpviz.save` or :func:`dpviz.export` writes."""
+    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
+        path = Path(folder) / name
+        if path.suffix == ".parquet":
+            save(release, path)
+        else:
+            export(release, path)
+        return path.read_bytes()
+
+
+def table_of_cells(release: Release) -> None:
+    """The map in words, for those who cannot see it: its densest cells."""
+    density, bounds = densities(release), node_bounds(release)
+    leaves = np.flatnonzero(release.nodes.leaf)
+    chosen = leaves[np.argsort(-density[leaves], kind="stable")][:ROWS]
+    half = INTERVAL_SDS * np.sqrt(release.nodes.variance[chosen])
+    count = release.nodes.count[chosen]
+    columns = {
+        side: np.round(bounds[chosen, at], 5).tolist()
+        for at, side in enumerate(("west", "south", "east", "north"))
+    }
+    words = {
+        "noisy count": [rounded(*pair) for pair in zip(count, half, strict=True)],
+        "95 % interval ±": [rounded(value, value) for value in half],
+        "per km²": [short(value) for value in density[chosen]],
+    }
+    st.dataframe(pa.table(columns | words), hide_index=True, width="stretch")
+    st.caption(f"The {len(chosen):,} densest of {len(leaves):,} cells; the download has them all.")

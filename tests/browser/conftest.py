@@ -1,0 +1,124 @@
+"""A server of the app and a real Chromium without a GPU, cut off from every other machine."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FLAGS = [
+    "--no-sandbox",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+START = 60
+"""Seconds that a server may take."""
+
+
+def installed_browser():
+    """A browser that is there already: $DPVIZ_BROWSER, or one of the usual names."""
+    places = (os.environ.get("DPVIZ_BROWSER"), *map(shutil.which, NAMES))
+    return next((place for place in places if place and Path(place).exists()), None)
+
+
+def install_browser():
+    """Debian's package where we may install it; otherwise Playwright's own download."""
+    if shutil.which("apt-get") and os.geteuid() == 0:
+        for command in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
+            subprocess.run(["apt-get", "-q", *command], check=False, capture_output=True)
+        if found := installed_browser():
+            return found
+    command = [sys.executable, "-m", "playwright", "install", "chromium"]
+    subprocess.run(command, check=False, capture_output=True)
+    return None  # Playwright finds its own
+
+
+@pytest.fixture(scope="session")
+def browser():
+    from playwright.sync_api import Error, sync_playwright
+
+    with sync_playwright() as playwright:
+        path = installed_browser() or install_browser()
+        try:
+            chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        except Error as error:
+            if os.environ.get("CI"):
+                raise  # the browser test is never skipped there
+            pytest.skip(f"no browser: set DPVIZ_BROWSER or install chromium ({error})")
+        yield chromium
+        chromium.close()
+
+
+@contextmanager
+def serving(script, *options):
+    """The address of a Streamlit script on a free port of this machine."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
+    command += ["--server.address", "127.0.0.1", "--server.headless", "true", *options]
+    server = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    path = dict(zip(options[::2], options[1::2], strict=True)).get("--server.baseUrlPath", "")
+    address = f"http://127.0.0.1:{port}/{path}".rstrip("/")
+    try:
+        for _ in range(START * 10):
+            try:
+                urllib.request.urlopen(f"{address}/_stcore/health", timeout=1).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        else:
+            pytest.fail(f"no server at {address}")
+        yield address
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+@pytest.fixture(scope="session")
+def app():
+    with serving(ROOT / "app.py") as address:
+        yield address
+
+
+@pytest.fixture
+def open_page(browser):
+    """Opens pages that reach this machine only; a script error on one of them fails the test."""
+    contexts, errors = [], []
+
+    def local(route):
+        url = route.request.url
+        here = "//127.0.0.1" in url or url.startswith(("blob:", "data:"))
+        route.continue_() if here else route.abort()
+
+    def new(address, width=1280, height=900, scheme="light"):
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme
+        )
+        contexts.append(context)
+        context.route("**/*", local)
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(address)
+        return page
+
+    yield new
+    for context in contexts:
+        context.close()
+    assert errors == []

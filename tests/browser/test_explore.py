@@ -1,0 +1,205 @@
+"""Explore in a real Chromium, offline: what is drawn on the canvas is what the engine answers."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+import dpviz
+from dpviz.query import INTERVAL_SDS
+from dpviz.render import with_noise
+from tests.browser.conftest import ROOT, serving
+
+pytestmark = pytest.mark.browser
+SLOW = 45_000
+
+
+def the_map(page):
+    """The map, once everything asked for is on the screen."""
+    found = page.locator("[data-testid=dpviz-map][data-rendered]").first
+    found.wait_for(timeout=SLOW)
+    return found
+
+
+def at(found, x, y):
+    box = found.bounding_box()
+    return box["x"] + box["width"] * x, box["y"] + box["height"] * y
+
+
+def drag(page, found, start, stop):
+    page.mouse.move(*at(found, *start))
+    page.mouse.down()
+    middle = [(a + b) / 2 for a, b in zip(start, stop, strict=True)]
+    page.mouse.move(*at(found, *middle), steps=3)
+    page.mouse.move(*at(found, *stop), steps=3)
+    page.mouse.up()
+
+
+def shape(found):
+    return json.loads(found.get_attribute("data-shape") or "null")
+
+
+def metric(page, label="Noisy count"):
+    box = page.get_by_test_id("stMetric").filter(has=page.get_by_text(label, exact=True))
+    return box.get_by_test_id("stMetricValue")
+
+
+@pytest.fixture(scope="module")
+def release():
+    """The release that the app shows first; the public data and the seed make it repeatable."""
+    return dpviz.build(dpviz.load("city-250k"), epsilon=1.0, seed=0)
+
+
+def expected(release, rect):
+    answer = release.count(rect)
+    half = (answer.high[0] - answer.low[0]) / 2
+    assert half == pytest.approx(INTERVAL_SDS * answer.noise_sd[0], abs=1)
+    return with_noise(answer.count[0], half)
+
+
+def test_a_drawn_rectangle_is_answered_by_the_engine_and_kept_in_the_address(
+    app, open_page, release
+):
+    page = open_page(app)
+    found = the_map(page)
+    page.get_by_test_id("dpviz-draw").click()
+    drag(page, found, (0.2, 0.4), (0.5, 0.75))
+    expect(metric(page)).to_be_visible(timeout=SLOW)
+    rect = shape(found)["rect"]
+    assert release.domain.lower[0] < rect[0] < rect[2] < release.domain.upper[0]
+    expect(metric(page)).to_have_text(expected(release, rect))
+    exact = metric(page, "Exact count (public data)").inner_text()
+    assert int(exact.replace(",", "")) == pytest.approx(release.count(rect).count[0], rel=0.1)
+    page.wait_for_url(re.compile(r"rect="))
+    before = metric(page).inner_text()
+    page.reload()
+    found = the_map(page)
+    expect(metric(page)).to_have_text(before, timeout=SLOW)
+
+    corner = page.locator(".handle[data-corner='2']").bounding_box()
+    x, y = corner["x"] + corner["width"] / 2, corner["y"] + corner["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 40, y - 30, steps=4)
+    page.mouse.up()
+    west, south, east, north = shape(found)["rect"]
+    assert (west, south) == pytest.approx(rect[:2], abs=1e-6)
+    assert east > rect[2]
+    assert north > rect[3]
+    page.get_by_test_id("dpviz-clear").click()
+    expect(metric(page)).to_have_count(0, timeout=SLOW)
+    expect(page.locator(".handle:visible")).to_have_count(0)
+
+
+def test_the_keyboard_and_the_form_do_what_the_mouse_does(app, open_page, release):
+    page = open_page(f"{app}/?rect=14.5,-24.0,14.7,-23.8&epsilon=1&seed=0")
+    found = the_map(page)
+    rect = [14.5, -24.0, 14.7, -23.8]
+    expect(metric(page)).to_have_text(expected(release, rect), timeout=SLOW)
+    handles = page.locator(".handle:visible")
+    expect(handles).to_have_count(4)
+
+    found.focus()
+    page.keyboard.press("d")
+    page.keyboard.press("Enter")
+    for _ in range(8):
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_function("old => !location.search.includes(old)", arg="rect=14.500000")
+    drawn = shape(found)["rect"]
+    assert drawn != rect
+    expect(metric(page)).to_have_text(expected(release, drawn), timeout=SLOW)
+
+    page.get_by_text("Rectangle by numbers").click()
+    page.get_by_label("west", exact=True).fill("14.6")
+    page.get_by_label("east", exact=True).fill("14.8")
+    page.get_by_label("south", exact=True).fill("-24")
+    page.get_by_label("north", exact=True).fill("-23.9")
+    page.get_by_role("button", name="Ask").click()
+    typed = [14.6, -24.0, 14.8, -23.9]
+    expect(metric(page)).to_have_text(expected(release, typed), timeout=SLOW)
+    expect(found).to_have_attribute(
+        "data-shape", '{"kind":"rect","rect":[14.6,-24,14.8,-23.9]}', timeout=SLOW
+    )
+
+
+def test_view_controls_need_no_python_and_less_epsilon_redraws_where_one_looks(app, open_page):
+    page = open_page(app)
+    found = the_map(page)
+    camera = "e => JSON.stringify(e.__dpviz.camera)"
+    page.get_by_role("button", name="Zoom in").click()
+    page.wait_for_url(re.compile("camera="))
+    before, seen = found.evaluate(camera), int(found.get_attribute("data-rendered"))
+    page.get_by_role("slider").first.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(found).to_have_attribute("data-rendered", str(seen + 1), timeout=SLOW)
+    assert found.evaluate(camera) == before
+    page.wait_for_url(re.compile(r"epsilon=0\.8"))
+
+    page.get_by_test_id("dpviz-view").locator("summary").click()
+    page.get_by_test_id("dpviz-depth").fill("2")
+    assert found.evaluate("e => e.__dpviz.view.depth") == 2
+    page.get_by_test_id("dpviz-outlines").uncheck()
+    page.mouse.move(*at(found, 0.5, 0.6))
+    tooltip = page.get_by_test_id("dpviz-tooltip")
+    expect(tooltip).to_contain_text("±", timeout=SLOW)
+    expect(tooltip).to_contain_text(re.compile(r"Level\s*2"))
+
+
+def test_sensitive_data_show_nothing_before_they_are_paid_for_and_nothing_exact_after(
+    app, open_page
+):
+    page = open_page(f"{app}/?data=city-50k&sensitive=1&epsilon=1&rect=14.5,-24.0,14.7,-23.8")
+    build = page.get_by_role("button", name=re.compile("Build: spend"))
+    build.wait_for(timeout=SLOW)
+    assert page.locator("[data-testid=dpviz-legend]").count() == 0
+    build.click()
+    the_map(page)
+    expect(metric(page)).to_be_visible(timeout=SLOW)
+    text = page.locator("[data-testid=stMain]").inner_text().lower()
+    assert "not private" not in text
+    assert "exact count" not in text
+    assert "exact total" not in text
+    expect(page.get_by_text("Spent on")).to_contain_text("ε = 1")
+
+
+def test_names_of_columns_are_never_markup(app, open_page, tmp_path):
+    evil = "<img src=x onerror=window.pwned=1>"
+    file = tmp_path / "points.csv"
+    rows = "\n".join(f"{14.6 + i / 1000},{-23.9 + i / 1000}" for i in range(100))
+    file.write_text(f'"{evil}","[a](javascript:window.pwned=1)"\n{rows}\n')
+    page = open_page(f"{app}/?data=Your own file")
+    page.locator("input[type=file]").set_input_files(file)
+    column = page.get_by_role("combobox", name="Longitude / x")
+    expect(column).to_be_visible(timeout=SLOW)
+    column.click()
+    expect(page.get_by_role("option", name=evil)).to_be_visible(timeout=SLOW)
+    page.keyboard.press("Escape")
+    for side, value in zip(("west", "south", "east", "north"), (14, -24, 15, -23), strict=True):
+        page.get_by_label(side, exact=True).fill(str(value))
+        page.keyboard.press("Tab")
+    page.get_by_role("button", name=re.compile("Build: spend")).click(timeout=SLOW)
+    the_map(page)
+    assert page.evaluate("window.pwned") is None
+    assert page.locator("img[src=x]").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_the_map_without_sideways_scrolling(app, open_page, scheme):
+    page = open_page(app, width=390, height=844, scheme=scheme)
+    box = the_map(page).bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+    assert box["width"] > 320
+    assert box["y"] + box["height"] < 844
+    overflow = "document.querySelector('[data-testid=stMain]').scrollWidth"
+    assert page.evaluate(overflow) <= 390
+    dark = the_map(page).evaluate("e => e.classList.contains('dark')")
+    assert dark == (scheme == "dark")
+
+
+def test_a_base_url_path_is_respected(open_page):
+    with serving(ROOT / "app.py", "--server.baseUrlPath", "maps/private") as address:
+        the_map(open_page(address))
