@@ -16,7 +16,7 @@ from dpviz.lattice import Codes, Float, Int, unmorton
 from dpviz.private.mechanisms import geometric
 
 if TYPE_CHECKING:
-    from dpviz.private.budget import Budget
+    from dpviz.private.budget import Budget, Share
     from dpviz.private.index import PointIndex
     from dpviz.private.mechanisms import Noise
 
@@ -252,6 +252,20 @@ def checked_cells(owner: str, cells: int, dims: int) -> int:
             f"choose cells up to {most_cells(dims)}"
         )
     return cells
+
+
+def measured_levels(noise: Noise, shares: list[Share], exact: list[Int]) -> tuple[Float, Float]:
+    """Noisy counts and variances of a tree's nodes, level by level with the level's share."""
+    pairs = [geometric(noise, share, counts) for share, counts in zip(shares, exact, strict=False)]
+    return (
+        np.concatenate([noisy for noisy, _ in pairs]).astype(np.float64),
+        np.concatenate([variance for _, variance in pairs]),
+    )
+
+
+def geometric_weights(height: int) -> list[float]:
+    """Relative shares of the levels, root first: height i (leaves 0) gets 2^{(h−i)/3}."""
+    return [2.0 ** (depth / 3.0) for depth in range(height + 1)]
 
 
 def noisy_total(

@@ -9,8 +9,7 @@ import numpy as np
 
 from dpviz.consistency import least_squares, prune
 from dpviz.methods.base import Method, knob, register
-from dpviz.methods.parts import CellTree
-from dpviz.private.mechanisms import geometric
+from dpviz.methods.parts import CellTree, geometric_weights, measured_levels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,23 +74,17 @@ class Quadtree(Method):
         if self.budget == "leaf":
             nodes = tree.with_leaf_counts(noise, budget, "leaf counts")
             return prune(nodes, self.prune) if self.prune > 0 else nodes
-        counts, variances = [], []
+        depths = range(len(tree.codes))
+        weights = geometric_weights(len(depths) - 1)
         shares = budget.split(
-            [self.weight(depth) for depth in range(len(tree.codes))],
-            [f"level {depth}" for depth in range(len(tree.codes))],
+            weights if self.budget == "geometric" else [1.0] * len(depths),
+            [f"level {depth}" for depth in depths],
             mechanism="geometric",
         )
-        for depth, share in enumerate(shares):
-            exact = tree.level_counts(depth)
-            measured, variance = geometric(noise, share, exact)
-            counts.append(measured.astype(np.float64))
-            variances.append(variance)
-        count, variance = np.concatenate(counts), np.concatenate(variances)
+        count, variance = measured_levels(
+            noise, shares, [tree.level_counts(depth) for depth in depths]
+        )
         if self.consistency:
             count, variance = least_squares(tree.parent, count, variance)
         nodes = tree.decomposition(count, variance)
         return prune(nodes, self.prune) if self.prune > 0 else nodes
-
-    def weight(self, depth: int) -> float:
-        """Relative share of a level: 1, or 2^{depth/3} (height i = h − depth)."""
-        return 2.0 ** (depth / 3.0) if self.budget == "geometric" else 1.0

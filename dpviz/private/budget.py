@@ -51,6 +51,25 @@ class Share:
         self._used = True
         return self.epsilon
 
+    def on_sample(self, rate: float) -> Share:
+        """The share that a mechanism may use on an unpublished Poisson sample at this rate.
+
+        An (ε, δ)-DP mechanism on such a sample is (ln(1 + rate·(e^ε − 1)), rate·δ)-DP on the data,
+        exactly (B. Balle, G. Barthe, M. Gaboardi, NeurIPS 2018); this is the inverse. It uses up
+        this share; a sample drawn afresh for each share makes the prices add up.
+
+        >>> share = Budget(0.1).spend(0.1, "medians").on_sample(0.01)
+        >>> round(share.epsilon, 4), round(amplified(share.epsilon, 0.01), 4)
+        (2.4438, 0.1)
+        """
+        epsilon = math.log1p(math.expm1(self.use()) / rate)
+        return Share(epsilon, min(self.delta / rate, 0.5), self.purpose, self.theorem)
+
+
+def amplified(epsilon: float, rate: float) -> float:
+    """The price of an ε-DP mechanism on a Poisson sample: ln(1 + rate·(e^ε − 1))."""
+    return math.log1p(rate * math.expm1(epsilon))
+
 
 class Budget:
     """Epsilon (and delta) of one release; the sum of what is spent never exceeds it, exactly.

@@ -222,3 +222,72 @@ def exponential(noise: Noise, share: Share, scores: ArrayLike, sensitivity: floa
     cumulative = np.cumsum(weight)
     word = float(noise.words(1)[0]) * 2.0**-64 * cumulative[-1]
     return min(int(np.searchsorted(cumulative, word, side="right")), len(scores) - 1)
+
+
+def geometric_each(
+    noise: Noise, share: Share, values: ArrayLike, sensitivities: ArrayLike
+) -> tuple[Int, Float]:
+    """The geometric mechanism on one integer value per disjoint cell, each of its own sensitivity.
+
+    A sensitivity is rounded up to the next step of 2^(1/8), so that a level of cells needs a few
+    vectorised draws: at most 9 % more noise, never less. Sensitivities must be public.
+
+    Returns:
+        Noisy values (int64) and the variance of each (float64).
+    """
+    values = np.asarray(values, dtype=np.int64)
+    steps = np.ceil(8 * np.log2(np.asarray(sensitivities, dtype=np.float64)) - 1e-9)
+    epsilon = share.use()
+    noisy, variance = values.copy(), np.empty(values.shape)
+    for step in np.unique(steps):
+        scale = laplace_scale(epsilon, 2.0 ** (step / 8) * (1 + 1e-9))
+        rows = np.flatnonzero(steps == step)
+        noisy[rows] += noise.discrete_laplace(len(rows), scale)
+        variance[rows] = geometric_variance(scale)
+    return noisy, variance
+
+
+def exponential_draws(noise: Noise, n: int) -> Float:
+    """Draw n standard exponential numbers; small ones are fine to 2^−64, for races of tiny odds."""
+    uniform = (noise.words(n).astype(np.float64) + 0.5) * 2.0**-64
+    return np.asarray(-np.log1p(-np.minimum(uniform, 1.0 - 2.0**-53)), dtype=np.float64)
+
+
+def laplace(noise: Noise, n: int) -> Float:
+    """Draw n continuous Laplace numbers of scale 1, in double precision.
+
+    For smooth sensitivity, where the result is rounded to the lattice, and for methods without a
+    guarantee, built as published. Counts get :func:`geometric`.
+    """
+    sign = np.where(noise.words(n) >> np.uint64(63) == 0, 1.0, -1.0)
+    return sign * exponential_draws(noise, n)
+
+
+def uniform_below(noise: Noise, bounds: ArrayLike) -> Int:
+    """One exactly uniform integer from 0 to below each positive bound.
+
+    Words that would favour small numbers are drawn again.
+    """
+    bounds = np.asarray(bounds, dtype=np.int64).astype(np.uint64)
+    drawn = noise.words(len(bounds))
+    # 2^64 mod bound: the words below it are one too many for the small numbers.
+    surplus = (np.uint64(0) - bounds) % bounds
+    again = np.flatnonzero(drawn < surplus)
+    while len(again):
+        drawn = drawn.copy()
+        drawn[again] = noise.words(len(again))
+        again = again[drawn[again] < surplus[again]]
+    return np.asarray(drawn % bounds, dtype=np.int64)
+
+
+def poisson_sample(noise: Noise, weights: ArrayLike, rate: float) -> Int:
+    """How many of each cell's records stay when every record stays with probability ``rate``.
+
+    The mechanism that looks at the sample is paid for by :meth:`Share.on_sample`. The sample and
+    its size must stay unpublished.
+    """
+    weights = np.asarray(weights, dtype=np.int64)
+    stays = noise.words(int(weights.sum())) < np.uint64(min(rate * 2.0**64, 2.0**64 - 2.0**11))
+    kept = np.concatenate([[0], np.cumsum(stays)])
+    ends = np.cumsum(weights)
+    return np.asarray(kept[ends] - kept[ends - weights], dtype=np.int64)

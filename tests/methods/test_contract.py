@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import HealthCheck, assume, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 import dpviz
 from dpviz import METHODS
-from dpviz.errors import PrivacyError
+from dpviz.errors import ParameterError, PrivacyError
 from dpviz.methods import method as find
 from dpviz.methods import names
 from dpviz.private.budget import Budget
@@ -143,7 +143,12 @@ def test_empty_and_single_point_data(name, dims, n):
 @hypothesis_settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_the_ledger_adds_up_to_epsilon_for_every_setting(name, dims, data):
-    method = find(name, **data.draw(settings(name, dims)))
+    chosen = data.draw(settings(name, dims))
+    try:
+        method = find(name, **chosen)
+    except ParameterError as error:
+        assume("leave sampling at 1" not in str(error))  # a combination that is refused
+        raise
     epsilon = data.draw(st.sampled_from([0.05, 0.1, 0.7, 1.0, 2.5]))
     points = handle(skewed_points(60, dims), dims)
     budget = Budget(epsilon, method.delta)
@@ -193,7 +198,6 @@ def test_noise_is_drawn_by_mechanisms_only(name, dims):
     assert callers <= {
         "dpviz.private.mechanisms",
         "dpviz.private.medians",
-        "dpviz.private.partitions",
         "tests.methods.test_contract",
     }
 
@@ -220,6 +224,7 @@ def test_every_method_is_documented(name):
     "alias",
     [
         *("quad-baseline", "quad-geo", "quad-post", "quad-opt"),
+        *("kd-standard", "kd-hybrid", "kd-cell", "kd-noisymean"),
         *("UG", "AG", "Hierarchy", "HB", "Privelet*"),
     ],
 )

@@ -1,0 +1,196 @@
+"""Private medians against exact distributions and brute force."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from dpviz.private.budget import Budget, amplified
+from dpviz.private.mechanisms import SimulatedNoise, poisson_sample, uniform_below
+from dpviz.private.medians import Column, exact_cuts, exponential_cuts, mean_cuts, smooth_cuts
+from dpviz.private.sensitivity import medians_and_sensitivities
+
+
+def column(cells, lo, hi):
+    """A column of cells, each a list of coordinates, some of them repeated."""
+    values, weights, starts = [], [], [0]
+    for cell in cells:
+        unique, counts = np.unique(np.array(cell, dtype=np.int64), return_counts=True)
+        values.append(unique)
+        weights.append(counts)
+        starts.append(starts[-1] + len(unique))
+    return Column(
+        np.concatenate(values).astype(np.int64),
+        np.concatenate(weights).astype(np.int64),
+        np.array(starts),
+        np.full(len(cells), lo),
+        np.full(len(cells), hi),
+    )
+
+
+def odds(records, lo, hi, rate):
+    """The exact distribution of the exponential mechanism over all cuts, one by one."""
+    cuts = np.arange(lo + 1, hi)
+    rank = (np.asarray(records)[None] < cuts[:, None]).sum(axis=1) if records else 0 * cuts
+    weight = np.exp(-rate * np.abs(rank - len(records) / 2))
+    return cuts, weight / weight.sum()
+
+
+def share(epsilon, delta=0.0):
+    return Budget(epsilon, delta).spend(epsilon, "medians", delta=delta)
+
+
+RECORDS = [
+    [],
+    [3],
+    [0, 0, 0],
+    [9, 9, 9, 9],
+    [1, 2, 2, 2, 2, 7, 8],
+    [0, 1, 5, 5, 6, 9, 9, 9, 9, 9],
+    list(range(10)),
+]
+
+
+@pytest.mark.parametrize("records", RECORDS, ids=str)
+@pytest.mark.parametrize(("epsilon", "factor"), [(0.3, 1.0), (2.0, 1.0), (2.0, 0.5)])
+def test_exponential_cuts_follow_the_exact_distribution(records, epsilon, factor):
+    """A chi-square test over all cuts; false alarm 1e-6 for the 21 of them together."""
+    trials = 20_000
+    cells = column([records] * trials, 0, 10)
+    drawn = exponential_cuts(SimulatedNoise(11), share(epsilon), cells, factor)
+    cuts, exact = odds(records, 0, 10, epsilon * factor)
+    assert set(drawn) <= set(cuts)
+    expected = exact * trials
+    seen = np.bincount(drawn, minlength=11)[cuts]
+    kept = expected >= 5
+    seen = np.append(seen[kept], seen[~kept].sum())
+    expected = np.append(expected[kept], expected[~kept].sum())
+    if expected[-1] < 5:  # the rare cuts together are too few for the test: join them
+        expected, seen = (np.append(part[:-2], part[-2:].sum()) for part in (expected, seen))
+    assert stats.chisquare(seen, expected).pvalue > 1e-6 / 21
+
+
+def test_one_record_changes_the_odds_by_the_claim():
+    """Exact loss over all neighbours: at most ε, and the weights alone reach half of it."""
+    epsilon, worst = 0.7, 0.0
+    for records in RECORDS:
+        _, before = odds(records, 0, 10, epsilon)
+        for extra in range(10):
+            _, after = odds([*records, extra], 0, 10, epsilon)
+            worst = max(worst, np.abs(np.log(before / after)).max())
+    assert 0.5 * epsilon <= worst <= epsilon + 1e-12
+
+
+def test_cells_of_one_level_are_drawn_independently_of_their_neighbours():
+    """Cells of different sizes and limits in one call, against the same cell on its own."""
+    crowd = [list(np.random.default_rng(1).integers(0, 1000, 400)), [], [999] * 50, [5, 6]]
+    cells = column(crowd, 0, 1000)
+    cuts = np.array([exponential_cuts(SimulatedNoise(s), share(1.0), cells) for s in range(400)])
+    assert ((cuts >= 1) & (cuts <= 999)).all()
+    for at, records in enumerate(crowd):
+        where, exact = odds(records, 0, 1000, 1.0)
+        # Kolmogorov–Smirnov against the discrete law is conservative; false alarm below 1e-6.
+        distance = np.abs(
+            (np.sort(cuts[:, at])[None] <= where[:, None]).mean(axis=1) - np.cumsum(exact)
+        ).max()
+        assert distance < math.sqrt(math.log(2 / 1e-6) / (2 * 400))
+
+
+@given(
+    st.lists(st.integers(0, 30), max_size=25),
+    st.sampled_from([0.001, 0.05, 0.5, 3.0]),
+)
+def test_smooth_sensitivity_is_the_brute_force_maximum(records, xi):
+    cells = column([records, records], 0, 31)
+    values, cumulative, starts = cells.distinct()
+    median, sigma = medians_and_sensitivities(values, cumulative, starts, cells.lo, cells.hi, xi)
+    n = len(records)
+    place = [0, *sorted(records), 31]
+    m = (n + 1) // 2
+
+    def x(i):
+        return place[min(max(i, 0), n + 1)]
+
+    best = max(
+        math.exp(-k * xi) * max(x(m + t) - x(m + t - k - 1) for t in range(k + 2))
+        for k in range(n + 1)
+    )
+    np.testing.assert_allclose(sigma, best, rtol=1e-9)
+    np.testing.assert_array_equal(median, x(m))
+
+
+@given(st.lists(st.integers(0, 12), max_size=9), st.sampled_from([0.02, 0.3, 1.0]))
+def test_smooth_sensitivity_is_smooth_and_above_the_local_one(records, xi):
+    """Adding any record: |change of the median| ≤ σ, and σ changes by at most e^ξ."""
+
+    def found(cell):
+        cells = column([cell], 0, 13)
+        values, cumulative, starts = cells.distinct()
+        parts = medians_and_sensitivities(values, cumulative, starts, cells.lo, cells.hi, xi)
+        return parts[0][0], parts[1][0]
+
+    median, sigma = found(records)
+    for extra in range(13):
+        other, other_sigma = found([*records, extra])
+        assert abs(other - median) <= min(sigma, other_sigma) + 1e-9
+        assert abs(math.log(sigma / other_sigma)) <= xi + 1e-9
+
+
+def test_smooth_cuts_are_centred_and_as_wide_as_the_formula():
+    """Interquartile range of 4,000 cuts within 15 %: far beyond 1e-6 for a correct scale."""
+    records = list(range(1000, 9000, 10))
+    epsilon, delta = 1.0, 1e-3
+    cells = column([records] * 4000, 0, 10_000)
+    cuts = smooth_cuts(SimulatedNoise(2), share(epsilon, delta), cells)
+    values, cumulative, starts = cells.distinct()
+    xi = epsilon / (4 * (1 + math.log(2 / delta)))
+    median, sigma = medians_and_sensitivities(values, cumulative, starts, cells.lo, cells.hi, xi)
+    quarter = 2 * sigma[0] / epsilon * math.log(2)
+    low, middle, high = np.quantile(cuts, [0.25, 0.5, 0.75])
+    assert high - low == pytest.approx(2 * quarter, rel=0.15)
+    assert middle == pytest.approx(median[0], abs=0.15 * quarter)
+
+
+def test_mean_cuts_find_the_mean_and_stay_inside():
+    records = list(np.random.default_rng(0).integers(200, 400, 5000))
+    cells = column([records, [], [999]], 0, 1000)
+    shares = Budget(4.0), Budget(4.0)
+    cuts = mean_cuts(SimulatedNoise(1), tuple(b.spend(4.0, "half") for b in shares), cells)
+    assert cuts[0] == pytest.approx(np.mean(records), abs=5)
+    assert ((cuts >= 1) & (cuts <= 999)).all()
+
+
+@given(st.lists(st.integers(0, 20), max_size=30))
+def test_exact_cuts_balance_best(records):
+    cut = int(exact_cuts(column([records], 0, 21))[0])
+    sorted_records = np.array(sorted(records))
+    imbalance = [abs((sorted_records < x).sum() - len(records) / 2) for x in range(1, 21)]
+    assert 1 <= cut <= 20
+    assert imbalance[cut - 1] == min(imbalance)
+
+
+def test_samples_keep_each_record_at_the_rate():
+    """Binomial: 5.5 standard deviations, false alarm 4e-8."""
+    weights = np.array([10_000, 0, 3, 90_000])
+    kept = poisson_sample(SimulatedNoise(4), weights, 0.01)
+    assert (kept <= weights).all()
+    assert abs(kept.sum() - 1000.03) < 5.5 * math.sqrt(100_003 * 0.01 * 0.99)
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.3, 1.0])
+@pytest.mark.parametrize("epsilon", [0.001, 0.1, 2.0])
+def test_amplification_is_inverted_exactly(rate, epsilon):
+    inner = share(epsilon, 1e-9).on_sample(rate)
+    assert amplified(inner.epsilon, rate) == pytest.approx(epsilon, rel=1e-9)
+    assert inner.delta == pytest.approx(1e-9 / rate)
+
+
+def test_uniform_integers_are_uniform_up_to_the_bound():
+    """Chi-square over 7 values; false alarm 1e-6. Bounds of any size are respected."""
+    drawn = uniform_below(SimulatedNoise(0), np.full(70_000, 7))
+    assert stats.chisquare(np.bincount(drawn, minlength=7)).pvalue > 1e-6
+    bounds = np.array([1, 2, 2**62])
+    assert (uniform_below(SimulatedNoise(1), bounds) < bounds).all()
