@@ -50,6 +50,7 @@ class Privelet(Method):
     )
     dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     presets: ClassVar[dict[str, dict[str, object]]] = {"Privelet*": {}}
+    tiny: ClassVar[dict[str, object]] = {"log_cells": 2}
     advice: ClassVar[str] = "Small rectangles, skewed data, and more than two dimensions."
 
     log_cells: int | None = knob(
