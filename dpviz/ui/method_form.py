@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -108,6 +109,8 @@ def _widget(key: str, field: dataclasses.Field[Any], default: Any, saved: str | 
     if saved is not None:
         try:
             start = cast(float(saved))
+            if not math.isfinite(start):
+                raise ValueError
         except (ValueError, OverflowError):
             start = default
     low = None if limits.low is None else cast(limits.low)

@@ -85,7 +85,8 @@ def _restore() -> None:
     st.session_state[f"{KEY}.rect"] = permalink.number_list("rect", 4)
     camera = permalink.number_list("camera", 3)
     st.session_state[f"{KEY}.place"] = camera and {"key": None, "camera": camera}
-    st.session_state[f"{KEY}.seed"] = int(permalink.number("seed") or 0)
+    seed = permalink.parameter("seed") or ""
+    st.session_state[f"{KEY}.seed"] = int(seed) if seed.isdecimal() and len(seed) < 10 else 0
 
 
 def _public_view(source: Source, choice: Choice) -> View:

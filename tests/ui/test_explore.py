@@ -1,0 +1,216 @@
+"""Explore without a browser: forms that follow from the registry, permalinks, bad input, modes."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import dpviz
+from dpviz.methods import METHODS, names
+from dpviz.query import INTERVAL_SDS
+from dpviz.render import with_noise
+
+APP = str(Path(__file__).parents[2] / "app.py")
+RECT = (14.5, -24.0, 14.7, -23.8)
+
+
+def opened(**address):
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.query_params.update({"data": "city-50k", **address})
+    return app.run()
+
+
+def healthy(app):
+    assert not app.exception
+    assert [error.value for error in app.error] == []
+    return app
+
+
+def metrics(app):
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def address(app, name):
+    value = app.query_params[name]
+    return value[0] if isinstance(value, list) else value
+
+
+def words(app):
+    every = [*app.markdown, *app.caption, *app.metric, *app.info, *app.warning]
+    return "\n".join(str(element.value) for element in every)
+
+
+def test_the_first_run_asks_nothing_and_shows_a_map():
+    app = healthy(AppTest.from_file(APP, default_timeout=60).run())
+    assert app.get("bidi_component")
+    assert "NOT PRIVATE" in words(app)
+    assert metrics(app)["Exact total (public data)"] == "250,000"
+
+
+def test_the_address_restores_everything():
+    text = ",".join(map(str, RECT))
+    app = healthy(opened(method="ugrid", epsilon="0.5", seed="7", rect=text))
+    release = dpviz.build(dpviz.load("city-50k"), "ugrid", 0.5, seed=7)
+    answer = release.count(RECT)
+    half = (answer.high[0] - answer.low[0]) / 2
+    assert half >= INTERVAL_SDS * answer.noise_sd[0]
+    assert metrics(app)["Noisy count"] == with_noise(answer.count[0], half)
+    assert address(app, "method") == "ugrid"
+    assert address(app, "epsilon") == "0.5"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"epsilon": "nan"},
+        {"epsilon": "-1"},
+        {"rect": "1,2,3"},
+        {"rect": "15,-23,14,-24"},
+        {"rect": "0,0,1,1"},
+        {"camera": "x"},
+        {"method": "<b>none</b>"},
+        {"data": "../../etc/passwd"},
+        {"seed": "1e400"},
+        {"seed": "-3"},
+        {"set": "threshold:nan;tree_share:9"},
+    ],
+    ids=str,
+)
+def test_an_address_that_makes_no_sense_still_opens_the_page(odd):
+    app = opened(**odd)
+    assert not app.exception
+    assert len(app.error) == 0
+    assert "Noisy total" in metrics(app)
+
+
+@pytest.mark.parametrize("name", sorted(names()))
+def test_every_method_and_preset_has_a_form_and_a_picture(name):
+    if 2 not in METHODS[names()[name][0]].dims:
+        pytest.skip(f"{name} is not for two dimensions")
+    app = healthy(opened(method=name, epsilon="1"))
+    assert app.selectbox(key="explore.method").value == name
+    shown = {
+        widget.label
+        for kind in ("number_input", "selectbox", "checkbox")
+        for widget in app.get(kind)
+    }
+    owner = METHODS[names()[name][0]]
+    assert {field.replace("_", " ") for field in owner.knobs()} <= shown
+    assert app.get("bidi_component")
+
+
+def test_less_epsilon_is_more_noise_on_the_screen():
+    text = ",".join(map(str, RECT))
+    app = healthy(opened(epsilon="10", rect=text))
+    margin = float(metrics(app)["Noisy count"].split("±")[1].replace(",", ""))
+    app.select_slider(key="explore.epsilon").set_value(0.1).run()
+    healthy(app)
+    assert float(metrics(app)["Noisy count"].split("±")[1].replace(",", "")) > 10 * margin
+    assert address(app, "epsilon") == "0.1"
+
+
+def test_rolling_the_noise_again_changes_the_answer_but_not_the_truth():
+    app = healthy(opened(rect=",".join(map(str, RECT))))
+    first = metrics(app)
+    app.button(key="explore.reroll").click().run()
+    second = metrics(healthy(app))
+    assert first["Exact count (public data)"] == second["Exact count (public data)"]
+    assert address(app, "seed") == "1"
+
+
+def test_a_rectangle_outside_the_domain_is_one_clear_line():
+    app = opened(rect="0,0,1,1")
+    assert any("outside the domain" in warning.value for warning in app.warning)
+    assert "Noisy count" not in metrics(app)
+
+
+def test_sensitive_data_wait_for_the_button_and_show_nothing_exact():
+    app = healthy(opened(sensitive="1", rect=",".join(map(str, RECT))))
+    assert not app.metric
+    (build,) = [button for button in app.button if button.label.startswith("Build")]
+    assert "ε = 1" in build.label
+    build.click().run()
+    healthy(app)
+    assert "Noisy count" in metrics(app)
+    assert not any("Exact" in label for label in metrics(app))
+    assert "Error" not in words(app)
+    assert "NOT PRIVATE" not in words(app)
+    assert "visit: ε = 1" in words(app)
+    before = metrics(app)
+    app.select_slider(key="explore.epsilon").set_value(0.1).run()
+    assert metrics(healthy(app)) == before  # nothing is rebuilt unasked
+    assert "seed" not in app.query_params
+    # Declared sensitive, the truth is refused by the vault itself as well.
+    from dpviz.errors import PrivacyError
+    from dpviz.evaluation.truth import exact_counts
+
+    with pytest.raises(PrivacyError):
+        exact_counts(dpviz.load("city-50k", public=False), RECT)
+
+
+def test_sensitive_data_are_offered_methods_with_a_guarantee_only():
+    app = healthy(opened(sensitive="1"))
+    offered = app.selectbox(key="explore.method").options
+    assert offered
+    assert not any("NOT PRIVATE" in option for option in offered)
+
+
+def uploaded(name, content, public=False, bounds=(14, -24, 15, -23)):
+    """Explore with a file of one's own, as far as its errors let it come."""
+    app = opened(data="Your own file")
+    app.file_uploader(key="explore.file").set_value((name, content, "text/csv")).run()
+    if public:
+        app.segmented_control(key="explore.public.upload").set_value("public").run()
+    sides = ("west", "south", "east", "north")
+    for side, value in zip(sides, bounds, strict=True):
+        if any(box.key == f"explore.bounds.{side}" for box in app.number_input):
+            app.number_input(key=f"explore.bounds.{side}").set_value(value)
+    return app.run()
+
+
+POINTS = b"lon,lat\n" + b"".join(b"%f,%f\n" % (14.6 + i / 1e3, -23.9 + i / 1e3) for i in range(50))
+
+
+def test_an_upload_is_sensitive_until_declared_public():
+    app = healthy(uploaded("a.csv", POINTS))
+    assert not app.metric
+    assert any(button.label.startswith("Build") for button in app.button)
+    app = healthy(uploaded("a.csv", POINTS, public=True))
+    assert metrics(app)["Exact total (public data)"] == "50"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.csv", b"name\nAda\n", ""),
+        ("a.csv", b"lon,lat\nx,y\n", "lon"),
+        ("a.parquet", POINTS, "not"),
+        ("a.geojson", b"{", ""),
+        ("a.zip", b"PK\x03\x04 no zip", ""),
+    ],
+    ids=["one column", "no numbers", "not what it says", "cut off", "no archive"],
+)
+def test_a_bad_file_is_one_clear_line_without_a_path_or_a_value(name, content, said):
+    app = uploaded(name, content, public=True)
+    assert not app.exception
+    lines = [error.value for error in app.error]
+    assert len(lines) == 1, lines
+    assert said in lines[0]
+    assert "/tmp" not in lines[0]
+    assert "Ada" not in lines[0]
+    assert "Traceback" not in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"), [((15, -24, 14, -23), "from 15 to 14"), ((14, -23, 15, -23), "-23 to")]
+)
+def test_a_rectangle_inside_out_is_one_clear_line(bounds, said):
+    app = uploaded("a.csv", POINTS, public=True, bounds=bounds)
+    assert not app.exception
+    (line,) = [error.value.replace("\\", "") for error in app.error]
+    assert said in line
+
+
+def test_everything_outside_the_domain_is_a_release_of_noise():
+    app = healthy(uploaded("a.csv", POINTS, public=True, bounds=(0, 0, 1, 1)))
+    assert metrics(app)["Exact total (public data)"] == "0"
