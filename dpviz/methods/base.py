@@ -48,11 +48,14 @@ class Method(Recipe):
         dims: the dimensions it can do.
         overlapping: whether boxes of siblings may overlap (R-trees), so that a count of a node is
             not the count of its box.
+        measured: parameters that leave out models of what was not measured (a density inside
+            leaves), so that every node's count tends to the exact one as ε grows.
         tiny: parameters that make a build on a handful of records fast, for audits and tests.
     """
 
     dims: ClassVar[tuple[int, ...]] = (2, 4)
     overlapping: ClassVar[bool] = False
+    measured: ClassVar[dict[str, Any]] = {}
     tiny: ClassVar[dict[str, Any]] = {}
 
     def structure(self, epsilon: float, dims: int) -> Structure | None:

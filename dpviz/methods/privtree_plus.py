@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,7 +43,7 @@ class PrivTreePlus(Method):
 
     Ours; the depth-penalised count is PrivTree's (J. Zhang, X. Xiao, X. Xie, SIGMOD 2016).
 
-    Privacy (add/remove one record): a node at depth d ≥ 3 of exact count c splits with probability
+    Privacy: a node at depth d ≥ 3 of exact count c splits with probability
     p(ε₊(c − (d−3)δ)) on the curve of :class:`Curve`. *Lemma.* (A) the derivatives of R = ln p at
     arguments at least D apart add up to at most 1; (B) 0 ≤ R' ≤ τ(1−p)/p. *Theorem.* Adding a
     record moves the counts of one path by one; its arguments are at least D = ε₊δ apart, so by (A)
@@ -66,6 +66,7 @@ class PrivTreePlus(Method):
         "Hierarchical Decompositions. SIGMOD 2016"
     )
     dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
+    measured: ClassVar[dict[str, Any]] = {"slopes": False}
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
     tree_share: float = knob(0.4, "f: share of ε that adding a record may cost the tree", 0.05, 0.8)

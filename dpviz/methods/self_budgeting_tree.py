@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class SelfBudgetingTree(Method):
     its children are measured with the share (g−1)/(g^R−1) of B, R = max(1, log_{β²}(N·B·ε/c)), and
     carry the rest on.
 
-    Privacy (add/remove one record): given the transcript, splits, shares and B are the same for
+    Privacy: given the transcript, splits, shares and B are the same for
     both neighbours; the differing record lies in the nodes of one path, on which spent + B = 1 at
     every step: measuring moves a share from B to spent, stopping moves all of B. So the rates of
     the path's geometric mechanisms add up to ε for every transcript (adaptive sequential
@@ -57,6 +57,7 @@ class SelfBudgetingTree(Method):
     title: ClassVar[str] = "Self-budgeting tree (ours)"
     paper: ClassVar[str] = "ours"
     dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
+    measured: ClassVar[dict[str, Any]] = {"slopes": False}
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
     c: float = knob(3.5, "c: stop where noisy count × unspent ε is at most this", 0.5, 50)

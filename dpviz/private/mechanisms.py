@@ -177,7 +177,7 @@ def asymmetric_geometric(
     draws = one_sided_geometric(noise, counts.size, up) - one_sided_geometric(
         noise, counts.size, down
     )
-    mean = 1.0 / math.expm1(up) - 1.0 / math.expm1(down)
+    mean = sum(sign * math.exp(-rate) / -math.expm1(-rate) for sign, rate in ((1, up), (-1, down)))
     variance = sum(0.5 * float(geometric_variance(1.0 / rate)) for rate in (up, down))
     return counts + draws.reshape(counts.shape) - mean, np.full(counts.shape, variance)
 
