@@ -48,6 +48,7 @@ class SimpleTree(Method):
     )
     dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     tiny: ClassVar[dict[str, object]] = {"height": 4}
+    presets: ClassVar[dict[str, dict[str, object]]] = {"DPSD": {}}
     advice: ClassVar[str] = "Deep trees: the noise grows with the height."
 
     height: int = knob(6, "Levels below the root; every level is measured with ε/(height+1)", 1, 12)

@@ -291,3 +291,27 @@ def poisson_sample(noise: Noise, weights: ArrayLike, rate: float) -> Int:
     kept = np.concatenate([[0], np.cumsum(stays)])
     ends = np.cumsum(weights)
     return np.asarray(kept[ends] - kept[ends - weights], dtype=np.int64)
+
+
+def published_laplace(noise: Noise, share: Share, values: ArrayLike, scale: ArrayLike) -> Float:
+    """Values plus continuous Laplace noise of the scale that a refuted paper states.
+
+    It makes nothing private: for methods whose guarantee is "none", built as published.
+    """
+    share.use()
+    values = np.asarray(values, dtype=np.float64)
+    return np.asarray(values + np.asarray(scale) * laplace(noise, values.size), dtype=np.float64)
+
+
+def random_ranks(noise: Noise, groups: ArrayLike) -> Int:
+    """A uniformly random order inside each group, as ranks from 0: int64 of the length of groups.
+
+    It looks at no record: ``groups`` are public, or belong to a method without a guarantee.
+    """
+    groups = np.asarray(groups)
+    order = np.lexsort((noise.words(len(groups)), groups))
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    ranks = np.empty(len(groups), dtype=np.int64)
+    sizes = np.diff(np.append(starts, len(groups)))
+    ranks[order] = np.arange(len(groups)) - np.repeat(starts, sizes)
+    return ranks

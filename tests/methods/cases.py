@@ -90,7 +90,7 @@ def _values(field, dims):
         high = min(knob.high, TALLEST.get(field.name, knob.high))
         if field.name in {"axes"}:
             high = min(high, dims)
-        if dims > 2 and field.name in {"cells", "log_cells", "log_grid", "height"}:
+        if dims > 2 and field.name in {"cells", "log_cells", "log_grid", "height", "max_depth"}:
             high = max(knob.low, min(high, 2))
         found = st.integers(int(knob.low), int(high))
     else:

@@ -83,13 +83,16 @@ def test_a_large_epsilon_gives_exact_counts_of_aligned_boxes(name, dims):
     release = dpviz.build(data, name, 1e4, seed=7, **quick(name, dims), **measured)
     index = data._index
     nodes = release.nodes
-    assert nodes.count[nodes.parent < 0].sum() == pytest.approx(400, abs=1e-6)
+    assert nodes.count[nodes.parent < 0].sum() == pytest.approx(400, abs=0.1)
     if METHODS[names()[name][0]].overlapping:
         return
     rows = np.random.default_rng(0).permutation(len(nodes))[:300]
     cells = index.cells[None], index.weights
     inside = ((cells[0] >= nodes.lo[rows, None]) & (cells[0] < nodes.hi[rows, None])).all(axis=2)
-    np.testing.assert_allclose(nodes.count[rows], inside @ cells[1], atol=1e-6)
+    spread = np.sqrt(nodes.variance[rows])
+    assert (spread < 0.1).all()
+    # Continuous noise is never quite zero: 40 standard deviations of Laplace are e^-57.
+    assert (np.abs(nodes.count[rows] - inside @ cells[1]) <= 1e-6 + 40 * spread).all()
 
 
 @every_case
@@ -226,8 +229,8 @@ def test_every_method_is_documented(name):
     "alias",
     [
         *("quad-baseline", "quad-geo", "quad-post", "quad-opt"),
-        *("kd-standard", "kd-hybrid", "kd-cell", "kd-noisymean"),
-        *("UG", "AG", "Hierarchy", "HB", "Privelet*"),
+        *("kd-standard", "kd-hybrid", "kd-cell", "kd-noisymean", "kd-pure", "kd-true"),
+        *("UG", "AG", "Hierarchy", "HB", "Privelet*", "DPSD", "InLN_DPSD", "BinarySVT"),
     ],
 )
 def test_names_of_the_papers_are_accepted(alias):
