@@ -62,7 +62,9 @@ class Share:
         >>> round(share.epsilon, 4), round(amplified(share.epsilon, 0.01), 4)
         (2.4438, 0.1)
         """
-        epsilon = math.log1p(math.expm1(self.use()) / rate)
+        paid = self.use()
+        # e^ε overflows for large ε, where ln(1 + (e^ε − 1)/rate) is ε − ln(rate) to the last digit.
+        epsilon = paid - math.log(rate) if paid > 100 else math.log1p(math.expm1(paid) / rate)
         return Share(epsilon, min(self.delta / rate, 0.5), self.purpose, self.theorem)
 
 

@@ -185,4 +185,4 @@ def exact_cuts(column: Column) -> Int:
     order = np.lexsort((below[usable] - above[usable], distance[usable], owner[usable]))
     _, first = np.unique(owner[usable][order], return_index=True)
     chosen = usable[order][first]
-    return np.asarray((below[chosen] + above[chosen] + 2) // 2)
+    return np.asarray((below[chosen] + above[chosen] + 2) // 2, dtype=np.int64)

@@ -34,11 +34,12 @@ def releases():
     """One simulated release per case, built when it is first asked for."""
     built = {}
 
-    def release(name, dims, epsilon=1.0):
+    def release(name, dims, epsilon=1.0, **parameters):
         key = name, dims, epsilon
         if key not in built:
             data = handle(skewed_points(400, dims), dims)
-            built[key] = dpviz.build(data, name, epsilon, seed=7, **quick(name, dims))
+            chosen = {**quick(name, dims), **parameters}
+            built[key] = dpviz.build(data, name, epsilon, seed=7, **chosen)
         return built[key]
 
     return release
@@ -220,7 +221,7 @@ def test_every_method_is_documented(name):
     assert cls.title
     assert cls.paper
     assert cls.advice
-    for part in ("Privacy:" if cls.guarantee != "none" else "NOT PRIVATE", "Do not use", ">>>"):
+    for part in ("Privacy" if cls.guarantee != "none" else "NOT PRIVATE", "Do not use", ">>>"):
         assert part in cls.__doc__
     assert all(field.metadata["knob"].help for field in cls.knobs().values())
 
