@@ -1,0 +1,80 @@
+"""Errors as shares of one method's error, summed up by geometric means.
+
+A ratio is taken per evaluation, epsilon and query size, between the means over the repetitions.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from dpviz.errors import DataError
+
+Ratios = dict[str, dict[tuple[str, float, str], float]]
+"""Per method, by (evaluation, epsilon, size)."""
+
+
+def error_ratios(files: Sequence[str], against: str = "privtree") -> Ratios:
+    """Ratios of every method in the files to ``against``.
+
+    Args:
+        files: CSV files of ``dpviz evaluate``, one per data set.
+        against: the method that counts as 1; it must be in every file.
+
+    Raises:
+        DataError: a file that is not such a CSV, or lacks the method.
+    """
+    found: Ratios = defaultdict(dict)
+    for file in files:
+        errors: dict[tuple[str, float, str], list[float]] = defaultdict(list)
+        try:
+            with Path(file).open(newline="", encoding="utf-8") as rows:
+                for row in csv.DictReader(rows):
+                    key = row["method"], float(row["epsilon"]), row["size"]
+                    errors[key].append(float(row["mean_relative_error"]))
+        except (OSError, KeyError, ValueError) as error:
+            raise DataError(f"{file}: not a CSV of 'dpviz evaluate'") from error
+        for (method, epsilon, size), values in errors.items():
+            base = errors.get((against, epsilon, size))
+            if not base:
+                raise DataError(f"{file}: has no {against} at epsilon {epsilon:g}, size {size}")
+            if method != against:
+                share = math.fsum(values) / len(values) / (math.fsum(base) / len(base))
+                found[method][Path(file).stem, epsilon, size] = share
+    return dict(found)
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    """The geometric mean.
+
+    >>> geometric_mean([0.5, 2.0])
+    1.0
+    """
+    logs = [math.log(value) for value in values]
+    return math.exp(math.fsum(logs) / len(logs))
+
+
+def means(ratios: Ratios) -> dict[str, dict[str, float]]:
+    """Per method: the geometric mean over everything, per evaluation, and per query size."""
+    summary = {}
+    for method, cells in ratios.items():
+        groups = {"all": list(cells.values())}
+        for (name, _, size), value in cells.items():
+            groups.setdefault(name, []).append(value)
+            groups.setdefault(size, []).append(value)
+        summary[method] = {name: geometric_mean(values) for name, values in groups.items()}
+    return summary
+
+
+def table(ratios: Ratios) -> str:
+    """The means as a Markdown table, a column per method."""
+    summary = means(ratios)
+    rows = list(dict.fromkeys(name for column in summary.values() for name in column))
+    lines = [f"| geometric mean over | {' | '.join(summary)} |", "|---" * (len(summary) + 1) + "|"]
+    for name in rows:
+        values = [f"{column[name]:.3f}" if name in column else "" for column in summary.values()]
+        lines.append(f"| {name} | {' | '.join(values)} |")
+    return "\n".join(lines)
