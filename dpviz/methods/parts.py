@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpviz.consistency import sum_up
+from dpviz.consistency import least_squares, sum_up
 from dpviz.decomposition import Decomposition
+from dpviz.density import refine
 from dpviz.errors import ParameterError
 from dpviz.lattice import Codes, Float, Int, unmorton
 from dpviz.private.mechanisms import geometric
+from dpviz.shrinkage import settle
 
 if TYPE_CHECKING:
     from dpviz.private.budget import Budget, Share
@@ -122,15 +124,46 @@ class CellTree:
         lo, hi = self.boxes()
         return Decomposition(lo, hi, self.parent, count, variance)
 
-    def with_leaf_counts(self, noise: Noise, budget: Budget, purpose: str) -> Decomposition:
-        """All that is left of the budget on the leaves; an inner count is the sum of its leaves."""
+    def with_leaf_counts(
+        self,
+        noise: Noise,
+        budget: Budget,
+        purpose: str,
+        *,
+        shrink: bool = False,
+        slopes: bool = False,
+    ) -> Decomposition:
+        """All that is left of the budget on the leaves; an inner count is the sum of its leaves.
+
+        With ``shrink`` or ``slopes``, see :func:`finished`.
+        """
         parent = self.parent
         leaf = np.ones(len(parent), dtype=np.bool_)
         leaf[parent[parent >= 0]] = False
         share = budget.spend(budget.left, purpose, mechanism="geometric")
         noisy, variance = np.zeros(len(parent)), np.zeros(len(parent))
         noisy[leaf], variance[leaf] = geometric(noise, share, self.counts()[leaf])
+        if shrink or slopes:
+            variance[~leaf] = np.inf
+            return finished(self, noisy, variance, shrink=shrink, slopes=slopes)
         return self.decomposition(sum_up(parent, noisy), sum_up(parent, variance))
+
+
+def finished(
+    tree: CellTree, noisy: Float, variance: Float, *, shrink: bool, slopes: bool
+) -> Decomposition:
+    """A measured tree after free post-processing, which sees noisy numbers only.
+
+    Args:
+        tree: the structure.
+        noisy: measurements of its nodes.
+        variance: their variances; infinite where a node was not measured.
+        shrink: non-negative, shrunk estimates inside their parents' totals; else least squares.
+        slopes: a linear density inside the leaves, as sub-cells.
+    """
+    estimates = settle if shrink else least_squares
+    nodes = tree.decomposition(*estimates(tree.parent, noisy, variance))
+    return refine(nodes) if slopes else nodes
 
 
 def grid_tree(edges: list[Int], count: Float, variance: Float) -> Decomposition:

@@ -69,6 +69,8 @@ class PrivTree(Method):
         "Constant of the proof: the paper's, a tighter closed form, or the exact supremum",
         choices=("paper", "tight", "exact"),
     )
+    shrink: bool = knob(False, "Non-negative, shrunk counts inside their parents' totals")
+    slopes: bool = knob(False, "Linear density inside the leaves (2-D)")
     max_depth: int = knob(52, "Public cap on the depth", 1, 60)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
@@ -92,7 +94,9 @@ class PrivTree(Method):
 
         tree = CellTree(index, axes)
         tree.grow(split, self.max_depth)
-        return tree.with_leaf_counts(noise, budget, "leaf counts")
+        return tree.with_leaf_counts(
+            noise, budget, "leaf counts", shrink=self.shrink, slopes=self.slopes
+        )
 
     def structure(self, epsilon: float, dims: int) -> Structure:
         """The split decisions, for the audit's exact calculation."""

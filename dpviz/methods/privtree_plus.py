@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.consistency import least_squares
-from dpviz.density import refine
 from dpviz.domain import LATTICE_BITS
 from dpviz.methods.base import Method, Structure, knob, register
-from dpviz.methods.parts import CellTree
+from dpviz.methods.parts import CellTree, finished
 from dpviz.private.mechanisms import NO_SPLIT_FLOOR, asymmetric_geometric, bernoulli
-from dpviz.shrinkage import settle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -126,16 +123,6 @@ class PrivTreePlus(Method):
             down=epsilon - loss,
         )
         return finished(tree, noisy, variance, shrink=self.shrink, slopes=self.slopes)
-
-
-def finished(
-    tree: CellTree, noisy: Float, variance: Float, *, shrink: bool, slopes: bool
-) -> Decomposition:
-    """The post-processing that our methods share; it costs nothing."""
-    parent = tree.parent
-    estimate = settle if shrink else least_squares
-    nodes = tree.decomposition(*estimate(parent, noisy, variance))
-    return refine(nodes) if slopes else nodes
 
 
 class Curve:

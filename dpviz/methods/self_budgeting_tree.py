@@ -10,8 +10,7 @@ import numpy as np
 
 from dpviz.consistency import combine
 from dpviz.methods.base import Method, knob, register
-from dpviz.methods.parts import CellTree
-from dpviz.methods.privtree_plus import finished
+from dpviz.methods.parts import CellTree, finished
 from dpviz.private.mechanisms import geometric_at, geometric_variance
 
 if TYPE_CHECKING:
