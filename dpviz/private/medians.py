@@ -154,7 +154,8 @@ def smooth_cuts(noise: Noise, share: Share, column: Column) -> Int:
     values, cumulative, starts = column.distinct()
     median, sigma = medians_and_sensitivities(values, cumulative, starts, column.lo, column.hi, xi)
     noisy = median + 2.0 * sigma / epsilon * laplace(noise, len(column))
-    return np.clip(np.rint(noisy), column.lo + 1, column.hi - 1).astype(np.int64)
+    cuts: Int = np.clip(np.rint(noisy), column.lo + 1, column.hi - 1).astype(np.int64)
+    return cuts
 
 
 def mean_cuts(noise: Noise, shares: tuple[Share, Share], column: Column) -> Int:
