@@ -65,8 +65,8 @@ def density_legend(
 def log_ticks(low: float, high: float, at_most: int = 4) -> list[tuple[float, str]]:
     """Powers of ten within [low, high] at their places on a log scale; the ends where none fits.
 
-    >>> log_ticks(1, 1000)
-    [(0.0, '1'), (0.3333333333333333, '10'), (0.6666666666666666, '100'), (1.0, '1,000')]
+    >>> [(round(at, 3), label) for at, label in log_ticks(1, 1000)]
+    [(0.0, '1'), (0.333, '10'), (0.667, '100'), (1.0, '1,000')]
     """
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
     step = max(1, math.ceil((last - first + 1) / at_most))
