@@ -66,11 +66,23 @@ def log_ticks(low: float, high: float, at_most: int = 4) -> list[tuple[float, st
     """Powers of ten within [low, high] at their places on a log scale; the ends where none fits.
 
     >>> [(round(at, 3), label) for at, label in log_ticks(1, 1000)]
-    [(0.0, '1'), (0.333, '10'), (0.667, '100'), (1.0, '1,000')]
+    [(0.0, '1'), (0.333, '10'), (0.667, '100'), (1.0, '1k')]
     """
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
     step = max(1, math.ceil((last - first + 1) / at_most))
     powers = [10.0**exponent for exponent in range(first, last + 1, step)]
     values = powers if len(powers) > 1 else [low, high]
     span = math.log(high / low)
-    return [(math.log(value / low) / span, short(value)) for value in values]
+    return [(math.log(value / low) / span, compact(value)) for value in values]
+
+
+def compact(value: float) -> str:
+    """A number that fits under a tick.
+
+    >>> [compact(value) for value in (0.05, 12, 999, 1_000, 45_000, 2_000_000)]
+    ['0.05', '12', '1k', '1k', '45k', '2M']
+    """
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if float(short(value).replace(",", "")) >= size:
+            return f"{short(value / size)}{letter}"
+    return short(value)

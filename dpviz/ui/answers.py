@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
-from dpviz.query import cover
+from dpviz.query import INTERVAL_SDS, cover
 from dpviz.release import Release
 from dpviz.render import Mark, boxes, rounded, with_noise
 from dpviz.render.cells import node_bounds
@@ -53,11 +53,12 @@ def answer_panel(prefix: str, release: Release, source: Source, rect: Rect | Non
         "uniformity_sd": float(answers.uniformity_sd[0]),
         "nodes": int(answers.nodes[0]),
     }
+    spread = INTERVAL_SDS * row["uniformity_sd"]
     st.metric("Noisy count", with_noise(count, half), help="± the 95 % interval of the noise alone")
     st.markdown(
         f"**95 % interval (noise):** {plain(rounded(row['low'], half))} to "
         f"{plain(rounded(row['high'], half))}  \n"
-        f"**Uniformity error (estimate):** ± {rounded(2 * row['uniformity_sd'], 0)}  \n"
+        f"**Uniformity error (estimate):** ± {rounded(spread, spread)}  \n"
         f"**Nodes used:** {row['nodes']:,}, outlined on the map"
     )
     if source.public:

@@ -229,14 +229,16 @@ def _below(view: View, source: Source) -> None:
     """Facts, price list, downloads and a table in place of the map."""
     release = view.release
     nodes = release.nodes
-    facts = st.columns(4)
     total = release.count(release.domain.bounds)
     half = INTERVAL_SDS * float(total.noise_sd[0])
-    facts[0].metric("Noisy total", with_noise(float(total.count[0]), half))
-    facts[1].metric("Leaves", f"{int(nodes.leaf.sum()):,}", help=f"{len(nodes):,} nodes in all")
-    facts[2].metric("Depth", nodes.depth)
-    if source.public:
-        facts[3].metric("Exact total (public data)", f"{exact_total(source.handle):,}")
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Noisy total", with_noise(float(total.count[0]), half), width="content")
+        if source.public:
+            exact = exact_total(source.handle)
+            st.metric("Exact total (public data)", f"{exact:,}", width="content")
+        inside = f"{len(nodes):,} nodes in all"
+        st.metric("Leaves", f"{int(nodes.leaf.sum()):,}", help=inside, width="content")
+        st.metric("Depth", nodes.depth, width="content")
     with st.expander("Where ε goes", icon=":material/payments:"):
         st.dataframe(
             [
@@ -267,14 +269,16 @@ def _below(view: View, source: Source) -> None:
 
 def _choose_rectangle() -> None:
     """An empty world to draw the public rectangle of an upload on."""
-    if st.session_state.get(f"{KEY}.file") is None:
-        st.caption("Choose a file in the sidebar, or a built-in city to see a private map at once.")
-        return
-    st.caption("Draw the public rectangle: zoom in, press ▭ (or D), drag.")
+    waiting = st.session_state.get(f"{KEY}.file") is None
+    st.caption(
+        "Choose a file in the sidebar, or a built-in city to see a private map at once."
+        if waiting
+        else "Draw the public rectangle: zoom in, press ▭ (or D), drag. Or type it in the sidebar."
+    )
     scene = Scene(
         marks=outlines(),
         camera=Camera(bounds=WORLD, key="world"),
-        tools=("rect",),
+        tools=() if waiting else ("rect",),
         description="World map to draw the public rectangle on",
     )
     map_view(scene, key=f"{KEY}.world", on_shape=_domain_drawn)

@@ -11,6 +11,7 @@ import {debounce, h, isDark} from './dom.js';
 import {Keyboard} from './keyboard.js';
 import {Labels} from './labels.js';
 import {legendElement} from './legend.js';
+import {savePicture} from './picture.js';
 import {Pointer} from './pointer.js';
 import {description, shapeLayers} from './shapes.js';
 import {Tiles} from './tiles.js';
@@ -21,7 +22,7 @@ const ACCENT = [255, 61, 87];
 const SETTLED = 700; // ms without movement before Python hears of the camera
 const THEMES = {
   light: {noise: [176, 182, 188, 120], negative: [226, 158, 146, 190], edge: [20, 24, 28, 90], line: [40, 50, 60]},
-  dark: {noise: [96, 102, 110, 120], negative: [150, 98, 92, 190], edge: [235, 240, 245, 70], line: [205, 214, 222]},
+  dark: {noise: [96, 102, 110, 120], negative: [150, 98, 92, 190], edge: [235, 240, 245, 45], line: [205, 214, 222]},
 };
 
 export class MapApp {
@@ -110,7 +111,8 @@ export class MapApp {
       this.startCamera = spec.camera;
     }
     this.controls.update(spec);
-    this.labels.update(this.mode, spec.labels ?? []);
+    this.names = spec.labels ?? [];
+    this.labels.update(this.mode, this.names);
     this.clock.update(spec.clock ?? null);
     this.tiles.update(spec.tiles ?? null);
     this.legendSpec = spec.legend;
@@ -323,10 +325,9 @@ export class MapApp {
 
   savePicture() {
     this.deck.redraw('picture'); // in this very frame, or the buffer is empty
-    this.canvasHost.querySelector('canvas').toBlob(blob => {
-      const link = h('a', {href: URL.createObjectURL(blob), download: 'map.png'});
-      link.click();
-      URL.revokeObjectURL(link.href);
+    savePicture(this.canvasHost.querySelector('canvas'), {
+      legend: this.legendSpec, theme: this.theme, root: this.root, names: this.names,
+      attribution: this.attribution.textContent,
     });
   }
 }

@@ -1,7 +1,6 @@
 /** The legend: a ramp with its unit and ticks, swatches for what is not on the ramp, and the release's badge. */
 import {h} from './dom.js';
-
-const css = ([r, g, b, a = 255]) => `rgba(${r},${g},${b},${a / 255})`;
+import {css} from './palette.js';
 
 /**
  * `legend` is {title, stops, ticks: [{at: 0..1, label}], swatches: [{label, color, hatch}]}; null hides it.

@@ -1,3 +1,6 @@
+/** A colour of bytes, RGB or RGBA, as CSS. */
+export const css = ([r, g, b, a = 255]) => `rgba(${r},${g},${b},${a / 255})`;
+
 /** A colour ramp of any number of stops as 256 texels of RGBA bytes. */
 export function paletteTexels(stops) {
   const texels = new Uint8Array(256 * 4);

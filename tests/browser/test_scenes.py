@@ -1,0 +1,89 @@
+"""What the map can do beyond Explore: two sides, swipe, polygons, clicks, a clock."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import serving
+from tests.browser.test_explore import SLOW, at, drag, shape, the_map
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def scenes():
+    with serving(Path(__file__).with_name("scenes.py")) as address:
+        yield address
+
+
+def test_two_sides_share_one_camera_and_one_rectangle(scenes, open_page):
+    page = open_page(f"{scenes}/?scene=side")
+    found = the_map(page)
+    expect(page.locator(".label.side0")).to_have_text("<b>ε = 0.1</b>")
+    page.get_by_test_id("dpviz-draw").click()
+    drag(page, found, (0.6, 0.4), (0.8, 0.6))
+    expect(page.locator(".handle:visible")).to_have_count(8)
+    left, right = found.evaluate(
+        "e => e.__dpviz.deck.getViewports().map(v => [v.longitude, v.latitude, v.zoom, v.width])"
+    )
+    assert left == right
+    shown = found.evaluate(
+        "e => e.__dpviz.deck.layerManager.getLayers().map(l => [l.id, l.props.side ?? 'both'])"
+    )
+    assert ["left", "left"] in shown
+    assert ["right", "right"] in shown
+    expect(page.get_by_text(re.compile(r"^shape Shape\(rect"))).to_be_visible(timeout=SLOW)
+
+
+def test_the_divider_moves_and_a_polygon_is_drawn(scenes, open_page):
+    page = open_page(f"{scenes}/?scene=swipe")
+    found = the_map(page)
+    divider = page.get_by_test_id("dpviz-swipe")
+    divider.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowLeft")
+    expect(divider).to_have_attribute("aria-valuenow", "40")
+    clips = found.evaluate(
+        "e => e.__dpviz.layers().filter(l => l.props.side).map(l => l.props.clipX)"
+    )
+    assert clips[0][1] == clips[1][0] == pytest.approx(0.4 * found.bounding_box()["width"], abs=1)
+    page.get_by_test_id("dpviz-polygon").click()
+    for corner in [(0.3, 0.3), (0.6, 0.3), (0.6, 0.6)]:
+        page.mouse.click(*at(found, *corner))
+        page.wait_for_timeout(350)  # or two clicks would be a double click
+    page.mouse.dblclick(*at(found, 0.3, 0.6))
+    assert len(shape(found)["ring"]) == 4
+    expect(page.get_by_text(re.compile(r"ring=\(\("))).to_be_visible(timeout=SLOW)
+
+
+def test_a_click_is_told_a_tooltip_is_text_and_the_clock_runs(scenes, open_page):
+    page = open_page(f"{scenes}/?scene=marks")
+    found = the_map(page)
+    page.mouse.move(*at(found, 0.5, 0.5))
+    tooltip = page.get_by_test_id("dpviz-tooltip")
+    expect(tooltip).to_contain_text("<b>Here</b>", timeout=SLOW)
+    expect(tooltip).to_contain_text("1,240 ± 60 a day")
+    expect(tooltip).to_contain_text("<u>a place</u>")
+    first = found.evaluate("e => e.__dpviz.clock.time")
+    page.wait_for_timeout(500)
+    assert found.evaluate("e => e.__dpviz.clock.time") != first
+    page.get_by_test_id("dpviz-play").click()
+    stopped = found.evaluate("e => e.__dpviz.clock.time")
+    page.wait_for_timeout(300)
+    assert found.evaluate("e => e.__dpviz.clock.time") == stopped
+    page.mouse.click(*at(found, 0.5, 0.5))
+    expect(page.get_by_text("pick ('places', 0)")).to_be_visible(timeout=SLOW)
+
+
+def test_the_picture_is_a_png(scenes, open_page, tmp_path):
+    page = open_page(f"{scenes}/?scene=side")
+    the_map(page)
+    view = page.get_by_test_id("dpviz-view")
+    if view.get_attribute("open") is None:
+        view.locator("summary").click()
+    with page.expect_download(timeout=SLOW) as saved:
+        page.get_by_test_id("dpviz-save").click()
+    saved.value.save_as(tmp_path / "map.png")
+    assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
