@@ -168,7 +168,7 @@ class Bench:
                 table.append(features(nodes, case.target, self.domain.side))
             self.done += 1
             if self.progress is not None and self.done % 100 == 0:
-                self.progress(self.done / self.trials, "auditing")
+                self.progress(min(self.done / self.trials, 1.0), "auditing")
         return np.array(tables[0]), np.array(tables[1])
 
 

@@ -64,6 +64,7 @@ class PrivTreePlus(Method):
     )
     dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     measured: ClassVar[dict[str, Any]] = {"slopes": False}
+    tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
     tree_share: float = knob(0.4, "f: share of ε that adding a record may cost the tree", 0.05, 0.8)

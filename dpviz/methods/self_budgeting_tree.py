@@ -57,6 +57,7 @@ class SelfBudgetingTree(Method):
     paper: ClassVar[str] = "ours"
     dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     measured: ClassVar[dict[str, Any]] = {"slopes": False}
+    tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
     c: float = knob(3.5, "c: stop where noisy count × unspent ε is at most this", 0.5, 50)

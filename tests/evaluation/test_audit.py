@@ -115,7 +115,7 @@ def test_nothing_that_claims_epsilon_is_refuted(name):
         PointIndex.from_cells(domain, [[5, 5]], [40]), Budget(1.0, chosen.delta), SimulatedNoise(0)
     )
     assert len(nodes) < 5000, f"{name}: give the class a `tiny` for audits"
-    found = audit(chosen, 1.0, trials=600, confidence=SURE)
+    found = audit(chosen, 1.0, trials=300, confidence=SURE)
     assert found.epsilon_lower_bound <= 1.0
     assert found.structure_epsilon is None or found.structure_epsilon <= 1.0
 
