@@ -47,6 +47,7 @@ class BinarySvtTree(Method):
     )
     dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     presets: ClassVar[dict[str, dict[str, object]]] = {"BinarySVT": {}}
+    tiny: ClassVar[dict[str, object]] = {"tree_share": 0.95}
     advice: ClassVar[str] = "Sensitive data: NOT PRIVATE; its loss grows with the tree."
 
     threshold: float = knob(100, "θ: split where the noisy count exceeds the noisy θ", -1e6, 1e9)
