@@ -94,6 +94,82 @@ def _lowest_mask(dims: int) -> int:
     return (1 << (64 // dims)) - 1
 
 
+def hilbert(cells: ArrayLike, order: int) -> Codes:
+    """Positions of cells on the Hilbert curve through a grid of 2^order cells per side.
+
+    J. Skilling: Programming the Hilbert curve. AIP Conference Proceedings 707, 2004, for any number
+    of dimensions. The leading dims·k bits are the position of the cell's block on the curve through
+    the coarser grid of 2^k cells per side, so an aligned run of 2^j positions is a box.
+
+    Args:
+        cells: int64 of shape (n, d), below 2^order.
+        order: bits per axis.
+
+    >>> hilbert([[0, 0], [0, 1], [1, 1], [1, 0]], 1)
+    array([0, 1, 2, 3], dtype=uint64)
+    """
+    axes = [np.array(column, dtype=np.int64) for column in np.asarray(cells, dtype=np.int64).T]
+    for bit in range(order - 1, 0, -1):
+        for axis in range(len(axes)):
+            _turn(axes, axis, bit)
+    for axis in range(1, len(axes)):
+        axes[axis] ^= axes[axis - 1]
+    flip = np.zeros_like(axes[0])
+    for bit in range(order - 1, 0, -1):
+        flip ^= np.where(axes[-1] >> bit & 1, (1 << bit) - 1, 0)
+    return morton(np.stack([column ^ flip for column in axes], axis=1))
+
+
+def unhilbert(codes: ArrayLike, order: int, dims: int) -> Int:
+    """Cells at positions of the Hilbert curve, int64 (n, dims): inverse of :func:`hilbert`."""
+    axes = list(unmorton(codes, dims).T.copy())
+    flip = axes[-1] >> 1
+    for axis in range(dims - 1, 0, -1):
+        axes[axis] ^= axes[axis - 1]
+    axes[0] ^= flip
+    for bit in range(1, order):
+        for axis in range(dims - 1, -1, -1):
+            _turn(axes, axis, bit)
+    return np.stack(axes, axis=1)
+
+
+def _turn(axes: list[Int], axis: int, bit: int) -> None:
+    """Skilling's step: where the bit is set invert the lower bits of axis 0, else swap them."""
+    low = (1 << bit) - 1
+    set_ = axes[axis] >> bit & 1
+    swapped = np.where(set_, 0, (axes[0] ^ axes[axis]) & low)
+    axes[0] ^= np.where(set_, low, swapped)
+    if axis:
+        axes[axis] ^= swapped
+
+
+def hilbert_run_boxes(runs: ArrayLike, bits: int, order: int, dims: int) -> tuple[Int, Int]:
+    """Boxes of aligned runs of the Hilbert curve through a grid of 2^order cells per side.
+
+    Args:
+        runs: the leading ``bits`` bits of the positions in each run, shape (n,).
+        bits: how many; the runs hold 2^(dims·order − bits) cells each.
+        order: bits per axis of the grid.
+        dims: number of axes.
+
+    Returns:
+        First cells and cells after the last, int64 of shape (n, dims), in cells of the grid.
+    """
+    runs = np.asarray(runs, dtype=np.uint64)
+    coarse = -(-bits // dims)  # the coarsest grid of which a run is a whole number of cells
+    missing = dims * coarse - bits
+    parts = [
+        unhilbert((runs << np.uint64(missing)) | np.uint64(part), coarse, dims)
+        for part in range(1 << missing)
+    ]
+    low, high = parts[0].copy(), parts[0].copy()
+    for part in parts[1:]:
+        np.minimum(low, part, out=low)
+        np.maximum(high, part, out=high)
+    shift = order - coarse
+    return low << shift, (high + 1) << shift
+
+
 def cell_boxes(codes: ArrayLike, depth: int, bits: int, dims: int) -> tuple[Int, Int]:
     """Boxes of the tree cells with these codes at this depth (codes of dims·depth bits)."""
     corner = unmorton(codes, dims) << (bits - depth)

@@ -204,6 +204,7 @@ def test_noise_is_drawn_by_mechanisms_only(name, dims):
     assert callers <= {
         "dpviz.private.mechanisms",
         "dpviz.private.medians",
+        "dpviz.private.partitions",
         "tests.methods.test_contract",
     }
 
@@ -231,7 +232,7 @@ def test_every_method_is_documented(name):
     [
         *("quad-baseline", "quad-geo", "quad-post", "quad-opt"),
         *("kd-standard", "kd-hybrid", "kd-cell", "kd-noisymean", "kd-pure", "kd-true"),
-        *("UG", "AG", "Hierarchy", "HB", "Privelet*", "DPSD", "InLN_DPSD", "BinarySVT"),
+        *("UG", "AG", "Hierarchy", "HB", "Privelet*", "DAWA", "DPSD", "InLN_DPSD", "BinarySVT"),
     ],
 )
 def test_names_of_the_papers_are_accepted(alias):

@@ -1,0 +1,69 @@
+"""Hilbert codes against a second implementation and their defining properties."""
+
+import numpy as np
+import pytest
+
+from dpviz.lattice import hilbert, hilbert_run_boxes, unhilbert, volumes
+from dpviz.methods.hilbert_rtree import stretch_boxes
+
+
+def textbook(x, y, order):
+    """Position of (x, y): the recursive rotation of quadrants, one cell at a time."""
+    position, side = 0, 1 << order
+    while side > 1:
+        side //= 2
+        right, up = int(x >= side), int(y >= side)
+        position += side * side * ((3 * right) ^ up)
+        x, y = x - side * right, y - side * up
+        if not up:
+            if right:
+                x, y = side - 1 - x, side - 1 - y
+            x, y = y, x
+    return position
+
+
+def all_cells(order, dims):
+    axes = np.meshgrid(*[np.arange(1 << order)] * dims, indexing="ij")
+    return np.stack([axis.ravel() for axis in axes], axis=1)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
+def test_codes_equal_the_textbook_curve(order):
+    """Up to a swap of the axes, which is a convention."""
+    cells = all_cells(order, 2)
+    codes = hilbert(cells, order)
+    expected = [textbook(x, y, order) for x, y in cells]
+    swapped = [textbook(y, x, order) for x, y in cells]
+    assert codes.tolist() in (expected, swapped)
+
+
+@pytest.mark.parametrize(("order", "dims"), [(6, 1), (5, 2), (3, 3), (2, 4), (3, 4)])
+def test_the_curve_visits_every_cell_once_in_steps_of_one(order, dims):
+    codes = np.arange(1 << (order * dims))
+    cells = unhilbert(codes, order, dims)
+    np.testing.assert_array_equal(hilbert(cells, order), codes)
+    assert len(np.unique(cells, axis=0)) == len(codes)
+    assert (np.abs(np.diff(cells, axis=0)).sum(axis=1) == 1).all()
+
+
+@pytest.mark.parametrize(("order", "dims"), [(6, 1), (5, 2), (3, 3), (3, 4)])
+def test_aligned_runs_are_boxes(order, dims):
+    cells = unhilbert(np.arange(1 << (order * dims)), order, dims)
+    for bits in range(order * dims + 1):
+        runs = cells.reshape(1 << bits, -1, dims)
+        lo, hi = hilbert_run_boxes(np.arange(1 << bits), bits, order, dims)
+        np.testing.assert_array_equal(lo, runs.min(axis=1))
+        np.testing.assert_array_equal(hi, runs.max(axis=1) + 1)
+        assert (volumes(lo, hi) == runs.shape[1]).all()
+
+
+@pytest.mark.parametrize("order", [1, 2, 4])
+def test_boxes_of_stretches_bound_them_tightly(order):
+    cells = unhilbert(np.arange(4**order), order, 2)
+    ends = np.array([(a, b) for a in range(4**order) for b in range(a + 1, 4**order + 1)])
+    ends = ends[np.random.default_rng(0).permutation(len(ends))[:500]]
+    ends = np.concatenate([ends, [[0, 4**order]]])
+    lo, hi = stretch_boxes(ends[:, 0], ends[:, 1], order)
+    for row, (a, b) in enumerate(ends):
+        np.testing.assert_array_equal(lo[row], cells[a:b].min(axis=0))
+        np.testing.assert_array_equal(hi[row], cells[a:b].max(axis=0) + 1)
