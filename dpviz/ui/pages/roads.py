@@ -1,0 +1,451 @@
+"""Roads: trips on a road network; noisy counts per street, and paths between two places."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpviz.errors import DpvizError
+from dpviz.network.files import export, save
+from dpviz.network.generate import clustered_workload, corridor_workload
+from dpviz.network.graph import RoadGraph
+from dpviz.network.methods import find, names
+from dpviz.network.paths import Paths
+from dpviz.network.publish import NEIGHBOURS, publish
+from dpviz.network.query import beats_zero, path_variance
+from dpviz.network.release import RoadRelease
+from dpviz.render import Camera, Scene
+from dpviz.render.basemap import river
+from dpviz.render.roads import (
+    NOISE_SDS,
+    bounds,
+    domain_legend,
+    domain_marks,
+    node_degrees,
+    street_legend,
+    street_marks,
+    top_count,
+)
+from dpviz.ui import permalink
+from dpviz.ui.map import map_overlay, map_view
+from dpviz.ui.map.component import events
+from dpviz.ui.method_form import EPSILONS, nearest_epsilon
+from dpviz.ui.road_answer import Ends, ends_form, path_answer
+from dpviz.ui.road_source import RoadSource, road_source
+from dpviz.ui.text import badge, plain
+
+TITLE, ICON, ORDER = "Roads", ":material/route:", 4
+KEY = "roads"
+MAP = f"{KEY}.map"
+VIEWS = ("Trips", "Sub-domains")
+START = "event-histogram"
+COMBINATIONS = ("min+opt+tru",)
+CORRIDORS = "Shortest paths"
+WORKLOADS = ("2", "10", "20", "30", "40", "50", CORRIDORS)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to publish: methods (one, or two to compare), ε, workload, relation, Δ."""
+
+    methods: tuple[str, ...]
+    epsilon: float
+    workload: str
+    neighbours: str
+    max_length: int
+
+
+def page() -> None:
+    """The page."""
+    _restore()
+    st.markdown("#### Trips on a road network")
+    with st.sidebar:
+        source = road_source(KEY, permalink.parameter("data"))
+        plan = _plan(source) if source is not None else None
+    if source is None or plan is None:
+        st.caption("Choose your files in the sidebar, or the built-in city to see its roads.")
+        return
+    try:
+        releases = _public(source, plan) if source.data.public else _sensitive(source, plan)
+    except DpvizError as error:
+        st.error(plain(error), icon=":material/error:")
+        return
+    if not releases:
+        return
+    st.markdown(badge(releases[0].header))
+    _warn(releases, plan, _workload(source.data.graph, plan.workload))
+    view = st.segmented_control(
+        "Show", VIEWS, default=VIEWS[0], key=f"{KEY}.view", label_visibility="collapsed"
+    )
+    _map_and_answer(releases, source, plan, view or VIEWS[0])
+    _below(releases, plan, _workload(source.data.graph, plan.workload))
+    _remember(source, plan)
+
+
+def _restore() -> None:
+    """At the first run of a visit, take the choices from the address."""
+    if f"{KEY}.ready" in st.session_state:
+        return
+    st.session_state[f"{KEY}.ready"] = True
+    st.session_state[f"{KEY}.epsilon"] = nearest_epsilon(permalink.number("epsilon"))
+    ends = [permalink.parameter(name) for name in ("from", "to")]
+    st.session_state[f"{KEY}.ends"] = tuple(each for each in ends if each)
+    st.session_state[f"{KEY}.seed"] = int(permalink.number("seed") or 0)
+
+
+def _plan(source: RoadSource) -> Plan:
+    """The form of the sidebar."""
+    st.divider()
+    options = [*sorted(names()), *COMBINATIONS]
+    start = permalink.parameter("method")
+    methods = [
+        st.selectbox(
+            "Method",
+            options,
+            index=options.index(start if start in options else START),
+            key=f"{KEY}.method",
+            format_func=_title,
+            help="How trips are cut, the network split and noise shared; the names are the "
+            "paper's, event-histogram chooses for the workload.",
+        )
+    ]
+    epsilon = st.select_slider(
+        "ε (privacy loss budget)",
+        EPSILONS,
+        key=f"{KEY}.epsilon",
+        format_func=lambda value: f"{value:g}",
+        help="Smaller is more private and noisier. The whole of ε is spent on this one release.",
+    )
+    saved = permalink.parameter("workload")
+    workload = st.selectbox(
+        "Queries to serve (public)",
+        WORKLOADS,
+        index=WORKLOADS.index(saved) if saved in WORKLOADS else 1,
+        key=f"{KEY}.workload",
+        format_func=lambda name: name if name == CORRIDORS else f"Paths of {name} streets",
+        help="Cuts, trees and truncation are chosen for these sample queries. They are public: "
+        "never drawn from the trips.",
+    )
+    if source.data.public and st.toggle(
+        "Compare with a second method",
+        value=permalink.parameter("with") in options,
+        key=f"{KEY}.compare",
+    ):
+        other = permalink.parameter("with")
+        methods.append(
+            st.selectbox(
+                "Second method",
+                options,
+                index=options.index(other if other in options else "dwork"),
+                key=f"{KEY}.other",
+                format_func=_title,
+            )
+        )
+    with st.expander("Parameters", icon=":material/tune:"):
+        neighbours = st.radio(
+            "Neighbouring relation",
+            list(NEIGHBOURS),
+            key=f"{KEY}.neighbours",
+            help="Add or remove one trip, or replace one for twice the noise.",
+        )
+        max_length = st.number_input(
+            "Δ: public bound on the streets of a trip",
+            1,
+            10_000,
+            100,
+            key=f"{KEY}.max_length",
+            help="Longer trips are cut. Choose it without looking at the trips.",
+        )
+    return Plan(tuple(methods), float(epsilon), workload, neighbours, int(max_length))
+
+
+def _title(name: str) -> str:
+    return f"{name} (recommended)" if name == START else name
+
+
+@st.cache_resource(show_spinner=False, max_entries=12, hash_funcs={RoadGraph: id})
+def _workload(graph: RoadGraph, name: str) -> Paths:
+    """The public sample queries."""
+    return corridor_workload(graph) if name == CORRIDORS else clustered_workload(graph, int(name))
+
+
+def _publish(source: RoadSource, plan: Plan, method: str, **how: Any) -> RoadRelease:
+    chosen = find(method)
+    if "max_length" in chosen.knobs():
+        chosen = find(method, max_length=plan.max_length)
+    workload = _workload(source.data.graph, plan.workload)
+    return publish(
+        source.data, workload, chosen, plan.epsilon, neighbours=plan.neighbours, **how
+    )
+
+
+def _public(source: RoadSource, plan: Plan) -> list[RoadRelease]:
+    """Simulated noise, rebuilt at once whenever something changes."""
+    with st.sidebar:
+        if st.button(
+            "Roll the noise again",
+            icon=":material/casino:",
+            key=f"{KEY}.reroll",
+            help="The same trips and ε with fresh noise. The trips are public: nothing is spent.",
+        ):
+            st.session_state[f"{KEY}.seed"] += 1
+    kept: dict[Any, RoadRelease] = st.session_state.setdefault(f"{KEY}.built", {})
+    seed = st.session_state[f"{KEY}.seed"]
+    facts = (source.key, plan.epsilon, plan.workload, plan.neighbours, plan.max_length, seed)
+    keys = [(method, *facts) for method in plan.methods]
+    for key in keys:
+        if key not in kept:
+            with st.spinner("Cutting the network and drawing noise …"):
+                kept[key] = _publish(source, plan, key[0], seed=seed)
+    for key in [key for key in kept if key not in keys]:
+        del kept[key]
+    return [kept[key] for key in keys]
+
+
+def _sensitive(source: RoadSource, plan: Plan) -> list[RoadRelease]:
+    """Secure noise: one release per press of the button; what is shown stays until the next."""
+    spent = st.session_state.setdefault(f"{KEY}.spent", {})
+    before = float(spent.get(source.key, 0.0))
+    with st.sidebar:
+        pressed = st.button(
+            f"Build: spend ε = {plan.epsilon:g}",
+            type="primary",
+            icon=":material/lock:",
+            key=f"{KEY}.build",
+            help="Draws secure noise once. Every release of the same trips adds to its total.",
+        )
+        st.caption(f"Spent on these trips in this visit: ε = {before:g}")
+    if pressed:
+        bar = st.progress(0.0, "Building …")
+
+        def report(fraction: float, what: str) -> None:
+            bar.progress(min(fraction, 1.0), f"{what} …")
+
+        spent[source.key] = before + plan.epsilon  # spent before any noise is drawn
+        release = _publish(source, plan, plan.methods[0], progress=report)
+        bar.empty()
+        st.session_state[f"{KEY}.shown"] = (source.key, release)
+    shown = st.session_state.get(f"{KEY}.shown")
+    if shown is None or shown[0] != source.key:
+        st.info(
+            "The trips are sensitive, so nothing is shown yet. Choose a method and ε, then press "
+            "**Build** in the sidebar.",
+            icon=":material/lock:",
+        )
+        return []
+    return [shown[1]]
+
+
+def _warn(releases: list[RoadRelease], plan: Plan, workload: Paths) -> None:
+    """Say plainly where a release is worth nothing for the queries it is meant to serve."""
+    useless = [
+        method
+        for method, release in zip(plan.methods, releases, strict=False)
+        if not beats_zero(release, workload)
+    ]
+    if useless:
+        listed = " and ".join(plain(name) for name in useless)
+        st.warning(
+            f"At ε = {plan.epsilon:g}, {listed} does not beat answering zero: the noise of a "
+            "typical query is as large as its answer. Raise ε, choose longer queries, or lower Δ.",
+            icon=":material/waves:",
+        )
+
+
+@st.fragment
+def _map_and_answer(
+    releases: list[RoadRelease], source: RoadSource, plan: Plan, view: str
+) -> None:
+    """The map and its answer: a click reruns this part only."""
+    labels = [""] if len(releases) == 1 else [f"· {method}" for method in plan.methods]
+    left, right = st.columns([7, 3], gap="medium")
+    ends: Ends = st.session_state[f"{KEY}.ends"]
+    with left:
+        map_view(
+            _scene(releases, source, plan, view),
+            key=MAP,
+            on_pick=partial(_picked, source.data.graph),
+        )
+    with right:
+        marks = path_answer(ends, releases, labels, source.data)
+        typed = ends_form(KEY, ends, source.data)
+        if ends and st.button("Forget the places", icon=":material/close:", key=f"{KEY}.forget"):
+            typed = ()
+    map_overlay(MAP, marks=marks)
+    permalink.write(dict(zip(("from", "to"), [*ends, None, None], strict=False)))
+    if typed is not None:
+        st.session_state[f"{KEY}.ends"] = typed
+        st.rerun(scope="fragment")
+
+
+def _picked(graph: RoadGraph) -> None:
+    """A click on a street chooses the node nearest to it; the third click starts anew."""
+    pick = events(MAP).pick
+    if not pick:
+        return
+    place = node_degrees(graph)
+    across = np.cos(np.radians(pick["lat"]))
+    away = np.hypot((place[:, 0] - pick["lon"]) * across, place[:, 1] - pick["lat"])
+    chosen = str(graph.node_id[int(np.argmin(away))])
+    ends: Ends = st.session_state[f"{KEY}.ends"]
+    if len(ends) != 1:
+        st.session_state[f"{KEY}.ends"] = (chosen,)
+    elif chosen != ends[0]:
+        st.session_state[f"{KEY}.ends"] = (ends[0], chosen)
+
+
+def _scene(releases: list[RoadRelease], source: RoadSource, plan: Plan, view: str) -> Scene:
+    """The picture; kept until a release or the view changes."""
+    key = (view, *(id(release) for release in releases))
+    kept = st.session_state.get(f"{KEY}.scene")
+    if kept is not None and kept[0] == key:
+        found: Scene = kept[1]
+        return found
+    graph = source.data.graph
+    area = bounds(graph)
+    backdrop = [river()] if source.backdrop else []
+    top = max(top_count(release) for release in releases)
+    mode: Any = "single"
+    labels: tuple[str, ...] = ()
+    if view == VIEWS[1]:
+        marks = [*backdrop, *domain_marks(releases[0])]
+        legend = domain_legend()
+    elif len(releases) == 2:
+        mode, labels = "side", plan.methods
+        first, second = (
+            street_marks(release, top, side=side)
+            for release, side in zip(releases, ("left", "right"), strict=True)
+        )
+        marks, legend = [*backdrop, *first, *second], street_legend(top)
+    else:
+        marks, legend = [*backdrop, *street_marks(releases[0], top)], street_legend(top)
+    scene = Scene(
+        marks=marks,
+        camera=Camera(bounds=_centre(graph), key=source.key),
+        legend=legend,
+        mode=mode,
+        labels=labels,
+        picks=True,
+        domain=area,
+        description=f"Road network with noisy counts: {releases[0].header.guarantee}",
+    )
+    st.session_state[f"{KEY}.scene"] = (key, scene)
+    return scene
+
+
+def _centre(graph: RoadGraph) -> tuple[float, float, float, float]:
+    """The box of the middle 60 % of the streets' ends: towns, not the roads between them."""
+    place = node_degrees(graph)
+    (west, south), (east, north) = np.quantile(place, [0.2, 0.8], axis=0).tolist()
+    return west, south, east, north
+
+
+def _below(releases: list[RoadRelease], plan: Plan, workload: Paths) -> None:
+    """Facts, price list, downloads and a table in place of the map."""
+    for method, release in zip(plan.methods, releases, strict=False):
+        if len(releases) > 1:
+            st.markdown(f"**{plain(method)}**")
+        extra = release.header.extra
+        noise = float(np.sqrt(path_variance(release, workload).mean()))
+        seen = int((release.count > NOISE_SDS * release.noise_sd).sum())
+        facts = st.columns(4)
+        facts[0].metric(
+            "Streets kept of one trip (L)",
+            "–" if release.limit is None else f"{release.limit:,}",
+            help="Longer trips are cut to a random window of L streets, so that one trip moves at "
+            "most L counts.",
+        )
+        facts[1].metric(
+            "Visits kept (estimate)",
+            f"{extra['kept']:.0%}" if "kept" in extra else "–",
+            help="From the noisy lengths of the trips.",
+        )
+        facts[2].metric("Streets above the noise", f"{seen:,} of {len(release.graph):,}")
+        facts[3].metric(
+            "Noise of a typical query", f"± {2 * noise:,.0f}", help="Twice the root mean variance."
+        )
+    release = releases[0]
+    with st.expander("Where ε goes, and how trips are cut", icon=":material/payments:"):
+        st.dataframe(
+            [
+                {
+                    "purpose": row["purpose"],
+                    "ε": row["epsilon"],
+                    "share": row["epsilon"] / release.header.epsilon,
+                    "mechanism": row["mechanism"],
+                    "theorem": row["theorem"],
+                }
+                for row in release.header.budget
+            ],
+            hide_index=True,
+            width="stretch",
+            column_config={
+                "share": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1)
+            },
+        )
+        st.caption(
+            f"Neighbouring relation: {release.header.neighbouring}. "
+            f"Privacy unit: {release.header.unit}."
+        )
+        if "lengths" in release.header.extra:
+            st.markdown("Noisy number of trips by their streets; L is chosen from it.")
+            noisy = release.header.extra["lengths"]
+            st.bar_chart(
+                {"streets": list(range(1, len(noisy) + 1)), "trips (noisy)": noisy},
+                x="streets",
+                y="trips (noisy)",
+                height=220,
+            )
+    with st.expander("Download this release", icon=":material/download:"):
+        for label, name in (
+            ("GeoParquet", "roads.parquet"),
+            ("GeoJSON", "roads.geojson"),
+            ("CSV", "roads.csv"),
+        ):
+            st.download_button(
+                label, partial(_file, release, name), name, key=f"{KEY}.{name}", on_click="ignore"
+            )
+    with st.expander("The map as a table", icon=":material/table:"):
+        order = np.argsort(-release.count)[:1_000]
+        ends = release.graph.node_id[release.graph.ends[order]]
+        st.dataframe(
+            {
+                "edge": release.graph.edge_id[order],
+                "from": ends[:, 0],
+                "to": ends[:, 1],
+                "noisy count": release.count[order].round(1),
+                "noise sd": release.noise_sd[order].round(1),
+            },
+            hide_index=True,
+            width="stretch",
+        )
+        st.caption("The 1,000 streets with the largest noisy counts; the download has all.")
+
+
+def _file(release: RoadRelease, name: str) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
+        path = Path(folder) / name
+        if path.suffix == ".parquet":
+            save(release, path)
+        else:
+            export(release, path)
+        return path.read_bytes()
+
+
+def _remember(source: RoadSource, plan: Plan) -> None:
+    permalink.write(
+        {
+            "data": source.key if source.backdrop else None,
+            "method": plan.methods[0],
+            "with": plan.methods[1] if len(plan.methods) > 1 else None,
+            "epsilon": f"{plan.epsilon:g}",
+            "workload": plan.workload,
+            "seed": str(st.session_state[f"{KEY}.seed"]) if source.data.public else None,
+        }
+    )
