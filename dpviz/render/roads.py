@@ -27,7 +27,7 @@ widths too, so that hue carries nothing alone."""
 
 GREY = (140, 146, 154, 120)
 NEGATIVE = (200, 120, 180, 200)
-WIDEST = 9.0
+WIDEST = 7.5
 TICKS = 4
 
 
@@ -86,7 +86,7 @@ def street_marks(release: RoadRelease, top: float, *, side: Side | None = None) 
     rows = (
         Row("trips (noisy)", "count", noise_sd="sd"),
         Row("edge", "edge"),
-        Row("sub-domain", "path"),
+        Row("sub-domain", "subdomain"),
     )
     found = []
     for kind, chosen, color, width in (
@@ -111,7 +111,7 @@ def street_marks(release: RoadRelease, top: float, *, side: Side | None = None) 
                     "count": count[edges],
                     "sd": sd[edges],
                     "edge": graph.edge_id[edges].astype(np.str_),
-                    "path": place[edges].astype(np.str_),
+                    "subdomain": place[edges].astype(np.str_),
                 },
             )
         )
@@ -133,9 +133,9 @@ def domain_marks(release: RoadRelease) -> tuple[Mark, ...]:
             color=hues(place),
             width=2.6,
             title="Sub-domain",
-            rows=(Row("sub-domain", "path"), Row("its edges", "size"), Row("edge", "edge")),
+            rows=(Row("sub-domain", "subdomain"), Row("its edges", "size"), Row("edge", "edge")),
             extra={
-                "path": place.astype(np.str_),
+                "subdomain": place.astype(np.str_),
                 "size": size[place].astype(np.str_),
                 "edge": graph.edge_id.astype(np.str_),
             },

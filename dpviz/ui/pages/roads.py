@@ -180,9 +180,7 @@ def _publish(source: RoadSource, plan: Plan, method: str, **how: Any) -> RoadRel
     if "max_length" in chosen.knobs():
         chosen = find(method, max_length=plan.max_length)
     workload = _workload(source.data.graph, plan.workload)
-    return publish(
-        source.data, workload, chosen, plan.epsilon, neighbours=plan.neighbours, **how
-    )
+    return publish(source.data, workload, chosen, plan.epsilon, neighbours=plan.neighbours, **how)
 
 
 def _public(source: RoadSource, plan: Plan) -> list[RoadRelease]:
@@ -259,9 +257,7 @@ def _warn(releases: list[RoadRelease], plan: Plan, workload: Paths) -> None:
 
 
 @st.fragment
-def _map_and_answer(
-    releases: list[RoadRelease], source: RoadSource, plan: Plan, view: str
-) -> None:
+def _map_and_answer(releases: list[RoadRelease], source: RoadSource, plan: Plan, view: str) -> None:
     """The map and its answer: a click reruns this part only."""
     labels = [""] if len(releases) == 1 else [f"· {method}" for method in plan.methods]
     left, right = st.columns([7, 3], gap="medium")
@@ -318,10 +314,8 @@ def _scene(releases: list[RoadRelease], source: RoadSource, plan: Plan, view: st
         legend = domain_legend()
     elif len(releases) == 2:
         mode, labels = "side", plan.methods
-        first, second = (
-            street_marks(release, top, side=side)
-            for release, side in zip(releases, ("left", "right"), strict=True)
-        )
+        first = street_marks(releases[0], top, side="left")
+        second = street_marks(releases[1], top, side="right")
         marks, legend = [*backdrop, *first, *second], street_legend(top)
     else:
         marks, legend = [*backdrop, *street_marks(releases[0], top)], street_legend(top)
@@ -340,9 +334,9 @@ def _scene(releases: list[RoadRelease], source: RoadSource, plan: Plan, view: st
 
 
 def _centre(graph: RoadGraph) -> tuple[float, float, float, float]:
-    """The box of the middle 60 % of the streets' ends: towns, not the roads between them."""
+    """The box of the middle 80 % of the streets' ends: towns, not the roads between them."""
     place = node_degrees(graph)
-    (west, south), (east, north) = np.quantile(place, [0.2, 0.8], axis=0).tolist()
+    (west, south), (east, north) = np.quantile(place, [0.1, 0.9], axis=0).tolist()
     return west, south, east, north
 
 

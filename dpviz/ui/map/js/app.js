@@ -20,6 +20,7 @@ import {binaryData, columns} from './wire.js';
 
 const ACCENT = [255, 61, 87];
 const SETTLED = 700; // ms without movement before Python hears of the camera
+const REACH = 5; // pixels around a click in which a mark is still hit: lines are thin
 const THEMES = {
   light: {noise: [176, 182, 188, 120], negative: [226, 158, 146, 190], edge: [20, 24, 28, 90], line: [40, 50, 60]},
   dark: {noise: [96, 102, 110, 120], negative: [150, 98, 92, 190], edge: [235, 240, 245, 45], line: [205, 214, 222]},
@@ -57,7 +58,6 @@ export class MapApp {
       views: new gl.deck.MapView({id: 'main'}), viewState: {longitude: 0, latitude: 0, zoom: 1}, layers: [],
       onViewStateChange: ({viewState}) => this.moved(viewState),
       onHover: info => this.tooltip.show(info),
-      onClick: info => this.clicked(info),
       onAfterRender: () => this.rendered(),
       onError: error => console.warn('dpviz map:', error.message),
     });
@@ -261,9 +261,12 @@ export class MapApp {
     this.emit('shape', shape);
   }
 
-  clicked(info) {
-    if (!this.picks || this.tool || !info.layer || info.index < 0) return;
-    const [lon, lat] = info.coordinate;
+  /** A click at a pixel of the map: what lies within a few pixels of it is told to Python. */
+  clicked(x, y) {
+    if (!this.picks || this.tool) return;
+    const info = this.deck.pickObject({x, y, radius: REACH});
+    if (!info?.layer || info.index < 0) return;
+    const [lon, lat] = this.unproject([x, y]);
     this.trigger('pick', {layer: info.layer.id, index: info.index, lon, lat});
   }
 

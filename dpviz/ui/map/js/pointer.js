@@ -48,6 +48,7 @@ export class Pointer {
     const handle = event.target.closest?.('[data-corner]');
     const onControl = !handle && event.target.closest?.('[data-control]');
     const tool = handle ? 'handle' : this.app.tool ?? (event.shiftKey && this.app.tools.includes('rect') ? 'rect' : null);
+    this.press = onControl || tool ? null : [event.clientX, event.clientY];
     if (onControl || !tool) return;
     event.stopPropagation();
     event.preventDefault();
@@ -79,7 +80,14 @@ export class Pointer {
   }
 
   up(event) {
-    if (this.drag) {
+    if (this.press) {
+      // deck.gl's own click gives up where drawing is slow: its press may last 250 ms at most.
+      const [x, y] = this.press;
+      this.press = null;
+      const {left, top} = this.app.root.getBoundingClientRect();
+      const still = Math.hypot(event.clientX - x, event.clientY - y) < CLICK;
+      if (still) this.app.clicked(event.clientX - left, event.clientY - top);
+    } else if (this.drag) {
       event.stopPropagation();
       const {at: [x, y], before} = this.drag;
       this.drag = null;
