@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import colorsys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,14 @@ WIDEST = 7.5
 TICKS = 4
 
 
+_THIN: dict[str, Any] = {
+    "width_units": "meters",
+    "width_min_pixels": 1.0,
+    "width_max_pixels": WIDEST,
+}
+"""Streets grow with the zoom between these widths, so that a whole city stays legible."""
+
+
 def degrees(graph: RoadGraph) -> Float:
     """The graph's line points in longitude and latitude; a plane of its own is laid at 0, 0."""
     if graph.crs.upper() in {"EPSG:4326", "OGC:CRS84"}:
@@ -44,6 +52,13 @@ def degrees(graph: RoadGraph) -> Float:
     return np.asarray(
         (graph.line_xy - (low + high) / 2) * (0.2 / max(float((high - low).max()), 1e-12))
     )
+
+
+def _metres(graph: RoadGraph) -> float:
+    """The width in metres that stands for one pixel: an eighth of the median street's length."""
+    xy = degrees(graph)
+    across = xy[graph.line_start[1:] - 1] - xy[graph.line_start[:-1]]
+    return float(np.median(np.hypot(*across.T))) * 111_320 / 8
 
 
 def node_degrees(graph: RoadGraph) -> Float:
@@ -81,6 +96,7 @@ def street_marks(release: RoadRelease, top: float, *, side: Side | None = None) 
     above = count > NOISE_SDS * sd
     below = count < -NOISE_SDS * sd
     share = np.sqrt(np.clip(count / top, 0.0, 1.0))
+    unit = _metres(graph)
     name = f".{side}" if side else ""
     place = release.domains.path[release.domains.position]
     rows = (
@@ -103,7 +119,8 @@ def street_marks(release: RoadRelease, top: float, *, side: Side | None = None) 
                 f"{kind}{name}",
                 lines_of(graph, edges),
                 color=ramp(share[edges]) if color is None else color,
-                width=1.5 + (WIDEST - 1.5) * share[edges] if width is None else width,
+                width=unit * (1.5 + (WIDEST - 1.5) * share[edges] if width is None else width),
+                **_THIN,
                 side=side,
                 title="Street" if kind == "streets" else f"Street: {kind}",
                 rows=rows,
@@ -131,7 +148,8 @@ def domain_marks(release: RoadRelease) -> tuple[Mark, ...]:
             "domains",
             lines_of(graph, edges),
             color=hues(place),
-            width=2.6,
+            width=4.0 * _metres(graph),
+            **_THIN,
             title="Sub-domain",
             rows=(Row("sub-domain", "subdomain"), Row("its edges", "size"), Row("edge", "edge")),
             extra={
@@ -140,7 +158,15 @@ def domain_marks(release: RoadRelease) -> tuple[Mark, ...]:
                 "edge": graph.edge_id.astype(np.str_),
             },
         ),
-        points("pivots", node_degrees(graph)[pivots], color=(110, 110, 118, 210), radius=1.6),
+        points(
+            "pivots",
+            node_degrees(graph)[pivots],
+            color=(110, 110, 118, 220),
+            radius=3.0 * _metres(graph),
+            radius_units="meters",
+            radius_min_pixels=0.4,
+            radius_max_pixels=5.0,
+        ),
     )
 
 
@@ -150,8 +176,8 @@ def answer_marks(release: RoadRelease, edges: Int) -> list[Mark]:
     place = release.domains.path[release.domains.position[edges]]
     lines = lines_of(graph, edges)
     return [
-        paths("answer", lines, color=(*ACCENT, 120), width=14.0),
-        paths("runs", lines, color=hues(place), width=5.0),
+        paths("answer", lines, color=(*ACCENT, 130), width=11.0),
+        paths("runs", lines, color=hues(place), width=4.5),
     ]
 
 

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import tempfile
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from dpviz.errors import DpvizError
-from dpviz.network.files import export, save
-from dpviz.network.generate import clustered_workload, corridor_workload
 from dpviz.network.graph import RoadGraph
-from dpviz.network.methods import find, names
 from dpviz.network.paths import Paths
-from dpviz.network.publish import NEIGHBOURS, publish
-from dpviz.network.query import beats_zero, path_variance
+from dpviz.network.query import beats_zero
 from dpviz.network.release import RoadRelease
 from dpviz.render import Camera, Scene
 from dpviz.render.basemap import river
 from dpviz.render.roads import (
-    NOISE_SDS,
     bounds,
     domain_legend,
     domain_marks,
@@ -35,8 +27,10 @@ from dpviz.render.roads import (
 from dpviz.ui import permalink
 from dpviz.ui.map import map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.method_form import EPSILONS, nearest_epsilon
+from dpviz.ui.method_form import nearest_epsilon
 from dpviz.ui.road_answer import Ends, ends_form, path_answer
+from dpviz.ui.road_facts import release_facts
+from dpviz.ui.road_plan import Plan, plan_form, publish_plan, sample_queries
 from dpviz.ui.road_source import RoadSource, road_source
 from dpviz.ui.text import badge, plain
 
@@ -44,21 +38,6 @@ TITLE, ICON, ORDER = "Roads", ":material/route:", 4
 KEY = "roads"
 MAP = f"{KEY}.map"
 VIEWS = ("Trips", "Sub-domains")
-START = "event-histogram"
-COMBINATIONS = ("min+opt+tru",)
-CORRIDORS = "Shortest paths"
-WORKLOADS = ("2", "10", "20", "30", "40", "50", CORRIDORS)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What to publish: methods (one, or two to compare), ε, workload, relation, Δ."""
-
-    methods: tuple[str, ...]
-    epsilon: float
-    workload: str
-    neighbours: str
-    max_length: int
 
 
 def page() -> None:
@@ -67,7 +46,7 @@ def page() -> None:
     st.markdown("#### Trips on a road network")
     with st.sidebar:
         source = road_source(KEY, permalink.parameter("data"))
-        plan = _plan(source) if source is not None else None
+        plan = plan_form(KEY, source) if source is not None else None
     if source is None or plan is None:
         st.caption("Choose your files in the sidebar, or the built-in city to see its roads.")
         return
@@ -79,12 +58,12 @@ def page() -> None:
     if not releases:
         return
     st.markdown(badge(releases[0].header))
-    _warn(releases, plan, _workload(source.data.graph, plan.workload))
+    _warn(releases, plan, sample_queries(source.data.graph, plan.workload))
     view = st.segmented_control(
         "Show", VIEWS, default=VIEWS[0], key=f"{KEY}.view", label_visibility="collapsed"
     )
     _map_and_answer(releases, source, plan, view or VIEWS[0])
-    _below(releases, plan, _workload(source.data.graph, plan.workload))
+    release_facts(KEY, releases, plan, sample_queries(source.data.graph, plan.workload))
     _remember(source, plan)
 
 
@@ -97,90 +76,6 @@ def _restore() -> None:
     ends = [permalink.parameter(name) for name in ("from", "to")]
     st.session_state[f"{KEY}.ends"] = tuple(each for each in ends if each)
     st.session_state[f"{KEY}.seed"] = int(permalink.number("seed") or 0)
-
-
-def _plan(source: RoadSource) -> Plan:
-    """The form of the sidebar."""
-    st.divider()
-    options = [*sorted(names()), *COMBINATIONS]
-    start = permalink.parameter("method")
-    methods = [
-        st.selectbox(
-            "Method",
-            options,
-            index=options.index(start if start in options else START),
-            key=f"{KEY}.method",
-            format_func=_title,
-            help="How trips are cut, the network split and noise shared; the names are the "
-            "paper's, event-histogram chooses for the workload.",
-        )
-    ]
-    epsilon = st.select_slider(
-        "ε (privacy loss budget)",
-        EPSILONS,
-        key=f"{KEY}.epsilon",
-        format_func=lambda value: f"{value:g}",
-        help="Smaller is more private and noisier. The whole of ε is spent on this one release.",
-    )
-    saved = permalink.parameter("workload")
-    workload = st.selectbox(
-        "Queries to serve (public)",
-        WORKLOADS,
-        index=WORKLOADS.index(saved) if saved in WORKLOADS else 1,
-        key=f"{KEY}.workload",
-        format_func=lambda name: name if name == CORRIDORS else f"Paths of {name} streets",
-        help="Cuts, trees and truncation are chosen for these sample queries. They are public: "
-        "never drawn from the trips.",
-    )
-    if source.data.public and st.toggle(
-        "Compare with a second method",
-        value=permalink.parameter("with") in options,
-        key=f"{KEY}.compare",
-    ):
-        other = permalink.parameter("with")
-        methods.append(
-            st.selectbox(
-                "Second method",
-                options,
-                index=options.index(other if other in options else "dwork"),
-                key=f"{KEY}.other",
-                format_func=_title,
-            )
-        )
-    with st.expander("Parameters", icon=":material/tune:"):
-        neighbours = st.radio(
-            "Neighbouring relation",
-            list(NEIGHBOURS),
-            key=f"{KEY}.neighbours",
-            help="Add or remove one trip, or replace one for twice the noise.",
-        )
-        max_length = st.number_input(
-            "Δ: public bound on the streets of a trip",
-            1,
-            10_000,
-            100,
-            key=f"{KEY}.max_length",
-            help="Longer trips are cut. Choose it without looking at the trips.",
-        )
-    return Plan(tuple(methods), float(epsilon), workload, neighbours, int(max_length))
-
-
-def _title(name: str) -> str:
-    return f"{name} (recommended)" if name == START else name
-
-
-@st.cache_resource(show_spinner=False, max_entries=12, hash_funcs={RoadGraph: id})
-def _workload(graph: RoadGraph, name: str) -> Paths:
-    """The public sample queries."""
-    return corridor_workload(graph) if name == CORRIDORS else clustered_workload(graph, int(name))
-
-
-def _publish(source: RoadSource, plan: Plan, method: str, **how: Any) -> RoadRelease:
-    chosen = find(method)
-    if "max_length" in chosen.knobs():
-        chosen = find(method, max_length=plan.max_length)
-    workload = _workload(source.data.graph, plan.workload)
-    return publish(source.data, workload, chosen, plan.epsilon, neighbours=plan.neighbours, **how)
 
 
 def _public(source: RoadSource, plan: Plan) -> list[RoadRelease]:
@@ -200,7 +95,7 @@ def _public(source: RoadSource, plan: Plan) -> list[RoadRelease]:
     for key in keys:
         if key not in kept:
             with st.spinner("Cutting the network and drawing noise …"):
-                kept[key] = _publish(source, plan, key[0], seed=seed)
+                kept[key] = publish_plan(source, plan, key[0], seed=seed)
     for key in [key for key in kept if key not in keys]:
         del kept[key]
     return [kept[key] for key in keys]
@@ -226,7 +121,7 @@ def _sensitive(source: RoadSource, plan: Plan) -> list[RoadRelease]:
             bar.progress(min(fraction, 1.0), f"{what} …")
 
         spent[source.key] = before + plan.epsilon  # spent before any noise is drawn
-        release = _publish(source, plan, plan.methods[0], progress=report)
+        release = publish_plan(source, plan, plan.methods[0], progress=report)
         bar.empty()
         st.session_state[f"{KEY}.shown"] = (source.key, release)
     shown = st.session_state.get(f"{KEY}.shown")
@@ -249,8 +144,9 @@ def _warn(releases: list[RoadRelease], plan: Plan, workload: Paths) -> None:
     ]
     if useless:
         listed = " and ".join(plain(name) for name in useless)
+        verb = "does" if len(useless) == 1 else "do"
         st.warning(
-            f"At ε = {plan.epsilon:g}, {listed} does not beat answering zero: the noise of a "
+            f"At ε = {plan.epsilon:g}, {listed} {verb} not beat answering zero: the noise of a "
             "typical query is as large as its answer. Raise ε, choose longer queries, or lower Δ.",
             icon=":material/waves:",
         )
@@ -338,98 +234,6 @@ def _centre(graph: RoadGraph) -> tuple[float, float, float, float]:
     place = node_degrees(graph)
     (west, south), (east, north) = np.quantile(place, [0.1, 0.9], axis=0).tolist()
     return west, south, east, north
-
-
-def _below(releases: list[RoadRelease], plan: Plan, workload: Paths) -> None:
-    """Facts, price list, downloads and a table in place of the map."""
-    for method, release in zip(plan.methods, releases, strict=False):
-        if len(releases) > 1:
-            st.markdown(f"**{plain(method)}**")
-        extra = release.header.extra
-        noise = float(np.sqrt(path_variance(release, workload).mean()))
-        seen = int((release.count > NOISE_SDS * release.noise_sd).sum())
-        facts = st.columns(4)
-        facts[0].metric(
-            "Streets kept of one trip (L)",
-            "–" if release.limit is None else f"{release.limit:,}",
-            help="Longer trips are cut to a random window of L streets, so that one trip moves at "
-            "most L counts.",
-        )
-        facts[1].metric(
-            "Visits kept (estimate)",
-            f"{extra['kept']:.0%}" if "kept" in extra else "–",
-            help="From the noisy lengths of the trips.",
-        )
-        facts[2].metric("Streets above the noise", f"{seen:,} of {len(release.graph):,}")
-        facts[3].metric(
-            "Noise of a typical query", f"± {2 * noise:,.0f}", help="Twice the root mean variance."
-        )
-    release = releases[0]
-    with st.expander("Where ε goes, and how trips are cut", icon=":material/payments:"):
-        st.dataframe(
-            [
-                {
-                    "purpose": row["purpose"],
-                    "ε": row["epsilon"],
-                    "share": row["epsilon"] / release.header.epsilon,
-                    "mechanism": row["mechanism"],
-                    "theorem": row["theorem"],
-                }
-                for row in release.header.budget
-            ],
-            hide_index=True,
-            width="stretch",
-            column_config={
-                "share": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1)
-            },
-        )
-        st.caption(
-            f"Neighbouring relation: {release.header.neighbouring}. "
-            f"Privacy unit: {release.header.unit}."
-        )
-        if "lengths" in release.header.extra:
-            st.markdown("Noisy number of trips by their streets; L is chosen from it.")
-            noisy = release.header.extra["lengths"]
-            st.bar_chart(
-                {"streets": list(range(1, len(noisy) + 1)), "trips (noisy)": noisy},
-                x="streets",
-                y="trips (noisy)",
-                height=220,
-            )
-    with st.expander("Download this release", icon=":material/download:"):
-        for label, name in (
-            ("GeoParquet", "roads.parquet"),
-            ("GeoJSON", "roads.geojson"),
-            ("CSV", "roads.csv"),
-        ):
-            st.download_button(
-                label, partial(_file, release, name), name, key=f"{KEY}.{name}", on_click="ignore"
-            )
-    with st.expander("The map as a table", icon=":material/table:"):
-        order = np.argsort(-release.count)[:1_000]
-        ends = release.graph.node_id[release.graph.ends[order]]
-        st.dataframe(
-            {
-                "edge": release.graph.edge_id[order],
-                "from": ends[:, 0],
-                "to": ends[:, 1],
-                "noisy count": release.count[order].round(1),
-                "noise sd": release.noise_sd[order].round(1),
-            },
-            hide_index=True,
-            width="stretch",
-        )
-        st.caption("The 1,000 streets with the largest noisy counts; the download has all.")
-
-
-def _file(release: RoadRelease, name: str) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
-        path = Path(folder) / name
-        if path.suffix == ".parquet":
-            save(release, path)
-        else:
-            export(release, path)
-        return path.read_bytes()
 
 
 def _remember(source: RoadSource, plan: Plan) -> None:

@@ -1,0 +1,101 @@
+"""The page Roads without a browser: what it shows, asks, warns and refuses."""
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpviz.network.reading import city_trips
+from dpviz.network.routing import shortest_path
+from dpviz.render.roads import degrees, domain_marks, hues, node_degrees, street_marks, top_count
+
+SCRIPT = "from dpviz.ui.pages.roads import page\npage()\n"
+
+
+def opened(**parameters: str) -> AppTest:
+    app = AppTest.from_string(SCRIPT, default_timeout=120)
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def metrics(app: AppTest) -> dict[str, str]:
+    assert not app.exception
+    return {each.label: each.value for each in app.metric}
+
+
+def test_a_permalink_gives_the_shortest_path_with_its_interval() -> None:
+    app = opened(**{"from": "5790", "to": "4200", "seed": "3"})
+    shown = metrics(app)
+    assert "±" in shown["Noisy total"]
+    graph = city_trips().graph
+    edges = shortest_path(graph, 5790, 4200)
+    from dpviz.network.data import exact_visits
+
+    exact = int(exact_visits(city_trips())[edges].sum())
+    assert shown["Exact total (public data)"] == f"{exact:,}"
+    assert any(f"{len(edges)} streets in" in each.value for each in app.markdown)
+    assert not app.warning
+    assert any("NOT PRIVATE" in each.value for each in app.markdown)
+
+
+def test_a_hopeless_epsilon_is_said_plainly() -> None:
+    app = opened(epsilon="0.01", method="dwork")
+    assert "does not beat answering zero" in app.warning[0].value
+
+
+def test_two_methods_answer_side_by_side() -> None:
+    app = opened(**{"from": "5790", "to": "4200", "method": "basic", "with": "dwork"})
+    shown = metrics(app)
+    assert {"Noisy total · basic", "Noisy total · dwork"} <= set(shown)
+
+
+def test_an_unknown_place_is_refused_in_one_line() -> None:
+    app = opened(**{"from": "5790", "to": "nowhere"})
+    assert not app.exception
+    assert "is not in the road graph" in app.warning[0].value
+
+
+def test_own_files_are_asked_for() -> None:
+    app = opened(data="files")
+    assert not app.exception
+    assert "Choose a road graph and trips" in app.info[0].value
+
+
+@pytest.fixture(scope="module")
+def release():  # type: ignore[no-untyped-def]
+    from dpviz.network.generate import clustered_workload
+    from dpviz.network.publish import publish
+
+    data = city_trips()
+    return publish(data, clustered_workload(data.graph, 10), "min+opt+tru", 1.0, seed=1)
+
+
+def test_every_street_is_drawn_once_and_noise_is_grey(release) -> None:  # type: ignore[no-untyped-def]
+    marks = {mark.id: mark for mark in street_marks(release, top_count(release))}
+    assert sum(mark.table.num_rows for mark in marks.values()) == len(release.graph)
+    above = release.count > 2 * release.noise_sd
+    assert marks["streets"].table.num_rows == above.sum()
+    shown = np.array(marks["streets"].table["count"])
+    assert (np.diff(shown) >= 0).all()  # the busiest are drawn last
+    tree = {mark.id: mark for mark in domain_marks(release)}
+    assert tree["domains"].table.num_rows == len(release.graph)
+
+
+def test_hues_differ_between_neighbours() -> None:
+    colors = hues(np.arange(40)).astype(int)
+    assert np.abs(np.diff(colors, axis=0)).max(axis=1).min() > 60
+
+
+def test_a_plane_of_its_own_is_laid_on_the_map(odd_plane) -> None:  # type: ignore[no-untyped-def]
+    place = node_degrees(odd_plane)
+    np.testing.assert_allclose(place.min(axis=0), [-0.1, -0.05])
+    np.testing.assert_allclose(place.max(axis=0), [0.1, 0.05])
+    assert degrees(odd_plane).shape == odd_plane.line_xy.shape
+
+
+@pytest.fixture
+def odd_plane():  # type: ignore[no-untyped-def]
+    from dpviz.network.graph import road_graph
+
+    nodes = {"node": [1, 2, 3], "x": [0, 2000, 1000], "y": [0, 0, 1000]}
+    return road_graph(nodes, {"src": [1, 2], "dst": [2, 3]})
