@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpviz.datasets.basemap import base_map, city_backdrop
 from dpviz.render.marks import paths
 from dpviz.render.scene import Bounds, Mark
@@ -22,10 +25,18 @@ def outlines(bounds: Bounds | None = None) -> tuple[Mark, ...]:
     features = {each["properties"]["kind"]: each for each in base_map(wider, tolerance)["features"]}
     marks = []
     for kind, opacity, width in (("border", 90, 1.0), ("coast", 170, 1.2)):
-        lines = features[kind]["geometry"]["coordinates"]
+        whole = features[kind]["geometry"]["coordinates"]
+        lines = [part for line in whole for part in _unwrapped(line)]
         if lines:
             marks.append(paths(kind, lines, themed=opacity, width=width))
     return tuple(marks)
+
+
+def _unwrapped(line: list[list[float]]) -> list[NDArray[np.float64]]:
+    """A line cut where it leaves the map at ±180 degrees to go on at the other side."""
+    points = np.asarray(line, dtype=np.float64)
+    jumps = np.flatnonzero(np.abs(np.diff(points[:, 0])) > 180) + 1
+    return [part for part in np.split(points, jumps) if len(part) > 1]
 
 
 @lru_cache(maxsize=1)

@@ -16,6 +16,7 @@ from dpviz.release import Release
 from dpviz.render import Camera, Scene, boxes, cells, density_legend, scale_ends, with_noise
 from dpviz.render.basemap import outlines, river
 from dpviz.render.cells import domain_bounds
+from dpviz.render.colors import ACCENT
 from dpviz.ui import permalink
 from dpviz.ui.answers import answer_panel, history_table, rectangle_form
 from dpviz.ui.downloads import download_buttons, table_of_cells
@@ -145,8 +146,21 @@ def _sensitive_view(source: Source, choice: Choice) -> View | None:
             "**Build** in the sidebar.",
             icon=":material/lock:",
         )
+        _show_domain(source)
         return None
     return shown
+
+
+def _show_domain(source: Source) -> None:
+    """The public rectangle on the base map: all there is to see before a release."""
+    bounds = domain_bounds(source.handle.domain)
+    scene = Scene(
+        marks=[boxes("domain", [bounds], color=ACCENT, width=2.0), *outlines(bounds)],
+        camera=Camera(bounds=bounds, key=source.key),
+        domain=bounds,
+        description="The public rectangle; no release has been built yet",
+    )
+    map_view(scene, key=f"{KEY}.domain")
 
 
 def _kept(key: tuple[Any, ...], source: Source, make: Callable[[], Release]) -> View:
