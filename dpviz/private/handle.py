@@ -18,6 +18,7 @@ class DataHandle:
         public: whether its owner declares every record public.
         unit: the privacy unit in words.
         max_per_unit: most records of one privacy unit, 1 where a record is the unit.
+        dropped: how many records lay outside the domain; None unless the data is public.
     """
 
     def __init__(
@@ -29,12 +30,14 @@ class DataHandle:
         public: bool = False,
         unit: str = "one record",
         max_per_unit: int = 1,
+        dropped: int | None = None,
     ) -> None:
         self.name = name
         self.domain = domain
         self.public = public
         self.unit = unit
         self.max_per_unit = max_per_unit
+        self.dropped = dropped
         self.__index = index
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,14 @@ class Records:
             None if self.time is None else self.time[chosen],
             self.dropped,
         )
+
+    def inside(self, domain: Domain) -> Records:
+        """The records with a finite position in the domain's closed box."""
+        inside = _inside(self.points, domain)
+        if inside.all():
+            return self
+        dropped = self.dropped + int(len(inside) - inside.sum())
+        return replace(self.keep(inside), dropped=dropped)
 
 
 def columns(path: str | Path) -> Sequence[Column]:
@@ -128,16 +136,13 @@ def read_records(
         points = np.column_stack([read[name] for name in names])
         source_crs = crs or domain.crs
     points = _in_crs(points, source_crs, domain.crs)
-    inside = _inside(points, domain)
     if public:
-        _suspect_swap(points, inside, domain, table.name)
-    everything = Records(
+        _suspect_swap(points, domain, table.name)
+    return Records(
         points,
-        None if unit is None else _codes(read[unit]),
+        None if unit is None else unit_numbers(read[unit]),
         None if time is None else _times(read[time], time),
-        int(len(inside) - inside.sum()),
-    )
-    return everything if inside.all() else everything.keep(inside)
+    ).inside(domain)
 
 
 def bound_contributions(
@@ -216,11 +221,9 @@ def _inside(points: NDArray[np.float64], domain: Domain) -> NDArray[np.bool_]:
     return inside
 
 
-def _suspect_swap(
-    points: NDArray[np.float64], inside: NDArray[np.bool_], domain: Domain, name: str
-) -> None:
+def _suspect_swap(points: NDArray[np.float64], domain: Domain, name: str) -> None:
     """On public data only: say so when hardly any point fits, but most would with axes swapped."""
-    if domain.dims != 2 or inside.mean() > 0.01 if len(inside) else True:
+    if domain.dims != 2 or len(points) == 0 or _inside(points, domain).mean() > 0.01:
         return
     if _inside(points[:, ::-1], domain).mean() > 0.5:
         first, second = domain.columns
@@ -229,7 +232,7 @@ def _suspect_swap(
         )
 
 
-def _codes(column: Any) -> NDArray[np.int64]:
+def unit_numbers(column: Any) -> NDArray[np.int64]:
     """A number for each distinct value; all missing values count as one unit."""
     import pyarrow as pa
     import pyarrow.compute as pc
