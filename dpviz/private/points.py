@@ -112,7 +112,7 @@ def read_records(
         domain: the public box; a file without any record inside gives empty records.
         columns: names of the coordinates in the domain's order; None takes the geometry, if the
             file has one, or recognises usual names.
-        crs: the CRS of the coordinates; None takes the file's, or the domain's for plain columns.
+        crs: the CRS of plain columns (None: the domain's), and of geometry whose file states none.
         unit: name of the column of the privacy unit.
         time: name of the column of the time.
         public: the data are public, so a suspected swap of the axes may be reported.
@@ -127,7 +127,7 @@ def read_records(
     extra = [name for name in (unit, time) if name is not None]
     if names is None:
         points = table.places()
-        source_crs = crs or table.crs
+        source_crs = table.crs or crs
         if source_crs is None:
             raise DataError(f"{table.name} does not state its CRS: name it, for example EPSG:4326")
         read = table.read(extra, [])
@@ -140,7 +140,7 @@ def read_records(
         _suspect_swap(points, domain, table.name)
     return Records(
         points,
-        None if unit is None else unit_numbers(read[unit]),
+        None if unit is None else unit_numbers(read[unit], unit),
         None if time is None else _times(read[time], time),
     ).inside(domain)
 
@@ -232,20 +232,30 @@ def _suspect_swap(points: NDArray[np.float64], domain: Domain, name: str) -> Non
         )
 
 
-def unit_numbers(column: Any) -> NDArray[np.int64]:
-    """A number for each distinct value; all missing values count as one unit."""
+def unit_numbers(column: Any, name: str) -> NDArray[np.int64]:
+    """A number for each distinct value (n,), int64; all missing values count as one unit.
+
+    Raises:
+        DataError: values that have no equality, such as lists.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if isinstance(column, np.ndarray):
         column = pa.array(column, from_pandas=True)
-    if not pa.types.is_dictionary(column.type):
-        column = pc.dictionary_encode(column, null_encoding="encode")
-    chunked = isinstance(column, pa.ChunkedArray)
-    column = column.unify_dictionaries().combine_chunks() if chunked else column
     if isinstance(column, pa.ChunkedArray):
-        column = column.chunk(0)
-    return np.asarray(column.indices.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
+        column = column.combine_chunks()
+    if pa.types.is_null(column.type):
+        return np.zeros(len(column), dtype=np.int64)
+    if pa.types.is_dictionary(column.type):  # its dictionary may repeat values
+        column = column.cast(column.type.value_type)
+    try:
+        encoded = pc.dictionary_encode(column, null_encoding="encode")
+    except pa.ArrowNotImplementedError:
+        raise DataError(
+            f"column {shown(name)} holds {column.type}: a privacy unit is a number or a text"
+        ) from None
+    return np.asarray(encoded.indices.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def _times(column: Any, name: str) -> NDArray[Any]:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from dpviz.datasets import DATASETS
+from dpviz.datasets import DATASETS, Dataset
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
-from dpviz.private.points import bound_contributions, read_records
+from dpviz.private.points import Records, bound_contributions, read_records, unit_numbers
 
 
 def load(
@@ -34,7 +34,8 @@ def load(
             or the name of a built-in data set.
         domain: the public box; a built-in data set has its own. Records outside are dropped.
         columns: coordinate columns in the domain's order; recognised by their names otherwise.
-        crs: CRS of plain coordinate columns; the domain's by default.
+        crs: CRS of plain coordinate columns, and of geometry whose file does not state one; the
+            domain's by default for columns.
         unit: column that names the privacy unit (a person); by default a record is the unit.
         max_per_unit: with ``unit``, at most this many records of each are kept, chosen at random.
         public: whether the owner declares every record public; false for files by default.
@@ -48,14 +49,13 @@ def load(
         built_in = DATASETS[str(source)]
         domain = domain or built_in.domain
         public = built_in.public if public is None else public
-        points = built_in.points()
-        keys = None
-        if unit is not None:
-            table = built_in.table()
-            if unit not in table:
-                raise DataError(f"no column {unit!r}: the columns are {', '.join(table)}")
-            keys = np.unique(table[unit], return_inverse=True)[1].astype(np.int64)
+        records = _built_in(built_in, domain, columns, unit)
     else:
+        if not path.suffix and not path.exists():
+            raise DataError(
+                f"no file and no built-in data set {str(source)!r}: "
+                f"give a path, or one of {', '.join(DATASETS)}"
+            )
         if domain is None:
             raise DataError(
                 f"{path.name}: give a domain, the public box, chosen without looking at the records"
@@ -63,16 +63,18 @@ def load(
         records = read_records(
             path, domain, columns=columns, crs=crs, unit=unit, public=bool(public)
         )
-        points, keys = records.points, records.unit
-    if unit is not None and keys is not None:
-        points = points[bound_contributions(keys, max_per_unit)]
+    if records.unit is not None:
+        # A seed only where the data is public: elsewhere it would tell who was left out.
+        random = np.random.default_rng(0) if public else None
+        records = records.keep(bound_contributions(records.unit, max_per_unit, random))
     return DataHandle(
         name or path.stem,
         domain,
-        PointIndex.from_points(domain, points),
+        PointIndex.from_points(domain, records.points),
         public=bool(public),
         unit="one record" if unit is None else f"one {unit} with at most {max_per_unit} records",
         max_per_unit=1 if unit is None else max_per_unit,
+        dropped=records.dropped if public else None,
     )
 
 
@@ -95,3 +97,18 @@ def public_extent(
     west, south = (low - margin).tolist()
     east, north = (high + margin).tolist()
     return west, south, east, north
+
+
+def _built_in(
+    dataset: Dataset, domain: Domain, columns: Sequence[str] | None, unit: str | None
+) -> Records:
+    """The records of a built-in data set inside the domain."""
+    names = tuple(columns or dataset.domain.columns)
+    if len(names) != domain.dims:
+        raise DataError(f"{len(names)} columns for {domain.dims} dimensions: name one for each")
+    table = dataset.table()
+    for column in (*names, *([unit] if unit else [])):
+        if column not in table:
+            raise DataError(f"no column {column!r} in {dataset.name}: it has {', '.join(table)}")
+    points = np.column_stack([table[column] for column in names])
+    return Records(points, unit_numbers(table[unit], unit) if unit else None).inside(domain)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -57,9 +58,11 @@ class Table(Protocol):
 
 @contextmanager
 def parsing(name: str, what: str) -> Iterator[None]:
-    """Turn whatever a parser raises into one line that quotes no record."""
+    """Turn whatever a parser raises into one line that quotes no record; drop its warnings."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     except DataError:
         raise
     except Exception:

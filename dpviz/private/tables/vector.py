@@ -51,6 +51,8 @@ class VectorFile:
         """The named fields; those in `numeric` as float64."""
         import pyarrow as pa
 
+        if not names:
+            return {}
         pick([column for column in self.columns if column.kind != "geometry"], names, self.name)
         meta, values = self._raw(names, geometry=False)[::3]
         columns = dict(zip(meta["fields"], map(pa.array, values), strict=True))
