@@ -25,8 +25,11 @@ FLAGS = [
     "--disable-sync",
 ]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-START = 60
+START = 90
 """Seconds that a server may take."""
+
+PATIENCE = 90_000
+"""Milliseconds that anything on a page may take, on a busy machine without a GPU."""
 
 
 def installed_browser():
@@ -49,8 +52,9 @@ def install_browser():
 
 @pytest.fixture(scope="session")
 def browser():
-    from playwright.sync_api import Error, sync_playwright
+    from playwright.sync_api import Error, expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         path = installed_browser() or install_browser()
         try:
@@ -112,6 +116,7 @@ def open_page(browser):
             viewport={"width": width, "height": height}, color_scheme=scheme
         )
         contexts.append(context)
+        context.set_default_timeout(PATIENCE)
         context.route("**/*", local)
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))

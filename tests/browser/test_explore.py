@@ -12,13 +12,12 @@ from dpviz.render import with_noise
 from tests.browser.conftest import ROOT, serving
 
 pytestmark = pytest.mark.browser
-SLOW = 45_000
 
 
 def the_map(page):
     """The map, once everything asked for is on the screen."""
     found = page.locator("[data-testid=dpviz-map][data-rendered]").first
-    found.wait_for(timeout=SLOW)
+    found.wait_for()
     return found
 
 
@@ -65,7 +64,7 @@ def test_a_drawn_rectangle_is_answered_by_the_engine_and_kept_in_the_address(
     found = the_map(page)
     page.get_by_test_id("dpviz-draw").click()
     drag(page, found, (0.2, 0.4), (0.5, 0.75))
-    expect(metric(page)).to_be_visible(timeout=SLOW)
+    expect(metric(page)).to_be_visible()
     rect = shape(found)["rect"]
     assert release.domain.lower[0] < rect[0] < rect[2] < release.domain.upper[0]
     expect(metric(page)).to_have_text(expected(release, rect))
@@ -75,7 +74,7 @@ def test_a_drawn_rectangle_is_answered_by_the_engine_and_kept_in_the_address(
     before = metric(page).inner_text()
     page.reload()
     found = the_map(page)
-    expect(metric(page)).to_have_text(before, timeout=SLOW)
+    expect(metric(page)).to_have_text(before)
 
     corner = page.locator(".handle[data-corner='2']").bounding_box()
     x, y = corner["x"] + corner["width"] / 2, corner["y"] + corner["height"] / 2
@@ -88,7 +87,7 @@ def test_a_drawn_rectangle_is_answered_by_the_engine_and_kept_in_the_address(
     assert east > rect[2]
     assert north > rect[3]
     page.get_by_test_id("dpviz-clear").click()
-    expect(metric(page)).to_have_count(0, timeout=SLOW)
+    expect(metric(page)).to_have_count(0)
     expect(page.locator(".handle:visible")).to_have_count(0)
 
 
@@ -96,7 +95,7 @@ def test_the_keyboard_and_the_form_do_what_the_mouse_does(app, open_page, releas
     page = open_page(f"{app}/?rect=14.5,-24.0,14.7,-23.8&epsilon=1&seed=0")
     found = the_map(page)
     rect = [14.5, -24.0, 14.7, -23.8]
-    expect(metric(page)).to_have_text(expected(release, rect), timeout=SLOW)
+    expect(metric(page)).to_have_text(expected(release, rect))
     handles = page.locator(".handle:visible")
     expect(handles).to_have_count(4)
 
@@ -110,7 +109,7 @@ def test_the_keyboard_and_the_form_do_what_the_mouse_does(app, open_page, releas
     page.wait_for_function("old => !location.search.includes(old)", arg="rect=14.500000")
     drawn = shape(found)["rect"]
     assert drawn != rect
-    expect(metric(page)).to_have_text(expected(release, drawn), timeout=SLOW)
+    expect(metric(page)).to_have_text(expected(release, drawn))
 
     page.get_by_text("Rectangle by numbers").click()
     page.get_by_label("west", exact=True).fill("14.6")
@@ -119,10 +118,8 @@ def test_the_keyboard_and_the_form_do_what_the_mouse_does(app, open_page, releas
     page.get_by_label("north", exact=True).fill("-23.9")
     page.get_by_role("button", name="Ask").click()
     typed = [14.6, -24.0, 14.8, -23.9]
-    expect(metric(page)).to_have_text(expected(release, typed), timeout=SLOW)
-    expect(found).to_have_attribute(
-        "data-shape", '{"kind":"rect","rect":[14.6,-24,14.8,-23.9]}', timeout=SLOW
-    )
+    expect(metric(page)).to_have_text(expected(release, typed))
+    expect(found).to_have_attribute("data-shape", '{"kind":"rect","rect":[14.6,-24,14.8,-23.9]}')
 
 
 def test_view_controls_need_no_python_and_less_epsilon_redraws_where_one_looks(app, open_page):
@@ -134,7 +131,7 @@ def test_view_controls_need_no_python_and_less_epsilon_redraws_where_one_looks(a
     before, seen = found.evaluate(camera), int(found.get_attribute("data-rendered"))
     page.get_by_role("slider").first.focus()
     page.keyboard.press("ArrowLeft")
-    expect(found).to_have_attribute("data-rendered", str(seen + 1), timeout=SLOW)
+    expect(found).to_have_attribute("data-rendered", str(seen + 1))
     assert found.evaluate(camera) == before
     page.wait_for_url(re.compile(r"epsilon=0\.8"))
 
@@ -144,7 +141,7 @@ def test_view_controls_need_no_python_and_less_epsilon_redraws_where_one_looks(a
     page.get_by_test_id("dpviz-outlines").uncheck()
     page.mouse.move(*at(found, 0.5, 0.6))
     tooltip = page.get_by_test_id("dpviz-tooltip")
-    expect(tooltip).to_contain_text("±", timeout=SLOW)
+    expect(tooltip).to_contain_text("±")
     expect(tooltip).to_contain_text(re.compile(r"Level\s*2"))
 
 
@@ -153,11 +150,11 @@ def test_sensitive_data_show_nothing_before_they_are_paid_for_and_nothing_exact_
 ):
     page = open_page(f"{app}/?data=city-50k&sensitive=1&epsilon=1&rect=14.5,-24.0,14.7,-23.8")
     build = page.get_by_role("button", name=re.compile("Build: spend"))
-    build.wait_for(timeout=SLOW)
+    build.wait_for()
     assert page.locator("[data-testid=dpviz-legend]").count() == 0
     build.click()
     the_map(page)
-    expect(metric(page)).to_be_visible(timeout=SLOW)
+    expect(metric(page)).to_be_visible()
     text = page.locator("[data-testid=stMain]").inner_text().lower()
     assert "not private" not in text
     assert "exact count" not in text
@@ -173,14 +170,14 @@ def test_names_of_columns_are_never_markup(app, open_page, tmp_path):
     page = open_page(f"{app}/?data=Your own file")
     page.locator("input[type=file]").set_input_files(file)
     column = page.get_by_role("combobox", name="Longitude / x")
-    expect(column).to_be_visible(timeout=SLOW)
+    expect(column).to_be_visible()
     column.click()
-    expect(page.get_by_role("option", name=evil)).to_be_visible(timeout=SLOW)
+    expect(page.get_by_role("option", name=evil)).to_be_visible()
     page.keyboard.press("Escape")
     for side, value in zip(("west", "south", "east", "north"), (14, -24, 15, -23), strict=True):
         page.get_by_label(side, exact=True).fill(str(value))
         page.keyboard.press("Tab")
-    page.get_by_role("button", name=re.compile("Build: spend")).click(timeout=SLOW)
+    page.get_by_role("button", name=re.compile("Build: spend")).click()
     the_map(page)
     assert page.evaluate("window.pwned") is None
     assert page.locator("img[src=x]").count() == 0

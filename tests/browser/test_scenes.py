@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import serving
-from tests.browser.test_explore import SLOW, at, drag, shape, the_map
+from tests.browser.test_explore import at, drag, shape, the_map
 
 pytestmark = pytest.mark.browser
 
@@ -34,7 +34,7 @@ def test_two_sides_share_one_camera_and_one_rectangle(scenes, open_page):
     )
     assert ["left", "left"] in shown
     assert ["right", "right"] in shown
-    expect(page.get_by_text(re.compile(r"^shape Shape\(rect"))).to_be_visible(timeout=SLOW)
+    expect(page.get_by_text(re.compile(r"^shape Shape\(rect"))).to_be_visible()
 
 
 def test_the_divider_moves_and_a_polygon_is_drawn(scenes, open_page):
@@ -55,7 +55,7 @@ def test_the_divider_moves_and_a_polygon_is_drawn(scenes, open_page):
         page.wait_for_timeout(350)  # or two clicks would be a double click
     page.mouse.dblclick(*at(found, 0.3, 0.6))
     assert len(shape(found)["ring"]) == 4
-    expect(page.get_by_text(re.compile(r"ring=\(\("))).to_be_visible(timeout=SLOW)
+    expect(page.get_by_text(re.compile(r"ring=\(\("))).to_be_visible()
 
 
 def test_a_click_is_told_a_tooltip_is_text_and_the_clock_runs(scenes, open_page):
@@ -63,7 +63,7 @@ def test_a_click_is_told_a_tooltip_is_text_and_the_clock_runs(scenes, open_page)
     found = the_map(page)
     page.mouse.move(*at(found, 0.5, 0.5))
     tooltip = page.get_by_test_id("dpviz-tooltip")
-    expect(tooltip).to_contain_text("<b>Here</b>", timeout=SLOW)
+    expect(tooltip).to_contain_text("<b>Here</b>")
     expect(tooltip).to_contain_text("1,240 ± 60 a day")
     expect(tooltip).to_contain_text("<u>a place</u>")
     first = found.evaluate("e => e.__dpviz.clock.time")
@@ -74,7 +74,7 @@ def test_a_click_is_told_a_tooltip_is_text_and_the_clock_runs(scenes, open_page)
     page.wait_for_timeout(300)
     assert found.evaluate("e => e.__dpviz.clock.time") == stopped
     page.mouse.click(*at(found, 0.5, 0.5))
-    expect(page.get_by_text("pick ('places', 0)")).to_be_visible(timeout=SLOW)
+    expect(page.get_by_text("pick ('places', 0)")).to_be_visible()
 
 
 def test_the_picture_is_a_png(scenes, open_page, tmp_path):
@@ -83,7 +83,7 @@ def test_the_picture_is_a_png(scenes, open_page, tmp_path):
     view = page.get_by_test_id("dpviz-view")
     if view.get_attribute("open") is None:
         view.locator("summary").click()
-    with page.expect_download(timeout=SLOW) as saved:
+    with page.expect_download() as saved:
         page.get_by_test_id("dpviz-save").click()
     saved.value.save_as(tmp_path / "map.png")
     assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
