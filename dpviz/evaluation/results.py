@@ -10,7 +10,6 @@ import csv
 import io
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from pathlib import Path
@@ -172,7 +171,10 @@ def _checksum(rects: np.ndarray[Any, Any]) -> str:
 
 
 def _replace(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(suffix=path.suffix, prefix=".dpviz-", dir=path.parent)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-    Path(temporary).replace(path)
+    # An ordinary new file, so that it gets the permissions that the user's umask gives.
+    temporary = path.with_name(f".dpviz-{os.getpid()}-{path.name}")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
