@@ -86,7 +86,7 @@ class KdTree(Method):
         False, "Exponential medians with the paper's ε/2, which wastes half of ε"
     )
     log_grid: int | None = knob(
-        None, "Cell medians: log2 of the grid's cells per side; 2^18 cells by default", 1, 10,
+        None, "Cell medians: log2 of the grid's cells per side; 2^18 cells by default", 1, 20,
         optional=True,
     )  # fmt: skip
 
@@ -126,7 +126,7 @@ class KdTree(Method):
     def cuts(self, noise: Noise, shares: tuple[Share, ...], column: Column) -> Int:
         """The cuts of one median level; ``shares`` are one share, or two for noisy means."""
         if self.sampling < 1:
-            column = column.with_weights(poisson_sample(noise, column.weights, self.sampling))
+            column = column.sampled(poisson_sample(noise, column.weights, self.sampling))
             shares = tuple(share.on_sample(self.sampling) for share in shares)
         if self.median == "noisy_mean":
             return mean_cuts(noise, (shares[0], shares[1]), column)
@@ -162,7 +162,12 @@ class KdTree(Method):
     def _build_on_grid(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """A kd-tree over the noisy cells of a grid, then fresh counts of its leaves."""
         dims = index.domain.dims
-        power = 18 // dims if self.log_grid is None else min(self.log_grid, 20 // dims)
+        power = 18 // dims if self.log_grid is None else self.log_grid
+        if power * dims > 20 or power > index.domain.bits:
+            raise ParameterError(
+                f"kdtree: log_grid={power}: 2^{power * dims} cells in {dims} dimensions: "
+                f"choose up to {20 // dims}"
+            )
         edges = [grid_edges(index.domain.side, 1 << power)] * dims
         share = budget.spend(0.5 * budget.epsilon, "cell grid", mechanism="geometric")
         noisy, _ = geometric(noise, share, index.histogram(edges))

@@ -287,10 +287,19 @@ def poisson_sample(noise: Noise, weights: ArrayLike, rate: float) -> Int:
     its size must stay unpublished.
     """
     weights = np.asarray(weights, dtype=np.int64)
-    stays = noise.words(int(weights.sum())) < np.uint64(min(rate * 2.0**64, 2.0**64 - 2.0**11))
-    kept = np.concatenate([[0], np.cumsum(stays)])
     ends = np.cumsum(weights)
-    return np.asarray(kept[ends] - kept[ends - weights], dtype=np.int64)
+    n = int(ends[-1]) if len(ends) else 0
+    # From one record that stays to the next: geometric gaps, so that the work is of the sample's
+    # size; the draws reach past the last record but for odds of e^−30, and then there are more.
+    many = int(n * rate + 8 * math.sqrt(n * rate) + 40)
+    stays: Int = np.zeros(0, dtype=np.int64)
+    reached = -1
+    while reached < n - 1:
+        gaps = np.floor(exponential_draws(noise, many) / -math.log1p(-rate)) + 1
+        places = reached + np.cumsum(np.minimum(gaps, n)).astype(np.int64)
+        stays, reached = np.concatenate([stays, places]), int(places[-1])
+    owner = np.searchsorted(ends, stays[stays < n], side="right")
+    return np.bincount(owner, minlength=len(weights))
 
 
 def published_laplace(noise: Noise, share: Share, values: ArrayLike, scale: ArrayLike) -> Float:

@@ -33,7 +33,7 @@ class Column:
 
     Attributes:
         values: coordinates, sorted inside each cell, int64 of shape (m,).
-        weights: records at each, int64; 0 is allowed.
+        weights: records at each, int64.
         starts: first row of each cell, and m at the end, int64 of shape (k + 1,).
         lo: limits of the cells along the coordinate, int64 of shape (k,).
         hi: exclusive; hi − lo ≥ 2.
@@ -48,9 +48,11 @@ class Column:
     def __len__(self) -> int:
         return len(self.lo)
 
-    def with_weights(self, weights: Int) -> Column:
-        """The same places with other numbers of records, for instance of a sample."""
-        return Column(self.values, weights, self.starts, self.lo, self.hi)
+    def sampled(self, weights: Int) -> Column:
+        """The same cells with a sample of their records: how many stay at each place."""
+        kept = np.flatnonzero(weights)
+        starts = np.searchsorted(kept, self.starts)
+        return Column(self.values[kept], weights[kept], starts, self.lo, self.hi)
 
     def distinct(self) -> tuple[Int, Int, Int]:
         """Distinct values inside each cell.

@@ -172,12 +172,22 @@ def test_exact_cuts_balance_best(records):
     assert imbalance[cut - 1] == min(imbalance)
 
 
-def test_samples_keep_each_record_at_the_rate():
-    """Binomial: 5.5 standard deviations, false alarm 4e-8."""
-    weights = np.array([10_000, 0, 3, 90_000])
-    kept = poisson_sample(SimulatedNoise(4), weights, 0.01)
-    assert (kept <= weights).all()
-    assert abs(kept.sum() - 1000.03) < 5.5 * math.sqrt(100_003 * 0.01 * 0.99)
+@pytest.mark.parametrize("rate", [0.001, 0.01, 0.5, 0.99])
+def test_samples_keep_each_record_at_the_rate(rate):
+    """Each count within 6 standard deviations of its binomial (false alarm 1e-8 for all)."""
+    weights = np.array([1, 0, 30_000, 7, 90_000, 1])
+    runs = np.array([poisson_sample(SimulatedNoise(seed), weights, rate) for seed in range(40)])
+    assert (runs <= weights).all()
+    spread = np.sqrt(40 * weights * rate * (1 - rate))
+    assert (np.abs(runs.sum(axis=0) - 40 * weights * rate) <= 6 * spread + 5).all()
+
+
+def test_samples_of_one_record_are_coin_flips():
+    """20,000 lone records in one draw: neighbours in the list are independent (4.9 s.d., 1e-6)."""
+    kept = poisson_sample(SimulatedNoise(3), np.ones(20_000, dtype=np.int64), 0.3)
+    pairs = (kept[::2] & kept[1::2]).sum()
+    assert abs(pairs - 900) < 4.9 * math.sqrt(10_000 * 0.09 * 0.91)
+    assert len(poisson_sample(SimulatedNoise(3), np.zeros(0, dtype=np.int64), 0.3)) == 0
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.3, 1.0])

@@ -1,0 +1,37 @@
+"""The command that redoes figures of the papers on built-in public data."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dpviz.cli.root import Json, app, emit, progress
+
+
+@app.command()
+def reproduce(
+    name: Annotated[
+        str, typer.Argument(help="fanout (PrivTree, appendix B) or medians (ICDE 2012, figure 4).")
+    ],
+    output: Annotated[str, typer.Option("--output", "-o", help="A folder that exists.")],
+    repeats: Annotated[int, typer.Option(help="Repetitions with fresh noise.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Of data, queries and simulated noise.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Redo a figure of a paper and compare with what the paper says of it."""
+    from dpviz.evaluation.figures import reproduce as redo
+
+    statements = redo(name, Path(output), repeats, seed, progress())
+    lines = [
+        f"{'agrees' if each.agrees else 'DISAGREES'}: {each.claim}\n    {each.found}"
+        for each in statements
+    ]
+    facts = {
+        "figure": name,
+        "output": output,
+        "statements": [dataclasses.asdict(each) for each in statements],
+    }
+    emit(facts, as_json, "\n".join([*lines, f"{output}/{name}.md"]))

@@ -1,0 +1,40 @@
+"""Figures of the papers, redone: each is one module with ``reproduce``, found by name.
+
+Built-in public data and simulated noise only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from dpviz.errors import ParameterError
+from dpviz.evaluation.figures import fanout, medians
+from dpviz.evaluation.figures.report import Statement
+from dpviz.progress import Progress
+
+Reproduction = Callable[[Path, int, int, Progress | None], list[Statement]]
+
+FIGURES: dict[str, Reproduction] = {"fanout": fanout.reproduce, "medians": medians.reproduce}
+"""What can be redone: (folder, repeats, seed, progress) → the papers' statements and ours."""
+
+
+def reproduce(
+    name: str,
+    folder: Path,
+    repeats: int = 5,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> list[Statement]:
+    """Write ``NAME.csv``, ``NAME*.png`` and ``NAME.md`` into a folder.
+
+    Raises:
+        ParameterError: an unknown name, no such folder, or fewer than one repetition.
+    """
+    if name not in FIGURES:
+        raise ParameterError(f"figure {name!r}: choose one of {', '.join(FIGURES)}")
+    if not folder.is_dir():
+        raise ParameterError(f"output {str(folder)!r}: the folder does not exist: create it first")
+    if repeats < 1:
+        raise ParameterError(f"repeats={repeats}: give at least 1")
+    return FIGURES[name](folder, repeats, seed, progress)

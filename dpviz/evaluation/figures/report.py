@@ -1,0 +1,66 @@
+"""What a reproduction writes: rows as CSV, pictures, and a page that compares with the paper."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a paper says, what we found, and whether the two agree."""
+
+    claim: str
+    found: str
+    agrees: bool
+
+
+def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Rows with equal keys as a CSV file."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    _replace(path, text.getvalue().encode())
+
+
+def write_figure(path: Path, figure: Figure) -> None:
+    """A picture as PNG, without the time it was made."""
+    data = io.BytesIO()
+    figure.savefig(data, format="png", dpi=150, metadata={"Software": None})
+    _replace(path, data.getvalue())
+
+
+def write_page(
+    path: Path, title: str, intro: str, pictures: Sequence[str], statements: Sequence[Statement]
+) -> None:
+    """A Markdown page: what was done, the pictures, and a table of statements."""
+    lines = [f"# {title}", "", intro, ""]
+    lines += [line for picture in pictures for line in (f"![{title}]({picture})", "")]
+    lines += ["| the paper says | we find | |", "|---|---|---|"]
+    lines += [
+        f"| {each.claim} | {each.found} | {'agrees' if each.agrees else '**disagrees**'} |"
+        for each in statements
+    ]
+    _replace(path, ("\n".join(lines) + "\n").encode())
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write beside the file, then rename: a reader never sees half of it."""
+    handle, temporary = tempfile.mkstemp(prefix=".dpviz-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
