@@ -18,6 +18,11 @@ from dpviz.ui.text import plain
 UPLOAD = "Your own file"
 TYPES = ["csv", "tsv", "txt", "parquet", "geoparquet", "geojson", "json", "gpkg", "zip"]
 SIDES = ("west", "south", "east", "north")
+AXES = range(4)
+AXES_LABELS = {
+    2: ("Longitude / x", "Latitude / y"),
+    4: ("Pickup longitude", "Pickup latitude", "Drop-off longitude", "Drop-off latitude"),
+}
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ def source_form(
         return Source(
             handle, DATASETS[chosen].title, key, backdrop=True, name=chosen, records=chosen
         )
-    return _upload(prefix)
+    return _upload(prefix, dims)
 
 
 def _public_switch(prefix: str, kind: str, public: bool) -> bool:
@@ -91,7 +96,7 @@ def _public_switch(prefix: str, kind: str, public: bool) -> bool:
     return bool(said == "public")
 
 
-def _upload(prefix: str) -> Source | None:
+def _upload(prefix: str, dims: int) -> Source | None:
     file = st.file_uploader(
         "CSV, Parquet, GeoParquet, GeoJSON, GeoPackage or zipped Shapefile",
         TYPES,
@@ -107,13 +112,13 @@ def _upload(prefix: str) -> Source | None:
         path = Path(folder) / f"upload{Path(file.name).suffix.lower()[:12]}"
         path.write_bytes(file.getbuffer())
         try:
-            return _described(prefix, path, file, public)
+            return _described(prefix, path, file, public, dims)
         except DpvizError as error:
             st.error(plain(str(error).replace(path.name, "the file")), icon=":material/error:")
             return None
 
 
-def _described(prefix: str, path: Path, file: Any, public: bool) -> Source | None:
+def _described(prefix: str, path: Path, file: Any, public: bool, dims: int) -> Source | None:
     columns = source_columns(path)
     names = [column.name for column in columns]
     crs = st.text_input(
@@ -122,17 +127,23 @@ def _described(prefix: str, path: Path, file: Any, public: bool) -> Source | Non
         key=f"{prefix}.crs",
         help="For plain columns. A file with geometry states its own.",
     )
-    guess = recognised_columns(columns, Domain((0, 0), (1, 1), crs=crs))
+    guess = recognised_columns(columns, Domain((0,) * dims, (1,) * dims, crs=crs))
     geometry = "(geometry of the file)"
-    options = [geometry, *names] if path.suffix not in {".csv", ".tsv", ".txt"} else names
+    placed = dims == 2 and path.suffix not in {".csv", ".tsv", ".txt"}
+    options = [geometry, *names] if placed else names
     place = {name: row for row, name in enumerate(options)}
-    start = [place[name] for name in guess] if guess else [0, min(1, len(options) - 1)]
-    left, right = st.columns(2)
-    x = left.selectbox("Longitude / x", options, index=start[0], key=f"{prefix}.x.{file.file_id}")
-    y = right.selectbox("Latitude / y", options, index=start[1], key=f"{prefix}.y.{file.file_id}")
-    chosen = None if geometry in (x, y) else (x, y)
+    start = [place[name] for name in guess] if guess else [min(i, len(options) - 1) for i in AXES]
+    sides = st.columns(2)
+    picked = tuple(
+        str(sides[axis % 2].selectbox(label, options, index=first, key=key))
+        for axis, (label, first, key) in enumerate(
+            (label, start[axis], f"{prefix}.{axis}.{file.file_id}")
+            for axis, label in enumerate(AXES_LABELS[dims])
+        )
+    )
+    chosen = None if geometry in picked else picked
     bounds = bounds_form(prefix)
-    if public:
+    if public and dims == 2:
         st.caption("The data are public, so the rectangle may be taken from them.")
         if st.button("Take the rectangle from the data", key=f"{prefix}.extent"):
             extent = public_extent(path, columns=chosen, crs=crs)
@@ -146,7 +157,8 @@ def _described(prefix: str, path: Path, file: Any, public: bool) -> Source | Non
     if bounds is None:
         st.info("Type the public rectangle, or draw it on the map.", icon=":material/crop_free:")
         return None
-    domain = Domain(bounds[:2], bounds[2:], chosen or ("lon", "lat"), crs)
+    ends = dims // 2  # a trip has the same rectangle at both ends
+    domain = Domain(bounds[:2] * ends, bounds[2:] * ends, chosen or ("lon", "lat"), crs)
     key = f"{file.file_id}|{chosen}|{bounds}|{crs}|{public}"
     memory = st.session_state.setdefault(f"{prefix}.upload", {"key": None, "handle": None})
     if memory["key"] != key:

@@ -1,0 +1,192 @@
+"""Trips: pickup and drop-off on two linked maps; how many go from here to there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from dpviz.build import build
+from dpviz.errors import DpvizError
+from dpviz.evaluation.truth import exact_counts
+from dpviz.marginal import marginal
+from dpviz.query import INTERVAL_SDS
+from dpviz.release import Release
+from dpviz.render import Camera, Scene, boxes, cells, density_legend, rounded, scale_ends
+from dpviz.render import with_noise as words
+from dpviz.render.basemap import outlines, river
+from dpviz.render.cells import domain_bounds
+from dpviz.render.projection import from_degrees
+from dpviz.ui import permalink
+from dpviz.ui.answers import Rect, rectangle_form
+from dpviz.ui.downloads import download_buttons
+from dpviz.ui.map import Shape, map_overlay, map_view
+from dpviz.ui.map.component import events
+from dpviz.ui.method_form import Choice, method_form, nearest_epsilon
+from dpviz.ui.source_form import Source, source_form
+from dpviz.ui.text import badge, plain
+
+TITLE, ICON, ORDER = "Trips", ":material/trip_origin:", 2
+KEY = "trips"
+ENDS = (("from", "Pickups", (0, 1)), ("to", "Drop-offs", (2, 3)))
+CELLS = 64
+
+
+def page() -> None:
+    """The page."""
+    permalink.bring_back(KEY)
+    if f"{KEY}.epsilon" not in st.session_state:
+        st.session_state[f"{KEY}.epsilon"] = nearest_epsilon(permalink.number("epsilon"))
+        for end, _, _ in ENDS:
+            st.session_state[f"{KEY}.{end}"] = permalink.number_list(end, 4)
+    st.markdown("#### Trips: from here to there")
+    with st.sidebar:
+        source = source_form(
+            KEY, 4, permalink.parameter("data"), sensitive=permalink.parameter("sensitive") == "1"
+        )
+        choice = None
+        if source is not None:
+            st.divider()
+            start = permalink.parameter("method") or "privtree"
+            choice = method_form(
+                KEY, 4, public=source.public, start=start, saved=permalink.pairs("set")
+            )
+    if source is None or choice is None:
+        st.caption("Choose a file of trips and its public rectangle in the sidebar.")
+        return
+    try:
+        release = _release(source, choice)
+    except DpvizError as error:
+        st.error(plain(error), icon=":material/error:")
+        return
+    if release is None:
+        return
+    st.markdown(badge(release.header))
+    _maps_and_answer(release, source)
+    with st.expander("Download this release", icon=":material/download:"):
+        download_buttons(KEY, release)
+    permalink.write(
+        {
+            "data": source.name,
+            "method": choice.name,
+            "epsilon": f"{choice.epsilon:g}",
+            "set": ";".join(f"{name}:{value}" for name, value in choice.parameters.items()),
+            "sensitive": None if source.public else "1",
+        }
+    )
+    permalink.keep(KEY)
+
+
+def _release(source: Source, choice: Choice) -> Release | None:
+    """Rebuilt at once on public data; on sensitive data one secure build per press of a button."""
+    key = (source.key, choice.name, tuple(choice.parameters.items()), choice.epsilon)
+    memory: dict[str, Any] = {"key": None, "release": None}
+    kept = st.session_state.setdefault(f"{KEY}.kept", memory)
+    make: Callable[..., Release] = partial(
+        build, source.handle, choice.name, choice.epsilon, **choice.parameters
+    )
+    if source.public:
+        if kept["key"] != key:
+            kept.update(key=key, release=make(seed=0))
+        shown: Release = kept["release"]
+        return shown
+    with st.sidebar:
+        pressed = st.button(
+            f"Build: spend ε = {choice.epsilon:g}", type="primary", key=f"{KEY}.build"
+        )
+    if pressed:
+        bar = st.progress(0.0, "Building …")
+
+        def report(fraction: float, what: str) -> None:
+            bar.progress(min(fraction, 1.0), f"{what} …")
+
+        kept.update(key=(source.key,), release=make(progress=report))
+        bar.empty()
+    if kept["key"] != (source.key,):
+        st.info(
+            "The data are sensitive, so nothing is shown yet. Choose a method and ε, then press "
+            "**Build** in the sidebar.",
+            icon=":material/lock:",
+        )
+        return None
+    built: Release = kept["release"]
+    return built
+
+
+@st.fragment
+def _maps_and_answer(release: Release, source: Source) -> None:
+    """Two maps and the answer: drawing reruns this part only."""
+    rects: dict[str, Rect | None] = {end: st.session_state[f"{KEY}.{end}"] for end, _, _ in ENDS}
+    _answer(release, source, rects["from"], rects["to"])
+    columns = st.columns(2, gap="medium")
+    others = {"from": rects["to"], "to": rects["from"]}
+    for column, (end, title, axes) in zip(columns, ENDS, strict=True):
+        with column:
+            other = others[end]
+            told = {"from": "that end in the other rectangle", "to": "that begin in the other one"}
+            st.markdown(f"**{title}**" + (f" of trips {told[end]}" if other else ""))
+            try:
+                within = None if other is None else from_degrees(other, release.domain.crs)
+                scene = _scene(marginal(release, axes, within, CELLS), source, title)
+            except DpvizError as error:
+                st.warning(plain(error), icon=":material/crop_free:")
+                continue
+            name = f"{KEY}.map.{end}"
+            map_view(scene, key=name, height=460, on_shape=partial(_drawn, end))
+            typed = rectangle_form(f"{KEY}.{end}", rects[end], scene.domain or (0, 0, 1, 1))
+            rect = rects[end]
+            map_overlay(name, shape=Shape(rect=rect) if rect else None)
+            permalink.write({end: permalink.joined(rect)})
+            if typed is not None:
+                st.session_state[f"{KEY}.{end}"] = typed
+                st.rerun(scope="fragment")
+    permalink.keep(KEY)
+
+
+def _answer(release: Release, source: Source, start: Rect | None, end: Rect | None) -> None:
+    if start is None and end is None:
+        st.caption(
+            "Draw a rectangle on the left map (from) and one on the right (to). With one of them "
+            "drawn, the other map shows the other end of just those trips."
+        )
+        return
+    try:
+        whole = domain_bounds(release.domain)
+        crs = release.domain.crs
+        a, b = (from_degrees(rect or whole, crs) for rect in (start, end))
+        question = [*a[:2], *b[:2], *a[2:], *b[2:]]
+        answers = release.count(question)
+    except DpvizError as error:
+        st.warning(plain(error), icon=":material/crop_free:")
+        return
+    half = INTERVAL_SDS * float(answers.noise_sd[0])
+    spread = INTERVAL_SDS * float(answers.uniformity_sd[0])
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Trips from here to there", words(float(answers.count[0]), half), width="content")
+        st.metric("Uniformity error (estimate)", f"± {rounded(spread, spread)}", width="content")
+        st.metric("Nodes used", f"{int(answers.nodes[0]):,}", width="content")
+        if source.public:
+            exact = int(exact_counts(source.handle, question)[0])
+            st.metric("Exact (public data)", f"{exact:,}", width="content")
+
+
+def _scene(seen: Release, source: Source, title: str) -> Scene:
+    bounds = domain_bounds(seen.domain)
+    ends = scale_ends(seen)
+    backdrop = [river()] if source.backdrop else []
+    frame = boxes("domain", [bounds], themed=150, width=1.2)
+    return Scene(
+        marks=[cells(seen, ends=ends), frame, *outlines(bounds), *backdrop],
+        camera=Camera(bounds=bounds, key=source.key),
+        legend=density_legend(ends, title="Trips per km² (log scale)"),
+        tools=("rect",),
+        domain=bounds,
+        description=f"{title}: {seen.header.guarantee}",
+    )
+
+
+def _drawn(end: str) -> None:
+    shape = events(f"{KEY}.map.{end}").shape
+    st.session_state[f"{KEY}.{end}"] = shape.rect if shape else None
