@@ -31,7 +31,7 @@ def load(
 
     Args:
         source: a path (CSV, Parquet, GeoParquet, GeoJSON, GeoPackage, Shapefile, zipped Shapefile),
-            or the name of a built-in data set.
+            a folder of Parquet, or the name of a built-in data set.
         domain: the public box; a built-in data set has its own. Records outside are dropped.
         columns: coordinate columns in the domain's order; recognised by their names otherwise.
         crs: CRS of plain coordinate columns, and of geometry whose file does not state one; the
@@ -60,6 +60,10 @@ def load(
             raise DataError(
                 f"{path.name}: give a domain, the public box, chosen without looking at the records"
             )
+        if path.is_dir():
+            if crs not in (None, domain.crs):
+                raise DataError(f"{path.name}: a folder must be in the CRS of the domain")
+            return _folder(path, domain, columns, unit, bool(public), name)
         records = read_records(
             path, domain, columns=columns, crs=crs, unit=unit, public=bool(public)
         )
@@ -97,6 +101,23 @@ def public_extent(
     west, south = (low - margin).tolist()
     east, north = (high + margin).tolist()
     return west, south, east, north
+
+
+def _folder(
+    path: Path,
+    domain: Domain,
+    columns: Sequence[str] | None,
+    unit: str | None,
+    public: bool,
+    name: str | None,
+) -> DataHandle:
+    """A handle on a folder of Parquet, aggregated outside Python."""
+    from dpviz.private.sql import parquet_folder_index
+
+    if unit is not None:
+        raise DataError("a privacy unit cannot be bounded in a folder: give one file")
+    index = parquet_folder_index(path, domain, columns)
+    return DataHandle(name or path.name, domain, index, public=public)
 
 
 def _built_in(
