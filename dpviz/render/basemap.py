@@ -14,13 +14,18 @@ from dpviz.render.scene import Bounds, Mark
 
 @lru_cache(maxsize=16)
 def outlines(bounds: Bounds | None = None) -> tuple[Mark, ...]:
-    """Coast and border lines around a rectangle (half as much again on every side)."""
+    """Coast and border lines around a rectangle, three times its size on every side."""
     if bounds is None:
         wider, tolerance = None, 0.1
     else:
         west, south, east, north = bounds
         across, up = max(east - west, 1.0), max(north - south, 1.0)
-        wider = (west - across / 2, south - up / 2, east + across / 2, north + up / 2)
+        wider = (
+            max(west - 3 * across, -180.0),
+            max(south - 3 * up, -85.0),
+            min(east + 3 * across, 180.0),
+            min(north + 3 * up, 85.0),
+        )
         tolerance = 0.1 if across > 60 else 0.0
     features = {each["properties"]["kind"]: each for each in base_map(wider, tolerance)["features"]}
     marks = []
