@@ -7,6 +7,7 @@ lost is the position within a cell.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,12 @@ def parquet_folder_index(
     bits = GRID_BITS[domain.dims] if bits is None else bits
     pattern = exp.Literal.string(str(folder / "**" / "*.parquet"))
     relation = exp.func("read_parquet", pattern)
-    with parsing(folder.name, "a folder of Parquet"), duckdb.connect() as engine:
+    with (
+        parsing(folder.name, "a folder of Parquet"),
+        tempfile.TemporaryDirectory(prefix="dpviz-") as spill,  # by default in the current folder
+        duckdb.connect() as engine,
+    ):
+        engine.execute(f"SET temp_directory = {exp.Literal.string(spill).sql(dialect='duckdb')}")
         engine.execute("SET memory_limit = '3GB'")
         star = exp.select("*").from_(relation.copy()).sql(dialect="duckdb")
         described = engine.execute(f"DESCRIBE {star}").fetchall()
