@@ -174,11 +174,11 @@ class Bench:
 
 def _search(bench: Bench, cases: list[Neighbours], trials: int) -> tuple[Neighbours, bool, Event]:
     """The inputs, the likelier side and the event that look most damaging."""
-    each = max(25, trials // 2 // len(cases))
+    each = max(10, trials // 2 // len(cases))
     seen = [bench.run(case, each) for case in cases]
     ranked = sorted(range(len(cases)), key=lambda at: -_best(*seen[at], bench.method.delta)[0])
     short = ranked[:SHORT_LIST]
-    again = max(25, (trials - each * len(cases)) // len(short))
+    again = max(10, (trials - each * len(cases)) // len(short))
     found = []
     for at in short:
         second = bench.run(cases[at], again)

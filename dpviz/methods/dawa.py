@@ -59,6 +59,7 @@ class Dawa(Method):
     )
     dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     presets: ClassVar[dict[str, dict[str, object]]] = {"DAWA": {}}
+    tiny: ClassVar[dict[str, object]] = {"log_cells": 2, "workload": 5}
     advice: ClassVar[str] = "A quick answer, or more than two dimensions."
 
     log_cells: int | None = knob(

@@ -51,6 +51,7 @@ class HilbertRTree(Method):
     )
     dims: ClassVar[tuple[int, ...]] = (2,)
     overlapping: ClassVar[bool] = True
+    tiny: ClassVar[dict[str, object]] = {"height": 2}
     advice: ClassVar[str] = "Small or thin rectangles; more than two dimensions."
 
     height: int = knob(8, "Levels below the root", 1, 10)
