@@ -24,7 +24,7 @@ def half_width(noise_sd: float, epsilon: float, at: ArrayLike) -> Float:
         epsilon: price of the release that gave it.
         at: prices, any shape.
 
-    >>> half_width(10.0, 0.5, [0.5, 1.0]).tolist()
+    >>> half_width(10.0, 0.5, [0.5, 1.0]).round(6).tolist()
     [21.2, 10.6]
     """
     return np.asarray(INTERVAL_SDS * noise_sd * epsilon / np.asarray(at, dtype=np.float64))

@@ -1,11 +1,10 @@
-"""The page Compare, clicked through without a browser, and driven in one."""
+"""The page Compare, clicked through without a browser."""
 
 import csv
 import io
 import struct
 
 import numpy as np
-import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
@@ -113,26 +112,3 @@ def test_the_picture_is_a_png_of_both_releases():
     width, height = struct.unpack(">II", picture[16:24])
     assert picture[:4] == b"\x89PNG"
     assert width > 1.8 * height
-
-
-@pytest.mark.browser
-def test_a_drawn_rectangle_is_answered_by_both_sides(app_url, browser_page):
-    page = browser_page
-    page.goto(f"{app_url}/compare?data=city-50k")
-    page.get_by_role("button", name="Draw").first.wait_for(timeout=90_000)
-    page.get_by_text("Draw a rectangle", exact=True).wait_for(timeout=30_000)
-    page.wait_for_timeout(3000)
-    page.get_by_role("button", name="Draw").first.click()
-    canvas = page.locator("canvas").last.bounding_box()
-    x, y = canvas["x"] + canvas["width"] * 0.2, canvas["y"] + canvas["height"] * 0.45
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 60, y + 60, steps=6)
-    page.mouse.up()
-    page.get_by_text("Exact count (public data)").wait_for(timeout=30_000)
-    page.wait_for_url(lambda address: "rect=" in address, timeout=10_000)
-    text = page.locator("[data-testid=stMain]").inner_text()
-    assert text.count("noisy count") == 2
-    rect = [float(word) for word in page.url.split("rect=")[1].split("&")[0].split("%2C")]
-    exact = int(exact_counts(built_in("city-50k"), rect)[0])
-    assert f"Exact count (public data): {exact:,}" in text

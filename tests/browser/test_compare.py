@@ -1,0 +1,29 @@
+"""The page Compare in a real Chromium: one rectangle, two answers."""
+
+import pytest
+
+from dpviz.evaluation.truth import exact_counts
+from dpviz.ui.source_form import built_in
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_drawn_rectangle_is_answered_by_both_sides(app, open_page):
+    page = open_page(f"{app}/compare?data=city-50k")
+    page.get_by_role("button", name="Draw").first.wait_for(timeout=90_000)
+    page.get_by_text("Draw a rectangle", exact=True).wait_for(timeout=90_000)
+    page.wait_for_timeout(3000)
+    page.get_by_role("button", name="Draw").first.click()
+    canvas = page.locator("canvas").last.bounding_box()
+    x, y = canvas["x"] + canvas["width"] * 0.2, canvas["y"] + canvas["height"] * 0.45
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 60, y + 60, steps=6)
+    page.mouse.up()
+    page.get_by_text("Exact count (public data)").wait_for(timeout=90_000)
+    page.wait_for_url(lambda address: "rect=" in address, timeout=90_000)
+    text = page.locator("[data-testid=stMain]").inner_text()
+    assert text.count("noisy count") == 2
+    rect = [float(word) for word in page.url.split("rect=")[1].split("&")[0].split("%2C")]
+    exact = int(exact_counts(built_in("city-50k"), rect)[0])
+    assert f"Exact count (public data): {exact:,}" in text
