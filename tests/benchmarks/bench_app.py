@@ -1,0 +1,72 @@
+"""The app's speed in a real Chromium; on demand: ``uv run pytest tests/benchmarks/bench_app.py``.
+
+Without a GPU the processor draws (SwiftShader), which is the slow case. Seconds are
+from the visitor's act to the new picture or number on the screen.
+"""
+
+import pytest
+
+from tests.browser.conftest import ROOT, browser, open_page, serving  # noqa: F401 - fixtures
+
+CELLS = "data=city-1m&method=privtree"
+ROUNDS = 5
+
+
+def rendered(page):
+    return int(page.get_by_test_id("dpviz-map").get_attribute("data-rendered") or 0)
+
+
+def wait_for_picture(page, seen):
+    page.wait_for_function(
+        "seen => Number(document.querySelector('[data-testid=dpviz-map]')?.dataset.rendered) > seen"
+        " || [...document.querySelectorAll('*')].some(e => Number(e.shadowRoot?.querySelector("
+        "'[data-testid=dpviz-map]')?.dataset.rendered) > seen)",
+        arg=seen,
+    )
+
+
+def test_cold_start_to_map(benchmark, open_page):  # noqa: F811
+    def start():
+        with serving(ROOT / "app.py") as address:
+            wait_for_picture(open_page(address), 0)
+
+    benchmark.pedantic(start, rounds=3)
+
+
+@pytest.fixture(scope="module")
+def address():
+    with serving(ROOT / "app.py") as found:
+        yield found
+
+
+def test_drawn_rectangle_to_answer(benchmark, open_page, address):  # noqa: F811
+    page = open_page(f"{address}/?{CELLS}&epsilon=0.63")
+    wait_for_picture(page, 0)
+    place = page.get_by_test_id("dpviz-map").bounding_box()
+    reach = iter(range(40, 400, 20))
+
+    def draw():
+        before = page.url
+        page.get_by_test_id("dpviz-draw").click()
+        x, y, size = place["x"] + 200, place["y"] + 200, next(reach)
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + size, y + size, steps=2)
+        page.mouse.up()
+        page.wait_for_url(lambda url: "rect=" in url and url != before)
+
+    benchmark.pedantic(draw, rounds=ROUNDS, warmup_rounds=1)
+
+
+def test_epsilon_to_picture(benchmark, open_page, address):  # noqa: F811
+    page = open_page(f"{address}/?{CELLS}&epsilon=0.5")
+    wait_for_picture(page, 0)
+    slider = page.get_by_role("slider").first
+    slider.focus()
+
+    def change():
+        seen = rendered(page)
+        page.keyboard.press("ArrowRight")
+        wait_for_picture(page, seen)
+
+    benchmark.pedantic(change, rounds=ROUNDS, warmup_rounds=1)
