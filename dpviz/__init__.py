@@ -9,7 +9,7 @@
 True
 """
 
-from dpviz.build import build, from_points, load
+from dpviz.build import Ledger, build, from_points, load
 from dpviz.decomposition import Decomposition
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
@@ -25,6 +25,7 @@ __all__ = [
     "Domain",
     "DpvizError",
     "Header",
+    "Ledger",
     "Release",
     "build",
     "export",

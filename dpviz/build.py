@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
-from dpviz.errors import ParameterError, PrivacyError
+from dpviz.errors import DpvizError, ParameterError, PrivacyError
 from dpviz.methods import Method
 from dpviz.methods import method as find_method
 from dpviz.private.budget import Budget, BudgetRow, positive_epsilon
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
+from dpviz.private.ledger import Account, Ledger
 from dpviz.private.mechanisms import Noise, SecureNoise, SimulatedNoise
 from dpviz.private.points import columns as source_columns
 from dpviz.private.points import recognised_columns
@@ -23,6 +26,8 @@ from dpviz.progress import Progress
 from dpviz.release import Header, Release
 
 __all__ = [
+    "Account",
+    "Ledger",
     "build",
     "from_points",
     "load",
@@ -50,6 +55,8 @@ def build(
     delta: float | None = None,
     simulate: bool = False,
     seed: int | None = None,
+    ledger: Ledger | None = None,
+    purpose: str = "",
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Release:
@@ -62,12 +69,17 @@ def build(
         delta: the whole delta; the least that the method needs by default.
         simulate: fast NumPy noise, NOT PRIVATE; accepted only for public data.
         seed: makes a simulation repeatable; implies ``simulate``.
-        progress: called with (fraction, what); may raise to cancel.
+        ledger: pays for a release of sensitive data under the handle's name, on disk before any
+            noise is drawn. Without one the caller keeps the account. Public data cost nothing.
+        purpose: what the release is for, in the ledger's words.
+        progress: called with (fraction, what); may raise to cancel. What is paid stays paid.
         **parameters: knobs of the method.
 
     Raises:
         ParameterError: an unknown method or parameter, or a value out of range.
         PrivacyError: simulated noise, or a method without a guarantee, on sensitive data.
+        BudgetError: the ledger has not enough left. Nothing was spent.
+        LedgerError: the ledger cannot be read or written. Nothing was spent.
     """
     chosen = find_method(method, **parameters) if isinstance(method, str) else method
     epsilon = positive_epsilon(epsilon)
@@ -91,20 +103,55 @@ def build(
     group = handle.max_per_unit
     growth = group_growth(epsilon / group, group)
     budget = Budget(epsilon / group, delta / growth)
-    nodes = chosen.build(handle._index, budget, noise)
-    header = Header(
-        method=chosen.name,
-        parameters=chosen.parameters(),
-        private=chosen.private and noise.private,
-        guarantee=_guarantee(chosen, epsilon, delta, handle, noise),
-        epsilon=epsilon,
-        delta=delta,
-        neighbouring=f"add or remove {handle.unit}",
-        unit=handle.unit,
-        budget=tuple(_price(row, group, growth) for row in budget.rows),
-        source=handle.name,
-    )
-    return Release(handle.domain, nodes, header)
+    with _paid(ledger, handle, chosen, epsilon, delta, purpose) as paid:
+        nodes = chosen.build(handle._index, budget, noise)
+        header = Header(
+            method=chosen.name,
+            parameters=chosen.parameters(),
+            private=chosen.private and noise.private,
+            guarantee=_guarantee(chosen, epsilon, delta, handle, noise),
+            epsilon=epsilon,
+            delta=delta,
+            neighbouring=f"add or remove {handle.unit}",
+            unit=handle.unit,
+            budget=tuple(_price(row, group, growth) for row in budget.rows),
+            source=handle.name,
+            extra={"release_id": paid} if paid else {},
+        )
+        return Release(handle.domain, nodes, header)
+
+
+@contextmanager
+def _paid(
+    ledger: Ledger | None,
+    handle: DataHandle,
+    method: Method,
+    epsilon: float,
+    delta: float,
+    purpose: str,
+) -> Iterator[str | None]:
+    """Pay before the body runs, and note how it went; the id of the release, if it cost anything.
+
+    Raises:
+        PrivacyError: the body failed. Only our own errors are known to quote no record; of any
+            other, its kind is told and nothing else.
+    """
+    if ledger is None or handle.public:
+        yield None
+        return
+    unit = handle.accounted_unit
+    paid = ledger.spend(handle.name, epsilon, delta, what=method.name, purpose=purpose, unit=unit)
+    try:
+        yield paid
+    except BaseException as error:
+        ledger.conclude(paid, failed=True)
+        if not isinstance(error, Exception):
+            raise
+        why = str(error) if isinstance(error, DpvizError) else type(error).__name__
+        raise PrivacyError(
+            f"the build failed after epsilon={epsilon:g} was paid, which stays spent: {why}"
+        ) from None
+    ledger.conclude(paid)
 
 
 def group_growth(epsilon: float, group: int) -> float:

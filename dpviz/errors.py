@@ -21,6 +21,10 @@ class BudgetError(DpvizError):
     """More epsilon or delta is asked for than is left."""
 
 
+class LedgerError(DpvizError):
+    """The ledger cannot be read or written, so that nothing may be spent."""
+
+
 class ReleaseError(DpvizError):
     """A file is not a release that this version can read."""
 

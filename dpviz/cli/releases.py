@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpviz.cli.root import Epsilon, Json, app, emit, numbers, progress, settings, words
+from dpviz.cli.root import Epsilon, Json, LedgerFile, app, emit, numbers, progress, settings, words
 from dpviz.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -53,11 +54,17 @@ def build(
     seed: Annotated[
         int | None, typer.Option(help="Repeatable simulated noise, NOT PRIVATE; with --public.")
     ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(help="The ledger's name of the data set; by default the file's name."),
+    ] = None,
+    purpose: Annotated[str, typer.Option(help="What for: a note in the ledger.")] = "",
+    ledger: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
-    """Spend epsilon on one release of a data set."""
+    """Spend epsilon on one release of a data set; the ledger pays unless the data are public."""
+    from dpviz import Ledger, load, save
     from dpviz import build as spend
-    from dpviz import load, save
     from dpviz.methods import method as find_method
 
     chosen = find_method(method, **settings(parameters))  # a bad parameter fails before reading
@@ -71,8 +78,24 @@ def build(
         unit=unit,
         max_per_unit=max_per_unit,
         public=public or None,
+        name=dataset,
     )
-    release = spend(handle, chosen, epsilon, seed=seed, progress=progress())
+    account = Ledger(ledger)
+    release = spend(
+        handle,
+        chosen,
+        epsilon,
+        seed=seed,
+        ledger=account,
+        purpose=purpose,
+        progress=progress(),
+    )
+    if not handle.public and account.account(handle.name).total is None:
+        print(
+            f"note: data set {handle.name!r} has no total yet, so nothing limits what is spent: "
+            "set it once with 'dpviz ledger set'",
+            file=sys.stderr,
+        )
     save(release, output)
     seconds = time.perf_counter() - started
     facts = {**summary(release), "seconds": round(seconds, 3)}

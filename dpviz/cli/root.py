@@ -25,6 +25,11 @@ app = typer.Typer(
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Epsilon = Annotated[float, typer.Option("--epsilon", help="The whole price, for one privacy unit.")]
 
+LedgerFile = Annotated[
+    str | None,
+    typer.Option("--ledger", help="The ledger's file; by default in the user's data folder."),
+]
+
 
 def emit(values: dict[str, Any], as_json: bool, text: str) -> None:
     """Print the JSON object, or the text for people."""

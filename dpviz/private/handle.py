@@ -46,6 +46,11 @@ class DataHandle:
             self.__index = self.__index()
         return self.__index
 
+    @property
+    def accounted_unit(self) -> str:
+        """The privacy unit without its bound: prices for "one person" add up whatever the bound."""
+        return self.unit.removesuffix(f" with at most {self.max_per_unit} records")
+
     def __repr__(self) -> str:
         kind = "public" if self.public else "sensitive"
         return f"DataHandle({self.name!r}, {kind}, {self.domain.dims}-D)"

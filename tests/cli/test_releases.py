@@ -84,6 +84,31 @@ def test_rectangles_from_a_file(points, tmp_path):
     assert "NOT PRIVATE: simulated noise" in text
 
 
+def test_builds_of_sensitive_data_are_paid_by_the_ledger(points, tmp_path, capsys, monkeypatch):
+    output, file = tmp_path / "r.parquet", tmp_path / "ledger.sqlite"
+    pay = ["build", points, "-o", output, f"--bounds={BOUNDS}", "--ledger", file]
+    assert run(*pay, "--public", "--seed", 1)[0] == 0
+    assert not file.exists()
+    code, _, err = run(*pay, "--epsilon", 0.5)
+    assert code == 0
+    assert "no total yet" in err
+    run("ledger", "set", "points", "--epsilon", 1, "--ledger", file)
+    code, out, err = run(*pay, "--epsilon", 0.25, "--purpose", "city council", "--json")
+    assert (code, err) == (0, "")
+    _, out, _ = run("ledger", "show", "--ledger", file, "--json")
+    [account] = json.loads(out)["datasets"]
+    assert (account["dataset"], account["total"], account["left"]) == ("points", 1, 0.25)
+    assert account["spends"][1]["purpose"] == "city council"
+    assert account["spends"][1]["release"] == dpviz.read(output).header.extra["release_id"]
+    old = output.read_bytes()
+    line = fails(capsys, monkeypatch, *pay, "--epsilon", 0.5)
+    assert line == ("error: cannot spend epsilon=0.5 on data set 'points': 0.25 of 1 is left\n")
+    assert output.read_bytes() == old
+    assert run(*pay, "--epsilon", 0.5, "--dataset", "others")[0] == 0
+    _, text, _ = run("ledger", "show", "points", "--ledger", file)
+    assert text.startswith("points: ε = 0.25 left of ε = 1\n")
+
+
 def test_methods_and_data_sets_as_json():
     _, out, _ = run("methods", "--json")
     listed = {row["name"]: row for row in json.loads(out)["methods"]}

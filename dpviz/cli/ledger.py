@@ -1,0 +1,66 @@
+"""Commands on the ledger: what every sensitive data set has spent, and its total."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dpviz.cli.root import Json, LedgerFile, app, emit
+
+if TYPE_CHECKING:
+    from dpviz.build import Account
+
+ledger = typer.Typer(no_args_is_help=True, help="What sensitive data sets have spent.")
+app.add_typer(ledger, name="ledger")
+
+
+@ledger.command()
+def show(
+    dataset: Annotated[str | None, typer.Argument(help="One data set; all by default.")] = None,
+    file: LedgerFile = None,
+    as_json: Json = False,
+) -> None:
+    """Show what data sets have spent, and what is left."""
+    from dpviz import Ledger
+
+    opened = Ledger(file)
+    accounts = opened.accounts() if dataset is None else (opened.account(dataset),)
+    facts = {"ledger": str(opened.path), "datasets": [dataclasses.asdict(row) for row in accounts]}
+    emit(facts, as_json, "\n".join(map(_lines, accounts)) or f"{opened.path}: nothing spent")
+
+
+@ledger.command("set")
+def set_total(
+    dataset: Annotated[str, typer.Argument(help="The name under which builds pay.")],
+    epsilon: Annotated[float, typer.Option(help="The total for ever, for one privacy unit.")],
+    delta: Annotated[float, typer.Option(help="The total delta.")] = 0.0,
+    file: LedgerFile = None,
+    as_json: Json = False,
+) -> None:
+    """Set the total of a data set, once and for ever."""
+    from dpviz import Ledger
+
+    account = Ledger(file).set_total(dataset, epsilon, delta)
+    emit(dataclasses.asdict(account), as_json, _lines(account))
+
+
+def _lines(account: Account) -> str:
+    if account.total is None:
+        head = f"{account.dataset}: {_price(account.spent, account.spent_delta)} spent, no total"
+    else:
+        head = (
+            f"{account.dataset}: {_price(account.left, account.left_delta)} left of "
+            f"{_price(account.total, account.total_delta)}"
+        )
+    rows = [
+        f"  {row.at}  {_price(row.epsilon, row.delta):<20} {row.what:<20} {row.outcome:<9}"
+        f" {row.release[:8]} {row.purpose}".rstrip()
+        for row in account.spends
+    ]
+    return "\n".join([head, *rows])
+
+
+def _price(epsilon: Any, delta: Any) -> str:
+    return f"ε = {epsilon:g}" + (f", δ = {delta:g}" if delta else "")

@@ -1,0 +1,419 @@
+"""The ledger cannot be overspent, by processes together or by a crash, and never loses a spend."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz import Domain, Ledger
+from dpviz.errors import BudgetError, DataError, DpvizError, LedgerError
+from dpviz.private import ledger as room
+
+SQUARE = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
+POINTS = np.random.default_rng(0).random((500, 2))
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return Ledger(tmp_path / "ledger.sqlite")
+
+
+def handle(**options):
+    return dpviz.from_points(POINTS, SQUARE, name="people", **options)
+
+
+def python(code, *words, wait=True):
+    """Run code in a process of its own."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, words)], stdout=subprocess.PIPE, text=True
+    )
+    if not wait:
+        return process
+    out, _ = process.communicate(timeout=120)
+    return process.returncode, out
+
+
+def test_decimals_add_up_exactly_and_no_further(ledger):
+    ledger.set_total("people", 1.0)
+    for _ in range(10):
+        ledger.spend("people", 0.1, what="privtree")
+    account = ledger.account("people")
+    assert (account.spent, account.left) == (1.0, 0.0)
+    with pytest.raises(BudgetError, match=r"cannot spend epsilon=1e-300 on .*: 0 of 1 is left"):
+        ledger.spend("people", 1e-300, what="privtree")
+
+
+@settings(max_examples=25)
+@given(prices=st.lists(st.floats(1e-9, 3), min_size=1, max_size=12), total=st.floats(1e-6, 10.0))
+def test_a_spend_passes_exactly_when_it_fits(tmp_path_factory, prices, total):
+    ledger = Ledger(tmp_path_factory.mktemp("ledger") / "l.sqlite")
+    ledger.set_total("people", total)
+    spent = Fraction(0)
+    for price in prices:
+        fits = spent + Fraction(repr(price)) <= Fraction(repr(total))
+        if fits:
+            ledger.spend("people", price, what="x")
+            spent += Fraction(repr(price))
+        else:
+            with pytest.raises(BudgetError, match="is left"):
+                ledger.spend("people", price, what="x")
+    assert ledger.account("people").spent == float(spent)
+
+
+def test_delta_has_a_total_of_its_own(ledger):
+    ledger.set_total("people", 1, 1e-6)
+    ledger.spend("people", 0.1, 1e-6, what="kdtree")
+    with pytest.raises(BudgetError, match="cannot spend delta=1e-07"):
+        ledger.spend("people", 0.1, 1e-7, what="kdtree")
+    ledger.set_total("pure", 1)
+    with pytest.raises(BudgetError, match="cannot spend delta"):
+        ledger.spend("pure", 0.1, 1e-9, what="kdtree")
+
+
+def test_a_total_is_set_once_and_covers_what_is_spent(ledger):
+    ledger.spend("people", 2, what="privtree")
+    with pytest.raises(BudgetError, match="has spent epsilon=2"):
+        ledger.set_total("people", 1.5)
+    ledger.set_total("people", 3)
+    for again in (3, 10):
+        with pytest.raises(BudgetError, match="set once"):
+            ledger.set_total("people", again)
+    assert ledger.account("people").left == 1
+
+
+@pytest.mark.parametrize("amount", [0, -1, np.nan, np.inf])
+def test_amounts_that_are_none(ledger, amount):
+    with pytest.raises(BudgetError, match="give a positive"):
+        ledger.spend("people", amount, what="x")
+    with pytest.raises(BudgetError, match="give a positive"):
+        ledger.set_total("people", amount)
+    assert ledger.accounts() == ()
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 201])
+def test_names_that_are_none(ledger, name):
+    with pytest.raises(BudgetError, match="needs a name"):
+        ledger.spend(name, 1, what="x")
+
+
+def test_names_are_never_sql(ledger):
+    name = "x'); DROP TABLE spend; --"
+    ledger.spend(name, 1, what=name, purpose=name)
+    assert ledger.account(name).spends[0].purpose == name
+
+
+def test_privacy_units_do_not_mix(ledger):
+    ledger.spend("people", 1, what="x", unit="one record")
+    with pytest.raises(BudgetError, match="accounted for one record, not one user"):
+        ledger.spend("people", 1, what="x", unit="one user")
+    assert len(ledger.account("people").spends) == 1
+
+
+def test_rows_cannot_be_changed_or_removed(ledger):
+    ledger.set_total("people", 5)
+    paid = ledger.spend("people", 1, what="x")
+    ledger.conclude(paid)
+    db = sqlite3.connect(ledger.path)
+    for change in (
+        "DELETE FROM spend",
+        "UPDATE spend SET epsilon = '0'",
+        "UPDATE spend SET outcome = 'failed'",
+        "DELETE FROM total",
+        "UPDATE total SET epsilon = '99'",
+    ):
+        with pytest.raises(sqlite3.IntegrityError):
+            db.execute(change)
+    db.close()
+    assert ledger.account("people").left == 4
+
+
+SPENDER = """
+import sys, pathlib
+from dpviz import Ledger
+from dpviz.errors import BudgetError
+ledger, go = Ledger(sys.argv[1]), pathlib.Path(sys.argv[2])
+while not go.exists(): pass
+done = 0
+for _ in range(8):
+    try:
+        ledger.spend("people", 0.1, what="privtree"); done += 1
+    except BudgetError:
+        pass
+print(done)
+"""
+
+
+def test_processes_together_cannot_overspend(ledger, tmp_path):
+    ledger.set_total("people", 1.0)
+    go = tmp_path / "go"
+    spenders = [python(SPENDER, ledger.path, go, wait=False) for _ in range(4)]
+    go.touch()
+    granted = [int(each.communicate(timeout=120)[0]) for each in spenders]
+    assert sum(granted) == 10  # of 32 attempts
+    assert ledger.account("people").left == 0
+
+
+def test_processes_that_begin_the_same_ledger_share_it(ledger, tmp_path):
+    go = tmp_path / "go"
+    spenders = [python(SPENDER, ledger.path, go, wait=False) for _ in range(3)]
+    go.touch()
+    granted = sum(int(each.communicate(timeout=120)[0]) for each in spenders)
+    assert granted == 24 == len(ledger.account("people").spends)
+
+
+def test_threads_together_cannot_overspend(ledger):
+    """As two tabs of the app do."""
+    ledger.set_total("people", 1.0)
+
+    def attempt(_):
+        try:
+            dpviz.build(handle(), "ugrid", 0.25, ledger=ledger)
+        except BudgetError:
+            return 0
+        return 1
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(attempt, range(8))) == 4
+
+
+CRASH = """
+import os, signal, sys
+import numpy as np
+import dpviz
+from dpviz.private import ledger as room
+path, step, out = sys.argv[1:]
+def die(*args, **options): os.kill(os.getpid(), signal.SIGKILL)
+if step == "create":
+    room.os.link = die
+elif step == "row":                      # before the row is written
+    room.uuid.uuid4 = die
+elif step == "commit":                   # the row is written, the transaction open
+    writing = room.sqlite3.connect
+    class Connection(room.sqlite3.Connection):
+        def execute(self, sql, *rest):
+            if sql == "COMMIT": die()
+            return super().execute(sql, *rest)
+    room.sqlite3.connect = lambda *a, **k: writing(*a, factory=Connection, **k)
+elif step == "noise":                    # paid, nothing drawn
+    import dpviz.methods.ugrid as method
+    method.UniformGrid.build = die
+elif step == "conclude":
+    room.Ledger.conclude = die
+elif step == "save":
+    import dpviz.files
+    dpviz.files.Path.replace = die
+from dpviz import Domain, Ledger
+square = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
+data = dpviz.from_points(np.full((100, 2), 0.5), square, name="people")
+release = dpviz.build(data, "ugrid", 0.4, ledger=Ledger(path))
+dpviz.save(release, out)
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "paid", "outcome"),
+    [
+        ("create", 0, None),
+        ("row", 0, None),
+        ("commit", 0, None),
+        ("noise", 1, "paid"),
+        ("conclude", 1, "paid"),
+        ("save", 1, "released"),
+        ("none", 1, "released"),
+    ],
+)
+def test_a_kill_at_any_step_never_gives_an_unpaid_release(ledger, tmp_path, step, paid, outcome):
+    output = tmp_path / "release.parquet"
+    if step != "create":
+        ledger.set_total("people", 1)
+    code, _ = python(CRASH, ledger.path, step, output)
+    assert code == (0 if step == "none" else -signal.SIGKILL)
+    spends = ledger.account("people").spends
+    assert [row.outcome for row in spends] == [outcome] * paid
+    assert output.exists() == (step == "none")
+    if output.exists():
+        assert dpviz.read(output).header.extra["release_id"] == spends[0].release
+    # Whatever happened, the ledger works on and counts what was paid.
+    if step == "create":
+        ledger.set_total("people", 1)
+    assert ledger.account("people").left == pytest.approx(1 - 0.4 * paid)
+    ledger.spend("people", 0.6, what="x")
+
+
+def test_the_row_is_on_disk_before_noise_is_drawn(ledger, monkeypatch):
+    from dpviz.methods.ugrid import UniformGrid
+
+    seen = []
+    monkeypatch.setattr(
+        UniformGrid, "build", lambda *_: seen.extend(Ledger(ledger.path).account("people").spends)
+    )
+    with pytest.raises(DpvizError):
+        dpviz.build(handle(), "ugrid", 0.5, ledger=ledger)
+    assert [(row.epsilon, row.outcome) for row in seen] == [(0.5, "paid")]
+
+
+def test_a_failed_build_keeps_its_spend_and_says_so_without_quoting_records(ledger, monkeypatch):
+    from dpviz.methods.ugrid import UniformGrid
+
+    def fail(*_):
+        raise RuntimeError("secret 51.50137")
+
+    monkeypatch.setattr(UniformGrid, "build", fail)
+    message = r"failed after epsilon=0.5 was paid, which stays spent: RuntimeError$"
+    with pytest.raises(DpvizError, match=message) as caught:
+        dpviz.build(handle(), "ugrid", 0.5, ledger=ledger)
+    assert caught.value.__cause__ is None
+    account = ledger.account("people")
+    assert account.spent == 0.5
+    assert account.spends[0].outcome == "failed"
+
+
+def test_a_cancelled_build_keeps_its_spend(ledger):
+    def cancel(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        dpviz.build(handle(), "quadtree", 0.5, height=8, ledger=ledger, progress=cancel)
+    assert ledger.account("people").spends[0].outcome == "failed"
+
+
+def test_what_is_refused_costs_nothing(ledger):
+    for options in ({"method": "quad_exact"}, {"seed": 1}, {"method": "nothing"}, {"delta": 0.1}):
+        with pytest.raises(DpvizError):
+            dpviz.build(handle(), ledger=ledger, **options)
+    dpviz.build(handle(public=True), "ugrid", seed=1, ledger=ledger)
+    assert not ledger.path.exists()
+
+
+def test_the_clock_does_not_matter(ledger, monkeypatch):
+    ledger.set_total("people", 1)
+    for moment in ("2040-01-01T00:00:00+00:00", "1970-01-01T00:00:00+00:00", "not a time"):
+        monkeypatch.setattr(room, "_now", lambda moment=moment: moment)
+        ledger.spend("people", 0.3, what="x")
+    assert [row.at[:4] for row in ledger.account("people").spends] == ["2040", "1970", "not "]
+    with pytest.raises(BudgetError, match=r"0\.1 of 1 is left"):
+        ledger.spend("people", 0.3, what="x")
+
+
+def damage(path, how):
+    whole = path.read_bytes()
+    if how == "empty":
+        return b""
+    if how == "half":
+        return whole[: len(whole) // 2]
+    if how == "other":
+        return b"hello" * 100
+    page = 4096
+    return whole[:page] + b"\xff" * page + whole[2 * page :]
+
+
+@pytest.mark.parametrize("how", ["empty", "half", "other", "page"])
+def test_a_damaged_ledger_is_refused_and_left_alone(ledger, how):
+    ledger.set_total("people", 1)
+    ledger.spend("people", 0.5, what="x")
+    damaged = damage(ledger.path, how)
+    ledger.path.write_bytes(damaged)
+    for attempt in (
+        lambda: dpviz.build(handle(), "ugrid", 0.1, ledger=ledger),
+        lambda: ledger.set_total("people", 9),
+        lambda: ledger.account("people"),
+    ):
+        with pytest.raises(LedgerError, match="damaged"):
+            attempt()
+    assert ledger.path.read_bytes() == damaged
+
+
+def test_an_amount_overwritten_by_hand_is_refused(ledger):
+    ledger.spend("people", 0.5, what="x")
+    db = sqlite3.connect(ledger.path)
+    db.execute("DROP TRIGGER spend_fixed")
+    db.execute("UPDATE spend SET epsilon = 'none'")
+    db.commit()
+    db.close()
+    with pytest.raises(LedgerError, match="damaged"):
+        ledger.spend("people", 0.1, what="x")
+
+
+def limited(monkeypatch, statement, mode="rw"):
+    """SQLite itself refuses to write, as it does on a full or read-only disk."""
+    connect = sqlite3.connect
+
+    def opened(address, **options):
+        db = connect(address.replace("mode=rw", f"mode={mode}"), **options)
+        db.execute(statement)
+        return db
+
+    monkeypatch.setattr(room.sqlite3, "connect", opened)
+
+
+def test_a_read_only_ledger_refuses_the_spend(ledger, monkeypatch):
+    ledger.set_total("people", 1)
+    with monkeypatch.context() as patched:
+        limited(patched, "PRAGMA query_only = 0", mode="ro")
+        with pytest.raises(LedgerError, match=r"cannot be read or written.*nothing was spent"):
+            dpviz.build(handle(), "ugrid", 0.1, ledger=ledger)
+    assert ledger.account("people").spends == ()
+
+
+def test_a_full_disk_refuses_the_spend_and_keeps_those_before(ledger, monkeypatch):
+    ledger.set_total("people", 1)
+    with monkeypatch.context() as patched:
+        limited(patched, "PRAGMA max_page_count = 1")
+        with pytest.raises(LedgerError, match=r"full disk.*nothing was spent"):
+            dpviz.build(handle(), "ugrid", 0.01, ledger=ledger, purpose="p" * 10_000)
+    assert ledger.account("people").spent == 0
+    ledger.spend("people", 0.5, what="x")
+
+
+def test_a_folder_that_cannot_be_made_refuses_the_spend(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(LedgerError, match="the ledger cannot be made"):
+        Ledger(tmp_path / "file" / "ledger.sqlite").spend("people", 1, what="x")
+
+
+def test_a_busy_ledger_refuses_the_spend(ledger, monkeypatch):
+    ledger.set_total("people", 1)
+    monkeypatch.setattr(room, "WAIT", 0.05)
+    other = sqlite3.connect(ledger.path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(LedgerError, match="in use by another process"):
+        ledger.spend("people", 0.5, what="x")
+    other.execute("ROLLBACK")
+    other.close()
+    assert ledger.account("people").spent == 0
+
+
+def test_only_the_owner_may_read_the_ledger(ledger):
+    if os.name != "posix":
+        pytest.skip("POSIX rights only")
+    ledger.spend("people", 1, what="x")
+    assert Path(ledger.path).stat().st_mode & 0o077 == 0
+
+
+def test_a_unit_and_its_bound(tmp_path, ledger):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "people.parquet"
+    columns = {"x": POINTS[:, 0], "y": POINTS[:, 1], "user": np.arange(500) // 5}
+    pq.write_table(pa.table(columns), path)
+    for bound in (1, 3):
+        data = dpviz.load(path, SQUARE, unit="user", max_per_unit=bound)
+        dpviz.build(data, "ugrid", 0.25, ledger=ledger)
+    account = ledger.account("people")
+    assert {row.unit for row in account.spends} == {"one user"}
+    assert account.spent == 0.5  # the price for a person, whatever the bound
+    with pytest.raises(BudgetError, match="accounted for one user"):
+        dpviz.build(dpviz.load(path, SQUARE), "ugrid", 0.25, ledger=ledger)
+    with pytest.raises(DataError):
+        dpviz.load(path, SQUARE, unit="user", max_per_unit=0)
