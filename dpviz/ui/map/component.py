@@ -15,8 +15,8 @@ from typing import Any
 import pydeck
 import streamlit as st
 
+from dpviz.render.client.assemble import script, style
 from dpviz.render.scene import Bounds, Mark, Scene, layers_json, tables
-from dpviz.ui.map.assemble import script, style
 
 TILES = {
     "url": "https://tile.openstreetmap.org/{z}/{x}/{y}.png",
@@ -68,7 +68,7 @@ class MapEvents:
 
 @cache
 def _registered() -> Callable[..., Any]:
-    return st.components.v2.component("dpviz_map", js=script(), css=style(), html="")
+    return st.components.v2.component("dpviz_map", js=script("streamlit.js"), css=style(), html="")
 
 
 @cache

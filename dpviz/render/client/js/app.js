@@ -1,7 +1,7 @@
 /**
- * One map on the page: state, views, and what is told to Python.
+ * One map on the page: state, views, and what is told to its host (the app, or a file that travels).
  *
- * Python sends two things. The *scene* (layers, columns, legend, camera) changes when there is
+ * The host gives two things. The *scene* (layers, columns, legend, camera) changes when there is
  * something else to look at. The *overlay* (highlighted cells, a shape set from outside) is small and
  * changes at every answer; it has its own mount so that the scene need not travel again.
  */
@@ -16,7 +16,7 @@ import {Pointer} from './pointer.js';
 import {description, shapeLayers} from './shapes.js';
 import {Tiles} from './tiles.js';
 import {Tooltip} from './tooltip.js';
-import {binaryData, columns} from './wire.js';
+import {binaryData} from './wire.js';
 
 const ACCENT = [255, 61, 87];
 const SETTLED = 700; // ms without movement before Python hears of the camera
@@ -91,11 +91,10 @@ export class MapApp {
     if (this.legend) this.corner.prepend(this.legend);
   }
 
-  // --- from Python
+  // --- from the host: JSON, and columns as wire.js has them
 
-  showScene(data) {
-    const {spec} = data;
-    this.sceneColumns = columns(data);
+  showScene(spec, columns) {
+    this.sceneColumns = columns;
     this.scene = this.converted(spec, this.sceneColumns);
     this.tools = spec.tools ?? [];
     this.mode = spec.mode ?? 'single';
@@ -122,9 +121,8 @@ export class MapApp {
     this.fit();
   }
 
-  showOverlay(data) {
-    const {spec} = data;
-    this.overlayColumns = columns(data);
+  showOverlay(spec, columns) {
+    this.overlayColumns = columns;
     this.overlay = this.converted(spec, this.overlayColumns);
     const push = spec.shape; // {seq, value}: each number is applied once, so a later drawing is not undone
     if (push.seq !== this.shapeSeq) {
@@ -261,7 +259,7 @@ export class MapApp {
     this.emit('shape', shape);
   }
 
-  /** A click at a pixel of the map: what lies within a few pixels of it is told to Python. */
+  /** A click at a pixel of the map: what lies within a few pixels of it is told to the host. */
   clicked(x, y) {
     if (!this.picks || this.tool) return;
     const info = this.deck.pickObject({x, y, radius: REACH});

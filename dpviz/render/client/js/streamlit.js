@@ -5,29 +5,18 @@
  * their map, by the key both carry.
  */
 import {MapApp} from './app.js';
-import {makeCellLayer} from './cells.js';
 import {h} from './dom.js';
+import {prepared} from './gl.js';
 import {loadDeck} from './loader.js';
+import {columns} from './wire.js';
 
 const mounts = new WeakMap(); // parent element -> {app, data}
 const maps = new Map(); // key -> MapApp
 const overlays = new Map(); // key -> the overlay's latest data
-let gl;
-
-function prepare(deck) {
-  if (gl) return gl;
-  const CellLayer = makeCellLayer(deck, window.luma);
-  const names = ['ArcLayer', 'BitmapLayer', 'ColumnLayer', 'GeoJsonLayer', 'IconLayer', 'LineLayer', 'PathLayer',
-    'PolygonLayer', 'ScatterplotLayer', 'SolidPolygonLayer', 'TextLayer', 'TripsLayer'];
-  const classes = {CellLayer, ...Object.fromEntries(names.map(name => [name, deck[name]]))};
-  const converter = new deck.JSONConverter({configuration: {classes}});
-  gl = {deck, converter};
-  return gl;
-}
 
 function showOverlay(key) {
   const data = overlays.get(key);
-  if (data) maps.get(key)?.showOverlay(data);
+  if (data) maps.get(key)?.showOverlay(data.spec, columns(data));
 }
 
 function mountOverlay({data}) {
@@ -45,7 +34,7 @@ function mountMap({data, parentElement, setStateValue, setTriggerValue}) {
   const {key, bundle} = data.spec;
   loadDeck(bundle).then(deck => {
     if (mount.gone || mount.data !== data) return;
-    mount.app ??= new MapApp(parentElement, prepare(deck));
+    mount.app ??= new MapApp(parentElement, prepared(deck, window.luma));
     const {app} = mount;
     maps.set(key, app);
     app.emit = setStateValue;
@@ -53,7 +42,7 @@ function mountMap({data, parentElement, setStateValue, setTriggerValue}) {
     app.takeTheme();
     if (app.data === data) return;
     app.data = data;
-    app.showScene(data);
+    app.showScene(data.spec, columns(data));
     showOverlay(key);
   }).catch(error => {
     if (!mount.gone) parentElement.append(h('p', {class: 'failed', role: 'alert'}, error.message));

@@ -1,8 +1,8 @@
-"""Joins the map's small JavaScript modules into the one script that Streamlit takes.
+"""Joins the map's small JavaScript modules into the one script that a host takes.
 
 The files under ``js`` are ordinary ES modules, so editors and linters read them as such. Joined in
-the order of their imports they need no `import` lines and no `export` words; only the entry point
-keeps its `export default`.
+the order of their imports they need no `import` lines and no `export` words; only the app's entry
+point keeps its `export default`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "js"
-ENTRY = "main.js"
+ENTRIES = ("streamlit.js",)
+"""One per host."""
+
 IMPORT = re.compile(r"^import \{[^}]*\} from '\./([\w.]+)';\n", re.MULTILINE)
 EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
 
 
 @cache
-def script() -> str:
-    """The whole component as one ES module."""
+def script(entry: str) -> str:
+    """One of the :data:`ENTRIES` with all it imports, as one ES module."""
     done: dict[str, str] = {}
 
     def add(name: str, above: tuple[str, ...]) -> None:
@@ -32,7 +34,7 @@ def script() -> str:
             add(needed, (*above, name))
         done[name] = EXPORT.sub("", IMPORT.sub("", text))
 
-    add(ENTRY, ())
+    add(entry, ())
     return "\n".join(f"// --- {name}\n{text}" for name, text in done.items())
 
 

@@ -1,0 +1,43 @@
+"""Each joined script is one module with nothing left out."""
+
+import re
+
+import pytest
+
+from dpviz.render.client.assemble import ENTRIES, FOLDER, script, style
+
+hosts = pytest.mark.parametrize("entry", ENTRIES)
+
+
+def modules(entry):
+    return re.findall(r"^// --- (\S+)$", script(entry), re.MULTILINE)
+
+
+def test_every_file_is_joined_once_for_some_host():
+    for entry in ENTRIES:
+        assert len(set(modules(entry))) == len(modules(entry))
+    used = {name for entry in ENTRIES for name in modules(entry)}
+    assert used == {file.name for file in FOLDER.glob("*.js")}
+
+
+@hosts
+def test_the_entry_point_is_last_and_nothing_else_is_exported(entry):
+    assert modules(entry)[-1] == entry
+    left = re.findall(r"^(?:import|export) .*", script(entry), re.MULTILINE)
+    assert left == (["export default function (args) {"] if entry == "streamlit.js" else [])
+
+
+@hosts
+def test_top_level_names_do_not_clash(entry):
+    names = re.findall(
+        r"^(?:async )?(?:function|class|const|let) (\w+)", script(entry), re.MULTILINE
+    )
+    assert len(names) > 20
+    assert len(names) == len(set(names))
+
+
+@hosts
+def test_nothing_is_rendered_as_html(entry):
+    written = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write"
+    assert not re.search(written, script(entry))
+    assert "expression(" not in style()
