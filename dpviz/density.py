@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.decomposition import Decomposition
-from dpviz.lattice import Float, Int
+from dpviz.lattice import Float, Int, morton
 
 
 def refine(nodes: Decomposition) -> Decomposition:
@@ -85,15 +85,15 @@ def _tilts(nodes: Decomposition, leaves: Int) -> Float:
     density = nodes.count / nodes.volume
     centre = 0.5 * (nodes.lo + nodes.hi)
     tilt = np.zeros((len(leaves), nodes.dims))
+    side = int(nodes.hi[0].max())
     for axis in range(nodes.dims):
         slopes = []
         for outward in (-1, 1):
-            probe = ((nodes.lo[leaves] + nodes.hi[leaves]) // 2).copy()
-            edge = nodes.hi[leaves, axis] if outward > 0 else nodes.lo[leaves, axis] - 1
-            probe[:, axis] = edge
-            there = locate(nodes, probe)
-            found = there >= 0
-            other = np.where(found, there, leaves)
+            probe = (nodes.lo[leaves] + nodes.hi[leaves]) // 2
+            probe[:, axis] = nodes.hi[leaves, axis] if outward > 0 else nodes.lo[leaves, axis] - 1
+            inside = (probe[:, axis] >= 0) & (probe[:, axis] < side)
+            other = leaves.copy()
+            other[inside] = locate(probe[inside], nodes)
             distance = centre[other, axis] - centre[leaves, axis]
             change = density[other] - density[leaves]
             slopes.append(
@@ -108,22 +108,13 @@ def _tilts(nodes: Decomposition, leaves: Int) -> Float:
     return tilt
 
 
-def locate(nodes: Decomposition, cells: Int) -> Int:
-    """The leaf that holds each lattice cell (n, d); −1 outside every root."""
-    found = np.full(len(cells), -1, dtype=np.int64)
-    for root in range(nodes.levels[0].stop):
-        inside = ((cells >= nodes.lo[root]) & (cells < nodes.hi[root])).all(axis=1)
-        found[inside] = root
-    while True:
-        walking = np.flatnonzero((found >= 0) & (nodes.n_children[found] > 0))
-        if not len(walking):
-            return found
-        node = found[walking]
-        first, children = nodes.first_child[node].astype(np.int64), nodes.n_children[node]
-        below = np.full(len(walking), -1, dtype=np.int64)
-        for child in range(int(children.max())):
-            here = np.minimum(first + child, first + children - 1)
-            hit = (cells[walking] >= nodes.lo[here]).all(axis=1)
-            hit &= (cells[walking] < nodes.hi[here]).all(axis=1)
-            below[hit] = here[hit]
-        found[walking] = below
+def locate(cells: Int, nodes: Decomposition) -> Int:
+    """The leaf that holds each lattice cell, shape (n, d), of a tree of Morton cells.
+
+    Its leaves follow each other on the Morton curve, each as one run, and leave nothing out.
+    """
+    leaves = np.flatnonzero(nodes.leaf)
+    starts = morton(nodes.lo[leaves])
+    order = np.argsort(starts)
+    rank = np.searchsorted(starts[order], morton(cells), side="right") - 1
+    return np.asarray(leaves[order[rank]])
