@@ -13,7 +13,6 @@ from dpviz.release import Release
 from dpviz.render import Camera, Scene, cells, density_legend, scale_ends
 from dpviz.render.basemap import outlines, river
 from dpviz.render.cells import domain_bounds
-from dpviz.render.picture import comparison_png
 from dpviz.ui import permalink
 from dpviz.ui.answers import as_csv, rectangle_form
 from dpviz.ui.comparison import answer_columns
@@ -21,6 +20,7 @@ from dpviz.ui.error_panel import error_panel
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.method_form import Choice, method_form, nearest_epsilon
+from dpviz.ui.share import share_panel
 from dpviz.ui.source_form import Source, source_form
 from dpviz.ui.text import badge, plain
 
@@ -181,7 +181,8 @@ def _map_and_answers(view: View, source: Source) -> None:
         else:
             rows = answer_columns(KEY, view.releases, view.labels, source, rect)
         typed = rectangle_form(KEY, rect, domain_bounds(view.releases[0].domain))
-        _share(view, rect, rows)
+        _copy(rows)
+        share_panel(KEY, MAP, view.releases, view.labels)
     map_overlay(MAP, shape=Shape(rect=rect) if rect else None)
     permalink.write({"rect": permalink.joined(rect), "mode": mode if mode != "side" else None})
     if typed is not None:
@@ -189,27 +190,18 @@ def _map_and_answers(view: View, source: Source) -> None:
         st.rerun(scope="fragment")
 
 
-def _share(view: View, rect: Any, rows: list[dict[str, Any]]) -> None:
-    with st.expander("Copy this comparison", icon=":material/share:"):
-        st.caption("The address of this page restores it: data, both methods, ε, rectangle, view.")
-        if rows:
-            st.dataframe(rows, hide_index=True, width="stretch")
-            st.download_button(
-                "Answers (CSV)",
-                as_csv(rows),
-                "comparison.csv",
-                "text/csv",
-                icon=":material/download:",
-                key=f"{KEY}.csv",
-                on_click="ignore",
-            )
+def _copy(rows: list[dict[str, Any]]) -> None:
+    if not rows:
+        return
+    with st.expander("Both answers as a table", icon=":material/table:"):
+        st.dataframe(rows, hide_index=True, width="stretch")
         st.download_button(
-            "Maps (PNG)",
-            lambda: comparison_png(view.releases, view.labels, view.ends, rect),
-            "comparison.png",
-            "image/png",
-            icon=":material/image:",
-            key=f"{KEY}.png",
+            "Answers (CSV)",
+            as_csv(rows),
+            "comparison.csv",
+            "text/csv",
+            icon=":material/download:",
+            key=f"{KEY}.csv",
             on_click="ignore",
         )
 

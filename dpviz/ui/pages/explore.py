@@ -23,6 +23,7 @@ from dpviz.ui.downloads import download_buttons, table_of_cells
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.method_form import Choice, method_form, nearest_epsilon
+from dpviz.ui.share import share_panel
 from dpviz.ui.source_form import Source, source_form
 from dpviz.ui.text import badge, plain
 
@@ -218,6 +219,7 @@ def _map_and_answer(view: View, source: Source) -> None:
         marks = answer_panel(KEY, view.release, source, rect)
         typed = rectangle_form(KEY, rect, domain_bounds(view.release.domain))
         history_table(KEY)
+        share_panel(KEY, MAP, [view.release])
     map_overlay(MAP, marks=marks, shape=Shape(rect=rect) if rect else None)
     permalink.write({"rect": permalink.joined(rect)})
     permalink.keep(KEY)

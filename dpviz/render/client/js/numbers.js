@@ -13,9 +13,15 @@ function rounded(value, exponent) {
   return (result === 0 ? 0 : result).toLocaleString('en', {minimumFractionDigits: digits, maximumFractionDigits: digits});
 }
 
+/** A value at the last decimal place that its half-width leaves meaning. */
+export function roundedTo(value, halfWidth) {
+  if (halfWidth > 0) return rounded(value, place(halfWidth));
+  return Math.abs(value) >= 10 || Number.isInteger(value) ? rounded(value, 0) : short(value);
+}
+
 /** "1,240 ± 60" for a value and the half-width of its 95 % interval. */
 export function withNoise(value, halfWidth) {
-  if (!(halfWidth > 0)) return short(value);
+  if (!(halfWidth > 0)) return roundedTo(value, 0);
   const exponent = place(halfWidth);
   return `${rounded(value, exponent)} ± ${rounded(halfWidth, exponent)}`;
 }

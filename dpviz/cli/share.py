@@ -1,0 +1,75 @@
+"""Commands that write files for others: a map that travels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dpviz.cli.root import Json, app, emit, numbers
+from dpviz.errors import ParameterError
+
+if TYPE_CHECKING:
+    from dpviz.release import Release
+
+Releases = Annotated[
+    list[str], typer.Argument(metavar="RELEASE...", help="A release (Parquet), or two to compare.")
+]
+Rects = Annotated[
+    list[str] | None,
+    typer.Option("--rect", help="A rectangle to answer, W,S,E,N in degrees; repeat at will."),
+]
+Title = Annotated[str, typer.Option(help="The title of the page.")]
+
+
+@app.command()
+def share(
+    releases: Releases,
+    output: Annotated[str, typer.Option("--output", "-o", help="The .html file to write.")],
+    rect: Rects = None,
+    title: Title = "",
+    as_json: Json = False,
+) -> None:
+    """Write a map in one file that opens anywhere, without network or server."""
+    from dpviz.share import map_page
+
+    opened, asked = _opened(releases), _rects(rect)
+    _write(output, lambda: map_page(opened, rects=asked, title=title), ".html", opened, as_json)
+
+
+def _write(
+    output: str,
+    make: Callable[[], str | bytes],
+    ending: str,
+    releases: Sequence[Release],
+    as_json: bool,
+) -> None:
+    from dpviz.files import write_file
+
+    if Path(output).suffix.lower() != ending:
+        raise ParameterError(f"output {output!r}: give a file that ends in {ending}")
+    made = make()
+    data = made.encode() if isinstance(made, str) else made
+    path = write_file(output, lambda temporary: Path(temporary).write_bytes(data))
+    guarantees = [each.header.guarantee for each in releases]
+    facts = {"output": str(path), "bytes": len(data), "guarantees": guarantees}
+    emit(facts, as_json, "\n".join([f"{path}: {len(data) / 1e6:.1f} MB", *guarantees]))
+
+
+def _opened(paths: Sequence[str]) -> list[Release]:
+    from dpviz import read
+
+    return [read(path) for path in paths]
+
+
+def _rects(texts: Sequence[str] | None) -> list[tuple[float, float, float, float]]:
+    found = []
+    for text in texts or []:
+        values = numbers(text, "--rect")
+        if len(values) != 4:
+            raise ParameterError(f"--rect {text!r}: give four numbers, west,south,east,north")
+        west, south, east, north = values
+        found.append((west, south, east, north))
+    return found

@@ -1,0 +1,84 @@
+/**
+ * Range counts from a release's tree in the browser: the walk, the snapping to lattice lines, the
+ * interval and the rounding of the engine's `dpviz.query`, which a test compares it with.
+ */
+import {h} from './dom.js';
+import {roundedTo, withNoise} from './numbers.js';
+
+/** To the nearest integer, halves to the even one, as NumPy does; for what is not negative. */
+function nearest(value) {
+  const result = Math.round(value);
+  return value % 1 === 0.5 && result % 2 ? result - 1 : result;
+}
+
+/** The rectangle [west, south, east, north] as lattice lines {lo, hi}; null outside the domain. */
+function lattice(rect, {lower, upper, side}) {
+  const line = (value, axis) => {
+    const share = (value - lower[axis]) / (upper[axis] - lower[axis]);
+    return nearest(Math.min(Math.max(share, 0), 1) * side);
+  };
+  const axes = [0, 1];
+  if (axes.some(k => !(rect[k] < rect[k + 2]) || rect[k] >= upper[k] || rect[k + 2] <= lower[k])) return null;
+  return {lo: axes.map(k => line(rect[k], k)), hi: axes.map(k => line(rect[k + 2], k))};
+}
+
+/**
+ * The answer of a tree to a rectangle, null outside the domain.
+ *
+ * `tree` has `roots` and the columns lo, hi (two numbers a node), first_child, n_children, count and
+ * variance. A node inside gives its count, a leaf that is cut the share of its area; the uniformity
+ * error is the engine's Beta model. `used` are the nodes.
+ */
+export function rangeCount(tree, rect, domain, interval) {
+  const box = lattice(rect, domain);
+  if (!box) return null;
+  const {lo, hi, first_child: first, n_children: children, count, variance} = tree;
+  const common = (node, k) => Math.max(0, Math.min(hi[2 * node + k], box.hi[k]) - Math.max(lo[2 * node + k], box.lo[k]));
+  const used = [];
+  const total = {count: 0, variance: 0, uniformity: 0};
+  const open = Array.from({length: tree.roots}, (_, root) => tree.roots - 1 - root);
+  while (open.length) {
+    const node = open.pop();
+    const inside = common(node, 0) * common(node, 1);
+    if (!inside) continue;
+    const area = (hi[2 * node] - lo[2 * node]) * (hi[2 * node + 1] - lo[2 * node + 1]);
+    if (inside < area && children[node]) {
+      for (let child = children[node] - 1; child >= 0; child--) open.push(first[node] + child);
+      continue;
+    }
+    const share = inside / area;
+    used.push(node);
+    total.count += count[node] * share;
+    total.variance += variance[node] * share ** 2;
+    total.uniformity += Math.max(count[node], 0) ** 2 * share * (1 - share) / 3;
+  }
+  const noise = Math.sqrt(total.variance);
+  return {
+    count: total.count, noise, uniformity: Math.sqrt(total.uniformity), used,
+    low: Math.floor(total.count - interval * noise), high: Math.ceil(total.count + interval * noise),
+  };
+}
+
+/** Outlines of nodes as closed rings in degrees, for a domain in degrees. */
+export function nodeRings({lo, hi}, nodes, {lower, upper, side}) {
+  const at = (line, k) => lower[k] * (1 - line / side) + upper[k] * (line / side);
+  return nodes.map(node => {
+    const [w, s] = [0, 1].map(k => at(lo[2 * node + k], k));
+    const [e, n] = [0, 1].map(k => at(hi[2 * node + k], k));
+    return [[w, s], [e, s], [e, n], [w, n], [w, s]];
+  });
+}
+
+/** An answer in words. */
+export function answerElement(name, answer, interval) {
+  const half = interval * answer.noise;
+  const spread = interval * answer.uniformity;
+  const row = (term, text) => [h('dt', {}, term), h('dd', {}, text)];
+  return h('div', {class: 'answer', 'data-testid': 'dpviz-answer'},
+    h('h3', {}, name),
+    h('p', {class: 'count'}, withNoise(answer.count, half)),
+    h('dl', {},
+      ...row('95 % interval (noise)', `${roundedTo(answer.low, half)} to ${roundedTo(answer.high, half)}`),
+      ...row('Uniformity error (ESTIMATE)', `± ${roundedTo(spread, spread)}`),
+      ...row('Nodes used', answer.used.length.toLocaleString('en'))));
+}

@@ -1,0 +1,79 @@
+"""Columns as one block of bytes and an index of it: a map in a file has no Arrow reader."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+ALIGNMENT = 8
+"""Bytes: a typed array of the browser must begin at a multiple of its item's size."""
+
+KINDS = {
+    "float32": "Float32Array",
+    "float64": "Float64Array",
+    "int32": "Int32Array",
+    "uint32": "Uint32Array",
+    "uint8": "Uint8Array",
+}
+
+
+class Packer:
+    """Collects columns; ``index`` says where each lies, ``block()`` is their bytes."""
+
+    def __init__(self) -> None:
+        self.index: dict[str, dict[str, Any]] = {}
+        self._parts: list[bytes] = []
+        self._length = 0
+
+    def add(self, name: str, values: NDArray[Any], starts: NDArray[Any] | None = None) -> None:
+        """A column of shape (n,) or (n, size); with ``starts``, lists of such items."""
+        values = np.asarray(values)
+        rows = len(values) if starts is None else len(starts) - 1
+        entry = {"length": rows, "size": values.shape[1] if values.ndim == 2 else 1}
+        entry["value"] = self._placed(values)
+        if starts is not None:
+            entry["startIndices"] = self._placed(np.asarray(starts, np.int32))
+        self.index[name] = entry
+
+    def add_tables(self, tables: Mapping[str, pa.Table]) -> None:
+        """Every column of the tables of a scene, named ``table.column``."""
+        for table_name, table in tables.items():
+            for name in table.column_names:
+                column = table.column(name).combine_chunks()
+                self.add(f"{table_name}.{name}", *_arrays(column))
+
+    def block(self) -> bytes:
+        """All columns, one after the other."""
+        return b"".join(self._parts)
+
+    def _placed(self, values: NDArray[Any]) -> dict[str, Any]:
+        kind = KINDS.get(values.dtype.name)
+        if kind is None:
+            raise TypeError(f"columns of {values.dtype} cannot travel: {', '.join(KINDS)} can")
+        data = np.ascontiguousarray(values).tobytes()
+        place = {"kind": kind, "at": self._length, "items": values.size}
+        self._parts += [data, bytes(-len(data) % ALIGNMENT)]
+        self._length += len(data) + -len(data) % ALIGNMENT
+        return place
+
+
+def _arrays(column: pa.Array) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Values of shape (n,) or (n, size), and the starts of a column of lists."""
+    if pa.types.is_list(column.type):
+        items, _ = _arrays(column.values)
+        return items, column.offsets.to_numpy(zero_copy_only=False)
+    if pa.types.is_fixed_size_list(column.type):
+        flat = column.values.to_numpy(zero_copy_only=False)
+        return flat.reshape(-1, column.type.list_size), None
+    return column.to_numpy(zero_copy_only=False), None
+
+
+def squeezed(data: bytes) -> str:
+    """Bytes as base64 of gzip, the same for the same bytes."""
+    return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode("ascii")

@@ -1,0 +1,142 @@
+"""A map in a file, opened from the disk: no server, no network, and answers as the engine's."""
+
+import json
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+import dpviz
+from dpviz.query import INTERVAL_SDS
+from dpviz.render import rounded, with_noise
+from dpviz.share import map_page
+from tests.browser.test_explore import at, drag, shape, the_map
+from tests.share.test_html import EVIL
+
+pytestmark = pytest.mark.browser
+RECT = (14.5, -24.0, 14.7, -23.8)
+
+
+@pytest.fixture(scope="module")
+def releases():
+    city = dpviz.load("city-50k")
+    return [dpviz.build(city, "privtree", 1.0, seed=1), dpviz.build(city, "ugrid", 0.1, seed=2)]
+
+
+@pytest.fixture
+def open_file(browser, tmp_path):
+    """Opens a page from the disk in a browser without network; asking for anything else fails."""
+    context, asked, wrong = None, [], []
+
+    def new(text, **options):
+        nonlocal context
+        path = tmp_path / "demo.html"
+        path.write_text(text, encoding="utf-8")
+        context = browser.new_context(
+            offline=True, **{"viewport": {"width": 1280, "height": 900}, **options}
+        )
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on(
+            "console", lambda m: wrong.append(m.text) if m.type in ("error", "warning") else None
+        )
+        page.goto(path.as_uri())
+        return page
+
+    yield new
+    context.close()
+    assert wrong == []
+    assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
+    assert len([url for url in asked if url.startswith("file:")]) == 1
+
+
+def test_a_file_answers_as_the_engine_does(open_file, releases):
+    page = open_file(map_page(releases))
+    the_map(page)
+    domain = releases[0].domain
+    rng = np.random.default_rng(5)
+    rects = np.sort(rng.uniform(domain.lower, domain.upper, (200, 2, 2)), axis=1).reshape(-1, 4)
+    nodes = releases[0].nodes
+    aligned = np.hstack([domain.to_coordinates(nodes.lo), domain.to_coordinates(nodes.hi)])[::97]
+    beyond = [[*np.subtract(domain.lower, 1), *np.add(domain.upper, 1)]]
+    rects = np.concatenate([rects, aligned, beyond])
+    found = page.evaluate("rects => rects.map(rect => dpviz.answers(rect))", rects.tolist())
+    for side, release in enumerate(releases):
+        answers = release.count(rects)
+        mine = [each[side] for each in found]
+        for name, theirs in (
+            ("count", answers.count),
+            ("noise", answers.noise_sd),
+            ("uniformity", answers.uniformity_sd),
+        ):
+            # Sums in another order; where floor and ceil would tell them apart, they are not equal.
+            assert [each[name] for each in mine] == pytest.approx(theirs, rel=1e-9, abs=1e-6), name
+        assert [len(each["used"]) for each in mine] == answers.nodes.tolist()
+        near = np.abs(np.array([each["low"] for each in mine]) - answers.low)
+        assert (near <= 1).all()
+        assert (near > 0).sum() <= 1
+    assert page.evaluate("dpviz.answers([0, 0, 1, 1])") == [None, None]
+
+
+def test_a_rectangle_drawn_in_the_file_is_answered_there(open_file, releases):
+    page = open_file(map_page(releases[:1], rects=[RECT]))
+    found = the_map(page)
+    assert shape(found)["rect"] == list(RECT)
+    page.get_by_test_id("dpviz-draw").click()
+    drag(page, found, (0.3, 0.4), (0.5, 0.6))
+    rect = shape(found)["rect"]
+    answer = releases[0].count(rect)
+    half = INTERVAL_SDS * answer.noise_sd[0]
+    box = page.get_by_test_id("dpviz-answer")
+    expect(box).to_contain_text(with_noise(answer.count[0], half))
+    expect(box).to_contain_text(
+        f"{rounded(answer.low[0], half)} to {rounded(answer.high[0], half)}"
+    )
+    assert found.evaluate("e => e.__dpviz.overlay.map(l => l.props.data.length)") == [
+        answer.nodes[0]
+    ]
+    page.get_by_role("button", name="Show rectangle 1").click()
+    assert shape(found)["rect"] == list(RECT)
+    page.get_by_test_id("dpviz-clear").click()
+    expect(box).to_have_count(0)
+    expect(page.get_by_text("Ask the map")).to_be_visible()
+    page.mouse.move(*at(found, 0.5, 0.5))
+    expect(page.get_by_test_id("dpviz-tooltip")).to_contain_text("±")
+    before = found.evaluate("e => e.__dpviz.camera.zoom")
+    page.get_by_role("button", name="Zoom in").click()
+    assert found.evaluate("e => e.__dpviz.camera.zoom") == before + 1
+
+
+def test_two_maps_swipe_and_stand_side_by_side(open_file, releases):
+    page = open_file(map_page(releases, rects=[RECT]))
+    found = the_map(page)
+    expect(page.get_by_test_id("dpviz-answer")).to_have_count(2)
+    divider = page.get_by_test_id("dpviz-swipe")
+    divider.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(divider).to_have_attribute("aria-valuenow", "48")
+    page.get_by_role("button", name="Side by side").click()
+    assert found.evaluate("e => e.__dpviz.mode") == "side"
+    expect(page.locator(".handle:visible")).to_have_count(8)
+    assert json.loads(found.get_attribute("data-shape"))["rect"] == list(RECT)
+
+
+def test_names_in_a_file_are_never_markup(open_file, releases):
+    page = open_file(map_page(releases[:1], labels=[EVIL], title=EVIL, rects=[RECT]))
+    the_map(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text(EVIL)
+    assert page.evaluate("window.pwned") is None
+    assert page.locator("img").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_file_fits_a_phone(open_file, releases, scheme):
+    page = open_file(
+        map_page(releases, rects=[RECT]),
+        viewport={"width": 390, "height": 844},
+        color_scheme=scheme,
+    )
+    found = the_map(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert found.evaluate("e => e.classList.contains('dark')") == (scheme == "dark")

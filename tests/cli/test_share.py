@@ -1,0 +1,43 @@
+import json
+
+import pytest
+
+import dpviz
+from tests.cli.test_releases import fails, run
+
+
+@pytest.fixture
+def releases(tmp_path):
+    city = dpviz.load("city-50k")
+    paths = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    for seed, path in enumerate(paths):
+        dpviz.save(dpviz.build(city, epsilon=0.1 + seed, seed=seed), path)
+    return paths
+
+
+def test_share_writes_one_file_that_says_what_it_is(releases, tmp_path):
+    output = tmp_path / "demo.html"
+    rect = "--rect=14.5,-24.0,14.7,-23.8"
+    code, out, _ = run("share", *releases, "-o", output, rect, "--title", "A & B", "--json")
+    assert code == 0
+    said = json.loads(out)
+    assert said["output"] == str(output)
+    assert said["bytes"] == output.stat().st_size < 5e6
+    assert all(text.startswith("NOT PRIVATE") for text in said["guarantees"])
+    text = output.read_text(encoding="utf-8")
+    assert "<h1>A &amp; B</h1>" in text
+    assert str(tmp_path) not in text
+
+
+def test_share_refuses_in_one_line_and_writes_nothing(releases, tmp_path, capsys, monkeypatch):
+    output = tmp_path / "demo.html"
+    for words, wrong in (
+        ([releases[0], "-o", tmp_path / "demo.htm"], "give a file that ends in .html"),
+        ([*releases, releases[0], "-o", output], "3 releases: a map shows one, or two"),
+        ([releases[0], "-o", output, "--rect=1,2,3"], "give four numbers"),
+        ([releases[0], "-o", output, "--rect=0,0,1,1"], "lies outside the domain"),
+        ([tmp_path / "none.parquet", "-o", output], "no such file"),
+        ([releases[0], "-o", tmp_path / "nowhere" / "demo.html"], "folder does not exist"),
+    ):
+        assert wrong in fails(capsys, monkeypatch, "share", *words)
+    assert list(tmp_path.glob("*.htm*")) == []
