@@ -1,4 +1,4 @@
-"""Commands that write files for others: a map that travels."""
+"""Commands that write files for others: a map that travels, a report, a picture."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpviz.cli.root import Json, app, emit, numbers
+from dpviz.cli.root import Json, LedgerFile, app, emit, numbers
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -37,6 +37,51 @@ def share(
 
     opened, asked = _opened(releases), _rects(rect)
     _write(output, lambda: map_page(opened, rects=asked, title=title), ".html", opened, as_json)
+
+
+@app.command()
+def report(
+    releases: Releases,
+    output: Annotated[str, typer.Option("--output", "-o", help="The .html file to write.")],
+    rect: Rects = None,
+    title: Title = "",
+    account: Annotated[
+        bool, typer.Option("--account", help="Add the ledger's account of the data set.")
+    ] = False,
+    ledger: LedgerFile = None,
+    as_json: Json = False,
+) -> None:
+    """Write one page to print: guarantee, map, answers, errors to expect, method, price list."""
+    from dpviz import Ledger
+    from dpviz.share import report_page
+
+    opened, asked = _opened(releases), _rects(rect)
+    paid = Ledger(ledger).account(opened[0].header.source) if account else None
+    make = lambda: report_page(opened, rects=asked, title=title, account=paid)  # noqa: E731
+    _write(output, make, ".html", opened, as_json)
+
+
+@app.command()
+def picture(
+    releases: Releases,
+    output: Annotated[str, typer.Option("--output", "-o", help="The .png file to write.")],
+    rect: Annotated[
+        str | None, typer.Option("--rect", help="A rectangle to outline, W,S,E,N in degrees.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write the map of one release, or of two, with its legend as a picture."""
+    from dpviz.render.cells import scale_ends
+    from dpviz.render.picture import comparison_png
+    from dpviz.render.view import check
+    from dpviz.share.html import labels_of
+
+    opened = _opened(releases)
+    outlined = _rects([rect])[0] if rect else None
+    check(opened)
+    ends = scale_ends(*opened)
+    make = lambda: comparison_png(opened, labels_of(opened), ends, outlined)  # noqa: E731
+    _write(output, make, ".png", opened, as_json)
 
 
 def _write(

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from dpviz.release import Release
 
 NOISE = "#c9ced3"
-"""A leaf whose count is under twice its noise."""
+"""Towards this a leaf fades whose count is under twice its noise."""
 
-NEGATIVE = "#e8c9cf"
+NEGATIVE = "#e3b0a8"
 """A leaf whose noisy count is negative."""
 
 
@@ -41,7 +41,7 @@ def comparison_png(
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, LogNorm
     from matplotlib.figure import Figure
-    from matplotlib.patches import Rectangle
+    from matplotlib.patches import Patch, Rectangle
 
     stops = np.array(PALETTES[palette]) / 255
     scale = ScalarMappable(LogNorm(*ends), LinearSegmentedColormap.from_list(palette, stops))
@@ -59,6 +59,14 @@ def comparison_png(
             colour = np.array(ACCENT) / 255
             panel.add_patch(Rectangle(rect[:2], *size, fill=False, edgecolor=colour, linewidth=2))
     figure.colorbar(scale, ax=list(panels), label="Records per km² (log scale)", shrink=0.8)
+    meanings = {NOISE: "within the noise (under 2 sd)", NEGATIVE: "negative noisy count"}
+    figure.legend(
+        handles=[Patch(color=colour, label=text) for colour, text in meanings.items()],
+        loc="outside lower center",
+        ncols=2,
+        frameon=False,
+        fontsize=8,
+    )
     file = io.BytesIO()
     figure.savefig(file, format="png", dpi=150)
     return file.getvalue()
@@ -73,6 +81,9 @@ def _draw(panel, release: Release, scale) -> None:  # type: ignore[no-untyped-de
     corners = bounds[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 4, 2)
     count, sd = nodes.count[leaf], np.sqrt(nodes.variance[leaf])
     colours = scale.to_rgba(np.maximum(densities(release)[leaf], scale.norm.vmin))
-    colours[count < 2 * sd] = to_rgba(NOISE)
+    clear = np.divide(count, 2 * sd, out=np.ones_like(count), where=sd > 0).clip(0, 1)[:, None]
+    colours = (
+        np.array(to_rgba(NOISE)) * (1 - clear) + colours * clear
+    )  # what is noise looks like noise
     colours[count < 0] = to_rgba(NEGATIVE)
     panel.add_collection(PolyCollection(list(corners), facecolors=colours, edgecolors="none"))

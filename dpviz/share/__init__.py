@@ -11,7 +11,7 @@ Whatever is written here is made from releases alone, and needs no server and no
 True
 """
 
-from dpviz.share.facts import Facts
 from dpviz.share.html import map_page
+from dpviz.share.report import report_page
 
-__all__ = ["Facts", "map_page"]
+__all__ = ["map_page", "report_page"]

@@ -123,8 +123,8 @@ def environment() -> Environment:
 
 
 def _degrees(rect: Bounds) -> str:
-    west, south, east, north = (f"{value:.4f}" for value in rect)
-    return f"west {west}, south {south}, east {east}, north {north}"
+    west, south, east, north = (f"{value:.4f}".replace("-", "−") for value in rect)
+    return f"{west} to {east} east, {south} to {north} north"
 
 
 @cache

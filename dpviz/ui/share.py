@@ -1,4 +1,4 @@
-"""Files for others, from Explore and Compare: the map that travels and its picture."""
+"""Files for others, from Explore and Compare: the map that travels, a report, a picture."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpviz.render.picture import comparison_png
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.render.view import check
-from dpviz.share import map_page
+from dpviz.share import map_page, report_page
 from dpviz.share.html import labels_of
 from dpviz.ui.map.component import events
 from dpviz.ui.source_form import SIDES
@@ -30,8 +30,8 @@ def share_panel(
     with st.expander("Share", icon=":material/share:"):
         st.caption(
             "One file with the map inside: it opens from a USB stick, without network or server, "
-            "and answers rectangles by itself. It holds the release only, never a record or an "
-            "exact count. The address of this page brings back the page itself."
+            "and answers rectangles by itself; or a page to print. They hold the release only, "
+            "never a record or an exact count. The address of this page restores the page itself."
         )
         title = st.text_input(
             "Title", key=f"{prefix}.share.title", placeholder="A title for the file", max_chars=120
@@ -44,6 +44,11 @@ def share_panel(
                 "map.html",
                 "text/html",
                 lambda: map_page(releases, labels=names, rects=rects, title=title, camera=camera),
+            ),
+            "Report (HTML)": (
+                "report.html",
+                "text/html",
+                lambda: report_page(releases, labels=names, rects=rects, title=title),
             ),
             "Picture (PNG)": (
                 "map.png",

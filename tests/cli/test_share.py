@@ -41,3 +41,15 @@ def test_share_refuses_in_one_line_and_writes_nothing(releases, tmp_path, capsys
     ):
         assert wrong in fails(capsys, monkeypatch, "share", *words)
     assert list(tmp_path.glob("*.htm*")) == []
+
+
+def test_report_and_picture_are_files_of_their_kind(releases, tmp_path, capsys, monkeypatch):
+    page, image = tmp_path / "report.html", tmp_path / "map.png"
+    rect = "--rect=14.5,-24.0,14.7,-23.8"
+    assert run("report", releases[0], "-o", page, rect, "--account")[0] == 0
+    text = page.read_text(encoding="utf-8")
+    assert "city-50k: ε = 0 spent; no total was set" in text
+    assert run("picture", *releases, "-o", image, rect)[0] == 0
+    assert image.read_bytes().startswith(b"\x89PNG")
+    said = fails(capsys, monkeypatch, "picture", releases[0], "-o", tmp_path / "map.jpg")
+    assert "give a file that ends in .png" in said
