@@ -1,19 +1,23 @@
-"""From a source (a file or a built-in name) to a handle; only the handle leaves the vault."""
+"""From a source (file, folder, table or built-in name) to a handle; only it leaves the vault."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from dpviz.cellquery import checked_bits
 from dpviz.datasets import DATASETS, Dataset
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.private.engines import scheme_of
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 from dpviz.private.points import Records, bound_contributions, read_records, unit_numbers
+from dpviz.progress import Progress
 
 
 def load(
@@ -26,13 +30,16 @@ def load(
     max_per_unit: int = 1,
     public: bool | None = None,
     name: str | None = None,
+    table: str | None = None,
+    bits: int | None = None,
+    progress: Progress | None = None,
 ) -> DataHandle:
     """Read a data set into a handle.
 
     Args:
         source: a path (CSV, Parquet, GeoParquet, GeoJSON, GeoPackage, Shapefile, zipped Shapefile),
-            a folder of Parquet (aggregated by DuckDB on a public grid of 2^16 steps per axis in
-            2-D, 2^10 in 4-D), or the name of a built-in data set.
+            a folder of Parquet, the URL of a database (with ``table``), or the name of a built-in
+            data set. Folders and tables are counted by cell inside an engine.
         domain: the public box; a built-in data set has its own. Records outside are dropped.
         columns: coordinate columns in the domain's order; recognised by their names otherwise.
         crs: CRS of plain coordinate columns, and of geometry whose file does not state one; the
@@ -40,31 +47,48 @@ def load(
         unit: column that names the privacy unit (a person); by default a record is the unit.
         max_per_unit: with ``unit``, at most this many records of each are kept, chosen at random.
         public: whether the owner declares every record public; false for files by default.
-        name: public name of the data set; the file's name without its ending by default.
+        name: public name of the data set; the file's name without its ending, or the table's, by
+            default.
+        table: with a URL (``postgresql://…``, ``duckdb:///FILE``, ``spark://…``), the table.
+        bits: records are moved to a public grid of 2^bits steps per axis. Folders and tables always
+            are: 16 in 2-D, 10 in 4-D by default. Other sources keep the domain's own lattice.
+        progress: called while an engine counts; raising an exception cancels.
 
     Raises:
         DataError: the source cannot be read as points.
     """
     path = Path(source)
+    scheme = scheme_of(str(source))
+    if scheme is None and table is not None:
+        raise DataError(f"table {table!r}: a table needs the URL of its database as the source")
+    if bits is not None and domain is not None:
+        checked_bits(bits, domain)
     if str(source) in DATASETS:
         built_in = DATASETS[str(source)]
         domain = domain or built_in.domain
         public = built_in.public if public is None else public
         records = _built_in(built_in, domain, columns, unit)
     else:
-        if not path.suffix and not path.exists():
+        if scheme is None and not path.suffix and not path.exists():
             raise DataError(
                 f"no file and no built-in data set {str(source)!r}: "
                 f"give a path, or one of {', '.join(DATASETS)}"
             )
         if domain is None:
             raise DataError(
-                f"{path.name}: give a domain, the public box, chosen without looking at the records"
+                f"{table if scheme else path.name}: give a domain, the public box, chosen without "
+                "looking at the records"
             )
-        if path.is_dir():
-            if crs not in (None, domain.crs):
-                raise DataError(f"{path.name}: a folder must be in the CRS of the domain")
-            return _folder(path, domain, columns, unit, bool(public), name)
+        if scheme is not None or path.is_dir():
+            options = {
+                "columns": columns,
+                "bits": bits,
+                "unit": unit,
+                "max_per_unit": max_per_unit,
+                "public": bool(public),
+                "progress": progress,
+            }
+            return _counted(str(source), table, domain, crs, name, options)
         records = read_records(
             path, domain, columns=columns, crs=crs, unit=unit, public=bool(public)
         )
@@ -72,12 +96,13 @@ def load(
         # A seed only where the data is public: elsewhere it would tell who was left out.
         random = np.random.default_rng(0) if public else None
         records = records.keep(bound_contributions(records.unit, max_per_unit, random))
+    index = PointIndex.from_points(domain, records.points)
     return DataHandle(
         name or path.stem,
         domain,
-        PointIndex.from_points(domain, records.points),
+        index if bits is None else index.coarsened(checked_bits(bits, domain)),
         public=bool(public),
-        unit="one record" if unit is None else f"one {unit} with at most {max_per_unit} records",
+        unit=_unit(unit, max_per_unit),
         max_per_unit=1 if unit is None else max_per_unit,
         dropped=records.dropped if public else None,
     )
@@ -104,21 +129,43 @@ def public_extent(
     return west, south, east, north
 
 
-def _folder(
-    path: Path,
+def _counted(
+    source: str,
+    table: str | None,
     domain: Domain,
-    columns: Sequence[str] | None,
-    unit: str | None,
-    public: bool,
+    crs: str | None,
     name: str | None,
+    options: dict[str, Any],
 ) -> DataHandle:
-    """A handle on a folder of Parquet, aggregated outside Python."""
-    from dpviz.private.sql import parquet_folder_index
+    """A handle on a folder of Parquet or a table, counted by cell outside Python."""
+    from dpviz.private.aggregation import folder_index, table_index, table_name
 
-    if unit is not None:
-        raise DataError("a privacy unit cannot be bounded in a folder: give one file")
-    index = parquet_folder_index(path, domain, columns)
-    return DataHandle(name or path.name, domain, index, public=public)
+    if scheme_of(source) is None:
+        own = Path(source).name
+    elif table is None:
+        raise DataError("a database holds many tables: name one with table=… (--table)")
+    else:
+        own = table_name(table)
+    if crs not in (None, domain.crs):
+        raise DataError(f"{own}: a folder or a table must be in the CRS of the domain")
+    if table is None:
+        index = folder_index(Path(source), domain, **options)
+    else:
+        index = table_index(source, table, domain, **options)
+    unit, most = options["unit"], options["max_per_unit"]
+    return DataHandle(
+        name or own,
+        domain,
+        index,
+        public=options["public"],
+        unit=_unit(unit, most),
+        max_per_unit=1 if unit is None else most,
+    )
+
+
+def _unit(unit: str | None, most: int) -> str:
+    """The privacy unit in words."""
+    return "one record" if unit is None else f"one {unit} with at most {most} records"
 
 
 def _built_in(

@@ -1,0 +1,271 @@
+"""The query that counts records by cell: one template, written to each SQL dialect by sqlglot.
+
+It knows public facts only: the box, the grid, names of columns. Its rows are (cell, count), where
+the cell of (x, y, …) is the number ix · 2^bits + iy with ix = ⌊(x − low) / (high − low) · 2^bits⌋,
+evaluated in this order as in :meth:`Domain.to_lattice`, so that every engine gets the same cells.
+
+With a privacy unit, the query keeps at most K records of each. A record's place in the order of its
+unit is a salted hash of (unit, cell, how many-th of the unit's records in the cell): a function of
+the unit's own records alone. So one unit adds at most K records WHATEVER THE SALT, however often an
+engine evaluates the query; and over a random salt the K are chosen uniformly, as records of one
+unit in one cell are alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from dpviz.domain import Domain
+from dpviz.errors import DataError, ParameterError
+
+GRID_BITS = {1: 24, 2: 16, 3: 12, 4: 10}
+"""Steps per axis are 2^bits, by number of dimensions: public, and never changed by the data."""
+
+SAME_LANGUAGE = {"postgresql": "postgres", "postgis": "postgres", "mssql": "tsql"}
+"""Other names of dialects."""
+
+NO_HASH = ("oracle", "sqlite", "teradata", "exasol")
+"""Dialects without a function MD5, so that a unit's records cannot be chosen in them."""
+
+RAISE_ON_UNDERFLOW = ("postgres", "redshift")
+"""Dialects that refuse to divide 1e-320 by 2; so small an offset is in the first cell anyway."""
+
+NOT_SQL = ("", "dax", "prql", "solr", "tableau")
+
+_COUNT = """
+SELECT cell, COUNT(*) AS n FROM (SELECT :cell AS cell FROM source WHERE :inside) AS records
+GROUP BY cell
+"""
+
+_COUNT_BOUNDED = """
+WITH dpviz_records AS (SELECT :unit AS unit_value, :cell AS cell FROM source WHERE :inside),
+dpviz_copies AS (
+  SELECT unit_value, cell,
+    ROW_NUMBER() OVER (PARTITION BY unit_value, cell ORDER BY cell) AS copy_number
+  FROM dpviz_records
+),
+dpviz_keys AS (
+  SELECT unit_value, cell, copy_number, SUBSTRING(MD5(CONCAT(
+    :salt, COALESCE(CAST(unit_value AS VARCHAR), ''), ' ', CAST(cell AS VARCHAR), ' ',
+    CAST(copy_number AS VARCHAR))), 1, 12) AS sort_key
+  FROM dpviz_copies
+),
+dpviz_places AS (
+  SELECT cell,
+    ROW_NUMBER() OVER (PARTITION BY unit_value ORDER BY sort_key, cell, copy_number) AS place
+  FROM dpviz_keys
+)
+SELECT cell, COUNT(*) AS n FROM dpviz_places WHERE place <= :most GROUP BY cell
+"""
+
+
+@dataclass(frozen=True)
+class CellQuery:
+    """What is counted; all of it public.
+
+    Attributes:
+        domain: the public box, in the CRS of the columns.
+        columns: the coordinates in the domain's order; or, in 2-D, one column of points, which the
+            engine takes apart by ST_X and ST_Y.
+        bits: grid bits per axis.
+        unit: column of the privacy unit; None if a record is the unit.
+        max_per_unit: with ``unit``, records kept of each.
+
+    Raises:
+        DataError: as many columns as the domain does not have.
+        ParameterError: bits or a bound out of range.
+    """
+
+    domain: Domain
+    columns: tuple[str, ...]
+    bits: int
+    unit: str | None = None
+    max_per_unit: int = 1
+
+    def __post_init__(self) -> None:
+        dims = self.domain.dims
+        if len(self.columns) != dims and not self.of_geometry:
+            raise DataError(f"{len(self.columns)} columns for {dims} dimensions: name one for each")
+        checked_bits(self.bits, self.domain)
+        if self.max_per_unit < 1:
+            raise ParameterError(f"at most {self.max_per_unit} records per unit: give 1 or more")
+
+    @property
+    def of_geometry(self) -> bool:
+        """Whether the one column holds points."""
+        return self.domain.dims == 2 and len(self.columns) == 1
+
+    @property
+    def count_column(self) -> str:
+        """Name of the counts in the result: it carries a check of the public facts."""
+        domain = self.domain
+        facts = [domain.lower, domain.upper, domain.crs, self.bits]
+        if self.unit is not None:
+            facts += [self.unit, self.max_per_unit]
+        return "n_" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:8]
+
+    def sql(self, relation: Any, dialect: str, salt: str = "", also: Any = None) -> str:
+        """The query in a dialect, as rows ``cell`` and :attr:`count_column`, in no order.
+
+        Args:
+            relation: a sqlglot expression to select from, such as :func:`table`.
+            dialect: one of :func:`dialects`.
+            salt: a fresh random text, with ``unit``.
+            also: a further condition, as a sqlglot expression.
+        """
+        import sqlglot
+        from sqlglot import exp
+
+        bounded = self.unit is not None
+        template = _COUNT_BOUNDED if bounded else _COUNT
+        tree: Any = sqlglot.parse_one(template, read="postgres")
+        places = self._coordinates(dialect)
+        values = {"cell": self._cell(places, dialect), "inside": self._inside(places, also)}
+        if self.unit is not None:
+            values["unit"] = _column(self.unit)
+            values["salt"] = exp.Literal.string(salt)
+            values["most"] = exp.Literal.number(self.max_per_unit)
+        tree = exp.replace_placeholders(tree, **values)
+        for from_ in list(tree.find_all(exp.Table)):
+            if from_.name == "source":
+                from_.replace(exp.alias_(relation.copy(), "source", table=True))
+        small = sqlglot.Dialect.get_or_raise(dialect).NULL_ORDERING == "nulls_are_small"
+        for order in tree.find_all(exp.Ordered):
+            order.set("nulls_first", small)  # the dialect's own: nothing here can be missing
+        for text in tree.find_all(exp.Concat):
+            text.set("coalesce", False)
+        for count in tree.find_all(exp.Count):
+            count.parent.set("alias", exp.to_identifier(self.count_column))
+        return str(tree.sql(dialect=dialect, pretty=True))
+
+    def _coordinates(self, dialect: str) -> list[Any]:
+        """Each coordinate as a double."""
+        from sqlglot import exp
+
+        values = [_column(name) for name in self.columns]
+        if self.of_geometry:
+            place = exp.cast(values[0], "geometry") if dialect == "postgres" else values[0]
+            values = [exp.func(name, place.copy()) for name in ("ST_X", "ST_Y")]
+        return [exp.cast(value, "double") for value in values]
+
+    def _inside(self, places: list[Any], also: Any) -> Any:
+        """The closed box; NaN, infinities and missing values are outside of it."""
+        from sqlglot import exp
+
+        conditions = [] if also is None else [also]
+        for x, low, high in zip(places, self.domain.lower, self.domain.upper, strict=True):
+            conditions += [
+                exp.GTE(this=x.copy(), expression=_double(low)),
+                exp.LTE(this=x.copy(), expression=_double(high)),
+            ]
+        return exp.and_(*conditions)
+
+    def _cell(self, places: list[Any], dialect: str) -> Any:
+        """The number of the cell, from the most significant coordinate on."""
+        from sqlglot import exp
+
+        side = 1 << self.bits
+        cell: Any = None
+        for x, low, high in zip(places, self.domain.lower, self.domain.upper, strict=True):
+            offset = exp.paren(exp.Sub(this=x.copy(), expression=_double(low)))
+            tiny = (high - low) * 2.0**-60
+            if dialect in RAISE_ON_UNDERFLOW and tiny > 0:
+                offset = exp.Greatest(this=offset, expressions=[_double(tiny)], ignore_nulls=False)
+            share = exp.Div(this=offset, expression=_double(high - low), typed=False, safe=False)
+            scaled = exp.Mul(this=share, expression=_double(float(side)))
+            step = exp.cast(exp.Floor(this=scaled), "bigint")
+            last = exp.Literal.number(side - 1)
+            # Nothing is missing here; DuckDB's own LEAST is the one that ignores what is.
+            step = exp.Least(this=step, expressions=[last], ignore_nulls=dialect == "duckdb")
+            if cell is not None:
+                width = exp.cast(exp.Literal.number(side), "bigint")
+                step = exp.Add(this=exp.Mul(this=cell, expression=width), expression=step)
+            cell = exp.paren(step) if cell is not None else step
+        return cell
+
+
+def table(name: str) -> Any:
+    """A table by its name, every part of it quoted: ``table``, ``schema.table``, ``"a.b".table``.
+
+    Raises:
+        DataError: not one to three parts.
+    """
+    from sqlglot import exp
+
+    parts = parts_of(name)
+    return exp.Table(
+        **{
+            place: exp.to_identifier(part, quoted=True)
+            for place, part in zip(("this", "db", "catalog"), reversed(parts), strict=False)
+        }
+    )
+
+
+def parts_of(name: str) -> list[str]:
+    """Catalog, schema and table of a name; a part in double quotes may hold a dot.
+
+    >>> parts_of('main."a.b"')
+    ['main', 'a.b']
+    """
+    import re
+
+    part = r'"(?:[^"]|"")+"|[^".]+'
+    if not re.fullmatch(rf"(?:{part})(?:\.(?:{part})){{0,2}}", name):
+        raise DataError(f"table {name[:60]!r}: give table, schema.table or catalog.schema.table")
+    found = re.findall(part, name)
+    return [each[1:-1].replace('""', '"') if each[0] == '"' else each for each in found]
+
+
+def checked_bits(bits: int | None, domain: Domain) -> int:
+    """Grid bits per axis, the default for the domain's dimensions if None.
+
+    Raises:
+        ParameterError: below 1 or above the lattice's own.
+    """
+    if bits is None:
+        return GRID_BITS[domain.dims]
+    if not 1 <= bits <= domain.bits:
+        raise ParameterError(f"bits={bits}: give 1 to {domain.bits} grid bits per axis")
+    return bits
+
+
+def dialects() -> tuple[str, ...]:
+    """Every dialect that the query can be written in."""
+    import sqlglot
+
+    return tuple(sorted(each.value for each in sqlglot.Dialects if each.value not in NOT_SQL))
+
+
+def checked_dialect(name: str, bounded: bool = False) -> str:
+    """The dialect of this name.
+
+    Raises:
+        ParameterError: an unknown one, or one that cannot bound a unit's records.
+    """
+    name = name.strip().lower()
+    name = SAME_LANGUAGE.get(name, name)
+    if name not in dialects():
+        raise ParameterError(f"dialect {name!r} is not known: give one of {', '.join(dialects())}")
+    if bounded and name in NO_HASH:
+        raise ParameterError(
+            f"dialect {name} has no MD5, so it cannot choose a unit's records: leave out the unit"
+        )
+    return name
+
+
+def _column(name: str) -> Any:
+    from sqlglot import exp
+
+    return exp.column(exp.to_identifier(name, quoted=True), table="source")
+
+
+def _double(value: float) -> Any:
+    """A constant cast from text: some engines read a literal such as 0.1 as a decimal and then put
+    records into other cells.
+    """
+    from sqlglot import exp
+
+    return exp.cast(exp.Literal.string(repr(value)), "double")

@@ -1,0 +1,150 @@
+"""A real PostgreSQL with PostGIS and a Java for Spark, installed from Debian where possible."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+PASSWORD = "s3cret-Pa55word"
+
+
+def install(*packages):
+    """Install Debian packages; says whether that worked. Only root on Debian can."""
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        return False
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    commands = (["update", "-q"], ["install", "-y", "-q", "--no-install-recommends", *packages])
+    return all(
+        subprocess.run(["apt-get", *words], env=environment, capture_output=True).returncode == 0
+        for words in commands
+    )
+
+
+def postgres_programs():
+    """The folder of the newest PostgreSQL that has PostGIS; None without."""
+    for programs in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
+        version = programs.parent.name
+        if Path(f"/usr/share/postgresql/{version}/extension/postgis.control").exists():
+            return programs
+    return None
+
+
+def installed_postgres():
+    """As :func:`postgres_programs`, after an attempt to install it."""
+    if postgres_programs() is None:
+        settings = Path("/etc/postgresql-common/createcluster.d/dpviz.conf")
+        if os.geteuid() == 0:  # no server of the system's own
+            settings.parent.mkdir(parents=True, exist_ok=True)
+            settings.write_text("create_main_cluster = false\n")
+        install("postgresql-common")
+        found = (
+            subprocess.run(
+                ["apt-cache", "search", "--names-only", r"^postgresql-[0-9]+-postgis-3$"],
+                capture_output=True,
+                text=True,
+            )
+            if shutil.which("apt-cache")
+            else None
+        )
+        names = re.findall(r"^(postgresql-\d+-postgis-3) ", found.stdout if found else "", re.M)
+        if names:
+            install(names[-1])
+    return postgres_programs()
+
+
+@dataclass(frozen=True)
+class PostgresServer:
+    """Where the server listens."""
+
+    port: int
+
+    @property
+    def url(self):
+        return f"postgresql://postgres:{PASSWORD}@127.0.0.1:{self.port}/postgres"
+
+
+def serve_postgres():
+    """A PostgreSQL of this run on loopback; a generator for a fixture."""
+    programs = installed_postgres()
+    if programs is None:
+        pytest.skip("no PostgreSQL with PostGIS, and it cannot be installed without root on Debian")
+    who = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
+    with tempfile.TemporaryDirectory(prefix="dpviz-pg-") as folder:
+        secret = Path(folder) / "password"
+        secret.write_text(PASSWORD)
+        if who:
+            for path in (folder, secret):
+                shutil.chown(path, "postgres", "postgres")
+        data = f"{folder}/data"
+        subprocess.run(
+            [programs / "initdb", "-D", data, "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8",
+             "-A", "scram-sha-256", f"--pwfile={secret}", "--no-sync"],
+            check=True, capture_output=True, cwd=folder, **who,
+        )  # fmt: skip
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        server = subprocess.Popen(
+            [programs / "postgres", "-D", data, "-h", "127.0.0.1", "-p", str(port), "-k", folder,
+             "-c", "fsync=off"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, **who,
+        )  # fmt: skip
+        try:
+            _await(port, server)
+            yield PostgresServer(port)
+        finally:
+            server.send_signal(2)  # fast shutdown: open connections are ended
+            server.wait(30)
+
+
+def _await(port, server):
+    import psycopg
+
+    for _ in range(300):
+        assert server.poll() is None, "PostgreSQL did not start"
+        try:
+            psycopg.connect(PostgresServer(port).url, connect_timeout=2).close()
+            return
+        except psycopg.OperationalError:
+            time.sleep(0.1)
+    raise AssertionError("PostgreSQL did not answer within 30 s")
+
+
+def java_version():
+    """The major version of `java`; 0 without."""
+    if shutil.which("java") is None:
+        return 0
+    told = subprocess.run(["java", "-version"], capture_output=True, text=True).stderr
+    found = re.search(r'version "(\d+)', told)
+    return int(found[1]) if found else 0
+
+
+def serve_spark(warehouse):
+    """A local session of Spark that stays active; a generator for a fixture."""
+    if java_version() < 17:
+        install("default-jre-headless")
+    if java_version() < 17:
+        pytest.skip("no Java 17, and it cannot be installed without root on Debian")
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.log.level", "ERROR")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.warehouse.dir", str(warehouse))
+        .getOrCreate()
+    )
+    try:
+        yield session
+    finally:
+        session.stop()
