@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpviz.cli.root import Epsilon, Json, LedgerFile, app, emit, numbers, progress, settings, words
+from dpviz.cli.root import (
+    Bits,
+    Epsilon,
+    Json,
+    LedgerFile,
+    TableName,
+    app,
+    emit,
+    numbers,
+    progress,
+    settings,
+    words,
+)
 from dpviz.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -23,7 +35,10 @@ ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A release (
 
 @app.command()
 def build(
-    source: Annotated[str, typer.Argument(help="A file of records, or a built-in name.")],
+    source: Annotated[
+        str,
+        typer.Argument(help="A file or folder of records, a database's URL, or a built-in name."),
+    ],
     output: Annotated[str, typer.Option("--output", "-o", help="The release to write (.parquet).")],
     epsilon: Epsilon = 1.0,
     method: Annotated[str, typer.Option(help="A name or alias; see 'dpviz methods'.")] = "privtree",
@@ -54,6 +69,8 @@ def build(
     seed: Annotated[
         int | None, typer.Option(help="Repeatable simulated noise, NOT PRIVATE; with --public.")
     ] = None,
+    table: TableName = None,
+    bits: Bits = None,
     dataset: Annotated[
         str | None,
         typer.Option(help="The ledger's name of the data set; by default the file's name."),
@@ -73,12 +90,15 @@ def build(
     handle = load(
         source,
         domain_of(source, bounds, columns, x, y, crs),
-        columns=_columns(columns, x, y) or None,
+        columns=columns_of(columns, x, y) or None,
         crs=crs,
         unit=unit,
         max_per_unit=max_per_unit,
         public=public or None,
         name=dataset,
+        table=table,
+        bits=bits,
+        progress=progress(),
     )
     account = Ledger(ledger)
     release = spend(
@@ -207,9 +227,10 @@ def domain_of(
             "--bounds is missing: the public box must be chosen without looking at the records "
             "(2-D: --bounds=W,S,E,N)"
         )
-    return Domain.from_bounds(
-        numbers(bounds, "--bounds"), _columns(columns, x, y), crs or "EPSG:4326"
-    )
+    limits, names = numbers(bounds, "--bounds"), columns_of(columns, x, y)
+    if len(names) == 1 and len(limits) == 4:  # a column of points: its coordinates have usual names
+        names = ()
+    return Domain.from_bounds(limits, names, crs or "EPSG:4326")
 
 
 def rectangles(path: str, width: int) -> list[list[float]]:
@@ -250,7 +271,8 @@ def summary(release: Release) -> dict[str, Any]:
     }
 
 
-def _columns(columns: str | None, x: str | None, y: str | None) -> tuple[str, ...]:
+def columns_of(columns: str | None, x: str | None, y: str | None) -> tuple[str, ...]:
+    """Names of the coordinate columns from the options; none if they are to be recognised."""
     if (x is None) != (y is None):
         raise ParameterError("--x and --y go together: give both, or --columns")
     if columns is not None and x is not None:

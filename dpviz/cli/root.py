@@ -25,6 +25,15 @@ app = typer.Typer(
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Epsilon = Annotated[float, typer.Option("--epsilon", help="The whole price, for one privacy unit.")]
 
+TableName = Annotated[
+    str | None,
+    typer.Option("--table", help="With a database's URL: table, schema.table, or a Spark path."),
+]
+Bits = Annotated[
+    int | None,
+    typer.Option("--bits", help="Public grid of 2^bits steps per axis that records are moved to."),
+]
+
 LedgerFile = Annotated[
     str | None,
     typer.Option("--ledger", help="The ledger's file; by default in the user's data folder."),

@@ -11,7 +11,6 @@ from dpviz import Domain
 from dpviz.cellquery import GRID_BITS
 from dpviz.private.index import PointIndex
 
-
 DOUBLE, WHOLE = pa.float64(), pa.int64()
 
 

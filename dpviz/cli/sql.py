@@ -1,0 +1,61 @@
+"""The command that prints the query for a warehouse of one's own."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from dpviz.cli.releases import columns_of, domain_of
+from dpviz.cli.root import Bits, Json, app, emit
+from dpviz.errors import ParameterError
+
+
+@app.command()
+def sql(
+    table: Annotated[str, typer.Option(help="The table to count: table or schema.table.")],
+    bounds: Annotated[
+        str, typer.Option(help="The public box: all lower, then all upper limits (2-D: W,S,E,N).")
+    ],
+    dialect: Annotated[str, typer.Option(help="bigquery, snowflake, databricks, …")] = "duckdb",
+    columns: Annotated[
+        str | None, typer.Option(help="Coordinate columns in order, or one column of points (2-D).")
+    ] = None,
+    x: Annotated[str | None, typer.Option(help="The x (longitude) column, with --y.")] = None,
+    y: Annotated[str | None, typer.Option(help="The y (latitude) column, with --x.")] = None,
+    crs: Annotated[str | None, typer.Option(help="CRS of the bounds and the columns.")] = None,
+    bits: Bits = None,
+    unit: Annotated[
+        str | None, typer.Option(help="Column of the privacy unit, for instance a person.")
+    ] = None,
+    max_per_unit: Annotated[
+        int, typer.Option(help="With --unit: records kept of each, at random.")
+    ] = 1,
+    as_json: Json = False,
+) -> None:
+    """Print the query that counts records by cell, for any warehouse; its result is a SOURCE."""
+    import secrets
+
+    from dpviz.cellquery import CellQuery, checked_bits, checked_dialect
+    from dpviz.cellquery import table as quoted
+
+    domain = domain_of(table, bounds, columns, x, y, crs)
+    if domain is None:
+        raise ParameterError("--bounds is missing: give the public box")
+    dialect = checked_dialect(dialect, unit is not None)
+    named = columns_of(columns, x, y) or domain.columns
+    query = CellQuery(domain, named, checked_bits(bits, domain), unit, max_per_unit)
+    text = query.sql(quoted(table), dialect, secrets.token_hex(16))
+    again = [f"--bounds={bounds}", f"--bits {query.bits}"]
+    if crs is not None:
+        again.append(f"--crs {crs}")
+    if unit is not None:
+        again += [f"--unit {unit}", f"--max-per-unit {max_per_unit}"]
+    print(
+        "note: THE RESULT HOLDS EXACT COUNTS and is as sensitive as the table. Save it as CSV or "
+        f"Parquet, and give it to 'dpviz build' with {' '.join(again)}",
+        file=sys.stderr,
+    )
+    facts = {"sql": text, "dialect": dialect, "bits": query.bits}
+    emit({**facts, "columns": ["cell", query.count_column]}, as_json, text)
