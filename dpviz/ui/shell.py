@@ -17,6 +17,8 @@ STYLE = """<style>
 [data-testid="stSidebarHeader"] {height: 2rem;}
 .st-key-dpviz-preload {display: none;}
 [data-testid="stSidebarUserContent"] {padding-top: 0;}
+[data-testid="stCaptionContainer"] {color: inherit; opacity: 0.78;}
+button[kind="primary"], button[kind="primaryFormSubmit"] {color: light-dark(#fff, #0f1317);}
 </style>"""
 
 

@@ -1,6 +1,7 @@
 """A server of the app and a real Chromium without a GPU, cut off from every other machine."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -27,6 +28,10 @@ FLAGS = [
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 START = 90
 """Seconds that a server may take."""
+
+EXPECTED = re.compile(r"tile\.openstreetmap\.org/|/\w+/_stcore/(health|host-config)$")
+"""What may fail to load without being an error of ours: street tiles, which these tests cut off,
+and Streamlit's own question, asked below every page's address first, where its server is."""
 
 PATIENCE = 90_000
 """Milliseconds that anything on a page may take, on a busy machine without a GPU."""
@@ -68,7 +73,7 @@ def browser():
 
 
 @contextmanager
-def serving(script, *options):
+def serving(script, *options, **environment):
     """The address of a Streamlit script on a free port of this machine."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -76,7 +81,11 @@ def serving(script, *options):
     command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", "--server.headless", "true", *options]
     server = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command,
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **environment},
     )
     path = dict(zip(options[::2], options[1::2], strict=True)).get("--server.baseUrlPath", "")
     address = f"http://127.0.0.1:{port}/{path}".rstrip("/")
@@ -96,14 +105,15 @@ def serving(script, *options):
 
 
 @pytest.fixture(scope="session")
-def app():
-    with serving(ROOT / "app.py") as address:
+def app(ledgers):
+    """The app, paying from a ledger of this run's own."""
+    with serving(ROOT / "app.py", DPVIZ_LEDGER=str(ledgers / "app.sqlite")) as address:
         yield address
 
 
 @pytest.fixture
 def open_page(browser):
-    """Opens pages that reach this machine only; a script error on one of them fails the test."""
+    """Opens pages that reach this machine only; an error in the console fails the test."""
     contexts, errors = [], []
 
     def local(route):
@@ -111,15 +121,20 @@ def open_page(browser):
         here = "//127.0.0.1" in url or url.startswith(("blob:", "data:"))
         route.continue_() if here else route.abort()
 
-    def new(address, width=1280, height=900, scheme="light"):
+    def told(message):
+        if message.type == "error" and not EXPECTED.search(message.location["url"]):
+            errors.append(f"{message.text} ({message.location['url']})")
+
+    def new(address, width=1280, height=900, scheme="light", **options):
         context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme
+            viewport={"width": width, "height": height}, color_scheme=scheme, **options
         )
         contexts.append(context)
         context.set_default_timeout(PATIENCE)
         context.route("**/*", local)
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", told)
         page.goto(address)
         return page
 

@@ -27,7 +27,7 @@ export class Labels {
     const app = this.app;
     const place = () => {
       line.style.left = `${(mode === 'side' ? 0.5 : app.split) * 100}%`;
-      line.setAttribute('aria-valuenow', Math.round(app.split * 100));
+      if (mode === 'swipe') line.setAttribute('aria-valuenow', Math.round(app.split * 100));
     };
     const set = split => {
       app.split = Math.min(0.98, Math.max(0.02, split));

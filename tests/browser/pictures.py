@@ -1,0 +1,53 @@
+"""Screenshots as small pictures, and how far apart two of them are.
+
+``DPVIZ_KEEP=1 uv run pytest tests/browser/test_pages.py`` writes the kept ones in ``kept`` anew.
+They are coarse on purpose: they notice a lost map, sidebar or theme, not another font.
+"""
+
+import io
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image, ImageFilter
+
+KEPT = Path(__file__).with_name("kept")
+WIDTH = 160
+COLOURS = 48
+TOLERANCE = 10.0
+"""Mean absolute difference of 0–255 that a picture may have from the kept one."""
+
+
+def small(png):
+    """A screenshot of any width at 160 pixels, blurred so that letters become lines."""
+    image = Image.open(io.BytesIO(png)).convert("RGB")
+    image = image.resize((WIDTH, round(image.height * WIDTH / image.width)), Image.Resampling.BOX)
+    return image.filter(ImageFilter.GaussianBlur(1))
+
+
+def distance(one, other):
+    """Mean absolute difference of two pictures; of other sizes, that of white and black."""
+    if one.size != other.size:
+        return 255.0
+    arrays = [np.asarray(each.convert("RGB"), np.float64) for each in (one, other)]
+    return float(np.abs(arrays[0] - arrays[1]).mean())
+
+
+def kept(name):
+    """A kept picture."""
+    if not (KEPT / f"{name}.png").exists():
+        pytest.fail(f"no kept picture of {name}: look at the page, then set DPVIZ_KEEP=1")
+    with Image.open(KEPT / f"{name}.png") as image:
+        return image.convert("RGB")
+
+
+def check(name, png):
+    """Compare a screenshot with the kept one; with ``$DPVIZ_KEEP`` keep it instead."""
+    image = small(png)
+    if os.environ.get("DPVIZ_KEEP"):
+        KEPT.mkdir(exist_ok=True)
+        image.quantize(COLOURS).save(KEPT / f"{name}.png", optimize=True)
+        return
+    far = distance(image, kept(name))
+    assert far < TOLERANCE, f"{name} is {far:.1f} from the kept picture: look, then DPVIZ_KEEP=1"

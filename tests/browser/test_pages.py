@@ -1,0 +1,71 @@
+"""Every page at both widths and in both themes: looks as it did, and is open to everyone."""
+
+import itertools
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from dpviz.ui.shell import page_modules
+from tests.browser import pictures
+
+pytestmark = pytest.mark.browser
+
+PAGES = [module.__name__.rsplit(".", 1)[-1] for module in page_modules()]
+SCHEMES = ("light", "dark")
+SIZES = {1280: 900, 390: 844}
+UNAVOIDABLE: dict[str, tuple[str, ...]] = {}
+"""Violations that only Streamlit can repair: rule → parts of selectors, each with its reason."""
+
+
+def settled(page):
+    """Wait until the script has run and every map on the page shows what it was asked for."""
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    page.locator("[data-testid=stMain] :is(h1, h2, h3, h4)").first.wait_for()
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('[data-testid=stBidiComponentIsolated]')]"
+        ".map(e => e.shadowRoot?.querySelector('.map')).filter(Boolean)"
+        ".every(map => map.dataset.rendered)"
+    )
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    page.wait_for_timeout(500)
+
+
+def violations(page):
+    """Serious and critical violations, one line each."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{each['impact']} {each['id']}: {node['target']} {node['html'][:120]}"
+        for each in found
+        if each["impact"] in ("serious", "critical")
+        for node in each["nodes"]
+        if not any(part in str(node["target"]) for part in UNAVOIDABLE.get(each["id"], ()))
+    ]
+
+
+@pytest.mark.parametrize("width", SIZES)
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_looks_as_it_did_and_is_open_to_everyone(app, open_page, name, width):
+    path = "" if name == PAGES[0] else name  # the first page has no path of its own
+    page = open_page(f"{app}/{path}", width, SIZES[width], reduced_motion="reduce")
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        settled(page)
+        assert violations(page) == []
+        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
+        pictures.check(f"{name}-{width}-{scheme}", page.screenshot())
+
+
+def test_kept_pictures_tell_a_lost_theme_and_a_lost_page():
+    for name, width in itertools.product(PAGES, SIZES):
+        light, dark = (pictures.kept(f"{name}-{width}-{scheme}") for scheme in SCHEMES)
+        assert pictures.distance(light, dark) > 5 * pictures.TOLERANCE
+        blank = light.copy()
+        blank.paste((255, 255, 255), (0, 0, *light.size))
+        assert pictures.distance(light, blank) > pictures.TOLERANCE
+
+
+def test_what_axe_finds_is_found(open_page, app):
+    page = open_page(app)
+    settled(page)
+    page.evaluate("document.querySelector('[data-testid=stMain] h4').style.color = '#eee'")
+    assert any("color-contrast" in line for line in violations(page))
