@@ -14,7 +14,11 @@ from dpviz.cli.root import Json, app, emit, progress
 @app.command()
 def reproduce(
     name: Annotated[
-        str, typer.Argument(help="fanout (PrivTree, appendix B) or medians (ICDE 2012, figure 4).")
+        str,
+        typer.Argument(
+            help="fanout (PrivTree, appendix B), medians, kdtrees or heights (ICDE 2012, figures "
+            "4, 5 and 6)."
+        ),
     ],
     output: Annotated[str, typer.Option("--output", "-o", help="A folder that exists.")],
     repeats: Annotated[int, typer.Option(help="Repetitions with fresh noise.")] = 5,

@@ -8,7 +8,7 @@ import pytest
 import dpviz
 from dpviz import Domain
 from dpviz.errors import ParameterError
-from dpviz.evaluation.figures import fanout, medians, reproduce
+from dpviz.evaluation.figures import fanout, heights, kdtrees, medians, reproduce, shapes
 from dpviz.evaluation.figures.report import Statement, write_page
 
 
@@ -65,9 +65,72 @@ def test_fanout_writes_rows_pictures_and_a_page(tmp_path, monkeypatch):
     assert "agrees" in (tmp_path / "fanout.md").read_text()
 
 
+@pytest.fixture
+def small(monkeypatch):
+    """The figures of kd-trees on little data, in this process."""
+    from dpviz.evaluation import experiments
+
+    monkeypatch.setattr(shapes, "DATA", "city-50k")
+    monkeypatch.setattr(shapes, "QUERIES", 20)
+    monkeypatch.setattr(
+        shapes, "run", lambda *plan, **_: experiments.run(*plan, processes=0, progress=None)
+    )
+
+
+def test_shapes_cover_the_paper_s_share_of_our_domain(small):
+    handle = dpviz.load("city-50k")
+    (load,) = shapes.queries(handle, ["(15, 0.2)"], seed=3)
+    assert (load.size, len(load)) == ("(15, 0.2)", 20)
+    west, south, east, north = handle.domain.bounds
+    wide, high = (load.rects[:, 2:] - load.rects[:, :2]).T
+    np.testing.assert_allclose(wide, 15 / 21.82 * (east - west), rtol=1e-5)
+    np.testing.assert_allclose(high, 0.2 / 17.67 * (north - south), rtol=1e-5)
+
+
+def test_kd_trees_write_every_setting(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(kdtrees, "EPSILONS", (0.5,))
+    statements = reproduce("kdtrees", tmp_path, repeats=1)
+    assert len(statements) == 7
+    assert statements[0].agrees  # leaves are cut by queries, whatever the noise
+    with (tmp_path / "kdtrees.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["tree"] for row in rows} == set(kdtrees.METHODS)
+    assert len(rows) == len(kdtrees.METHODS) * len(shapes.SHAPES)
+
+
+def test_heights_write_every_setting(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(heights, "HEIGHTS", (7, 8))
+    assert len(reproduce("heights", tmp_path, repeats=1)) == 5
+    with (tmp_path / "heights.csv").open(newline="") as file:
+        found = {(row["tree"], row["height"], row["shape"]) for row in csv.DictReader(file)}
+    assert len(found) == len(heights.METHODS) * 2 * len(heights.SHAPES)
+    assert "disagrees" in (tmp_path / "heights.md").read_text()
+
+
+def test_statements_follow_the_errors():
+    """Errors made to agree with every statement of the paper on figure 6, then not."""
+    errors = {
+        (name, height, shape): factor * 2.0 ** (10 - height)
+        for name, factor in {"quad-opt": 1, "kd-hybrid": 2, "kd-cell": 9, "Hilbert-R": 2}.items()
+        for height in heights.HEIGHTS
+        for shape in heights.SHAPES
+    }
+    for height in heights.HEIGHTS:
+        errors["kd-cell", height, "(1, 1)"] = 1.1 * 2.0 ** (10 - height)
+        errors["Hilbert-R", height, "(1, 1)"] = 1.2 * 2.0 ** (10 - height)
+    for shape in heights.SHAPES[1:]:
+        errors["kd-hybrid", 8, shape] = 1.3
+    assert all(statement.agrees for statement in heights.compare(errors))
+    errors["kd-hybrid", 9, "(10, 10)"] = 0.5
+    assert not heights.compare(errors)[0].agrees
+
+
 @pytest.mark.parametrize(
     ("name", "repeats", "message"),
-    [("figure 9", 1, "choose one of fanout, medians"), ("fanout", 0, "give at least 1")],
+    [
+        ("figure 9", 1, "choose one of fanout, medians, kdtrees, heights"),
+        ("fanout", 0, "give at least 1"),
+    ],
 )
 def test_bad_requests_are_refused(tmp_path, name, repeats, message):
     with pytest.raises(ParameterError, match=message):

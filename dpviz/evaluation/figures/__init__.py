@@ -9,13 +9,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.figures import fanout, medians
+from dpviz.evaluation.figures import fanout, heights, kdtrees, medians
 from dpviz.evaluation.figures.report import Statement
 from dpviz.progress import Progress
 
 Reproduction = Callable[[Path, int, int, Progress | None], list[Statement]]
 
-FIGURES: dict[str, Reproduction] = {"fanout": fanout.reproduce, "medians": medians.reproduce}
+FIGURES: dict[str, Reproduction] = {
+    "fanout": fanout.reproduce,
+    "medians": medians.reproduce,
+    "kdtrees": kdtrees.reproduce,
+    "heights": heights.reproduce,
+}
 """What can be redone: (folder, repeats, seed, progress) → the papers' statements and ours."""
 
 

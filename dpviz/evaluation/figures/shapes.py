@@ -1,0 +1,84 @@
+"""What figures 5 and 6 of the ICDE paper share: its query shapes on our data, and their errors.
+
+G. Cormode et al., ICDE 2012, §8.1: 600 queries of each shape whose exact answer is not zero, the
+median relative error, no sanity bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from dpviz.build import load
+from dpviz.domain import Domain
+from dpviz.evaluation.experiments import Plan, Row, run
+from dpviz.evaluation.truth import nonempty
+from dpviz.evaluation.workloads import Workload, workload
+from dpviz.private.handle import DataHandle
+from dpviz.progress import Progress
+
+DATA = "city-1m"
+QUERIES = 600
+DRAWS = 20
+"""Queries drawn for each that is asked for: most thin ones hold a record, some do not."""
+
+SHAPES = {"(1, 1)": (1, 1), "(5, 5)": (5, 5), "(10, 10)": (10, 10), "(15, 0.2)": (15, 0.2)}
+"""Sides in degrees on the paper's domain."""
+
+PAPER_SIDES = (124.82 - 103.00, 49.00 - 31.33)
+"""Sides of the paper's domain in degrees: ours has the same shapes as shares of its own sides."""
+
+UNBOUNDED = 1e-9
+"""A sanity bound, as a share of the records, that is under one record."""
+
+
+def queries(handle: DataHandle, shapes: Iterable[str], seed: int) -> tuple[Workload, ...]:
+    """Queries with an answer, one workload per shape, named as in the paper."""
+    found = []
+    for shape in shapes:
+        drawn = workload(handle.domain, sides(handle.domain, shape), DRAWS * QUERIES, seed)
+        found.append(Workload(shape, nonempty(handle, drawn, QUERIES).rects))
+    return tuple(found)
+
+
+def sides(domain: Domain, shape: str) -> str:
+    """A shape of the paper as sides in our domain's units, as workloads write them."""
+    ours = np.subtract(domain.upper, domain.lower)
+    return "x".join(f"{side:.6g}" for side in ours * np.divide(SHAPES[shape], PAPER_SIDES))
+
+
+def measured(
+    methods: tuple[str, ...],
+    epsilons: tuple[float, ...],
+    shapes: Iterable[str],
+    repeats: int,
+    seed: int,
+    progress: Progress | None,
+) -> list[Row]:
+    """The error of every method at every ε on every shape."""
+    handle = load(DATA)
+    plan = Plan(methods, epsilons, queries(handle, shapes, seed), repeats, seed, UNBOUNDED)
+    return [row for rows in run(handle, plan, processes=1, progress=progress) for row in rows]
+
+
+def median_error(rows: Iterable[Row], method: str, epsilon: float, shape: str) -> float:
+    """Median relative error over the queries, mean over the repetitions."""
+    return float(
+        np.mean(
+            [
+                row.median_relative_error
+                for row in rows
+                if (row.method, row.epsilon, row.size) == (method, epsilon, shape)
+            ]
+        )
+    )
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    """The geometric mean of positive numbers.
+
+    >>> round(geometric_mean([1, 4]), 9)
+    2.0
+    """
+    return float(np.exp(np.mean(np.log(list(values)))))
