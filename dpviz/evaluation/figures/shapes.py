@@ -7,6 +7,7 @@ median relative error, no sanity bound.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,8 +16,10 @@ from dpviz.domain import Domain
 from dpviz.evaluation.experiments import Plan, Row, run
 from dpviz.evaluation.truth import nonempty
 from dpviz.evaluation.workloads import Workload, workload
-from dpviz.private.handle import DataHandle
 from dpviz.progress import Progress
+
+if TYPE_CHECKING:
+    from dpviz.private.handle import DataHandle
 
 DATA = "city-1m"
 QUERIES = 600
