@@ -1,28 +1,71 @@
+import inspect
 import re
+import sys
 
-import typer.main
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
 
-from dpviz.cli import app
-from tests.readme import README, with_table
+from dpviz.cli import main
+from tests import apidocs
+from tests.readme import README, with_tables
+
+AGAIN = "run: uv run python -m tests.readme"
 
 
-def test_the_method_table_is_up_to_date():
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```", README.read_text(), re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture
+def pickups(tmp_path, monkeypatch):
+    """The file that the README's examples read, in the folder where they run."""
+    points = np.random.default_rng(0).normal([-73.97, 40.76], 0.03, (5_000, 2))
+    table = pa.table({"lon": points[:, 0], "lat": points[:, 1]})
+    pq.write_table(table, tmp_path / "pickups.parquet")
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_tables_are_up_to_date():
     text = README.read_text()
-    assert with_table(text) == text, "run: uv run python -m tests.readme"
+    assert with_tables(text) == text, AGAIN
 
 
-def test_every_command_is_documented():
-    def leaves(command, path):
-        children = getattr(command, "commands", None)
-        if children is None:
-            yield path
-            return
-        for name, child in children.items():
-            yield from leaves(child, f"{path} {name}")
+def test_the_page_on_the_api_is_up_to_date():
+    assert apidocs.PAGE.read_text() == apidocs.page(), AGAIN
 
-    text = README.read_text()
-    missing = [path for path in leaves(typer.main.get_command(app), "dpviz") if path not in text]
-    assert missing == []
+
+def test_every_public_name_is_documented_with_every_argument():
+    names = list(apidocs.public())
+    assert len(names) > 40
+    for package, name, found in names:
+        assert len(apidocs.entry(name, found)) > 20, f"{package}.{name}"
+        if not (inspect.isfunction(found) and "Args:\n" in (found.__doc__ or "")):
+            continue
+        listed = re.search(r"\*\*Args\*\*\n\n((?:- .*\n)+)", apidocs.entry(name, found))[1]
+        told = [
+            x.strip(" *") for x in ",".join(re.findall(r"^- `(.+?)`:", listed, re.M)).split(",")
+        ]
+        assert told == list(inspect.signature(found).parameters), f"{package}.{name}"
+
+
+def test_the_python_example_runs(pickups, capsys):
+    (example,) = blocks("python")
+    exec(example, {})
+    assert "differentially private, ε = 1" in capsys.readouterr().out
+
+
+def test_the_commands_run(pickups, capsys, monkeypatch):
+    commands = [
+        line.split()[2:] for line in "".join(blocks("sh")).splitlines() if "run dpviz" in line
+    ]
+    assert len(commands) >= 3
+    for words in commands:
+        monkeypatch.setattr(sys, "argv", words)
+        with pytest.raises(SystemExit) as done:
+            main()
+        assert not done.value.code, (words, capsys.readouterr().err)
 
 
 def test_pictures_and_links_exist():

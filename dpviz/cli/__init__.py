@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 from dpviz.cli.root import app
 from dpviz.errors import DpvizError
@@ -16,7 +18,26 @@ from dpviz.errors import DpvizError
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["app", "main"]
+__all__ = ["app", "commands", "main"]
+
+
+def commands() -> dict[str, str]:
+    """Every command by its words, with what it does in a sentence.
+
+    >>> commands()["dpviz info"]
+    'Show what a release says of itself: header, price list, size.'
+    """
+    import typer.main
+
+    def leaves(command: Any, path: str) -> Iterator[tuple[str, str]]:
+        children = getattr(command, "commands", None)
+        if children is None:
+            yield path, " ".join(command.help.split("\n\n")[0].split())
+        else:
+            for name, child in children.items():
+                yield from leaves(child, f"{path} {name}")
+
+    return dict(leaves(typer.main.get_command(app), "dpviz"))
 
 
 def main() -> None:

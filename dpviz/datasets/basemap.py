@@ -15,6 +15,7 @@ from dpviz.datasets.geography import river_outline
 
 UNITS_PER_DEGREE = 1_000  # the file's integers; Natural Earth 1:50m is no finer than that
 ATTRIBUTION = "Made with Natural Earth"
+"""What a map with these outlines owes their source."""
 
 
 def base_map(

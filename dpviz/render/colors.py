@@ -19,6 +19,7 @@ PALETTES: dict[str, tuple[Color, ...]] = {
     "cividis": _stops("00224e 123570 3b496c 575d6d 707173 8a8678 a59c74 c3b369 e1cc55 fee838"),
     "magma": _stops("000004 180f3e 451077 721f81 9f2f7f cd4071 f1605d fd9567 feca8d fcfdbf"),
 }
+"""Colour ramps by name: stops (red, green, blue), 0–255, from low to high."""
 
 ACCENT: Color = (255, 61, 87)
 """The drawn shape, and what belongs to it."""

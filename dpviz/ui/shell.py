@@ -29,6 +29,15 @@ def page_modules() -> list[ModuleType]:
     return sorted((each for each in modules if hasattr(each, "page")), key=lambda each: each.ORDER)
 
 
+def summaries() -> dict[str, str]:
+    """What every page is for, by its title: the first sentence of its docstring."""
+    texts = {
+        each.TITLE: " ".join((each.__doc__ or "").split("\n\n")[0].split())
+        for each in page_modules()
+    }
+    return {title: text.removeprefix(f"{title}: ") for title, text in texts.items()}
+
+
 def run() -> None:
     """Show the app."""
     st.set_page_config(page_title="dpviz", page_icon="🗺️", layout="wide")

@@ -1,0 +1,79 @@
+"""Help: what every page, method, key and command is for, and what you must do for the guarantee."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Sequence
+
+import streamlit as st
+
+import dpviz
+from dpviz.methods import METHODS
+from dpviz.ui.text import plain
+
+TITLE, ICON, ORDER = "Help", ":material/help:", 90
+
+KEYS = {
+    "Drag, scroll": "move and zoom",
+    "Arrow keys, + and −": "the same, once the map has the focus",
+    "D, or Shift and drag": "draw a rectangle: drag, or arrow keys and Enter at two corners",
+    "P": "draw a polygon, where a page offers it",
+    "Esc, Delete": "give up drawing; clear the shape",
+}
+READING = (
+    "**Colour** is the estimated number of records per km², on a logarithmic scale whose ends come "
+    "from the release.",
+    "**Grey** cells hold less than twice their own noise: what is noise looks like noise. "
+    "**Hatched** cells have a negative noisy count, which the noise can make of a small one.",
+    "**±** after a count is the 95 % interval of the noise. The **uniformity error** is an "
+    "ESTIMATE of what it costs that records are taken to be spread evenly in the cells that a "
+    "rectangle's edge cuts.",
+    "**A red badge** says that a picture is NOT PRIVATE: simulated noise on public data, or a "
+    "method without a guarantee.",
+)
+DUTIES = (
+    "**Choose the rectangle and all parameters without looking at the records.** They are public.",
+    "**Releases of the same records add up:** ε = 0.5 and ε = 0.3 are ε = 0.8 together.",
+    "**Declare data public only if anyone may see every record.** Public data get fast simulated "
+    "noise and exact answers beside the noisy ones.",
+    "Asking, zooming, sharing and saving a release cost nothing more: it is already public.",
+)
+
+
+def page() -> None:
+    """The page."""
+    from dpviz.cli import commands
+    from dpviz.ui.shell import summaries
+
+    st.markdown("#### Help")
+    st.markdown(
+        "dpviz turns private locations into a **release**: rectangles with noisy counts that "
+        "anyone may look at, query and share, because ε-differential privacy bounds what they "
+        "tell about any one person."
+    )
+    _section("Pages", _table(("Page", "For"), summaries().items()))
+    _section("On a map", _table(("Key", "Does"), KEYS.items()))
+    _section("Reading a map", _list(READING))
+    _section("What you must do for the guarantee to hold", _list(DUTIES))
+    rows = [
+        (cls.title, name, "NOT PRIVATE" if cls.guarantee == "none" else cls.guarantee, cls.paper)
+        for name, cls in sorted(METHODS.items())
+    ]
+    _section("Methods", _table(("Method", "Name", "Guarantee", "Paper"), rows))
+    _section("Command line", _table(("Command", "Does"), commands().items()))
+    st.markdown("##### Python")
+    example = inspect.cleandoc(dpviz.__doc__ or "").split("\n\n")[1]
+    st.code(example, language="pycon")
+
+
+def _section(title: str, text: str) -> None:
+    st.markdown(f"##### {title}\n\n{text}")
+
+
+def _list(points: Iterable[str]) -> str:
+    return "\n".join(f"- {point}" for point in points)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *([plain(each) for each in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
