@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
-from dpviz.errors import DpvizError, ParameterError, PrivacyError
+from dpviz.errors import ParameterError, PrivacyError
 from dpviz.methods import Method
 from dpviz.methods import method as find_method
 from dpviz.private.budget import Budget, BudgetRow, positive_epsilon
@@ -19,6 +17,7 @@ from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 from dpviz.private.ledger import Account, Ledger
 from dpviz.private.mechanisms import Noise, SecureNoise, SimulatedNoise
+from dpviz.private.payment import Accountable, payment
 from dpviz.private.points import columns as source_columns
 from dpviz.private.points import recognised_columns
 from dpviz.private.sources import load, public_extent
@@ -27,6 +26,7 @@ from dpviz.release import Header, Release
 
 __all__ = [
     "Account",
+    "Accountable",
     "Ledger",
     "build",
     "from_points",
@@ -103,7 +103,7 @@ def build(
     group = handle.max_per_unit
     growth = group_growth(epsilon / group, group)
     budget = Budget(epsilon / group, delta / growth)
-    with _paid(ledger, handle, chosen, epsilon, delta, purpose) as paid:
+    with payment(ledger, handle, chosen.name, epsilon, delta, purpose) as receipt:
         nodes = chosen.build(handle._index, budget, noise)
         header = Header(
             method=chosen.name,
@@ -116,42 +116,9 @@ def build(
             unit=handle.unit,
             budget=tuple(_price(row, group, growth) for row in budget.rows),
             source=handle.name,
-            extra={"release_id": paid} if paid else {},
+            extra=receipt,
         )
         return Release(handle.domain, nodes, header)
-
-
-@contextmanager
-def _paid(
-    ledger: Ledger | None,
-    handle: DataHandle,
-    method: Method,
-    epsilon: float,
-    delta: float,
-    purpose: str,
-) -> Iterator[str | None]:
-    """Pay before the body runs, and note how it went; the id of the release, if it cost anything.
-
-    Raises:
-        PrivacyError: the body failed. Only our own errors are known to quote no record; of any
-            other, its kind is told and nothing else.
-    """
-    if ledger is None or handle.public:
-        yield None
-        return
-    unit = handle.accounted_unit
-    paid = ledger.spend(handle.name, epsilon, delta, what=method.name, purpose=purpose, unit=unit)
-    try:
-        yield paid
-    except BaseException as error:
-        ledger.conclude(paid, failed=True)
-        if not isinstance(error, Exception):
-            raise
-        why = str(error) if isinstance(error, DpvizError) else type(error).__name__
-        raise PrivacyError(
-            f"the build failed after epsilon={epsilon:g} was paid, which stays spent: {why}"
-        ) from None
-    ledger.conclude(paid)
 
 
 def group_growth(epsilon: float, group: int) -> float:

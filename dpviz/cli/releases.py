@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,12 +11,15 @@ import typer
 
 from dpviz.cli.root import (
     Bits,
+    DataSet,
     Epsilon,
     Json,
     LedgerFile,
+    Purpose,
     TableName,
     app,
     emit,
+    note_without_total,
     numbers,
     progress,
     settings,
@@ -71,11 +73,8 @@ def build(
     ] = None,
     table: TableName = None,
     bits: Bits = None,
-    dataset: Annotated[
-        str | None,
-        typer.Option(help="The ledger's name of the data set; by default the file's name."),
-    ] = None,
-    purpose: Annotated[str, typer.Option(help="What for: a note in the ledger.")] = "",
+    dataset: DataSet = None,
+    purpose: Purpose = "",
     ledger: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
@@ -110,12 +109,7 @@ def build(
         purpose=purpose,
         progress=progress(),
     )
-    if not handle.public and account.account(handle.name).total is None:
-        print(
-            f"note: data set {handle.name!r} has no total yet, so nothing limits what is spent: "
-            "set it once with 'dpviz ledger set'",
-            file=sys.stderr,
-        )
+    note_without_total(account, handle)
     save(release, output)
     seconds = time.perf_counter() - started
     facts = {**summary(release), "seconds": round(seconds, 3)}

@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpviz.cli.root import Epsilon, Json, app, emit, numbers, progress, settings, words
+from dpviz.cli.root import (
+    DataSet,
+    Epsilon,
+    Json,
+    LedgerFile,
+    Purpose,
+    app,
+    emit,
+    note_without_total,
+    numbers,
+    progress,
+    settings,
+    words,
+)
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -65,9 +78,13 @@ def build(
     seed: Annotated[
         int | None, typer.Option(help="Repeatable simulated noise, NOT PRIVATE; with --public.")
     ] = None,
+    dataset: DataSet = None,
+    purpose: Purpose = "",
+    ledger: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
-    """Spend epsilon on one event histogram of trips."""
+    """Spend epsilon on one event histogram of trips; the ledger pays unless they are public."""
+    from dpviz import Ledger
     from dpviz.network.files import save
     from dpviz.network.methods import find
     from dpviz.network.publish import publish
@@ -76,7 +93,8 @@ def build(
     chosen = find(method, **settings(parameters))  # a bad parameter fails before reading
     writable(output, ".parquet")
     started = time.perf_counter()
-    data = open_trips(source, graph, parts, crs, unit, max_per_unit, public, drop_unknown)
+    data = open_trips(source, graph, parts, crs, unit, max_per_unit, public, drop_unknown, dataset)
+    account = Ledger(ledger)
     release = publish(
         data,
         workload_of(workload, data.graph),
@@ -84,8 +102,11 @@ def build(
         epsilon,
         neighbours=neighbours,
         seed=seed,
+        ledger=account,
+        purpose=purpose,
         progress=progress(),
     )
+    note_without_total(account, data)
     save(release, output)
     facts = {**summary(release), "seconds": round(time.perf_counter() - started, 3)}
     emit(
@@ -213,6 +234,7 @@ def open_trips(
     max_per_unit: int = 1,
     public: bool = False,
     drop_unknown: bool = False,
+    name: str | None = None,
 ) -> RoadData:
     """The trips of a source on their graph: built in, generated, or from files."""
     from dpviz.network import reading
@@ -234,6 +256,7 @@ def open_trips(
         max_per_unit=max_per_unit,
         public=public,
         drop_unknown=drop_unknown,
+        name=name,
     )
 
 

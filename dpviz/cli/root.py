@@ -6,12 +6,15 @@ import json
 import math
 import sys
 import time
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dpviz.errors import ParameterError
 from dpviz.progress import Progress
+
+if TYPE_CHECKING:
+    from dpviz.build import Accountable, Ledger
 
 app = typer.Typer(
     name="dpviz",
@@ -38,6 +41,22 @@ LedgerFile = Annotated[
     str | None,
     typer.Option("--ledger", help="The ledger's file; by default in the user's data folder."),
 ]
+
+DataSet = Annotated[
+    str | None,
+    typer.Option("--dataset", help="The ledger's name of the data set; by default the file's."),
+]
+Purpose = Annotated[str, typer.Option("--purpose", help="What for: a note in the ledger.")]
+
+
+def note_without_total(ledger: Ledger, data: Accountable) -> None:
+    """Say on standard error that nothing limits what is spent on these data."""
+    if not data.public and ledger.account(data.name).total is None:
+        print(
+            f"note: data set {data.name!r} has no total yet, so nothing limits what is spent: "
+            "set it once with 'dpviz ledger set'",
+            file=sys.stderr,
+        )
 
 
 def emit(values: dict[str, Any], as_json: bool, text: str) -> None:

@@ -51,6 +51,11 @@ class RoadData:
     def _trips(self) -> Paths:
         return self.__trips
 
+    @property
+    def accounted_unit(self) -> str:
+        """The privacy unit without its bound: prices for "one person" add up whatever the bound."""
+        return self.unit.removesuffix(f" with at most {self.max_per_unit} trips")
+
     def __repr__(self) -> str:
         kind = "public" if self.public else "sensitive"
         return f"RoadData({self.name!r}, {kind}, {len(self.graph):,} edges)"

@@ -12,7 +12,9 @@ from dpviz.network.methods.base import Task
 from dpviz.network.paths import Paths, require_paths, require_workload
 from dpviz.network.release import RoadRelease
 from dpviz.private.budget import Budget, positive_epsilon
+from dpviz.private.ledger import Ledger
 from dpviz.private.mechanisms import Noise, SecureNoise, SimulatedNoise
+from dpviz.private.payment import payment
 from dpviz.progress import Progress
 from dpviz.release import Header
 
@@ -29,6 +31,8 @@ def publish(
     neighbours: str = "add-remove",
     simulate: bool = False,
     seed: int | None = None,
+    ledger: Ledger | None = None,
+    purpose: str = "",
     progress: Progress | None = None,
     **parameters: Any,
 ) -> RoadRelease:
@@ -43,7 +47,10 @@ def publish(
         neighbours: "add-remove" of a trip, or "replace" one, for twice the noise.
         simulate: fast NumPy noise, NOT PRIVATE; accepted only for public data.
         seed: makes a simulation repeatable; implies ``simulate``.
-        progress: called with (fraction, what); may raise to cancel.
+        ledger: pays for a release of sensitive trips under the data's name, on disk before any
+            noise is drawn. Without one the caller keeps the account. Public trips cost nothing.
+        purpose: what the release is for, in the ledger's words.
+        progress: called with (fraction, what); may raise to cancel. What is paid stays paid.
         **parameters: knobs of the method.
 
     Raises:
@@ -51,6 +58,8 @@ def publish(
             workload.
         DataError: a query of the workload that is not a path.
         PrivacyError: simulated noise on sensitive data.
+        BudgetError: the ledger has not enough left. Nothing was spent.
+        LedgerError: the ledger cannot be read or written. Nothing was spent.
     """
     chosen = find(method, **parameters) if isinstance(method, str) else method
     epsilon = positive_epsilon(epsilon)
@@ -66,22 +75,24 @@ def publish(
     group = data.max_per_unit
     budget = Budget(epsilon / group)
     task = Task(data.graph, data._trips, workload, budget, noise, NEIGHBOURS[neighbours], progress)
-    measured = chosen.build(task)
     relation = f"{'replace' if neighbours == 'replace' else 'add or remove'} {data.unit}"
     claim = f"differentially private, ε = {epsilon:g}, {relation}"
     if not noise.private:
         claim = f"NOT PRIVATE: simulated noise, as large as for ε = {epsilon:g}"
-    rows = ({**dataclasses.asdict(row), "epsilon": row.epsilon * group} for row in budget.rows)
-    header = Header(
-        method=chosen.name,
-        parameters=chosen.parameters(),
-        private=noise.private,
-        guarantee=claim,
-        epsilon=epsilon,
-        neighbouring=relation,
-        unit=data.unit,
-        budget=tuple(rows),
-        source=data.name,
-        extra=measured.extra,
-    )
-    return RoadRelease(data.graph, measured.domains, measured.nodes, measured.variance, header)
+    with payment(ledger, data, chosen.name, epsilon, purpose=purpose) as receipt:
+        measured = chosen.build(task)
+        header = Header(
+            method=chosen.name,
+            parameters=chosen.parameters(),
+            private=noise.private,
+            guarantee=claim,
+            epsilon=epsilon,
+            neighbouring=relation,
+            unit=data.unit,
+            budget=tuple(
+                {**dataclasses.asdict(row), "epsilon": row.epsilon * group} for row in budget.rows
+            ),
+            source=data.name,
+            extra=measured.extra | receipt,
+        )
+        return RoadRelease(data.graph, measured.domains, measured.nodes, measured.variance, header)

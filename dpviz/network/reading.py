@@ -159,6 +159,7 @@ def read_trips(
     max_per_unit: int = 1,
     public: bool = False,
     drop_unknown: bool = False,
+    name: str | None = None,
 ) -> RoadData:
     """Trips from a file into a handle.
 
@@ -170,6 +171,7 @@ def read_trips(
         max_per_unit: with ``unit``, at most this many trips of each are kept, chosen at random.
         public: whether the owner declares every trip public.
         drop_unknown: leave out steps on edges that the graph lacks, instead of refusing them.
+        name: the owner's name for the data set, also in the ledger; by default the file's.
 
     Raises:
         DataError: the file cannot be read as trips on this graph.
@@ -201,7 +203,7 @@ def read_trips(
         codes = np.unique(np.asarray([str(key) for key in keys]), return_inverse=True)[1]
         trips = trips.take(bound_contributions(codes.astype(np.int64), max_per_unit))
     return RoadData(
-        path.stem,
+        path.stem if name is None else name,
         graph,
         trips,
         public=public,

@@ -13,6 +13,7 @@ from dpviz.errors import DpvizError
 from dpviz.network.data import RoadData
 from dpviz.network.graph import PARTS
 from dpviz.network.reading import CITY, city_trips, read_graph, read_trips
+from dpviz.ui.account import dataset_name
 from dpviz.ui.text import plain
 
 UPLOAD = "files"
@@ -83,20 +84,25 @@ def _upload(prefix: str) -> RoadSource | None:
     if not graph_files or trips_file is None:
         st.info("Choose a road graph and trips to begin.", icon=":material/upload_file:")
         return None
+    name = "trips"
+    if public == "sensitive":
+        name = dataset_name(prefix, Path(trips_file.name).stem)
     files = [*graph_files, trips_file]
-    key = "|".join([*(str(file.file_id) for file in files), parts, str(public)])
+    key = "|".join([*(str(file.file_id) for file in files), parts, str(public), name])
     memory = st.session_state.setdefault(f"{prefix}.upload", {"key": None, "data": None})
     try:
         if memory["key"] != key:
             with st.spinner("Reading the files …"):
-                memory.update(key=key, data=_read(graph_files, trips_file, parts, public))
+                memory.update(key=key, data=_read(graph_files, trips_file, parts, public, name))
     except DpvizError as error:
         st.error(plain(error), icon=":material/error:")
         return None
     return RoadSource(memory["data"], key)
 
 
-def _read(graph_files: list[Any], trips_file: Any, parts: str, public: str | None) -> RoadData:
+def _read(
+    graph_files: list[Any], trips_file: Any, parts: str, public: str | None, name: str
+) -> RoadData:
     """The visitor's own names for the files never become paths; nodes come before edges."""
     ordered = sorted(graph_files, key=lambda file: "node" not in file.name.lower())
     with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
@@ -107,4 +113,4 @@ def _read(graph_files: list[Any], trips_file: Any, parts: str, public: str | Non
         trips = Path(folder) / f"trips{Path(trips_file.name).suffix.lower()[:12]}"
         trips.write_bytes(trips_file.getbuffer())
         graph = read_graph(*paths, parts=parts)
-        return read_trips(trips, graph, public=public == "public")
+        return read_trips(trips, graph, public=public == "public", name=name)

@@ -13,6 +13,7 @@ from dpviz.build import load, public_extent, recognised_columns, source_columns
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
+from dpviz.ui.account import dataset_name
 from dpviz.ui.text import plain
 
 UPLOAD = "Your own file"
@@ -35,8 +36,6 @@ class Source:
     backdrop: bool = False
     name: str | None = None
     """Of a built-in data set, for a permalink."""
-    records: str = ""
-    """The same for every choice of columns and domain over the same records."""
 
     @property
     def public(self) -> bool:
@@ -75,9 +74,7 @@ def source_form(
         public = _public_switch(prefix, "built-in", not sensitive)
         key = chosen if public else f"{chosen}|sensitive"
         handle = built_in(chosen, public)
-        return Source(
-            handle, DATASETS[chosen].title, key, backdrop=True, name=chosen, records=chosen
-        )
+        return Source(handle, DATASETS[chosen].title, key, backdrop=True, name=chosen)
     return _upload(prefix, dims)
 
 
@@ -157,15 +154,16 @@ def _described(prefix: str, path: Path, file: Any, public: bool, dims: int) -> S
     if bounds is None:
         st.info("Type the public rectangle, or draw it on the map.", icon=":material/crop_free:")
         return None
+    name = "upload" if public else dataset_name(prefix, Path(file.name).stem)
     ends = dims // 2  # a trip has the same rectangle at both ends
     domain = Domain(bounds[:2] * ends, bounds[2:] * ends, chosen or ("lon", "lat"), crs)
-    key = f"{file.file_id}|{chosen}|{bounds}|{crs}|{public}"
+    key = f"{file.file_id}|{chosen}|{bounds}|{crs}|{public}|{name}"
     memory = st.session_state.setdefault(f"{prefix}.upload", {"key": None, "handle": None})
     if memory["key"] != key:
         with st.spinner("Reading the file …"):
-            handle = load(path, domain, columns=chosen, crs=crs, public=public, name="upload")
+            handle = load(path, domain, columns=chosen, crs=crs, public=public, name=name)
         memory.update(key=key, handle=handle)
-    return Source(memory["handle"], "Your own file", key, records=file.file_id)
+    return Source(memory["handle"], "Your own file", key)
 
 
 def bounds_form(prefix: str) -> tuple[float, float, float, float] | None:

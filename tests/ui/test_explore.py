@@ -135,7 +135,7 @@ def test_sensitive_data_wait_for_the_button_and_show_nothing_exact():
     assert not any("Exact" in label for label in metrics(app))
     assert "Error" not in words(app)
     assert "NOT PRIVATE" not in words(app)
-    assert "visit: ε = 1" in words(app)
+    assert "has spent ε = 1 in all" in words(app)
     before = metrics(app)
     app.select_slider(key="explore.epsilon").set_value(0.1).run()
     assert metrics(healthy(app)) == before  # nothing is rebuilt unasked

@@ -8,9 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import build
+from dpviz.build import Ledger, build
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_total
+from dpviz.progress import Progress
 from dpviz.query import INTERVAL_SDS
 from dpviz.release import Release
 from dpviz.render import Camera, Scene, boxes, cells, density_legend, scale_ends, with_noise
@@ -18,6 +19,7 @@ from dpviz.render.basemap import outlines, river
 from dpviz.render.cells import domain_bounds
 from dpviz.render.colors import ACCENT
 from dpviz.ui import permalink
+from dpviz.ui.account import paid_build
 from dpviz.ui.answers import answer_panel, history_table, rectangle_form
 from dpviz.ui.downloads import download_buttons, table_of_cells
 from dpviz.ui.map import Shape, map_overlay, map_view
@@ -112,34 +114,21 @@ def _public_view(source: Source, choice: Choice) -> View:
 
 def _sensitive_view(source: Source, choice: Choice) -> View | None:
     """Secure noise: one release per press of the button; what is shown stays until the next."""
-    spent = st.session_state.setdefault(f"{KEY}.spent", {})
-    before = float(spent.get(source.records, 0.0))
-    with st.sidebar:
-        pressed = st.button(
-            f"Build: spend ε = {choice.epsilon:g}",
-            type="primary",
-            icon=":material/lock:",
-            key=f"{KEY}.build",
-            help="Draws secure noise once. Every release of the same data adds to its total.",
-        )
-        total = before + choice.epsilon if pressed else before
-        st.caption(f"Spent on these records in this visit: ε = {total:g}")
-    if pressed:
-        bar = st.progress(0.0, "Building …")
 
-        def report(fraction: float, what: str) -> None:
-            bar.progress(min(fraction, 1.0), f"{what} …")
-
-        spent[source.records] = total  # spent before any noise is drawn
-        release = build(
+    def make(ledger: Ledger, progress: Progress) -> Release:
+        return build(
             source.handle,
             choice.name,
             choice.epsilon,
-            progress=report,
+            ledger=ledger,
+            purpose="page Explore",
+            progress=progress,
             **choice.parameters,
         )
-        bar.empty()
-        return _kept((source.key, total), source, lambda: release)
+
+    release = paid_build(KEY, source.handle.name, choice.epsilon, make)
+    if release is not None:
+        return _kept((source.key, release.header.extra["release_id"]), source, lambda: release)
     shown: View | None = st.session_state.get(f"{KEY}.view")
     if shown is None or shown.key[0] != source.key:
         st.info(

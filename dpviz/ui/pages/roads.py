@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from dpviz.build import Ledger
 from dpviz.errors import DpvizError
 from dpviz.network.graph import RoadGraph
 from dpviz.network.paths import Paths
 from dpviz.network.query import beats_zero
 from dpviz.network.release import RoadRelease
+from dpviz.progress import Progress
 from dpviz.render import Camera, Scene
 from dpviz.render.basemap import river
 from dpviz.render.roads import (
@@ -25,6 +27,7 @@ from dpviz.render.roads import (
     top_count,
 )
 from dpviz.ui import permalink
+from dpviz.ui.account import paid_build
 from dpviz.ui.map import map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.method_form import nearest_epsilon
@@ -103,26 +106,14 @@ def _public(source: RoadSource, plan: Plan) -> list[RoadRelease]:
 
 def _sensitive(source: RoadSource, plan: Plan) -> list[RoadRelease]:
     """Secure noise: one release per press of the button; what is shown stays until the next."""
-    spent = st.session_state.setdefault(f"{KEY}.spent", {})
-    before = float(spent.get(source.key, 0.0))
-    with st.sidebar:
-        pressed = st.button(
-            f"Build: spend ε = {plan.epsilon:g}",
-            type="primary",
-            icon=":material/lock:",
-            key=f"{KEY}.build",
-            help="Draws secure noise once. Every release of the same trips adds to its total.",
+
+    def make(ledger: Ledger, progress: Progress) -> RoadRelease:
+        return publish_plan(
+            source, plan, plan.methods[0], ledger=ledger, purpose="page Roads", progress=progress
         )
-        st.caption(f"Spent on these trips in this visit: ε = {before:g}")
-    if pressed:
-        bar = st.progress(0.0, "Building …")
 
-        def report(fraction: float, what: str) -> None:
-            bar.progress(min(fraction, 1.0), f"{what} …")
-
-        spent[source.key] = before + plan.epsilon  # spent before any noise is drawn
-        release = publish_plan(source, plan, plan.methods[0], progress=report)
-        bar.empty()
+    release = paid_build(KEY, source.data.name, plan.epsilon, make)
+    if release is not None:
         st.session_state[f"{KEY}.shown"] = (source.key, release)
     shown = st.session_state.get(f"{KEY}.shown")
     if shown is None or shown[0] != source.key:

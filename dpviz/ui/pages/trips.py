@@ -20,6 +20,7 @@ from dpviz.render.basemap import outlines, river
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees
 from dpviz.ui import permalink
+from dpviz.ui.account import paid_build
 from dpviz.ui.answers import Rect, rectangle_form
 from dpviz.ui.downloads import download_buttons
 from dpviz.ui.map import Shape, map_overlay, map_view
@@ -92,18 +93,14 @@ def _release(source: Source, choice: Choice) -> Release | None:
             kept.update(key=key, release=make(seed=0))
         shown: Release = kept["release"]
         return shown
-    with st.sidebar:
-        pressed = st.button(
-            f"Build: spend ε = {choice.epsilon:g}", type="primary", key=f"{KEY}.build"
-        )
-    if pressed:
-        bar = st.progress(0.0, "Building …")
-
-        def report(fraction: float, what: str) -> None:
-            bar.progress(min(fraction, 1.0), f"{what} …")
-
-        kept.update(key=(source.key,), release=make(progress=report))
-        bar.empty()
+    release = paid_build(
+        KEY,
+        source.handle.name,
+        choice.epsilon,
+        lambda ledger, progress: make(ledger=ledger, purpose="page Trips", progress=progress),
+    )
+    if release is not None:
+        kept.update(key=(source.key,), release=release)
     if kept["key"] != (source.key,):
         st.info(
             "The data are sensitive, so nothing is shown yet. Choose a method and ε, then press "

@@ -1,0 +1,101 @@
+"""Every page pays for sensitive data through the one ledger, before any noise is drawn."""
+
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+from typer.testing import CliRunner
+
+import dpviz
+from dpviz.cli import app as command_line
+from dpviz.errors import BudgetError
+
+APP = str(Path(__file__).parents[2] / "app.py")
+
+
+def explore(**address):
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.query_params.update({"data": "city-50k", "sensitive": "1", **address})
+    return app.run()
+
+
+def build_button(app):
+    (button,) = [each for each in app.button if each.label.startswith("Build")]
+    return button
+
+
+def said(app):
+    return "\n".join(str(each.value) for each in [*app.caption, *app.error])
+
+
+def test_a_build_is_paid_and_named_in_the_release():
+    app = explore(epsilon="0.5")
+    build_button(app).click().run()
+    assert not app.exception
+    account = dpviz.Ledger().account("city-50k")
+    assert [(row.epsilon, row.what, row.purpose, row.outcome) for row in account.spends] == [
+        (0.5, "privtree", "page Explore", "released")
+    ]
+    view = app.session_state["explore.view"]
+    assert view.release.header.extra["release_id"] == account.spends[0].release
+    assert "has spent ε = 0.5 in all" in said(app)
+
+
+def test_two_visitors_share_one_account_and_cannot_overspend():
+    dpviz.Ledger().set_total("city-50k", 1.0)
+    first, second = explore(epsilon="1"), explore(epsilon="1")
+    assert not build_button(second).disabled
+    build_button(first).click().run()
+    assert "1; 0 is left" in said(first)
+    build_button(second).click().run()  # its page still shows the button as it was
+    assert build_button(second).disabled
+    assert "1; 0 is left" in said(second)
+    assert "explore.view" not in second.session_state
+    assert dpviz.Ledger().account("city-50k").spent == 1.0
+
+
+def test_a_damaged_ledger_spends_nothing_and_is_one_clear_line(tmp_path, monkeypatch):
+    broken = tmp_path / "ledger.sqlite"
+    broken.write_bytes(b"not a database" * 100)
+    monkeypatch.setenv("DPVIZ_LEDGER", str(broken))
+    app = explore()
+    assert not app.exception
+    (error,) = app.error
+    assert "ledger" in error.value
+    assert "explore.view" not in app.session_state
+    assert broken.read_bytes() == b"not a database" * 100
+
+
+def test_an_upload_is_accounted_for_under_the_owner_s_name():
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.query_params.update({"data": "Your own file"})
+    app.run()
+    rows = b"lon,lat\n" + b"".join(b"%f,%f\n" % (14.6 + i / 1e3, -23.9) for i in range(50))
+    app.file_uploader(key="explore.file").set_value(("visits-may.csv", rows, "text/csv")).run()
+    for side, value in zip(("west", "south", "east", "north"), (14, -24, 15, -23), strict=True):
+        app.number_input(key=f"explore.bounds.{side}").set_value(value)
+    app.run()
+    assert app.text_input(key="explore.dataset").value == "visits-may"
+    app.text_input(key="explore.dataset").set_value("visits").run()
+    build_button(app).click().run()
+    assert not app.exception
+    assert dpviz.Ledger().account("visits").spent == 1.0
+    assert dpviz.Ledger().account("visits-may").spends == ()
+
+
+def test_trips_on_roads_pay_from_the_command_line(tmp_path):
+    nodes, edges, walks = (tmp_path / f"{name}.csv" for name in ("nodes", "edges", "walks"))
+    nodes.write_text("node,x,y\na,0,0\nb,1,0\nc,2,0\n")
+    edges.write_text("edge,src,dst,length\n1,a,b,1\n2,b,c,1\n")
+    walks.write_text("trip,edge\n1,1\n1,2\n2,2\n")
+    command = ["roads", "build", str(walks), "--graph", f"{nodes},{edges}", "--epsilon", "0.75"]
+    command += ["--workload", "clustered:1", "-o", str(tmp_path / "r.parquet")]
+    dpviz.Ledger().set_total("walks", 1.0)
+    assert CliRunner().invoke(command_line, command).exit_code == 0
+    account = dpviz.Ledger().account("walks")
+    assert [(row.epsilon, row.unit, row.outcome) for row in account.spends] == [
+        (0.75, "one trip", "released")
+    ]
+    refused = CliRunner().invoke(command_line, command)
+    assert isinstance(refused.exception, BudgetError)
+    assert "0.25 of 1 is left" in str(refused.exception)
+    assert dpviz.Ledger().account("walks").spent == 0.75
