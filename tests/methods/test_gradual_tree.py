@@ -1,0 +1,125 @@
+"""The theorem of the gradual tree: coarse noise has its law, and the rates of a path add up to ε."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz.methods import gradual_tree, method
+from dpviz.private.budget import Budget
+from dpviz.private.mechanisms import (
+    SecureNoise,
+    SimulatedNoise,
+    geometric_variance,
+    gradual_at,
+    nothing_added,
+)
+from tests.strategies import indexes
+
+REACH = 4000
+
+
+def two_sided(rate):
+    """P(k) of discrete Laplace noise for |k| ≤ REACH."""
+    return np.tanh(rate / 2) * np.exp(-rate * np.abs(np.arange(-REACH, REACH + 1)))
+
+
+@given(st.floats(0.01, 3.0), st.floats(1.0, 50.0))
+def test_fine_noise_and_what_is_added_make_coarse_noise(rate, factor):
+    """The laws themselves, convolved: no sampling."""
+    finest = rate * factor
+    nothing = float(nothing_added(rate, finest))
+    k = np.arange(REACH + 1)
+    one = (1 - nothing) * -np.expm1(-rate) * np.exp(-rate * k)
+    one[0] += nothing
+    added = np.convolve(one, one[::-1])
+    width = 2 * REACH
+    size = 1 << (2 * width + 1).bit_length()
+    both = np.fft.irfft(np.fft.rfft(added, size) * np.fft.rfft(two_sided(finest), size), size)
+    middle = both[width - 50 : width + 51]
+    wanted = two_sided(rate)[REACH - 50 : REACH + 51]
+    np.testing.assert_allclose(middle, wanted, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("noise", [SimulatedNoise(3), SecureNoise()])
+def test_coarse_and_fine_noise_have_their_variances_and_covariance(noise):
+    """Twelve statistics, each within 5.5 of its standard deviations: false alarm below 1e-6."""
+    n = 40_000
+    for rate, finest in ((0.3, 0.5), (0.2, 2.0)):
+        share = Budget(9.0).spend(9.0, "test", theorem="test")
+        zero = np.zeros(n, dtype=np.int64)
+        coarse, fine = gradual_at(noise, share, zero, np.full(n, rate), np.full(n, finest))
+        for first, second, wanted in (
+            (coarse, coarse, geometric_variance(1 / rate)),
+            (fine, fine, geometric_variance(1 / finest)),
+            (coarse, fine, geometric_variance(1 / finest)),  # the added noise knows nothing of it
+        ):
+            product = first.astype(float) * second
+            assert abs(product.mean() - wanted) < 5.5 * product.std() / np.sqrt(n)
+
+
+def test_equal_rates_add_nothing():
+    share = Budget(1.0).spend(1.0, "test", theorem="test")
+    counts = np.arange(5000)
+    coarse, fine = gradual_at(SimulatedNoise(1), share, counts, np.ones(5000), np.ones(5000))
+    assert (coarse == fine).all()
+
+
+@settings(max_examples=60)
+@given(
+    index=indexes(),
+    epsilon=st.floats(0.01, 1e4),
+    c=st.floats(0.5, 50),
+    kappa=st.floats(0, 5),
+    g=st.floats(1.1, 8),
+    most=st.floats(0.5, 200),
+    first=st.floats(0.001, 0.9),
+    seed=st.integers(0, 2**32),
+    cap=st.integers(1, 12),
+)
+def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, c, kappa, g, most, first, seed, cap):
+    """Every draw is logged; a path costs the rates of its inner nodes and its leaf's finest one."""
+    drawn = []
+
+    def logged(noise, share, counts, rates, finest):
+        drawn.append((rates, finest))
+        return gradual_at(noise, share, counts, rates, finest)
+
+    chosen = method(
+        "gradual_tree", c=c, kappa=kappa, g=g, most=most, first=first, max_depth=cap, slopes=False
+    )
+    budget = Budget(epsilon)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gradual_tree, "gradual_at", logged)
+        patch.setattr(gradual_tree, "finished", lambda tree, noisy, variance, **_: (tree, variance))
+        tree, variance = chosen.build(index, budget, SimulatedNoise(seed))
+    assert [row.epsilon for row in budget.rows] == [epsilon]
+    measured = np.flatnonzero(np.isfinite(variance))
+    rates = np.zeros(len(variance))
+    finest = np.zeros(len(variance))
+    rates[measured] = np.concatenate([each for each, _ in drawn])
+    finest[measured] = np.concatenate([each for _, each in drawn])
+    assert (rates <= finest).all()
+    parent = tree.parent
+    inner = np.zeros(len(parent), dtype=bool)
+    inner[parent[parent >= 0]] = True
+    for leaf in np.flatnonzero(~inner):
+        total, node = Fraction(finest[leaf]), parent[leaf]
+        while node >= 0:
+            total += Fraction(rates[node])
+            node = parent[node]
+        assert total <= Fraction(epsilon)
+        assert float(total) > 0.999 * epsilon  # nothing is left unspent on any path
+
+
+def test_large_epsilon_gives_exact_leaves():
+    points = np.random.default_rng(2).random((500, 2))
+    handle = dpviz.from_points(points, dpviz.Domain((0.0, 0.0), (1.0, 1.0)), public=True)
+    release = dpviz.build(
+        handle, "gradual_tree", 1e6, seed=0, shrink=False, slopes=False, max_depth=6
+    )
+    exact = handle._index.box_counts(release.nodes.lo, release.nodes.hi)
+    assert release.nodes.count == pytest.approx(exact, abs=1e-9)
