@@ -35,9 +35,10 @@ class GradualTree(Method):
     2016). A node that stops publishes the fine count, as if deciding had cost nothing: where the
     self-budgeting tree combines two measurements of rates r and B − r, this one has rate B.
 
-    With L = B − r: if N·L ≤ min(c + κ√2·L/r, most) (κ standard deviations of N's noise), the node
-    stops; else, if N·L ≤ βc, it splits β-ways (β = 2^d) and its children are leaves of rate L; else it splits
-    β²-ways and these are measured with the part (g−1)/(g^R−1) of L, R = max(1, log_{β²}(N·L/c)).
+    With L = B − r: if N·L ≤ min(c + κ√2·L/r, most), κ standard deviations of N's noise, the node
+    stops; else, if N·L ≤ βc, it splits β-ways (β = 2^d) and its children are leaves of rate L;
+    else it splits β²-ways and these are measured with the part (g−1)/(g^R−1) of L, where
+    R = max(1, log_{β²}(N·L/c)).
 
     Privacy: the transcript of a node that goes on is N alone, whose log probability moves by at
     most r when its count moves by one; that of a node that stops is (N, fine), where N is fine plus
@@ -45,7 +46,8 @@ class GradualTree(Method):
     which each node leaves L = B − r to the next: r₁ + … + rₖ + B = ε for every transcript (adaptive
     composition). All later steps are post-processing.
 
-    The knobs were chosen on the built-in synthetic data ``city-250k`` and ``persons``.
+    The knobs were chosen on the built-in synthetic data ``city-250k`` and ``persons``; ``most`` after
+    a look at two real sets, see assets/results/ours.md.
 
     Do not use it where unbiased counts are needed: shrinkage trades bias for variance.
 
