@@ -46,7 +46,7 @@ class GradualTree(Method):
     which each node leaves L = B − r to the next: r₁ + … + rₖ + B = ε for every transcript (adaptive
     composition). All later steps are post-processing.
 
-    The knobs were chosen on the built-in synthetic data ``city-250k`` and ``persons``; ``most`` after
+    The knobs were chosen on built-in synthetic data (``city-250k``, ``persons``), ``most`` after
     a look at two real sets, see assets/results/ours.md.
 
     Do not use it where unbiased counts are needed: shrinkage trades bias for variance.

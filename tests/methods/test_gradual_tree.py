@@ -1,4 +1,4 @@
-"""The theorem of the gradual tree: coarse noise has its law, and the rates of a path add up to ε."""
+"""The theorem of the gradual tree: coarse noise has its law, a path's rates add up to ε."""
 
 from fractions import Fraction
 
