@@ -67,12 +67,14 @@ def watched(
         start: the fraction of the whole work that was done before.
         share: the fraction that this query is.
     """
+    done = 0.0
     with ThreadPoolExecutor(1) as pool:
         job = pool.submit(engine.rows, query)
         try:
             while not wait([job], _POLL).done:
                 if progress:
-                    progress(start + share * engine.fraction(), f"counting in {engine.title}")
+                    done = max(done, engine.fraction())  # a plan may grow, progress does not shrink
+                    progress(start + share * done, f"counting in {engine.title}")
         except BaseException:
             while not wait([job], _POLL).done:  # a query may not have begun at the first call
                 engine.cancel()
@@ -88,10 +90,13 @@ def refused(title: str, why: str) -> Iterator[None]:
     except DataError:
         raise
     except Exception as error:
-        raise DataError(f"{title} refused ({type(error).__name__}): {why}") from None
+        kind = type(error).__name__
+        raise DataError(f"{title} refused ({kind}): {_EXHAUSTED.get(kind, why)}") from None
 
 
 NOT_NUMBERS = "check that the named columns hold numbers and may be read"
+_NO_ROOM = "it ran out of memory, or of disk for temporary files: give fewer bits per axis"
+_EXHAUSTED = dict.fromkeys(("OutOfMemoryException", "DiskFull", "OutOfMemory"), _NO_ROOM)
 
 
 def no_points(title: str, column: str) -> DataError:

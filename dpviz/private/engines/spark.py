@@ -111,7 +111,11 @@ def _started(url: str) -> Any:
     )
     for setting, value in (_LOCAL if local else {}).items():
         builder = builder.config(setting, value)
-    quiet = {"spark.ui.enabled": "false", "spark.log.level": "ERROR"}
+    quiet = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+    }
     for setting, value in quiet.items():
         builder = builder.config(setting, value)
     return builder.getOrCreate()

@@ -1,0 +1,118 @@
+"""A running query tells how far it is, and is cancelled in its engine."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import duckdb
+import pytest
+
+import dpviz
+
+BOX = dpviz.Domain((0, 0), (1, 1))
+SLOW = "SELECT random() AS lon, random() AS lat, 1 AS who FROM "
+
+
+class StopPressedError(Exception):
+    """Raised by a progress report, as the app does when a visitor presses stop."""
+
+
+@pytest.fixture(scope="module", params=["duckdb", "postgres", "spark"])
+def slow(request, tmp_path_factory):
+    """The URL of an engine with a view `slow` that takes hours; how many queries still run."""
+    if request.param == "duckdb":
+        path = tmp_path_factory.mktemp("slow") / "slow.duckdb"
+        with duckdb.connect(str(path)) as db:
+            db.execute(f"CREATE VIEW slow AS {SLOW} range(1000000000000)")
+        return f"duckdb:///{path}", lambda: 0
+    if request.param == "spark":
+        session = request.getfixturevalue("spark_session")
+        session.sql(f"{SLOW} range(1000000000000)").createOrReplaceTempView("slow")
+        return "spark://local", lambda: len(session.sparkContext.statusTracker().getActiveJobsIds())
+    import psycopg
+
+    url = request.getfixturevalue("postgres")
+    with psycopg.connect(url) as db:
+        db.execute(f"CREATE VIEW slow AS {SLOW} pg_proc a, pg_proc b, pg_proc c".encode())
+
+    def running():
+        with psycopg.connect(url) as db:
+            asked = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dpviz'"
+            return db.execute(asked).fetchone()[0]
+
+    return url, running
+
+
+@pytest.mark.parametrize("unit", [None, "who"])
+def test_a_query_is_cancelled_where_it_runs(slow, unit):
+    url, running = slow
+    reports = []
+
+    def stop(fraction, what):
+        reports.append((fraction, what))
+        if running() > 0 or (url.startswith("duckdb") and len(reports) == 5):
+            raise StopPressedError
+
+    started = time.monotonic()
+    with pytest.raises(StopPressedError):
+        dpviz.load(url, BOX, table="slow", bits=4, unit=unit, progress=stop)
+    assert time.monotonic() - started < 20
+    assert all(0 <= fraction <= 1 for fraction, _ in reports)
+    assert (
+        reports[-1][1]
+        == {
+            "duckdb": "counting in DuckDB",
+            "postgresql": "counting in PostgreSQL",
+            "spark": "counting in Spark",
+        }[url.partition(":")[0]]
+    )
+    deadline = time.monotonic() + 10
+    while running() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert running() == 0
+
+
+def test_progress_reaches_its_end_and_never_turns_back(source):
+    place, table = source("plane0")
+    told = []
+    dpviz.load(
+        place,
+        BOX,
+        table=table,
+        columns=None if table and table.endswith("_points") else ["lon", "lat"],
+        unit="who",
+        progress=lambda fraction, what: told.append(fraction),
+    )
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+
+
+def test_control_c_ends_the_query_and_says_so(tmp_path):
+    path = tmp_path / "slow.duckdb"
+    with duckdb.connect(str(path)) as db:
+        db.execute(f"CREATE VIEW slow AS {SLOW} range(1000000000000)")
+    words = [
+        f"duckdb:///{path}",
+        "--table",
+        "slow",
+        "--bounds=0,0,1,1",
+        "--bits=4",
+        "-o",
+        tmp_path / "r.parquet",
+    ]
+    code = "import sys; sys.argv[0] = 'dpviz'; from dpviz.cli import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "build", *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    shown = b""
+    while b"counting in DuckDB" not in shown:  # the progress line, after a second of work
+        shown += process.stderr.read(1)
+        assert process.poll() is None or b"counting" in shown, shown
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, b"")
+    assert b"Traceback" not in err
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["slow.duckdb"]
