@@ -9,7 +9,7 @@
 True
 """
 
-from dpviz.build import Ledger, build, from_points, load
+from dpviz.build import Ledger, build, from_points, load, save_counts
 from dpviz.decomposition import Decomposition
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
@@ -33,4 +33,5 @@ __all__ = [
     "load",
     "read",
     "save",
+    "save_counts",
 ]

@@ -13,6 +13,7 @@ from dpviz.errors import ParameterError, PrivacyError
 from dpviz.methods import Method
 from dpviz.methods import method as find_method
 from dpviz.private.budget import Budget, BudgetRow, positive_epsilon
+from dpviz.private.counts import save_counts
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 from dpviz.private.ledger import Account, Ledger
@@ -20,7 +21,7 @@ from dpviz.private.mechanisms import Noise, SecureNoise, SimulatedNoise
 from dpviz.private.payment import Accountable, payment
 from dpviz.private.points import columns as source_columns
 from dpviz.private.points import recognised_columns
-from dpviz.private.sources import load, public_extent
+from dpviz.private.sources import load, public_extent, stated_domain
 from dpviz.progress import Progress
 from dpviz.release import Header, Release
 
@@ -33,7 +34,9 @@ __all__ = [
     "load",
     "public_extent",
     "recognised_columns",
+    "save_counts",
     "source_columns",
+    "stated_domain",
 ]
 
 

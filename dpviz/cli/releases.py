@@ -210,12 +210,12 @@ def domain_of(
     y: str | None = None,
     crs: str | None = None,
 ) -> Domain | None:
-    """The public domain from the options; None leaves it to a built-in data set."""
-    from dpviz.datasets import DATASETS
+    """The public domain from the options; None leaves it to a source that states its own."""
+    from dpviz.build import stated_domain
     from dpviz.domain import Domain
 
     if bounds is None:
-        if source in DATASETS:
+        if stated_domain(source) is not None:
             return None
         raise ParameterError(
             "--bounds is missing: the public box must be chosen without looking at the records "

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.cellquery import CellQuery, checked_bits, parts_of
+from dpviz.cellquery import CellQuery, parts_of
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.lattice import morton
@@ -21,22 +21,22 @@ from dpviz.private.engines import connected
 from dpviz.private.engines.base import Engine, Rows, watched
 from dpviz.private.index import PointIndex
 from dpviz.private.points import recognised_columns
+from dpviz.private.selection import Selection
 from dpviz.private.tables.base import Column, listed, pick
-from dpviz.progress import Progress
 
 MAX_CELLS = 50_000_000
 """More occupied cells than this do not fit comfortably in memory."""
 
 
-def table_index(url: str, table: str, domain: Domain, **options: Any) -> PointIndex:
-    """The index of a table of a database; options as for :func:`engine_index`.
+def table_index(url: str, table: str, domain: Domain, chosen: Selection) -> PointIndex:
+    """The index of a table of a database.
 
     Raises:
         DataError: no connection, no such table or columns, or more cells than fit.
     """
     name = table_name(table)
     with connected(url) as engine:
-        return engine_index(engine, engine.relation(table), name, domain, **options)
+        return engine_index(engine, engine.relation(table), name, domain, chosen)
 
 
 def table_name(table: str) -> str:
@@ -44,8 +44,8 @@ def table_name(table: str) -> str:
     return Path(table).name if "/" in table else parts_of(table)[-1]
 
 
-def folder_index(folder: Path, domain: Domain, **options: Any) -> PointIndex:
-    """The index of all Parquet files in a folder, counted by DuckDB; options as there.
+def folder_index(folder: Path, domain: Domain, chosen: Selection) -> PointIndex:
+    """The index of all Parquet files in a folder, counted by DuckDB.
 
     Raises:
         DataError: no such files or columns, or more cells than fit.
@@ -59,21 +59,11 @@ def folder_index(folder: Path, domain: Domain, **options: Any) -> PointIndex:
             f"no Parquet file in the folder {folder.name}: give one with .parquet files"
         )
     with closing(Duck()) as engine:
-        return engine_index(engine, engine.folder(folder), folder.name, domain, **options)
+        return engine_index(engine, engine.folder(folder), folder.name, domain, chosen)
 
 
 def engine_index(
-    engine: Engine,
-    relation: Any,
-    name: str,
-    domain: Domain,
-    *,
-    columns: Sequence[str] | None = None,
-    bits: int | None = None,
-    unit: str | None = None,
-    max_per_unit: int = 1,
-    public: bool = False,
-    progress: Progress | None = None,
+    engine: Engine, relation: Any, name: str, domain: Domain, chosen: Selection
 ) -> PointIndex:
     """The index of a relation's records inside the domain, counted by the engine.
 
@@ -82,33 +72,29 @@ def engine_index(
         relation: from :meth:`Engine.relation`.
         name: of the relation, for messages.
         domain: the public box, in the CRS of the coordinates.
-        columns: coordinates in the domain's order, or one column of points; None takes the only
-            column of points in 2-D, or recognises usual names.
-        bits: grid bits per axis; see :data:`dpviz.cellquery.GRID_BITS` for the defaults.
-        unit: column of the privacy unit.
-        max_per_unit: with ``unit``, records kept of each, chosen at random.
-        public: the data are public, so that the choice may be the same every time.
-        progress: called while the engine works; raising an exception cancels the query.
+        chosen: columns (in 2-D also one column of points), bits, unit; its progress is told while
+            the engine works, and cancels the query by raising an exception.
     """
-    existing = engine.columns(relation)
-    named = _columns(existing, columns, domain, name)
-    query = CellQuery(domain, named, checked_bits(bits, domain), unit, max_per_unit)
+    existing, unit = engine.columns(relation), chosen.unit
+    named = _columns(existing, chosen.columns, domain, name)
+    query = CellQuery(domain, named, chosen.grid_bits(domain), unit, chosen.max_per_unit)
     pick(existing, [*named, *([unit] if unit is not None else [])], name)
     if query.of_geometry:
         engine.check_points(relation, named[0], domain)
-    salt = "" if public else secrets.token_hex(16)
+    # A fixed salt only where the data is public: elsewhere it would tell who was left out.
+    salt = "" if chosen.public else secrets.token_hex(16)
     parts = 1 if unit is None else engine.parts
     index = PointIndex(domain, np.empty(0, np.uint64), np.empty(0, np.int64))
     for number in range(parts):
         also = engine.part(unit, number) if unit is not None else None
         text = query.sql(relation, engine.dialect, salt, also)
         limited = f"{text}\nLIMIT {MAX_CELLS + 1}"
-        rows = watched(engine, limited, progress, number / parts, 1 / parts)
+        rows = watched(engine, limited, chosen.progress, number / parts, 1 / parts)
         index = index.merged(index_of_rows(rows, domain, query.bits))
         if len(index.codes) > MAX_CELLS:
             raise too_many(query.bits)
-    if progress:
-        progress(1.0, f"counting in {engine.title}")
+    if chosen.progress:
+        chosen.progress(1.0, f"counting in {engine.title}")
     return index
 
 

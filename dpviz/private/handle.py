@@ -19,6 +19,7 @@ class DataHandle:
         unit: the privacy unit in words.
         max_per_unit: most records of one privacy unit, 1 where a record is the unit.
         dropped: how many records lay outside the domain; None unless the data is public.
+        bits: the records are on a public grid of 2^bits steps per axis; the lattice's by default.
     """
 
     def __init__(
@@ -31,6 +32,8 @@ class DataHandle:
         unit: str = "one record",
         max_per_unit: int = 1,
         dropped: int | None = None,
+        bits: int | None = None,
+        parts: tuple[str, ...] = (),
     ) -> None:
         self.name = name
         self.domain = domain
@@ -38,6 +41,8 @@ class DataHandle:
         self.unit = unit
         self.max_per_unit = max_per_unit
         self.dropped = dropped
+        self.bits = domain.bits if bits is None else bits
+        self.__parts = parts
         self.__index = index
 
     @property
@@ -45,6 +50,11 @@ class DataHandle:
         if not isinstance(self.__index, PointIndex):
             self.__index = self.__index()
         return self.__index
+
+    @property
+    def _parts(self) -> tuple[str, ...]:
+        """Digests of what was counted: as private as the counts."""
+        return self.__parts or self._index.digest
 
     @property
     def accounted_unit(self) -> str:

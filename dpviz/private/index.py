@@ -7,6 +7,7 @@ call.
 
 from __future__ import annotations
 
+import hashlib
 from functools import cached_property
 
 import numpy as np
@@ -73,9 +74,18 @@ class PointIndex:
         unique = codes[starts[kept]] << np.uint64(shift)
         return cls(domain, unique, totals[kept].astype(np.int64))
 
+    @property
+    def digest(self) -> tuple[str, ...]:
+        """A digest of the rows, none if there are none: as private as they are."""
+        if not len(self.codes):
+            return ()
+        digest = hashlib.sha256(self.codes.tobytes())
+        digest.update(self.weights.tobytes())
+        return (digest.hexdigest(),)
+
     def merged(self, other: PointIndex) -> PointIndex:
-        """The index of the records of both, in one pass over each; the domains must be equal."""
-        if self.domain != other.domain:
+        """The index of the records of both, in one pass over each; the boxes must be equal."""
+        if self.domain.bounds != other.domain.bounds:
             raise DataError("records in two domains cannot be counted together: use one")
         weights = self.weights.copy()
         rows = np.searchsorted(self.codes, other.codes)

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from dpviz.cellquery import checked_bits
 from dpviz.datasets import DATASETS, Dataset
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.private import counts
+from dpviz.private.aggregation import folder_index, table_index, table_name
 from dpviz.private.engines import scheme_of
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 from dpviz.private.points import Records, bound_contributions, read_records, unit_numbers
+from dpviz.private.selection import Selection
 from dpviz.progress import Progress
 
 
 def load(
-    source: str | os.PathLike[str],
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     domain: Domain | None = None,
     *,
     columns: Sequence[str] | None = None,
@@ -39,7 +41,9 @@ def load(
     Args:
         source: a path (CSV, Parquet, GeoParquet, GeoJSON, GeoPackage, Shapefile, zipped Shapefile),
             a folder of Parquet, the URL of a database (with ``table``), or the name of a built-in
-            data set. Folders and tables are counted by cell inside an engine.
+            data set. Folders and tables are counted by cell inside an engine. A file of (cell,
+            count) rows is a source too: of :func:`save_counts`, or the result of ``dpviz sql``.
+            A list of sources counts as one that has the records of all; NO RECORD MAY BE IN TWO.
         domain: the public box; a built-in data set has its own. Records outside are dropped.
         columns: coordinate columns in the domain's order; recognised by their names otherwise.
         crs: CRS of plain coordinate columns, and of geometry whose file does not state one; the
@@ -57,55 +61,80 @@ def load(
     Raises:
         DataError: the source cannot be read as points.
     """
-    path = Path(source)
-    scheme = scheme_of(str(source))
-    if scheme is None and table is not None:
-        raise DataError(f"table {table!r}: a table needs the URL of its database as the source")
-    if bits is not None and domain is not None:
-        checked_bits(bits, domain)
-    if str(source) in DATASETS:
-        built_in = DATASETS[str(source)]
-        domain = domain or built_in.domain
-        public = built_in.public if public is None else public
-        records = _built_in(built_in, domain, columns, unit)
-    else:
-        if scheme is None and not path.suffix and not path.exists():
-            raise DataError(
-                f"no file and no built-in data set {str(source)!r}: "
-                f"give a path, or one of {', '.join(DATASETS)}"
-            )
-        if domain is None:
-            raise DataError(
-                f"{table if scheme else path.name}: give a domain, the public box, chosen without "
-                "looking at the records"
-            )
-        if scheme is not None or path.is_dir():
-            options = {
-                "columns": columns,
-                "bits": bits,
-                "unit": unit,
-                "max_per_unit": max_per_unit,
-                "public": bool(public),
-                "progress": progress,
-            }
-            return _counted(str(source), table, domain, crs, name, options)
-        records = read_records(
-            path, domain, columns=columns, crs=crs, unit=unit, public=bool(public)
-        )
-    if records.unit is not None:
-        # A seed only where the data is public: elsewhere it would tell who was left out.
-        random = np.random.default_rng(0) if public else None
-        records = records.keep(bound_contributions(records.unit, max_per_unit, random))
-    index = PointIndex.from_points(domain, records.points)
-    return DataHandle(
-        name or path.stem,
-        domain,
-        index if bits is None else index.coarsened(checked_bits(bits, domain)),
-        public=bool(public),
-        unit=_unit(unit, max_per_unit),
-        max_per_unit=1 if unit is None else max_per_unit,
-        dropped=records.dropped if public else None,
+    chosen = Selection(
+        domain, columns, crs, unit, max_per_unit, public, name, table, bits, progress
     )
+    if isinstance(source, (str, os.PathLike)):
+        return _one(os.fspath(source), chosen)
+    return _together([os.fspath(each) for each in source], chosen)
+
+
+def stated_domain(source: str | os.PathLike[str]) -> Domain | None:
+    """The public box that a source brings along, as built-in data and kept counts do."""
+    if str(source) in DATASETS:
+        return DATASETS[str(source)].domain
+    facts = None if scheme_of(str(source)) else counts.stated(Path(source))
+    return None if facts is None else facts.domain
+
+
+def _one(source: str, chosen: Selection) -> DataHandle:
+    """A handle on one source."""
+    path = Path(source)
+    if chosen.bits is not None and chosen.domain is not None:
+        chosen.grid_bits(chosen.domain)  # a bad number fails before anything is read
+    if scheme_of(source) is not None:
+        if chosen.table is None:
+            raise DataError("a database holds many tables: name one with table=… (--table)")
+        return _counted(source, table_name(chosen.table), chosen)
+    if chosen.table is not None:
+        raise DataError(f"table {chosen.table!r}: give the URL of its database as the source")
+    if source in DATASETS:
+        return _built_in(DATASETS[source], chosen)
+    if not path.suffix and not path.exists():
+        raise DataError(
+            f"no file and no built-in data set {source!r}: "
+            f"give a path, or one of {', '.join(DATASETS)}"
+        )
+    facts = counts.stated(path)
+    if facts is not None:
+        return counts.kept(path, facts, chosen)
+    domain = chosen.box(path.name)
+    found = None if chosen.columns is not None else counts.result_columns(path)
+    if found is not None:
+        return counts.result(path, found, chosen)
+    if path.is_dir():
+        return _counted(source, path.name, chosen)
+    records = read_records(
+        path,
+        domain,
+        columns=chosen.columns,
+        crs=chosen.crs,
+        unit=chosen.unit,
+        public=bool(chosen.public),
+    )
+    return _handle(records, domain, path.stem, chosen)
+
+
+def _together(sources: Sequence[str], chosen: Selection) -> DataHandle:
+    """One handle on several sources, all in the box and on the grid that the first one states."""
+    if not sources:
+        raise DataError("no source: give one at least")
+    paths = [Path(each) for each in sources if scheme_of(each) is None]
+    facts = next(filter(None, map(counts.stated, paths)), None)
+    domain = chosen.domain or next(filter(None, map(stated_domain, sources)), None)
+    if domain is not None:
+        bits = facts.bits if facts and chosen.bits is None else chosen.grid_bits(domain)
+        chosen = replace(chosen, domain=domain, bits=bits)
+    handles = []
+    for number, source in enumerate(sources):
+
+        def report(fraction: float, what: str, number: int = number) -> None:
+            if chosen.progress:
+                chosen.progress((number + fraction) / len(sources), what)
+
+        table = None if scheme_of(source) is None else chosen.table
+        handles.append(_one(source, replace(chosen, table=table, name=None, progress=report)))
+    return counts.merged(handles, chosen.name)
 
 
 def public_extent(
@@ -129,55 +158,56 @@ def public_extent(
     return west, south, east, north
 
 
-def _counted(
-    source: str,
-    table: str | None,
-    domain: Domain,
-    crs: str | None,
-    name: str | None,
-    options: dict[str, Any],
-) -> DataHandle:
+def _counted(source: str, own: str, chosen: Selection) -> DataHandle:
     """A handle on a folder of Parquet or a table, counted by cell outside Python."""
-    from dpviz.private.aggregation import folder_index, table_index, table_name
-
-    if scheme_of(source) is None:
-        own = Path(source).name
-    elif table is None:
-        raise DataError("a database holds many tables: name one with table=… (--table)")
-    else:
-        own = table_name(table)
-    if crs not in (None, domain.crs):
+    domain = chosen.box(own)
+    if chosen.crs not in (None, domain.crs):
         raise DataError(f"{own}: a folder or a table must be in the CRS of the domain")
-    if table is None:
-        index = folder_index(Path(source), domain, **options)
+    if chosen.table is None:
+        index = folder_index(Path(source), domain, chosen)
     else:
-        index = table_index(source, table, domain, **options)
-    unit, most = options["unit"], options["max_per_unit"]
+        index = table_index(source, chosen.table, domain, chosen)
     return DataHandle(
-        name or own,
+        chosen.name or own,
         domain,
         index,
-        public=options["public"],
-        unit=_unit(unit, most),
-        max_per_unit=1 if unit is None else most,
+        public=bool(chosen.public),
+        unit=chosen.unit_words,
+        max_per_unit=chosen.most,
+        bits=chosen.grid_bits(domain),
     )
 
 
-def _unit(unit: str | None, most: int) -> str:
-    """The privacy unit in words."""
-    return "one record" if unit is None else f"one {unit} with at most {most} records"
+def _handle(records: Records, domain: Domain, own: str, chosen: Selection) -> DataHandle:
+    """A handle on records in memory, bounded per unit."""
+    if records.unit is not None:
+        # A seed only where the data is public: elsewhere it would tell who was left out.
+        random = np.random.default_rng(0) if chosen.public else None
+        records = records.keep(bound_contributions(records.unit, chosen.max_per_unit, random))
+    index = PointIndex.from_points(domain, records.points)
+    return DataHandle(
+        chosen.name or own,
+        domain,
+        index if chosen.bits is None else index.coarsened(chosen.grid_bits(domain)),
+        public=bool(chosen.public),
+        unit=chosen.unit_words,
+        max_per_unit=chosen.most,
+        dropped=records.dropped if chosen.public else None,
+        bits=chosen.bits,
+    )
 
 
-def _built_in(
-    dataset: Dataset, domain: Domain, columns: Sequence[str] | None, unit: str | None
-) -> Records:
-    """The records of a built-in data set inside the domain."""
-    names = tuple(columns or dataset.domain.columns)
+def _built_in(dataset: Dataset, chosen: Selection) -> DataHandle:
+    """A handle on a built-in data set."""
+    domain = chosen.domain or dataset.domain
+    public = dataset.public if chosen.public is None else chosen.public
+    names = tuple(chosen.columns or dataset.domain.columns)
     if len(names) != domain.dims:
         raise DataError(f"{len(names)} columns for {domain.dims} dimensions: name one for each")
-    table = dataset.table()
+    table, unit = dataset.table(), chosen.unit
     for column in (*names, *([unit] if unit else [])):
         if column not in table:
             raise DataError(f"no column {column!r} in {dataset.name}: it has {', '.join(table)}")
     points = np.column_stack([table[column] for column in names])
-    return Records(points, unit_numbers(table[unit], unit) if unit else None).inside(domain)
+    records = Records(points, unit_numbers(table[unit], unit) if unit else None).inside(domain)
+    return _handle(records, domain, dataset.name, replace(chosen, public=public))

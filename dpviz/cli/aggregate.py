@@ -1,0 +1,79 @@
+"""The command that keeps sources as counts per cell, and appends new ones."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dpviz.cli.releases import columns_of, domain_of
+from dpviz.cli.root import Bits, Json, TableName, app, emit, progress
+from dpviz.errors import ParameterError
+
+
+@app.command()
+def aggregate(
+    sources: Annotated[
+        list[str], typer.Argument(metavar="SOURCE…", help="As for build; also a file to append to.")
+    ],
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="The file to write, ….SENSITIVE.parquet.")
+    ],
+    bounds: Annotated[
+        str | None,
+        typer.Option(help="The public box: all lower, then all upper limits (2-D: W,S,E,N)."),
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="Coordinate columns between commas, in order.")
+    ] = None,
+    x: Annotated[str | None, typer.Option(help="The x (longitude) column, with --y.")] = None,
+    y: Annotated[str | None, typer.Option(help="The y (latitude) column, with --x.")] = None,
+    crs: Annotated[str | None, typer.Option(help="CRS of the bounds and the columns.")] = None,
+    table: TableName = None,
+    bits: Bits = None,
+    unit: Annotated[
+        str | None, typer.Option(help="Column of the privacy unit, for instance a person.")
+    ] = None,
+    max_per_unit: Annotated[
+        int, typer.Option(help="With --unit: records of each kept from each new source.")
+    ] = 1,
+    public: Annotated[bool, typer.Option("--public", help="The records are public.")] = False,
+    dataset: Annotated[
+        str | None, typer.Option(help="The ledger's name of it; the first source's by default.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Keep sources as EXACT COUNTS per cell, a SENSITIVE file to build from and to append to."""
+    from dpviz import load, save_counts
+    from dpviz.build import stated_domain
+
+    path = Path(output)
+    if path.exists() and path.resolve() not in [Path(each).resolve() for each in sources]:
+        raise ParameterError(
+            f"{path.name} exists: name it among the sources to append to it, or delete it first"
+        )
+    stating = next((each for each in sources if stated_domain(each) is not None), sources[0])
+    named = columns_of(columns, x, y)
+    handle = load(
+        sources,
+        domain_of(stating, bounds, columns, x, y, crs),
+        columns=named or None,
+        crs=crs,
+        table=table,
+        bits=bits,
+        unit=unit,
+        max_per_unit=max_per_unit,
+        public=public or None,
+        name=dataset,
+        progress=progress(),
+    )
+    save_counts(handle, path)
+    if not handle.public:
+        print(
+            f"note: {path.name} holds EXACT COUNTS: SENSITIVE, keep it as you keep the records",
+            file=sys.stderr,
+        )
+    facts = {"output": str(path), "bits": handle.bits, "unit": handle.unit, "name": handle.name}
+    emit(facts, as_json, f"{path}: {handle.bits} bits per axis, unit: {handle.unit}")
