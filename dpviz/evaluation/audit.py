@@ -52,7 +52,8 @@ class Audit:
         more_likely: "with" or "without" the record.
         probabilities: estimates of the event's probability, more and less likely input.
         trials: runs on each input, search included.
-        structure_epsilon: exact loss of the tree's structure, where it can be computed.
+        structure_epsilon: exact loss of the tree's structure, where it can be computed; it alone
+            refutes a claim that it exceeds.
     """
 
     method: str
@@ -71,7 +72,8 @@ class Audit:
     @property
     def violates(self) -> bool:
         """Whether the claim is refuted."""
-        return self.epsilon_lower_bound > self.epsilon
+        structure = self.structure_epsilon or 0.0
+        return max(self.epsilon_lower_bound, structure) > self.epsilon
 
 
 def audit(

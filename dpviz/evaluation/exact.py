@@ -3,6 +3,7 @@
 Where a method publishes one random bit per node with a known probability, one record moves the
 counts of one path by one. The loss of the whole structure is then the greatest sum, over every
 non-increasing chain of counts and every depth at which the path may end, of the bits' log ratios.
+Where all bits share one noisy threshold, an explicit event's loss is found by quadrature over it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpviz.lattice import Float
-from dpviz.methods.base import Structure
+from dpviz.methods.base import SharedThreshold, Structure
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
@@ -20,8 +21,13 @@ if TYPE_CHECKING:
 
 
 def structure_loss(method: Method, epsilon: float, domain: Domain) -> float | None:
-    """Exact loss of a method's split decisions; None where it has no such decisions."""
+    """Exact loss of a method's split decisions; None where it has no such decisions.
+
+    With a shared threshold it is the loss of the worst event that is tried: at least that.
+    """
     structure = method.structure(epsilon, domain.dims)
+    if isinstance(structure, SharedThreshold):
+        return shared_threshold_loss(structure)
     return None if structure is None else max(chain_losses(structure))
 
 
@@ -43,6 +49,69 @@ def chain_losses(structure: Structure) -> tuple[float, float]:
         adding = np.maximum(stop_ratio, split_ratio + np.maximum.accumulate(adding))
         removing = np.maximum(-stop_ratio, -split_ratio + np.maximum.accumulate(removing))
     return float(adding.max()), float(removing.max())
+
+
+PIN_LEVELS = (1, 2, 3)
+"""Levels at which every node outside the record's part of the domain is to stop."""
+
+OFFSETS = (-8, -4, -2, -1, 0, 1, 2, 4)
+"""Counts tried on the record's path, less the threshold, in noise scales."""
+
+
+def shared_threshold_loss(structure: SharedThreshold) -> float:
+    """Loss of the worst event tried against bits that share a noisy threshold.
+
+    J. Zhang, X. Xiao, X. Xie: PrivTree. SIGMOD 2016, lemma 5.1. All records of one child of the
+    root lie at one place, so the k nodes of its path count the same; every cell of one level of the
+    other children holds that or more. The event: the path splits at every level, these cells do
+    not. They pin the threshold from below, and each bit of the path then loses up to 1 / scale, so
+    the sum grows like k / scale.
+    """
+    scale, threshold = structure.scale, structure.threshold
+    counts = [max(0, round(threshold + offset * scale)) for offset in OFFSETS]
+    levels = [level for level in PIN_LEVELS if level < structure.depth]
+    return max(
+        (
+            _pinned_loss(structure, count, pin, level)
+            for level in levels
+            for count in counts
+            for pin in counts
+        ),
+        default=0.0,
+    )
+
+
+def _pinned_loss(structure: SharedThreshold, count: int, pin: int, level: int) -> float:
+    """|log ratio| of the event's probability with one record more on the path and without."""
+    fanout, depth = structure.fanout, structure.depth
+    # Of the other children of the root: (nodes, their exact count, whether they split).
+    others = [
+        ((fanout - 1) * fanout ** (at - 1), pin * fanout ** (level - at), at < level)
+        for at in range(1, level + 1)
+    ]
+    total = count + (fanout - 1) * pin * fanout ** (level - 1)
+
+    def log_probability(more: int) -> float:
+        path = [(1, total + more, True), (depth - 1, count + more, True)]
+        return _log_outcome(structure, path + others)
+
+    return abs(log_probability(1) - log_probability(0))
+
+
+def _log_outcome(structure: SharedThreshold, nodes: list[tuple[int, int, bool]]) -> float:
+    """Log probability that every node splits or stops as said, up to a constant.
+
+    The threshold is integrated out on a grid of its noise.
+    """
+    from scipy.special import logsumexp
+    from scipy.stats import laplace
+
+    noise = np.linspace(-60.0, 60.0, 12_001)  # in scales: what is beyond weighs under e^-60
+    logs = laplace.logpdf(noise)
+    for times, count, splits in nodes:
+        distance = noise + (structure.threshold - count) / structure.scale
+        logs += times * (laplace.logsf(distance) if splits else laplace.logcdf(distance))
+    return float(logsumexp(logs))
 
 
 def _difference(logs: Float) -> Float:

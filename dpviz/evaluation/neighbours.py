@@ -68,9 +68,14 @@ def neighbours(method: Method, epsilon: float, domain: Domain) -> Iterator[Neigh
     name = "the most loaded of four places, or one more there"
     others = [far, far // 2, far // 3]
     yield case(name, [corner, *others], [records(300), *[records(30)] * 3], corner)
-    for size in _thresholds(method) or [records(15)]:
-        name = f"16 places of {size} records, or one more at one"
-        yield case(name, _grid(domain), [size] * 16, _grid(domain)[0])
+    if not _thresholds(method):
+        grid, size = _grid(domain, 4), records(15)
+        yield case(f"16 places of {size} records, or one more at one", grid, [size] * 16, grid[0])
+    # Many places at a threshold show where a noisy one lies; the one that is alone has more levels.
+    apart = _one_apart(domain)
+    for size in _thresholds(method):
+        name = f"{len(apart)} places of {size} records, one far from the rest, or one more there"
+        yield case(name, apart, [size] * len(apart), apart[0])
 
 
 def _thresholds(method: Method) -> list[int]:
@@ -86,13 +91,22 @@ def _beside(domain: Domain, corner: Int) -> Int:
     return cells
 
 
-def _grid(domain: Domain) -> Int:
-    """16 places, one in each cell of a 4 x 4 grid over the first two axes (16 along a line)."""
+def _grid(domain: Domain, across: int) -> Int:
+    """One place in each cell of a grid over the first two axes (or across² along a line)."""
     dims, side = domain.dims, domain.side
-    cells = np.full((16, dims), side // 11, dtype=np.int64)
+    cells = np.full((across * across, dims), side // (3 * across), dtype=np.int64)
+    steps = np.arange(across * across)
     if dims == 1:
-        cells[:, 0] = side // 50 + np.arange(16) * (side // 16)
+        cells[:, 0] = (steps * 3 + 1) * (side // (3 * across * across))
     else:
-        cells[:, 0] += np.repeat(np.arange(4), 4) * (side // 4)
-        cells[:, 1] += np.tile(np.arange(4), 4) * (side // 4)
+        cells[:, 0] += steps // across * (side // across)
+        cells[:, 1] += steps % across * (side // across)
     return cells
+
+
+def _one_apart(domain: Domain) -> Int:
+    """A grid of 64 places less those that share the first one's child of the root."""
+    cells = _grid(domain, 8)
+    half = cells >= domain.side // 2
+    found: Int = cells[(half != half[0]).any(axis=1) | (np.arange(len(cells)) == 0)]
+    return found

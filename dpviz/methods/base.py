@@ -40,6 +40,23 @@ class Structure:
     most: int
 
 
+@dataclass(frozen=True)
+class SharedThreshold:
+    """Split decisions that compare noisy counts with one noisy threshold.
+
+    Attributes:
+        threshold: before its noise, in records.
+        scale: of the Laplace noise of the threshold and of every count.
+        depth: levels that draw a bit; below, nodes are leaves.
+        fanout: children of a node.
+    """
+
+    threshold: float
+    scale: float
+    depth: int
+    fanout: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class Method(Recipe):
     """Base of every spatial method.
@@ -58,7 +75,7 @@ class Method(Recipe):
     measured: ClassVar[dict[str, Any]] = {}
     tiny: ClassVar[dict[str, Any]] = {}
 
-    def structure(self, epsilon: float, dims: int) -> Structure | None:
+    def structure(self, epsilon: float, dims: int) -> Structure | SharedThreshold | None:
         """The split decisions of a build at this price; None where none is random by itself."""
         return None
 

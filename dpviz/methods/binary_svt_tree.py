@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.base import Method, knob, register
+from dpviz.methods.base import Method, SharedThreshold, knob, register
 from dpviz.methods.parts import CellTree
 from dpviz.private.mechanisms import published_laplace
 
@@ -55,6 +55,11 @@ class BinarySvtTree(Method):
         0.5, "Share of ε for the tree; the rest is for leaf counts", 0.05, 0.95
     )
     max_depth: int = knob(10, "Levels below the root, at most", 1, 26)
+
+    def structure(self, epsilon: float, dims: int) -> SharedThreshold:
+        """See the base."""
+        scale = 2.0 / (self.tree_share * epsilon)
+        return SharedThreshold(self.threshold, scale, self.max_depth, 1 << dims)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""

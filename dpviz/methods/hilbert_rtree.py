@@ -51,7 +51,7 @@ class HilbertRTree(Method):
     )
     dims: ClassVar[tuple[int, ...]] = (2,)
     overlapping: ClassVar[bool] = True
-    tiny: ClassVar[dict[str, object]] = {"height": 2}
+    tiny: ClassVar[dict[str, object]] = {"height": 2, "order": 6}
     advice: ClassVar[str] = "Small or thin rectangles; more than two dimensions."
 
     height: int = knob(8, "Levels below the root", 1, 10)
@@ -105,6 +105,8 @@ def stretch_boxes(start: Int, stop: Int, order: int) -> tuple[Int, Int]:
         for _ in range(3):
             for end, step in ((start, 1), (stop, -1)):
                 rows = np.flatnonzero((start < stop) & (end & 3 != 0))
+                if len(rows) == 0:
+                    continue
                 block = end[rows] - (step < 0)
                 corner = unhilbert(block, order - k, 2) << k
                 low[rows] = np.minimum(low[rows], corner)

@@ -44,6 +44,7 @@ class KdPure(Method):
     )
     dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     presets: ClassVar[dict[str, dict[str, object]]] = {"kd-pure": {}}
+    tiny: ClassVar[dict[str, object]] = {"height": 2}
     advice: ClassVar[str] = "Sensitive data: NOT PRIVATE."
 
     height: int = knob(8, "Levels below the root", 1, 10)

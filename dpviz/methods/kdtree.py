@@ -65,7 +65,7 @@ class KdTree(Method):
         "kd-cell": {"median": "cell"},
         "kd-noisymean": {"median": "noisy_mean"},
     }
-    tiny: ClassVar[dict[str, object]] = {"height": 2}
+    tiny: ClassVar[dict[str, object]] = {"height": 2, "log_grid": 4}
     advice: ClassVar[str] = "Small epsilon: the medians take 30 % of it."
 
     median: str = knob(
