@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 from dpviz.errors import DataError
 from dpviz.evaluation.audit import Audit, audit, tiny
+from dpviz.evaluation.figures.report import write_file
 from dpviz.methods import METHODS
 from dpviz.progress import Progress
 
@@ -111,7 +111,7 @@ def _row(word: str, each: Audit, claimed: bool) -> str:
 
 
 def write_page(path: str | os.PathLike[str], text: str) -> None:
-    """Write a page beside its place, then rename it.
+    """Write the page, whole or not at all.
 
     Raises:
         DataError: the folder does not exist.
@@ -119,11 +119,4 @@ def write_page(path: str | os.PathLike[str], text: str) -> None:
     path = Path(path)
     if not path.parent.is_dir():
         raise DataError(f"{path.name}: the output folder does not exist: create it first")
-    handle, temporary = tempfile.mkstemp(prefix=".dpviz-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+    write_file(path, text.encode())

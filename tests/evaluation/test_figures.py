@@ -8,8 +8,10 @@ import pytest
 import dpviz
 from dpviz import Domain
 from dpviz.errors import ParameterError
-from dpviz.evaluation.figures import fanout, heights, kdtrees, medians, reproduce, shapes
+from dpviz.evaluation.figures import fanout, heights, intervals, kdtrees, medians, reproduce, shapes
 from dpviz.evaluation.figures.report import Statement, write_page
+from dpviz.methods import METHODS
+from dpviz.query import Answers
 
 
 def test_rank_errors_are_those_of_a_count_by_hand(monkeypatch):
@@ -125,10 +127,34 @@ def test_statements_follow_the_errors():
     assert not heights.compare(errors)[0].agrees
 
 
+def test_coverage_counts_what_lies_inside():
+    answers = Answers(
+        *(np.array([10.0, 10.0, 10.0]), np.ones(3), np.full(3, 8.0), np.full(3, 12.0)),
+        *(np.full(3, 1.0), np.ones(3, dtype=np.int64)),
+    )
+    inside, widened = intervals.covered(answers, np.array([12, 14, 15]))
+    assert inside.tolist() == [1, 0, 0]
+    assert widened.tolist() == [1, 1, 0]  # 12 + 2.12 holds 14
+
+
+def test_intervals_write_a_row_per_method_and_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(intervals, "DATA", "city-50k")
+    monkeypatch.setattr(intervals, "EPSILONS", (0.5,))
+    monkeypatch.setattr(intervals, "QUERIES", 50)
+    monkeypatch.setattr(intervals, "METHODS", {"ugrid": METHODS["ugrid"]})
+    (statement,) = reproduce("intervals", tmp_path, repeats=2)
+    assert "of 1 settings" in statement.found
+    with (tmp_path / "intervals.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * len(intervals.SIZES)
+    assert all(float(row["noise_only"]) <= float(row["with_uniformity"]) for row in rows)
+    assert "| `ugrid` | " in (tmp_path / "intervals.md").read_text()
+
+
 @pytest.mark.parametrize(
     ("name", "repeats", "message"),
     [
-        ("figure 9", 1, "choose one of fanout, medians, kdtrees, heights"),
+        ("figure 9", 1, "choose one of fanout, medians, kdtrees, heights, intervals"),
         ("fanout", 0, "give at least 1"),
     ],
 )

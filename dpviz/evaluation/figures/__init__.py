@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.figures import fanout, heights, kdtrees, medians
+from dpviz.evaluation.figures import fanout, heights, intervals, kdtrees, medians
 from dpviz.evaluation.figures.report import Statement
 from dpviz.progress import Progress
 
@@ -20,6 +20,7 @@ FIGURES: dict[str, Reproduction] = {
     "medians": medians.reproduce,
     "kdtrees": kdtrees.reproduce,
     "heights": heights.reproduce,
+    "intervals": intervals.reproduce,
 }
 """What can be redone: (folder, repeats, seed, progress) → the papers' statements and ours."""
 

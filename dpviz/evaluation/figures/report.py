@@ -30,14 +30,14 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    _replace(path, text.getvalue().encode())
+    write_file(path, text.getvalue().encode())
 
 
 def write_figure(path: Path, figure: Figure) -> None:
     """A picture as PNG, without the time it was made."""
     data = io.BytesIO()
     figure.savefig(data, format="png", dpi=150, metadata={"Software": None})
-    _replace(path, data.getvalue())
+    write_file(path, data.getvalue())
 
 
 def write_page(
@@ -51,10 +51,10 @@ def write_page(
         f"| {each.claim} | {each.found} | {'agrees' if each.agrees else '**disagrees**'} |"
         for each in statements
     ]
-    _replace(path, ("\n".join(lines) + "\n").encode())
+    write_file(path, ("\n".join(lines) + "\n").encode())
 
 
-def _replace(path: Path, content: bytes) -> None:
+def write_file(path: Path, content: bytes) -> None:
     """Write beside the file, then rename: a reader never sees half of it."""
     handle, temporary = tempfile.mkstemp(prefix=".dpviz-", dir=path.parent)
     try:
