@@ -50,7 +50,7 @@ def built_in(name: str, public: bool = True) -> Any:
 
 
 def source_form(
-    prefix: str, dims: int, start: str | None, *, sensitive: bool = False
+    prefix: str, dims: int, start: str | None, *, sensitive: bool = False, owner: bool = False
 ) -> Source | None:
     """Selectors in the sidebar; None while a file of one's own is not described yet.
 
@@ -59,6 +59,7 @@ def source_form(
         dims: of the data sets on offer.
         start: the data set shown first.
         sensitive: whether a built-in data set is treated as sensitive at first.
+        owner: all records are sensitive, and a privacy unit may be chosen.
     """
     offered = [name for name, each in DATASETS.items() if each.domain.dims == dims]
     options = [*offered, UPLOAD]
@@ -71,11 +72,48 @@ def source_form(
     )
     if chosen in DATASETS:
         st.caption(DATASETS[chosen].description)
+        if owner:
+            return _rehearsal(prefix, chosen)
         public = _public_switch(prefix, "built-in", not sensitive)
         key = chosen if public else f"{chosen}|sensitive"
         handle = built_in(chosen, public)
         return Source(handle, DATASETS[chosen].title, key, backdrop=True, name=chosen)
-    return _upload(prefix, dims)
+    return _upload(prefix, dims, owner)
+
+
+def _rehearsal(prefix: str, name: str) -> Source:
+    """A built-in data set, treated as an owner treats sensitive records."""
+    data_set = DATASETS[name]
+    unit, bound = _unit_form(prefix, [data_set.unit] if data_set.unit else [])
+    key = f"{name}|{unit}|{bound}"
+    memory = st.session_state.setdefault(f"{prefix}.rehearsal", {"key": None, "handle": None})
+    if memory["key"] != key:
+        handle = load(name, unit=unit, max_per_unit=bound, public=False)
+        memory.update(key=key, handle=handle)
+    return Source(memory["handle"], data_set.title, key, backdrop=True, name=name)
+
+
+def _unit_form(prefix: str, names: list[str]) -> tuple[str | None, int]:
+    """The privacy unit: a record, or the value of a column with a bound on its records."""
+    record = "one record"
+    unit = st.selectbox(
+        "Privacy unit: what the guarantee hides",
+        [record, *names],
+        key=f"{prefix}.unit",
+        help="Where one person has several records, choose the column that names the person: only "
+        "then is the person hidden, and not just each record.",
+    )
+    if unit == record:
+        return None, 1
+    bound = st.number_input(
+        "Records kept of each, at random",
+        1,
+        10_000,
+        10,
+        key=f"{prefix}.bound",
+        help="K: noise grows with it, and records above it are left out.",
+    )
+    return str(unit), int(bound)
 
 
 def _public_switch(prefix: str, kind: str, public: bool) -> bool:
@@ -93,14 +131,14 @@ def _public_switch(prefix: str, kind: str, public: bool) -> bool:
     return bool(said == "public")
 
 
-def _upload(prefix: str, dims: int) -> Source | None:
+def _upload(prefix: str, dims: int, owner: bool = False) -> Source | None:
     file = st.file_uploader(
         "CSV, Parquet, GeoParquet, GeoJSON, GeoPackage or zipped Shapefile",
         TYPES,
         key=f"{prefix}.file",
         help="Points, one record per row. The file stays in the memory of this server's process.",
     )
-    public = _public_switch(prefix, "upload", False)
+    public = False if owner else _public_switch(prefix, "upload", False)
     if file is None:
         st.info("Choose a file to begin.", icon=":material/upload_file:")
         return None
@@ -109,13 +147,15 @@ def _upload(prefix: str, dims: int) -> Source | None:
         path = Path(folder) / f"upload{Path(file.name).suffix.lower()[:12]}"
         path.write_bytes(file.getbuffer())
         try:
-            return _described(prefix, path, file, public, dims)
+            return _described(prefix, path, file, public, dims, owner)
         except DpvizError as error:
             st.error(plain(str(error).replace(path.name, "the file")), icon=":material/error:")
             return None
 
 
-def _described(prefix: str, path: Path, file: Any, public: bool, dims: int) -> Source | None:
+def _described(
+    prefix: str, path: Path, file: Any, public: bool, dims: int, owner: bool
+) -> Source | None:
     columns = source_columns(path)
     names = [column.name for column in columns]
     crs = st.text_input(
@@ -139,6 +179,7 @@ def _described(prefix: str, path: Path, file: Any, public: bool, dims: int) -> S
         )
     )
     chosen = None if geometry in picked else picked
+    unit, bound = _unit_form(prefix, names) if owner else (None, 1)
     bounds = bounds_form(prefix)
     if public and dims == 2:
         st.caption("The data are public, so the rectangle may be taken from them.")
@@ -157,11 +198,20 @@ def _described(prefix: str, path: Path, file: Any, public: bool, dims: int) -> S
     name = "upload" if public else dataset_name(prefix, Path(file.name).stem)
     ends = dims // 2  # a trip has the same rectangle at both ends
     domain = Domain(bounds[:2] * ends, bounds[2:] * ends, chosen or ("lon", "lat"), crs)
-    key = f"{file.file_id}|{chosen}|{bounds}|{crs}|{public}|{name}"
+    key = f"{file.file_id}|{chosen}|{bounds}|{crs}|{public}|{name}|{unit}|{bound}"
     memory = st.session_state.setdefault(f"{prefix}.upload", {"key": None, "handle": None})
     if memory["key"] != key:
         with st.spinner("Reading the file …"):
-            handle = load(path, domain, columns=chosen, crs=crs, public=public, name=name)
+            handle = load(
+                path,
+                domain,
+                columns=chosen,
+                crs=crs,
+                unit=unit,
+                max_per_unit=bound,
+                public=public,
+                name=name,
+            )
         memory.update(key=key, handle=handle)
     return Source(memory["handle"], "Your own file", key)
 

@@ -205,3 +205,19 @@ def test_the_program_runs_as_a_process(points, tmp_path):
     assert "leaves" in done.stdout
     done = subprocess.run([*program, "query", "absent.parquet"], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (2, "error: absent.parquet: no such file\n")
+
+
+def test_expect_reads_no_records_and_compares_bounds():
+    words = ["expect", f"--bounds={BOUNDS}", "--records", 20_000, "--method", "quad-opt", "--json"]
+    code, out, _ = run(*words, "--max-per-unit", 2, "--per-unit", 3)
+    assert code == 0
+    told = json.loads(out)
+    assert [row["size"] for row in told["expected"]][:3] == ["small", "medium", "large"]
+    assert told["bounds"][0]["kept"] == pytest.approx(1 / 3)
+    assert all(row["error"] > 0 for row in told["bounds"])
+
+
+def test_expect_refuses_bad_numbers_in_one_line(capsys, monkeypatch):
+    words = ["expect", f"--bounds={BOUNDS}"]
+    assert "records=0" in fails(capsys, monkeypatch, *words, "--records", 0)
+    assert "0.5 records per unit" in fails(capsys, monkeypatch, *words, "--per-unit", 0.5)

@@ -17,14 +17,15 @@ from dpviz.release import Release
 from dpviz.render import Camera, Scene, boxes, cells, density_legend, scale_ends, with_noise
 from dpviz.render.basemap import outlines, river
 from dpviz.render.cells import domain_bounds
-from dpviz.render.colors import ACCENT
 from dpviz.ui import permalink
 from dpviz.ui.account import paid_build
 from dpviz.ui.answers import answer_panel, history_table, rectangle_form
+from dpviz.ui.domain_map import choose_domain, show_domain
 from dpviz.ui.downloads import download_buttons, table_of_cells
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.method_form import Choice, method_form, nearest_epsilon
+from dpviz.ui.prices import price_list
 from dpviz.ui.share import share_panel
 from dpviz.ui.source_form import Source, source_form
 from dpviz.ui.text import badge, plain
@@ -32,7 +33,6 @@ from dpviz.ui.text import badge, plain
 TITLE, ICON, ORDER = "Explore", ":material/map:", 0
 KEY = "explore"
 MAP = f"{KEY}.map"
-WORLD = (-170.0, -58.0, 170.0, 78.0)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def page() -> None:
                 saved=permalink.pairs("set"),
             )
     if source is None or choice is None:
-        _choose_rectangle()
+        choose_domain(KEY)
         return
     try:
         view = _public_view(source, choice) if source.public else _sensitive_view(source, choice)
@@ -136,21 +136,9 @@ def _sensitive_view(source: Source, choice: Choice) -> View | None:
             "**Build** in the sidebar.",
             icon=":material/lock:",
         )
-        _show_domain(source)
+        show_domain(KEY, source)
         return None
     return shown
-
-
-def _show_domain(source: Source) -> None:
-    """The public rectangle on the base map: all there is to see before a release."""
-    bounds = domain_bounds(source.handle.domain)
-    scene = Scene(
-        marks=[boxes("domain", [bounds], color=ACCENT, width=2.0), *outlines(bounds)],
-        camera=Camera(bounds=bounds, key=source.key),
-        domain=bounds,
-        description="The public rectangle; no release has been built yet",
-    )
-    map_view(scene, key=f"{KEY}.domain")
 
 
 def _kept(key: tuple[Any, ...], source: Source, make: Callable[[], Release]) -> View:
@@ -245,54 +233,11 @@ def _below(view: View, source: Source) -> None:
         st.metric("Leaves", f"{int(nodes.leaf.sum()):,}", help=inside, width="content")
         st.metric("Depth", nodes.depth, width="content")
     with st.expander("Where ε goes", icon=":material/payments:"):
-        st.dataframe(
-            [
-                {
-                    "purpose": row["purpose"],
-                    "ε": row["epsilon"],
-                    "share": row["epsilon"] / release.header.epsilon,
-                    "mechanism": row["mechanism"],
-                    "theorem": row["theorem"] or "disjoint cells, sensitivity 1",
-                }
-                for row in release.header.budget
-            ],
-            hide_index=True,
-            width="stretch",
-            column_config={
-                "share": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1)
-            },
-        )
-        st.caption(
-            f"Neighbouring relation: {release.header.neighbouring}. "
-            f"Privacy unit: {release.header.unit}."
-        )
+        price_list(release.header)
     with st.expander("Download this release", icon=":material/download:"):
         download_buttons(KEY, release)
     with st.expander("The map as a table", icon=":material/table:"):
         table_of_cells(release)
-
-
-def _choose_rectangle() -> None:
-    """An empty world to draw the public rectangle of an upload on."""
-    waiting = st.session_state.get(f"{KEY}.file") is None
-    st.caption(
-        "Choose a file in the sidebar, or a built-in city to see a private map at once."
-        if waiting
-        else "Draw the public rectangle: zoom in, press ▭ (or D), drag. Or type it in the sidebar."
-    )
-    scene = Scene(
-        marks=outlines(),
-        camera=Camera(bounds=WORLD, key="world"),
-        tools=() if waiting else ("rect",),
-        description="World map to draw the public rectangle on",
-    )
-    map_view(scene, key=f"{KEY}.world", on_shape=_domain_drawn)
-
-
-def _domain_drawn() -> None:
-    shape = events(f"{KEY}.world").shape
-    if shape and shape.rect:
-        st.session_state[f"{KEY}.bounds.next"] = shape.rect
 
 
 def _remember_choice(source: Source, choice: Choice) -> None:

@@ -1,0 +1,53 @@
+"""The command that tells what a release may be worth, before it is paid for and from no records."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Annotated
+
+import typer
+
+from dpviz.cli.root import Epsilon, Json, app, emit, numbers, settings
+
+
+@app.command()
+def expect(
+    bounds: Annotated[
+        str, typer.Option(help="The public box: all lower, then all upper limits (2-D: W,S,E,N).")
+    ],
+    records: Annotated[int, typer.Option(help="Your guess of their number.")] = 100_000,
+    epsilon: Epsilon = 1.0,
+    method: Annotated[str, typer.Option(help="A name or alias; see 'dpviz methods'.")] = "privtree",
+    parameters: Annotated[
+        list[str] | None, typer.Option("--set", help="A parameter, key=value; repeat at will.")
+    ] = None,
+    max_per_unit: Annotated[int, typer.Option(min=1, help="Records kept of each unit.")] = 1,
+    per_unit: Annotated[
+        float | None,
+        typer.Option(help="Your guess of the mean records of one unit: compares bounds."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Tell the error to expect of a release, from a synthetic stand-in: no records are read."""
+    from dpviz.domain import Domain
+    from dpviz.evaluation.standin import expected_by_bound, expected_errors
+    from dpviz.methods import method as find_method
+
+    domain = Domain.from_bounds(numbers(bounds, "--bounds"))
+    knobs = find_method(method, **settings(parameters)).parameters()
+    rows = expected_errors(domain, method, epsilon, records, max_per_unit=max_per_unit, **knobs)
+    lines = [f"{'queries':<10}{'count':>12}{'noise, 95 % ±':>16}{'mean error':>14}"]
+    lines += [
+        f"{row.size:<10}{row.count:>12,.0f}{row.interval:>16,.0f}{row.error:>14,.0f}"
+        for row in rows
+    ]
+    facts = {"expected": [dataclasses.asdict(row) for row in rows]}
+    if per_unit is not None:
+        bound_rows = expected_by_bound(domain, method, epsilon, records, per_unit, **knobs)
+        facts["bounds"] = [dataclasses.asdict(row) for row in bound_rows]
+        lines.append(f"\n{'kept of each unit':<20}{'of all':>8}{'mean error, medium':>22}")
+        lines += [
+            f"{row.max_per_unit:<20}{row.kept:>8.0%}{row.error:>22,.0f}" for row in bound_rows
+        ]
+    lines.append("From a synthetic city stretched over the box, NOT from your records.")
+    emit(facts, as_json, "\n".join(lines))

@@ -1,0 +1,192 @@
+"""Expected error before paying: from a synthetic stand-in, never from the records.
+
+The owner says roughly how many records there are and where; the built-in synthetic city, stretched
+over the owner's public rectangle and sampled to that size, takes the records' place. What is found
+is a figure for orientation: a real data set that is spread more evenly, or less, does better or
+worse. Nothing here reads a source.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpviz.build import build, from_points
+from dpviz.datasets import DATASETS
+from dpviz.domain import Domain
+from dpviz.errors import ParameterError
+from dpviz.evaluation.truth import exact_counts
+from dpviz.evaluation.workloads import SIZES, workload
+from dpviz.query import INTERVAL_SDS
+
+if TYPE_CHECKING:
+    from dpviz.private.handle import DataHandle
+
+CITIES = {2: "city-250k", 4: "trips-200k"}
+"""The synthetic data set that stands in, by dimensions."""
+
+MOST = 1_000_000
+"""Records of the largest stand-in. The noise in a count does not depend on their number."""
+
+BOUNDS = (1, 2, 5, 10, 20, 50, 100)
+"""Bounds on the records per unit that are compared."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What to expect of queries of one size.
+
+    Attributes:
+        size: of the workload, in words.
+        count: mean exact count of the stand-in.
+        interval: mean 95 % half-width of the noise.
+        error: mean absolute error, noise and uniformity together.
+    """
+
+    size: str
+    count: float
+    interval: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What a bound on the records per unit costs.
+
+    Attributes:
+        max_per_unit: at most so many records of each unit are kept.
+        kept: share of the records that is kept.
+        error: mean absolute error of medium queries: of the release, and of what was left out.
+    """
+
+    max_per_unit: int
+    kept: float
+    error: float
+
+
+def stand_in(domain: Domain, records: int, seed: int = 0) -> DataHandle:
+    """A public synthetic data set of this size in this domain.
+
+    Args:
+        domain: public; 2-D or 4-D.
+        records: how many; more than :data:`MOST` are represented by so many.
+        seed: of the sample.
+
+    Raises:
+        ParameterError: fewer than one record, or other dimensions.
+    """
+    if domain.dims not in CITIES:
+        raise ParameterError(f"there is no stand-in for {domain.dims}-D data, only for 2-D and 4-D")
+    if records < 1:
+        raise ParameterError(f"records={records}: give at least 1")
+    city = DATASETS[CITIES[domain.dims]]
+    points = city.points()
+    low, span = np.array(city.domain.lower), np.subtract(city.domain.upper, city.domain.lower)
+    random = np.random.default_rng(seed)
+    chosen = random.integers(0, len(points), min(records, MOST))
+    # Sampled with replacement: a shift of a hair keeps copies from lying on one point.
+    unit = (points[chosen] - low) / span + random.normal(0.0, 2e-4, (len(chosen), domain.dims))
+    corner, extent = np.array(domain.lower), np.subtract(domain.upper, domain.lower)
+    return from_points(corner + np.clip(unit, 0.0, 1.0) * extent, domain, public=True)
+
+
+def expected_errors(
+    domain: Domain,
+    method: str,
+    epsilon: float,
+    records: int,
+    *,
+    max_per_unit: int = 1,
+    queries: int = 400,
+    seed: int = 0,
+    **parameters: Any,
+) -> list[Expected]:
+    """What small, medium and large rectangles may expect of a release: one simulated build.
+
+    Args:
+        domain: the public box.
+        method: a registered name.
+        epsilon: the price for one privacy unit.
+        records: the owner's guess of their number.
+        max_per_unit: records of one unit that are kept: each is paid with its part of ε.
+        queries: rectangles a size.
+        seed: of stand-in, noise and rectangles.
+        **parameters: knobs of the method.
+    """
+    handle = stand_in(domain, records, seed)
+    release = build(handle, method, epsilon / max_per_unit, seed=seed, **parameters)
+    found = []
+    for size in SIZES:
+        rects = workload(domain, size, queries, seed).rects
+        answers, exact = release.count(rects), exact_counts(handle, rects)
+        found.append(
+            Expected(
+                size,
+                float(np.mean(exact)),
+                float(INTERVAL_SDS * np.mean(answers.noise_sd)),
+                float(np.mean(np.abs(answers.count - exact))),
+            )
+        )
+    return found
+
+
+def expected_by_bound(
+    domain: Domain,
+    method: str,
+    epsilon: float,
+    records: int,
+    per_unit: float,
+    *,
+    seed: int = 0,
+    **parameters: Any,
+) -> list[Bound]:
+    """How the bound K trades noise against records left out, at the same price per unit.
+
+    The records of a unit are taken to be geometric with the given mean: of them 1 − (1 − 1/m)^K is
+    kept, the sum of P(at least j records) over j ≤ K as a share of the sum over all j.
+
+    Args:
+        domain: the public box.
+        method: a registered name.
+        epsilon: the price for one privacy unit.
+        records: the owner's guess of the records, before any is left out.
+        per_unit: the owner's guess of the mean records of one unit, at least 1.
+        seed: of stand-in, noise and rectangles.
+        **parameters: knobs of the method.
+
+    Raises:
+        ParameterError: a mean below 1.
+    """
+    if not per_unit >= 1 or math.isinf(per_unit):
+        raise ParameterError(f"{per_unit:g} records per unit: give 1 or more")
+    rows = []
+    for bound in BOUNDS:
+        kept = kept_share(bound, per_unit)
+        expected = expected_errors(
+            domain,
+            method,
+            epsilon,
+            max(1, round(records * kept)),
+            max_per_unit=bound,
+            queries=200,
+            seed=seed,
+            **parameters,
+        )
+        (medium,) = (row for row in expected if row.size == "medium")
+        left_out = medium.count * (1.0 - kept) / kept
+        rows.append(Bound(bound, kept, medium.error + left_out))
+        if kept > 0.999:
+            break
+    return rows
+
+
+def kept_share(bound: int, per_unit: float) -> float:
+    """The share of records that a bound keeps, where a unit's records are geometric.
+
+    >>> kept_share(1, 1.0), kept_share(1, 4.0), round(kept_share(10, 4.0), 3)
+    (1.0, 0.25, 0.944)
+    """
+    return 1.0 - (1.0 - 1.0 / per_unit) ** bound

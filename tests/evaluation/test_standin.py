@@ -1,0 +1,66 @@
+"""Expected errors come from public facts alone, and follow the laws that they must."""
+
+import numpy as np
+import pytest
+
+from dpviz import Domain
+from dpviz.errors import ParameterError
+from dpviz.evaluation.standin import (
+    expected_by_bound,
+    expected_errors,
+    kept_share,
+    stand_in,
+)
+from dpviz.evaluation.truth import exact_total
+
+DOMAIN = Domain.from_bounds([2.0, 48.0, 3.0, 49.0])
+
+
+def test_a_stand_in_has_the_asked_size_and_lies_in_the_rectangle():
+    handle = stand_in(DOMAIN, 5_000)
+    assert exact_total(handle) == 5_000
+    assert handle.public
+
+
+def test_noise_halves_when_the_price_doubles():
+    """The cells of a grid are given, so that only their noise depends on ε."""
+    cheap, dear = (
+        expected_errors(DOMAIN, "ugrid", epsilon, 20_000, cells=32) for epsilon in (0.2, 0.4)
+    )
+    for one, other in zip(cheap, dear, strict=True):
+        assert one.count == other.count
+        assert one.interval / other.interval == pytest.approx(2.0, rel=0.02)
+
+
+def test_a_bound_costs_as_much_noise_as_a_price_divided_by_it():
+    bounded = expected_errors(DOMAIN, "ugrid", 1.0, 20_000, max_per_unit=4, cells=16)
+    alone = expected_errors(DOMAIN, "ugrid", 0.25, 20_000, cells=16)
+    assert bounded == alone
+
+
+def test_the_share_kept_is_that_of_geometric_units():
+    """Against a million drawn units: sd of the share below 0.0006, five of them allowed."""
+    drawn = np.random.default_rng(0).geometric(1 / 6.0, 1_000_000)
+    for bound in (1, 3, 10):
+        kept = np.minimum(drawn, bound).sum() / drawn.sum()
+        assert kept_share(bound, 6.0) == pytest.approx(kept, abs=0.003)
+
+
+def test_bounds_trade_noise_for_records():
+    rows = expected_by_bound(DOMAIN, "privtree", 1.0, 100_000, 8.0)
+    kept = [row.kept for row in rows]
+    assert kept == sorted(kept)
+    assert kept[-1] > 0.999
+    best = min(rows, key=lambda row: row.error)
+    assert 1 < best.max_per_unit < rows[-1].max_per_unit
+
+
+@pytest.mark.parametrize("records", [0, -3])
+def test_no_records_are_refused(records):
+    with pytest.raises(ParameterError, match="records"):
+        stand_in(DOMAIN, records)
+
+
+def test_less_than_one_record_a_unit_is_refused():
+    with pytest.raises(ParameterError, match="per unit"):
+        expected_by_bound(DOMAIN, "ugrid", 1.0, 1000, 0.5)

@@ -1,0 +1,111 @@
+"""The page Publish without a browser: prices first, one payment, a receipt, and nothing exact."""
+
+import json
+
+from streamlit.testing.v1 import AppTest
+
+import dpviz
+
+SCRIPT = "from dpviz.ui.pages.publish import page\npage()\n"
+RECORDS = 7_919
+"""A number that must not be seen anywhere."""
+
+
+def opened(data="city-50k"):
+    app = AppTest.from_string(SCRIPT, default_timeout=120)
+    app.query_params["data"] = data
+    return app.run()
+
+
+def pay(app):
+    (button,) = [each for each in app.button if each.label.startswith("Pay and publish")]
+    return button
+
+
+def words(app):
+    kinds = (app.markdown, app.caption, app.info, app.warning, app.error, app.success, app.metric)
+    return "\n".join(str(each.value) for kind in kinds for each in kind)
+
+
+def table(app, column):
+    (found,) = [each.value for each in app.dataframe if column in each.value.columns]
+    return found
+
+
+def test_the_price_and_what_to_expect_stand_before_the_payment():
+    app = opened()
+    assert not app.exception
+    assert "has spent ε = 0 in all" in words(app)
+    assert list(table(app, "mean error")["rectangles"]) == [
+        "0.01–0.1 % of the area",
+        "0.1–1 %",
+        "1–10 %",
+    ]
+    assert dpviz.Ledger().account("city-50k").spends == ()
+    assert "publish.made" not in app.session_state
+
+
+def test_a_total_is_set_once_and_knowingly():
+    app = opened()
+    app.number_input(key="publish.total.value").set_value(1.5)
+    (submit,) = [each for each in app.button if each.label == "Set the total"]
+    submit.click().run()
+    assert "Tick the box" in words(app)
+    assert dpviz.Ledger().account("city-50k").total is None
+    app.checkbox(key="publish.total.sure").check()
+    (submit,) = [each for each in app.button if each.label == "Set the total"]
+    submit.click().run()
+    assert dpviz.Ledger().account("city-50k").total == 1.5
+    assert not [each for each in app.button if each.label == "Set the total"]
+
+
+def test_paying_gives_a_release_and_its_receipt_and_the_next_one_is_priced_anew():
+    app = opened()
+    app.text_input(key="publish.purpose").set_value("bicycle plan").run()
+    pay(app).click().run()
+    assert not app.exception
+    (row,) = dpviz.Ledger().account("city-50k").spends
+    assert (row.epsilon, row.purpose, row.outcome) == (1.0, "bicycle plan", "released")
+    made = app.session_state["publish.made"]
+    assert made.release.header.private
+    assert made.release.header.extra["release_id"] == row.release
+    from dpviz.ui.pages.publish import receipt_of
+
+    receipt = json.loads(json.dumps(receipt_of(made.release)))
+    assert receipt["release_id"] == row.release
+    assert receipt["epsilon"] == 1.0
+    assert sum(each["epsilon"] for each in receipt["prices"]) <= 1.0 + 1e-12
+    assert "Published" in words(app)
+    app.button(key="publish.again").click().run()
+    assert "What to expect" in words(app)
+    assert dpviz.Ledger().account("city-50k").spent == 1.0
+
+
+def test_a_unit_and_its_bound_are_in_the_guarantee_and_the_bound_is_compared():
+    app = opened("persons")
+    app.selectbox(key="publish.unit").set_value("person").run()
+    app.number_input(key="publish.bound").set_value(5).run()
+    assert not app.exception
+    assert "at most 5 records" in words(app)
+    compared = table(app, "of all records")
+    bounds = list(compared.iloc[:, 0])
+    assert bounds[0] == 1
+    assert bounds == sorted(bounds)
+    pay(app).click().run()
+    assert not app.exception
+    (row,) = dpviz.Ledger().account("persons").spends
+    assert row.unit == "one person"
+    assert "at most 5 records" in app.session_state["publish.made"].release.header.guarantee
+
+
+def test_nothing_exact_of_an_upload_is_on_the_page():
+    rows = b"lon,lat,name\n" + b"14.61234567,-23.98765432,Ada Lovelace\n" * RECORDS
+    app = opened("Your own file")
+    app.file_uploader(key="publish.file").set_value(("v.csv", rows, "text/csv")).run()
+    for side, value in zip(("west", "south", "east", "north"), (14, -24, 15, -23), strict=True):
+        app.number_input(key=f"publish.bounds.{side}").set_value(value)
+    app.run()
+    assert not app.exception
+    seen = words(app) + str([each.value for each in app.dataframe])
+    for secret in ("7919", "7,919", "61234567", "98765432", "Ada"):
+        assert secret not in seen
