@@ -24,6 +24,9 @@ from dpviz.private.points import recognised_columns
 from dpviz.private.selection import Selection
 from dpviz.private.tables.base import Column, listed, pick
 
+BLOCK = 1 << 22
+"""Cells that are interleaved at once, so that little memory is held in between."""
+
 MAX_CELLS = 50_000_000
 """More occupied cells than this do not fit comfortably in memory."""
 
@@ -84,17 +87,20 @@ def engine_index(
     # A fixed salt only where the data is public: elsewhere it would tell who was left out.
     salt = "" if chosen.public else secrets.token_hex(16)
     parts = 1 if unit is None else engine.parts
-    index = PointIndex(domain, np.empty(0, np.uint64), np.empty(0, np.int64))
+    index: PointIndex | None = None
     for number in range(parts):
         also = engine.part(unit, number) if unit is not None else None
         text = query.sql(relation, engine.dialect, salt, also)
         limited = f"{text}\nLIMIT {MAX_CELLS + 1}"
         rows = watched(engine, limited, chosen.progress, number / parts, 1 / parts)
-        index = index.merged(index_of_rows(rows, domain, query.bits))
+        counted = index_of_rows(rows, domain, query.bits)
+        del rows  # as large as the index
+        index = counted if index is None else index.merged(counted)
         if len(index.codes) > MAX_CELLS:
             raise too_many(query.bits)
     if chosen.progress:
         chosen.progress(1.0, f"counting in {engine.title}")
+    assert index is not None
     return index
 
 
@@ -109,8 +115,12 @@ def index_of_rows(rows: Rows, domain: Domain, bits: int) -> PointIndex:
     """
     cell, count = rows
     mask, places = (1 << bits) - 1, range(domain.dims - 1, -1, -1)
-    steps = np.column_stack([(cell >> (bits * place)) & mask for place in places])
-    return PointIndex.from_codes(domain, morton(steps), count, bits)
+    codes = np.empty(len(cell), dtype=np.uint64)
+    for start in range(0, len(cell), BLOCK):
+        block = slice(start, start + BLOCK)
+        steps = np.column_stack([(cell[block] >> (bits * place)) & mask for place in places])
+        codes[block] = morton(steps)
+    return PointIndex.from_codes(domain, codes, count, bits)
 
 
 def too_many(bits: int) -> DataError:

@@ -83,11 +83,10 @@ def source(request):
             return "spark://local", name
 
         return of_spark
-    url, suffix = request.getfixturevalue("postgres"), "_points" if kind == "postgis" else ""
+    url = request.getfixturevalue("postgres")
 
     def of_postgres(name):
-        if suffix and CASES[name].domain.dims != 2:
-            pytest.skip("points have two dimensions")
-        return url, f"public.{name}{suffix}"
+        points = kind == "postgis" and CASES[name].domain.dims == 2
+        return url, f"public.{name}{'_points' if points else ''}"
 
     return of_postgres
