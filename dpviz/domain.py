@@ -19,6 +19,8 @@ LATTICE_BITS = {1: 30, 2: 26, 3: 20, 4: 15}
 """Lattice bits per axis by number of dimensions: 2-D is under a metre on Earth; a cell's code fits
 64 bits and its volume an int64 (2·26 = 52, 4·15 = 60)."""
 
+OVERLAP = "give one that overlaps it"
+
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 
@@ -185,7 +187,7 @@ class Domain:
             "is inside out or empty: give lower limits below upper",
         )
         outside = (low >= self.upper).any(axis=1) | (high <= self.lower).any(axis=1)
-        _refuse(rects, outside, f"lies outside the domain {_listed(self.bounds)}")
+        _refuse(rects, outside, f"lies outside the domain {_listed(self.bounds)}: {OVERLAP}")
         span = np.subtract(self.upper, self.lower)
         scaled_low = np.clip((low - self.lower) / span, 0, 1) * self.side
         scaled_high = np.clip((high - self.lower) / span, 0, 1) * self.side

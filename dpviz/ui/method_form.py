@@ -11,6 +11,7 @@ import streamlit as st
 
 from dpviz.methods import METHODS, names
 from dpviz.registry import Knob
+from dpviz.ui import permalink
 
 STEPS = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)
 EPSILONS = (*(float(f"{step * ten:.3g}") for ten in (0.01, 0.1, 1) for step in STEPS), 10.0)
@@ -49,6 +50,7 @@ def method_form(
         if dims in METHODS[name].dims and (public or METHODS[name].guarantee != "none")
     }
     options = sorted(able, key=lambda alias: (METHODS[able[alias]].title, alias != able[alias]))
+    permalink.missing("method", start, options, "PrivTree")
     chosen = st.selectbox(
         "Method",
         options,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import streamlit as st
+
+from dpviz.ui.text import plain
 
 
 def parameter(name: str) -> str | None:
@@ -29,6 +31,12 @@ def number_list(name: str, length: int) -> tuple[float, ...] | None:
     return values if len(values) == length and all(map(math.isfinite, values)) else None
 
 
+def seed() -> int:
+    """The seed of the address; 0 where it is missing or no whole number of up to nine digits."""
+    text = parameter("seed") or ""
+    return int(text) if text.isdecimal() and text.isascii() and len(text) < 10 else 0
+
+
 def pairs(name: str) -> dict[str, str]:
     """``key:value`` pairs between semicolons."""
     words = (parameter(name) or "").split(";")
@@ -38,6 +46,18 @@ def pairs(name: str) -> dict[str, str]:
 def joined(values: tuple[float, ...] | None, digits: int = 6) -> str | None:
     """Numbers as a parameter."""
     return None if values is None else ",".join(f"{value:.{digits}f}" for value in values)
+
+
+def missing(what: str, asked: str | None, offered: Collection[str], instead: str) -> None:
+    """Say so where the address asks for something that is not there, and what is shown instead."""
+    if asked and asked not in offered:
+        st.warning(
+            plain(
+                f"The address of this page asks for {what} {asked!r}, which is not on offer "
+                f"here. This is {instead}: choose another below."
+            ),
+            icon=":material/link_off:",
+        )
 
 
 def write(parameters: Mapping[str, str | None]) -> None:

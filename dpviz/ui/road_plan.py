@@ -39,6 +39,7 @@ def plan_form(prefix: str, source: RoadSource) -> Plan:
     st.divider()
     options = [*sorted(names()), *COMBINATIONS]
     start = permalink.parameter("method")
+    permalink.missing("method", start, options, START)
     methods = [
         st.selectbox(
             "Method",

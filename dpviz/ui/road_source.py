@@ -13,6 +13,7 @@ from dpviz.errors import DpvizError
 from dpviz.network.data import RoadData
 from dpviz.network.graph import PARTS
 from dpviz.network.reading import CITY, city_trips, read_graph, read_trips
+from dpviz.ui import permalink
 from dpviz.ui.account import dataset_name
 from dpviz.ui.text import plain
 
@@ -38,6 +39,7 @@ def built_in() -> RoadData:
 def road_source(prefix: str, start: str | None) -> RoadSource | None:
     """Selectors in the sidebar; None while files of one's own are not complete."""
     options = list(TITLES)
+    permalink.missing("data", start, options, TITLES[options[0]])
     chosen = st.selectbox(
         "Roads and trips",
         options,

@@ -12,7 +12,8 @@ import streamlit as st
 from dpviz.build import load, public_extent, recognised_columns, source_columns
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
-from dpviz.errors import DpvizError
+from dpviz.errors import DataError, DpvizError
+from dpviz.ui import permalink
 from dpviz.ui.account import dataset_name
 from dpviz.ui.text import plain
 
@@ -63,6 +64,7 @@ def source_form(
     """
     offered = [name for name, each in DATASETS.items() if each.domain.dims == dims]
     options = [*offered, UPLOAD]
+    permalink.missing("data", start, options, DATASETS[options[0]].title)
     chosen = st.selectbox(
         "Data",
         options,
@@ -168,6 +170,8 @@ def _described(
     geometry = "(geometry of the file)"
     placed = dims == 2 and path.suffix not in {".csv", ".tsv", ".txt"}
     options = [geometry, *names] if placed else names
+    if not options:
+        raise DataError("the file has no columns: give a header row, then one record per row")
     place = {name: row for row, name in enumerate(options)}
     start = [place[name] for name in guess] if guess else [min(i, len(options) - 1) for i in AXES]
     sides = st.columns(2)

@@ -69,3 +69,12 @@ def test_what_axe_finds_is_found(open_page, app):
     settled(page)
     page.evaluate("document.querySelector('[data-testid=stMain] h4').style.color = '#eee'")
     assert any("color-contrast" in line for line in violations(page))
+
+
+def test_a_camera_beyond_the_earth_is_brought_back(open_page, app):
+    page = open_page(f"{app}/?camera=999,-999,99")
+    settled(page)
+    camera = "e => e.__dpviz.camera"
+    found = page.get_by_test_id("dpviz-map").first.evaluate(camera)
+    assert (found["longitude"], found["latitude"]) == (180, -85)
+    assert 10 < found["zoom"] <= 22

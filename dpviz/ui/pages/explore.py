@@ -89,8 +89,7 @@ def _restore() -> None:
     st.session_state[f"{KEY}.rect"] = permalink.number_list("rect", 4)
     camera = permalink.number_list("camera", 3)
     st.session_state[f"{KEY}.place"] = camera and {"key": None, "camera": camera}
-    seed = permalink.parameter("seed") or ""
-    st.session_state[f"{KEY}.seed"] = int(seed) if seed.isdecimal() and len(seed) < 10 else 0
+    st.session_state[f"{KEY}.seed"] = permalink.seed()
 
 
 def _public_view(source: Source, choice: Choice) -> View:

@@ -78,7 +78,7 @@ def _restore() -> None:
     st.session_state[f"{KEY}.epsilon"] = nearest_epsilon(permalink.number("epsilon"))
     ends = [permalink.parameter(name) for name in ("from", "to")]
     st.session_state[f"{KEY}.ends"] = tuple(each for each in ends if each)
-    st.session_state[f"{KEY}.seed"] = int(permalink.number("seed") or 0)
+    st.session_state[f"{KEY}.seed"] = permalink.seed()
 
 
 def _public(source: RoadSource, plan: Plan) -> list[RoadRelease]:

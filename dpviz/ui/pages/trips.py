@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.build import build
+from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.marginal import marginal
@@ -115,7 +116,10 @@ def _release(source: Source, choice: Choice) -> Release | None:
 @st.fragment
 def _maps_and_answer(release: Release, source: Source) -> None:
     """Two maps and the answer: drawing reruns this part only."""
-    rects: dict[str, Rect | None] = {end: st.session_state[f"{KEY}.{end}"] for end, _, _ in ENDS}
+    rects: dict[str, Rect | None] = {
+        end: _usable(release, title, axes, st.session_state[f"{KEY}.{end}"])
+        for end, title, axes in ENDS
+    }
     _answer(release, source, rects["from"], rects["to"])
     columns = st.columns(2, gap="medium")
     others = {"from": rects["to"], "to": rects["from"]}
@@ -140,6 +144,20 @@ def _maps_and_answer(release: Release, source: Source) -> None:
                 st.session_state[f"{KEY}.{end}"] = typed
                 st.rerun(scope="fragment")
     permalink.keep(KEY)
+
+
+def _usable(release: Release, title: str, axes: tuple[int, int], rect: Rect | None) -> Rect | None:
+    """The rectangle of one map; None, and a word about it, where it has no place in the domain."""
+    if rect is None:
+        return None
+    domain = release.domain
+    lower, upper = (tuple(side[axis] for axis in axes) for side in (domain.lower, domain.upper))
+    try:
+        Domain(lower, upper, crs=domain.crs).boxes(from_degrees(rect, domain.crs))
+    except DpvizError as error:
+        st.warning(plain(f"{title}: {error}"), icon=":material/crop_free:")
+        return None
+    return rect
 
 
 def _answer(release: Release, source: Source, start: Rect | None, end: Rect | None) -> None:

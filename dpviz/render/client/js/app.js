@@ -26,6 +26,12 @@ const THEMES = {
   dark: {noise: [96, 102, 110, 120], negative: [150, 98, 92, 190], edge: [235, 240, 245, 45], line: [205, 214, 222]},
 };
 
+/** A camera that deck.gl can show: an address may hold any numbers. */
+function onEarth({longitude, latitude, zoom}) {
+  const clamp = (value, most) => Math.min(Math.max(value, -most), most);
+  return {longitude: clamp(longitude, 180), latitude: clamp(latitude, 85), zoom: Math.min(Math.max(zoom, 0), 22)};
+}
+
 export class MapApp {
   /** `gl` is {deck, converter}: deck.gl and a JSONConverter that knows the layers. */
   constructor(parent, gl) {
@@ -153,7 +159,7 @@ export class MapApp {
     const {width, height} = this.size();
     if (!this.camera && this.startCamera && width && height) {
       const {longitude, latitude, zoom, bounds} = this.startCamera;
-      this.camera = bounds ? this.fitted(bounds) : {longitude, latitude, zoom};
+      this.camera = bounds ? this.fitted(bounds) : onEarth({longitude, latitude, zoom});
     }
     this.render();
   }
@@ -176,7 +182,7 @@ export class MapApp {
   moved({longitude, latitude, zoom}) {
     if (this.pointer.drag) return;
     const before = this.camera;
-    this.camera = {longitude, latitude, zoom: Math.min(Math.max(zoom, 0), 22)};
+    this.camera = onEarth({longitude, latitude, zoom});
     this.render();
     const same = Object.entries(this.camera).every(([name, value]) => Math.abs(value - before[name]) < 1e-9);
     if (!same) this.tellCamera(this.camera); // deck.gl also reports the camera it was given

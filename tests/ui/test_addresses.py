@@ -1,0 +1,49 @@
+"""An address that asks for what there is not: every page says so, and what to do next."""
+
+import re
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpviz.ui.shell import page_modules
+
+PAGES = [module.__name__ for module in page_modules()]
+NONSENSE = {
+    **dict.fromkeys(
+        ("data", "method", "a.method", "b.method", "mode", "set", "workload"), "<b>x</b>"
+    ),
+    **dict.fromkeys(("epsilon", "a.epsilon", "seed", "camera", "chapter", "step"), "-1"),
+    "camera": "nan,999,1e9",
+}
+
+
+def opened(page, **address):
+    app = AppTest.from_string(f"from {page} import page\npage()\n", default_timeout=120)
+    app.query_params.update(address)
+    return app.run()
+
+
+def said(app):
+    boxes = [*app.warning, *app.info, *app.error]
+    return [re.sub(r"\\(.)", r"\1", each.value) for each in boxes]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_nonsense_in_an_address_is_no_exception(page):
+    app = opened(page, **NONSENSE)
+    assert not app.exception
+    asks = [line for line in said(app) if "The address of this page asks for" in line]
+    assert all("choose another" in line for line in asks)
+    if any(box.label in ("Data", "Roads and trips") for box in app.selectbox):
+        assert any("data '<b>x</b>'" in line for line in asks)
+
+
+@pytest.mark.parametrize(
+    ("page", "name"), [("explore", "rect"), ("compare", "rect"), ("trips", "from"), ("trips", "to")]
+)
+def test_a_rectangle_outside_the_domain_is_told_with_the_remedy(page, name):
+    app = opened(f"dpviz.ui.pages.{page}", **{name: "0,0,1,1"})
+    assert not app.exception
+    (line,) = [line for line in said(app) if "outside the domain" in line]
+    assert line.endswith("give one that overlaps it")
+    assert len(app.get("bidi_component")) >= 2  # the map is still there to draw a better one
