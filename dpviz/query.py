@@ -94,6 +94,16 @@ def box_count(release: Release, lo: Int, hi: Int) -> Answers:
             np.ascontiguousarray(lo),
             np.ascontiguousarray(hi),
         )
+    return answers_from(columns)
+
+
+def answers_from(columns: Float) -> Answers:
+    """Answers from sums over the nodes used.
+
+    Args:
+        columns: shape (q, 4): count, variance of the noise, variance of what uniformity assumes,
+            nodes used.
+    """
     count, noise_sd, uniformity_sd = columns[:, 0], np.sqrt(columns[:, 1]), np.sqrt(columns[:, 2])
     half = INTERVAL_SDS * noise_sd
     return Answers(

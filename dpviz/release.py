@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -84,6 +85,15 @@ class Release:
         from dpviz.query import range_count
 
         return range_count(self, rects)
+
+    def count_regions(self, shapes: Sequence[Any]) -> Answers:
+        """Counts in polygons (2-D), shapely geometries in the domain's CRS.
+
+        See :func:`dpviz.regions.region_count`; :func:`dpviz.regions.read_regions` reads a file.
+        """
+        from dpviz.regions import region_count, regions_of
+
+        return region_count(self, regions_of(shapes, self.domain))
 
     def to_geopandas(self) -> geopandas.GeoDataFrame:
         """One row per node with its rectangle (2-D); see :func:`dpviz.files.to_geopandas`."""

@@ -131,17 +131,28 @@ def query(
     rects: Annotated[
         str | None, typer.Option(help="CSV file with one rectangle per row, columns as --rect.")
     ] = None,
+    regions: Annotated[
+        str | None, typer.Option(help="A file of polygons, for instance districts (2-D).")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="With --regions: the column that names them.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Answer range queries from a release: noisy counts with 95 % intervals."""
     from dpviz import read
 
     opened = read(release)
+    if regions is not None:
+        if rect or rects is not None:
+            raise ParameterError("--regions and rectangles are asked one at a time: give either")
+        emit_regions(opened, regions, name, as_json)
+        return
     asked = [numbers(text, "--rect") for text in rect or []]
     if rects is not None:
         asked += rectangles(rects, 2 * opened.domain.dims)
     if not asked:
-        raise ParameterError("nothing to answer: give --rect or --rects")
+        raise ParameterError("nothing to answer: give --rect, --rects or --regions")
     sizes = {len(each) for each in asked}
     if sizes != {2 * opened.domain.dims}:
         raise ParameterError(
@@ -158,6 +169,25 @@ def query(
         for row in rows
     ]
     emit({"answers": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
+
+
+def emit_regions(release: Release, path: str, name: str | None, as_json: bool) -> None:
+    """Answers for every region of a file."""
+    from dpviz.regions import read_regions, region_count
+
+    found = read_regions(path, release.domain, name)
+    answers = answer_rows(region_count(release, found))
+    rows = [
+        {"region": label, "inside": float(share), **answer}
+        for label, share, answer in zip(found.names, found.inside, answers, strict=True)
+    ]
+    lines = [
+        f"{row['region']}: {row['count']:,.1f} (95 % for the noise: {row['low']:,.0f} to "
+        f"{row['high']:,.0f}; {row['nodes']} nodes)"
+        + ("" if row["inside"] > 0.9999 else f"  {row['inside']:.0%} of it inside the domain")
+        for row in rows
+    ]
+    emit({"answers": rows}, as_json, "\n".join([*lines, release.header.guarantee]))
 
 
 @app.command()
@@ -200,6 +230,26 @@ def export(
     path = write(opened, output, leaves=not all_nodes)
     rows = len(opened.nodes) if all_nodes else int(opened.nodes.leaf.sum())
     emit({"output": str(path), "rows": rows}, as_json, f"{path}: {rows:,} rows")
+
+
+@app.command()
+def sample(
+    release: ReleaseFile,
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="A .parquet, .csv, .geojson or .gpkg file.")
+    ],
+    n: Annotated[
+        int | None, typer.Option("-n", help="How many; the noisy total by default.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Makes the sample repeatable.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Draw synthetic points that reproduce the counts of a release; costs nothing."""
+    from dpviz import read
+    from dpviz.synthesis import save_sample
+
+    points = save_sample(read(release), output, n, seed)
+    emit({"output": output, "points": points}, as_json, f"{output}: {points:,} synthetic points")
 
 
 def domain_of(
