@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -19,10 +20,38 @@ from dpviz.ui.source_form import Source
 
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 REFRESH = 0.4
-"""Seconds between two pictures of a running experiment."""
+"""Seconds of measuring between two pictures of a running experiment."""
+
+PAUSE = 0.1
+"""Seconds between two stretches of measuring, in which a click is heard."""
 
 
-@st.fragment
+@dataclass
+class Job:
+    """An experiment under way: pulled a stretch at a time, so that Cancel is heard in between.
+
+    A rerun of a fragment never interrupts the one before it, so one long loop could not be stopped.
+    """
+
+    asked: tuple[Any, ...]
+    finished: Iterator[list[Row]]
+    fraction: float = 0.0
+    what: str = "exact answers"
+
+    def report(self, fraction: float, what: str) -> None:
+        """Progress, as the experiment calls it."""
+        self.fraction, self.what = min(fraction, 1.0), what
+
+    def measure(self, rows: dict[Any, Row]) -> bool:
+        """Measure for a while; whether that was all."""
+        until = time.monotonic() + REFRESH
+        for found in self.finished:
+            rows.update((row.key, row) for row in found)
+            if time.monotonic() > until:
+                return False
+        return True
+
+
 def error_panel(prefix: str, source: Source, suggested: Sequence[str]) -> None:
     """The panel.
 
@@ -31,6 +60,12 @@ def error_panel(prefix: str, source: Source, suggested: Sequence[str]) -> None:
         source: a public data set.
         suggested: methods to begin with, as ``name:key=value``.
     """
+    every = PAUSE if st.session_state.get(f"{prefix}.job") else None
+    st.fragment(_panel, run_every=every)(prefix, source, suggested)
+
+
+def _panel(prefix: str, source: Source, suggested: Sequence[str]) -> None:
+    job: Job | None = st.session_state.get(f"{prefix}.job")
     dims = source.handle.domain.dims
     able = sorted(alias for alias, (name, _) in names().items() if dims in METHODS[name].dims)
     options = list(dict.fromkeys([*suggested, *able]))
@@ -69,19 +104,35 @@ def error_panel(prefix: str, source: Source, suggested: Sequence[str]) -> None:
         key=f"{prefix}.run",
         width="stretch",
     )
-    # Pressing any button stops the loop below at its next step; what it has measured is kept.
-    right.button("Cancel", icon=":material/stop:", key=f"{prefix}.cancel", width="stretch")
+    cancel = right.button(
+        "Cancel",
+        icon=":material/stop:",
+        key=f"{prefix}.cancel",
+        width="stretch",
+        disabled=job is None,
+        help="What is measured is kept.",
+    )
     memory: dict[Any, dict[Any, Row]] = st.session_state.setdefault(f"{prefix}.rows", {})
     rows = memory.setdefault((source.key, queries), {})
     bar, place = st.empty(), st.empty()
     plan = None
+    asked = (source.key, tuple(methods), tuple(epsilons), tuple(sizes), queries, repeats)
     if methods and epsilons and sizes:
         loads = tuple(workload(source.handle.domain, size, queries) for size in sizes)
         plan = Plan(tuple(methods), tuple(sorted(epsilons)), loads, int(repeats))
     elif start:
         st.warning("Choose at least one method, one ε and one size.", icon=":material/tune:")
     if start and plan:
-        _measure(source, plan, rows, metric, bar, place)
+        job = Job(asked, iter(()))
+        job.finished = run(source.handle, plan, done=set(rows), processes=0, progress=job.report)
+        st.session_state[f"{prefix}.job"] = job
+        st.rerun()
+    if job is not None:
+        bar.progress(job.fraction, job.what)
+        if cancel or job.asked != asked or job.measure(rows):
+            st.session_state[f"{prefix}.job"] = None
+            st.rerun()
+        bar.progress(job.fraction, job.what)
     wanted = plan.row_keys() if plan else []
     shown = [rows[key] for key in wanted if key in rows]
     if plan is None or not shown:
@@ -94,24 +145,6 @@ def error_panel(prefix: str, source: Source, suggested: Sequence[str]) -> None:
     if len(shown) < len(wanted):
         st.caption(f"{len(shown)} of {len(wanted)} measurements so far; Measure adds the rest.")
     _downloads(prefix, shown, metric)
-
-
-def _measure(
-    source: Source, plan: Plan, rows: dict[Any, Row], metric: str, bar: Any, place: Any
-) -> None:
-    drawn = 0.0
-
-    def report(fraction: float, what: str) -> None:
-        bar.progress(min(fraction, 1.0), what)
-
-    bar.progress(0.0, "exact answers")
-    for found in run(source.handle, plan, done=set(rows), processes=0, progress=report):
-        rows.update((row.key, row) for row in found)
-        if time.monotonic() - drawn > REFRESH:
-            drawn = time.monotonic()
-            shown = [rows[key] for key in plan.row_keys() if key in rows]
-            _charts(place, shown, plan, metric)
-    bar.empty()
 
 
 def _values(rows: Sequence[Row], metric: str) -> list[dict[str, Any]]:

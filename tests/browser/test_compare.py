@@ -27,3 +27,24 @@ def test_a_drawn_rectangle_is_answered_by_both_sides(app, open_page):
     rect = [float(word) for word in page.url.split("rect=")[1].split("&")[0].split("%2C")]
     exact = int(exact_counts(built_in("city-50k"), rect)[0])
     assert f"Exact count (public data): {exact:,}" in text
+
+
+def test_errors_are_measured_with_progress_and_cancelled(app, open_page):
+    page = open_page(f"{app}/compare?data=city-50k")
+    page.get_by_role("button", name="Measure").wait_for(timeout=90_000)
+    page.wait_for_timeout(2000)
+    repetitions = page.get_by_label("Repetitions")
+    repetitions.fill("100")
+    repetitions.press("Enter")
+    page.wait_for_timeout(1500)
+    page.get_by_role("button", name="Measure").click()
+    page.get_by_text("of 600").wait_for(timeout=90_000)  # the bar says how far it is
+    assert page.get_by_role("progressbar").count() > 0
+    page.get_by_role("button", name="Cancel").click()
+    left = page.get_by_text("of 1800 measurements so far")
+    left.wait_for(timeout=90_000)
+    page.get_by_text("of 600").wait_for(state="detached")  # the bar is gone
+    assert 9 <= int(left.inner_text().split()[0]) < 1800
+    assert page.get_by_text("These measurements as a table").count() == 1
+    page.wait_for_timeout(2000)
+    assert left.inner_text() == page.get_by_text("measurements so far").inner_text()

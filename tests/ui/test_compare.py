@@ -84,19 +84,48 @@ def test_a_rectangle_outside_the_domain_gets_a_clear_line():
     assert "outside the domain" in app.warning[0].value.replace("\\", "")
 
 
+def measured(app: AppTest) -> None:
+    """Press Measure, and be the browser's clock until all is measured."""
+    app.button(key="compare.errors.run").click().run()
+    assert not app.exception
+    for _ in range(200):
+        if app.session_state["compare.errors.job"] is None:
+            return
+        assert not app.button(key="compare.errors.cancel").disabled
+        app.run()
+        assert not app.exception
+    raise AssertionError("the experiment does not end")
+
+
+def test_cancel_keeps_what_is_measured(monkeypatch):
+    monkeypatch.setattr("dpviz.ui.error_panel.REFRESH", 0.0)
+    app = opened()
+    app.select_slider(key="compare.errors.queries").set_value(100).run()
+    assert app.button(key="compare.errors.cancel").disabled
+    app.button(key="compare.errors.run").click().run()
+    app.run()
+    app.button(key="compare.errors.cancel").click().run()
+    assert app.session_state["compare.errors.job"] is None
+    (rows,) = (rows for rows in app.session_state["compare.errors.rows"].values() if rows)
+    assert 3 <= len(rows) < 2 * 3 * 3 * 3
+    before = len(rows)
+    app.run()
+    assert len(rows) == before
+    assert any(f"{before} of 54 measurements" in each.value for each in app.caption)
+
+
 def test_errors_are_measured_shown_and_resumed():
     app = opened()
     app.multiselect(key="compare.errors.eps").set_value([0.4]).run()
     app.multiselect(key="compare.errors.sizes").set_value(["large"]).run()
     app.select_slider(key="compare.errors.queries").set_value(100).run()
-    app.button(key="compare.errors.run").click().run()
-    assert not app.exception
+    measured(app)
     (rows,) = (rows for rows in app.session_state["compare.errors.rows"].values() if rows)
     assert sorted(key[0] for key in rows) == ["privtree"] * 3 + ["ugrid"] * 3
     first = dict(rows)
     app.number_input(key="compare.errors.repeats").set_value(4).run()
     assert any("6 of 8 measurements" in each.value for each in app.caption)
-    app.button(key="compare.errors.run").click().run()
+    measured(app)
     assert len(rows) == 8
     assert all(rows[key] is row for key, row in first.items())
     table = list(csv.DictReader(io.StringIO(_csv(list(rows.values())))))

@@ -168,7 +168,7 @@ export class MapApp {
     const {width, height} = this.size();
     const w = this.mode === 'side' ? width / 2 : width;
     const viewport = new this.gl.deck.WebMercatorViewport({width: w, height});
-    const padding = Math.min(24, w / 8, height / 8);
+    const padding = Math.min(24, w / 16, height / 16);
     const {longitude, latitude, zoom} = viewport.fitBounds([[west, south], [east, north]], {padding});
     return {longitude, latitude, zoom};
   }
