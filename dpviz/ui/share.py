@@ -13,7 +13,6 @@ from dpviz.render import Camera, scale_ends
 from dpviz.render.picture import comparison_png
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
-from dpviz.render.view import check
 from dpviz.share import map_page, report_page
 from dpviz.share.html import labels_of
 from dpviz.ui.map.component import events
@@ -33,9 +32,7 @@ def share_panel(
             "and answers rectangles by itself; or a page to print. They hold the release only, "
             "never a record or an exact count. The address of this page restores the page itself."
         )
-        title = st.text_input(
-            "Title", key=f"{prefix}.share.title", placeholder="A title for the file", max_chars=120
-        )
+        title = _title(prefix)
         names = list(labels) or labels_of(releases)
         rects = asked(prefix, releases[0])
         camera = camera_of(map_key)
@@ -43,12 +40,14 @@ def share_panel(
             "Map (HTML)": (
                 "map.html",
                 "text/html",
-                lambda: map_page(releases, labels=names, rects=rects, title=title, camera=camera),
+                lambda: map_page(
+                    releases, labels=names, rects=rects, title=title[0], camera=camera
+                ),
             ),
             "Report (HTML)": (
                 "report.html",
                 "text/html",
-                lambda: report_page(releases, labels=names, rects=rects, title=title),
+                lambda: report_page(releases, labels=names, rects=rects, title=title[0]),
             ),
             "Picture (PNG)": (
                 "map.png",
@@ -58,7 +57,6 @@ def share_panel(
                 ),
             ),
         }
-        check(releases)
         with st.container(horizontal=True):
             for label, (name, mime, make) in files.items():
                 st.download_button(
@@ -70,6 +68,23 @@ def share_panel(
                     on_click="ignore",
                     icon=":material/download:",
                 )
+
+
+def _title(prefix: str) -> list[str]:
+    """The title as its only item: a file that is made after a change of it takes the new one.
+
+    A press of a button right after typing reaches the server before the page is drawn again.
+    """
+    key = f"{prefix}.share.title"
+    kept: list[str] = st.session_state.setdefault(f"{key}.kept", [""])
+
+    def changed() -> None:
+        kept[0] = st.session_state[key]
+
+    st.text_input(
+        "Title", key=key, placeholder="A title for the file", max_chars=120, on_change=changed
+    )
+    return kept
 
 
 def asked(prefix: str, release: Release) -> list[Bounds]:

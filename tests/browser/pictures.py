@@ -15,7 +15,7 @@ from PIL import Image, ImageFilter
 KEPT = Path(__file__).with_name("kept")
 WIDTH = 160
 COLOURS = 48
-TOLERANCE = 10.0
+TOLERANCE = 5.0
 """Mean absolute difference of 0–255 that a picture may have from the kept one."""
 
 

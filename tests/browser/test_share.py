@@ -1,6 +1,7 @@
 """A map in a file, opened from the disk: no server, no network, and answers as the engine's."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ from playwright.sync_api import expect
 import dpviz
 from dpviz.query import INTERVAL_SDS
 from dpviz.render import rounded, with_noise
-from dpviz.share import map_page
+from dpviz.share import map_page, report_page
 from tests.browser.test_explore import at, drag, shape, the_map
+from tests.browser.test_pages import violations
 from tests.share.test_html import EVIL
 
 pytestmark = pytest.mark.browser
@@ -131,12 +133,46 @@ def test_names_in_a_file_are_never_markup(open_file, releases):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_file_fits_a_phone(open_file, releases, scheme):
-    page = open_file(
-        map_page(releases, rects=[RECT]),
-        viewport={"width": 390, "height": 844},
-        color_scheme=scheme,
-    )
+def test_a_file_fits_a_phone_and_is_open_to_everyone(open_file, releases, scheme):
+    phone = {"viewport": {"width": 390, "height": 844}, "color_scheme": scheme}
+    page = open_file(map_page(releases, rects=[RECT]), bypass_csp=True, **phone)
     found = the_map(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert found.evaluate("e => e.classList.contains('dark')") == (scheme == "dark")
+    assert violations(page) == []
+
+
+def test_a_report_is_open_to_everyone_and_one_sheet_of_paper(open_file, releases):
+    page = open_file(report_page(releases[:1], rects=[RECT]), bypass_csp=True)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert violations(page) == []
+    paper = page.pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", paper)) == 1
+
+
+@pytest.mark.parametrize("path", ["", "compare"])
+def test_the_app_writes_what_it_shows(app, open_page, browser, tmp_path, path):
+    rect = ",".join(map(str, RECT))
+    page = open_page(f"{app}/{path}?data=city-50k&rect={rect}")
+    the_map(page)
+    page.get_by_text("Exact count").first.wait_for()
+    page.get_by_text("Share", exact=True).click()
+    page.get_by_label("Title", exact=True).fill("A <b>title</b>")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(1500)  # the server has heard of the title
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Map (HTML)").click()
+    saved.value.save_as(tmp_path / "map.html")
+    text = (tmp_path / "map.html").read_text(encoding="utf-8")
+    assert "exact" not in re.sub(r"<(script|style).*?</\1>", "", text, flags=re.DOTALL).lower()
+    with browser.new_context(offline=True) as context:
+        file = context.new_page()
+        file.goto((tmp_path / "map.html").as_uri())
+        the_map(file)
+        expect(file.get_by_role("heading", level=1)).to_have_text("A <b>title</b>")
+        answers = file.get_by_test_id("dpviz-answer").all_inner_texts()
+        assert len(answers) == (2 if path else 1)
+        shown = page.locator("[data-testid=stMain]").inner_text().replace("\u00a0", " ")
+        for answer in answers:
+            assert answer.splitlines()[1 if "ε" in answer.splitlines()[0] else 0] in shown

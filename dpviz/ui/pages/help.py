@@ -63,7 +63,7 @@ def page() -> None:
     _section("Command line", _table(("Command", "Does"), commands().items()))
     st.markdown("##### Python")
     example = inspect.cleandoc(dpviz.__doc__ or "").split("\n\n")[1]
-    st.code(example, language="pycon")
+    st.code(example, language="pycon", wrap_lines=True)
 
 
 def _section(title: str, text: str) -> None:
