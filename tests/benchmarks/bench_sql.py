@@ -42,12 +42,13 @@ def write(folder, rows):
 
 
 def measured(folder, options, answer):
-    """Load in this process; sends seconds, GB at the peak, records and cells."""
+    """Load in this process; sends seconds, seconds of CPU, GB at the peak, records and cells."""
     started = time.perf_counter()
     handle = dpviz.load(folder, DOMAIN, public=True, **options)
     seconds = time.perf_counter() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    answer.send((seconds, peak, handle._index.total, len(handle._index.codes)))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    cpu, peak = used.ru_utime + used.ru_stime, used.ru_maxrss / 2**20
+    answer.send((seconds, cpu, peak, handle._index.total, len(handle._index.codes)))
 
 
 def main():
@@ -67,9 +68,13 @@ def main():
             process = fresh.Process(target=measured, args=(Path(name), options, theirs))
             process.start()
             theirs.close()
-            seconds, peak, kept, cells = ours.recv()
+            seconds, cpu, peak, kept, cells = ours.recv()
             process.join()
-            print(f"{what}: {seconds:.1f} s, {peak:.2f} GB, {kept:,} records, {cells:,} cells")
+            print(
+                f"{what}: {seconds:.1f} s ({cpu:.0f} s of CPU), {peak:.2f} GB, "
+                f"{kept:,} records, {cells:,} cells",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

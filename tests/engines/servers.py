@@ -30,32 +30,25 @@ def install(*packages):
 def postgres_programs():
     """The folder of the newest PostgreSQL that has PostGIS; None without."""
     for programs in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
-        version = programs.parent.name
-        if Path(f"/usr/share/postgresql/{version}/extension/postgis.control").exists():
+        if (programs.parent / "lib" / "postgis-3.so").exists():
             return programs
     return None
 
 
 def installed_postgres():
     """As :func:`postgres_programs`, after an attempt to install it."""
-    if postgres_programs() is None:
+    if postgres_programs() is None and os.geteuid() == 0 and shutil.which("apt-cache"):
         settings = Path("/etc/postgresql-common/createcluster.d/dpviz.conf")
-        if os.geteuid() == 0:  # no server of the system's own
-            settings.parent.mkdir(parents=True, exist_ok=True)
-            settings.write_text("create_main_cluster = false\n")
-        install("postgresql-common")
-        found = (
-            subprocess.run(
-                ["apt-cache", "search", "--names-only", r"^postgresql-[0-9]+-postgis-3$"],
-                capture_output=True,
-                text=True,
-            )
-            if shutil.which("apt-cache")
-            else None
-        )
-        names = re.findall(r"^(postgresql-\d+-postgis-3) ", found.stdout if found else "", re.M)
-        if names:
-            install(names[-1])
+        settings.parent.mkdir(parents=True, exist_ok=True)
+        settings.write_text("create_main_cluster = false\n")  # no server but our own
+        try:
+            install("postgresql-common")  # also fetches the lists of packages
+            words = ["apt-cache", "search", "--names-only", "^postgresql-[0-9]+-postgis-3$"]
+            found = subprocess.run(words, capture_output=True, text=True).stdout
+            newest = re.findall(r"^(postgresql-\d+-postgis-3) ", found, re.MULTILINE)[-1:]
+            install(*newest)
+        finally:
+            settings.unlink()
     return postgres_programs()
 
 
