@@ -15,6 +15,8 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError, DpvizError
 from dpviz.ui import permalink
 from dpviz.ui.account import dataset_name
+from dpviz.ui.tables import offered as offered_tables
+from dpviz.ui.tables import table_handle
 from dpviz.ui.text import plain
 
 UPLOAD = "Your own file"
@@ -63,13 +65,16 @@ def source_form(
         owner: all records are sensitive, and a privacy unit may be chosen.
     """
     offered = [name for name, each in DATASETS.items() if each.domain.dims == dims]
-    options = [*offered, UPLOAD]
+    tables = offered_tables(dims, sensitive=owner)
+    options = [*offered, *tables, UPLOAD]
     permalink.missing("data", start, options, DATASETS[options[0]].title)
     chosen = st.selectbox(
         "Data",
         options,
         index=options.index(start) if start in options else 0,
-        format_func=lambda name: DATASETS[name].title if name in DATASETS else name,
+        format_func=lambda name: (
+            DATASETS[name].title if name in DATASETS else tables.get(name, name)
+        ),
         key=f"{prefix}.data",
     )
     if chosen in DATASETS:
@@ -80,7 +85,21 @@ def source_form(
         key = chosen if public else f"{chosen}|sensitive"
         handle = built_in(chosen, public)
         return Source(handle, DATASETS[chosen].title, key, backdrop=True, name=chosen)
+    if chosen in tables:
+        return _table(chosen, tables[chosen])
     return _upload(prefix, dims, owner)
+
+
+def _table(name: str, title: str) -> Source | None:
+    """A table that the owner of this server offers; its owner has chosen all there is to choose."""
+    try:
+        handle = table_handle(name)
+    except DpvizError:  # its words are for the owner, who gets them from dpviz build
+        st.error("This table cannot be read at the moment.", icon=":material/error:")
+        return None
+    kind = "public" if handle.public else "sensitive"
+    st.caption(f"A table of this server’s owner, {kind}. Privacy unit: {plain(handle.unit)}.")
+    return Source(handle, title, f"table|{name}")
 
 
 def _rehearsal(prefix: str, name: str) -> Source:

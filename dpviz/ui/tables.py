@@ -1,0 +1,97 @@
+"""Tables of databases that the owner of this server offers to its visitors.
+
+They stand in the server's secrets (``.streamlit/secrets.toml``), never on a page, and so does all
+that a visitor must not choose: the address, the columns, the public box, the privacy unit, whether
+the records are public, and the name under which the ledger pays. A sensitive table is offered only
+once its owner has set its total, so that no visitor can set it or spend without limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+from streamlit.errors import StreamlitSecretNotFoundError
+
+from dpviz.build import Ledger, load
+from dpviz.datasets import DATASETS
+from dpviz.domain import Domain
+from dpviz.errors import DataError, DpvizError
+
+DAY = 86_400.0
+_NEEDED = {"url", "table", "bounds"}
+_OPTIONAL = {"title", "columns", "crs", "bits", "unit", "max_per_unit", "public"}
+
+
+def offered(dims: int, *, sensitive: bool = False) -> dict[str, str]:
+    """Titles of the tables with this many dimensions that may be built from, by ledger name.
+
+    Args:
+        dims: of the tables.
+        sensitive: leave out what is public.
+    """
+    tables = {}
+    for name, facts in _configured().items():
+        try:
+            domain = _domain(name, facts)
+            public = facts.get("public") is True
+            ready = not sensitive if public else Ledger().account(name).total is not None
+        except DpvizError:
+            continue  # nothing that a visitor could mend
+        if ready and domain.dims == dims and name not in DATASETS:
+            tables[name] = str(facts.get("title", name))
+    return tables
+
+
+def table_handle(name: str) -> Any:
+    """The handle of an offered table, counted once for all visitors.
+
+    Raises:
+        DpvizError: the table cannot be read; no message quotes the address.
+    """
+    return _counted(name, _configured()[name])
+
+
+@st.cache_resource(show_spinner="Counting records in the database …", max_entries=4, ttl=DAY)
+def _counted(name: str, _facts: Mapping[str, Any]) -> Any:
+    return load(
+        str(_facts["url"]),
+        _domain(name, _facts),
+        table=str(_facts["table"]),
+        columns=_names(_facts),
+        bits=_facts.get("bits"),
+        unit=_facts.get("unit"),
+        max_per_unit=int(_facts.get("max_per_unit", 1)),
+        public=_facts.get("public") is True,
+        name=name,
+    )
+
+
+def _configured() -> dict[str, Mapping[str, Any]]:
+    """The section ``[dpviz.tables]`` of the secrets; empty without secrets."""
+    try:
+        tables = st.secrets.get("dpviz", {}).get("tables", {})
+    except StreamlitSecretNotFoundError:
+        return {}
+    return {str(name): facts for name, facts in tables.items() if isinstance(facts, Mapping)}
+
+
+def _names(facts: Mapping[str, Any]) -> tuple[str, ...] | None:
+    columns = facts.get("columns")
+    return None if columns is None else tuple(map(str, columns))
+
+
+def _domain(name: str, facts: Mapping[str, Any]) -> Domain:
+    """The public box of a table, if all that it needs is there and nothing else is.
+
+    Raises:
+        DpvizError: something is missing, unknown or no box.
+    """
+    wrong = (_NEEDED - set(facts)) | (set(facts) - _NEEDED - _OPTIONAL)
+    if wrong:
+        raise DataError(f"table {name}: missing or unknown in the secrets: {', '.join(wrong)}")
+    names = _names(facts) or ()
+    of_points = len(names) == 1 and len(facts["bounds"]) == 4
+    crs = str(facts.get("crs", "EPSG:4326"))
+    return Domain.from_bounds(facts["bounds"], () if of_points else names, crs)

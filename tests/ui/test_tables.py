@@ -1,0 +1,96 @@
+"""Tables that the owner of a server offers: all is chosen in the secrets, nothing on a page."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import dpviz
+from tests.engines.cases import CASES
+
+APP = str(Path(__file__).parents[2] / "app.py")
+CASE = CASES["plane0"]
+
+
+@pytest.fixture
+def facts(tmp_path):
+    path = tmp_path / "hidden-place.duckdb"
+    with duckdb.connect(str(path)) as db:
+        db.register("points", CASE.table)
+        db.execute("CREATE TABLE visits AS FROM points")
+    return {
+        "url": f"duckdb:///{path}",
+        "table": "visits",
+        "bounds": list(CASE.domain.bounds),
+        "title": "Visits of the clinic",
+        "unit": "who",
+        "max_per_unit": 3,
+        "bits": 12,
+    }
+
+
+def opened(facts, name, page="", **address):
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.secrets["dpviz"] = {"tables": {name: facts}}
+    app.query_params.update(address)
+    return app.run()
+
+
+def offers(app):
+    [box] = [each for each in app.selectbox if each.label == "Data"]
+    return box.options
+
+
+def told(app):
+    assert not app.exception
+    every = [*app.markdown, *app.caption, *app.info, *app.warning, *app.error]
+    return "\n".join(str(element.value) for element in every)
+
+
+def test_a_sensitive_table_is_offered_once_it_has_a_total_and_pays_under_the_owner_s_name(facts):
+    assert "Visits of the clinic" not in offers(opened(facts, "clinic-a"))
+    ledger = dpviz.Ledger()
+    ledger.set_total("clinic-a", 0.5)
+    app = opened(facts, "clinic-a")
+    assert "Visits of the clinic" in offers(app)
+    [box] = [each for each in app.selectbox if each.label == "Data"]
+    app = box.set_value("clinic-a").run()
+    text = told(app)
+    assert "sensitive. Privacy unit: one who with at most 3 records" in text
+    labels = [each.label for each in (*app.text_input, *app.number_input, *app.segmented_control)]
+    for chosen_by_the_owner in ("Name of the data set in the ledger", "Treat the records as"):
+        assert chosen_by_the_owner not in labels
+    [button] = [each for each in app.button if "spend ε" in each.label]
+    if not button.disabled:  # the page's first ε may be above the total
+        text += told(button.click().run())
+        assert ledger.account("clinic-a").spent > 0
+    assert "hidden-place" not in text
+    assert "duckdb:" not in text
+
+
+def test_a_public_table_is_public_because_its_owner_says_so(facts):
+    app = opened({**facts, "public": True}, "clinic-b")
+    [box] = [each for each in app.selectbox if each.label == "Data"]
+    app = box.set_value("clinic-b").run()
+    assert "A table of this server’s owner, public." in told(app)
+    assert "NOT PRIVATE" in told(app)
+
+
+@pytest.mark.parametrize(
+    "change", [{"bounds": [0, 0, 0, 0]}, {"columns": ["lon"] * 4}, {"publik": True}, {"url": None}]
+)
+def test_a_table_that_is_described_wrongly_is_not_offered(facts, change):
+    dpviz.Ledger().set_total("clinic-c", 1.0)
+    wrong = {key: value for key, value in {**facts, **change}.items() if value is not None}
+    assert "Visits of the clinic" not in offers(opened(wrong, "clinic-c"))
+    assert "Visits of the clinic" in offers(opened(facts, "clinic-c"))
+
+
+def test_a_table_that_is_gone_is_one_line(facts):
+    dpviz.Ledger().set_total("clinic-d", 1.0)
+    app = opened({**facts, "url": "duckdb:///gone.duckdb"}, "clinic-d")
+    [box] = [each for each in app.selectbox if each.label == "Data"]
+    app = box.set_value("clinic-d").run()
+    assert not app.exception
+    assert [each.value for each in app.error] == ["This table cannot be read at the moment."]
