@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +17,12 @@ from dpviz.errors import ReleaseError
 from dpviz.lattice import Float, Int, overlaps, volumes
 
 Int32 = NDArray[np.int32]
+
+_WHOLE: dict[str, type[np.signedinteger[Any]]] = {
+    "lo": np.int64,
+    "hi": np.int64,
+    "parent": np.int32,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +43,12 @@ class Decomposition:
     variance: Float
 
     def __post_init__(self) -> None:
-        types = {"lo": np.int64, "hi": np.int64, "parent": np.int32}
         for field in fields(self):
-            column = np.array(
-                getattr(self, field.name), dtype=types.get(field.name, np.float64), order="C"
-            )
+            given = getattr(self, field.name)
+            if field.name in _WHOLE:
+                column = _whole(field.name, given)
+            else:
+                column = np.array(given, dtype=np.float64, order="C")
             column.flags.writeable = False
             object.__setattr__(self, field.name, column)
         self._check()
@@ -162,6 +170,17 @@ def level_slices(parent: ArrayLike) -> tuple[slice, ...]:
         found.append(slice(start, stop))
         start, stop = stop, int(np.searchsorted(parent, stop))
     return tuple(found)
+
+
+def _whole(name: str, values: ArrayLike) -> NDArray[np.signedinteger[Any]]:
+    """The column as integers; a cast alone would wrap around, and make numbers of NaN."""
+    values = np.asarray(values)
+    limits = np.iinfo(_WHOLE[name])
+    if values.size and (
+        values.dtype.kind not in "iu" or values.min() < limits.min or values.max() > limits.max
+    ):
+        raise ReleaseError(f"{name} must hold whole numbers up to {limits.max:,}")
+    return np.array(values, dtype=_WHOLE[name], order="C")
 
 
 def _frozen(column: NDArray[np.generic]) -> NDArray:  # type: ignore[type-arg]

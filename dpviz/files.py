@@ -93,10 +93,10 @@ def from_arrow(table: pyarrow.Table, name: str = "table") -> Release:
         raise ReleaseError(
             f"{name}: schema {schema} is newer than this version reads ({SCHEMA}): update dpviz"
         )
-    missing = [column for column in COLUMNS if column not in table.column_names]
-    if missing:
-        raise ReleaseError(f"{name}: column {missing[0]!r} is missing")
     try:
+        missing = [column for column in COLUMNS if column not in table.column_names]
+        if missing:
+            raise ReleaseError(f"column {missing[0]!r} is missing")
         domain = Domain.from_dict(values.pop("domain"))
         columns = {column: _numbers(table[column], domain.dims) for column in COLUMNS}
         return Release(domain, Decomposition(**columns), Header.from_dict(values))

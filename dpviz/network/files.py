@@ -123,10 +123,10 @@ def from_arrow(table: pyarrow.Table, name: str = "table") -> RoadRelease:
             f"{name}: schema {schema} is newer than this version reads ({SCHEMA}): update dpviz"
         )
     needed = ("geometry", "kind", "subdomain", "count", "variance", *EDGE, *NODE)
-    missing = [column for column in needed if column not in table.column_names]
-    if missing:
-        raise ReleaseError(f"{name}: column {missing[0]!r} is missing")
     try:
+        missing = [column for column in needed if column not in table.column_names]
+        if missing:
+            raise ReleaseError(f"column {missing[0]!r} is missing")
         edges = table.filter(pc.equal(table["kind"], "edge"))
         nodes = table.filter(pc.equal(table["kind"], "node"))
         crs = str(values.pop("crs", ""))
