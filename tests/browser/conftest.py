@@ -73,7 +73,7 @@ def browser():
 
 
 @contextmanager
-def serving(script, *options, **environment):
+def serving(script, *options, log=subprocess.DEVNULL, **environment):
     """The address of a Streamlit script on a free port of this machine."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -83,8 +83,8 @@ def serving(script, *options, **environment):
     server = subprocess.Popen(
         command,
         cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
         env={**os.environ, **environment},
     )
     path = dict(zip(options[::2], options[1::2], strict=True)).get("--server.baseUrlPath", "")

@@ -1,0 +1,167 @@
+"""Planted secrets of sensitive records: none of them reaches the browser or the server's log."""
+
+import re
+import struct
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+import dpviz
+from tests.browser.conftest import ROOT, serving
+
+pytestmark = pytest.mark.browser
+
+RECORDS = 104_729
+"""How many records there are: a prime, beyond the number of nodes of any release here."""
+INSIDE = 104_711
+"""How many of them lie inside the public rectangle."""
+BOUNDS = {"west": 14.0, "south": -24.0, "east": 15.0, "north": -23.0}
+LONELY = (14.0312345678, -23.9712345678)
+"""The one record of its neighbourhood, the most westerly inside."""
+STRAY = (77.7654321987, 33.1234567891)
+"""Outside the public rectangle, and the data's own upper bound."""
+NAME = "Planted-Lovelace"
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory):
+    random = np.random.default_rng(8)
+    points = np.round(random.normal([14.6, -23.5], [0.05, 0.05], size=(RECORDS, 2)), 7)
+    points[0] = LONELY
+    points[1 : 1 + RECORDS - INSIDE] = STRAY
+    low, high = (BOUNDS["west"], BOUNDS["south"]), (BOUNDS["east"], BOUNDS["north"])
+    assert ((points >= low) & (points < high)).all(axis=1).sum() == INSIDE
+    path = tmp_path_factory.mktemp("planted") / "visits.csv"
+    rows = (f"{x:.10f},{y:.10f},{NAME} {row}" for row, (x, y) in enumerate(points))
+    path.write_text("lon,lat,name\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def encodings(value):
+    """A number as it may travel: written out in several ways, and as binary numbers."""
+    if isinstance(value, int):
+        words = [str(value), f"{value:,}"]
+        binary = [struct.pack(f"<{kind}", value) for kind in "iq"]
+    else:
+        words = [f"{value:.{digits}f}" for digits in (5, 6, 7)]
+        words += [word[:-1] for word in words]  # rounded or cut off
+        binary = []
+    return (
+        [word.encode() for word in words]
+        + binary
+        + [struct.pack(f"<{kind}", value) for kind in "fd"]
+    )
+
+
+SECRETS = {
+    "count of all": encodings(RECORDS),
+    "count inside": encodings(INSIDE),
+    "lonely x": encodings(LONELY[0]),
+    "lonely y": encodings(LONELY[1]),
+    "stray x": encodings(STRAY[0]),
+    "stray y": encodings(STRAY[1]),
+    "name": [NAME.encode()],
+}
+
+
+def found_in(content):
+    """The names of the secrets that are in some bytes."""
+    return {name for name, forms in SECRETS.items() for form in forms if form in content}
+
+
+class Traffic:
+    """Everything that a page receives, but for the app's own programs and fonts."""
+
+    def __init__(self, page):
+        self.content = []
+        page.on("websocket", lambda socket: socket.on("framereceived", self.frame))
+        page.on("response", self.response)
+
+    def frame(self, payload):
+        self.content.append(payload if isinstance(payload, bytes) else payload.encode())
+
+    def response(self, response):
+        if not re.search(r"\.(js|css|woff2|png|svg|ico)(\?|$)", response.url):
+            try:
+                self.content.append(response.body())
+            except Exception:  # a body that is gone was a redirect or cut off
+                return
+
+    @property
+    def all(self):
+        return b"\n".join(self.content)
+
+
+@pytest.mark.parametrize("value", [RECORDS, LONELY[0], STRAY[1]])
+def test_the_detector_sees_every_way_of_writing(value):
+    for form in encodings(value):
+        assert found_in(b"\x00\x01" + form + b"rest")
+    assert not found_in(b"nothing of the kind 104728 14.03 77.76")
+
+
+def uploaded(page, records):
+    """A page with the file and its public rectangle."""
+    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(records)
+    for side, value in BOUNDS.items():
+        box = page.get_by_label(side, exact=True).first
+        box.fill(str(value))
+        box.press("Enter")
+        expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+
+
+def test_the_detector_sees_the_exact_total_of_public_records(records, open_page, tmp_path):
+    """The control: where the same records are public, their count does arrive."""
+    with serving(ROOT / "app.py", DPVIZ_LEDGER=str(tmp_path / "ledger.sqlite")) as address:
+        page = open_page("about:blank")
+        traffic = Traffic(page)
+        page.goto(f"{address}/?data=Your+own+file")
+        page.get_by_role("button", name="public", exact=True).or_(
+            page.get_by_role("radio", name="public", exact=True)
+        ).first.click()
+        uploaded(page, records)
+        page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
+        expect(page.get_by_text("Exact total (public data)")).to_be_visible()
+        page.wait_for_timeout(500)
+        assert "count inside" in found_in(traffic.all)
+
+
+def test_nothing_of_sensitive_records_leaves_the_vault(records, open_page, tmp_path):
+    ledger = tmp_path / "ledger.sqlite"
+    log = tmp_path / "server.log"
+    with (
+        log.open("wb") as sink,
+        serving(ROOT / "app.py", log=sink, DPVIZ_LEDGER=str(ledger)) as address,
+    ):
+        page = open_page("about:blank")
+        traffic = Traffic(page)
+        page.goto(f"{address}/publish")
+        uploaded(page, records)
+        expect(page.get_by_text("What to expect, before paying")).to_be_visible()
+        pay = page.get_by_role("button", name="Pay and publish")
+        pay.click()
+        expect(page.get_by_text("Published.")).to_be_visible()
+        page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Receipt (JSON)").click()
+        receipt = download.value.path().read_bytes()
+        with page.expect_download() as download:
+            page.get_by_test_id("stMainBlockContainer").get_by_role(
+                "button", name="GeoParquet"
+            ).click()
+        release = dpviz.read(rename(download.value.path(), tmp_path / "release.parquet"))
+        page.wait_for_timeout(500)
+        content = traffic.all
+    assert len(content) > 100_000  # the map's cells have arrived
+    assert found_in(content) == set()
+    assert found_in(log.read_bytes()) == set()
+    assert found_in(receipt) == set()
+    assert found_in(ledger.read_bytes()) == set()
+    assert release.header.private
+    noise = release.count(release.domain.bounds).noise_sd[0]
+    assert abs(release.count(release.domain.bounds).count[0] - INSIDE) < 20 * noise
+
+
+def rename(path, target):
+    target.write_bytes(path.read_bytes())
+    return target
