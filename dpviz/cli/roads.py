@@ -37,6 +37,9 @@ Graph = Annotated[
     typer.Option(help="Public graph: NODES,EDGES tables, or one GeoJSON or GraphML file."),
 ]
 Parts = Annotated[str, typer.Option(help="A disconnected graph: refuse it, keep largest or all.")]
+Directed = Annotated[
+    bool, typer.Option("--directed", help="Edges are one-way, from src to dst or as drawn.")
+]
 Crs = Annotated[str, typer.Option(help="CRS of plain node tables; none for a plane of its own.")]
 Source = Annotated[
     str, typer.Argument(help="A file of trips, 'city', or 'generate:N' synthetic trips.")
@@ -69,6 +72,7 @@ def build(
     ] = 1,
     parts: Parts = "refuse",
     crs: Crs = "",
+    directed: Directed = False,
     drop_unknown: Annotated[
         bool, typer.Option("--drop-unknown", help="Leave out edges that the graph lacks.")
     ] = False,
@@ -93,7 +97,18 @@ def build(
     chosen = find(method, **settings(parameters))  # a bad parameter fails before reading
     writable(output, ".parquet")
     started = time.perf_counter()
-    data = open_trips(source, graph, parts, crs, unit, max_per_unit, public, drop_unknown, dataset)
+    data = open_trips(
+        source,
+        graph,
+        parts,
+        crs,
+        directed,
+        unit=unit,
+        max_per_unit=max_per_unit,
+        public=public,
+        drop_unknown=drop_unknown,
+        name=dataset,
+    )
     account = Ledger(ledger)
     release = publish(
         data,
@@ -188,6 +203,7 @@ def evaluate(
     seed: Annotated[int, typer.Option(help="Of the simulated noise, which is NOT PRIVATE.")] = 0,
     parts: Parts = "refuse",
     crs: Crs = "",
+    directed: Directed = False,
     public: Annotated[
         bool, typer.Option("--public", help="The trips are public: needed for trips from a file.")
     ] = False,
@@ -203,7 +219,7 @@ def evaluate(
         find(name)  # a bad name fails before reading
     writable(output, ".csv")
     whole = [int(length) for length in numbers(lengths, "--lengths")]
-    data = open_trips(source, graph, parts, crs, public=public)
+    data = open_trips(source, graph, parts, crs, directed, public=public)
     rows = list(
         experiments.experiment(
             data,
@@ -230,6 +246,8 @@ def open_trips(
     graph: str | None,
     parts: str = "refuse",
     crs: str = "",
+    directed: bool = False,
+    *,
     unit: str | None = None,
     max_per_unit: int = 1,
     public: bool = False,
@@ -242,10 +260,11 @@ def open_trips(
     from dpviz.network.generate import commuter_trips
 
     if source == reading.CITY and graph is None:
+        reading.read_graph(reading.CITY, directed=directed)
         return reading.city_trips()
     if graph is None:
         raise ParameterError("--graph is missing: give NODES,EDGES tables, or one file")
-    opened = reading.read_graph(*words(graph), crs=crs, parts=parts)
+    opened = reading.read_graph(*words(graph), crs=crs, parts=parts, directed=directed)
     kind, _, number = source.partition(":")
     if kind == "generate" and number.isdigit():
         return RoadData("generated", opened, commuter_trips(opened, int(number)), public=True)

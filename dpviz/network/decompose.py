@@ -78,7 +78,8 @@ def min_cut(graph: RoadGraph, workload: Paths) -> Subdomains:
     """The decomposition that cuts the queries of a workload least often (algorithm 2 of the paper).
 
     A maximum-weight matching at every node, weighted by how many queries pass from one edge to the
-    other there. At a node of two edges they are always joined (lemma 2).
+    other there. At a node of two edges they are always joined (lemma 2). In a directed graph the
+    matching is bipartite: an edge that arrives is joined to one that leaves.
     """
     weight = _crossings(graph, workload)
 
@@ -87,8 +88,10 @@ def min_cut(graph: RoadGraph, workload: Paths) -> Subdomains:
         for i, a in enumerate(darts):
             for j in range(i + 1, len(darts)):
                 b = darts[j]
-                if a >> 1 != b >> 1:
-                    edges = (min(a >> 1, b >> 1), max(a >> 1, b >> 1))
+                if _may_join(graph, a, b):
+                    # Of a directed pair the dart that arrives, an odd one, comes first.
+                    first, second = (a, b) if a & 1 or not graph.directed else (b, a)
+                    edges = _pair(graph, first >> 1, second >> 1)
                     straight = STRAIGHTNESS * _straightness(graph, a, b)
                     pairs[i, j] = weight.get((node, *edges), 0) + straight
         for i, j in _matching(len(darts), pairs):
@@ -103,21 +106,35 @@ def random_pairs(graph: RoadGraph, seed: int = 0) -> Subdomains:
 
     def drawn(node: int, darts: list[int]) -> Iterator[tuple[int, int, float]]:
         shuffled = random.permutation(darts).tolist()
-        for a, b in zip(shuffled[::2], shuffled[1::2], strict=False):
+        firsts, seconds = shuffled[::2], shuffled[1::2]
+        if graph.directed:
+            firsts, seconds = ([d for d in shuffled if d & 1 == side] for side in (1, 0))
+        for a, b in zip(firsts, seconds, strict=False):
             if a >> 1 != b >> 1:
                 yield a, b, float(random.random())
 
     return _follow(graph, drawn)
 
 
+def _may_join(graph: RoadGraph, a: int, b: int) -> bool:
+    """Whether a path may go on from one edge end to another at the same node."""
+    return a >> 1 != b >> 1 and (not graph.directed or (a ^ b) & 1 == 1)
+
+
+def _pair(graph: RoadGraph, edge: int, after: int) -> tuple[int, int]:
+    """Two edges as a key: in order of passing in a directed graph, else the lower first."""
+    return (edge, after) if graph.directed else (min(edge, after), max(edge, after))
+
+
 def _crossings(graph: RoadGraph, workload: Paths) -> dict[tuple[int, int, int], int]:
-    """ω: queries that pass from one edge to another at a node, by (node, lower edge, higher)."""
+    """ω: queries that pass from one edge to another at a node, by node and :func:`_pair`."""
     node = walk_nodes(graph, workload)
     inner = np.ones(len(node), dtype=np.bool_)
     inner[workload.start[1:][workload.length > 0] - 1] = False
     at = np.flatnonzero(inner)
     a, b = workload.edge[at], workload.edge[at + 1]
-    triples = np.column_stack([node[at], np.minimum(a, b), np.maximum(a, b)])
+    first, second = (a, b) if graph.directed else (np.minimum(a, b), np.maximum(a, b))
+    triples = np.column_stack([node[at], first, second])
     triples = triples[(node[at] >= 0) & (a != b)]
     unique, times = np.unique(triples, axis=0, return_counts=True)
     return {(p, e, f): w for (p, e, f), w in zip(unique.tolist(), times.tolist(), strict=True)}
@@ -194,7 +211,10 @@ def _follow(graph: RoadGraph, matched: Matched) -> Subdomains:
             at = mates[at ^ 1]
         return edges
 
-    for begin in np.flatnonzero(mate < 0).tolist():
+    free = np.flatnonzero(mate < 0)
+    if graph.directed:
+        free = free[free & 1 == 0]  # a path begins where its first edge does
+    for begin in free.tolist():
         walks += [] if seen[begin >> 1] else [walk(begin)]
     for edge in np.flatnonzero(~seen).tolist():
         if seen[edge]:

@@ -76,7 +76,7 @@ def to_arrow(release: RoadRelease) -> pyarrow.Table:
         "variance": column(release.noise_sd**2, nodes.variance, f64),
         "measured": column(None, release.measured, f64),
     }
-    header = {**release.header.to_dict(), "crs": graph.crs}
+    header = {**release.header.to_dict(), "crs": graph.crs, "directed": graph.directed}
     metadata = {KEY: json.dumps(header).encode(), b"geo": json.dumps(_geo(graph)).encode()}
     return pa.table(columns).replace_schema_metadata(metadata)
 
@@ -130,7 +130,8 @@ def from_arrow(table: pyarrow.Table, name: str = "table") -> RoadRelease:
         edges = table.filter(pc.equal(table["kind"], "edge"))
         nodes = table.filter(pc.equal(table["kind"], "node"))
         crs = str(values.pop("crs", ""))
-        graph, position, path = _graph(edges, crs)
+        directed = bool(values.pop("directed", False))  # files before it have none
+        graph, position, path = _graph(edges, crs, directed)
         domains = _domains(position, path)
         box = [_column(nodes, each)[:, None] for each in ("lo", "hi")]
         rest = [_column(nodes, each) for each in ("parent", "count", "variance")]
@@ -202,7 +203,7 @@ def export(release: RoadRelease, path: str | os.PathLike[str]) -> Path:
     return write_file(path, lambda temporary: Path(temporary).write_text(json.dumps(text)))
 
 
-def _graph(edges: pyarrow.Table, crs: str) -> tuple[RoadGraph, Int, Int]:
+def _graph(edges: pyarrow.Table, crs: str, directed: bool) -> tuple[RoadGraph, Int, Int]:
     """The road graph of the edge rows, their positions and their sub-domains."""
     import shapely
 
@@ -218,7 +219,8 @@ def _graph(edges: pyarrow.Table, crs: str) -> tuple[RoadGraph, Int, Int]:
     rows = rows.reshape(-1, 2)
     node_xy[rows[:, 0]] = xy[start[:-1]]
     node_xy[rows[:, 1]] = xy[start[1:] - 1]
-    graph = RoadGraph(node_id, node_xy, edge_id, rows, _column(edges, "length"), start, xy, crs)
+    length = _column(edges, "length")
+    graph = RoadGraph(node_id, node_xy, edge_id, rows, length, start, xy, crs, directed)
     return graph, _column(edges, "position"), _column(edges, "subdomain")
 
 

@@ -40,7 +40,8 @@ def commuter_trips(
             f"trips={n}, mean_edges={mean_edges:g}, hubs={hubs}: give numbers from 1"
         )
     random = np.random.default_rng([20_150, seed])
-    connected = np.unique(graph.ends[graph.ends[:, 0] != graph.ends[:, 1]])
+    joining = graph.ends[graph.ends[:, 0] != graph.ends[:, 1]]
+    connected = np.unique(joining[:, 0] if graph.directed else joining)
     if not len(connected):
         raise ParameterError("the road graph has self-loops only: trips need two nodes")
     home = random.choice(connected, min(hubs, len(connected)), replace=False)
@@ -93,7 +94,8 @@ def clustered_workload(
     """Queries of ``length`` edges through random pivots, as in the paper's experiments (§7).
 
     Two arms start at two edges of the pivot and walk away from it without using an edge twice; an
-    arm that has nowhere to go is shorter.
+    arm that has nowhere to go is shorter. On a directed graph the first arm walks against the
+    directions, so that the query passes the pivot on its way.
 
     Raises:
         ParameterError: a length below 1.
@@ -114,7 +116,10 @@ def clustered_workload(
     queries = []
     for node in np.repeat(centre, per_pivot):
         used: set[int] = set()
-        sides = [_arm(graph, offset, dart, int(node), size, used, random) for size in arms]
+        sides = [
+            _arm(graph, offset, dart, int(node), size, used, random, against=against)
+            for size, against in zip(arms, (True, False), strict=True)
+        ]
         queries.append([*reversed(sides[0]), *sides[1]])
     return Paths.of([query for query in queries if query])
 
@@ -127,6 +132,8 @@ def _arm(
     size: int,
     used: set[int],
     random: np.random.Generator,
+    *,
+    against: bool,
 ) -> list[int]:
     """A walk of up to ``size`` unused edges from a node; what it uses is added to ``used``.
 
@@ -137,7 +144,11 @@ def _arm(
     best: list[int] = []
     while len(walk) < size:
         at = nodes[-1]
-        free = [d for d in dart[offset[at] : offset[at + 1]].tolist() if d >> 1 not in used]
+        free = [
+            d
+            for d in dart[offset[at] : offset[at + 1]].tolist()
+            if d >> 1 not in used and (not graph.directed or d & 1 == against)
+        ]
         if free:
             chosen = free[int(random.integers(len(free)))]
             used.add(chosen >> 1)

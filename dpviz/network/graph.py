@@ -1,7 +1,7 @@
 """RoadGraph: the public network on which sequences run, as frozen columns.
 
 Everything here is public: nodes, edges with their geometry and length. Edges are known by their id,
-so that parallel edges and self-loops are ordinary. Roads are undirected.
+so that parallel edges and self-loops are ordinary. Roads go both ways unless the graph is directed.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ class RoadGraph:
         line_start: (m + 1,) offsets into ``line_xy``, int64.
         line_xy: (k, 2) geometry of the edges one after another, from the first end to the second.
         crs: the coordinate reference system, "" for a plane of its own.
+        directed: whether an edge is passed from its first end to its second only.
 
     Raises:
         DataError: a column of the wrong shape, an id given twice, an end that is no node, or a
@@ -49,12 +50,13 @@ class RoadGraph:
     line_start: Int
     line_xy: Float
     crs: str = ""
+    directed: bool = False
 
     def __post_init__(self) -> None:
         types = {"ends": np.int64, "line_start": np.int64}
         floats = {"xy", "length", "line_xy"}
         for field in fields(self):
-            if field.name == "crs":
+            if field.name in {"crs", "directed"}:
                 continue
             dtype = np.float64 if field.name in floats else types.get(field.name)
             column = np.array(getattr(self, field.name), dtype=dtype, order="C")
@@ -117,7 +119,7 @@ class RoadGraph:
 
     @cached_property
     def part(self) -> NDArray[np.int32]:
-        """Connected part of each node, int32 of shape (n,)."""
+        """Connected part of each node, whatever the directions, int32 of shape (n,)."""
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
@@ -125,6 +127,12 @@ class RoadGraph:
         ones = np.ones(len(self), dtype=np.int8)
         graph = coo_array((ones, (self.ends[:, 0], self.ends[:, 1])), shape=(n, n))
         return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int32)
+
+    def pair_keys(self, a: Int, b: Int) -> Int:
+        """One number per pair of node rows, the same for (b, a) unless the graph is directed."""
+        if not self.directed:
+            a, b = np.minimum(a, b), np.maximum(a, b)
+        return np.asarray(a * len(self.node_id) + b)
 
     def line(self, edge: int) -> Float:
         """Points (k, 2) of one edge row."""
@@ -169,6 +177,7 @@ class RoadGraph:
             start,
             self.line_xy[points],
             self.crs,
+            self.directed,
         )
 
     def connected(self, parts: str = "refuse") -> RoadGraph:
@@ -203,6 +212,7 @@ def road_graph(
     *,
     crs: str = "",
     parts: str = "refuse",
+    directed: bool = False,
 ) -> RoadGraph:
     """A road graph from two tables, with straight edges.
 
@@ -212,6 +222,7 @@ def road_graph(
             (straight-line distance by default).
         crs: the coordinate reference system, "" for a plane of its own.
         parts: what to do with a disconnected graph; see :meth:`RoadGraph.connected`.
+        directed: whether edges run from ``src`` to ``dst`` only.
 
     Raises:
         DataError: a missing column, an edge that names a missing node, or see :class:`RoadGraph`.
@@ -257,7 +268,8 @@ def road_graph(
         # Two nodes at one place, or a self-loop, still need a positive length.
         length = np.maximum(length, 1e-9 * max(float(length.max(initial=0.0)), 1e-300))
     start = np.arange(0, 2 * len(ends) + 1, 2)
-    graph = RoadGraph(node_id, xy, edge_id, ends, length, start, lines.reshape(-1, 2), crs)
+    points = lines.reshape(-1, 2)
+    graph = RoadGraph(node_id, xy, edge_id, ends, length, start, points, crs, directed)
     return graph.connected(parts)
 
 

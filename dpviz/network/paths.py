@@ -75,19 +75,20 @@ class Paths:
 def walk_nodes(graph: RoadGraph, paths: Paths) -> Int:
     """The node through which each item of ``paths.edge`` is left, int64; −1 in what is no path.
 
-    A path enters an edge at one end and leaves it at the other; parallel edges leave two choices at
-    the start, of which the first that works is taken.
+    A path enters an edge at one end (of a directed graph: the first) and leaves it at the other;
+    parallel edges leave two choices at the start, of which the first that works is taken.
     """
     ends = graph.ends
     length, first = paths.length, paths.start[:-1]
     # possible[i, b]: the walk can have reached item i so that it leaves at end b of its edge.
     possible = np.zeros((len(paths.edge), 2), dtype=np.bool_)
     longest = int(length.max(initial=0))
-    possible[first[length > 0]] = True
+    sides = (0,) if graph.directed else (0, 1)  # ends at which an edge may be entered
+    possible[first[length > 0], 1 - np.array(sides)[:, None]] = True
     for step in range(1, longest):
         item = first[length > step] + step
         here, before = ends[paths.edge[item]], ends[paths.edge[item - 1]]
-        for enter in (0, 1):
+        for enter in sides:
             for leave in (0, 1):
                 fits = possible[item - 1, leave] & (before[:, leave] == here[:, enter])
                 possible[item, 1 - enter] |= fits
@@ -171,8 +172,7 @@ def match_nodes(graph: RoadGraph, paths: Sequence[Sequence[object]]) -> Paths:
     Raises:
         DataError: a node that the graph lacks, or two nodes in a row without an edge.
     """
-    low, high = graph.ends.min(axis=1), graph.ends.max(axis=1)
-    key = low * len(graph.node_id) + high
+    key = graph.pair_keys(*graph.ends.T)
     order = np.lexsort([graph.length, key])
     keys, first = np.unique(key[order], return_index=True)
     edges = order[first]
@@ -180,7 +180,7 @@ def match_nodes(graph: RoadGraph, paths: Sequence[Sequence[object]]) -> Paths:
     for number, names in enumerate(paths):
         nodes = np.array([graph.node_row(name) for name in names], dtype=np.int64)
         a, b = nodes[:-1], nodes[1:]
-        wanted = np.minimum(a, b) * len(graph.node_id) + np.maximum(a, b)
+        wanted = graph.pair_keys(a, b)
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         lost = keys[at] != wanted
         if lost.any():

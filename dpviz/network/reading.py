@@ -24,7 +24,9 @@ CITY = "city"
 ID_FIELDS = ("edge", "id", "osmid", "fid")
 
 
-def read_graph(*sources: str | os.PathLike[str], crs: str = "", parts: str = "refuse") -> RoadGraph:
+def read_graph(
+    *sources: str | os.PathLike[str], crs: str = "", parts: str = "refuse", directed: bool = False
+) -> RoadGraph:
     """A public road graph.
 
     Args:
@@ -33,23 +35,26 @@ def read_graph(*sources: str | os.PathLike[str], crs: str = "", parts: str = "re
             file (nodes with x and y, or lon and lat), or "city".
         crs: CRS of plain tables and GraphML, "" for a plane of its own; GeoJSON is in EPSG:4326.
         parts: what to do with a disconnected graph; see :meth:`RoadGraph.connected`.
+        directed: whether edges run from ``src`` to ``dst`` only, or as their lines are drawn.
 
     Raises:
         DataError: a file that cannot be read as a road graph.
     """
     if len(sources) == 1 and str(sources[0]) == CITY:
+        if directed:
+            raise DataError("the built-in city's streets go both ways: leave out directed")
         return city()
     paths = [_existing(source) for source in sources]
     if len(paths) == 2:
         nodes, edges = (_columns(path) for path in paths)
-        return road_graph(nodes, edges, crs=crs, parts=parts)
+        return road_graph(nodes, edges, crs=crs, parts=parts, directed=directed)
     if len(paths) != 1:
         raise DataError(f"{len(paths)} files for a road graph: give nodes and edges, or one file")
     ending = paths[0].suffix.lower()
     if ending in {".geojson", ".json"}:
-        return graph_from_lines(paths[0]).connected(parts)
+        return graph_from_lines(paths[0], directed).connected(parts)
     if ending == ".graphml":
-        return graph_from_graphml(paths[0], crs).connected(parts)
+        return graph_from_graphml(paths[0], crs, directed).connected(parts)
     raise DataError(
         f"{paths[0].name}: one file must be .geojson or .graphml; tables come as nodes and edges"
     )
@@ -75,7 +80,7 @@ def city_trips() -> RoadData:
     return RoadData(CITY, city(), commuter_trips(city(), CITY_TRIPS), public=True)
 
 
-def graph_from_lines(path: Path) -> RoadGraph:
+def graph_from_lines(path: Path, directed: bool = False) -> RoadGraph:
     """A graph from GeoJSON lines: ends at the same coordinates are one node.
 
     Raises:
@@ -107,13 +112,14 @@ def graph_from_lines(path: Path) -> RoadGraph:
         edge_id = np.array([str(each.get(field)) for each in properties])
         if np.char.isdigit(edge_id).all() and np.char.str_len(edge_id).max() < 18:
             edge_id = edge_id.astype(np.int64)
-    return RoadGraph(
-        np.arange(len(node_xy)), node_xy, edge_id, ends, length, start, xy, "EPSG:4326"
-    )
+    names = np.arange(len(node_xy))
+    return RoadGraph(names, node_xy, edge_id, ends, length, start, xy, "EPSG:4326", directed)
 
 
-def graph_from_graphml(path: Path, crs: str = "") -> RoadGraph:
-    """A graph from GraphML; every edge of a multigraph is one edge, direction is ignored.
+def graph_from_graphml(path: Path, crs: str = "", directed: bool = False) -> RoadGraph:
+    """A graph from GraphML; every edge of a multigraph is one edge.
+
+    Its own word on directions is ignored: ``directed`` decides, and takes sources and targets.
 
     Raises:
         DataError: not GraphML, or nodes without coordinates.
@@ -148,7 +154,7 @@ def graph_from_graphml(path: Path, crs: str = "") -> RoadGraph:
         edges["edge"] = identifiers
     if listed and all("length" in each[3] for each in listed):
         edges["length"] = [float(each[3]["length"]) for each in listed]
-    return road_graph(nodes, edges, crs=crs, parts="all")
+    return road_graph(nodes, edges, crs=crs, parts="all", directed=directed)
 
 
 def read_trips(

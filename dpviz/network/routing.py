@@ -19,17 +19,16 @@ class Router:
 
         self.graph = graph
         n = len(graph.node_id)
-        low, high = graph.ends.min(axis=1), graph.ends.max(axis=1)
-        key = low * n + high
+        key = graph.pair_keys(*graph.ends.T)
         order = np.lexsort([graph.length, key])
-        order = order[low[order] != high[order]]  # a self-loop shortens nothing
+        order = order[graph.ends[order, 0] != graph.ends[order, 1]]  # a self-loop shortens nothing
         self._keys, first = np.unique(key[order], return_index=True)
         self._edges = order[first]
-        a, b = low[self._edges], high[self._edges]
+        a, b = graph.ends[self._edges].T
         weight = graph.length[self._edges]
-        self._matrix: Any = csr_array(
-            (np.r_[weight, weight], (np.r_[a, b], np.r_[b, a])), shape=(n, n)
-        )
+        if not graph.directed:
+            weight, a, b = np.r_[weight, weight], np.r_[a, b], np.r_[b, a]
+        self._matrix: Any = csr_array((weight, (a, b)), shape=(n, n))
 
     def tree(self, sources: Int, limit: float = np.inf) -> tuple[Float, Int]:
         """Distances and predecessors (s, n) from s nodes; predecessors are negative where none."""
@@ -41,8 +40,8 @@ class Router:
         return np.asarray(distance), np.asarray(before, dtype=np.int64)
 
     def edges_between(self, a: Int, b: Int) -> Int:
-        """The shortest edge row between neighbouring nodes."""
-        wanted = np.minimum(a, b) * len(self.graph.node_id) + np.maximum(a, b)
+        """The shortest edge row from one node to the next."""
+        wanted = self.graph.pair_keys(a, b)
         return np.asarray(self._edges[np.searchsorted(self._keys, wanted)])
 
     def paths(self, before: Int, row: Int, target: Int) -> Paths:
@@ -81,4 +80,6 @@ def shortest_path(graph: RoadGraph, source: object, target: object) -> Int:
         raise DataError(f"no path joins nodes {source!s} and {target!s}: choose nodes of one part")
     router = Router(graph)
     _, before = router.tree(np.array([a]))
+    if before[0, b] < 0:
+        raise DataError(f"no path leads from node {source!s} to {target!s}: choose other nodes")
     return router.paths(before, np.array([0]), np.array([b]))[0]
