@@ -40,7 +40,13 @@ def release_scene(
     bounds, ends = domain_bounds(releases[0].domain), scale_ends(*releases)
     two = len(releases) == 2
     maps = [
-        cells(release, ends=ends, id=f"cells-{side}", side=side if two else None, title=label)
+        cells(
+            release,
+            ends=ends,
+            id=f"cells-{side}",
+            side=side if two else None,
+            title=label if two else "",
+        )
         for release, label, side in zip(releases, labels, SIDES, strict=False)
     ]
     backdrop = [river()] if is_city(releases[0]) else []

@@ -12,6 +12,7 @@ import streamlit as st
 from dpviz.errors import DpvizError
 from dpviz.evaluation.tradeoff import epsilon_for, half_width
 from dpviz.evaluation.truth import exact_counts
+from dpviz.query import INTERVAL_SDS
 from dpviz.release import Release
 from dpviz.render import rounded, with_noise
 from dpviz.render.projection import from_degrees
@@ -71,6 +72,7 @@ def answer_columns(
     for place, answer in zip(st.columns(2), found, strict=True):
         with place:
             off = answer.count - exact
+            spread = INTERVAL_SDS * answer.uniformity_sd
             share = f" ({abs(off) / exact:.1%})" if exact else ""
             st.caption(
                 f"{answer.side} · noisy count", help="± the 95 % interval of the noise alone"
@@ -79,7 +81,7 @@ def answer_columns(
             st.markdown(f"###### {plain(number)}")
             st.markdown(
                 f"**Error:** {plain(f'{off:+,.0f}')}{share}  \n"
-                f"**Uniformity:** ± {rounded(2 * answer.uniformity_sd, 0)}  \n"
+                f"**Uniformity:** ± {rounded(spread, spread)}  \n"
                 f"**Nodes used:** {answer.nodes:,}"
             )
     st.markdown(f"**Exact count (public data):** {exact:,}")

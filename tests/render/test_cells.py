@@ -87,7 +87,7 @@ def test_other_crs_are_drawn_in_degrees():
 
 
 def test_four_dimensions_are_refused_by_name():
-    nodes = Decomposition(np.zeros((1, 4)), np.full((1, 4), 4), [-1], [1.0], [1.0])
+    nodes = Decomposition(np.zeros((1, 4), int), np.full((1, 4), 4), [-1], [1.0], [1.0])
     header = Header("test", {}, private=False, guarantee="NOT PRIVATE", epsilon=1.0)
     with pytest.raises(ValueError, match="4 dimensions has no cells"):
         cells(Release(Domain((0,) * 4, (1,) * 4), nodes, header))

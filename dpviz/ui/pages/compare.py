@@ -10,9 +10,9 @@ import streamlit as st
 from dpviz.build import build
 from dpviz.errors import DpvizError
 from dpviz.release import Release
-from dpviz.render import Camera, Scene, cells, density_legend, scale_ends
-from dpviz.render.basemap import outlines, river
+from dpviz.render import Camera, Scene
 from dpviz.render.cells import domain_bounds
+from dpviz.render.view import release_scene
 from dpviz.ui import permalink
 from dpviz.ui.answers import as_csv, rectangle_form
 from dpviz.ui.comparison import answer_columns
@@ -38,7 +38,6 @@ class View:
     key: tuple[Any, ...]
     releases: tuple[Release, Release]
     labels: tuple[str, str]
-    ends: tuple[float, float]
 
 
 def page() -> None:
@@ -120,7 +119,7 @@ def _view(source: Source, choices: list[Choice]) -> View:
         del built[key]
     first, second = (built[key] for key in keys)
     labels = (_label(choices[0]), _label(choices[1]))
-    return View(tuple(keys), (first, second), labels, scale_ends(first, second))
+    return View(tuple(keys), (first, second), labels)
 
 
 def _scene(view: View, source: Source, mode: Any) -> Scene:
@@ -128,30 +127,14 @@ def _scene(view: View, source: Source, mode: Any) -> Scene:
     kept = st.session_state.get(f"{KEY}.scene")
     if kept is not None and kept[0] == (view.key, mode):
         return kept[1]  # type: ignore[no-any-return]
-    first, second = view.releases
-    bounds = domain_bounds(first.domain)
     saved = st.session_state.get(f"{KEY}.camera")
     camera = (
         Camera(longitude=saved[0], latitude=saved[1], zoom=saved[2], key=source.key)
         if saved
-        else Camera(bounds=bounds, key=source.key)
+        else Camera(bounds=domain_bounds(view.releases[0].domain), key=source.key)
     )
     labels = [f"{side}: {label}" for side, label in zip("AB", view.labels, strict=True)]
-    scene = Scene(
-        marks=[
-            cells(first, ends=view.ends, id="cells-a", side="left", title=labels[0]),
-            cells(second, ends=view.ends, id="cells-b", side="right", title=labels[1]),
-            *outlines(bounds),
-            *([river()] if source.backdrop else []),
-        ],
-        camera=camera,
-        legend=density_legend(view.ends),
-        mode=mode,
-        labels=labels,
-        tools=("rect",),
-        domain=bounds,
-        description=f"Two maps of noisy density: {labels[0]}; {labels[1]}",
-    )
+    scene = release_scene(view.releases, labels, mode=mode, camera=camera)
     st.session_state[f"{KEY}.scene"] = ((view.key, mode), scene)
     return scene
 

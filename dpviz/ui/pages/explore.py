@@ -14,9 +14,9 @@ from dpviz.evaluation.truth import exact_total
 from dpviz.progress import Progress
 from dpviz.query import INTERVAL_SDS
 from dpviz.release import Release
-from dpviz.render import Camera, Scene, boxes, cells, density_legend, scale_ends, with_noise
-from dpviz.render.basemap import outlines, river
+from dpviz.render import Camera, Scene, with_noise
 from dpviz.render.cells import domain_bounds
+from dpviz.render.view import release_scene
 from dpviz.ui import permalink
 from dpviz.ui.account import paid_build
 from dpviz.ui.answers import answer_panel, history_table, rectangle_form
@@ -150,18 +150,8 @@ def _kept(key: tuple[Any, ...], source: Source, make: Callable[[], Release]) -> 
 
 
 def _scene(release: Release, source: Source) -> Scene:
-    bounds = domain_bounds(release.domain)
-    ends = scale_ends(release)
-    backdrop = [river()] if source.backdrop else []
-    frame = boxes("domain", [bounds], themed=150, width=1.2)
-    return Scene(
-        marks=[cells(release, ends=ends), frame, *outlines(bounds), *backdrop],
-        camera=Camera(bounds=bounds, key=source.key),
-        legend=density_legend(ends),
-        tools=("rect",),
-        domain=bounds,
-        description=f"Map of noisy density: {release.header.guarantee}",
-    )
+    camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
+    return release_scene([release], [release.header.guarantee], camera=camera)
 
 
 def _placed(view: View, source: Source) -> View:
