@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -21,11 +20,12 @@ _UNREACHABLE = (
     "the password may come from PGPASSWORD or ~/.pgpass"
 )
 
-# One row of COPY … (FORMAT binary) with two columns of type bigint, none of them missing.
-_ROW = np.dtype(
-    [("fields", ">i2"), ("size", ">i4"), ("cell", ">i8"), ("size_2", ">i4"), ("n", ">i8")]
-)
-_HEAD, _TAIL = 19, 2
+_IN_BLOCKS = """
+SELECT string_agg(int8send(cell) || int8send(n), ''::bytea) FROM (
+  SELECT cell, n, (row_number() OVER () - 1) / 65536 AS block FROM ({query}) AS counted (cell, n)
+) AS numbered GROUP BY block
+"""
+"""Rows as blocks of big-endian numbers, since a driver takes rows one by one."""
 
 
 class Postgres:
@@ -79,18 +79,19 @@ class Postgres:
         return None
 
     def rows(self, query: str) -> Rows:
-        """Run a query that gives two columns of whole numbers; they come as binary columns."""
-        received = BytesIO()
+        """Run a query that gives two columns of whole numbers."""
         with (
             refused(self.title, f"{NOT_NUMBERS}, or are points"),
-            self._engine.cursor() as cursor,
-            cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT binary)".encode()) as copy,
+            self._engine.cursor("dpviz", binary=True) as cursor,
         ):
-            for block in copy:
-                received.write(block)
-        raw = received.getbuffer()
-        rows = np.frombuffer(raw[_HEAD : len(raw) - _TAIL], dtype=_ROW)
-        return rows["cell"].astype(np.int64), rows["n"].astype(np.int64)
+            cursor.itersize = 16
+            cursor.execute(_IN_BLOCKS.format(query=query).encode())
+            blocks = [np.frombuffer(block, dtype=">i8").reshape(-1, 2) for (block,) in cursor]
+        cells, counts = (
+            np.concatenate([np.empty(0, np.int64), *(block[:, axis] for block in blocks)])
+            for axis in (0, 1)
+        )
+        return cells.astype(np.int64, copy=False), counts.astype(np.int64, copy=False)
 
     def fraction(self) -> float:
         """PostgreSQL does not tell how far a query is."""
