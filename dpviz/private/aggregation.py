@@ -92,9 +92,9 @@ def engine_index(
         also = engine.part(unit, number) if unit is not None else None
         text = query.sql(relation, engine.dialect, salt, also)
         limited = f"{text}\nLIMIT {MAX_CELLS + 1}"
-        rows = watched(engine, limited, chosen.progress, number / parts, 1 / parts)
-        counted = index_of_rows(rows, domain, query.bits)
-        del rows  # as large as the index
+        counted = index_of_rows(
+            watched(engine, limited, chosen.progress, number / parts, 1 / parts), domain, query.bits
+        )
         index = counted if index is None else index.merged(counted)
         if len(index.codes) > MAX_CELLS:
             raise too_many(query.bits)
@@ -120,6 +120,7 @@ def index_of_rows(rows: Rows, domain: Domain, bits: int) -> PointIndex:
         block = slice(start, start + BLOCK)
         steps = np.column_stack([(cell[block] >> (bits * place)) & mask for place in places])
         codes[block] = morton(steps)
+    del rows, cell  # as large as the index
     return PointIndex.from_codes(domain, codes, count, bits)
 
 

@@ -33,7 +33,8 @@ class PointIndex:
     def __init__(self, domain: Domain, codes: Codes, weights: Int) -> None:
         self.domain = domain
         self.codes = codes
-        self.cumulative = np.concatenate([[0], np.cumsum(weights, dtype=np.int64)])
+        self.cumulative = np.zeros(len(codes) + 1, dtype=np.int64)
+        np.cumsum(weights, out=self.cumulative[1:])
         for column in (self.codes, self.cumulative):
             column.flags.writeable = False
 
@@ -62,17 +63,19 @@ class PointIndex:
             bits: bits per axis of the codes, the lattice's own if None.
         """
         codes, counts = _in_order(codes, weights)
+        shift = np.uint64(0 if bits is None else domain.dims * (domain.bits - bits))
         first = np.ones(len(codes), dtype=np.bool_)
         np.not_equal(codes[1:], codes[:-1], out=first[1:])
+        if counts is not None and first.all() and counts.all():
+            codes <<= shift  # an engine's rows, tens of millions: no copies
+            return cls(domain, codes, counts)
         starts = np.flatnonzero(first)
         if counts is None:
             totals = np.diff(np.append(starts, len(codes)))
         else:
             totals = np.add.reduceat(counts, starts) if len(starts) else counts
         kept = totals > 0
-        shift = 0 if bits is None else domain.dims * (domain.bits - bits)
-        unique = codes[starts[kept]] << np.uint64(shift)
-        return cls(domain, unique, totals[kept].astype(np.int64))
+        return cls(domain, codes[starts[kept]] << shift, totals[kept].astype(np.int64))
 
     @property
     def digest(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from dpviz.errors import DataError
 from dpviz.private.engines.base import NOT_NUMBERS, Rows, no_points, refused
 from dpviz.private.tables.base import Column
 
-MEMORY = "3GB"
+MEMORY = "2GB"
 """What DuckDB may hold in memory; beyond it, it spills to a temporary folder of its own."""
 
 
