@@ -20,7 +20,7 @@ SIDES: tuple[Side, Side] = ("left", "right")
 
 def release_scene(
     releases: Sequence[Release],
-    labels: Sequence[str],
+    labels: Sequence[str] = ("",),
     *,
     mode: Literal["side", "swipe"] = "swipe",
     camera: Camera | None = None,
@@ -29,7 +29,7 @@ def release_scene(
 
     Args:
         releases: one, or two of the same domain; 2-D.
-        labels: one each.
+        labels: one each, to tell two apart.
         mode: how two are shown.
         camera: where to look first; the whole domain by default.
 
@@ -49,6 +49,10 @@ def release_scene(
         )
         for release, label, side in zip(releases, labels, SIDES, strict=False)
     ]
+    told = [
+        f"{label}: {release.header.guarantee}" if two else release.header.guarantee
+        for release, label in zip(releases, labels, strict=True)
+    ]
     backdrop = [river()] if is_city(releases[0]) else []
     frame = boxes("domain", [bounds], themed=150, width=1.2)
     return Scene(
@@ -59,7 +63,7 @@ def release_scene(
         labels=labels if two else (),
         tools=("rect",),
         domain=bounds,
-        description=f"Map of noisy density: {'; '.join(labels)}",
+        description=f"Map of noisy density: {'; '.join(told)}",
     )
 
 

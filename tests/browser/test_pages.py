@@ -79,3 +79,18 @@ def test_a_camera_beyond_the_earth_is_brought_back(open_page, app):
     found = page.get_by_test_id("dpviz-map").first.evaluate(camera)
     assert (found["longitude"], found["latitude"]) == (180, -85)
     assert 10 < found["zoom"] <= 22
+
+
+def test_all_that_a_page_can_unfold_is_open_to_everyone(app, open_page):
+    page = open_page(f"{app}/?data=city-50k&rect=14.5,-24.0,14.7,-23.8")
+    settled(page)
+    page.get_by_text("Exact count (public data)").wait_for()
+    closed = page.locator("[data-testid=stExpander] details:not([open]) > summary")
+    assert closed.count() >= 5
+    while closed.count():
+        closed.first.click()
+    settled(page)
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        settled(page)
+        assert violations(page) == []

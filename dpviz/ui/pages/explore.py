@@ -151,7 +151,7 @@ def _kept(key: tuple[Any, ...], source: Source, make: Callable[[], Release]) -> 
 
 def _scene(release: Release, source: Source) -> Scene:
     camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
-    return release_scene([release], [release.header.guarantee], camera=camera)
+    return release_scene([release], camera=camera)
 
 
 def _placed(view: View, source: Source) -> View:

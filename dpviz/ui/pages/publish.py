@@ -99,7 +99,7 @@ def _made(source: Source, choice: Choice, purpose: str) -> Made | None:
 
     made = paid_build(KEY, source.handle.name, choice.epsilon, make, label="Pay and publish")
     if made is not None:
-        scene = release_scene([made], [plain(made.header.guarantee)])
+        scene = release_scene([made])
         st.session_state[f"{KEY}.made"] = Made(source.key, made, scene)
         st.session_state[f"{KEY}.rect"] = None
     kept: Made | None = st.session_state.get(f"{KEY}.made")

@@ -333,7 +333,7 @@ export class MapApp {
   savePicture() {
     this.deck.redraw('picture'); // in this very frame, or the buffer is empty
     savePicture(this.canvasHost.querySelector('canvas'), {
-      legend: this.legendSpec, theme: this.theme, root: this.root, names: this.names,
+      legend: this.legendSpec, theme: this.theme, root: this.root, names: this.names, caption: this.root.getAttribute('aria-label'),
       attribution: this.attribution.textContent,
     });
   }

@@ -1,9 +1,9 @@
-/** The map as a PNG file: the canvas on its background, with the names of its sides and the legend. */
+/** The map as a PNG file: the canvas on its background, with its caption, the names of its sides and the legend. */
 import {h} from './dom.js';
 import {css} from './palette.js';
 
 /** Composes and downloads; `canvas` must have been drawn in this very frame. */
-export function savePicture(canvas, {legend, theme, root, names, attribution}) {
+export function savePicture(canvas, {legend, theme, root, names, caption, attribution}) {
   const scale = canvas.width / root.clientWidth;
   const page = getComputedStyle(root);
   const picture = h('canvas', {width: canvas.width, height: canvas.height});
@@ -15,14 +15,24 @@ export function savePicture(canvas, {legend, theme, root, names, attribution}) {
   const size = {width: root.clientWidth, height: root.clientHeight};
   const style = {ink: page.color, paper: page.getPropertyValue('--st-background-color') || '#fff'};
   if (legend) drawLegend(pen, legend, theme, style, size);
-  const name = names.slice(0, 2);
-  name.forEach((text, i) => write(pen, text, i ? size.width - 10 : 10, 20, style.ink, i ? 'right' : 'left'));
+  tag(pen, caption, 10, 20, style, size.width - 20);
+  names.slice(0, 2).forEach((text, i) => tag(pen, text, i ? size.width / 2 + 10 : 10, 46, style, size.width / 2 - 20));
   write(pen, attribution, size.width - 10, size.height - 8, style.ink, 'right');
   picture.toBlob(blob => {
     const link = h('a', {href: URL.createObjectURL(blob), download: 'map.png'});
     link.click();
     URL.revokeObjectURL(link.href);
   });
+}
+
+/** Text on paper of its own, no wider than `most` pixels: a map of any colour lies below. */
+function tag(pen, text, x, y, {ink, paper}, most) {
+  pen.font = '12px sans-serif';
+  pen.fillStyle = paper;
+  pen.fillRect(x - 4, y - 14, Math.min(pen.measureText(text).width, most) + 8, 20);
+  pen.textAlign = 'left';
+  pen.fillStyle = ink;
+  pen.fillText(text, x, y, most);
 }
 
 function write(pen, text, x, y, ink, align = 'left', weight = '') {
