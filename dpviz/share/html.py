@@ -63,7 +63,8 @@ def map_page(
         "height": HEIGHT,
         "tools": list(scene.tools) if live else [],
         "columns": packer.index,
-        "trees": [_tree(packer, f"tree{at}", each) for at, each in enumerate(releases)],
+        # Without degrees there is nothing to compute with: saved answers only.
+        "trees": [_tree(packer, f"tree{at}", each) for at, each in enumerate(releases) if live],
         "labels": names if len(names) == 2 else [],
         "names": names,
         "domainBox": {"lower": releases[0].domain.lower, "upper": releases[0].domain.upper},

@@ -124,6 +124,18 @@ def test_two_maps_swipe_and_stand_side_by_side(open_file, releases):
     assert json.loads(found.get_attribute("data-shape"))["rect"] == list(RECT)
 
 
+def test_a_projected_domain_shows_its_rectangles_and_computes_nothing(open_file):
+    metres = dpviz.Domain((300_000.0, 200_000.0), (600_000.0, 500_000.0), crs="EPSG:27700")
+    points = np.random.default_rng(3).uniform((4e5, 3e5), (5e5, 4e5), (2_000, 2))
+    release = dpviz.build(dpviz.from_points(points, metres, public=True), epsilon=1.0, seed=0)
+    page = open_file(map_page([release], rects=[(-1.5, 52.5, -1.0, 53.0)]))
+    found = the_map(page)
+    assert shape(found)["rect"] == [-1.5, 52.5, -1, 53]
+    expect(page.get_by_test_id("dpviz-answer")).to_have_count(0)
+    expect(page.get_by_text("Look around")).to_be_visible()
+    expect(page.get_by_test_id("dpviz-draw")).to_have_count(0)
+
+
 def test_names_in_a_file_are_never_markup(open_file, releases):
     page = open_file(map_page(releases[:1], labels=[EVIL], title=EVIL, rects=[RECT]))
     the_map(page)

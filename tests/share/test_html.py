@@ -160,7 +160,8 @@ def test_a_projected_domain_has_saved_answers_but_no_live_ones(records):
     points = np.random.default_rng(3).uniform((4e5, 3e5), (5e5, 4e5), (2_000, 2))
     release = dpviz.build(dpviz.from_points(points, metres), epsilon=1.0)
     page = map_page([release], rects=[(-1.5, 52.5, -1.0, 53.0)])
-    assert json.loads(element(page, "scene"))["tools"] == []
+    spec = json.loads(element(page, "scene"))
+    assert spec["tools"] == spec["trees"] == []
     assert "Ask the map" not in page
     assert '<th scope="col">Rectangle' in page
     assert DOMAIN.crs == "EPSG:4326"

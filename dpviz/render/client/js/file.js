@@ -40,7 +40,7 @@ class FileMap {
 
   /** Two maps: one over the other, or beside each other. */
   modes() {
-    if (this.trees.length < 2) return;
+    if (this.spec.mode === 'single') return;
     const buttons = Object.entries(MODES).map(([mode, text]) => h('button', {
       type: 'button', 'aria-pressed': String(mode === this.spec.mode),
       onclick: () => {
@@ -58,11 +58,11 @@ class FileMap {
     if (byId('map').getBoundingClientRect().top < 0) byId('map').scrollIntoView();
   }
 
-  /** Answers a shape; null for none. */
+  /** Answers a shape, null for none; a file whose domain is not in degrees has no trees, and only shows it. */
   asked(shape) {
-    const answers = shape && this.answers(shape.rect);
+    const answers = shape && this.trees.length ? this.answers(shape.rect) : null;
     this.app.showOverlay({...this.outlines(answers), shape: {seq: this.pushed, value: shape}}, {});
-    byId('hint').hidden = Boolean(shape);
+    byId('hint').hidden = Boolean(answers);
     const said = !answers ? [] : answers.includes(null)
       ? [h('p', {}, 'This rectangle lies outside the domain: draw one inside the frame.')]
       : answers.map((answer, i) => answerElement(this.spec.names[i], answer, this.spec.interval));
