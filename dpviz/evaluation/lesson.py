@@ -1,0 +1,248 @@
+"""What the lessons show: exact neighbourhoods, mechanisms drawn again and again. PUBLIC data only.
+
+Every function that takes a handle refuses data that are not declared public; the others work on
+plain numbers. All noise is simulated.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpviz.build import build
+from dpviz.errors import PrivacyError
+from dpviz.evaluation.truth import exact_counts
+from dpviz.lattice import Float, Int
+from dpviz.private.budget import Budget
+from dpviz.private.mechanisms import SimulatedNoise, geometric
+from dpviz.query import range_count
+
+if TYPE_CHECKING:
+    from dpviz.private.handle import DataHandle
+    from dpviz.release import Release
+
+METRES = 111_320.0
+"""Metres in one degree of latitude, to 0.6 % anywhere."""
+
+NOISELESS = 1e6
+"""An ε at which the geometric mechanism's noise is 0 but for odds of e^(−10^6)."""
+
+Rect = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A rectangle whose eastward move over a few metres meets exactly one record.
+
+    Attributes:
+        rect: where it starts, in degrees.
+        step: one metre in degrees of longitude.
+        counts: exact counts after 0, 1, … metres.
+        found: the move, in metres, that first holds the record.
+        person: longitude and latitude of the record.
+    """
+
+    rect: Rect
+    step: float
+    counts: tuple[int, ...]
+    found: int
+    person: tuple[float, float]
+
+    def moved(self, metres: float) -> Rect:
+        """The rectangle after a move to the east."""
+        west, south, east, north = self.rect
+        return west + metres * self.step, south, east + metres * self.step, north
+
+
+def records(handle: DataHandle, rect: Rect | None = None) -> Float:
+    """Coordinates (n, 2) of the records in a rectangle, one row for each place that has any.
+
+    Raises:
+        PrivacyError: the data set is not declared public.
+    """
+    _public(handle)
+    step = 0.5  # the middle of a lattice cell
+    places: Float = handle.domain.to_coordinates(handle._index.cells + step)
+    if rect is None:
+        return places
+    west, south, east, north = rect
+    inside = (places[:, 0] >= west) & (places[:, 0] < east)
+    return places[inside & (places[:, 1] >= south) & (places[:, 1] < north)]
+
+
+def lone_record(handle: DataHandle, *, wide: float = 200.0, metres: int = 8) -> Spot:
+    """The record nearest to the busiest place that a moving rectangle singles out.
+
+    Args:
+        handle: public data in degrees.
+        wide: side of the rectangle in metres.
+        metres: of the move; the rectangle meets the record in the middle of it.
+
+    Raises:
+        PrivacyError: the data set is not declared public.
+    """
+    places = records(handle)
+    middle = np.median(places, axis=0)
+    order = np.argsort(((places - middle) ** 2).sum(axis=1))
+    step = 1.0 / (METRES * math.cos(math.radians(float(middle[1]))))
+    half = wide / 2 / METRES
+    late = metres // 2
+    for x, y in places[order].tolist():
+        east = x - (late - 0.5) * step  # the edge meets the record between two whole metres
+        rect = (east - wide * step, y - half, east, y + half)
+        moves = np.arange(metres + 1)[:, None] * step * np.array([1, 0, 1, 0])
+        counts = tuple(exact_counts(handle, np.array(rect) + moves).tolist())
+        change = np.diff(counts)
+        if change[late - 1] == 1 and np.count_nonzero(change) == 1 and counts[0] >= 5:
+            return Spot(rect, step, counts, late, (x, y))
+    raise PrivacyError("no record of this data set stands alone: choose another one")
+
+
+def noisy_counts(count: int, epsilon: float, n: int, seed: int) -> Int:
+    """One exact count through the geometric mechanism in n independent worlds: int64 (n,).
+
+    In each world it is published once, for ε. Simulated, for lessons.
+    """
+    share = Budget(epsilon).spend(epsilon, "lesson")
+    return geometric(SimulatedNoise(seed), share, np.full(n, count))[0]
+
+
+def geometric_probability(distance: ArrayLike, epsilon: float) -> Float:
+    """P(noise = k) of the geometric mechanism: (1 − a)/(1 + a)·a^|k| with a = e^(−ε).
+
+    >>> float(geometric_probability(0, 1.0).round(4))
+    0.4621
+    """
+    a = math.exp(-epsilon)
+    k = np.abs(np.asarray(distance, dtype=np.float64))
+    return np.asarray(-math.expm1(-epsilon) / (1 + a) * np.exp(-epsilon * k))
+
+
+@dataclass(frozen=True)
+class Worlds:
+    """Histograms of one published count with and without a record.
+
+    Attributes:
+        value: the lowest value of each bin.
+        width: values in a bin.
+        without, with_one: draws in each bin.
+        likely: exact probability of each bin, without and with, shape (2, bins).
+    """
+
+    value: Int
+    width: int
+    without: Int
+    with_one: Int
+    likely: Float
+
+
+def two_worlds(count: int, epsilon: float, n: int, seed: int) -> Worlds:
+    """Noisy counts of ``count`` records and of one more, n each, in bins a fifth of 1/ε wide."""
+    width = max(1, round(0.2 / epsilon))
+    reach = math.ceil(5 / epsilon / width) * width
+    value = np.arange(count - reach, count + reach + width, width)
+    edges = np.append(value, value[-1] + width)
+    draws = [noisy_counts(count + more, epsilon, n, 2 * seed + more) for more in (0, 1)]
+    without, with_one = (np.histogram(each, edges)[0] for each in draws)
+    inside = value[:, None] + np.arange(width)
+    likely = [geometric_probability(inside - count - more, epsilon).sum(axis=1) for more in (0, 1)]
+    return Worlds(value, width, without, with_one, np.array(likely))
+
+
+def suspicion(count: int, epsilon: float, releases: int, n: int, seed: int, record: bool) -> Int:
+    """How many of several releases of one count lie above ``count``: all that an attacker can use.
+
+    An answer above speaks for one record more by ε, one that is not speaks against it by ε. So j
+    of k answers above make the log odds (2j − k)·ε, and k releases cost kε.
+
+    Args:
+        count: exact records without the one in question.
+        epsilon: of each release.
+        releases: k.
+        n: attackers, each with k releases of their own.
+        seed: of the simulated noise.
+        record: whether the record is there.
+
+    Returns:
+        How many attackers saw j = 0 … k, int64 (k + 1,).
+    """
+    answers = noisy_counts(count + record, epsilon, n * releases, 2 * seed + record)
+    above = (answers.reshape(n, releases) > count).sum(axis=1)
+    return np.bincount(above, minlength=releases + 1)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Root mean square errors over a workload, in records.
+
+    Attributes:
+        noise: predicted from the variance of the noise alone.
+        uniformity: of the same cells without noise, against exact answers.
+        measured: of the release, against exact answers.
+    """
+
+    noise: float
+    uniformity: float
+    measured: float
+
+    @property
+    def predicted(self) -> float:
+        """Both together: noise has mean 0 and does not depend on the records, so squares add."""
+        return math.hypot(self.noise, self.uniformity)
+
+
+def error_parts(
+    handle: DataHandle,
+    rects: ArrayLike,
+    method: str,
+    epsilon: float,
+    seed: int,
+    **parameters: Any,
+) -> Parts:
+    """Where the error of a method with a fixed structure comes from.
+
+    Args:
+        handle: public data.
+        rects: the workload, shape (q, 4).
+        method: one whose cells do not depend on the records.
+        epsilon: price of the release.
+        seed: of its simulated noise.
+        **parameters: of the method.
+
+    Raises:
+        PrivacyError: the data set is not declared public.
+    """
+    _public(handle)
+    exact = exact_counts(handle, rects)
+    noiseless = build(handle, method, NOISELESS, seed=0, **parameters)
+    answers = build(handle, method, epsilon, seed=seed, **parameters).count(rects)
+    return Parts(
+        noise=float(np.sqrt((answers.noise_sd**2).mean())),
+        uniformity=rms(range_count(noiseless, rects).count - exact),
+        measured=rms(answers.count - exact),
+    )
+
+
+def rms(errors: ArrayLike) -> float:
+    """Root of the mean square."""
+    return float(np.sqrt(np.mean(np.square(errors))))
+
+
+def aligned(release: Release, rect: Rect, across: int) -> Rect:
+    """A rectangle moved to the nearest lines of a grid of ``across``² cells, at least one cell."""
+    low = np.array(release.domain.lower)
+    cell = (np.array(release.domain.upper) - low) / across
+    start = np.clip(np.rint((np.array(rect[:2]) - low) / cell), 0, across - 1)
+    stop = np.clip(np.rint((np.array(rect[2:]) - low) / cell), start + 1, across)
+    west, south = (low + start * cell).tolist()
+    east, north = (low + stop * cell).tolist()
+    return west, south, east, north
+
+
+def _public(handle: DataHandle) -> None:
+    if not handle.public:
+        raise PrivacyError("lessons show exact counts: they are for public data only")

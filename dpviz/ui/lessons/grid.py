@@ -1,0 +1,105 @@
+"""Why not a grid: the size of cells against noise, and an optimum that moves with ε."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpviz.evaluation.lesson import Parts, error_parts
+from dpviz.evaluation.truth import exact_total
+from dpviz.evaluation.workloads import workload
+from dpviz.methods import method
+from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, Room, axis, named
+from dpviz.ui.source_form import built_in
+
+TITLE, ORDER = "Why not a grid", 3
+DO = (
+    "Change the number of cells and find the side with the least error. Then divide ε by ten in "
+    "the sidebar: the best grid is coarser now."
+)
+TAKEAWAY = (
+    "Small cells add up noise, large cells blur what is inside them, and the best size depends on "
+    "ε and on the place: one grid cannot suit a city centre and the sea."
+)
+SOURCE = "W. Qardaji, W. Yang, N. Li: Differentially Private Grids for Geospatial Data, ICDE 2013."
+METHOD = "ugrid"
+SIDES = (4, 8, 16, 32, 64, 128, 256)
+QUERIES = 300
+
+
+def body(room: Room) -> None:
+    """See the page."""
+    left, right = st.columns([5, 6], gap="medium")
+    with right:
+        side = int(
+            st.select_slider("Cells per side", SIDES, value=128, key=f"{room.key}.side") or SIDES[0]
+        )
+    with left:
+        release = room.release(METHOD, cells=side)
+        room.show(room.scene(release=release, description=f"A grid of {side} by {side} cells"))
+        room.reroll()
+    with right:
+        parts = _parts(room.data, room.epsilon, room.seed)
+        best = min(parts, key=lambda each: parts[each].predicted)
+        here = parts[side]
+        st.markdown(
+            f"{side} × {side} cells: noise **{here.noise:,.0f}**, uniformity "
+            f"**{here.uniformity:,.0f}**, together **{here.predicted:,.0f}** records of error "
+            f"(measured: {here.measured:,.0f}). The least is at **{best}**."
+        )
+        st.latex(r"\text{error} \approx \sqrt{\text{noise}^2 + \text{uniformity}^2}")
+        _chart(room, parts, side)
+        rule = getattr(method(METHOD), "side")(exact_total(room.handle), room.epsilon, 2)  # noqa: B009
+        st.caption(
+            f"Root mean square over {QUERIES} random rectangles of 0.1–1 % of the area. Noise is "
+            "predicted from its variance; uniformity is the error of the same grid without noise; "
+            f"dots are one measured release. The published rule m = √(nε/10) says {rule}."
+        )
+
+
+@st.cache_data(max_entries=64, show_spinner="Measuring seven grids …")
+def _parts(data: str, epsilon: float, seed: int) -> dict[int, Parts]:
+    handle = built_in(data)
+    rects = workload(handle.domain, "medium", QUERIES).rects
+    return {side: error_parts(handle, rects, METHOD, epsilon, seed, cells=side) for side in SIDES}
+
+
+def _chart(room: Room, parts: dict[int, Parts], side: int) -> None:
+    names = {"noise": BLUE, "uniformity": ORANGE, "together": GREY, "measured": GREY}
+    rows: list[dict[str, Any]] = [
+        {"cells per side": m, "error": round(value, 2), "part": name}
+        for m, each in parts.items()
+        for name, value in (
+            ("noise", each.noise),
+            ("uniformity", each.uniformity),
+            ("together", each.predicted),
+            ("measured", each.measured),
+        )
+    ]
+    x = axis(
+        "cells per side",
+        "Cells per side",
+        scale={"type": "log", "base": 2, "nice": False},
+        axis={"values": list(SIDES), "grid": False},
+    )
+    y = axis("error", "Error (records)", scale={"type": "log", "nice": False})
+    encoding = {"x": x, "y": y, "color": named("part", names)}
+    layers = [
+        {
+            "data": {"values": [{"cells per side": side}]},
+            "mark": {"type": "rule", "strokeDash": [4, 4], "color": GREY},
+            "encoding": {"x": x},
+        },
+        {
+            "transform": [{"filter": "datum.part != 'measured'"}],
+            "mark": {"type": "line", "strokeWidth": 2.5},
+            "encoding": encoding,
+        },
+        {
+            "transform": [{"filter": "datum.part == 'measured'"}],
+            "mark": {"type": "point", "filled": True, "size": 60},
+            "encoding": encoding,
+        },
+    ]
+    room.chart("Error against the size of the cells", rows, {"layer": layers}, 260)

@@ -1,0 +1,124 @@
+"""Noise: the geometric mechanism, and ε as a ratio of two histograms that fill up."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import streamlit as st
+
+from dpviz.evaluation.lesson import Worlds, two_worlds
+from dpviz.evaluation.truth import exact_counts
+from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, WITH, WITHOUT, Room, axis, middle, named
+
+TITLE, ORDER = "Noise", 2
+DO = (
+    "Raise the number of draws and watch two histograms fill up: the count of the rectangle, and "
+    "the count if one more person were in it. Then change ε in the sidebar."
+)
+TAKEAWAY = (
+    "ε is a promise about a ratio: whatever is published, it is at most e^ε times as likely with "
+    "you in the data as without you."
+)
+SOURCE = (
+    "The geometric mechanism: A. Ghosh, T. Roughgarden, M. Sundararajan, Universally "
+    "Utility-Maximizing Privacy Mechanisms, STOC 2009."
+)
+METHOD = "privtree"
+DRAWS = (1, 10, 100, 1_000, 10_000, 100_000)
+ENOUGH = 50
+"""Draws that a bin needs in both worlds before its ratio is shown."""
+
+
+def body(room: Room) -> None:
+    """See the page."""
+    left, right = st.columns([5, 6], gap="medium")
+    with left:
+        rect = room.show_rect(
+            room.scene(
+                release=room.release(METHOD),
+                tools=("rect",),
+                description="The city, and a rectangle whose count is published",
+            ),
+            middle(room.bounds),
+        )
+        count = int(exact_counts(room.handle, rect)[0])
+        st.markdown(f"Exact count of the rectangle: **{count:,}** (public data).")
+        st.latex(r"P(\text{count}+k) = \frac{1-a}{1+a}\,a^{|k|},\qquad a = e^{-\varepsilon}")
+    with right:
+        draws = st.select_slider(
+            "Draws so far",
+            DRAWS,
+            value=1_000,
+            key=f"{room.key}.draws",
+            format_func=lambda n: f"{n:,}",
+        )
+        room.reroll()
+        worlds = _worlds(count, room.epsilon, int(draws), room.seed)
+        _histograms(room, worlds, int(draws))
+        _ratios(room, worlds)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _worlds(count: int, epsilon: float, draws: int, seed: int) -> Worlds:
+    return two_worlds(count, epsilon, draws, seed)
+
+
+def _histograms(room: Room, worlds: Worlds, draws: int) -> None:
+    rows = [
+        {
+            "published count": int(value),
+            "share of draws": round(float(share) / draws, 6),
+            "exact probability": round(float(likely), 6),
+            "world": name,
+        }
+        for name, column, exact in (
+            (WITHOUT, worlds.without, worlds.likely[0]),
+            (WITH, worlds.with_one, worlds.likely[1]),
+        )
+        for value, share, likely in zip(worlds.value, column, exact, strict=True)
+    ]
+    colour = named("world", {WITHOUT: BLUE, WITH: ORANGE})
+    x = axis("published count", "Published count", axis={"grid": False}, scale={"zero": False})
+    y = axis("share of draws", "Share of draws")
+    bars = {
+        "mark": {"type": "area", "interpolate": "step", "opacity": 0.45},
+        "encoding": {"x": x, "y": {**y, "stack": None}, "color": colour},
+    }
+    line = {
+        "mark": {"type": "line", "interpolate": "step", "strokeWidth": 1.5},
+        "encoding": {"x": x, "y": {**y, "field": "exact probability"}, "color": colour},
+    }
+    room.chart(f"{draws:,} draws in each world (lines: exact)", rows, {"layer": [bars, line]}, 200)
+
+
+def _ratios(room: Room, worlds: Worlds) -> None:
+    enough = np.minimum(worlds.without, worlds.with_one) >= ENOUGH
+    ratio = worlds.with_one[enough] / worlds.without[enough]
+    rows = [
+        {"published count": int(value), "ratio": round(float(each), 4)}
+        for value, each in zip(worlds.value[enough], ratio, strict=True)
+    ]
+    if not rows:
+        st.caption(f"A ratio needs {ENOUGH} draws in a bin of both histograms: draw more.")
+        return
+    low, high = math.exp(-room.epsilon), math.exp(room.epsilon)
+    x = axis("published count", "Published count", axis={"grid": False}, scale={"zero": False})
+    y = axis("ratio", "With ÷ without", scale={"type": "log", "nice": False, "zero": False})
+    limits = [
+        {"ratio": low, "limit": f"e^−ε = {low:.3g}"},
+        {"ratio": high, "limit": f"e^ε = {high:.3g}"},
+    ]
+    layers = [
+        {
+            "data": {"values": limits},
+            "mark": {"type": "rule", "strokeDash": [5, 4], "color": GREY, "strokeWidth": 2},
+            "encoding": {"y": {**y, "field": "ratio"}, "tooltip": {"field": "limit"}},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 45, "color": ORANGE},
+            "encoding": {"x": x, "y": y},
+        },
+    ]
+    caption = f"The ratio stays between e^−ε = {low:.3g} and e^ε = {high:.3g}, but for luck"
+    room.chart(caption, rows, {"layer": layers}, 170)

@@ -1,0 +1,167 @@
+"""What the chapters share: public built-in data, releases kept, maps, charts with their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from dpviz.build import build
+from dpviz.release import Release
+from dpviz.render import Camera, Legend, Mark, Scene, cells, density_legend, scale_ends
+from dpviz.render.basemap import outlines, river
+from dpviz.render.cells import domain_bounds
+from dpviz.ui import permalink
+from dpviz.ui.map import Shape, map_overlay, map_view
+from dpviz.ui.map.component import events
+from dpviz.ui.source_form import built_in
+
+HEIGHT = 400
+BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#8a8f98"
+WITHOUT, WITH = "without the record", "with the record"
+Rect = tuple[float, float, float, float]
+
+
+@dataclass
+class Room:
+    """What a chapter is given, and what it hands back to the page.
+
+    Attributes:
+        key: of the chapter, the prefix of its widgets.
+        data: name of a built-in public data set.
+        epsilon: as the page's slider says.
+        seed: of the simulated noise.
+        tables: charts as tables, by caption; the page shows them.
+        link: the chapter's own parameters of the address.
+    """
+
+    key: str
+    data: str
+    epsilon: float
+    seed: int
+    tables: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    link: dict[str, str | None] = field(default_factory=dict)
+
+    @property
+    def handle(self) -> Any:
+        """The data; public, so exact answers may be shown."""
+        return built_in(self.data)
+
+    @property
+    def bounds(self) -> Rect:
+        """West, south, east, north of the domain in degrees."""
+        return domain_bounds(self.handle.domain)
+
+    @property
+    def map_key(self) -> str:
+        """Of the chapter's one map."""
+        return f"{self.key}.map"
+
+    def release(self, method: str, **parameters: Any) -> Release:
+        """A release of the data with this ε and seed, kept."""
+        return released(self.data, method, self.epsilon, self.seed, parameters)
+
+    def scene(
+        self,
+        *marks: Mark,
+        release: Release | None = None,
+        camera: Rect | None = None,
+        **options: Any,
+    ) -> Scene:
+        """Marks on the city's outlines, above the cells of a release."""
+        legend: Legend | None = None
+        below: list[Mark] = []
+        if release is not None:
+            ends = scale_ends(release)
+            below, legend = [cells(release, ends=ends)], density_legend(ends)
+        return Scene(
+            marks=[*below, *outlines(self.bounds), river(), *marks],
+            camera=Camera(bounds=camera or self.bounds, key=f"{self.key}.{self.data}.{camera}"),
+            domain=self.bounds,
+            **{"legend": legend, "description": "Map of the chapter", **options},
+        )
+
+    def show(self, scene: Scene) -> None:
+        """The chapter's map."""
+        map_view(scene, key=self.map_key, height=HEIGHT, tiles=False)
+
+    def show_rect(self, scene: Scene, start: Rect) -> Rect:
+        """The chapter's map with a rectangle that can be drawn anew; where it is now."""
+        place = f"{self.key}.rect"
+        if place not in st.session_state:
+            west, south, east, north = permalink.number_list("rect", 4) or start
+            good = west < east and south < north and _meets((west, south, east, north), self.bounds)
+            st.session_state[place] = (west, south, east, north) if good else start
+
+        def drawn() -> None:
+            shape = events(self.map_key).shape
+            if shape and shape.rect and _meets(shape.rect, self.bounds):
+                st.session_state[place] = shape.rect
+
+        map_view(scene, key=self.map_key, height=HEIGHT, tiles=False, on_shape=drawn)
+        rect: Rect = st.session_state[place]
+        map_overlay(self.map_key, shape=Shape(rect=rect))
+        self.link["rect"] = permalink.joined(rect)
+        return rect
+
+    def chart(
+        self,
+        caption: str,
+        rows: Sequence[Mapping[str, Any]],
+        spec: dict[str, Any],
+        height: int = 230,
+    ) -> None:
+        """A Vega-Lite chart under its caption, and its rows for the page's tables."""
+        st.markdown(f"**{caption}**")
+        st.vega_lite_chart(list(rows), spec, width="stretch", height=height)
+        self.tables[caption] = rows
+
+    def reroll(self, label: str = "Roll the noise again") -> None:
+        """A button that draws everything on the page anew."""
+        st.button(
+            label,
+            icon=":material/casino:",
+            key=f"{self.key}.reroll",
+            on_click=_next_seed,
+            width="stretch",
+        )
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def released(
+    data: str, method: str, epsilon: float, seed: int, parameters: Mapping[str, Any]
+) -> Release:
+    """A release of public built-in data: simulated, so that all visitors share it."""
+    return build(built_in(data), method, epsilon, seed=seed, **parameters)
+
+
+def middle(bounds: Rect, share: float = 0.2, at: tuple[float, float] = (0.45, 0.5)) -> Rect:
+    """A rectangle of a share of each side around a place in the domain."""
+    west, south, east, north = bounds
+    x, y = west + at[0] * (east - west), south + at[1] * (north - south)
+    across, up = share * (east - west) / 2, share * (north - south) / 2
+    return x - across, y - up, x + across, y + up
+
+
+def axis(name: str, title: str, **more: Any) -> dict[str, Any]:
+    """A quantitative channel; ``scale`` and ``axis`` are merged in."""
+    look = {"title": title, "gridOpacity": 0.35, **more.pop("axis", {})}
+    return {"field": name, "type": "quantitative", "axis": look, **more}
+
+
+def named(name: str, colours: Mapping[str, str], **more: Any) -> dict[str, Any]:
+    """A nominal colour channel with a legend on top."""
+    scale = {"domain": list(colours), "range": list(colours.values())}
+    legend = {"orient": "top", "title": None, "labelLimit": 240}
+    return {"field": name, "type": "nominal", "scale": scale, "legend": legend, **more}
+
+
+def _meets(rect: Rect, bounds: Rect) -> bool:
+    west, south, east, north = bounds
+    return rect[0] < east and rect[2] > west and rect[1] < north and rect[3] > south
+
+
+def _next_seed() -> None:
+    st.session_state["learn.seed"] += 1

@@ -1,0 +1,133 @@
+"""Learn: nine short chapters on one city, each with one thing to do; about half an hour."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from types import ModuleType
+
+import streamlit as st
+
+import dpviz.ui.lessons
+from dpviz.datasets import DATASETS
+from dpviz.ui import permalink
+from dpviz.ui.lessons.parts import Room
+from dpviz.ui.method_form import EPSILONS, nearest_epsilon
+
+TITLE, ICON, ORDER = "Learn", ":material/school:", 5
+KEY = "learn"
+CHAPTER, DATA, EPSILON, SEED = (f"{KEY}.{word}" for word in ("chapter", "data", "epsilon", "seed"))
+
+
+@cache
+def chapters() -> dict[str, ModuleType]:
+    """Every chapter by its name in the address, in order."""
+    found = pkgutil.iter_modules(dpviz.ui.lessons.__path__)
+    modules = [importlib.import_module(f"dpviz.ui.lessons.{each.name}") for each in found]
+    ordered = sorted((m for m in modules if hasattr(m, "body")), key=lambda each: each.ORDER)
+    return {each.__name__.rsplit(".", 1)[-1]: each for each in ordered}
+
+
+def page() -> None:
+    """The page."""
+    permalink.bring_back(KEY)
+    names = list(chapters())
+    _restore(names)
+    with st.sidebar:
+        _controls(names)
+    slug = st.session_state[CHAPTER]
+    at, chapter = names.index(slug), chapters()[slug]
+    _head(names, at, chapter)
+    room = Room(
+        f"{KEY}.{slug}", st.session_state[DATA], st.session_state[EPSILON], st.session_state[SEED]
+    )
+    chapter.body(room)
+    st.success(f"**To take away.** {chapter.TAKEAWAY}", icon=":material/lightbulb:")
+    if room.tables:
+        with st.expander("The charts as tables", icon=":material/table:"):
+            for caption, rows in room.tables.items():
+                st.markdown(f"**{caption}**")
+                st.dataframe(list(rows), hide_index=True, width="stretch", height=240)
+    st.caption(f"{chapter.SOURCE} All data here are synthetic and PUBLIC; all noise is simulated.")
+    _remember(room, slug)
+
+
+def _restore(names: list[str]) -> None:
+    """When the page is entered, take chapter, data set, ε and seed from the address."""
+    if EPSILON in st.session_state:
+        return
+    asked = permalink.parameter("chapter") or names[0]
+    if asked.isdecimal() and 1 <= int(asked) <= len(names):
+        asked = names[int(asked) - 1]
+    data = permalink.parameter("data")
+    permalink.missing("chapter", asked, names, "the first")
+    permalink.missing("data", data, _cities(), DATASETS[_cities()[0]].title)
+    st.session_state[CHAPTER] = asked if asked in names else names[0]
+    st.session_state[DATA] = data if data in _cities() else _cities()[0]
+    st.session_state[EPSILON] = nearest_epsilon(permalink.number("epsilon"))
+    st.session_state[SEED] = permalink.seed()
+
+
+def _cities() -> list[str]:
+    """Built-in data on one plane; the smallest first, because it is the fastest."""
+    flat = [name for name, each in DATASETS.items() if each.domain.dims == 2]
+    return sorted(flat, key=lambda name: DATASETS[name].size)
+
+
+def _controls(names: list[str]) -> None:
+    st.radio(
+        "Chapter",
+        names,
+        key=CHAPTER,
+        format_func=lambda name: f"{names.index(name) + 1}. {chapters()[name].TITLE}",
+    )
+    st.divider()
+    st.selectbox("Data", _cities(), key=DATA, format_func=lambda name: DATASETS[name].title)
+    st.select_slider(
+        "ε (privacy loss budget)", EPSILONS, key=EPSILON, format_func=lambda value: f"{value:g}"
+    )
+    st.caption("The address of this page names the chapter, the data and ε: share it as it is.")
+
+
+def _head(names: list[str], at: int, chapter: ModuleType) -> None:
+    """Title, and the way to the chapters before and after."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"#### {at + 1}. {chapter.TITLE}", width="stretch")
+        _turn("Back", "B", names, at - 1, ":material/arrow_back:")
+        _turn("Next", "N", names, at + 1, ":material/arrow_forward:")
+    st.info(f"**Do this.** {chapter.DO}", icon=":material/touch_app:")
+
+
+def _turn(label: str, shortcut: str, names: list[str], to: int, icon: str) -> None:
+    there = 0 <= to < len(names)
+    st.button(
+        label,
+        icon=icon,
+        icon_position="right" if label == "Next" else "left",
+        key=f"{KEY}.{label.lower()}",
+        shortcut=shortcut,
+        disabled=not there,
+        type="primary" if label == "Next" else "secondary",
+        on_click=_open,
+        args=(names[to] if there else names[0],),
+        help=f"{to + 1}. {chapters()[names[to]].TITLE}" if there else None,
+    )
+
+
+def _open(name: str) -> None:
+    st.session_state[CHAPTER] = name
+
+
+def _remember(room: Room, slug: str) -> None:
+    permalink.write(
+        {
+            "chapter": slug,
+            "data": room.data,
+            "epsilon": f"{room.epsilon:g}",
+            "seed": str(room.seed) if room.seed else None,
+            "rect": None,
+            **room.link,
+        }
+    )
+    permalink.keep(KEY)

@@ -1,0 +1,86 @@
+"""The page Learn, clicked through without a browser."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpviz.ui.pages.learn import chapters
+
+NAMES = list(chapters())
+
+
+def learn() -> None:
+    from dpviz.ui.pages.learn import page
+
+    page()
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_function(learn, default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def shown(app: AppTest) -> str:
+    return "\n".join(each.value for each in app.markdown)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_chapter_opens_by_its_address(name):
+    app = opened(chapter=name, data="city-50k", epsilon="0.2", seed="3")
+    chapter = chapters()[name]
+    assert f"{chapter.ORDER}. {chapter.TITLE}" in shown(app)
+    assert chapter.TAKEAWAY in app.success[0].value
+    assert chapter.DO in app.info[0].value
+    assert app.select_slider(key="learn.epsilon").value == 0.2
+    assert app.query_params["chapter"] == [name]
+    assert app.query_params["epsilon"] == ["0.2"]
+    assert app.query_params["seed"] == ["3"]
+
+
+def test_chapters_are_numbered_and_complete():
+    assert [each.ORDER for each in chapters().values()] == list(range(1, len(NAMES) + 1))
+    for each in chapters().values():
+        assert each.TAKEAWAY.count(". ") == 0  # one sentence
+        assert each.SOURCE.endswith(".")
+
+
+def test_next_and_back_walk_through_all_chapters():
+    app = opened()
+    for name in NAMES[1:]:
+        app.button(key="learn.next").click().run()
+        assert not app.exception
+        assert app.query_params["chapter"] == [name]
+    assert app.button(key="learn.next").disabled
+    app.button(key="learn.back").click().run()
+    assert app.query_params["chapter"] == [NAMES[-2]]
+
+
+def test_an_instructor_starts_at_a_chapter_by_number_with_data_and_epsilon():
+    app = opened(chapter="3", data="persons", epsilon="0.05")
+    assert app.query_params["chapter"] == [NAMES[2]]
+    assert app.selectbox(key="learn.data").value == "persons"
+    assert app.select_slider(key="learn.epsilon").value == 0.05
+
+
+@pytest.mark.parametrize("query", [{"chapter": "99"}, {"data": "nowhere"}, {"chapter": "x"}])
+def test_an_address_that_asks_for_what_there_is_not_says_so(query):
+    app = opened(**query)
+    assert "asks for" in app.warning[0].value
+    assert app.query_params["chapter"] == [NAMES[0]]
+
+
+def test_one_metre_finds_one_person():
+    app = opened(chapter="leaks")
+    counts = []
+    for metres in range(9):
+        app.slider(key="learn.leaks.move").set_value(metres).run()
+        counts.append(int(app.metric[0].value.replace(",", "")))
+        found = "One person found" in shown(app)
+        assert found == (metres == 4)
+    assert counts == [counts[0]] * 4 + [counts[0] + 1] * 5
+    app.segmented_control(key="learn.leaks.who").set_value("a private release").run()
+    assert not app.exception
+    assert "±" in app.metric[0].value
