@@ -145,7 +145,7 @@ def two_worlds(count: int, epsilon: float, n: int, seed: int) -> Worlds:
     width = max(1, round(0.2 / epsilon))
     reach = math.ceil(5 / epsilon / width) * width
     value = np.arange(count - reach, count + reach + width, width)
-    edges = np.append(value, value[-1] + width)
+    edges = np.append(value, value[-1] + width) - 0.5  # numpy closes the last bin
     draws = [noisy_counts(count + more, epsilon, n, 2 * seed + more) for more in (0, 1)]
     without, with_one = (np.histogram(each, edges)[0] for each in draws)
     inside = value[:, None] + np.arange(width)

@@ -113,7 +113,7 @@ def _chart(room: Room, spot: Spot, noisy: list[float]) -> None:
         "color": named("from", colours),
     }
     mark = {"type": "line", "interpolate": "step", "point": True}
-    room.chart("Count against the move", rows, {"mark": mark, "encoding": encoding}, 200)
+    room.chart("Count against the move", rows, {"mark": mark, "encoding": encoding}, 240)
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

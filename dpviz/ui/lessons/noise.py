@@ -17,8 +17,8 @@ DO = (
     "the count if one more person were in it. Then change ε in the sidebar."
 )
 TAKEAWAY = (
-    "ε is a promise about a ratio: whatever is published, it is at most e^ε times as likely with "
-    "you in the data as without you."
+    "ε is a promise about a ratio: whatever is published, it is at most $e^{\\varepsilon}$ "
+    "times as likely with you in the data as without you."
 )
 SOURCE = (
     "The geometric mechanism: A. Ghosh, T. Roughgarden, M. Sundararajan, Universally "
@@ -79,7 +79,12 @@ def _histograms(room: Room, worlds: Worlds, draws: int) -> None:
         for value, share, likely in zip(worlds.value, column, exact, strict=True)
     ]
     colour = named("world", {WITHOUT: BLUE, WITH: ORANGE})
-    x = axis("published count", "Published count", axis={"grid": False}, scale={"zero": False})
+    x = axis(
+        "published count",
+        "Published count",
+        axis={"grid": False, "tickMinStep": 1, "format": ",d"},
+        scale={"zero": False},
+    )
     y = axis("share of draws", "Share of draws")
     bars = {
         "mark": {"type": "area", "interpolate": "step", "opacity": 0.45},
@@ -89,7 +94,7 @@ def _histograms(room: Room, worlds: Worlds, draws: int) -> None:
         "mark": {"type": "line", "interpolate": "step", "strokeWidth": 1.5},
         "encoding": {"x": x, "y": {**y, "field": "exact probability"}, "color": colour},
     }
-    room.chart(f"{draws:,} draws in each world (lines: exact)", rows, {"layer": [bars, line]}, 200)
+    room.chart(f"{draws:,} draws in each world (lines: exact)", rows, {"layer": [bars, line]}, 240)
 
 
 def _ratios(room: Room, worlds: Worlds) -> None:
@@ -103,7 +108,12 @@ def _ratios(room: Room, worlds: Worlds) -> None:
         st.caption(f"A ratio needs {ENOUGH} draws in a bin of both histograms: draw more.")
         return
     low, high = math.exp(-room.epsilon), math.exp(room.epsilon)
-    x = axis("published count", "Published count", axis={"grid": False}, scale={"zero": False})
+    x = axis(
+        "published count",
+        "Published count",
+        axis={"grid": False, "tickMinStep": 1, "format": ",d"},
+        scale={"zero": False},
+    )
     y = axis("ratio", "With ÷ without", scale={"type": "log", "nice": False, "zero": False})
     limits = [
         {"ratio": low, "limit": f"e^−ε = {low:.3g}"},
@@ -120,5 +130,5 @@ def _ratios(room: Room, worlds: Worlds) -> None:
             "encoding": {"x": x, "y": y},
         },
     ]
-    caption = f"The ratio stays between e^−ε = {low:.3g} and e^ε = {high:.3g}, but for luck"
-    room.chart(caption, rows, {"layer": layers}, 170)
+    caption = f"The ratio stays between 1/{high:.3g} and {high:.3g}, but for luck"
+    room.chart(caption, rows, {"layer": layers}, 190)
