@@ -1,0 +1,95 @@
+"""Every kind of bad input to the road commands: exit code 2, one line, nothing written."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dpviz.cli import main
+
+GOOD = {"src": [1, 2, 3], "dst": [2, 3, 4]}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    nodes = {"node": [1, 2, 3, 4], "x": [0, 1, 2, 3], "y": [0, 0, 0, 0]}
+    tables = {
+        "nodes": nodes,
+        "edges": {"edge": [10, 20, 30], **GOOD},
+        "lost": {"edge": [10, 20, 30], "src": [1, 2, 3], "dst": [2, 3, 99]},
+        "apart": {"edge": [10, 30], "src": [1, 3], "dst": [2, 4]},
+        "trips": {"trip": [0, 0, 1], "edge": [10, 20, 30]},
+        "strangers": {"trip": [0, 0, 1], "edge": [10, 77, 30]},
+        "none": {"query": [], "edge": []},
+        "gap": {"query": [0, 0], "edge": [10, 30]},
+    }
+    for name, table in tables.items():
+        pd.DataFrame(table).to_csv(tmp_path / f"{name}.csv", index=False)
+    return tmp_path
+
+
+def failed(arguments: str, monkeypatch: pytest.MonkeyPatch, capsys) -> str:  # type: ignore[no-untyped-def]
+    """The one line of a command that is refused."""
+    monkeypatch.setattr("sys.argv", ["dpviz", "roads", *arguments.split()])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    line = str(said.err).replace("\r", "\n").strip().splitlines()[-1]
+    assert "Traceback" not in said.err
+    return line
+
+
+BUILD = "build trips.csv --public --graph nodes.csv,edges.csv -o out.parquet "
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            "build trips.csv --public --graph nodes.csv,lost.csv -o out.parquet",
+            "edge 30 names node 99, which the node table lacks",
+        ),
+        (
+            "build trips.csv --public --graph nodes.csv,apart.csv -o out.parquet",
+            "the road graph falls into 2 parts",
+        ),
+        (
+            "build strangers.csv --public --graph nodes.csv,edges.csv -o out.parquet",
+            "trip 0 names edge 77, which the road graph lacks",
+        ),
+        (
+            "build strangers.csv --graph nodes.csv,edges.csv -o out.parquet",
+            "a trip names an edge that the road graph lacks",
+        ),
+        (BUILD + "--workload none.csv", "the workload is empty"),
+        (BUILD + "--workload gap.csv", "query 0 (10, 30) is not a path"),
+        (BUILD + "--workload clustered:0", "give numbers from 1"),
+        (BUILD + "--method basic --set max_length=0", "max_length='0': give a number from 1"),
+        (BUILD + "--method ngram_truncation --set limit=0", "limit='0': give a number from 1"),
+    ],
+)
+def test_bad_input_gets_one_clear_line(
+    arguments: str,
+    message: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys,  # type: ignore[no-untyped-def]
+) -> None:
+    assert message in failed(arguments, monkeypatch, capsys)
+    assert not (folder / "out.parquet").exists()
+
+
+def test_a_query_that_is_no_path_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr("sys.argv", ["dpviz", "roads", *(BUILD + "--seed 1").split()])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code in (0, None)
+    capsys.readouterr()
+    said = failed("query out.parquet --path 10,30", monkeypatch, capsys)
+    assert "is not a path: each edge must start where the one before it ends" in said
+    assert "names edge 5" in failed("query out.parquet --path 5", monkeypatch, capsys)
