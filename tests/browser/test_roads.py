@@ -1,0 +1,75 @@
+"""Roads in a real Chromium: two clicks on streets get the engine's answer, on a phone too."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from dpviz.network.data import exact_visits
+from dpviz.network.reading import city_trips
+from dpviz.network.routing import shortest_path
+
+pytestmark = pytest.mark.browser
+
+ENDS = ("5790", "4200")
+
+
+def the_map(page):
+    """The map, once the streets are on the screen."""
+    found = page.locator("[data-testid=dpviz-map][data-rendered]").first
+    found.wait_for()
+    return found
+
+
+def exact_total(ends):
+    data = city_trips()
+    return f"{int(exact_visits(data)[shortest_path(data.graph, *ends)].sum()):,}"
+
+
+def metric(page, label):
+    box = page.get_by_test_id("stMetric").filter(has=page.get_by_text(label, exact=True))
+    return box.get_by_test_id("stMetricValue")
+
+
+def test_two_clicked_streets_are_joined_and_answered(app, open_page):
+    page = open_page(f"{app}/roads?seed=3")
+    box = the_map(page).bounding_box()
+    page.mouse.click(box["x"] + 0.2 * box["width"], box["y"] + 0.47 * box["height"])
+    page.get_by_text("Now the second place").wait_for()
+    page.mouse.click(box["x"] + 0.57 * box["width"], box["y"] + 0.67 * box["height"])
+    page.wait_for_url(re.compile(r"from=\d+.*to=\d+|to=\d+.*from=\d+"))
+    ends = tuple(re.search(rf"[?&]{name}=(\d+)", page.url).group(1) for name in ("from", "to"))
+    assert ends[0] != ends[1]
+    expect(metric(page, "Exact total (public data)")).to_have_text(exact_total(ends))
+    expect(metric(page, "Noisy total")).to_contain_text("±")
+
+
+def test_a_phone_in_the_dark_shows_map_and_answer(app, open_page):
+    page = open_page(
+        f"{app}/roads?seed=3&from={ENDS[0]}&to={ENDS[1]}",
+        width=390,
+        height=844,
+        scheme="dark",
+    )
+    found = the_map(page)
+    expect(metric(page, "Exact total (public data)")).to_have_text(exact_total(ENDS))
+    box = found.bounding_box()
+    assert box["width"] > 300
+    assert box["x"] + box["width"] <= 390
+    legend = page.get_by_test_id("dpviz-legend").bounding_box()
+    assert legend["x"] + legend["width"] <= box["x"] + box["width"]
+    assert legend["height"] < box["height"] / 3
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= 390  # nothing to scroll sideways
+
+
+def test_sub_domains_and_a_second_method_are_drawn(app, open_page):
+    page = open_page(f"{app}/roads?seed=3&method=basic&with=dwork&from={ENDS[0]}&to={ENDS[1]}")
+    the_map(page)
+    expect(metric(page, "Noisy total · basic")).to_contain_text("±")
+    expect(metric(page, "Noisy total · dwork")).to_contain_text("±")
+    expect(page.get_by_test_id("dpviz-legend")).to_contain_text("Trips per street")
+    page.get_by_role("radio", name="Sub-domains").or_(
+        page.get_by_role("button", name="Sub-domains", exact=True)
+    ).first.click()
+    expect(page.get_by_test_id("dpviz-legend")).not_to_contain_text("Trips per street")
