@@ -18,6 +18,9 @@ from dpviz.progress import Progress
 Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Cells and counts, int64 of shape (n,) each."""
 
+_ALMOST = 0.99
+"""An engine may call a query done before its rows are here."""
+
 _POLL = 0.1
 """Seconds between two looks at a running query."""
 
@@ -74,7 +77,7 @@ def watched(
             while not wait([job], _POLL).done:
                 if progress:
                     done = max(done, engine.fraction())  # a plan may grow, progress does not shrink
-                    progress(start + share * done, f"counting in {engine.title}")
+                    progress(start + share * min(done, _ALMOST), f"counting in {engine.title}")
         except BaseException:
             while not wait([job], _POLL).done:  # a query may not have begun at the first call
                 engine.cancel()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 import uuid
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +16,11 @@ from dpviz.errors import DataError
 from dpviz.private.engines.base import NOT_NUMBERS, Rows, no_points, refused
 from dpviz.private.tables.base import Column
 
+_QUIET = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+}
 _LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -37,13 +44,20 @@ class Spark:
             from pyspark.sql import SparkSession
         except ImportError:
             raise DataError("Spark needs an extra: pip install 'dpviz[spark]'") from None
+        # It says so as soon as pandas 3 is there; no pandas is used here.
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
         self._group = f"dpviz-{uuid.uuid4().hex}"
         active = SparkSession.getActiveSession()
-        self._own = active is None
-        with refused(
-            self.title, "no session: check the master's address, and that Java is 17 or newer"
-        ):
-            self._session = active or _started(url)
+        self._folder = None if active else tempfile.TemporaryDirectory(prefix="dpviz-")
+        why = "no session: check the master's address, and that Java is 17 or newer"
+        try:
+            with refused(self.title, why):
+                folder = "" if self._folder is None else self._folder.name
+                self._session = active or _started(url, folder)
+        except BaseException:
+            if self._folder is not None:
+                self._folder.cleanup()
+            raise
 
     def relation(self, name: str) -> Any:
         """A table or view of the catalogue; or, with a slash in it, a folder of Parquet files."""
@@ -97,25 +111,21 @@ class Spark:
 
     def close(self) -> None:
         """End the session, if it is our own."""
-        if self._own:
+        if self._folder is not None:
             self._session.stop()
+            self._folder.cleanup()
 
 
-def _started(url: str) -> Any:
+def _started(url: str, folder: str) -> Any:
+    """A session of our own that says little; a local one leaves nothing in the current folder."""
     from pyspark.sql import SparkSession
 
     host = url.partition("://")[2].strip("/")
     local = host in ("", "local")
+    settings = {**_QUIET, **(_LOCAL | {"spark.sql.warehouse.dir": folder} if local else {})}
     builder = SparkSession.builder.appName("dpviz").master(
         "local[*]" if local else f"spark://{host}"
     )
-    for setting, value in (_LOCAL if local else {}).items():
-        builder = builder.config(setting, value)
-    quiet = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "ERROR",
-    }
-    for setting, value in quiet.items():
+    for setting, value in settings.items():
         builder = builder.config(setting, value)
     return builder.getOrCreate()
