@@ -86,7 +86,8 @@ def read_regions(
     Args:
         path: of the file; its CRS is taken from it, and is the domain's where it states none.
         domain: of the release that is asked.
-        name_column: names the regions; by default the first column of words, else row numbers.
+        name_column: names the regions; by default the first column of words, one called name
+            before others and ids last; else row numbers.
 
     Raises:
         DataError: the file cannot be read, or has no polygons or no such column.
@@ -98,9 +99,19 @@ def read_regions(
         raise DataError(f"{Path(path).name} has no column {name_column!r}: choose another one")
     words = [name for name in frame.columns if frame[name].dtype.kind in "OTU"]
     words = [name for name in words if name != frame.geometry.name]
+    words.sort(key=lambda name: ("name" not in name.lower(), name.lower() == "id"))
     column = name_column or (words[0] if words else None)
     names = None if column is None else [str(value)[:200] for value in frame[column]]
     return regions_of(frame.geometry.to_list(), domain, names)
+
+
+@dataclass(frozen=True)
+class RegionCover:
+    """The nodes that answer regions, as columns: which region, which node, the share of it."""
+
+    region: Int
+    nodes: Int
+    fraction: Float
 
 
 def region_count(release: Release, regions: Regions) -> Answers:
@@ -111,6 +122,19 @@ def region_count(release: Release, regions: Regions) -> Answers:
         regions: see :func:`regions_of` and :func:`read_regions`. What lies outside the domain
             counts nothing: see their ``inside``.
     """
+    found = region_cover(release, regions)
+    count, variance = release.nodes.count[found.nodes], release.nodes.variance[found.nodes]
+    share = found.fraction
+    cut = np.maximum(count, 0.0) ** 2 * share * (1.0 - share) / 3.0
+    sums = [
+        np.bincount(found.region, weights=values, minlength=len(regions))
+        for values in (count * share, variance * share**2, cut, np.ones(len(share)))
+    ]
+    return answers_from(np.stack(sums, axis=1))
+
+
+def region_cover(release: Release, regions: Regions) -> RegionCover:
+    """The nodes that answer regions: whole ones as high in the tree as may be, and cut leaves."""
     import shapely
 
     nodes, domain = release.nodes, release.domain
@@ -121,7 +145,7 @@ def region_count(release: Release, regions: Regions) -> Answers:
     node = np.tile(np.arange(roots), len(regions))
     # What is left of a region inside the parent's box: the pieces shrink on the way down.
     piece = regions.shapes[region]
-    columns = np.zeros((len(regions), 4))
+    found: list[tuple[Int, Int, Float]] = []
     while len(node):
         near = _touching(shapely.bounds(piece), low[node], high[node])
         region, node, piece = region[near], node[near], piece[near]
@@ -129,28 +153,15 @@ def region_count(release: Release, regions: Regions) -> Answers:
         share = shapely.area(piece) / volume[node]
         whole = share >= WHOLE
         answered = (share > 0) & (whole | (nodes.n_children[node] == 0))
-        weight = np.where(whole, 1.0, share)[answered]
-        _add(
-            columns,
-            region[answered],
-            nodes.count[node[answered]],
-            nodes.variance[node[answered]],
-            weight,
-        )
+        found.append((region[answered], node[answered], np.where(whole, 1.0, share)[answered]))
         opened = (share > 0) & ~answered
         region, node, piece = _children(nodes, region[opened], node[opened], piece[opened])
-    return answers_from(columns)
+    return RegionCover(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
 
 def _touching(bounds: Float, low: Float, high: Float) -> Any:
     """Whether boxes (w, s, e, n) share area with the nodes' ones."""
     return ((bounds[:, :2] < high) & (bounds[:, 2:] > low)).all(axis=1)
-
-
-def _add(columns: Float, region: Int, count: Float, variance: Float, share: Float) -> None:
-    cut = np.maximum(count, 0.0) ** 2 * share * (1.0 - share) / 3.0
-    for column, values in enumerate((count * share, variance * share**2, cut, np.ones(len(share)))):
-        columns[:, column] += np.bincount(region, weights=values, minlength=len(columns))
 
 
 def _children(nodes: Any, region: Int, node: Int, piece: Any) -> tuple[Int, Int, Any]:

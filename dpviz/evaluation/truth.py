@@ -13,6 +13,7 @@ from dpviz.evaluation.workloads import Workload
 from dpviz.lattice import Codes, Int
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
+from dpviz.regions import Regions
 
 
 def exact_counts(handle: DataHandle, rects: ArrayLike) -> Int:
@@ -24,6 +25,23 @@ def exact_counts(handle: DataHandle, rects: ArrayLike) -> Int:
     if not handle.public:
         raise PrivacyError("exact counts of sensitive data are never shown")
     return handle._index.box_counts(*handle.domain.boxes(rects))
+
+
+def exact_in_regions(handle: DataHandle, regions: Regions) -> Int:
+    """Exact records in regions of any shape, int64 of shape (len(regions),).
+
+    Raises:
+        PrivacyError: the data set is not declared public.
+    """
+    import shapely
+
+    if not handle.public:
+        raise PrivacyError("exact counts of sensitive data are never shown")
+    index = handle._index
+    x, y = handle.domain.to_coordinates(index.cells + 0.5).T
+    shapely.prepare(regions.shapes)
+    inside = (shapely.contains_xy(shape, x, y) for shape in regions.shapes)
+    return np.array([index.weights[each].sum() for each in inside], dtype=np.int64)
 
 
 def exact_total(handle: DataHandle) -> int:

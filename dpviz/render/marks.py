@@ -76,6 +76,21 @@ def boxes(
     return paths(id, list(rings), **options)
 
 
+def polygons(
+    id: str,  # noqa: A002
+    rings: Sequence[ArrayLike],
+    *,
+    color: ArrayLike = (49, 104, 142),
+    **options: Any,
+) -> Mark:
+    """Filled simple polygons, each a closed ring of shape (k, 2)."""
+    columns = {"polygon": _lines(rings)}
+    bind = {"getPolygon": "polygon"}
+    constants: dict[str, Any] = {"filled": True, "_normalize": False}
+    _either(columns, bind, constants, "getFillColor", "color", _colors(color), len(rings), rings)
+    return _mark("SolidPolygonLayer", id, columns, bind, constants, **options)
+
+
 def arcs(
     id: str,  # noqa: A002
     sources: ArrayLike,

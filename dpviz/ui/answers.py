@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ import streamlit as st
 
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
-from dpviz.query import INTERVAL_SDS, cover
+from dpviz.lattice import Int
+from dpviz.query import INTERVAL_SDS, Answers, cover
 from dpviz.release import Release
 from dpviz.render import Mark, boxes, rounded, with_noise
 from dpviz.render.cells import node_bounds
@@ -28,10 +30,11 @@ Rect = tuple[float, float, float, float]
 def answer_panel(prefix: str, release: Release, source: Source, rect: Rect | None) -> list[Mark]:
     """The answer to a rectangle in degrees, and the nodes it used as marks for the map."""
     if rect is None:
-        st.markdown("**Draw a rectangle**")
+        st.markdown("**Draw a rectangle or a polygon**")
         st.caption(
             "Press ▭ on the map, or D, or hold Shift and drag. By keyboard: D, then the arrow keys "
-            "and Enter at two corners. Or type its four sides below."
+            "and Enter at two corners. Or type its four sides below. A polygon ends with a double "
+            "click."
         )
         return []
     try:
@@ -41,9 +44,32 @@ def answer_panel(prefix: str, release: Release, source: Source, rect: Rect | Non
     except DpvizError as error:
         st.warning(plain(error), icon=":material/crop_free:")
         return []
+    place = dict(zip(SIDES, rect, strict=True))
+    tell(prefix, release, source, answers, place, lambda: exact_counts(source.handle, inside))
+    return used(release, cover(release, lo[0], hi[0]).nodes)
+
+
+def tell(
+    prefix: str,
+    release: Release,
+    source: Source,
+    answers: Answers,
+    place: dict[str, Any],
+    exact: Callable[[], Int],
+) -> None:
+    """One answer in words, and into the history.
+
+    Args:
+        prefix: of the page.
+        release: that was asked.
+        source: whose exact answer is told too, where it is public.
+        answers: of one question.
+        place: what the history says of the question.
+        exact: counts exactly; called for public data only.
+    """
     count, half = float(answers.count[0]), float(answers.high[0] - answers.low[0]) / 2
     row: dict[str, Any] = {
-        **dict(zip(SIDES, rect, strict=True)),
+        **place,
         "method": release.header.method,
         "epsilon": release.header.epsilon,
         "count": count,
@@ -62,17 +88,20 @@ def answer_panel(prefix: str, release: Release, source: Source, rect: Rect | Non
         f"**Nodes used:** {row['nodes']:,}, outlined on the map"
     )
     if source.public:
-        exact = int(exact_counts(source.handle, inside)[0])
-        off = count - exact
-        relative = f" ({abs(off) / exact:.1%} of it)" if exact else ""
-        st.metric("Exact count (public data)", f"{exact:,}")
+        true = int(exact()[0])
+        off = count - true
+        relative = f" ({abs(off) / true:.1%} of it)" if true else ""
+        st.metric("Exact count (public data)", f"{true:,}")
         st.markdown(f"**Error:** {plain(f'{off:+,.0f}')}{relative}")
-        row |= {"exact": exact, "error": off}
+        row |= {"exact": true, "error": off}
     remember(prefix, row)
-    found = cover(release, lo[0], hi[0])
-    if len(found.nodes) > SHOWN_NODES:
+
+
+def used(release: Release, nodes: Int) -> list[Mark]:
+    """Outlines of the nodes that an answer used."""
+    if len(nodes) > SHOWN_NODES:
         return []
-    outline = node_bounds(release)[found.nodes]
+    outline = node_bounds(release)[nodes]
     return [boxes("used", outline, color=(255, 61, 87, 150), width=1.0)]
 
 

@@ -31,6 +31,13 @@ def number_list(name: str, length: int) -> tuple[float, ...] | None:
     return values if len(values) == length and all(map(math.isfinite, values)) else None
 
 
+def ring(name: str) -> tuple[tuple[float, float], ...] | None:
+    """The corners of a polygon, x, y, x, y … between commas; None where they are no polygon."""
+    words = (parameter(name) or "").count(",") + 1
+    values = number_list(name, words) if 6 <= words <= 400 and words % 2 == 0 else None
+    return None if values is None else tuple(zip(values[::2], values[1::2], strict=True))
+
+
 def seed() -> int:
     """The seed of the address; 0 where it is missing or no whole number of up to nine digits."""
     text = parameter("seed") or ""

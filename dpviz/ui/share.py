@@ -92,7 +92,7 @@ def asked(prefix: str, release: Release) -> list[Bounds]:
     history: list[dict[str, Any]] = st.session_state.get(f"{prefix}.history", [])
     current = st.session_state.get(f"{prefix}.rect")
     found = [tuple(current)] if current else []
-    found += [tuple(row[side] for side in SIDES) for row in history]
+    found += [tuple(row[side] for side in SIDES) for row in history if "ring" not in row]
     return [rect for rect in dict.fromkeys(found) if _inside(release, rect)][:MOST]
 
 

@@ -51,7 +51,10 @@ def release():
 
 
 def expected(release, rect):
-    answer = release.count(rect)
+    return expected_of(release.count(rect))
+
+
+def expected_of(answer):
     half = (answer.high[0] - answer.low[0]) / 2
     assert half == pytest.approx(INTERVAL_SDS * answer.noise_sd[0], abs=1)
     return with_noise(answer.count[0], half)

@@ -214,3 +214,60 @@ def test_a_rectangle_inside_out_is_one_clear_line(bounds, said):
 def test_everything_outside_the_domain_is_a_release_of_noise():
     app = healthy(uploaded("a.csv", POINTS, public=True, bounds=(0, 0, 1, 1)))
     assert metrics(app)["Exact total (public data)"] == "0"
+
+
+RING = ((14.45, -24.05), (14.7, -24.0), (14.65, -23.85), (14.5, -23.9))
+
+
+def test_a_polygon_of_the_address_is_answered_by_the_engine_and_exactly_on_public_data():
+    app = healthy(opened(ring=",".join(f"{x},{y}" for x, y in RING)))
+    release = dpviz.build(dpviz.load("city-50k"), seed=0)
+    import shapely
+
+    from dpviz.datasets import DATASETS
+
+    shape = shapely.Polygon(RING)
+    answer = release.count_regions([shape])
+    half = (answer.high[0] - answer.low[0]) / 2
+    assert metrics(app)["Noisy count"] == with_noise(answer.count[0], half)
+    x, y = DATASETS["city-50k"].points().T
+    shown = int(metrics(app)["Exact count (public data)"].replace(",", ""))
+    # Records stand in the middle of their lattice cell here: a border may pass between.
+    assert abs(shown - int(shapely.contains_xy(shape, x, y).sum())) <= 2
+    assert address(app, "ring").startswith("14.450000,-24.050000")
+
+
+@pytest.mark.parametrize(
+    "ring", ["1,2,3", "14,-24,15,x,1,2", "14,-24,14,-24,14,-24", "50,50,51,50,51,51"]
+)
+def test_a_polygon_that_is_none_is_left_out_or_said_in_one_line(ring):
+    app = opened(ring=ring)
+    assert not app.exception
+    assert len(app.error) == 0
+    assert len(app.warning) <= 1
+
+
+def test_districts_of_a_file_are_counted_without_cost():
+    import geopandas
+    import shapely
+
+    shapes = [shapely.box(14.3, -24.2, 14.6, -23.7), shapely.box(14.6, -24.2, 15.0, -23.7)]
+    frame = geopandas.GeoDataFrame({"name": ["West", "<b>East"]}, geometry=shapes, crs=4326)
+    app = opened()
+    content = frame.to_json().encode()
+    app.file_uploader(key="explore.districts").set_value(("d.geojson", content, "")).run()
+    healthy(app)
+    (table,) = [each.value for each in app.dataframe if "district" in each.value.columns]
+    assert list(table["district"]) == ["West", "<b>East"]
+    release = dpviz.build(dpviz.load("city-50k"), seed=0)
+    wanted = release.count_regions(shapes)
+    from dpviz.render import rounded
+
+    half = INTERVAL_SDS * wanted.noise_sd
+    assert list(table["noisy count"]) == [
+        rounded(*each) for each in zip(wanted.count, half, strict=True)
+    ]
+    app.file_uploader(key="explore.districts").set_value(("d.geojson", b"{}", "")).run()
+    assert not app.exception
+    assert len(app.error) == 1
+    assert "/tmp" not in app.error[0].value

@@ -16,6 +16,7 @@ import pydeck
 import streamlit as st
 
 from dpviz.render.client.assemble import script, style
+from dpviz.render.legend import Legend
 from dpviz.render.scene import Bounds, Mark, Scene, layers_json, tables
 
 TILES = {
@@ -136,7 +137,13 @@ def events(key: str) -> MapEvents:
     )
 
 
-def map_overlay(key: str, *, marks: Sequence[Mark] = (), shape: Shape | None = None) -> None:
+def map_overlay(
+    key: str,
+    *,
+    marks: Sequence[Mark] = (),
+    shape: Shape | None = None,
+    legend: Legend | None = None,
+) -> None:
     """Marks above a map's scene, and the shape as the page knows it.
 
     Small, and apart from the scene: it may change at every answer. The shape is sent to the map
@@ -146,6 +153,7 @@ def map_overlay(key: str, *, marks: Sequence[Mark] = (), shape: Shape | None = N
         key: of the map.
         marks: drawn above all others, for instance the cells that an answer used.
         shape: the shape in force.
+        legend: in place of the scene's, where the marks hide what that one explains.
     """
     memory = st.session_state.setdefault(f"{key}.shape", {"seq": 0, "seen": None})
     if shape != events(key).shape and shape != memory["seen"]:
@@ -155,5 +163,6 @@ def map_overlay(key: str, *, marks: Sequence[Mark] = (), shape: Shape | None = N
         "role": "overlay",
         "target": key,
         "shape": {"seq": memory["seq"], "value": shape and shape.to_json()},
+        "legend": legend and legend.to_dict(),
     }
     _registered()(data={"spec": spec, **tables(marks)}, key=f"{key}.overlay")

@@ -26,6 +26,7 @@ from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.method_form import Choice, method_form, nearest_epsilon
 from dpviz.ui.prices import price_list
+from dpviz.ui.regions import districts_panel, polygon_panel
 from dpviz.ui.share import share_panel
 from dpviz.ui.source_form import Source, source_form
 from dpviz.ui.text import badge, plain
@@ -87,6 +88,7 @@ def _restore() -> None:
         return  # the widget's own value, which is dropped when the page is left
     st.session_state[f"{KEY}.epsilon"] = nearest_epsilon(permalink.number("epsilon"))
     st.session_state[f"{KEY}.rect"] = permalink.number_list("rect", 4)
+    st.session_state[f"{KEY}.ring"] = permalink.ring("ring")
     camera = permalink.number_list("camera", 3)
     st.session_state[f"{KEY}.place"] = camera and {"key": None, "camera": camera}
     st.session_state[f"{KEY}.seed"] = permalink.seed()
@@ -151,7 +153,7 @@ def _kept(key: tuple[Any, ...], source: Source, make: Callable[[], Release]) -> 
 
 def _scene(release: Release, source: Source) -> Scene:
     camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
-    return release_scene([release], camera=camera)
+    return replace(release_scene([release], camera=camera), tools=("rect", "polygon"))
 
 
 def _placed(view: View, source: Source) -> View:
@@ -177,26 +179,33 @@ def _placed(view: View, source: Source) -> View:
 def _map_and_answer(view: View, source: Source) -> None:
     """The map and its answer: drawing reruns this part only."""
     left, right = st.columns([7, 3], gap="medium")
-    rect = st.session_state[f"{KEY}.rect"]
+    rect, ring = st.session_state[f"{KEY}.rect"], st.session_state.get(f"{KEY}.ring")
     with left:
         map_view(view.scene, key=MAP, on_shape=_shape_drawn)
         _keep_camera(source)
     with right:
-        marks = answer_panel(KEY, view.release, source, rect)
+        if ring:
+            marks = polygon_panel(KEY, view.release, source, ring)
+        else:
+            marks = answer_panel(KEY, view.release, source, rect)
         typed = rectangle_form(KEY, rect, domain_bounds(view.release.domain))
         history_table(KEY)
         share_panel(KEY, MAP, [view.release])
-    map_overlay(MAP, marks=marks, shape=Shape(rect=rect) if rect else None)
-    permalink.write({"rect": permalink.joined(rect)})
+        districts, legend = districts_panel(KEY, view.release)
+    shape = Shape(rect=rect, ring=None if rect else ring) if rect or ring else None
+    map_overlay(MAP, marks=[*districts, *marks], shape=shape, legend=legend)
+    flat = tuple(value for corner in ring for value in corner) if ring else None
+    permalink.write({"rect": permalink.joined(rect), "ring": permalink.joined(flat)})
     permalink.keep(KEY)
     if typed is not None:
-        st.session_state[f"{KEY}.rect"] = typed
+        st.session_state[f"{KEY}.rect"], st.session_state[f"{KEY}.ring"] = typed, None
         st.rerun(scope="fragment")
 
 
 def _shape_drawn() -> None:
     shape = events(MAP).shape
     st.session_state[f"{KEY}.rect"] = shape.rect if shape else None
+    st.session_state[f"{KEY}.ring"] = shape.ring if shape else None
 
 
 def _keep_camera(source: Source) -> None:

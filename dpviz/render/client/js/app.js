@@ -93,7 +93,7 @@ export class MapApp {
 
   showLegend() {
     this.legend?.remove();
-    this.legend = legendElement(this.legendSpec, this.theme);
+    this.legend = legendElement(this.overlayLegend ?? this.legendSpec, this.theme);
     if (this.legend) this.corner.prepend(this.legend);
   }
 
@@ -104,7 +104,8 @@ export class MapApp {
     this.scene = this.converted(spec, this.sceneColumns);
     this.tools = spec.tools ?? [];
     this.mode = spec.mode ?? 'single';
-    this.tooltips = spec.tooltips ?? {};
+    this.sceneTooltips = spec.tooltips ?? {};
+    this.tooltips = {...this.sceneTooltips, ...this.overlayTooltips};
     this.interval = spec.interval;
     this.picks = Boolean(spec.picks);
     this.root.setAttribute('aria-label', spec.label ?? 'Map');
@@ -130,6 +131,10 @@ export class MapApp {
   showOverlay(spec, columns) {
     this.overlayColumns = columns;
     this.overlay = this.converted(spec, this.overlayColumns);
+    this.overlayTooltips = spec.tooltips ?? {};
+    this.tooltips = {...this.sceneTooltips, ...this.overlayTooltips};
+    this.overlayLegend = spec.legend ?? null; // in place of the scene's, which it hides
+    this.showLegend();
     const push = spec.shape; // {seq, value}: each number is applied once, so a later drawing is not undone
     if (push.seq !== this.shapeSeq) {
       this.shapeSeq = push.seq;

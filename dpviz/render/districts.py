@@ -1,0 +1,132 @@
+"""Districts as marks: a choropleth of noisy densities, grey where the noise is as large."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.render.colors import PALETTES
+from dpviz.render.legend import Legend, Swatch, log_ticks
+from dpviz.render.marks import paths, polygons
+from dpviz.render.projection import is_degrees
+from dpviz.render.scene import Mark, Row
+
+if TYPE_CHECKING:
+    from dpviz.domain import Domain
+    from dpviz.lattice import Float
+    from dpviz.query import Answers
+    from dpviz.regions import Regions
+
+NOISE_SDS = 2.0
+"""A count under this many standard deviations of its noise is drawn grey."""
+
+GREY = (140, 146, 154, 150)
+NEGATIVE = (200, 120, 180, 200)
+OPAQUE = 245
+DETAIL = 1 / 3000
+"""Borders are simplified to this share of the domain's width: on the map only."""
+
+
+def district_marks(
+    regions: Regions, answers: Answers, domain: Domain
+) -> tuple[tuple[Mark, ...], Legend]:
+    """A filled shape per district with a tooltip, its border, and the legend.
+
+    Args:
+        regions: in the domain's CRS.
+        answers: one each.
+        domain: of the release that was asked.
+    """
+    import shapely
+
+    width = domain.upper[0] - domain.lower[0]
+    shapes = shapely.coverage_simplify(regions.shapes, width * DETAIL)
+    shapes = _degrees(shapes, domain.crs)
+    density = answers.count / np.maximum(_areas(shapes), 1e-9)
+    ends = _ends(density[answers.count > NOISE_SDS * answers.noise_sd])
+    color = _colors(answers, density, ends)
+    triangles = shapely.constrained_delaunay_triangles(shapes)
+    part, owner = shapely.get_parts(triangles, return_index=True)
+    ring, _ = shapely.get_coordinates(part, return_index=True)
+    fill = polygons(
+        "districts",
+        list(ring.reshape(-1, 4, 2)),
+        color=color[owner],
+        rows=(
+            Row("district", "name"),
+            Row("records (noisy)", "count", noise_sd="sd"),
+            Row("per km²", "density"),
+        ),
+        extra={
+            "name": np.array(regions.names)[owner],
+            "count": answers.count[owner],
+            "sd": answers.noise_sd[owner],
+            "density": density[owner],
+        },
+    )
+    borders = shapely.get_parts(shapely.boundary(shapes))
+    lines = [shapely.get_coordinates(line) for line in shapely.get_parts(borders)]
+    outline = paths("district-borders", lines, themed=170, width=1.0)
+    legend = Legend(
+        title="Records per km² by district (log scale)",
+        stops=PALETTES["viridis"],
+        ticks=log_ticks(*ends),
+        swatches=(
+            Swatch("within the noise (under 2 sd)", GREY),
+            Swatch("negative noisy count", NEGATIVE),
+        ),
+    )
+    return (fill, outline), legend
+
+
+def _ends(density: Float) -> tuple[float, float]:
+    """The ends of the colour scale: from noisy densities beyond the noise, never from the data."""
+    if not len(density):
+        return 1.0, 10.0
+    low, high = float(density.min()), float(density.max())
+    return (low, high) if high > low * 1.01 else (low / 2, high * 2)
+
+
+def _colors(answers: Answers, density: Float, ends: tuple[float, float]) -> NDArray[np.uint8]:
+    stops = np.array(PALETTES["viridis"], dtype=np.float64)
+    span = np.log(ends[1] / ends[0])
+    share = np.clip(np.log(np.maximum(density, ends[0]) / ends[0]) / span, 0.0, 1.0)
+    at = share * (len(stops) - 1)
+    mixed = [np.interp(at, np.arange(len(stops)), stops[:, channel]) for channel in range(3)]
+    color = np.column_stack([*mixed, np.full(len(at), OPAQUE)])
+    color[np.abs(answers.count) <= NOISE_SDS * answers.noise_sd] = GREY
+    color[answers.count < -NOISE_SDS * answers.noise_sd] = NEGATIVE
+    return color.astype(np.uint8)
+
+
+def _degrees(shapes: NDArray[np.object_], crs: str) -> NDArray[np.object_]:
+    if is_degrees(crs):
+        return shapes
+    import shapely
+    from pyproj import Transformer
+
+    change = Transformer.from_crs(crs, "EPSG:4326", always_xy=True)
+    moved = shapely.transform(
+        shapes, lambda xy: np.column_stack(change.transform(xy[:, 0], xy[:, 1]))
+    )
+    return np.asarray(moved)
+
+
+def _areas(shapes: NDArray[np.object_]) -> Float:
+    """Areas in km² of shapes in degrees, on the equal-area cylinder of a sphere."""
+    import shapely
+
+    from dpviz.render.projection import EARTH_RADIUS_KM
+
+    flat = shapely.transform(
+        shapes,
+        lambda xy: np.column_stack(
+            [
+                EARTH_RADIUS_KM * np.radians(xy[:, 0]),
+                EARTH_RADIUS_KM * np.sin(np.radians(xy[:, 1])),
+            ]
+        ),
+    )
+    return np.asarray(shapely.area(flat))

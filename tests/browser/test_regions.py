@@ -1,0 +1,54 @@
+"""Polygons and districts in a real Chromium: drawn on the canvas, answered by the engine."""
+
+import geopandas
+import pytest
+import shapely
+from playwright.sync_api import expect
+
+import dpviz
+from tests.browser.test_explore import at, expected_of, metric, shape, the_map
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_drawn_polygon_is_answered_by_the_engine_and_kept_in_the_address(app, open_page):
+    page = open_page(f"{app}/?data=city-50k")
+    found = the_map(page)
+    page.get_by_role("button", name="Polygon").click()
+    for corner in ((0.4, 0.4), (0.6, 0.4), (0.55, 0.6)):
+        page.mouse.click(*at(found, *corner))
+        page.wait_for_timeout(400)  # two clicks at once would be a double click
+    page.mouse.dblclick(*at(found, 0.4, 0.6))
+    expect(metric(page)).to_be_visible()
+    ring = shape(found)["ring"]
+    assert len(ring) >= 4
+    release = dpviz.build(dpviz.load("city-50k"), seed=0)
+    answer = release.count_regions([shapely.Polygon(ring)])
+    expect(metric(page)).to_have_text(expected_of(answer))
+    page.wait_for_url("**ring=**")
+    again = open_page(page.url)
+    the_map(again)
+    expect(metric(again)).to_have_text(expected_of(answer))
+
+
+def test_districts_colour_the_map_and_tell_their_counts(app, open_page, tmp_path):
+    domain = dpviz.load("city-50k").domain
+    west, south, east, north = domain.bounds
+    middle = (west + east) / 2
+    shapes = [shapely.box(west, south, middle, north), shapely.box(middle, south, east, north)]
+    frame = geopandas.GeoDataFrame({"name": ["West", "East"]}, geometry=shapes, crs=4326)
+    path = tmp_path / "districts.geojson"
+    frame.to_file(path, driver="GeoJSON")
+    page = open_page(f"{app}/?data=city-50k")
+    found = the_map(page)
+    page.get_by_text("Districts from a file").click()
+    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(path)
+    expect(page.get_by_text("Records per km² by district")).to_be_visible()
+    tooltip = page.get_by_test_id("dpviz-tooltip")
+    for _ in range(40):
+        page.mouse.move(*at(found, 0.7, 0.5))
+        page.mouse.move(*at(found, 0.72, 0.52))
+        page.wait_for_timeout(250)
+        if tooltip.is_visible() and "district" in tooltip.inner_text():
+            break
+    expect(tooltip).to_contain_text("East")

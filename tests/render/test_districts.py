@@ -1,0 +1,58 @@
+"""The choropleth: every shape is covered by its triangles, and noise is grey."""
+
+import numpy as np
+import pytest
+import shapely
+
+from dpviz import Domain
+from dpviz.query import answers_from
+from dpviz.regions import regions_of
+from dpviz.render.districts import GREY, NEGATIVE, _areas, district_marks
+
+DOMAIN = Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
+SHAPES = [
+    shapely.box(10, 50, 11, 51).difference(shapely.Point(10.5, 50.5).buffer(0.2)),
+    shapely.MultiPolygon([shapely.box(11, 50, 11.2, 51), shapely.box(11.8, 50, 12, 51)]),
+    shapely.box(11.2, 50, 11.8, 51),
+]
+
+
+def made(count, sd):
+    regions = regions_of(SHAPES, DOMAIN, ["with a hole", "in two parts", "whole"])
+    columns = np.column_stack([count, np.square(sd), np.zeros(3), np.ones(3)])
+    return district_marks(regions, answers_from(columns), DOMAIN)
+
+
+def columns(mark, name):
+    return mark.table.column(name).combine_chunks()
+
+
+def test_triangles_cover_each_district_and_nothing_else():
+    (fill, _), _ = made([5000.0, 100.0, 900.0], [10.0, 10.0, 10.0])
+    rings = np.array(columns(fill, "polygon").to_pylist())
+    area = np.zeros(3)
+    names = columns(fill, "name").to_pylist()
+    for ring, name in zip(rings, names, strict=True):
+        row = ["with a hole", "in two parts", "whole"].index(name)
+        area[row] += shapely.Polygon(ring).area
+    # Borders are simplified for the map: the circle loses a little.
+    assert area == pytest.approx([shape.area for shape in SHAPES], rel=0.01)
+
+
+def test_what_is_noise_looks_like_noise():
+    (fill, _), legend = made([15.0, -900.0, 900.0], [10.0, 10.0, 10.0])
+    names = columns(fill, "name").to_pylist()
+    color = {
+        name: tuple(value[0])
+        for name, value in zip(names, columns(fill, "color").to_pylist(), strict=True)
+    }
+    assert color["with a hole"] == GREY
+    assert color["in two parts"] == NEGATIVE
+    assert color["whole"] not in (GREY, NEGATIVE)
+    assert "km²" in legend.title
+
+
+def test_areas_are_those_of_the_sphere():
+    """A whole hemisphere has half of 4πr²."""
+    half = shapely.box(-180, 0, 180, 90)
+    assert _areas(np.array([half]))[0] == pytest.approx(2 * np.pi * 6371.0088**2, rel=1e-9)
