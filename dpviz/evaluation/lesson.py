@@ -201,6 +201,8 @@ def error_parts(
     method: str,
     epsilon: float,
     seed: int,
+    *,
+    rolls: int = 1,
     **parameters: Any,
 ) -> Parts:
     """Where the error of a method with a fixed structure comes from.
@@ -211,6 +213,7 @@ def error_parts(
         method: one whose cells do not depend on the records.
         epsilon: price of the release.
         seed: of its simulated noise.
+        rolls: releases that the measured error is taken over.
         **parameters: of the method.
 
     Raises:
@@ -219,11 +222,14 @@ def error_parts(
     _public(handle)
     exact = exact_counts(handle, rects)
     noiseless = build(handle, method, NOISELESS, seed=0, **parameters)
-    answers = build(handle, method, epsilon, seed=seed, **parameters).count(rects)
+    answers = [
+        build(handle, method, epsilon, seed=seed * rolls + roll, **parameters).count(rects)
+        for roll in range(rolls)
+    ]
     return Parts(
-        noise=float(np.sqrt((answers.noise_sd**2).mean())),
+        noise=rms(answers[0].noise_sd),
         uniformity=rms(range_count(noiseless, rects).count - exact),
-        measured=rms(answers.count - exact),
+        measured=rms([each.count - exact for each in answers]),
     )
 
 

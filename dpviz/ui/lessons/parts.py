@@ -87,6 +87,16 @@ class Room:
         """The chapter's map."""
         map_view(scene, key=self.map_key, height=HEIGHT, tiles=False)
 
+    def show_pick(self, scene: Scene) -> None:
+        """The chapter's map; a click keeps its place under ``<key>.place``."""
+
+        def picked() -> None:
+            pick = events(self.map_key).pick
+            if pick:
+                st.session_state[f"{self.key}.place"] = (pick["lon"], pick["lat"])
+
+        map_view(scene, key=self.map_key, height=HEIGHT, tiles=False, on_pick=picked)
+
     def show_rect(self, scene: Scene, start: Rect) -> Rect:
         """The chapter's map with a rectangle that can be drawn anew; where it is now."""
         place = f"{self.key}.rect"

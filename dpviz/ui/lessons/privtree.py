@@ -1,0 +1,187 @@
+"""PrivTree, step by step: one path from the root to a leaf, forwards and backwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpviz.methods.privtree_trace import Path, Step, steps, trace
+from dpviz.render import boxes
+from dpviz.ui import permalink
+from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, Rect, Room, axis, named
+from dpviz.ui.method_form import EPSILONS
+from dpviz.ui.source_form import built_in
+
+TITLE, ORDER = "PrivTree, step by step", 5
+DO = (
+    "Walk down one path with the slider, forwards and backwards. Click the map for another place, "
+    "and replay the same random bits at another ε."
+)
+TAKEAWAY = (
+    "Every level takes a constant off the count before it asks, so a record's influence fades "
+    "geometrically up its path and the depth of the tree costs nothing."
+)
+SOURCE = (
+    "J. Zhang, X. Xiao, X. Xie: PrivTree: A Differentially Private Algorithm for Hierarchical "
+    "Decompositions, SIGMOD 2016, algorithm 2 and theorem 3.1."
+)
+METHOD = "privtree"
+START = (14.655, -23.845)
+
+
+def body(room: Room) -> None:
+    """See the page."""
+    place = _place(room)
+    path = _path(room.data, place, room.epsilon, room.seed)
+    found = steps(path, room.epsilon)
+    left, right = st.columns([5, 6], gap="medium")
+    with right:
+        at = _slider(room, len(found) - 1)
+        other = st.select_slider(
+            "Replay the same random bits at ε′",
+            EPSILONS,
+            value=0.1,
+            key=f"{room.key}.other",
+            format_func=lambda value: f"{value:g}",
+        )
+        _tell(found[at], last=at == len(found) - 1)
+    replay = steps(path, float(other))
+    with left:
+        _map(room, path, at)
+        room.reroll()
+        st.latex(r"\max(\theta-\delta,\; c - i\,\delta) + \mathrm{Lap}(\lambda) > \theta")
+        st.caption(
+            "Split a cell of exact count c at depth i iff this holds; θ = 0, δ = λ ln 4, "
+            "λ = (7/3)/(ε/2). Only the split is published: neither c, nor the bias, nor the noise. "
+            "The other half of ε pays for the counts of the leaves."
+        )
+    with right:
+        _levels(room, found, replay, float(other))
+        _losses(room, found)
+
+
+def _place(room: Room) -> tuple[float, float]:
+    """Where the path leads: a click, the address, or the city's centre."""
+    key = f"{room.key}.place"
+    if key not in st.session_state:
+        asked = permalink.number_list("place", 2) or START
+        west, south, east, north = room.bounds
+        inside = west <= asked[0] <= east and south <= asked[1] <= north
+        st.session_state[key] = (asked[0], asked[1]) if inside else START
+    place: tuple[float, float] = st.session_state[key]
+    room.link["place"] = permalink.joined(place)
+    return place
+
+
+def _slider(room: Room, last: int) -> int:
+    key = f"{room.key}.step"
+    st.session_state[key] = min(st.session_state.get(key, 0), last)
+    if last == 0:
+        st.markdown("The root itself is not split: the path has one step.")
+        return 0
+    return int(st.slider("Step (depth of the cell)", 0, last, key=key))
+
+
+def _tell(step: Step, *, last: bool) -> None:
+    """One decision in words and numbers."""
+    verdict = ":orange-badge[split]" if step.split else ":blue-badge[leaf]"
+    clamp = " (not below θ − δ)" if step.biased > step.exact - step.bias + 1e-9 else ""
+    sign = "+" if step.noise >= 0 else "−"
+    compare = ">" if step.split else "≤"
+    st.markdown(
+        f"**Depth {step.depth}.** Exact count {step.exact:,}, less the bias {step.bias:.1f}: "
+        f"**{step.biased:,.1f}**{clamp}. Noise drawn {sign} {abs(step.noise):.1f}, together "
+        f"**{step.biased + step.noise:,.1f} {compare} θ = {step.threshold:g}** → {verdict}"
+        + (" The path ends here." if last and not step.split else "")
+    )
+
+
+def _map(room: Room, path: Path, at: int) -> None:
+    """The release, the cells of the path so far, and the one that is asked now."""
+    domain = room.handle.domain
+    rects: list[Rect] = []
+    for depth in range(at + 1):
+        corners = (domain.to_coordinates(side[depth]).tolist() for side in (path.lo, path.hi))
+        (west, south), (east, north) = corners
+        rects.append((west, south, east, north))
+    marks = [boxes("now", [rects[-1]], color=(213, 94, 0), width=4)]
+    if at:
+        marks.insert(0, boxes("path", rects[:-1], color=(240, 150, 60), width=1.5))
+    room.show_pick(
+        room.scene(
+            *marks,
+            release=room.release(METHOD),
+            camera=rects[max(0, at - 2)],
+            picks=True,
+            description=f"The tree, and the path to one place down to depth {at}",
+        )
+    )
+
+
+def _levels(room: Room, found: list[Step], replay: list[Step], other: float) -> None:
+    here, there = f"ε = {room.epsilon:g}", f"ε′ = {other:g}, same bits"
+    rows: list[dict[str, Any]] = [
+        {
+            "depth": step.depth,
+            "exact": step.exact,
+            "bias": round(step.bias, 2),
+            "noise": round(step.noise, 2),
+            "biased + noise": round(step.biased + step.noise, 2),
+            "decision": "split" if step.split else "leaf",
+            "run": name,
+        }
+        for name, run in ((here, found), (there, replay))
+        for step in run
+    ]
+    x = axis("depth", "Depth", axis={"tickMinStep": 1, "grid": False, "format": "d"})
+    y = axis(
+        "biased + noise",
+        "Biased count + noise",
+        scale={"type": "symlog", "constant": 10, "nice": False},
+        axis={"tickCount": 5, "format": "~s"},
+    )
+    encoding = {
+        "x": x,
+        "y": y,
+        "color": named("run", {here: ORANGE, there: BLUE}),
+        "shape": {
+            "field": "decision",
+            "scale": {"domain": ["split", "leaf"], "range": ["circle", "square"]},
+            "legend": None,
+        },
+        "tooltip": [{"field": name} for name in rows[0]],
+    }
+    layers = [
+        {
+            "data": {"values": [{"biased + noise": found[0].threshold}]},
+            "mark": {"type": "rule", "strokeDash": [5, 4], "color": GREY},
+            "encoding": {"y": y},
+        },
+        {
+            "mark": {"type": "line"},
+            "encoding": {name: encoding[name] for name in ("x", "y", "color")},
+        },
+        {"mark": {"type": "point", "filled": True, "size": 60}, "encoding": encoding},
+    ]
+    depths = f"{len(found) - 1} here, {len(replay) - 1} at ε′"
+    room.chart(
+        f"Decisions down the path (squares: leaves at depth {depths})", rows, {"layer": layers}
+    )
+
+
+def _losses(room: Room, found: list[Step]) -> None:
+    total = sum(step.loss for step in found)
+    rows = [{"depth": step.depth, "loss": round(step.loss, 5)} for step in found]
+    encoding = {
+        "x": {"field": "depth", "type": "ordinal", "axis": {"title": "Depth"}},
+        "y": axis("loss", "Log ratio"),
+    }
+    most = f"{0.5 * room.epsilon:g}"
+    caption = f"What one record changes at each depth: {total:.3f} in all, at most {most}"
+    room.chart(caption, rows, {"mark": {"type": "bar", "color": ORANGE}, "encoding": encoding}, 160)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _path(data: str, place: tuple[float, float], epsilon: float, seed: int) -> Path:
+    return trace(built_in(data), place, epsilon, seed)[0]

@@ -1,0 +1,116 @@
+"""Reading an answer: two kinds of error, and what an interval covers."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpviz.build import build
+from dpviz.evaluation.lesson import Rect, aligned
+from dpviz.evaluation.truth import exact_counts
+from dpviz.release import Release
+from dpviz.render import boxes, rounded, with_noise
+from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, Room, axis, middle, named
+from dpviz.ui.source_form import built_in
+
+TITLE, ORDER = "Reading an answer", 6
+DO = (
+    "Draw a rectangle and look at 200 releases that might have been. Then snap it to the cells: "
+    "one kind of error disappears, and the interval covers what it promises."
+)
+TAKEAWAY = (
+    "The interval speaks of the noise, which is known exactly; what it costs that a rectangle cuts "
+    "through cells is an estimate, and no ε makes it smaller."
+)
+SOURCE = (
+    "Noise error and uniformity error: W. Qardaji, W. Yang, N. Li, ICDE 2013, §3; least squares on "
+    "trees: G. Cormode et al., ICDE 2012, §5."
+)
+METHOD, HEIGHT = "quadtree", 5
+ROLLS = 200
+
+
+def body(room: Room) -> None:
+    """See the page."""
+    left, right = st.columns([5, 6], gap="medium")
+    with right:
+        snap = st.toggle("Snap the rectangle to the cells", key=f"{room.key}.snap")
+    release = room.release(METHOD, height=HEIGHT, prune=0.0)
+    with left:
+        place = st.session_state.get(f"{room.key}.rect") or middle(room.bounds)
+        marks = [
+            boxes("snapped", [aligned(release, place, 1 << HEIGHT)], color=(0, 114, 178), width=3)
+        ]
+        drawn = room.show_rect(
+            room.scene(
+                *(marks if snap else []),
+                release=release,
+                tools=("rect",),
+                description="A quadtree's cells and a rectangle",
+            ),
+            middle(room.bounds),
+        )
+        room.reroll()
+    rect = aligned(release, drawn, 1 << HEIGHT) if snap else drawn
+    with right:
+        _answer(room, release, rect)
+        _coverage(room, rect)
+
+
+def _answer(room: Room, release: Release, rect: Rect) -> None:
+    answer = release.count(rect)
+    exact = int(exact_counts(room.handle, rect)[0])
+    half = float(answer.high[0] - answer.low[0]) / 2
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Noisy count", with_noise(float(answer.count[0]), half), width="content")
+        st.metric("Exact count (public data)", f"{exact:,}", width="content")
+        spread = 2 * float(answer.uniformity_sd[0])
+        st.metric(
+            "Uniformity error",
+            f"± {rounded(spread, 0)}",
+            help="An ESTIMATE, from how many records lie in cells that the edge cuts.",
+            width="content",
+        )
+        st.metric("Nodes used", f"{int(answer.nodes[0]):,}", width="content")
+
+
+def _coverage(room: Room, rect: Rect) -> None:
+    exact = int(exact_counts(room.handle, rect)[0])
+    answers = [each.count(rect) for each in _rolls(room.data, room.epsilon, room.seed)]
+    middles = sorted(
+        (float(each.count[0]), float(each.low[0]), float(each.high[0])) for each in answers
+    )
+    hits = [low <= exact <= high for _, low, high in middles]
+    names = {True: "covers the exact count", False: "misses it"}
+    rows = [
+        {"release": at, "low": low, "answer": round(count, 1), "high": high, "interval": names[hit]}
+        for at, ((count, low, high), hit) in enumerate(zip(middles, hits, strict=True), 1)
+    ]
+    y = axis("low", "Count", scale={"zero": False})
+    x = axis("release", f"{ROLLS} releases, in order of their answer", axis={"grid": False})
+    colour = named("interval", {names[True]: BLUE, names[False]: ORANGE})
+    layers = [
+        {
+            "mark": {"type": "rule", "strokeWidth": 1.5},
+            "encoding": {"x": x, "y": y, "y2": {"field": "high"}, "color": colour},
+        },
+        {
+            "data": {"values": [{"low": exact}]},
+            "mark": {"type": "rule", "strokeDash": [5, 4], "color": GREY, "strokeWidth": 2},
+            "encoding": {"y": y},
+        },
+    ]
+    share = sum(hits) / len(hits)
+    caption = f"{share:.0%} of {ROLLS} intervals hold the exact count (dashed)"
+    room.chart(caption, rows, {"layer": layers}, 280)
+    if share < 0.9:
+        st.markdown(
+            "The edge cuts cells, and the people in them are not spread evenly: all answers are "
+            "off by nearly the same amount, and the interval, which knows of noise only, misses it."
+        )
+
+
+@st.cache_resource(max_entries=6, show_spinner="Rolling the noise 200 times …")
+def _rolls(data: str, epsilon: float, seed: int) -> list[Release]:
+    seeds = range(seed * ROLLS, (seed + 1) * ROLLS)
+    city = built_in(data)
+    return [build(city, METHOD, epsilon, seed=each, height=HEIGHT, prune=0.0) for each in seeds]

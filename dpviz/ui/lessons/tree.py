@@ -1,0 +1,129 @@
+"""A tree: the height of a quadtree, what ε is spent on by level, and what consistency buys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpviz.evaluation.lesson import Parts, error_parts
+from dpviz.evaluation.workloads import workload
+from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, Room, axis
+from dpviz.ui.source_form import built_in
+
+TITLE, ORDER = "A tree", 4
+DO = (
+    "Raise the height and watch ε being shared among more levels. Then compare uniform and "
+    "geometric shares, with and without consistency."
+)
+TAKEAWAY = (
+    "A tree answers large and small questions with few cells, but every level costs a share of ε, "
+    "so that its height is a dilemma that somebody must settle before looking."
+)
+SOURCE = (
+    "G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial "
+    "Decompositions, ICDE 2012, §4 and 5."
+)
+METHOD = "quadtree"
+BUDGETS = ("uniform", "geometric")
+QUERIES, ROLLS = 200, 3
+
+
+def body(room: Room) -> None:
+    """See the page."""
+    left, right = st.columns([5, 6], gap="medium")
+    with right:
+        height = st.slider("Height (levels below the root)", 1, 7, 6, key=f"{room.key}.height")
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
+            budget = st.segmented_control(
+                "Shares of ε",
+                BUDGETS,
+                default="geometric",
+                required=True,
+                key=f"{room.key}.budget",
+            )
+            consistent = st.toggle("Consistency", True, key=f"{room.key}.consistent")
+    release = room.release(
+        METHOD, height=height, budget=budget, consistency=bool(consistent), prune=0.0
+    )
+    with left:
+        words = f"A quadtree of height {height}: {4**height:,} leaves of one size"
+        room.show(room.scene(release=release, description=words))
+        st.markdown(f"{words}. A record is in one cell of each level, so the shares add up:")
+        st.latex(r"\varepsilon = \varepsilon_0 + \varepsilon_1 + \dots + \varepsilon_h")
+        room.reroll()
+    with right:
+        _shares(room, [float(row["epsilon"]) for row in release.header.budget])
+        variants = _variants(room.data, room.epsilon, room.seed, height)
+        _errors(room, variants, _label(str(budget), bool(consistent)))
+        st.caption(
+            "Geometric: level i (the root is 0) gets a share in proportion to $2^{i/3}$, because "
+            "there are more small cells to add up. Consistency: least squares make every cell the "
+            "sum of its four children; it uses noisy numbers only, so it is free."
+        )
+
+
+def _label(budget: str, consistent: bool) -> str:
+    return f"{budget}, {'consistent' if consistent else 'as drawn'}"
+
+
+@st.cache_data(max_entries=64, show_spinner="Measuring four trees …")
+def _variants(data: str, epsilon: float, seed: int, height: int) -> dict[str, Parts]:
+    handle = built_in(data)
+    rects = workload(handle.domain, "large", QUERIES).rects
+    return {
+        _label(budget, consistent): error_parts(
+            handle,
+            rects,
+            METHOD,
+            epsilon,
+            seed,
+            rolls=ROLLS,
+            height=height,
+            budget=budget,
+            consistency=consistent,
+            prune=0.0,
+        )
+        for budget in BUDGETS
+        for consistent in (False, True)
+    }
+
+
+def _shares(room: Room, shares: list[float]) -> None:
+    rows = [{"level": level, "ε": round(share, 4)} for level, share in enumerate(shares)]
+    encoding = {
+        "x": {"field": "level", "type": "ordinal", "axis": {"title": "Level (root: 0)"}},
+        "y": axis("ε", "ε of the level"),
+    }
+    mark = {"type": "bar", "color": BLUE}
+    caption = f"Where ε = {room.epsilon:g} goes"
+    room.chart(caption, rows, {"mark": mark, "encoding": encoding}, 160)
+
+
+def _errors(room: Room, variants: dict[str, Parts], chosen: str) -> None:
+    rows: list[dict[str, Any]] = [
+        {"tree": name, "error": round(parts.measured, 1), "chosen": name == chosen}
+        for name, parts in variants.items()
+    ]
+    blur = next(iter(variants.values())).uniformity
+    x = axis("error", "Error (records)")
+    layers = [
+        {
+            "mark": "bar",
+            "encoding": {
+                "y": {"field": "tree", "type": "nominal", "sort": None, "axis": {"title": None}},
+                "x": x,
+                "color": {
+                    "condition": {"test": "datum.chosen", "value": ORANGE},
+                    "value": BLUE,
+                },
+            },
+        },
+        {
+            "data": {"values": [{"error": blur}]},
+            "mark": {"type": "rule", "strokeDash": [4, 4], "color": GREY, "strokeWidth": 2},
+            "encoding": {"x": x},
+        },
+    ]
+    caption = "Error of four trees of this height (dashed: without noise)"
+    room.chart(caption, rows, {"layer": layers}, 190)
