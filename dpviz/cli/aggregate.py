@@ -9,7 +9,21 @@ from typing import Annotated
 import typer
 
 from dpviz.cli.releases import columns_of, domain_of
-from dpviz.cli.root import Bits, Json, TableName, app, emit, progress
+from dpviz.cli.root import (
+    Bits,
+    Bounds,
+    ColumnNames,
+    Crs,
+    Json,
+    MaxPerUnit,
+    TableName,
+    Unit,
+    XColumn,
+    YColumn,
+    app,
+    emit,
+    progress,
+)
 from dpviz.errors import ParameterError
 
 
@@ -21,24 +35,15 @@ def aggregate(
     output: Annotated[
         str, typer.Option("--output", "-o", help="The file to write, ….SENSITIVE.parquet.")
     ],
-    bounds: Annotated[
-        str | None,
-        typer.Option(help="The public box: all lower, then all upper limits (2-D: W,S,E,N)."),
-    ] = None,
-    columns: Annotated[
-        str | None, typer.Option(help="Coordinate columns between commas, in order.")
-    ] = None,
-    x: Annotated[str | None, typer.Option(help="The x (longitude) column, with --y.")] = None,
-    y: Annotated[str | None, typer.Option(help="The y (latitude) column, with --x.")] = None,
-    crs: Annotated[str | None, typer.Option(help="CRS of the bounds and the columns.")] = None,
+    bounds: Bounds = None,
+    columns: ColumnNames = None,
+    x: XColumn = None,
+    y: YColumn = None,
+    crs: Crs = None,
     table: TableName = None,
     bits: Bits = None,
-    unit: Annotated[
-        str | None, typer.Option(help="Column of the privacy unit, for instance a person.")
-    ] = None,
-    max_per_unit: Annotated[
-        int, typer.Option(help="With --unit: records of each kept from each new source.")
-    ] = 1,
+    unit: Unit = None,
+    max_per_unit: MaxPerUnit = 1,
     public: Annotated[bool, typer.Option("--public", help="The records are public.")] = False,
     dataset: Annotated[
         str | None, typer.Option(help="The ledger's name of it; the first source's by default.")

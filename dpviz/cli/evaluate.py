@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dpviz.cli.releases import domain_of
-from dpviz.cli.root import Json, app, emit, numbers, progress, words
+from dpviz.cli.root import (
+    Bounds,
+    ColumnNames,
+    Crs,
+    Json,
+    XColumn,
+    YColumn,
+    app,
+    emit,
+    numbers,
+    progress,
+    words,
+)
 from dpviz.errors import ParameterError, PrivacyError
 
 if TYPE_CHECKING:
@@ -32,18 +44,11 @@ def evaluate(
     ] = "small,medium,large",
     queries: Annotated[int, typer.Option(help="Range queries per size.")] = 10_000,
     repeats: Annotated[int, typer.Option(help="Repetitions with fresh noise.")] = 5,
-    bounds: Annotated[
-        str | None,
-        typer.Option(help="The public box: all lower, then all upper limits (2-D: W,S,E,N)."),
-    ] = None,
-    columns: Annotated[
-        str | None, typer.Option(help="Coordinate columns between commas, in order.")
-    ] = None,
-    x: Annotated[str | None, typer.Option(help="The x (longitude) column, with --y.")] = None,
-    y: Annotated[str | None, typer.Option(help="The y (latitude) column, with --x.")] = None,
-    crs: Annotated[
-        str | None, typer.Option(help="CRS of the bounds, and of plain coordinate columns.")
-    ] = None,
+    bounds: Bounds = None,
+    columns: ColumnNames = None,
+    x: XColumn = None,
+    y: YColumn = None,
+    crs: Crs = None,
     seed: Annotated[int, typer.Option(min=0, help="Of queries and simulated noise.")] = 0,
     sanity: Annotated[float, typer.Option(help="Sanity bound as a share of the records.")] = 0.001,
     nonempty: Annotated[

@@ -11,12 +11,19 @@ import typer
 
 from dpviz.cli.root import (
     Bits,
+    Bounds,
+    ColumnNames,
+    Crs,
     DataSet,
     Epsilon,
     Json,
     LedgerFile,
+    MaxPerUnit,
     Purpose,
     TableName,
+    Unit,
+    XColumn,
+    YColumn,
     app,
     emit,
     note_without_total,
@@ -44,27 +51,16 @@ def build(
     output: Annotated[str, typer.Option("--output", "-o", help="The release to write (.parquet).")],
     epsilon: Epsilon = 1.0,
     method: Annotated[str, typer.Option(help="A name or alias; see 'dpviz methods'.")] = "privtree",
-    bounds: Annotated[
-        str | None,
-        typer.Option(help="The public box: all lower, then all upper limits (2-D: W,S,E,N)."),
-    ] = None,
+    bounds: Bounds = None,
     parameters: Annotated[
         list[str] | None, typer.Option("--set", help="A parameter, key=value; repeat at will.")
     ] = None,
-    columns: Annotated[
-        str | None, typer.Option(help="Coordinate columns between commas, in order.")
-    ] = None,
-    x: Annotated[str | None, typer.Option(help="The x (longitude) column, with --y.")] = None,
-    y: Annotated[str | None, typer.Option(help="The y (latitude) column, with --x.")] = None,
-    crs: Annotated[
-        str | None, typer.Option(help="CRS of the bounds, and of plain coordinate columns.")
-    ] = None,
-    unit: Annotated[
-        str | None, typer.Option(help="Column of the privacy unit, for instance a person.")
-    ] = None,
-    max_per_unit: Annotated[
-        int, typer.Option(help="With --unit: records kept of each, at random.")
-    ] = 1,
+    columns: ColumnNames = None,
+    x: XColumn = None,
+    y: YColumn = None,
+    crs: Crs = None,
+    unit: Unit = None,
+    max_per_unit: MaxPerUnit = 1,
     public: Annotated[
         bool, typer.Option("--public", help="The records are public: simulated noise is allowed.")
     ] = False,

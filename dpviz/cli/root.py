@@ -28,6 +28,29 @@ app = typer.Typer(
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Epsilon = Annotated[float, typer.Option("--epsilon", help="The whole price, for one privacy unit.")]
 
+Bounds = Annotated[
+    str | None,
+    typer.Option(
+        "--bounds", help="The public box: all lower, then all upper limits (2-D W,S,E,N)."
+    ),
+]
+ColumnNames = Annotated[
+    str | None,
+    typer.Option(
+        "--columns", help="Coordinates in order, between commas; in 2-D also one of points."
+    ),
+]
+XColumn = Annotated[str | None, typer.Option("--x", help="The x (longitude) column, with --y.")]
+YColumn = Annotated[str | None, typer.Option("--y", help="The y (latitude) column, with --x.")]
+Crs = Annotated[
+    str | None, typer.Option("--crs", help="CRS of the bounds, and of plain coordinate columns.")
+]
+Unit = Annotated[
+    str | None, typer.Option("--unit", help="Column of the privacy unit, for instance a person.")
+]
+MaxPerUnit = Annotated[
+    int, typer.Option("--max-per-unit", help="With --unit: records kept of each, at random.")
+]
 TableName = Annotated[
     str | None,
     typer.Option("--table", help="With a database's URL: table, schema.table, or a Spark path."),

@@ -8,30 +8,34 @@ from typing import Annotated
 import typer
 
 from dpviz.cli.releases import columns_of, domain_of
-from dpviz.cli.root import Bits, Json, app, emit
+from dpviz.cli.root import (
+    Bits,
+    Bounds,
+    ColumnNames,
+    Crs,
+    Json,
+    MaxPerUnit,
+    Unit,
+    XColumn,
+    YColumn,
+    app,
+    emit,
+)
 from dpviz.errors import ParameterError
 
 
 @app.command()
 def sql(
     table: Annotated[str, typer.Option(help="The table to count: table or schema.table.")],
-    bounds: Annotated[
-        str, typer.Option(help="The public box: all lower, then all upper limits (2-D: W,S,E,N).")
-    ],
+    bounds: Bounds = None,
     dialect: Annotated[str, typer.Option(help="bigquery, snowflake, databricks, …")] = "duckdb",
-    columns: Annotated[
-        str | None, typer.Option(help="Coordinate columns in order, or one column of points (2-D).")
-    ] = None,
-    x: Annotated[str | None, typer.Option(help="The x (longitude) column, with --y.")] = None,
-    y: Annotated[str | None, typer.Option(help="The y (latitude) column, with --x.")] = None,
-    crs: Annotated[str | None, typer.Option(help="CRS of the bounds and the columns.")] = None,
+    columns: ColumnNames = None,
+    x: XColumn = None,
+    y: YColumn = None,
+    crs: Crs = None,
     bits: Bits = None,
-    unit: Annotated[
-        str | None, typer.Option(help="Column of the privacy unit, for instance a person.")
-    ] = None,
-    max_per_unit: Annotated[
-        int, typer.Option(help="With --unit: records kept of each, at random.")
-    ] = 1,
+    unit: Unit = None,
+    max_per_unit: MaxPerUnit = 1,
     as_json: Json = False,
 ) -> None:
     """Print the query that counts records by cell, for any warehouse; its result is a SOURCE."""
