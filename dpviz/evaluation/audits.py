@@ -75,11 +75,17 @@ def page(found: Sequence[tuple[str, Audit]], command: str) -> str:
     claimed = {word: tiny(word).private for word, _ in found}
     order = {word: at for at, word in enumerate(settings())}
     rows = sorted(found, key=lambda row: (claimed[row[0]], order[row[0]]))
+    missing = [word for word in settings() if word not in claimed]
     wrong = [word for word, each in rows if each.violates and claimed[word]]
     lines = [
         "# Lower bounds on the real ε",
         "",
-        f"Every registered method, its presets included, at ε = {first.epsilon:g}: "
+        (
+            "Every registered method, its presets included"
+            if not missing
+            else "SO FAR WITHOUT " + ", ".join(missing)
+        )
+        + f", at ε = {first.epsilon:g}: "
         f"{first.trials:,} runs on each of two neighbouring inputs that were chosen to hurt it, "
         f"each bound at confidence {first.confidence:g}. A bound above ε refutes a claim; a bound "
         "below proves nothing, but near ε it shows that the audit has power. Parameters are those "

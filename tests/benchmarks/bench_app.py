@@ -39,53 +39,26 @@ def address():
         yield found
 
 
-def test_drawn_rectangle_to_answer(benchmark, open_page, address):  # noqa: F811
-    page = open_page(f"{address}/?{CELLS}&epsilon=0.63")
-    wait_for_picture(page, 0)
-    place = page.get_by_test_id("dpviz-map").bounding_box()
-    reach = iter(range(40, 400, 20))
-
-    def draw():
-        before = page.url
-        page.get_by_test_id("dpviz-draw").click()
-        x, y, size = place["x"] + 200, place["y"] + 200, next(reach)
-        page.mouse.move(x, y)
-        page.mouse.down()
-        page.mouse.move(x + size, y + size, steps=2)
-        page.mouse.up()
-        page.wait_for_url(lambda url: "rect=" in url and url != before)
-
-    benchmark.pedantic(draw, rounds=ROUNDS, warmup_rounds=1)
-
-
-def test_epsilon_to_picture(benchmark, open_page, address):  # noqa: F811
-    page = open_page(f"{address}/?{CELLS}&epsilon=0.5")
-    wait_for_picture(page, 0)
-    slider = page.get_by_role("slider").first
-    slider.focus()
-
-    def change():
-        seen = rendered(page)
-        page.keyboard.press("ArrowRight")
-        wait_for_picture(page, seen)
-
-    benchmark.pedantic(change, rounds=ROUNDS, warmup_rounds=1)
-
-
+EXPLORED = f"?{CELLS}&epsilon="
 COMPARED = "compare?data=city-1m&a.method=privtree&a.epsilon=0.79&b.method=privtree&b.epsilon=0.63"
 """Two maps of about 50,000 leaves each."""
 
 
-def test_comparison_drawn_rectangle_to_answers(benchmark, open_page, address):  # noqa: F811
-    page = open_page(f"{address}/{COMPARED}")
+@pytest.mark.parametrize(
+    ("path", "corner", "step"),
+    [(EXPLORED + "0.63", (200, 200), 20), (COMPARED, (80, 220), 15)],
+    ids=["explore", "compare"],
+)
+def test_drawn_rectangle_to_answer(benchmark, open_page, address, path, corner, step):  # noqa: F811
+    page = open_page(f"{address}/{path}")
     wait_for_picture(page, 0)
     place = page.get_by_test_id("dpviz-map").bounding_box()
-    reach = iter(range(20, 200, 15))
+    reach = iter(range(40, 40 + 12 * step, step))
 
     def draw():
         before = page.url
         page.get_by_test_id("dpviz-draw").click()
-        x, y, size = place["x"] + 80, place["y"] + 220, next(reach)
+        x, y, size = place["x"] + corner[0], place["y"] + corner[1], next(reach)
         page.mouse.move(x, y)
         page.mouse.down()
         page.mouse.move(x + size, y + size, steps=2)
@@ -95,8 +68,9 @@ def test_comparison_drawn_rectangle_to_answers(benchmark, open_page, address):  
     benchmark.pedantic(draw, rounds=ROUNDS, warmup_rounds=1)
 
 
-def test_comparison_epsilon_to_picture(benchmark, open_page, address):  # noqa: F811
-    page = open_page(f"{address}/{COMPARED}")
+@pytest.mark.parametrize("path", [EXPLORED + "0.5", COMPARED], ids=["explore", "compare"])
+def test_epsilon_to_picture(benchmark, open_page, address, path):  # noqa: F811
+    page = open_page(f"{address}/{path}")
     wait_for_picture(page, 0)
     slider = page.get_by_role("slider").first
     slider.focus()

@@ -189,6 +189,7 @@ def test_the_page_of_audits_puts_what_is_refuted_first():
     text = page(found, "audit all")
     assert text.index("`inln_dpsd` | NOT PRIVATE") < text.index("`ugrid` | 1 |")
     assert "none is refuted" in text
+    assert "SO FAR WITHOUT agrid, " in text
     accused = dataclasses.replace(found[0][1], epsilon_lower_bound=1.5)
     assert "THESE ARE REFUTED: ugrid" in page([("ugrid", accused)], "audit all")
 
