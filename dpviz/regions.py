@@ -28,6 +28,8 @@ WHOLE = 1.0 - 1e-9
 """A share of a node's area from which on the node counts as whole: coordinates are floats."""
 
 AREAS = ("Polygon", "MultiPolygon")
+MAX_BYTES = 2**30
+"""Unpacked size of a Parquet file of regions."""
 
 
 @dataclass(frozen=True)
@@ -186,6 +188,8 @@ def _opened(path: Path) -> geopandas.GeoDataFrame:
 
     if not path.is_file():
         raise DataError(f"no file {path.name!r}: check the name")
+    if path.suffix == ".parquet" and _unpacked(path) > MAX_BYTES:
+        raise DataError(f"{path.name} unpacks to over {MAX_BYTES >> 30} GiB: give a smaller file")
     try:
         read = geopandas.read_parquet if path.suffix == ".parquet" else geopandas.read_file
         frame = read(path)
@@ -197,3 +201,15 @@ def _opened(path: Path) -> geopandas.GeoDataFrame:
     if not isinstance(frame, geopandas.GeoDataFrame) or not len(frame):
         raise DataError(f"{path.name} has no regions: give a file of polygons")
     return frame
+
+
+def _unpacked(path: Path) -> int:
+    """What a Parquet file says that it unpacks to; 0 for a file that is none."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        found = pq.ParquetFile(path).metadata
+        return sum(found.row_group(row).total_byte_size for row in range(found.num_row_groups))
+    except (pa.ArrowException, OSError, ValueError):
+        return 0

@@ -6,6 +6,7 @@ width, 1.6 million of them.
 
 import numpy as np
 import pytest
+import shapely
 
 import dpviz
 from dpviz import Domain
@@ -75,6 +76,19 @@ def test_ten_thousand_large_queries(benchmark, handle, rects):
     release = dpviz.build(handle, "privtree", 0.8, seed=1)
     release.count(rects)  # compile once
     assert len(benchmark(release.count, rects)) == 10_000
+
+
+def test_a_thousand_districts(benchmark, handle):
+    """Voronoi districts with borders of forty points on 100,000 leaves and more."""
+    release = dpviz.build(handle, "privtree", 1.0, seed=1)
+    assert release.nodes.leaf.sum() >= 100_000
+    low, span = np.array(DOMAIN.lower), np.subtract(DOMAIN.upper, DOMAIN.lower)
+    places = shapely.MultiPoint(low + np.random.default_rng(2).random((1000, 2)) * span)
+    frame = shapely.box(*DOMAIN.bounds)
+    cells = shapely.get_parts(shapely.voronoi_polygons(places, extend_to=frame))
+    districts = shapely.segmentize(shapely.intersection(cells, frame), 0.03)
+    answers = benchmark.pedantic(release.count_regions, (list(districts),), rounds=3)
+    assert len(answers) == 1000
 
 
 def test_ten_thousand_exact_answers(benchmark, handle, rects):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dpviz
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.points import (
@@ -451,3 +452,21 @@ class TestBoundContributions:
 def test_real_data(shared_data, name, bounds, rows):
     records = read_records(shared_data / f"{name}.parquet", Domain.from_bounds(bounds))
     assert len(records.points) == rows
+
+
+@pytest.mark.shared_data
+def test_people_of_real_check_ins_are_bounded_and_hidden_as_wholes(shared_data):
+    world = Domain.from_bounds([-180, -90, 180, 90])
+    path = shared_data / "gowalla_userpoi.parquet"
+    owners = pq.read_table(path, columns=["user_id"])["user_id"].to_numpy()
+    many = np.unique(owners, return_counts=True)[1]
+    for bound in (1, 5):
+        handle = dpviz.load(path, world, unit="user_id", max_per_unit=bound)
+        release = dpviz.build(handle, "privtree", 1.0)
+        assert f"one user_id with at most {bound} records" in release.header.guarantee
+        assert sum(row["epsilon"] for row in release.header.budget) == pytest.approx(1.0)
+        total = release.count(world.bounds)
+        # Chebyshev at a false alarm of 1e-6 would be 1,000 sd; the sum of thousands of
+        # independent draws is normal: 6 sd.
+        kept = np.minimum(many, bound).sum()
+        assert abs(total.count[0] - kept) < 6 * total.noise_sd[0]
