@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -108,6 +109,10 @@ def test_a_rectangle_drawn_in_the_file_is_answered_there(open_file, releases):
     before = found.evaluate("e => e.__dpviz.camera.zoom")
     page.get_by_role("button", name="Zoom in").click()
     assert found.evaluate("e => e.__dpviz.camera.zoom") == before + 1
+    page.get_by_test_id("dpviz-view").locator("summary").click()
+    with page.expect_download() as saved:
+        page.get_by_test_id("dpviz-save").click()
+    assert Path(saved.value.path()).read_bytes().startswith(b"\x89PNG")
 
 
 def test_two_maps_swipe_and_stand_side_by_side(open_file, releases):
