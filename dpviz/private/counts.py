@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.cellquery import CellQuery
+from dpviz.cellquery import CellQuery, checked_bits
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import write_file
@@ -33,6 +33,7 @@ from dpviz.private.tables.base import parsing
 
 KEY = b"dpviz.counts"
 WARNING = "SENSITIVE: EXACT COUNTS, NOT A RELEASE"
+_RESULTS = (".csv", ".tsv", ".txt", ".parquet", ".pq")
 _COUNT = re.compile(r"n|count|n_[0-9a-f]{8}")
 
 
@@ -118,13 +119,16 @@ def stated(path: Path) -> Facts | None:
         facts = json.loads(found)
         if facts["version"] > 1:
             raise DataError(f"{path.name} is of a newer version: update dpviz to read it")
+        domain, most = Domain.from_dict(facts["domain"]), int(facts["max_per_unit"])
+        if most < 1:
+            raise ValueError("no bound")
         return Facts(
             str(facts["name"]),
-            Domain.from_dict(facts["domain"]),
-            int(facts["bits"]),
+            domain,
+            checked_bits(int(facts["bits"]), domain),
             str(facts["unit"]),
-            int(facts["max_per_unit"]),
-            bool(facts["public"]),
+            most,
+            facts["public"] is True,
             tuple(map(str, facts["parts"])),
         )
 
@@ -163,6 +167,8 @@ def kept(path: Path, facts: Facts, chosen: Selection) -> DataHandle:
 def result_columns(path: Path) -> tuple[str, str] | None:
     """The columns of cells and counts of a file or folder that a warehouse wrote; or None."""
     names: Sequence[str]
+    if not path.is_dir() and path.suffix.lower() not in _RESULTS:
+        return None
     if path.is_dir():
         import pyarrow.dataset as ds
 

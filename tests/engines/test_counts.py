@@ -213,6 +213,31 @@ def test_what_is_said_must_be_what_the_file_states(tmp_path, days, options, mess
         dpviz.load(path, **options)
 
 
+@pytest.mark.parametrize(
+    "facts",
+    [
+        "{",
+        "[]",
+        {"version": 2},
+        {"bits": 60},
+        {"bits": 0},
+        {"max_per_unit": 0},
+        {"domain": {"lower": [0], "upper": [0], "columns": ["x"], "crs": "EPSG:4326", "bits": 30}},
+        {"parts": 5},
+        {"unit": None, "name": None, "public": "no", "warning": 3, "version": "x"},
+    ],
+)
+def test_damaged_facts_are_one_line(tmp_path, days, facts):
+    path = tmp_path / "all.SENSITIVE.parquet"
+    dpviz.save_counts(dpviz.load(days[0], BOX, bits=16), path)
+    kept = pq.read_table(path)
+    if isinstance(facts, dict):
+        facts = json.dumps({**json.loads(kept.schema.metadata[b"dpviz.counts"]), **facts})
+    pq.write_table(kept.replace_schema_metadata({b"dpviz.counts": facts.encode()}), path)
+    with pytest.raises(DataError, match=r"newer version|damaged or cut short"):
+        dpviz.load(path)
+
+
 def test_what_cannot_be_merged(tmp_path, days):
     path = tmp_path / "all.SENSITIVE.parquet"
     dpviz.save_counts(dpviz.load(days, BOX), path)

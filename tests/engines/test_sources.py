@@ -9,6 +9,7 @@ import pytest
 import dpviz
 from dpviz.errors import DataError, DpvizError
 from dpviz.private import aggregation
+from tests.cli.test_releases import run
 from tests.engines.cases import CASES, EVIL, digest
 from tests.engines.servers import PASSWORD
 
@@ -127,6 +128,19 @@ def test_a_table_of_postgres_by_an_evil_name(postgres):
         dpviz.load(postgres, case.domain, table="evil'; DROP TABLE evil; --")
     with pytest.raises(DataError, match="no column 'no\"; --' in evil"):
         dpviz.load(postgres, case.domain, table="evil", columns=['no"; --', EVIL[1]])
+
+
+def test_nothing_that_is_written_holds_a_password(postgres, tmp_path):
+    output, ledger = tmp_path / "r.parquet", tmp_path / "ledger.sqlite"
+    box = ",".join(map(repr, CASE.domain.bounds))
+    words = ["build", postgres, "--table", "public.plane0", f"--bounds={box}", "--unit", "who"]
+    code, out, err = run(*words, "-o", output, "--ledger", ledger)
+    assert code == 0
+    header = dpviz.read(output).header
+    assert (header.source, header.unit) == ("plane0", "one who with at most 1 records")
+    for text in (out.encode(), err.encode(), output.read_bytes(), ledger.read_bytes()):
+        assert PASSWORD.encode() not in text
+        assert b"postgresql" not in text
 
 
 def test_what_postgis_refuses(postgres):
