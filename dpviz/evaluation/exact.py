@@ -58,7 +58,7 @@ OFFSETS = (-8, -4, -2, -1, 0, 1, 2, 4)
 """Counts tried on the record's path, less the threshold, in noise scales."""
 
 
-def shared_threshold_loss(structure: SharedThreshold) -> float:
+def shared_threshold_loss(structure: SharedThreshold, offsets: tuple[int, ...] = OFFSETS) -> float:
     """Loss of the worst event tried against bits that share a noisy threshold.
 
     J. Zhang, X. Xiao, X. Xie: PrivTree. SIGMOD 2016, lemma 5.1. All records of one child of the
@@ -68,7 +68,7 @@ def shared_threshold_loss(structure: SharedThreshold) -> float:
     the sum grows like k / scale.
     """
     scale, threshold = structure.scale, structure.threshold
-    counts = [max(0, round(threshold + offset * scale)) for offset in OFFSETS]
+    counts = [max(0, round(threshold + offset * scale)) for offset in offsets]
     levels = [level for level in PIN_LEVELS if level < structure.depth]
     return max(
         (

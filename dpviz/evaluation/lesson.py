@@ -183,11 +183,13 @@ class Parts:
         noise: predicted from the variance of the noise alone.
         uniformity: of the same cells without noise, against exact answers.
         measured: of the release, against exact answers.
+        noise_measured: of the release, against the same cells without noise.
     """
 
     noise: float
     uniformity: float
     measured: float
+    noise_measured: float
 
     @property
     def predicted(self) -> float:
@@ -221,15 +223,16 @@ def error_parts(
     """
     _public(handle)
     exact = exact_counts(handle, rects)
-    noiseless = build(handle, method, NOISELESS, seed=0, **parameters)
+    noiseless = range_count(build(handle, method, NOISELESS, seed=0, **parameters), rects).count
     answers = [
         build(handle, method, epsilon, seed=seed * rolls + roll, **parameters).count(rects)
         for roll in range(rolls)
     ]
     return Parts(
         noise=rms(answers[0].noise_sd),
-        uniformity=rms(range_count(noiseless, rects).count - exact),
+        uniformity=rms(noiseless - exact),
         measured=rms([each.count - exact for each in answers]),
+        noise_measured=rms([each.count - noiseless for each in answers]),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,13 +87,13 @@ class Room:
         """The chapter's map."""
         map_view(scene, key=self.map_key, height=HEIGHT, tiles=False)
 
-    def show_pick(self, scene: Scene) -> None:
-        """The chapter's map; a click keeps its place under ``<key>.place``."""
+    def show_pick(self, scene: Scene, clicked: Callable[[dict[str, Any]], None]) -> None:
+        """The chapter's map; a click on a mark is told to ``clicked`` before the page runs."""
 
         def picked() -> None:
             pick = events(self.map_key).pick
             if pick:
-                st.session_state[f"{self.key}.place"] = (pick["lon"], pick["lat"])
+                clicked(pick)
 
         map_view(scene, key=self.map_key, height=HEIGHT, tiles=False, on_pick=picked)
 

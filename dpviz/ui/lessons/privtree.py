@@ -27,7 +27,7 @@ SOURCE = (
     "Decompositions, SIGMOD 2016, algorithm 2 and theorem 3.1."
 )
 METHOD = "privtree"
-START = (14.655, -23.845)
+START = (14.5477, -23.9714)
 
 
 def body(room: Room) -> None:
@@ -105,6 +105,11 @@ def _map(room: Room, path: Path, at: int) -> None:
         corners = (domain.to_coordinates(side[depth]).tolist() for side in (path.lo, path.hi))
         (west, south), (east, north) = corners
         rects.append((west, south, east, north))
+    key = f"{room.key}.place"
+
+    def clicked(pick: dict[str, Any]) -> None:
+        st.session_state[key] = (pick["lon"], pick["lat"])
+
     marks = [boxes("now", [rects[-1]], color=(213, 94, 0), width=4)]
     if at:
         marks.insert(0, boxes("path", rects[:-1], color=(240, 150, 60), width=1.5))
@@ -115,7 +120,8 @@ def _map(room: Room, path: Path, at: int) -> None:
             camera=rects[max(0, at - 2)],
             picks=True,
             description=f"The tree, and the path to one place down to depth {at}",
-        )
+        ),
+        clicked,
     )
 
 
@@ -174,7 +180,7 @@ def _losses(room: Room, found: list[Step]) -> None:
     total = sum(step.loss for step in found)
     rows = [{"depth": step.depth, "loss": round(step.loss, 5)} for step in found]
     encoding = {
-        "x": {"field": "depth", "type": "ordinal", "axis": {"title": "Depth"}},
+        "x": {"field": "depth", "type": "ordinal", "axis": {"title": "Depth", "labelAngle": 0}},
         "y": axis("loss", "Log ratio"),
     }
     most = f"{0.5 * room.epsilon:g}"

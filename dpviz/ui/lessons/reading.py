@@ -19,7 +19,7 @@ DO = (
 )
 TAKEAWAY = (
     "The interval speaks of the noise, which is known exactly; what it costs that a rectangle cuts "
-    "through cells is an estimate, and no ε makes it smaller."
+    "through cells is an estimate, and on the same cells no ε makes it smaller."
 )
 SOURCE = (
     "Noise error and uniformity error: W. Qardaji, W. Yang, N. Li, ICDE 2013, §3; least squares on "
@@ -70,7 +70,7 @@ def _answer(room: Room, release: Release, rect: Rect) -> None:
             help="An ESTIMATE, from how many records lie in cells that the edge cuts.",
             width="content",
         )
-        st.metric("Nodes used", f"{int(answer.nodes[0]):,}", width="content")
+    st.caption(f"Cells used: {int(answer.nodes[0]):,}.")
 
 
 def _coverage(room: Room, rect: Rect) -> None:

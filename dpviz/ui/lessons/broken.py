@@ -1,0 +1,197 @@
+"""Published and broken: two methods whose guarantee is refuted, and the attacks that do it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpviz.build import build, from_points
+from dpviz.evaluation.audit import Audit, audit, tiny
+from dpviz.evaluation.exact import shared_threshold_loss, structure_loss
+from dpviz.methods import method
+from dpviz.methods.base import SharedThreshold
+from dpviz.release import Release
+from dpviz.render import Camera, Scene, cells, scale_ends
+from dpviz.render.basemap import outlines, river
+from dpviz.ui.lessons.parts import BLUE, GREY, HEIGHT, ORANGE, Room, axis, named
+from dpviz.ui.map import map_view
+from dpviz.ui.source_form import built_in
+
+TITLE, ORDER = "Published and broken", 8
+DO = (
+    "Put people at one place and look at the two maps: which of them has one person more? At 100, "
+    "the threshold that the method publishes, anybody can tell."
+)
+TAKEAWAY = (
+    "A guarantee is a theorem about the whole algorithm: one exact comparison, or one noisy "
+    "threshold used again and again, and the promised ε does not hold."
+)
+SOURCE = (
+    "X. Li et al., ADMA 2019 (InLN_DPSD); J. Lee, C. Clifton, KDD 2014, refuted in J. Zhang, X. "
+    "Xiao, X. Xie: PrivTree, SIGMOD 2016, lemma 5.1 (binary SVT)."
+)
+EXACT_SPLITS, SHARED_THRESHOLD, SOUND = "inln_dpsd", "binary_svt_tree", "privtree"
+LEVELS = (2, 4, 6, 8, 10)
+TRIED = (0, 4)
+GUESSES, TRIALS = 20, 400
+
+
+def body(room: Room) -> None:
+    """See the page."""
+    left, right = st.columns([6, 5], gap="medium")
+    with left:
+        people = int(st.slider("People at one place", 90, 110, 100, key=f"{room.key}.people"))
+        releases = _pair(room.data, people, room.epsilon, room.seed)
+        _maps(room, people, releases)
+        room.reroll("Publish both again")
+    with right:
+        _attack(room, people, releases)
+    st.divider()
+    left, right = st.columns([6, 5], gap="medium")
+    with left:
+        _losses(room)
+    with right:
+        st.markdown(
+            f"**{method(SHARED_THRESHOLD).title}.** All its nodes are compared with one noisy "
+            "threshold. Nodes that do not split tell where the threshold lies; then every level of "
+            "one path tells a little more about the same record, and the losses add up. The claim "
+            "was ε whatever the depth."
+        )
+        st.markdown(
+            "PrivTree draws noise at every node *and* takes a constant off the count per level: "
+            "its loss, calculated the same way, stays below its half of ε at any depth."
+        )
+        st.caption(
+            "Loss: the log ratio of one event's probability with and without a record, exact. For "
+            "the binary SVT of the worst event tried, for PrivTree of the worst there is."
+        )
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _pair(data: str, people: int, epsilon: float, seed: int) -> tuple[Release, Release]:
+    """Releases of the two neighbours: ``people`` records at one place of the city, and one more."""
+    domain = built_in(data).domain
+    place = np.array(domain.lower) * 0.6 + np.array(domain.upper) * 0.4
+    made = [
+        build(
+            from_points(np.repeat(place[None], people + more, axis=0), domain, public=True),
+            EXACT_SPLITS,
+            epsilon,
+            seed=seed,
+        )
+        for more in (0, 1)
+    ]
+    return made[0], made[1]
+
+
+def _maps(room: Room, people: int, releases: tuple[Release, Release]) -> None:
+    ends = scale_ends(*releases)
+    labels = [f"{people} people", f"{people + 1} people"]
+    sides = zip(releases, ("left", "right"), labels, strict=True)
+    map_view(
+        Scene(
+            marks=[
+                *(
+                    cells(each, ends=ends, id=f"cells-{side}", side=side, title=title)  # type: ignore[arg-type]
+                    for each, side, title in sides
+                ),
+                *outlines(room.bounds),
+                river(),
+            ],
+            camera=Camera(bounds=room.bounds, key=f"{room.key}.{room.data}"),
+            mode="side",
+            labels=labels,
+            domain=room.bounds,
+            description=f"{method(EXACT_SPLITS).title} on {labels[0]} and on {labels[1]}",
+        ),
+        key=room.map_key,
+        height=HEIGHT - 60,
+        tiles=False,
+    )
+
+
+def _attack(room: Room, people: int, releases: tuple[Release, Release]) -> None:
+    """Count nodes, guess, be right."""
+    first, second = (len(each.nodes) for each in releases)
+    right = sum(
+        len(fewer.nodes) == 1 and len(more.nodes) > 1
+        for fewer, more in (
+            _pair(room.data, people, room.epsilon, room.seed + trial) for trial in range(GUESSES)
+        )
+    )
+    st.markdown(
+        f"**{method(EXACT_SPLITS).title}.** It splits a cell iff its *exact* count is above 100, "
+        "and puts noise on the leaves only. The attack does not look at a single count:"
+    )
+    with st.container(horizontal=True, gap="large"):
+        st.metric(f"Cells, {people} people", f"{first:,}", width="content")
+        st.metric(f"Cells, {people + 1} people", f"{second:,}", width="content")
+    if right == GUESSES:
+        st.markdown(
+            f":red-badge[:material/warning: Told apart {right} times of {GUESSES}] One cell: "
+            f"{people} people. Many: {people + 1}. The ratio of probabilities is 1 ÷ 0, whatever ε "
+            "is."
+        )
+    else:
+        st.markdown(f"Told apart {right} times of {GUESSES}: try another number of people.")
+    found = _audited(room.epsilon)
+    more, fewer = found.probabilities
+    st.markdown(
+        f"The project's audit, at a claim of ε = {room.epsilon:g}, with {TRIALS} runs on each of "
+        f"two neighbours: an event seen in **{more:.0%}** of the runs of one and **{fewer:.0%}** "
+        f"of the other, so that ε is **at least {found.epsilon_lower_bound:.2f}** with "
+        f"{found.confidence:.2%} confidence. "
+        + (
+            "The claim is refuted."
+            if found.violates
+            else "That many runs cannot show more than this."
+        )
+    )
+
+
+@st.cache_data(max_entries=64, show_spinner="Auditing …")
+def _audited(epsilon: float) -> Audit:
+    return audit(tiny(EXACT_SPLITS), epsilon, trials=TRIALS)
+
+
+@st.cache_data(max_entries=64, show_spinner="Calculating losses …")
+def _loss(name: str, epsilon: float, levels: int, data: str) -> float:
+    chosen, domain = method(name, max_depth=levels), built_in(data).domain
+    splits = chosen.structure(epsilon, domain.dims)
+    if isinstance(splits, SharedThreshold):
+        return shared_threshold_loss(splits, TRIED)  # a few of the events, for speed
+    return structure_loss(chosen, epsilon, domain) or 0.0
+
+
+def _losses(room: Room) -> None:
+    titles = {SHARED_THRESHOLD: "binary SVT tree", SOUND: "PrivTree"}
+    rows: list[dict[str, Any]] = [
+        {
+            "levels": levels,
+            "loss": round(_loss(name, room.epsilon, levels, room.data), 4),
+            "tree": title,
+        }
+        for name, title in titles.items()
+        for levels in LEVELS
+    ]
+    y = axis("loss", "Loss of the splits")
+    claim = 0.5 * room.epsilon
+    layers = [
+        {
+            "data": {"values": [{"loss": claim}]},
+            "mark": {"type": "rule", "strokeDash": [5, 4], "color": GREY, "strokeWidth": 2},
+            "encoding": {"y": y},
+        },
+        {
+            "mark": {"type": "line", "point": True},
+            "encoding": {
+                "x": axis("levels", "Levels of the tree", axis={"values": list(LEVELS)}),
+                "y": y,
+                "color": named("tree", {titles[SHARED_THRESHOLD]: ORANGE, titles[SOUND]: BLUE}),
+            },
+        },
+    ]
+    caption = f"Loss against the depth of the tree (dashed: the {claim:g} that was paid)"
+    room.chart(caption, rows, {"layer": layers}, 260)

@@ -1,0 +1,127 @@
+"""Choosing: methods on your own city, error against ε, and why none wins everywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpviz.evaluation.experiments import Plan, run
+from dpviz.evaluation.plots import COLOURS
+from dpviz.evaluation.workloads import workload
+from dpviz.methods import METHODS, names
+from dpviz.ui.lessons.parts import Room, axis, named
+from dpviz.ui.source_form import built_in
+
+TITLE, ORDER = "Choosing", 9
+DO = (
+    "Change the size of the questions, and the data in the sidebar: which method wins, and at "
+    "which ε?"
+)
+TAKEAWAY = (
+    "No method wins everywhere: what is best depends on the size of the questions, on ε and on the "
+    "data, so measure on public data that resemble yours, and never on yours."
+)
+SOURCE = (
+    "M. Hay, A. Machanavajjhala, G. Miklau, Y. Chen, D. Zhang: Principled Evaluation of "
+    "Differentially Private Algorithms using DPBench, SIGMOD 2016."
+)
+ON_OFFER = ("privtree", "privtree_plus", "gradual_tree", "ugrid", "agrid", "quad-opt")
+EPSILONS = (0.05, 0.2, 0.8, 3.2)
+SIZES = {
+    "small": "small (0.01–0.1 % of the area)",
+    "medium": "medium (0.1–1 %)",
+    "large": "large (1–10 %)",
+}
+QUERIES = 300
+
+
+def body(room: Room) -> None:
+    """See the page."""
+    left, right = st.columns([5, 6], gap="medium")
+    with left:
+        name = str(
+            st.selectbox(
+                "Method on the map", ON_OFFER, format_func=_title, key=f"{room.key}.map_of"
+            )
+        )
+        release = room.release(name)
+        room.show(room.scene(release=release, description=f"The city by {_title(name)}"))
+        room.reroll()
+    with right:
+        size = st.segmented_control(
+            "Size of the questions",
+            list(SIZES),
+            default="medium",
+            required=True,
+            format_func=lambda each: SIZES[each],
+            key=f"{room.key}.size",
+        )
+        rows = _errors(room.data, room.seed)
+        shown = [row for row in rows if row["size"] == size]
+        _chart(room, shown, str(size))
+        _winners(rows)
+
+
+def _title(alias: str) -> str:
+    name = names()[alias][0]
+    return METHODS[name].title if alias == name else f"{METHODS[name].title} ({alias})"
+
+
+@st.cache_data(max_entries=32, show_spinner="Measuring six methods …")
+def _errors(data: str, seed: int) -> list[dict[str, Any]]:
+    """The mean relative error of every method, ε and size, one release each."""
+    handle = built_in(data)
+    loads = tuple(workload(handle.domain, size, QUERIES) for size in SIZES)
+    plan = Plan(ON_OFFER, EPSILONS, loads, repeats=1, seed=seed)
+    return [
+        {
+            "method": _title(row.method),
+            "ε": row.epsilon,
+            "size": row.size,
+            "error": round(row.mean_relative_error, 5),
+        }
+        for found in run(handle, plan, processes=0)
+        for row in found
+    ]
+
+
+def _chart(room: Room, rows: list[dict[str, Any]], size: str) -> None:
+    x = axis(
+        "ε",
+        "ε",
+        scale={"type": "log", "nice": False},
+        axis={"values": list(EPSILONS), "format": "~g"},
+    )
+    y = axis(
+        "error",
+        "Mean relative error",
+        scale={"type": "log", "nice": False},
+        axis={"format": "~g", "tickCount": 4},
+    )
+    colour = named("method", dict(zip(map(_title, ON_OFFER), COLOURS, strict=False)))
+    colour["legend"] = {**colour["legend"], "orient": "bottom", "columns": 2}
+    encoding = {"x": x, "y": y, "color": colour, "tooltip": [{"field": name} for name in rows[0]]}
+    spec = {"mark": {"type": "line", "point": True}, "encoding": encoding}
+    room.chart(f"Error of {size} questions against ε", rows, spec, 320)
+
+
+def _winners(rows: list[dict[str, Any]]) -> None:
+    """Who has the least error where, as a table."""
+    lines = [f"| Least error | {' | '.join(f'ε = {epsilon:g}' for epsilon in EPSILONS)} |"]
+    lines.append("|---" * (len(EPSILONS) + 1) + "|")
+    for size in SIZES:
+        best = [
+            min(
+                (row for row in rows if row["size"] == size and row["ε"] == epsilon),
+                key=lambda row: float(row["error"]),
+            )["method"]
+            for epsilon in EPSILONS
+        ]
+        lines.append(f"| {size} | {' | '.join(best)} |")
+    st.markdown("\n".join(lines))
+    st.caption(
+        f"One release each, {QUERIES} random rectangles of each size, relative error with the "
+        "sanity bound of 0.1 % of all records. Roll again to see how much of it is luck; page "
+        "Compare measures with repetitions."
+    )

@@ -1,0 +1,177 @@
+"""One person more: neighbouring data by a click, and what repeated releases cost."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpviz.evaluation.lesson import METRES, Spot, lone_record, records, suspicion
+from dpviz.evaluation.truth import exact_counts
+from dpviz.lattice import Int
+from dpviz.render import boxes, points
+from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, WITH, WITHOUT, Rect, Room, axis, named
+from dpviz.ui.source_form import built_in
+
+TITLE, ORDER = "One person more", 7
+DO = (
+    "Click a person to take them out, or an empty place to add one. Then publish the count of the "
+    "square more than once, and watch the two worlds drift apart."
+)
+TAKEAWAY = (
+    "Privacy is spent: k releases of the same data, each at ε, let the odds about one person move "
+    "by up to $e^{k\\varepsilon}$."
+)
+SOURCE = (
+    "Neighbouring data sets and composition: C. Dwork, F. McSherry, K. Nissim, A. Smith, TCC 2006; "
+    "C. Dwork, A. Roth, The Algorithmic Foundations of Differential Privacy, 2014, §3.5."
+)
+METHOD = "privtree"
+ATTACKERS = 20_000
+ENOUGH = 50
+"""Attackers that must have seen an outcome in both worlds before its ratio is shown."""
+
+
+def body(room: Room) -> None:
+    """See the page."""
+    spot = _spot(room.data)
+    around = _around(spot)
+    people = records(room.handle, around)
+    edit = st.session_state.setdefault(f"{room.key}.edit", {"data": None})
+    if edit["data"] != room.data:
+        west, south, east, north = spot.rect
+        edit.update(data=room.data, kind="add", at=((west + east) / 2, (south + north) / 2))
+    left, right = st.columns([5, 6], gap="medium")
+
+    def clicked(pick: dict[str, Any]) -> None:
+        taken = pick["layer"] == "people"
+        at = tuple(people[pick["index"]].tolist()) if taken else (pick["lon"], pick["lat"])
+        edit.update(kind="remove" if taken else "add", at=at)
+
+    removed, at = edit["kind"] == "remove", edit["at"]
+    with left:
+        marks = [
+            boxes("square", [spot.rect], color=(213, 94, 0), width=3),
+            points("people", people, color=(120, 130, 140), radius=6, pickable=True),
+            points("edit", [at], color=(0, 114, 178) if removed else (213, 94, 0), radius=9),
+        ]
+        room.show_pick(
+            room.scene(
+                *marks,
+                release=room.release(METHOD),
+                legend=None,
+                camera=around,
+                picks=True,
+                description="The people around one square of 200 metres",
+            ),
+            clicked,
+        )
+        st.markdown(
+            "The neighbouring data set has **one record "
+            + ("less** (the blue disc)." if removed else "more** (the orange disc).")
+        )
+        room.reroll()
+    exact = int(exact_counts(room.handle, spot.rect)[0])
+    inside = _holds(spot.rect, at)
+    with right:
+        releases = int(st.slider("Releases of the same data", 1, 10, 1, key=f"{room.key}.releases"))
+        st.markdown(
+            f"Exact count of the square: **{exact}**, in the neighbour **"
+            f"{exact + inside * (-1 if removed else 1)}** (public data)."
+        )
+        if not inside:
+            st.info(
+                "This record is outside the square, whose count is the same in both worlds: its "
+                "release tells nothing at all about it. Click inside the square.",
+                icon=":material/crop_free:",
+            )
+            return
+        fewer = exact - removed
+        seen = _outcomes(fewer, room.epsilon, releases, room.seed)
+        _chart(room, seen, releases)
+        _verdict(room, seen, releases)
+
+
+def _outcomes(count: int, epsilon: float, releases: int, seed: int) -> tuple[Int, Int]:
+    without, with_one = (
+        suspicion(count, epsilon, releases, ATTACKERS, seed, record) for record in (False, True)
+    )
+    return without, with_one
+
+
+def _chart(room: Room, seen: tuple[Int, Int], releases: int) -> None:
+    rows = [
+        {"answers above": above, "share": round(float(count) / ATTACKERS, 5), "world": name}
+        for name, counts in zip((WITHOUT, WITH), seen, strict=True)
+        for above, count in enumerate(counts)
+    ]
+    encoding = {
+        "x": {
+            "field": "answers above",
+            "type": "ordinal",
+            "axis": {"title": f"Answers above the smaller count, of {releases}", "labelAngle": 0},
+        },
+        "xOffset": {"field": "world", "sort": [WITHOUT, WITH]},
+        "y": axis("share", "Share of attackers"),
+        "color": named("world", {WITHOUT: BLUE, WITH: ORANGE}),
+    }
+    caption = f"What {ATTACKERS:,} attackers see in each world"
+    room.chart(caption, rows, {"mark": "bar", "encoding": encoding}, 220)
+
+
+def _verdict(room: Room, seen: tuple[Int, Int], releases: int) -> None:
+    """The measured ratios beside their limit."""
+    without, with_one = seen
+    known = np.minimum(without, with_one) >= ENOUGH
+    above = np.flatnonzero(known)
+    rows = [
+        {
+            "answers above": int(j),
+            "ratio": round(float(with_one[j] / without[j]), 4),
+            "exact": round(math.exp((2 * j - releases) * room.epsilon), 4),
+        }
+        for j in above.tolist()
+    ]
+    spent = releases * room.epsilon
+    limit = math.exp(spent)
+    sure = limit / (1 + limit)
+    if rows:
+        encoding = {
+            "x": axis("answers above", "Answers above", axis={"tickMinStep": 1, "format": "d"}),
+            "y": axis("ratio", "With ÷ without", scale={"type": "log", "nice": False}),
+        }
+        layers = [
+            {
+                "mark": {"type": "line", "color": GREY, "strokeDash": [5, 4]},
+                "encoding": {**encoding, "y": {**encoding["y"], "field": "exact"}},
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 60, "color": ORANGE},
+                "encoding": encoding,
+            },
+        ]
+        most = max(max(row["ratio"], 1 / row["ratio"]) for row in rows)
+        caption = f"Measured ratio: up to {most:.3g}; the limit is e^(kε) = {limit:.3g}"
+        room.chart(caption, rows, {"layer": layers}, 180)
+    st.markdown(
+        f"Spent: {releases} × {room.epsilon:g} = **ε = {spent:g}**. An attacker who began at even "
+        f"odds may become at most **{sure:.1%}** sure, whatever else they know."
+    )
+
+
+def _holds(rect: Rect, at: tuple[float, float]) -> bool:
+    west, south, east, north = rect
+    return west <= at[0] < east and south <= at[1] < north
+
+
+def _around(spot: Spot) -> Rect:
+    west, south, east, north = spot.rect
+    wide, high = 40 * spot.step, 40 / METRES
+    return west - wide, south - high, east + wide, north + high
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _spot(data: str) -> Spot:
+    return lone_record(built_in(data))
