@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,6 @@ def folder_index(folder: Path, domain: Domain, chosen: Selection) -> PointIndex:
     Raises:
         DataError: no such files or columns, or more cells than fit.
     """
-    from contextlib import closing
-
     from dpviz.private.engines.duck import Duck
 
     if next(folder.rglob("*.parquet"), None) is None:
@@ -87,7 +86,7 @@ def engine_index(
     # A fixed salt only where the data is public: elsewhere it would tell who was left out.
     salt = "" if chosen.public else secrets.token_hex(16)
     parts = 1 if unit is None else engine.parts
-    index: PointIndex | None = None
+    index = PointIndex(domain, np.empty(0, np.uint64), np.empty(0, np.int64))
     for number in range(parts):
         also = engine.part(unit, number) if unit is not None else None
         text = query.sql(relation, engine.dialect, salt, also)
@@ -95,12 +94,11 @@ def engine_index(
         counted = index_of_rows(
             watched(engine, limited, chosen.progress, number / parts, 1 / parts), domain, query.bits
         )
-        index = counted if index is None else index.merged(counted)
+        index = index.merged(counted) if number else counted
         if len(index.codes) > MAX_CELLS:
             raise too_many(query.bits)
     if chosen.progress:
         chosen.progress(1.0, f"counting in {engine.title}")
-    assert index is not None
     return index
 
 

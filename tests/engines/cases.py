@@ -102,4 +102,5 @@ CASES = {
     "singles": made(5, 2, kind=pa.float32()),
     "texts": made(6, 2, who=pa.string()),
     "evil": made(7, 2, EVIL),
+    "aliases": made(8, 2, ("cell", "sort_key")),  # names that the query uses itself
 }

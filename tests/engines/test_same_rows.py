@@ -24,7 +24,7 @@ def test_grids_of_other_steps(source, bits):
     assert digest(handle._index) == digest(case.expected(bits))
 
 
-@pytest.mark.parametrize("name", ["plane2", "texts", "trips1"])
+@pytest.mark.parametrize("name", ["plane2", "texts", "trips1", "aliases"])
 @pytest.mark.parametrize("k", [1, 5])
 def test_every_engine_keeps_the_same_records_of_a_unit(source, name, k):
     case = CASES[name]
