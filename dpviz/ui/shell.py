@@ -18,7 +18,7 @@ STYLE = """<style>
 .st-key-dpviz-preload {display: none;}
 [data-testid="stSidebarUserContent"] {padding-top: 0;}
 [data-testid="stCaptionContainer"] {color: inherit; opacity: 0.78;}
-[data-testid="stMarkdownContainer"] td {overflow-wrap: anywhere;}
+[data-testid="stMarkdownContainer"] td + td {overflow-wrap: anywhere;}
 button[kind="primary"], button[kind="primaryFormSubmit"] {color: light-dark(#fff, #0f1317);}
 </style>"""
 
