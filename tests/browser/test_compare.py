@@ -48,3 +48,20 @@ def test_errors_are_measured_with_progress_and_cancelled(app, open_page):
     assert page.get_by_text("These measurements as a table").count() == 1
     page.wait_for_timeout(2000)
     assert left.inner_text() == page.get_by_text("measurements so far").inner_text()
+
+
+def test_both_views_have_one_legend_one_rectangle_and_a_table(app, open_page):
+    page = open_page(f"{app}/compare?data=city-50k&mode=swipe&rect=14.6,-23.9,14.75,-23.75")
+    page.get_by_text("Exact count (public data)").wait_for(timeout=90_000)
+    page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for(timeout=90_000)
+    assert page.get_by_test_id("dpviz-swipe").is_visible()
+    assert page.get_by_test_id("dpviz-legend").count() == 1
+    page.get_by_role("radio", name="Side by side").or_(
+        page.get_by_role("button", name="Side by side")
+    ).first.click()
+    page.get_by_test_id("dpviz-swipe").wait_for(state="hidden", timeout=90_000)
+    assert page.get_by_test_id("dpviz-map").count() == 1  # one map, one camera, two halves
+    assert page.get_by_test_id("dpviz-legend").count() == 1
+    assert "rect=14.6" in page.url
+    page.get_by_text("The curve as a table").click()
+    page.get_by_test_id("stDataFrame").first.wait_for(timeout=90_000)
