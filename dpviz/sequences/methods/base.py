@@ -1,0 +1,42 @@
+"""What a sequence method is: a frozen dataclass of knobs, a theorem, and ``build``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpviz.errors import ParameterError
+from dpviz.private.budget import Budget
+from dpviz.private.mechanisms import Noise
+from dpviz.registry import Knob, Recipe, Registry, knob
+from dpviz.sequences.data import Alphabet, Sequences
+from dpviz.sequences.model import ContextTree
+
+__all__ = ["METHODS", "Knob", "SequenceMethod", "Task", "find", "knob", "names", "register"]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a method works on: private sequences over a public alphabet, and the money for it."""
+
+    sequences: Sequences
+    alphabet: Alphabet
+    budget: Budget
+    noise: Noise
+
+
+@dataclass(frozen=True, kw_only=True)
+class SequenceMethod(Recipe):
+    """Base of every sequence method."""
+
+    def build(self, task: Task) -> ContextTree:
+        """Spend the budget on a model. Whatever is not in the result is forgotten."""
+        raise ParameterError(f"method {self.name} has no build")
+
+
+REGISTRY: Registry[SequenceMethod] = Registry("sequence method")
+METHODS = REGISTRY.members
+"""Every registered sequence method by its name."""
+
+register = REGISTRY.register
+names = REGISTRY.names
+find = REGISTRY.find

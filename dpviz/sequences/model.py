@@ -1,0 +1,221 @@
+"""ContextTree: what comes next after each context, and the questions that it answers."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.errors import ParameterError, ReleaseError
+from dpviz.lattice import Float, Int
+
+LONGEST = 200
+"""Symbols of the longest string that is listed or drawn: a public cap."""
+
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class ContextTree:
+    """A prediction suffix tree: contexts that grow to the left, each with counts of what follows.
+
+    Nodes stand breadth-first. The children of a node are contexts longer by one symbol in front: in
+    order, every symbol of the alphabet, then the start mark $.
+
+    Attributes:
+        first_child: of each node, −1 for a leaf; its |I| + 1 children are contiguous; int64 (n,).
+        counts: of what follows: every symbol, then the end mark &; float64 (n, |I| + 1),
+            non-negative.
+        variance: of the noise in one count of a leaf.
+        follows: bool (|I|, |I|), the alphabet's rule where the model keeps it, else None.
+    """
+
+    first_child: Int
+    counts: Float
+    variance: float
+    follows: Mask | None = None
+
+    def __post_init__(self) -> None:
+        n, width = self.counts.shape if self.counts.ndim == 2 else (0, 0)
+        child = self.first_child
+        inner = child[child >= 0] if child.shape == (n,) else child[:0]
+        if n == 0 or child.shape != (n,) or width < 2:
+            raise ReleaseError("a context tree needs a count for every node, symbol and end mark")
+        wanted = 1 + width * np.arange(len(inner))
+        if not np.array_equal(inner, wanted) or n != 1 + width * len(inner):
+            raise ReleaseError("the contexts are not in breadth-first order")
+        if (inner <= np.flatnonzero(child >= 0)).any():
+            raise ReleaseError("the contexts are not in breadth-first order")
+        if not np.isfinite(self.counts).all() or (self.counts < 0).any():
+            raise ReleaseError("counts must be finite and not negative")
+
+    @property
+    def size(self) -> int:
+        """Symbols of the alphabet; also the number of both marks."""
+        return int(self.counts.shape[1]) - 1
+
+    def __len__(self) -> int:
+        return len(self.first_child)
+
+    @cached_property
+    def chances(self) -> Float:
+        """P(next | context); where nothing follows a context, its parent's; at such a root even."""
+        total = self.counts.sum(axis=1)
+        known = total > 0
+        allowed = allowed_after(self.follows, self.first_child, self.size)
+        even = np.ones(self.counts.shape) if allowed is None else allowed.astype(np.float64)
+        chances = even / np.maximum(even.sum(axis=1, keepdims=True), 1.0)
+        chances[known] = self.counts[known] / total[known, None]
+        parent = np.repeat(np.flatnonzero(self.first_child >= 0), self.counts.shape[1])
+        for node in (np.flatnonzero(~known[1:]) + 1).tolist():  # parents stand before children
+            above = chances[parent[node - 1]] * (even[node] > 0)
+            if above.sum() > 0:
+                chances[node] = above / above.sum()
+        return np.asarray(chances)
+
+    def node(self, context: Sequence[int] | Int) -> int:
+        """The longest known context that ends like this one (numbers, the oldest first)."""
+        node = 0
+        for symbol in list(context)[::-1]:
+            child = int(self.first_child[node])
+            if child < 0:
+                break
+            node = child + int(symbol)
+        return node
+
+    def following(self, context: Sequence[int] | Int) -> Float:
+        """P(symbol or end | context), float64 (|I| + 1,)."""
+        return np.asarray(self.chances[self.node(self._checked(context))])
+
+    def count(self, string: Sequence[int] | Int) -> float:
+        """Estimated occurrences of a string of symbols in all sequences.
+
+        Raises:
+            ParameterError: an empty string, or a number outside the alphabet.
+        """
+        found = self._checked(string)
+        if not len(found):
+            raise ParameterError("an empty string has no count: give at least one symbol")
+        count = float(self.counts[0, found[0]])
+        for place in range(1, len(found)):
+            count *= float(self.chances[self.node(found[:place]), found[place]])
+        return count
+
+    def top(self, k: int, longest: int = LONGEST) -> list[tuple[tuple[int, ...], float]]:
+        """The k most frequent strings of symbols with their counts, the most frequent first.
+
+        Best first: no extension of a string is more frequent than the string.
+
+        Raises:
+            ParameterError: fewer than one string.
+        """
+        if k < 1:
+            raise ParameterError(f"k={k}: give at least 1")
+        first = self.counts[0, :-1].tolist()
+        queue: list[tuple[float, tuple[int, ...]]] = [(-c, (s,)) for s, c in enumerate(first)]
+        heapq.heapify(queue)
+        found: list[tuple[tuple[int, ...], float]] = []
+        while queue and len(found) < k:
+            count, string = heapq.heappop(queue)
+            if count >= 0.0:
+                break
+            found.append((string, -count))
+            if len(string) < longest:
+                chances = self.chances[self.node(string)]
+                for symbol in np.flatnonzero(chances[:-1] > 0).tolist():
+                    heapq.heappush(queue, (count * float(chances[symbol]), (*string, symbol)))
+        return found
+
+    def sample(self, n: int, seed: int | None = None, longest: int = LONGEST) -> list[Int]:
+        """Synthetic sequences, drawn symbol by symbol until their end: post-processing.
+
+        Raises:
+            ParameterError: a negative number of sequences.
+        """
+        if n < 0:
+            raise ParameterError(f"{n} sequences: give 0 or more")
+        random = np.random.default_rng(seed)
+        text = np.full((n, 1), self.size, dtype=np.int64)  # every sequence begins with $
+        going = np.ones(n, dtype=np.bool_)
+        cumulated = np.cumsum(self.chances, axis=1)
+        while going.any() and text.shape[1] <= longest:
+            rows = np.flatnonzero(going)
+            node = self._nodes(text[rows])
+            drawn = random.random(len(rows))[:, None] * cumulated[node, -1:]
+            column = np.full(n, self.size, dtype=np.int64)
+            column[rows] = np.minimum((cumulated[node] < drawn).sum(axis=1), self.size)
+            going &= column < self.size
+            text = np.hstack([text, column[:, None]])
+        return [row[1:][: _end(row[1:], self.size)] for row in text]
+
+    def _nodes(self, text: Int) -> Int:
+        """The node of each row's whole past, the newest symbol last."""
+        node = np.zeros(len(text), dtype=np.int64)
+        for back in range(1, text.shape[1] + 1):
+            child = self.first_child[node]
+            deeper = child >= 0
+            if not deeper.any():
+                break
+            node = np.where(deeper, child + text[:, -back], node)
+        return node
+
+    def _checked(self, symbols: Sequence[int] | Int) -> Int:
+        found = np.asarray(symbols, dtype=np.int64)
+        if len(found) and (found.min() < 0 or found.max() >= self.size):
+            raise ParameterError(f"a symbol outside the alphabet: give numbers below {self.size}")
+        return found
+
+
+def _end(row: Int, size: int) -> int:
+    ends = np.flatnonzero(row == size)
+    return int(ends[0]) if len(ends) else len(row)
+
+
+def allowed_after(follows: Mask | None, first_child: Int, size: int) -> Mask | None:
+    """What may follow each context, by its newest symbol, bool (n, |I| + 1); None without a rule.
+
+    The end may follow any symbol, but not the start: no sequence is empty.
+    """
+    if follows is None:
+        return None
+    inner = np.flatnonzero(first_child >= 0)
+    newest = np.zeros(len(first_child), dtype=np.int64)
+    for node in inner.tolist():  # parents stand before children
+        child = first_child[node]
+        newest[child : child + size + 1] = newest[node] if node else np.arange(size + 1)
+    rules = np.ones((size + 1, size + 1), dtype=np.bool_)
+    rules[:size, :size] = follows
+    rules[size, size] = False
+    allowed = rules[newest]
+    allowed[0] = True
+    return allowed
+
+
+def projected(counts: Float, allowed: Mask | None = None) -> Float:
+    """The closest non-negative rows with the same sums (0 where a sum is negative).
+
+    Minimises the squared distance row by row: x = max(0, y − t), with t such that the sum fits.
+
+    Args:
+        counts: noisy, float64 (n, k).
+        allowed: cells that may be positive, bool (n, k); the others are set to zero and do not
+            count towards the sum.
+
+    >>> projected(np.array([[5.0, -1.0, 2.0]])).tolist()
+    [[4.5, 0.0, 1.5]]
+    """
+    low = np.where(allowed, counts, -np.inf) if allowed is not None else counts
+    finite = np.where(np.isfinite(low), low, 0.0)
+    total = np.maximum(finite.sum(axis=1), 0.0)
+    order = -np.sort(-low, axis=1)
+    cumulated = np.cumsum(np.where(np.isfinite(order), order, 0.0), axis=1)
+    number = np.arange(1, counts.shape[1] + 1)
+    shift = (cumulated - total[:, None]) / number
+    last = np.maximum((np.isfinite(order) & (order > shift)).sum(axis=1), 1) - 1
+    level = np.take_along_axis(shift, last[:, None], axis=1)
+    return np.where(total[:, None] > 0, np.maximum(low - level, 0.0), 0.0)

@@ -1,0 +1,245 @@
+"""The Markov model against brute force: events, contexts, sums, counts, and its guarantee."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz.errors import BudgetError, DataError, ParameterError, PrivacyError
+from dpviz.private.budget import Budget
+from dpviz.private.mechanisms import SimulatedNoise
+from dpviz.sequences.data import Alphabet, SequenceData, Sequences
+from dpviz.sequences.events import events_of
+from dpviz.sequences.methods import METHODS, find
+from dpviz.sequences.methods.base import Task
+from dpviz.sequences.methods.markov import Markov, _grown
+from dpviz.sequences.model import projected
+from dpviz.sequences.publish import publish
+
+ABC = Alphabet(("a", "b", "c"))
+rows = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=7), min_size=0, max_size=12)
+
+
+def truncated(row, l_top):
+    """The row as the convention has it: with its end where both fit."""
+    return [*row, "&"] if len(row) + 1 <= l_top else row[:l_top]
+
+
+def after(rows, l_top, context):
+    """What follows a context, by brute force: a context is a tuple, "$" only in front."""
+    found = Counter()
+    for row in rows:
+        text = ["$", *truncated(row, l_top)]
+        for place in range(1, len(text)):
+            past = tuple(text[:place])
+            if len(past) >= len(context) and past[len(past) - len(context) :] == context:
+                found[text[place]] += 1
+    return [found[0], found[1], found[2], found["&"]]
+
+
+def contexts(first_child, width):
+    """The context of every node, oldest symbol first."""
+    found = {0: ()}
+    for node, child in enumerate(first_child.tolist()):
+        if child >= 0:
+            for symbol in range(width):
+                mark = "$" if symbol == width - 1 else symbol
+                found[child + symbol] = (mark, *found[node])
+    return found
+
+
+@given(rows, st.integers(1, 9))
+def test_a_sequence_has_at_most_l_top_events_and_longer_ones_lose_their_end(rows, l_top):
+    events = events_of(Sequences.of(rows), 3, l_top)
+    told = [truncated(row, l_top) for row in rows]
+    assert len(events.place) == sum(map(len, told))
+    assert events.truncated == sum("&" not in row for row in told)
+    text = [3 if symbol == "&" else symbol for row in told for symbol in row]
+    assert events.text[events.place].tolist() == text
+
+
+@settings(max_examples=60)
+@given(rows, st.integers(1, 9), st.integers(0, 2**32 - 1), st.integers(0, 5))
+def test_counts_of_every_context_are_those_of_brute_force(rows, l_top, seed, depth):
+    random = np.random.default_rng(seed)
+    events = events_of(Sequences.of(rows), 3, l_top)
+    first_child, exact = _grown(
+        events, 3, lambda scores, _: random.random(len(scores)) < 0.7, depth
+    )
+    for node, context in contexts(first_child, 4).items():
+        assert exact[node].tolist() == after(rows, l_top, context)
+    inner = np.flatnonzero(first_child >= 0)
+    for node in inner:
+        child = first_child[node]
+        assert (exact[child : child + 4].sum(axis=0) == exact[node]).all()
+
+
+def model_of(rows, alphabet=ABC, **parameters):
+    data = SequenceData("test", alphabet, Sequences.of(rows), public=True)
+    return publish(data, "markov", 1e7, seed=1, **parameters).model
+
+
+@settings(max_examples=40)
+@given(rows.filter(bool))
+def test_without_noise_short_strings_have_their_exact_counts(rows):
+    rows = rows * 60  # a context splits where its score exceeds δ, which is at least 1 a level
+    model = model_of(rows, l_top=30, max_depth=3)
+    for string in ([0], [1], [0, 1], [2, 2], [0, 1, 2]):
+        wanted = sum(
+            row[place : place + len(string)] == string
+            for row in rows
+            for place in range(len(row) - len(string) + 1)
+        )
+        assert model.count(string) == pytest.approx(wanted, rel=1e-6, abs=0.02)
+
+
+def test_the_most_frequent_strings_come_first_and_are_those_of_brute_force():
+    rows = [[0, 1, 2], [0, 1], [0, 1, 1], [2], [0]] * 40
+    model = model_of(rows, l_top=30, max_depth=4)
+    counted = Counter(
+        tuple(row[place : place + length])
+        for row in rows
+        for length in (1, 2, 3)
+        for place in range(len(row) - length + 1)
+    )
+    top = model.top(5)
+    wanted = sorted(counted.values(), reverse=True)[:5]
+    assert [round(count) for _, count in top] == wanted
+    assert all(counted[string] == round(count) for string, count in top)
+    counts = [count for _, count in model.top(50)]
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_synthetic_sequences_follow_the_model():
+    """First symbols of 20,000 draws: each within 5.5 sd, false alarm below 1e-6."""
+    model = model_of([[0, 1], [0, 1], [2]] * 50, l_top=30, max_depth=3)
+    drawn = model.sample(20_000, seed=4)
+    first = np.array([row[0] for row in drawn])
+    sd = np.sqrt(2 / 9 / len(drawn))
+    assert abs((first == 0).mean() - 2 / 3) < 5.5 * sd
+    assert {tuple(row) for row in drawn} == {(0, 1), (2,)}
+
+
+def test_forbidden_steps_get_no_count_and_records_are_cut_there():
+    follows = np.array([[True, True, False], [True, True, True], [False, True, True]])
+    alphabet = Alphabet(("a", "b", "c"), follows)
+    data = SequenceData("test", alphabet, Sequences.of([[0, 2, 1], [0, 1, 2]]), public=True)
+    kept = data._sequences
+    assert [kept[row].tolist() for row in range(len(kept))] == [[0], [0, 1, 2]]
+    release = publish(data, "markov", 0.5, seed=3, max_depth=2)
+    for context in ([0], [1, 0], [2, 0]):
+        assert release.model.following(context)[2] == 0.0
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_projected_rows_are_the_closest_ones_with_their_sums(seed):
+    random = np.random.default_rng(seed)
+    noisy = random.normal(1.0, 5.0, size=(20, 6))
+    allowed = random.random((20, 6)) < 0.7
+    found = projected(noisy, allowed)
+    assert (found >= 0).all()
+    assert (found[~allowed] == 0).all()
+    total = np.maximum(np.where(allowed, noisy, 0).sum(axis=1), 0)
+    np.testing.assert_allclose(found.sum(axis=1), total, atol=1e-9)
+    # Optimality: where a value is positive the shift is the row's least one.
+    for row in range(20):
+        if total[row] > 0:
+            shift = (noisy - found)[row][allowed[row]]
+            positive = found[row][allowed[row]] > 0
+            assert np.ptp(shift[positive]) < 1e-9
+            assert (shift[~positive] <= shift[positive].min() + 1e-9).all()
+
+
+@settings(max_examples=30)
+@given(rows, st.floats(0.01, 50), st.integers(0, 2**32 - 1))
+def test_the_price_is_spent_once_and_whole(rows, epsilon, seed):
+    budget = Budget(epsilon)
+    task = Task(Sequences.of(rows), ABC, budget, SimulatedNoise(seed))
+    find("markov", max_depth=4).build(task)
+    assert sum(row.epsilon for row in budget.rows) == pytest.approx(epsilon)
+    assert [row.purpose for row in budget.rows] == ["contexts", "next symbols"]
+
+
+def test_the_scale_is_the_theorem_s():
+    """msnbc at ε = 1 (sequences of 17 symbols, l_top 20): λ₁ = 741, λ₂ = 21.2."""
+    method = Markov(l_top=20)
+    assert method.scale(1 / 18, 18) == pytest.approx(741, abs=0.5)
+    assert abs(20 / (1 - 1 / 18) - 21.2) < 0.05
+
+
+def test_neighbours_and_units_divide_the_price():
+    data = SequenceData(
+        "test", ABC, Sequences.of([[0, 1]] * 9), public=True, unit="one person", max_per_unit=3
+    )
+    release = publish(data, "markov", 1.2, seed=1, neighbours="replace")
+    assert sum(row["epsilon"] for row in release.header.budget) == pytest.approx(1.2)
+    alone = SequenceData("test", ABC, Sequences.of([[0, 1]] * 9), public=True)
+    cheap = publish(alone, "markov", 0.2, seed=1)
+    assert (release.model.counts == cheap.model.counts).all()
+
+
+def test_sensitive_sequences_are_paid_before_any_noise_and_are_never_simulated():
+    data = SequenceData("visits", ABC, Sequences.of([[0, 1], [2]]))
+    with pytest.raises(PrivacyError, match="NOT PRIVATE"):
+        publish(data, "markov", 1.0, seed=1)
+    ledger = dpviz.Ledger()
+    ledger.set_total("visits", 1.0)
+    release = publish(data, "markov", 0.75, ledger=ledger, max_depth=2)
+    assert release.header.private
+    assert ledger.account("visits").spent == 0.75
+    with pytest.raises(BudgetError, match="left"):
+        publish(data, "markov", 0.75, ledger=ledger)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: SequenceData("x", ABC, Sequences.of([[0, 3]])), "outside the alphabet"),
+        (lambda: SequenceData("x", ABC, Sequences.of([[-1]])), "outside the alphabet"),
+        (lambda: SequenceData("x", ABC, Sequences.of([[0]]), max_per_unit=0), "0 sequences"),
+        (lambda: Alphabet(()), "0 symbols"),
+        (lambda: Alphabet(tuple(map(str, range(5000)))), "5,000 symbols"),
+        (lambda: Alphabet(("a", "a")), "twice"),
+        (lambda: find("markov", l_top=0), "l_top"),
+        (lambda: events_of(Sequences.of([[0]]), 3, 0), "l_top=0"),
+        (lambda: model_of([[0]]).count([]), "empty string"),
+        (lambda: model_of([[0]]).count([7]), "outside the alphabet"),
+        (lambda: model_of([[0]]).top(0), "k=0"),
+        (lambda: model_of([[0]]).sample(-1), "-1 sequences"),
+    ],
+)
+def test_bad_input_is_one_clear_line(make, said):
+    with pytest.raises((ParameterError, DataError), match=said):
+        make()
+
+
+def test_a_tree_beyond_the_public_cap_fails_in_one_line(monkeypatch):
+    from dpviz.sequences.methods import markov
+
+    monkeypatch.setattr(markov, "MAX_CELLS", 30)
+    with pytest.raises(ParameterError, match="public cap of 30 counts"):
+        model_of([[0, 1, 2] * 5] * 20, l_top=30)
+
+
+def test_empty_data_give_a_model_that_answers():
+    model = model_of([])
+    assert model.count([0]) == 0.0
+    assert model.top(3) == []
+    assert sorted(map(len, model.sample(5, seed=1))) is not None
+    assert METHODS["markov"].guarantee == "ε-DP"
+
+
+@pytest.mark.shared_data
+def test_msnbc_is_truncated_as_the_paper_says(shared_data):
+    import pyarrow.parquet as pq
+
+    column = pq.ParquetFile(shared_data / "msnbc_sequences.parquet").read().column(0)
+    found = column.combine_chunks()
+    start = found.offsets.to_numpy().astype(np.int64)
+    symbol = found.values.to_numpy().astype(np.int64)
+    sequences = Sequences(start, symbol - symbol.min())
+    assert len(sequences) == 989_818
+    assert events_of(sequences, 17, 20).truncated == 31_606
