@@ -30,6 +30,7 @@ from dpviz.ui.regions import districts_panel, polygon_panel
 from dpviz.ui.share import share_panel
 from dpviz.ui.source_form import Source, source_form
 from dpviz.ui.text import badge, plain
+from dpviz.ui.tour import tour
 
 TITLE, ICON, ORDER = "Explore", ":material/map:", 0
 KEY = "explore"
@@ -50,6 +51,7 @@ def page() -> None:
     permalink.bring_back(KEY)
     _restore()
     st.markdown("#### Explore a private map")
+    tour(KEY)
     with st.sidebar:
         source = source_form(
             KEY, 2, permalink.parameter("data"), sensitive=permalink.parameter("sensitive") == "1"

@@ -1,0 +1,42 @@
+"""The page Learn in a real Chromium."""
+
+import pytest
+from playwright.sync_api import expect
+
+from dpviz.ui.pages.learn import chapters
+from tests.browser.test_pages import settled
+
+pytestmark = pytest.mark.browser
+
+
+def heading(page, chapter):
+    return page.get_by_role("heading", name=f"{chapter.ORDER}. {chapter.TITLE}")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_chapter_is_wider_than_a_phone(app, open_page, scheme):
+    page = open_page(f"{app}/learn?data=city-50k", 390, 844, scheme)
+    for number, chapter in enumerate(chapters().values()):
+        if number:
+            page.get_by_role("button", name="Next").click()
+        expect(heading(page, chapter)).to_be_visible()
+        settled(page)
+        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+
+
+def test_a_click_on_a_person_makes_a_neighbour_without_them(app, open_page):
+    page = open_page(f"{app}/learn?chapter=neighbour&data=city-50k")
+    settled(page)
+    expect(page.get_by_text("one record more")).to_be_visible()
+    found = page.get_by_test_id("dpviz-map").first
+    # A disc of the layer "people" as the map draws it, so that the click meets it.
+    place = found.evaluate(
+        """map => {
+          const deck = map.__dpviz.deck, box = map.getBoundingClientRect();
+          for (let y = 90; y < deck.height - 10; y += 3)
+            for (let x = 40; x < deck.width - 90; x += 3)
+              if (deck.pickObject({x, y, layerIds: ['people']})) return [box.x + x, box.y + y];
+        }"""
+    )
+    page.mouse.click(*place)
+    expect(page.get_by_text("one record less")).to_be_visible()

@@ -1,0 +1,37 @@
+"""The guided first run on page Explore."""
+
+from streamlit.testing.v1 import AppTest
+
+from dpviz.ui.tour import STEPS, TITLE
+
+
+def explore() -> None:
+    from dpviz.ui.pages.explore import page
+
+    page()
+
+
+def shown(app: AppTest) -> str:
+    assert not app.exception
+    return "\n".join(each.value for each in app.markdown)
+
+
+def test_a_newcomer_is_told_what_this_is_and_three_things_to_try():
+    app = AppTest.from_function(explore, default_timeout=60).run()
+    text = shown(app)
+    assert TITLE in text
+    assert len(STEPS) == 3
+    assert all(what in text for _, what in STEPS)
+    assert app.get("bidi_component")  # with a map beside it
+    app.button(key="explore.tour.close").click().run()
+    assert TITLE not in shown(app)
+    app.button(key="explore.tour.again").click().run()
+    assert TITLE in shown(app)
+
+
+def test_who_opens_a_shared_address_is_not_welcomed_but_may_ask():
+    app = AppTest.from_function(explore, default_timeout=60)
+    app.query_params["data"] = "city-50k"
+    assert TITLE not in shown(app.run())
+    app.button(key="explore.tour.again").click().run()
+    assert TITLE in shown(app)
