@@ -1,0 +1,245 @@
+"""Commands on sequences: build, count, topk, next, sample."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dpviz.cli.root import (
+    DataSet,
+    Epsilon,
+    Json,
+    LedgerFile,
+    Purpose,
+    app,
+    emit,
+    note_without_total,
+    numbers,
+    progress,
+    settings,
+    words,
+)
+from dpviz.errors import ParameterError
+
+if TYPE_CHECKING:
+    from dpviz.lattice import Int
+    from dpviz.sequences.data import Alphabet, SequenceData
+
+sequences = typer.Typer(no_args_is_help=True, help="Private models of sequences.")
+app.add_typer(sequences, name="sequences")
+
+ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A sequence release.")]
+
+
+@sequences.command()
+def build(
+    source: Annotated[
+        str, typer.Argument(help="A file of sequences, of places with --person, or 'city'.")
+    ],
+    output: Annotated[str, typer.Option("--output", "-o", help="The release to write (.parquet).")],
+    epsilon: Epsilon = 1.0,
+    alphabet: Annotated[
+        str | None, typer.Option(help="The public symbols: a,b,c or 1..17, or a file of lines.")
+    ] = None,
+    method: Annotated[str, typer.Option(help="A registered name.")] = "markov",
+    parameters: Annotated[
+        list[str] | None, typer.Option("--set", help="A parameter, key=value; repeat at will.")
+    ] = None,
+    neighbours: Annotated[
+        str, typer.Option(help="Neighbouring relation: add-remove or replace.")
+    ] = "add-remove",
+    column: Annotated[str | None, typer.Option(help="The list column of symbols.")] = None,
+    unit: Annotated[
+        str | None, typer.Option(help="Column of the privacy unit, for instance a person.")
+    ] = None,
+    max_per_unit: Annotated[int, typer.Option(help="Sequences kept of each unit, at random.")] = 1,
+    bounds: Annotated[str | None, typer.Option(help="Places: the public box, W,S,E,N.")] = None,
+    time_column: Annotated[
+        str | None, typer.Option("--time", help="Places: the column of the time.")
+    ] = None,
+    side: Annotated[int, typer.Option(help="Places: cells per side of the public grid.")] = 8,
+    gap: Annotated[float, typer.Option(help="Places: hours that begin a new sequence.")] = 12.0,
+    drop_unknown: Annotated[
+        bool, typer.Option("--drop-unknown", help="Leave out symbols that the alphabet lacks.")
+    ] = False,
+    public: Annotated[
+        bool, typer.Option("--public", help="The sequences are public: simulated noise is allowed.")
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option(help="Repeatable simulated noise, NOT PRIVATE; with --public.")
+    ] = None,
+    dataset: DataSet = None,
+    purpose: Purpose = "",
+    ledger: LedgerFile = None,
+    as_json: Json = False,
+) -> None:
+    """Spend epsilon on one model of sequences; the ledger pays unless they are public."""
+    from dpviz import Ledger
+    from dpviz.domain import Domain
+    from dpviz.sequences import reading
+    from dpviz.sequences.files import save
+    from dpviz.sequences.methods import find
+    from dpviz.sequences.publish import publish
+
+    chosen = find(method, **settings(parameters))  # a bad parameter fails before reading
+    if Path(output).suffix.lower() != ".parquet" or not Path(output).parent.is_dir():
+        raise ParameterError(f"output {output!r}: give a .parquet file in a folder that exists")
+    started = time.perf_counter()
+    data: SequenceData
+    if source == reading.CITY:
+        data = reading.city_sequences(side)
+    elif time_column is not None:
+        if bounds is None or unit is None:
+            raise ParameterError("--time needs --bounds (public) and --unit, the person")
+        data = reading.read_places(
+            source,
+            Domain.from_bounds(numbers(bounds, "--bounds")),
+            person=unit,
+            time=time_column,
+            side=side,
+            gap=gap * reading.HOUR,
+            max_per_unit=max_per_unit,
+            public=public,
+            name=dataset,
+        )
+    else:
+        if alphabet is None:
+            raise ParameterError(
+                "--alphabet is missing: the public symbols must be chosen without looking at the "
+                "sequences, for instance --alphabet a,b,c"
+            )
+        data = reading.read_sequences(
+            source,
+            reading.alphabet_of(alphabet),
+            column=column,
+            unit=unit,
+            max_per_unit=max_per_unit,
+            drop_unknown=drop_unknown,
+            public=public,
+            name=dataset,
+        )
+    account = Ledger(ledger)
+    release = publish(
+        data,
+        chosen,
+        epsilon,
+        neighbours=neighbours,
+        seed=seed,
+        ledger=account,
+        purpose=purpose,
+        progress=progress(),
+    )
+    note_without_total(account, data)
+    save(release, output)
+    facts = {
+        "symbols": len(release.alphabet),
+        "contexts": len(release.model),
+        "epsilon": epsilon,
+        "guarantee": release.header.guarantee,
+        "seconds": round(time.perf_counter() - started, 3),
+    }
+    emit(
+        facts,
+        as_json,
+        f"{output}: {facts['contexts']:,} contexts over {facts['symbols']:,} symbols, "
+        f"{facts['seconds']:.2f} s\n{release.header.guarantee}",
+    )
+
+
+@sequences.command()
+def count(
+    release: ReleaseFile,
+    string: Annotated[
+        list[str], typer.Option(help="Symbols between commas, in order; repeat at will.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Estimate how often strings of symbols occur."""
+    from dpviz.sequences.files import read
+
+    opened = read(release)
+    found = [(words(text), opened.model.count(coded(opened.alphabet, text))) for text in string]
+    rows = [{"string": list(asked), "count": count} for asked, count in found]
+    lines = [f"{','.join(asked)}: {count:,.1f}" for asked, count in found]
+    emit({"answers": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
+
+
+@sequences.command()
+def topk(
+    release: ReleaseFile,
+    k: Annotated[int, typer.Option("-k", min=1, help="How many.")] = 20,
+    longest: Annotated[int, typer.Option(min=1, help="Symbols of the longest string.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """List the most frequent strings with their estimated counts."""
+    from dpviz.sequences.files import read
+
+    opened = read(release)
+    names = opened.alphabet.names
+    found = [
+        ([names[symbol] for symbol in string], count)
+        for string, count in opened.model.top(k, longest)
+    ]
+    rows = [{"string": string, "count": count} for string, count in found]
+    lines = [f"{count:>14,.1f}  {','.join(string)}" for string, count in found]
+    emit({"top": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
+
+
+@sequences.command("next")
+def following(
+    release: ReleaseFile,
+    context: Annotated[str, typer.Option(help="What came before: symbols between commas.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Tell what comes next after a context, and how likely the end is."""
+    from dpviz.sequences.files import read
+
+    opened = read(release)
+    chances = opened.model.following(coded(opened.alphabet, context)).tolist()
+    rows = [
+        {"symbol": name, "probability": chance}
+        for name, chance in zip(opened.alphabet.names, chances, strict=False)
+    ]
+    facts = {"context": list(words(context)), "next": rows, "end": chances[-1]}
+    listed = sorted(rows, key=lambda row: -row["probability"])[:20]
+    lines = [f"{row['probability']:7.1%}  {row['symbol']}" for row in listed]
+    lines.append(f"{chances[-1]:7.1%}  (the end)")
+    emit(facts, as_json, "\n".join([*lines, opened.header.guarantee]))
+
+
+@sequences.command()
+def sample(
+    release: ReleaseFile,
+    output: Annotated[str, typer.Option("--output", "-o", help="A text file, a line for each.")],
+    n: Annotated[int, typer.Option("-n", min=1, help="How many.")] = 1000,
+    seed: Annotated[int | None, typer.Option(min=0, help="Makes the sample repeatable.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Draw synthetic sequences; costs nothing."""
+    from dpviz.files import write_file
+    from dpviz.sequences.files import read
+
+    opened = read(release)
+    names = opened.alphabet.names
+    drawn = opened.model.sample(n, seed)
+    text = "".join(" ".join(names[symbol] for symbol in row) + "\n" for row in drawn)
+    write_file(output, lambda temporary: Path(temporary).write_text(text, encoding="utf-8"))
+    facts = {"output": output, "sequences": len(drawn)}
+    emit(facts, as_json, f"{output}: {len(drawn):,} synthetic sequences")
+
+
+def coded(alphabet: Alphabet, text: str) -> Int:
+    """Numbers of symbols between commas.
+
+    Raises:
+        ParameterError: a word outside the alphabet.
+    """
+    asked = words(text)
+    codes = alphabet.codes(asked)
+    if (codes < 0).any():
+        wrong = asked[int((codes < 0).argmax())]
+        raise ParameterError(f"symbol {wrong!r} is not in the release's alphabet")
+    return codes

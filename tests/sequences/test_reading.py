@@ -1,0 +1,266 @@
+"""Sequences from files, releases in files, and the commands on both."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import dpviz
+from dpviz.cli import app
+from dpviz.errors import DataError, DpvizError, ParameterError, ReleaseError
+from dpviz.sequences.cells import cell_sequences, centres, grid_alphabet
+from dpviz.sequences.data import Alphabet, SequenceData, Sequences
+from dpviz.sequences.files import KEY, from_arrow, read, save, to_arrow
+from dpviz.sequences.publish import publish
+from dpviz.sequences.reading import alphabet_of, read_places, read_sequences
+
+ABC = Alphabet(("a", "b", "c"))
+UNIT = dpviz.Domain.from_bounds([0.0, 0.0, 1.0, 1.0])
+
+
+def lists(sequences):
+    return [sequences[row].tolist() for row in range(len(sequences))]
+
+
+@pytest.mark.parametrize("text", ["a b c\n\nb\n", "a,b,c\r\nb\r\n", "a\tb\tc\nb"])
+def test_text_has_one_sequence_a_line(tmp_path, text):
+    path = tmp_path / "visits.txt"
+    path.write_text(text)
+    data = read_sequences(path, ABC, public=True)
+    assert data.name == "visits"
+    assert lists(data._sequences) == [[0, 1, 2], [1]]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.int64(), pa.uint8()])
+def test_a_list_column_holds_words_or_whole_numbers(tmp_path, kind):
+    path = tmp_path / "visits.parquet"
+    rows = [["1", "2"], [], ["3"]] if kind == pa.string() else [[1, 2], [], [3]]
+    pq.write_table(pa.table({"visit": pa.array(rows, pa.list_(kind)), "who": [7, 7, 8]}), path)
+    data = read_sequences(path, alphabet_of("1..3"), public=True)
+    assert lists(data._sequences) == [[0, 1], [2]]
+    bounded = read_sequences(path, alphabet_of("1..3"), unit="who", max_per_unit=1)
+    assert bounded.unit == "one who with at most 1 sequences"
+    assert bounded.accounted_unit == "one who"
+    assert len(bounded._sequences) <= 2
+
+
+def test_unknown_symbols_are_refused_without_being_quoted_or_left_out(tmp_path):
+    path = tmp_path / "visits.txt"
+    path.write_text("a SECRET b\nSECRET\n")
+    with pytest.raises(DataError) as caught:
+        read_sequences(path, ABC)
+    assert "SECRET" not in str(caught.value)
+    assert lists(read_sequences(path, ABC, drop_unknown=True)._sequences) == [[0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("absent.txt", None, "no file"),
+        ("bad.txt", b"\xff\xfe\x00", "UTF-8"),
+        ("bad.parquet", b"PAR1 not", "not a readable Parquet file"),
+    ],
+)
+def test_bad_files_are_one_clear_line(tmp_path, name, content, said):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=said):
+        read_sequences(tmp_path / name, ABC)
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"x": [1, 2]}, "0 list columns"),
+        ({"x": [[1], [2]], "y": [[1], [2]]}, "2 list columns"),
+        ({"x": [[1], None]}, "nulls"),
+        ({"x": [[1], [None]]}, "nulls"),
+        ({"x": [[1.5], [2.0]]}, "words or whole numbers"),
+    ],
+)
+def test_bad_columns_are_one_clear_line(tmp_path, columns, said):
+    path = tmp_path / "visits.parquet"
+    pq.write_table(pa.table(columns), path)
+    with pytest.raises(DataError, match=said):
+        read_sequences(path, alphabet_of("1..2"))
+
+
+def test_alphabets(tmp_path):
+    assert alphabet_of("home, work").names == ("home", "work")
+    assert alphabet_of("-1..1").names == ("-1", "0", "1")
+    listed = tmp_path / "symbols.txt"
+    listed.write_text("x\ny\n\n")
+    assert alphabet_of(str(listed)).names == ("x", "y")
+    for bad in (",", "a,a", "5..1"):
+        with pytest.raises(ParameterError):
+            alphabet_of(bad)
+
+
+def by_brute_force(points, person, time, side, gap):
+    """Place by place, in order of person and time."""
+    found = []
+    for who in sorted(set(person)):
+        own = sorted((t, i) for i, t in enumerate(time) if person[i] == who)
+        last, current = None, None
+        for t, i in own:
+            x, y = (min(int(value * side), side - 1) for value in points[i])
+            if last is None or t - last > gap:
+                current = []
+                found.append(current)
+            if not current or current[-1] != x * side + y:
+                current.append(x * side + y)
+            last = t
+    return found
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 5))
+def test_places_become_cells_as_by_brute_force(seed, side):
+    random = np.random.default_rng(seed)
+    n = int(random.integers(0, 40))
+    points = random.random((n, 2))
+    person = random.integers(0, 4, n)
+    time = random.permutation(n * 3)[:n].astype(float)
+    sequences, who = cell_sequences(points, person, time, UNIT, side, 9.0)
+    wanted = by_brute_force(points.tolist(), person.tolist(), time.tolist(), side, 9.0)
+    assert lists(sequences) == wanted
+    assert len(who) == len(wanted)
+
+
+def test_a_grid_has_neighbours_and_centres():
+    alphabet = grid_alphabet(3)
+    middle, corner = alphabet.names.index("1-1"), alphabet.names.index("0-0")
+    assert alphabet.follows[middle].sum() == 8
+    assert alphabet.follows[corner].sum() == 3
+    assert centres(UNIT, 2).tolist() == [[0.25, 0.25], [0.25, 0.75], [0.75, 0.25], [0.75, 0.75]]
+    with pytest.raises(ParameterError, match="1 cells per side"):
+        grid_alphabet(1)
+
+
+def test_places_in_a_file_are_bounded_per_person(tmp_path):
+    path = tmp_path / "sightings.csv"
+    rows = ["lon,lat,who,when"]
+    rows += [
+        f"0.{1 + 5 * (i % 2)},0.5,p{i % 2},2030-01-{1 + i // 2:02d}T08:00:00" for i in range(20)
+    ]
+    path.write_text("\n".join(rows) + "\n")
+    data = read_places(path, UNIT, person="who", time="when", side=4, max_per_unit=3)
+    assert len(data._sequences) == 6  # of ten days each, a gap after every one
+    assert data.unit == "one who with at most 3 sequences"
+    with pytest.raises(DataError, match="missing or no number"):
+        cell_sequences(np.zeros((1, 2)), [1], [np.nan], UNIT, 4, 1.0)
+    with pytest.raises(ParameterError, match="gap=0"):
+        cell_sequences(np.zeros((1, 2)), [1], [0.0], UNIT, 4, 0.0)
+
+
+@pytest.fixture(scope="module")
+def release():
+    rows = [[0, 1, 2], [0, 1], [2]] * 30
+    data = SequenceData("test", grid_alphabet(2), Sequences.of(rows), public=True)
+    return publish(data, "markov", 2.0, seed=1)
+
+
+def test_a_release_comes_back_identical(release, tmp_path):
+    save(release, tmp_path / "r.parquet")
+    again = read(tmp_path / "r.parquet")
+    assert again.header == release.header
+    assert again.alphabet.names == release.alphabet.names
+    assert (again.alphabet.follows == release.alphabet.follows).all()
+    assert (again.model.counts == release.model.counts).all()
+    assert (again.model.chances == release.model.chances).all()
+    assert again.model.variance == release.model.variance
+
+
+anything = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=6)
+    | st.lists(st.integers(), max_size=3)
+)
+
+
+@given(st.data())
+def test_a_spoilt_release_is_refused_in_one_line(release, data):
+    table = to_arrow(release)
+    header = json.loads(table.schema.metadata[KEY])
+    name = data.draw(st.sampled_from(sorted(header)))
+    spoilt = {**header, name: data.draw(anything)}
+    other = table.replace_schema_metadata({KEY: json.dumps(spoilt).encode()})
+    at = data.draw(st.integers(0, 2))
+    if at < 2:
+        values = np.array(data.draw(st.lists(st.integers(-5, 99), min_size=1, max_size=40)))
+        other = other.slice(0, len(values))
+        other = other.set_column(0, "first_child", pa.array(np.resize(values, other.num_rows)))
+    try:
+        opened = from_arrow(other)
+        opened.model.top(3)
+        opened.model.count([0])
+        opened.model.sample(3, seed=1, longest=5)
+    except DpvizError:
+        return
+
+
+def test_not_a_release(tmp_path):
+    path = tmp_path / "r.parquet"
+    path.write_bytes(b"PAR1")
+    with pytest.raises(ReleaseError, match="not a readable Parquet"):
+        read(path)
+    pq.write_table(pa.table({"x": [1]}), path)
+    with pytest.raises(ReleaseError, match="without its header"):
+        read(path)
+
+
+def test_the_commands(tmp_path):
+    source, out = tmp_path / "visits.txt", tmp_path / "r.parquet"
+    source.write_text("a b c\na b\n" * 200)
+
+    def run(*words):
+        return CliRunner().invoke(app, ["sequences", *map(str, words)])
+
+    words = [source, "-o", out, "--alphabet", "a,b,c", "--epsilon", 2, "--set", "l_top=5"]
+    built = run("build", *words, "--json")
+    assert built.exit_code == 0, built.exception
+    assert json.loads(built.stdout)["symbols"] == 3
+    assert dpviz.Ledger().account("visits").spent == 2.0  # sensitive unless declared public
+    counted = json.loads(run("count", out, "--string", "a,b", "--string", "c", "--json").stdout)
+    assert counted["answers"][0]["string"] == ["a", "b"]
+    assert abs(counted["answers"][0]["count"] - 400) < 100
+    top = json.loads(run("topk", out, "-k", 2, "--json").stdout)["top"]
+    assert {row["string"][0] for row in top} <= {"a", "b", "c"}
+    after = json.loads(run("next", out, "--context", "a", "--json").stdout)
+    assert sum(row["probability"] for row in after["next"]) + after["end"] == pytest.approx(1)
+    drawn = run("sample", out, "-o", tmp_path / "s.txt", "-n", 50, "--seed", 1)
+    assert drawn.exit_code == 0
+    assert len((tmp_path / "s.txt").read_text().splitlines()) == 50
+    for bad, said in (
+        (("count", out, "--string", "x"), "'x' is not in the release's alphabet"),
+        (("build", source, "-o", out), "--alphabet is missing"),
+        (("build", source, "-o", tmp_path / "r.csv", "--alphabet", "a"), "give a .parquet"),
+        (("build", source, "-o", out, "--alphabet", "a,b,c", "--set", "l_top=0"), "l_top"),
+    ):
+        result = run(*bad)
+        assert isinstance(result.exception, DpvizError), result.exception
+        assert said in str(result.exception)
+
+
+@pytest.mark.shared_data
+def test_real_check_ins_become_sequences(shared_data):
+    america = dpviz.Domain.from_bounds([-125, 24, -66, 50])
+    data = read_places(
+        shared_data / "foursquare_us_checkins.parquet",
+        america,
+        person="user_id",
+        time="time",
+        side=16,
+        max_per_unit=5,
+    )
+    assert data.unit == "one user_id with at most 5 sequences"
+    release = publish(data, "markov", 1.0, max_depth=3)
+    assert release.header.private
+    assert len(release.model.top(5)) > 0
