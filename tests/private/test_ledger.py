@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
@@ -248,6 +249,64 @@ def test_a_kill_at_any_step_never_gives_an_unpaid_release(ledger, tmp_path, step
         ledger.set_total("people", 1)
     assert ledger.account("people").left == pytest.approx(1 - 0.4 * paid)
     ledger.spend("people", 0.6, what="x")
+
+
+KEEPER = """
+import sys
+from dpviz import Ledger
+ledger = Ledger(sys.argv[1])
+while True:
+    print(ledger.spend("people", 0.001, what="privtree"), flush=True)
+"""
+
+
+def test_a_kill_at_any_moment_loses_no_spend_that_was_granted(ledger):
+    """Also between the pages of a commit: the next one to open rolls the journal back."""
+    ledger.set_total("people", 100)
+    granted = set()
+    for delay in np.random.default_rng(3).uniform(0.0, 0.05, size=6):
+        process = python(KEEPER, ledger.path, wait=False)
+        granted.add(process.stdout.readline().strip())  # it runs
+        time.sleep(delay)
+        process.kill()
+        granted.update(line.strip() for line in process.communicate(timeout=120)[0].splitlines())
+        account = ledger.account("people")
+        kept = {row.release for row in account.spends}
+        assert {each for each in granted if len(each) == 32} <= kept
+        assert account.spent == pytest.approx(0.001 * len(kept), abs=1e-12)
+    assert len(granted) > 6
+
+
+FULL = """
+import resource, signal, sys
+import dpviz, numpy as np
+from dpviz import Domain, Ledger
+from dpviz.errors import LedgerError
+import dpviz.methods.ugrid as method
+method.UniformGrid.build = lambda *_: print("NOISE WAS DRAWN")
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+square = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
+data = dpviz.from_points(np.full((100, 2), 0.5), square, name="people")
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+try:
+    dpviz.build(data, "ugrid", 0.4, ledger=Ledger(sys.argv[1]), purpose="p" * 20_000)
+except LedgerError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of a process are POSIX")
+@pytest.mark.parametrize("room_left", [0, 100, 5_000, 30_000])
+def test_the_system_refusing_a_write_anywhere_spends_nothing(ledger, room_left):
+    """The journal, or a page in the midst of the commit, does not fit, says the system itself."""
+    ledger.set_total("people", 1)
+    code, out = python(FULL, ledger.path, room_left)
+    assert code == 0
+    assert "nothing was spent" in out
+    assert "NOISE" not in out
+    account = ledger.account("people")
+    assert (account.left, account.spends) == (1.0, ())
+    ledger.spend("people", 1, what="x")
 
 
 def test_the_row_is_on_disk_before_noise_is_drawn(ledger, monkeypatch):
