@@ -81,12 +81,19 @@ def test_a_camera_beyond_the_earth_is_brought_back(open_page, app):
     assert 10 < found["zoom"] <= 22
 
 
-def test_all_that_a_page_can_unfold_is_open_to_everyone(app, open_page):
-    page = open_page(f"{app}/?data=city-50k&rect=14.5,-24.0,14.7,-23.8")
+@pytest.mark.parametrize(
+    ("address", "word", "least"),
+    [
+        ("?data=city-50k&rect=14.5,-24.0,14.7,-23.8", "Exact count (public data)", 5),
+        ("learn?chapter=grid", "To take away", 1),
+    ],
+)
+def test_all_that_a_page_can_unfold_is_open_to_everyone(app, open_page, address, word, least):
+    page = open_page(f"{app}/{address}")
     settled(page)
-    page.get_by_text("Exact count (public data)").wait_for()
+    page.get_by_text(word).first.wait_for()
     closed = page.locator("[data-testid=stExpander] details:not([open]) > summary")
-    assert closed.count() >= 5
+    assert closed.count() >= least
     while closed.count():
         closed.first.click()
     settled(page)

@@ -338,7 +338,7 @@ export class MapApp {
   savePicture() {
     this.deck.redraw('picture'); // in this very frame, or the buffer is empty
     savePicture(this.canvasHost.querySelector('canvas'), {
-      legend: this.legendSpec, theme: this.theme, root: this.root, names: this.names, caption: this.root.getAttribute('aria-label'),
+      legend: this.overlayLegend ?? this.legendSpec, theme: this.theme, root: this.root, names: this.names, caption: this.root.getAttribute('aria-label'),
       attribution: this.attribution.textContent,
     });
   }
