@@ -28,17 +28,17 @@ ROWS = 500
 
 def download_buttons(prefix: str, release: Release) -> None:
     """One button a format; a file is made when its button is pressed."""
-    for place, (label, (name, mime)) in zip(st.columns(len(FILES)), FILES.items(), strict=True):
-        place.download_button(
-            label,
-            partial(file_bytes, release, name),
-            name,
-            mime,
-            key=f"{prefix}.{name}",
-            on_click="ignore",
-            icon=":material/download:",
-            width="stretch",
-        )
+    with st.container(horizontal=True, gap="small"):  # wraps where it is narrow
+        for label, (name, mime) in FILES.items():
+            st.download_button(
+                label,
+                partial(file_bytes, release, name),
+                name,
+                mime,
+                key=f"{prefix}.{name}",
+                on_click="ignore",
+                icon=":material/download:",
+            )
     st.caption(
         "The release with its header, never the records. GeoParquet holds every node and reopens "
         "in dpviz; the others hold the leaves."

@@ -59,6 +59,15 @@ def test_a_total_is_set_once_and_knowingly():
     assert not [each for each in app.button if each.label == "Set the total"]
 
 
+def test_a_total_that_another_tab_set_meanwhile_is_one_clear_line():
+    dpviz.Ledger().set_total("city-50k", 2)
+    script = "from dpviz.ui.pages.publish import _set_total\n_set_total('city-50k', 1.0)\n"
+    app = AppTest.from_string(script, default_timeout=60).run()
+    assert not app.exception
+    assert "set once" in app.error[0].value
+    assert dpviz.Ledger().account("city-50k").total == 2
+
+
 def test_paying_gives_a_release_and_its_receipt_and_the_next_one_is_priced_anew():
     app = opened()
     app.text_input(key="publish.purpose").set_value("bicycle plan").run()

@@ -150,8 +150,21 @@ def _account(account: Account) -> None:
                 if not sure:
                     st.warning("Tick the box: a total is set once.", icon=":material/warning:")
                 else:
-                    Ledger().set_total(account.dataset, float(total))
-                    st.rerun()
+                    _set_total(account.dataset, float(total))
+    _spends(account)
+
+
+def _set_total(dataset: str, total: float) -> None:
+    """Another tab may have set it, or spent, since this form was shown."""
+    try:
+        Ledger().set_total(dataset, total)
+    except DpvizError as error:
+        st.error(plain(error), icon=":material/error:")
+    else:
+        st.rerun()
+
+
+def _spends(account: Account) -> None:
     if account.spends:
         with st.expander("What was spent", icon=":material/receipt_long:"):
             st.dataframe(
@@ -173,7 +186,10 @@ def _account(account: Account) -> None:
 def _after(made: Made, source: Source) -> None:
     """The release: map, answers, receipt, files."""
     release = made.release
-    st.success("Published. The ledger holds the price; the records stay here.", icon="✅")
+    st.success(
+        "Published. The ledger holds the price; the records stay here.",
+        icon=":material/check_circle:",
+    )
     st.markdown(badge(release.header))
     _map_and_answer(made, source)
     receipt = receipt_of(release)
