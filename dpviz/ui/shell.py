@@ -19,7 +19,7 @@ STYLE = """<style>
 [data-testid="stSidebarUserContent"] {padding-top: 0;}
 [data-testid="stCaptionContainer"] {color: inherit; opacity: 0.78;}
 [data-testid="stMarkdownContainer"] td + td {overflow-wrap: anywhere;}
-.katex-display {overflow: auto hidden; padding: 0.3rem 0;}
+.katex-display {overflow: visible !important;}
 button[kind="primary"], button[kind="primaryFormSubmit"] {color: light-dark(#fff, #0f1317);}
 </style>"""
 

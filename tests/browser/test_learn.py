@@ -1,16 +1,31 @@
-"""The page Learn in a real Chromium."""
+"""The page Learn in a real Chromium: all chapters by the keyboard alone."""
 
 import pytest
 from playwright.sync_api import expect
 
 from dpviz.ui.pages.learn import chapters
-from tests.browser.test_pages import settled
+from tests.browser.test_pages import settled, violations
 
 pytestmark = pytest.mark.browser
 
 
 def heading(page, chapter):
     return page.get_by_role("heading", name=f"{chapter.ORDER}. {chapter.TITLE}")
+
+
+def test_all_chapters_are_walked_by_keyboard_and_open_to_everyone(app, open_page):
+    page = open_page(f"{app}/learn?data=city-50k&epsilon=0.5")
+    for number, chapter in enumerate(chapters().values()):
+        if number:
+            page.keyboard.press("n")
+        expect(heading(page, chapter)).to_be_visible()
+        expect(page.get_by_text(chapter.SOURCE)).to_be_visible()  # the last words on the page
+        settled(page)
+        expect(page.get_by_test_id("stException")).to_have_count(0)
+        assert violations(page) == []
+        assert "epsilon=0.5" in page.url
+    page.keyboard.press("b")
+    expect(heading(page, list(chapters().values())[-2])).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
