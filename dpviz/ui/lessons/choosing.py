@@ -29,9 +29,9 @@ SOURCE = (
 ON_OFFER = ("privtree", "privtree_plus", "gradual_tree", "ugrid", "agrid", "quad-opt")
 EPSILONS = (0.05, 0.2, 0.8, 3.2)
 SIZES = {
-    "small": "small (0.01–0.1 % of the area)",
-    "medium": "medium (0.1–1 %)",
-    "large": "large (1–10 %)",
+    "small": "0.01–0.1 %",
+    "medium": "0.1–1 %",
+    "large": "1–10 %",
 }
 QUERIES = 300
 
@@ -50,7 +50,7 @@ def body(room: Room) -> None:
         room.reroll()
     with right:
         size = st.segmented_control(
-            "Size of the questions",
+            "Size of the questions (share of the area)",
             list(SIZES),
             default="medium",
             required=True,
@@ -107,9 +107,8 @@ def _chart(room: Room, rows: list[dict[str, Any]], size: str) -> None:
 
 
 def _winners(rows: list[dict[str, Any]]) -> None:
-    """Who has the least error where, as a table."""
-    lines = [f"| Least error | {' | '.join(f'ε = {epsilon:g}' for epsilon in EPSILONS)} |"]
-    lines.append("|---" * (len(EPSILONS) + 1) + "|")
+    """Who has the least error where, in words that also fit a phone."""
+    lines = []
     for size in SIZES:
         best = [
             min(
@@ -118,8 +117,9 @@ def _winners(rows: list[dict[str, Any]]) -> None:
             )["method"]
             for epsilon in EPSILONS
         ]
-        lines.append(f"| {size} | {' | '.join(best)} |")
-    st.markdown("\n".join(lines))
+        words = (f"{name} at ε = {e:g}" for name, e in zip(best, EPSILONS, strict=True))
+        lines.append(f"- **{size}**: {', '.join(words)}")
+    st.markdown("Least error:\n\n" + "\n".join(lines))
     st.caption(
         f"One release each, {QUERIES} random rectangles of each size, relative error with the "
         "sanity bound of 0.1 % of all records. Roll again to see how much of it is luck; page "
