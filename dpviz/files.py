@@ -62,6 +62,15 @@ def read(path: str | os.PathLike[str]) -> Release:
     Raises:
         ReleaseError: not a release, damaged, or of a newer schema.
     """
+    return from_arrow(opened(path), Path(path).name)
+
+
+def opened(path: str | os.PathLike[str]) -> pyarrow.Table:
+    """The table in a Parquet file.
+
+    Raises:
+        ReleaseError: no such file, or not readable.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -69,10 +78,36 @@ def read(path: str | os.PathLike[str]) -> Release:
     if not path.is_file():
         raise ReleaseError(f"{path.name}: no such file")
     try:
-        table = pq.ParquetFile(path).read()  # read_table would import pandas
+        return pq.ParquetFile(path).read()  # read_table would import pandas
     except (pa.ArrowException, OSError, ValueError, MemoryError, OverflowError) as error:
         raise ReleaseError(f"{path.name}: not a readable Parquet file, or damaged") from error
-    return from_arrow(table, path.name)
+
+
+def stated(table: pyarrow.Table, key: bytes, what: str, name: str) -> dict[str, Any]:
+    """The header of a release's table, of a schema that this version reads.
+
+    Args:
+        table: as read.
+        key: of the header in the table's metadata.
+        what: kind of release, for messages.
+        name: of the file, for messages.
+
+    Raises:
+        ReleaseError: no such header, a damaged one, or one of a newer schema.
+    """
+    packed = (table.schema.metadata or {}).get(key)
+    if packed is None:
+        raise ReleaseError(f"{name}: not a {what}: a Parquet file without its header")
+    try:
+        values: dict[str, Any] = json.loads(packed)
+        schema = int(values["schema"])
+    except (ValueError, TypeError, KeyError, RecursionError, OverflowError) as error:
+        raise ReleaseError(f"{name}: the header is damaged") from error
+    if schema > SCHEMA:
+        raise ReleaseError(
+            f"{name}: schema {schema} is newer than this version reads ({SCHEMA}): update dpviz"
+        )
+    return values
 
 
 def from_arrow(table: pyarrow.Table, name: str = "table") -> Release:
@@ -81,18 +116,7 @@ def from_arrow(table: pyarrow.Table, name: str = "table") -> Release:
     Raises:
         ReleaseError: not a release, damaged, or of a newer schema.
     """
-    packed = (table.schema.metadata or {}).get(KEY)
-    if packed is None:
-        raise ReleaseError(f"{name}: not a release: a Parquet file without a dpviz header")
-    try:
-        values = json.loads(packed)
-        schema = int(values["schema"])
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise ReleaseError(f"{name}: the header is damaged") from error
-    if schema > SCHEMA:
-        raise ReleaseError(
-            f"{name}: schema {schema} is newer than this version reads ({SCHEMA}): update dpviz"
-        )
+    values = stated(table, KEY, "release", name)
     try:
         missing = [column for column in COLUMNS if column not in table.column_names]
         if missing:

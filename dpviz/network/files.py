@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from dpviz.decomposition import Decomposition
 from dpviz.errors import DpvizError, ReleaseError
-from dpviz.files import write_file
+from dpviz.files import opened, stated, write_file
 from dpviz.network.decompose import Subdomains
 from dpviz.network.graph import Int, RoadGraph
 from dpviz.network.release import RoadRelease
-from dpviz.release import SCHEMA, Header
+from dpviz.release import Header
 
 if TYPE_CHECKING:
     import geopandas
@@ -87,17 +87,7 @@ def read(path: str | os.PathLike[str]) -> RoadRelease:
     Raises:
         ReleaseError: not a road release, damaged, or of a newer schema.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path = Path(path)
-    if not path.is_file():
-        raise ReleaseError(f"{path.name}: no such file")
-    try:
-        table = pq.read_table(path, partitioning=None)
-    except (pa.ArrowException, OSError, ValueError, MemoryError, OverflowError) as error:
-        raise ReleaseError(f"{path.name}: not a readable Parquet file, or damaged") from error
-    return from_arrow(table, path.name)
+    return from_arrow(opened(path), Path(path).name)
 
 
 def from_arrow(table: pyarrow.Table, name: str = "table") -> RoadRelease:
@@ -110,18 +100,7 @@ def from_arrow(table: pyarrow.Table, name: str = "table") -> RoadRelease:
     import pyarrow.compute as pc
     import shapely
 
-    packed = (table.schema.metadata or {}).get(KEY)
-    if packed is None:
-        raise ReleaseError(f"{name}: not a road release: a Parquet file without its header")
-    try:
-        values = json.loads(packed)
-        schema = int(values["schema"])
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise ReleaseError(f"{name}: the header is damaged") from error
-    if schema > SCHEMA:
-        raise ReleaseError(
-            f"{name}: schema {schema} is newer than this version reads ({SCHEMA}): update dpviz"
-        )
+    values = stated(table, KEY, "road release", name)
     needed = ("geometry", "kind", "subdomain", "count", "variance", *EDGE, *NODE)
     try:
         missing = [column for column in needed if column not in table.column_names]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.errors import DpvizError, ReleaseError
-from dpviz.files import write_file
-from dpviz.release import SCHEMA, Header
+from dpviz.files import opened, stated, write_file
+from dpviz.release import Header
 from dpviz.sequences.data import Alphabet
 from dpviz.sequences.model import ContextTree, Mask
 from dpviz.sequences.publish import SequenceRelease
@@ -54,17 +54,7 @@ def read(path: str | os.PathLike[str]) -> SequenceRelease:
     Raises:
         ReleaseError: not a sequence release, damaged, or of a newer schema.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path = Path(path)
-    if not path.is_file():
-        raise ReleaseError(f"{path.name}: no such file")
-    try:
-        table = pq.ParquetFile(path).read()
-    except (pa.ArrowException, OSError, ValueError, MemoryError, OverflowError) as error:
-        raise ReleaseError(f"{path.name}: not a readable Parquet file, or damaged") from error
-    return from_arrow(table, path.name)
+    return from_arrow(opened(path), Path(path).name)
 
 
 def from_arrow(table: pyarrow.Table, name: str = "table") -> SequenceRelease:
@@ -75,18 +65,7 @@ def from_arrow(table: pyarrow.Table, name: str = "table") -> SequenceRelease:
     """
     import pyarrow as pa
 
-    packed = (table.schema.metadata or {}).get(KEY)
-    if packed is None:
-        raise ReleaseError(f"{name}: not a sequence release: a Parquet file without its header")
-    try:
-        values = json.loads(packed)
-        schema = int(values["schema"])
-    except (ValueError, TypeError, KeyError, RecursionError, OverflowError) as error:
-        raise ReleaseError(f"{name}: the header is damaged") from error
-    if schema > SCHEMA:
-        raise ReleaseError(
-            f"{name}: schema {schema} is newer than this version reads ({SCHEMA}): update dpviz"
-        )
+    values = stated(table, KEY, "sequence release", name)
     try:
         names = values.pop("alphabet")
         if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
