@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import threading
+import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import streamlit as st
 
 from dpviz.build import Account, Ledger
+from dpviz.errors import DpvizError
 from dpviz.progress import Progress
 from dpviz.ui.text import plain
 
@@ -27,49 +31,109 @@ def dataset_name(prefix: str, suggestion: str) -> str:
     return name.strip() or suggestion
 
 
+PAUSE = 1.0
+"""Seconds after a build in which a press is taken for the second half of a double click."""
+
+
+class CancelledError(DpvizError):
+    """The owner stopped a build; what was paid stays paid."""
+
+
+class Job(Generic[Made]):
+    """A build in a thread of its own: no touch of the page interrupts what is paid for.
+
+    Streamlit stops a running script at every touch, and a double click presses a button twice.
+    """
+
+    def __init__(self, make: Callable[[Progress], Made]) -> None:
+        self.fraction, self.what, self.cancelled = 0.0, "Building", False
+        self.made: Made | None = None
+        self.error: Exception | None = None
+        self._make = make
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _run(self) -> None:
+        try:
+            self.made = self._make(self._report)
+        except Exception as error:  # raised again on the page that waits
+            self.error = error
+
+    def _report(self, fraction: float, what: str) -> None:
+        if self.cancelled:
+            raise CancelledError("the build was cancelled")
+        self.fraction, self.what = min(fraction, 1.0), what
+
+
 def paid_build(
     prefix: str,
     dataset: str,
     epsilon: float,
     make: Callable[[Ledger, Progress], Made],
     *,
+    subject: str,
     label: str = "Build",
 ) -> Made | None:
-    """The button in the sidebar with its price, and the build it pays for; None until pressed.
+    """The button in the sidebar with its price, and the build it pays for.
 
     Args:
         prefix: of the button's key.
         dataset: the ledger's name of the data set.
         epsilon: the price.
-        make: builds, paying from the ledger that it is given; what it raises goes through.
+        make: builds, paying from the ledger that it is given; it runs in a thread and must not
+            touch the page. What it raises is raised here.
+        subject: what is built of: a finished build is given to the page that shows the same.
         label: what the button does.
+
+    Returns:
+        The build, once, in the run of the script after it ended; None in all others.
     """
-    ledger = Ledger()
+    ledger, place = Ledger(), f"{prefix}.job|{subject}"
+    job: Job[Made] | None = st.session_state.get(place)
+    ended = job is not None and not job.thread.is_alive()
+    if ended:
+        del st.session_state[place]
+        st.session_state[f"{prefix}.paid"] = (_offer(prefix)[0] + 1, time.monotonic())
     with st.sidebar:
         account = ledger.account(dataset)
+        # Each payment makes a new button: a second click on the old one presses nothing.
         pressed = st.button(
             f"{label}: spend ε = {epsilon:g}",
             type="primary",
             icon=":material/lock:",
-            key=f"{prefix}.build",
+            key=f"{prefix}.build.{_offer(prefix)[0]}",
             disabled=account.left is not None and epsilon > account.left,
             help="Draws secure noise once. The price is written into the ledger before any noise "
             "is drawn, and stays spent whatever happens then.",
         )
-        standing = st.empty()
-    standing.caption(in_words(account))
-    if not pressed:
-        return None
+        st.caption(in_words(account))
+    if job is None:
+        if not pressed or time.monotonic() - _offer(prefix)[1] < PAUSE:
+            return None
+        job = st.session_state[place] = Job(lambda report: make(ledger, report))
+        _wait(prefix, job)
+    elif not ended:
+        _wait(prefix, job)
+    if job.error is not None:
+        raise job.error
+    return job.made
+
+
+def _offer(prefix: str) -> tuple[int, float]:
+    """How many builds were paid for on this page in this visit, and when the last one ended."""
+    found: tuple[int, float] = st.session_state.get(f"{prefix}.paid", (0, -math.inf))
+    return found
+
+
+def _wait(prefix: str, job: Job[Made]) -> None:
+    """Show how far a build is until it ends, then run the page again to show what it made."""
     bar = st.progress(0.0, "Building …")
-
-    def report(fraction: float, what: str) -> None:
-        bar.progress(min(fraction, 1.0), f"{what} …")
-
-    try:
-        return make(ledger, report)
-    finally:
-        bar.empty()
-        standing.caption(in_words(ledger.account(dataset)))
+    if st.button("Cancel (what is paid stays paid)", key=f"{prefix}.cancel"):
+        job.cancelled = True
+    while job.thread.is_alive():
+        bar.progress(job.fraction, f"{job.what} …")
+        job.thread.join(0.1)
+    st.rerun()
 
 
 def in_words(account: Account) -> str:

@@ -99,3 +99,41 @@ def test_trips_on_roads_pay_from_the_command_line(tmp_path):
     assert isinstance(refused.exception, BudgetError)
     assert "0.25 of 1 is left" in str(refused.exception)
     assert dpviz.Ledger().account("walks").spent == 0.75
+
+
+def test_a_failed_build_is_told_and_the_next_press_pays_again(monkeypatch):
+    from dpviz.errors import ParameterError
+    from dpviz.ui.pages import explore as page
+
+    def failing(handle, *_, ledger, **__):
+        ledger.spend(handle.name, 0.5, what="test")
+        raise ParameterError("a public reason")
+
+    real = page.build
+    monkeypatch.setattr(page, "build", failing)
+    app = explore(epsilon="0.5")
+    build_button(app).click().run()
+    assert [error.value for error in app.error] == ["a public reason"]
+    monkeypatch.setattr(page, "build", real)
+    monkeypatch.setattr("dpviz.ui.account.PAUSE", 0.0)
+    build_button(app.run()).click().run()
+    assert not app.exception
+    assert dpviz.Ledger().account("city-50k").spent == 1.0
+    assert "explore.view" in app.session_state
+
+
+def test_a_cancelled_build_stays_paid():
+    import time
+
+    from dpviz.ui.account import CancelledError, Job
+
+    def make(report):
+        while True:
+            report(0.5, "drawing noise")
+            time.sleep(0.01)
+
+    job = Job(make)
+    job.cancelled = True
+    job.thread.join(10)
+    assert not job.thread.is_alive()
+    assert isinstance(job.error, CancelledError)

@@ -129,7 +129,7 @@ def _sensitive_view(source: Source, choice: Choice) -> View | None:
             **choice.parameters,
         )
 
-    release = paid_build(KEY, source.handle.name, choice.epsilon, make)
+    release = paid_build(KEY, source.handle.name, choice.epsilon, make, subject=source.key)
     if release is not None:
         return _kept((source.key, release.header.extra["release_id"]), source, lambda: release)
     shown: View | None = st.session_state.get(f"{KEY}.view")

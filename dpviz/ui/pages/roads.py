@@ -112,7 +112,7 @@ def _sensitive(source: RoadSource, plan: Plan) -> list[RoadRelease]:
             source, plan, plan.methods[0], ledger=ledger, purpose="page Roads", progress=progress
         )
 
-    release = paid_build(KEY, source.data.name, plan.epsilon, make)
+    release = paid_build(KEY, source.data.name, plan.epsilon, make, subject=source.key)
     if release is not None:
         st.session_state[f"{KEY}.shown"] = (source.key, release)
     shown = st.session_state.get(f"{KEY}.shown")

@@ -99,6 +99,7 @@ def _release(source: Source, choice: Choice) -> Release | None:
         source.handle.name,
         choice.epsilon,
         lambda ledger, progress: make(ledger=ledger, purpose="page Trips", progress=progress),
+        subject=source.key,
     )
     if release is not None:
         kept.update(key=(source.key,), release=release)
