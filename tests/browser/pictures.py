@@ -6,6 +6,7 @@ They are coarse on purpose: they notice a lost map, sidebar or theme, not anothe
 
 import io
 import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -42,12 +43,17 @@ def kept(name):
         return image.convert("RGB")
 
 
-def check(name, png):
-    """Compare a screenshot with the kept one; with ``$DPVIZ_KEEP`` keep it instead."""
-    image = small(png)
+def check(name, shoot, patience=20.0):
+    """Compare screenshots with the kept one until one is like it; ``$DPVIZ_KEEP`` keeps it instead.
+
+    A page may still be drawing after all its scripts have run: a picture that stays wrong fails.
+    """
     if os.environ.get("DPVIZ_KEEP"):
         KEPT.mkdir(exist_ok=True)
-        image.quantize(COLOURS).save(KEPT / f"{name}.png", optimize=True)
+        small(shoot()).quantize(COLOURS).save(KEPT / f"{name}.png", optimize=True)
         return
-    far = distance(image, kept(name))
-    assert far < TOLERANCE, f"{name} is {far:.1f} from the kept picture: look, then DPVIZ_KEEP=1"
+    end = time.monotonic() + patience
+    while (far := distance(small(shoot()), kept(name))) >= TOLERANCE:
+        if time.monotonic() > end:
+            pytest.fail(f"{name} is {far:.1f} from the kept picture: look, then DPVIZ_KEEP=1")
+        time.sleep(0.5)
