@@ -13,7 +13,13 @@ from dpviz.methods import METHODS
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "dpviz"
 INSIDE = ("private", "methods", "sequences", "network")
-DOORS = ("build.py", "evaluation/truth.py", "evaluation/audit.py", "evaluation/lesson.py")
+DOORS = (
+    "build.py",
+    "evaluation/truth.py",
+    "evaluation/audit.py",
+    "evaluation/lesson.py",
+    "evaluation/privtree_trace.py",
+)
 
 
 def imports(path):

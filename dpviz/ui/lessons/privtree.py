@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.methods.privtree_trace import Path, Step, heap_losses, steps, trace
+from dpviz.evaluation.privtree_trace import Path, Step, heap_losses, steps, trace
 from dpviz.render import boxes
 from dpviz.ui import permalink
 from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, Rect, Room, axis, named
