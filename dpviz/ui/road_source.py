@@ -75,6 +75,11 @@ def _upload(prefix: str) -> RoadSource | None:
         key=f"{prefix}.parts",
         help="Refuse it, keep its largest part, or keep all of it.",
     )
+    directed = st.toggle(
+        "Streets go one way",
+        key=f"{prefix}.directed",
+        help="From src to dst, or as their lines are drawn; otherwise both ways.",
+    )
     public = st.radio(
         "These trips are",
         ("sensitive", "public"),
@@ -90,12 +95,20 @@ def _upload(prefix: str) -> RoadSource | None:
     if public == "sensitive":
         name = dataset_name(prefix, Path(trips_file.name).stem)
     files = [*graph_files, trips_file]
-    key = "|".join([*(str(file.file_id) for file in files), parts, str(public), name])
+    key = "|".join([*(file.file_id for file in files), parts, str(directed), public, name])
     memory = st.session_state.setdefault(f"{prefix}.upload", {"key": None, "data": None})
     try:
         if memory["key"] != key:
             with st.spinner("Reading the files …"):
-                memory.update(key=key, data=_read(graph_files, trips_file, parts, public, name))
+                data = _read(
+                    graph_files,
+                    trips_file,
+                    parts=parts,
+                    directed=directed,
+                    public=public == "public",
+                    name=name,
+                )
+                memory.update(key=key, data=data)
     except DpvizError as error:
         st.error(plain(error), icon=":material/error:")
         return None
@@ -103,16 +116,22 @@ def _upload(prefix: str) -> RoadSource | None:
 
 
 def _read(
-    graph_files: list[Any], trips_file: Any, parts: str, public: str | None, name: str
+    graph_files: list[Any],
+    trips_file: Any,
+    *,
+    parts: str,
+    directed: bool,
+    public: bool,
+    name: str,
 ) -> RoadData:
     """The visitor's own names for the files never become paths; nodes come before edges."""
     ordered = sorted(graph_files, key=lambda file: "node" not in file.name.lower())
     with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
         paths = []
-        for name, file in zip(("graph", "edges", "more"), ordered, strict=False):
-            paths.append(Path(folder) / f"{name}{Path(file.name).suffix.lower()[:12]}")
+        for stem, file in zip(("graph", "edges", "more"), ordered, strict=False):
+            paths.append(Path(folder) / f"{stem}{Path(file.name).suffix.lower()[:12]}")
             paths[-1].write_bytes(file.getbuffer())
         trips = Path(folder) / f"trips{Path(trips_file.name).suffix.lower()[:12]}"
         trips.write_bytes(trips_file.getbuffer())
-        graph = read_graph(*paths, parts=parts)
-        return read_trips(trips, graph, public=public == "public", name=name)
+        graph = read_graph(*paths, parts=parts, directed=directed)
+        return read_trips(trips, graph, public=public, name=name)

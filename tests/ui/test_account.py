@@ -137,3 +137,25 @@ def test_a_cancelled_build_stays_paid():
     job.thread.join(10)
     assert not job.thread.is_alive()
     assert isinstance(job.error, CancelledError)
+
+
+def test_trips_on_roads_are_accounted_for_under_the_owner_s_name():
+    app = AppTest.from_string(
+        "from dpviz.ui.pages.roads import page\npage()\n", default_timeout=120
+    )
+    app.query_params["data"] = "files"
+    app.run()
+    nodes = b"node,x,y\na,0,0\nb,1,0\nc,2,0\nd,2,1\n"
+    edges = b"edge,src,dst,length\n1,a,b,1\n2,b,c,1\n3,c,d,1\n"
+    walks = b"trip,edge\n1,1\n1,2\n2,2\n2,3\n"
+    app.file_uploader(key="roads.graph").set_value(
+        [("nodes.csv", nodes, "text/csv"), ("edges.csv", edges, "text/csv")]
+    )
+    app.file_uploader(key="roads.trips").set_value(("walks.csv", walks, "text/csv")).run()
+    app.toggle(key="roads.directed").set_value(True).run()
+    app.text_input(key="roads.dataset").set_value("walkers").run()
+    build_button(app).click().run()
+    assert not app.exception
+    assert app.session_state["roads.shown"][1].graph.directed
+    assert dpviz.Ledger().account("walkers").spent == 1.0
+    assert dpviz.Ledger().account("edges").spends == ()
