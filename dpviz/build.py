@@ -119,6 +119,7 @@ def build(
             unit=handle.unit,
             budget=tuple(_price(row, group, growth) for row in budget.rows),
             source=handle.name,
+            noise=chosen.noise_model(nodes),
             extra=receipt,
         )
         return Release(handle.domain, nodes, header)

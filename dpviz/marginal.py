@@ -29,7 +29,8 @@ def marginal(
         cells: cells per side, a power of two.
 
     Returns:
-        A 2-D release with the same header; each cell's variance is that of its range count.
+        A 2-D release with the same header; each cell's variance is that of its range count. Cells
+        that cut one leaf share its noise: ask the release itself for the noise of their sums.
 
     Raises:
         DomainError: ``within`` is inside out or outside the domain.
@@ -51,10 +52,15 @@ def marginal(
     for axis, part in zip(axes, (first, second), strict=True):
         lo[:, axis], hi[:, axis] = edges[part], edges[part + 1]
     answers = box_count(release, lo, hi)
+    noise = release.noise
+    if noise is not None:
+        noise = noise.marginal(lo[0, others], hi[0, others], cells, flat.side)
     nodes = grid_tree(
         [grid_edges(flat.side, cells)] * 2,
         answers.count.reshape(cells, cells),
         (answers.noise_sd**2).reshape(cells, cells),
     )
     extra = {**release.header.extra, "marginal": [domain.columns[axis] for axis in axes]}
-    return Release(flat, nodes, replace(release.header, extra=extra))
+    return Release(
+        flat, nodes, replace(release.header, noise=noise.to_dict() if noise else {}, extra=extra)
+    )

@@ -21,7 +21,8 @@ INTERVAL_SDS = 2.12
 """Half-width of a 95 % interval in standard deviations of the noise: the two-sided 95 % point of a
 single Laplace draw, ln(20)/√2 = 2.118. Sums of several draws are closer to normal (1.96), so it is
 safe for every number of nodes. The estimates of disjoint nodes are never positively correlated
-after least-squares consistency, so the sum of their variances is never too small."""
+after least-squares consistency, so the sum of their variances is never too small. Where they may
+be, the release's header says so, and the variance is that of :mod:`dpviz.haar`."""
 
 BULK = 64
 """From this many rectangles on, the compiled walk pays for its import."""
@@ -94,6 +95,8 @@ def box_count(release: Release, lo: Int, hi: Int) -> Answers:
             np.ascontiguousarray(lo),
             np.ascontiguousarray(hi),
         )
+    if release.noise is not None:
+        columns[:, 1] = release.noise.of_boxes(lo, hi)
     return answers_from(columns)
 
 

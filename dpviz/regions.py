@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import geopandas
 
     from dpviz.domain import Domain
+    from dpviz.haar import HaarNoise
     from dpviz.release import Release
 
 WHOLE = 1.0 - 1e-9
@@ -132,7 +133,23 @@ def region_count(release: Release, regions: Regions) -> Answers:
         np.bincount(found.region, weights=values, minlength=len(regions))
         for values in (count * share, variance * share**2, cut, np.ones(len(share)))
     ]
-    return answers_from(np.stack(sums, axis=1))
+    columns = np.stack(sums, axis=1, dtype=np.float64)
+    if release.noise is not None:
+        columns[:, 1] = _exact_variance(release, release.noise, found, len(regions))
+    return answers_from(columns)
+
+
+def _exact_variance(release: Release, noise: HaarNoise, found: RegionCover, n: int) -> Float:
+    """Variance of the sum of each of n regions, from the release's own noise."""
+    order = np.argsort(found.region, kind="stable")
+    ends = np.cumsum(np.bincount(found.region, minlength=n))[:-1]
+    lo, hi = release.nodes.lo[found.nodes], release.nodes.hi[found.nodes]
+    return np.array(
+        [
+            noise.of_region(lo[rows], hi[rows], found.fraction[rows])
+            for rows in np.split(order, ends)
+        ]
+    )
 
 
 def region_cover(release: Release, regions: Regions) -> RegionCover:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 from dpviz.decomposition import Decomposition
 from dpviz.domain import Domain
 from dpviz.errors import ReleaseError
+from dpviz.haar import HaarNoise
 
 if TYPE_CHECKING:
     import geopandas
@@ -34,6 +36,8 @@ class Header:
         unit: the privacy unit.
         budget: rows (purpose, epsilon, delta, mechanism, theorem) that add up to the price.
         source: the public name of the data set, as its owner gave it.
+        noise: how the nodes' noise hangs together, see :mod:`dpviz.haar`; empty where the variance
+            of a sum of disjoint nodes is at most the sum of theirs.
     """
 
     method: str
@@ -46,6 +50,7 @@ class Header:
     unit: str = "one record"
     budget: tuple[dict[str, Any], ...] = ()
     source: str = ""
+    noise: dict[str, Any] = field(default_factory=dict)
     schema: int = SCHEMA
     extra: dict[str, Any] = field(default_factory=dict)
 
@@ -79,6 +84,12 @@ class Release:
             raise ReleaseError(f"{self.nodes.dims}-D nodes in a {self.domain.dims}-D domain")
         if (self.nodes.lo < 0).any() or (self.nodes.hi > self.domain.side).any():
             raise ReleaseError("nodes outside the domain's lattice")
+        _ = self.noise  # a header that does not fit the nodes is refused here
+
+    @cached_property
+    def noise(self) -> HaarNoise | None:
+        """The exact noise of sums of nodes, where the header states one."""
+        return HaarNoise.stated(self.header.noise, self.domain.side, self.nodes.lo, self.nodes.hi)
 
     def count(self, rects: ArrayLike) -> Answers:
         """Range counts; see :func:`dpviz.query.range_count`."""

@@ -79,6 +79,13 @@ class Method(Recipe):
         """The split decisions of a build at this price; None where none is random by itself."""
         return None
 
+    def noise_model(self, nodes: Decomposition) -> dict[str, Any]:
+        """What the header says of the noise of what :meth:`build` gave; see :mod:`dpviz.haar`.
+
+        Empty where the variance of a sum of disjoint nodes is at most the sum of theirs.
+        """
+        return {}
+
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """Spend the budget on a decomposition. Whatever is not in the result is forgotten."""
         raise ParameterError(f"method {self.name} has no build")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.errors import ParameterError
+from dpviz.haar import HaarNoise
 from dpviz.lattice import Float, Int, grid_edges
 from dpviz.methods.base import Method, knob, register
 from dpviz.methods.parts import checked_cells, grid_tree
@@ -76,6 +77,11 @@ class Privelet(Method):
         factor = block_variances(power)[nodes.level] ** dims
         return nodes.replace(variance=factor * variance.flat[0])
 
+    def noise_model(self, nodes: Decomposition) -> dict[str, Any]:
+        """See :class:`dpviz.haar.HaarNoise`; the root's count is one coefficient."""
+        side, step = (int(nodes.hi[row, 0] - nodes.lo[row, 0]) for row in (0, -1))
+        return HaarNoise(float(nodes.variance[0]), side // step, side).to_dict()
+
     def sensitivity(self, shape: tuple[int, ...]) -> int:
         """L1 sensitivity of the integer coefficients of a grid of this shape: Π(1 + log2 m_i)."""
         return math.prod(1 + (side - 1).bit_length() for side in shape)
@@ -131,8 +137,7 @@ def block_variances(power: int) -> Float:
     """Variance of a dyadic block's sum along one axis, by depth, for unit noise on coefficients.
 
     A half is (block ± difference)/2, so v₀ = 1 and v_{j+1} = (v_j + 1)/4; over several axes the
-    factors multiply. Disjoint halves are never positively correlated (v_j ≤ 1), so the sum of the
-    variances of the nodes that tile a rectangle is never too small for it.
+    factors multiply. They are right for one block; of sums, :class:`dpviz.haar.HaarNoise` knows.
     """
     values = [1.0]
     for _ in range(power):

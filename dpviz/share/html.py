@@ -146,4 +146,5 @@ def _tree(packer: Packer, name: str, release: Release) -> dict[str, Any]:
         packer.add(f"{name}.{column}", getattr(nodes, column).astype(np.int32))
     for column in ("count", "variance"):
         packer.add(f"{name}.{column}", getattr(nodes, column).astype(np.float64))
-    return {"name": name, "roots": int(nodes.levels[0].stop)}
+    noise = release.noise and release.noise.to_dict()
+    return {"name": name, "roots": int(nodes.levels[0].stop), "noise": noise}

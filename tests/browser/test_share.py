@@ -82,6 +82,19 @@ def test_a_file_answers_as_the_engine_does(open_file, releases):
     assert page.evaluate("dpviz.answers([0, 0, 1, 1])") == [None, None]
 
 
+def test_a_file_knows_the_noise_of_wavelets(open_file):
+    release = dpviz.build(dpviz.load("city-50k"), "privelet", 1.0, seed=1, log_cells=6)
+    page = open_file(map_page([release]))
+    the_map(page)
+    domain = release.domain
+    rng = np.random.default_rng(6)
+    rects = np.sort(rng.uniform(domain.lower, domain.upper, (100, 2, 2)), axis=1).reshape(-1, 4)
+    found = page.evaluate(
+        "rects => rects.map(rect => dpviz.answers(rect)[0].noise)", rects.tolist()
+    )
+    assert found == pytest.approx(release.count(rects).noise_sd, rel=1e-9)
+
+
 def test_a_rectangle_drawn_in_the_file_is_answered_there(open_file, releases):
     page = open_file(map_page(releases[:1], rects=[RECT]))
     found = the_map(page)

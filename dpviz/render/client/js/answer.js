@@ -22,12 +22,28 @@ function lattice(rect, {lower, upper, side}) {
   return {lo: axes.map(k => line(rect[k], k)), hi: axes.map(k => line(rect[k + 2], k))};
 }
 
+/** Variance of a box's count whose cells come from noisy Haar coefficients: `dpviz.haar`. */
+function haarVariance({variance, cells}, {lo, hi}, side) {
+  const weight = (line, length) => Math.min(line % length, length - line % length) / length;
+  const span = k => {
+    let found = ((hi[k] - lo[k]) / side) ** 2;
+    for (let length = side; length > side / cells; length /= 2) {
+      const [start, end] = [weight(lo[k], length), weight(hi[k], length)];
+      const same = Math.floor(lo[k] / length) === Math.floor(hi[k] / length);
+      found += same ? (end - start) ** 2 : start ** 2 + end ** 2;
+    }
+    return found;
+  };
+  return variance * span(0) * span(1);
+}
+
 /**
  * The answer of a tree to a rectangle, null outside the domain.
  *
- * `tree` has `roots` and the columns lo, hi (two numbers a node), first_child, n_children, count and
- * variance. A node inside gives its count, a leaf that is cut the share of its area; the uniformity
- * error is the engine's Beta model. `used` are the nodes.
+ * `tree` has `roots`, `noise` (null where the nodes' variances add up, else that of `dpviz.haar`)
+ * and the columns lo, hi (two numbers a node), first_child, n_children, count and variance. A node
+ * inside gives its count, a leaf that is cut the share of its area; the uniformity error is the
+ * engine's Beta model. `used` are the nodes.
  */
 export function rangeCount(tree, rect, domain, interval) {
   const box = lattice(rect, domain);
@@ -52,7 +68,7 @@ export function rangeCount(tree, rect, domain, interval) {
     total.variance += variance[node] * share ** 2;
     total.uniformity += Math.max(count[node], 0) ** 2 * share * (1 - share) / 3;
   }
-  const noise = Math.sqrt(total.variance);
+  const noise = Math.sqrt(tree.noise ? haarVariance(tree.noise, box, domain.side) : total.variance);
   return {
     count: total.count, noise, uniformity: Math.sqrt(total.uniformity), used,
     low: Math.floor(total.count - interval * noise), high: Math.ceil(total.count + interval * noise),

@@ -15,8 +15,8 @@ class FileMap {
     this.columns = columns;
     this.domain = {...spec.domainBox, side: spec.side};
     const names = ['lo', 'hi', 'first_child', 'n_children', 'count', 'variance'];
-    this.trees = spec.trees.map(({name, roots}) =>
-      ({roots, ...Object.fromEntries(names.map(column => [column, columns[`${name}.${column}`].value]))}));
+    this.trees = spec.trees.map(({name, roots, noise}) =>
+      ({roots, noise, ...Object.fromEntries(names.map(column => [column, columns[`${name}.${column}`].value]))}));
     this.pushed = 0;
     const shadow = byId('map').attachShadow({mode: 'open'});
     shadow.append(h('style', {}, byId('map-style').textContent));
