@@ -9,6 +9,7 @@ from types import ModuleType
 import streamlit as st
 
 import dpviz.ui.pages
+from dpviz.ui import log
 from dpviz.ui.map.component import preload
 
 STYLE = """<style>
@@ -42,6 +43,7 @@ def summaries() -> dict[str, str]:
 
 def run() -> None:
     """Show the app."""
+    log.discreet()
     st.set_page_config(page_title="dpviz", page_icon="🗺️", layout="wide")
     st.html(STYLE)
     preload()

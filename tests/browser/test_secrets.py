@@ -165,3 +165,51 @@ def test_nothing_of_sensitive_records_leaves_the_vault(records, open_page, tmp_p
 def rename(path, target):
     target.write_bytes(path.read_bytes())
     return target
+
+
+FAILING = """
+import os
+from dpviz.private.index import PointIndex
+from dpviz.ui.shell import run
+
+def fail(*_, **__):
+    quoted = open({records!r}).readlines()[1]
+    raise RuntimeError(f"{{quoted}} of {records}")
+
+setattr(PointIndex, {step!r}, fail)
+run()
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "shown", "logged"),
+    [
+        ("from_points", "This app has encountered an error", "RuntimeError in __main__"),
+        ("first_rows", "was paid, which stays spent: RuntimeError", ""),
+    ],
+    ids=["reading", "building"],
+)
+def test_an_unexpected_failure_tells_its_kind_and_nothing_else(
+    step, shown, logged, records, open_page, tmp_path
+):
+    script, log = tmp_path / "app.py", tmp_path / "server.log"
+    script.write_text(FAILING.format(records=str(records), step=step))
+    with (
+        log.open("wb") as sink,
+        serving(script, log=sink, DPVIZ_LEDGER=str(tmp_path / "ledger.sqlite")) as address,
+    ):
+        page = open_page("about:blank")
+        traffic = Traffic(page)
+        page.goto(f"{address}/publish")
+        uploaded(page, records)
+        if step == "first_rows":
+            page.get_by_role("button", name="Pay and publish").click()
+        expect(page.get_by_text(shown)).to_be_visible()
+        page.wait_for_timeout(500)
+        content = traffic.all
+    for received in (content, log.read_bytes()):
+        assert found_in(received) == set()
+        assert str(records.parent).encode() not in received
+        assert b"Traceback" not in received
+        assert b"dpviz/private" not in received
+    assert logged in log.read_text()

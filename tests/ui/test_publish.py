@@ -1,7 +1,10 @@
 """The page Publish without a browser: prices first, one payment, a receipt, and nothing exact."""
 
+import io
 import json
+import zipfile
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
@@ -118,3 +121,27 @@ def test_nothing_exact_of_an_upload_is_on_the_page():
     seen = words(app) + str([each.value for each in app.dataframe])
     for secret in ("7919", "7,919", "61234567", "98765432", "Ada"):
         assert secret not in seen
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("../../outside.shp", b"x", "leaves its folder"),
+        ("points.dbf", b"\0" * 50_000_000, "unpacks to far more"),
+    ],
+    ids=["path", "bomb"],
+)
+def test_a_hostile_archive_is_one_clear_line(name, content, said):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("points.shp", b"")
+        archive.writestr(name, content)
+    app = opened("Your own file")
+    app.file_uploader(key="publish.file").set_value(
+        ("../evil.zip", packed.getvalue(), "application/zip")
+    ).run()
+    assert not app.exception
+    (line,) = [each.value for each in app.error]
+    assert said in line
+    assert line.startswith("the file ")
+    assert "/" not in line

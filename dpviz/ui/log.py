@@ -1,0 +1,54 @@
+"""The server's log: what failed and where in the code; no message of an error, value or path.
+
+An unexpected error's message may quote a record, and a traceback holds paths and source lines.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import traceback
+from typing import Any
+
+FRAMES = 12
+"""Innermost calls that are named."""
+
+_ordinary = logging.getLogRecordFactory()
+
+
+def discreet() -> None:
+    """From now on, every line that this process logs of an error is :func:`told` of it."""
+    logging.setLogRecordFactory(_record)
+    threading.excepthook = _thread_failed
+
+
+def told(error: BaseException) -> str:
+    """An error by its kind and the modules and lines it came from, innermost first.
+
+    >>> told(KeyError("a record"))
+    'KeyError'
+    """
+    frames = list(traceback.walk_tb(error.__traceback__))[::-1][:FRAMES]
+    places = [f"{frame.f_globals.get('__name__')}:{line}" for frame, line in frames]
+    kind = type(error).__name__
+    words = f"{kind} in {' < '.join(places)}" if places else kind
+    hidden = None if error.__suppress_context__ else error.__context__
+    before = error.__cause__ or hidden
+    return f"{words}; after {told(before)}" if before is not None else words
+
+
+def _record(*args: Any, **kwargs: Any) -> logging.LogRecord:
+    record = _ordinary(*args, **kwargs)
+    if isinstance(record.args, tuple):
+        record.args = tuple(
+            type(each).__name__ if isinstance(each, BaseException) else each for each in record.args
+        )
+    if record.exc_info and record.exc_info[1] is not None:
+        record.msg = f"{record.msg}: {told(record.exc_info[1])}"
+    record.exc_info = record.stack_info = None
+    return record
+
+
+def _thread_failed(failed: threading.ExceptHookArgs) -> None:
+    if failed.exc_value is not None:
+        logging.getLogger(__name__).error("a thread failed: %s", told(failed.exc_value))
