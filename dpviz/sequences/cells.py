@@ -84,3 +84,11 @@ def centres(domain: Domain, side: int) -> NDArray[np.float64]:
     column, row = np.divmod(np.arange(side * side), side)
     low, span = np.array(domain.lower), np.subtract(domain.upper, domain.lower)
     return np.asarray(low + (np.column_stack([column, row]) + 0.5) / side * span)
+
+
+def cell_boxes(domain: Domain, side: int) -> NDArray[np.float64]:
+    """Boxes of the cells of :func:`grid_alphabet` in the domain's CRS, (side², 4)."""
+    column, row = np.divmod(np.arange(side * side), side)
+    low, span = np.array(domain.lower), np.subtract(domain.upper, domain.lower)
+    corner = np.column_stack([column, row])
+    return np.hstack([low + corner / side * span, low + (corner + 1) / side * span])

@@ -157,16 +157,41 @@ def read_places(
     )
 
 
-def city_sequences(side: int = 8) -> SequenceData:
-    """The built-in sequences: synthetic and public."""
+def city_sequences(
+    side: int = 8,
+    gap: float = 12 * HOUR,
+    *,
+    neighbours: bool = False,
+    max_per_unit: int = 5,
+    public: bool = True,
+) -> SequenceData:
+    """The built-in sequences: synthetic and public.
+
+    Args:
+        side: cells along each axis.
+        gap: seconds after which a new sequence begins.
+        neighbours: only steps to one of the eight cells around; records are cut at others.
+        max_per_unit: sequences kept of each person where they are treated as sensitive.
+        public: False treats them as an owner treats sensitive ones, to rehearse it.
+    """
     from dpviz.datasets import DATASETS
 
     data = DATASETS["persons"]
     table = data.table()
     seconds = table["time"].astype("datetime64[us]").astype(np.int64) / 1e6
     points = np.column_stack([table[each] for each in data.domain.columns])
-    sequences, _ = cell_sequences(points, table["person"], seconds, data.domain, side, 12 * HOUR)
-    return SequenceData(CITY, grid_alphabet(side, neighbours=False), sequences, public=True)
+    sequences, who = cell_sequences(points, table["person"], seconds, data.domain, side, gap)
+    alphabet = grid_alphabet(side, neighbours=neighbours)
+    if public:
+        return SequenceData(CITY, alphabet, sequences, public=True)
+    rows = bound_contributions(who, max_per_unit)
+    return SequenceData(
+        CITY,
+        alphabet,
+        Sequences.of([sequences[row] for row in rows.tolist()]),
+        unit=_unit("person", max_per_unit),
+        max_per_unit=max_per_unit,
+    )
 
 
 def _unit(unit: str | None, bound: int) -> str:

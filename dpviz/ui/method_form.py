@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.methods import METHODS, names
-from dpviz.registry import Knob
+from dpviz.registry import Knob, Recipe
 from dpviz.ui import permalink
 
 STEPS = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)
@@ -49,21 +49,49 @@ def method_form(
         for alias, (name, _) in names().items()
         if dims in METHODS[name].dims and (public or METHODS[name].guarantee != "none")
     }
-    options = sorted(able, key=lambda alias: (METHODS[able[alias]].title, alias != able[alias]))
-    permalink.missing("method", start, options, "PrivTree")
+    reason = f"not for {dims}-D" if public else f"not for {dims}-D, or not private"
+    return recipe_form(
+        prefix, METHODS, names(), able, start=start, instead="privtree", saved=saved, reason=reason
+    )
+
+
+def recipe_form(
+    prefix: str,
+    members: Mapping[str, type[Recipe]],
+    known: Mapping[str, tuple[str, Mapping[str, Any]]],
+    able: Mapping[str, str],
+    *,
+    start: str,
+    instead: str,
+    saved: Mapping[str, str],
+    reason: str,
+) -> Choice:
+    """Selectors for method, epsilon and parameters of any engine's registry.
+
+    Args:
+        prefix: of the widgets' keys.
+        members: the registry's methods by name.
+        known: every name and alias, with the method's name and the preset's parameters.
+        able: the names on offer, with the method's name.
+        start: the method shown first; where it is not on offer, ``instead``.
+        instead: a name that is always on offer.
+        saved: parameters from a permalink, as text.
+        reason: why the others are left out.
+    """
+    options = sorted(able, key=lambda alias: (members[able[alias]].title, alias != able[alias]))
+    permalink.missing("method", start, options, members[able[instead]].title)
     chosen = st.selectbox(
         "Method",
         options,
-        index=options.index(start) if start in options else options.index("privtree"),
-        format_func=lambda alias: _title(alias, able[alias]),
+        index=options.index(start if start in options else instead),
+        format_func=lambda alias: _title(alias, able[alias], members),
         key=f"{prefix}.method",
         help="How space is divided and noise shared; the papers' names of variants are listed too.",
     )
-    cls = METHODS[able[chosen]]
-    shown = {METHODS[name].title for name in able.values()}
-    hidden = sorted({each.title for each in METHODS.values()} - shown)
+    cls = members[able[chosen]]
+    shown = {members[name].title for name in able.values()}
+    hidden = sorted({each.title for each in members.values()} - shown)
     if hidden:
-        reason = f"not for {dims}-D" if public else f"not for {dims}-D, or not private"
         st.caption(f"Left out ({reason}): {', '.join(hidden)}.")
     st.session_state.setdefault(f"{prefix}.epsilon", nearest_epsilon(None))
     epsilon = st.select_slider(
@@ -73,7 +101,7 @@ def method_form(
         format_func=lambda value: f"{value:g}",
         help="Smaller is more private and noisier. The whole of ε is spent on this one release.",
     )
-    preset = names()[chosen][1]
+    preset = known[chosen][1]
     with st.expander("Parameters", icon=":material/tune:"):
         if cls.advice:
             st.caption(f"Not the best choice for: {cls.advice}")
@@ -88,8 +116,8 @@ def method_form(
     return Choice(chosen, parameters, float(epsilon))
 
 
-def _title(alias: str, name: str) -> str:
-    cls = METHODS[name]
+def _title(alias: str, name: str, members: Mapping[str, type[Recipe]]) -> str:
+    cls = members[name]
     title = cls.title if alias == name else f"{cls.title} · {alias}"
     return title if cls.guarantee != "none" else f"{title} — NOT PRIVATE"
 

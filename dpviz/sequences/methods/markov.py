@@ -18,6 +18,7 @@ from dpviz.sequences.methods.base import SequenceMethod, Task, knob, register
 from dpviz.sequences.model import ContextTree, allowed_after, projected
 
 THEOREM = "PrivTree, theorem 4.1 (docstring)"
+LEAVES = "PrivTree, theorem 4.2: each event in one leaf, so sensitivity l_top"
 
 MAX_CELLS = 50_000_000
 """Public cap on the counts of a tree, contexts times symbols; reaching it fails the build."""
@@ -94,7 +95,9 @@ class Markov(SequenceMethod):
         events = events_of(task.sequences, size, self.l_top)
         first_child, exact = _grown(events, size, split, self.max_depth)
         leaf = first_child < 0
-        second = task.budget.spend(task.budget.left, "next symbols", mechanism="geometric")
+        second = task.budget.spend(
+            task.budget.left, "next symbols", mechanism="geometric", theorem=LEAVES
+        )
         noisy, variance = geometric(task.noise, second, exact[leaf], sensitivity=self.l_top)
         counts = np.zeros(exact.shape)
         counts[leaf] = noisy

@@ -15,7 +15,7 @@ from dpviz.ui import permalink
 from dpviz.ui.lessons.parts import Room
 from dpviz.ui.method_form import EPSILONS, nearest_epsilon
 
-TITLE, ICON, ORDER = "Learn", ":material/school:", 5
+TITLE, ICON, ORDER = "Learn", ":material/school:", 6
 KEY = "learn"
 CHAPTER, DATA, EPSILON, SEED = (f"{KEY}.{word}" for word in ("chapter", "data", "epsilon", "seed"))
 
