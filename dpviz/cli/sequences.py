@@ -80,7 +80,7 @@ def build(
     from dpviz import Ledger
     from dpviz.domain import Domain
     from dpviz.sequences import reading
-    from dpviz.sequences.files import save
+    from dpviz.sequences.files import KINDS, save
     from dpviz.sequences.methods import find
     from dpviz.sequences.publish import publish
 
@@ -136,7 +136,8 @@ def build(
     save(release, output)
     facts = {
         "symbols": len(release.alphabet),
-        "contexts": len(release.model),
+        "model": KINDS[type(release.model)],
+        "rows": len(release.model),
         "epsilon": epsilon,
         "guarantee": release.header.guarantee,
         "seconds": round(time.perf_counter() - started, 3),
@@ -144,7 +145,7 @@ def build(
     emit(
         facts,
         as_json,
-        f"{output}: {facts['contexts']:,} contexts over {facts['symbols']:,} symbols, "
+        f"{output}: {facts['model']}, {facts['rows']:,} over {facts['symbols']:,} symbols, "
         f"{facts['seconds']:.2f} s\n{release.header.guarantee}",
     )
 
@@ -174,7 +175,7 @@ def topk(
     longest: Annotated[int, typer.Option(min=1, help="Symbols of the longest string.")] = 20,
     as_json: Json = False,
 ) -> None:
-    """List the most frequent strings with their estimated counts."""
+    """List the most frequent strings, with their estimated counts where the release has them."""
     from dpviz.sequences.files import read
 
     opened = read(release)
@@ -184,7 +185,10 @@ def topk(
         for string, count in opened.model.top(k, longest)
     ]
     rows = [{"string": string, "count": count} for string, count in found]
-    lines = [f"{count:>14,.1f}  {','.join(string)}" for string, count in found]
+    lines = [
+        ("" if count is None else f"{count:>14,.1f}  ") + ",".join(string)
+        for string, count in found
+    ]
     emit({"top": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -28,6 +29,26 @@ class Events:
     text: Int
     place: Int
     truncated: int
+
+    @cached_property
+    def _stop(self) -> Int:
+        """Where the sequence of each place of ``text`` ends, int64."""
+        opening = np.ones(len(self.text) + 1, dtype=np.bool_)
+        opening[self.place] = False
+        starts = np.flatnonzero(opening)
+        return np.repeat(starts[1:], np.diff(starts))
+
+    def items(self, size: int) -> Int:
+        """Places of symbols, without the end marks: where a string may start."""
+        return self.place[self.text[self.place] < size]
+
+    def after(self, place: Int, length: int) -> Int:
+        """What stands ``length`` places later: a symbol, |I| for the end mark, −1 for nothing."""
+        later = place + length
+        inside = later < self._stop[place]
+        found = np.full(len(place), -1, dtype=np.int64)
+        found[inside] = self.text[later[inside]]
+        return found
 
 
 def events_of(sequences: Sequences, size: int, l_top: int) -> Events:

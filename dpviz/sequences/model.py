@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -90,7 +90,7 @@ class ContextTree:
 
     def following(self, context: Sequence[int] | Int) -> Float:
         """P(symbol or end | context), float64 (|I| + 1,)."""
-        return np.asarray(self.chances[self.node(self._checked(context))])
+        return np.asarray(self.chances[self.node(checked(context, self.size))])
 
     def count(self, string: Sequence[int] | Int) -> float:
         """Estimated occurrences of a string of symbols in all sequences.
@@ -98,7 +98,7 @@ class ContextTree:
         Raises:
             ParameterError: an empty string, or a number outside the alphabet.
         """
-        found = self._checked(string)
+        found = checked(string, self.size)
         if not len(found):
             raise ParameterError("an empty string has no count: give at least one symbol")
         count = float(self.counts[0, found[0]])
@@ -137,21 +137,12 @@ class ContextTree:
         Raises:
             ParameterError: a negative number of sequences.
         """
-        if n < 0:
-            raise ParameterError(f"{n} sequences: give 0 or more")
-        random = np.random.default_rng(seed)
-        text = np.full((n, 1), self.size, dtype=np.int64)  # every sequence begins with $
-        going = np.ones(n, dtype=np.bool_)
-        cumulated = np.cumsum(self.chances, axis=1)
-        while going.any() and text.shape[1] <= longest:
-            rows = np.flatnonzero(going)
-            node = self._nodes(text[rows])
-            drawn = random.random(len(rows))[:, None] * cumulated[node, -1:]
-            column = np.full(n, self.size, dtype=np.int64)
-            column[rows] = np.minimum((cumulated[node] < drawn).sum(axis=1), self.size)
-            going &= column < self.size
-            text = np.hstack([text, column[:, None]])
-        return [row[1:][: _end(row[1:], self.size)] for row in text]
+
+        def chances(text: Int) -> Float:
+            begin = np.full((len(text), 1), self.size, dtype=np.int64)
+            return np.asarray(self.chances[self._nodes(np.hstack([begin, text]))])
+
+        return sequence_rows(chances, self.size, n, seed, longest)
 
     def _nodes(self, text: Int) -> Int:
         """The node of each row's whole past, the newest symbol last."""
@@ -164,11 +155,48 @@ class ContextTree:
             node = np.where(deeper, child + text[:, -back], node)
         return node
 
-    def _checked(self, symbols: Sequence[int] | Int) -> Int:
-        found = np.asarray(symbols, dtype=np.int64)
-        if len(found) and (found.min() < 0 or found.max() >= self.size):
-            raise ParameterError(f"a symbol outside the alphabet: give numbers below {self.size}")
-        return found
+
+def checked(symbols: Sequence[int] | Int, size: int) -> Int:
+    """Numbers of symbols as an array.
+
+    Raises:
+        ParameterError: a number outside the alphabet.
+    """
+    found = np.asarray(symbols, dtype=np.int64)
+    if len(found) and (found.min() < 0 or found.max() >= size):
+        raise ParameterError(f"a symbol outside the alphabet: give numbers below {size}")
+    return found
+
+
+def sequence_rows(
+    chances: Callable[[Int], Float], size: int, n: int, seed: int | None, longest: int
+) -> list[Int]:
+    """Draw n sequences symbol by symbol, all together, until the end or the public cap.
+
+    Args:
+        chances: P(next), float64 (m, |I| + 1), after texts of equal length, int64 (m, length).
+        size: symbols of the alphabet, and the number of the end mark.
+        n: how many.
+        seed: makes the draw repeatable.
+        longest: symbols of the longest.
+
+    Raises:
+        ParameterError: a negative number of sequences.
+    """
+    if n < 0:
+        raise ParameterError(f"{n} sequences: give 0 or more")
+    random = np.random.default_rng(seed)
+    text = np.zeros((n, 0), dtype=np.int64)
+    going = np.ones(n, dtype=np.bool_)
+    while going.any() and text.shape[1] < longest:
+        rows = np.flatnonzero(going)
+        cumulated = np.cumsum(chances(text[rows]), axis=1)
+        drawn = random.random(len(rows))[:, None] * cumulated[:, -1:]
+        column = np.full(n, size, dtype=np.int64)
+        column[rows] = np.minimum((cumulated < drawn).sum(axis=1), size)
+        going &= column < size
+        text = np.hstack([text, column[:, None]])
+    return [row[: _end(row, size)] for row in text]
 
 
 def _end(row: Int, size: int) -> int:

@@ -15,8 +15,7 @@ from dpviz.progress import Progress
 from dpviz.release import Header
 from dpviz.sequences.data import Alphabet, SequenceData
 from dpviz.sequences.methods import SequenceMethod, find
-from dpviz.sequences.methods.base import Task
-from dpviz.sequences.model import ContextTree
+from dpviz.sequences.methods.base import Model, Task
 
 NEIGHBOURS = {"add-remove": 1, "replace": 2}
 """Neighbouring relations, and how many times their price one step of add or remove has."""
@@ -27,7 +26,7 @@ class SequenceRelease:
     """A model of sequences, its public alphabet and its header."""
 
     alphabet: Alphabet
-    model: ContextTree
+    model: Model
     header: Header
 
 

@@ -9,9 +9,24 @@ from dpviz.private.budget import Budget
 from dpviz.private.mechanisms import Noise
 from dpviz.registry import Knob, Recipe, Registry, knob
 from dpviz.sequences.data import Alphabet, Sequences
+from dpviz.sequences.grams import GramTree, Ranking
 from dpviz.sequences.model import ContextTree
 
-__all__ = ["METHODS", "Knob", "SequenceMethod", "Task", "find", "knob", "names", "register"]
+__all__ = [
+    "METHODS",
+    "Knob",
+    "Model",
+    "SequenceMethod",
+    "Task",
+    "find",
+    "knob",
+    "names",
+    "register",
+]
+
+
+Model = ContextTree | GramTree | Ranking
+"""What a release holds: each answers count, top, following and sample, or says why it cannot."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +43,7 @@ class Task:
 class SequenceMethod(Recipe):
     """Base of every sequence method."""
 
-    def build(self, task: Task) -> ContextTree:
+    def build(self, task: Task) -> Model:
         """Spend the budget on a model. Whatever is not in the result is forgotten."""
         raise ParameterError(f"method {self.name} has no build")
 

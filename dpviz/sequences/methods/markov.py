@@ -40,7 +40,8 @@ class Markov(SequenceMethod):
     in δ, so δ is at least 1 here. Each event is counted in exactly one leaf, so the leaves' counts
     have L1 sensitivity l_top (theorem 4.2) and get noise of scale l_top/ε₂. Inner counts are sums
     of leaves before any clipping; all that follows sees noisy numbers only. Where the alphabet has
-    a rule, the root is split by rule and not by its score: every context knows its last symbol.
+    a rule, the root is split by rule and not by its score: every context knows its last symbol. Do
+    not use it for alphabets above a few hundred symbols.
 
     >>> Markov(l_top=5).tree_share is None
     True

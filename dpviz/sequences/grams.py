@@ -1,0 +1,198 @@
+"""GramTree: counts of strings that grow to the right; Ranking: frequent strings without counts."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NoReturn
+
+import numpy as np
+
+from dpviz.errors import ParameterError, ReleaseError
+from dpviz.lattice import Float, Int
+from dpviz.sequences.model import LONGEST, Mask, checked, sequence_rows
+
+
+@dataclass(frozen=True, eq=False)
+class GramTree:
+    """Strings (grams) that were explored, each with counts of its extensions by one symbol.
+
+    Row 0 is the empty string; a row stands after the row of the string without its last symbol.
+
+    Attributes:
+        child: row of each extension, −1 where it was not explored; int64 (n, |I|).
+        counts: of each extension: every symbol, then the end mark &; float64 (n, |I| + 1),
+            non-negative.
+        variance: of the noise in the count of one symbol, before consistency.
+        follows: bool (|I|, |I|), the alphabet's rule where the model keeps it, else None.
+    """
+
+    child: Int
+    counts: Float
+    variance: float
+    follows: Mask | None = None
+
+    def __post_init__(self) -> None:
+        n, width = self.counts.shape if self.counts.ndim == 2 else (0, 0)
+        if n == 0 or width < 2 or self.child.shape != (n, width - 1):
+            raise ReleaseError("a gram tree needs a count for every string, symbol and end mark")
+        parent, symbol = np.nonzero(self.child >= 0)
+        inner = self.child[parent, symbol]
+        if not np.array_equal(np.sort(inner), np.arange(1, n)) or (inner <= parent).any():
+            raise ReleaseError("the strings do not form a tree")
+        if not np.isfinite(self.counts).all() or (self.counts < 0).any():
+            raise ReleaseError("counts must be finite and not negative")
+
+    @property
+    def size(self) -> int:
+        """Symbols of the alphabet; also the number of the end mark."""
+        return int(self.counts.shape[1]) - 1
+
+    def __len__(self) -> int:
+        return len(self.child)
+
+    @cached_property
+    def depth(self) -> int:
+        """Symbols of the longest explored string."""
+        level = np.zeros(1, dtype=np.int64)
+        depth = 0
+        while True:
+            below = self.child[level]
+            level = below[below >= 0]
+            if not len(level):
+                return depth
+            depth += 1
+
+    @cached_property
+    def _total(self) -> Float:
+        return np.asarray(self.counts.sum(axis=1))
+
+    def _chances(self, text: Int) -> Float:
+        """P(next) after each row of equally long texts, (m, |I| + 1): by its longest known end."""
+        row = np.zeros(len(text), dtype=np.int64)
+        for length in range(1, min(self.depth, text.shape[1]) + 1):
+            found = np.zeros(len(text), dtype=np.int64)
+            for back in range(length, 0, -1):
+                found = np.where(found >= 0, self.child[found, text[:, -back]], -1)
+            row = np.where((found >= 0) & (self._total[found] > 0), found, row)
+        chances = self.counts[row]
+        if self.follows is not None and text.shape[1]:
+            end = np.ones((len(text), 1), dtype=np.bool_)
+            allowed = np.hstack([self.follows[text[:, -1]], end])
+        else:
+            allowed = np.ones(chances.shape, dtype=np.bool_)
+        chances = np.where(allowed, chances, 0.0)
+        chances = np.where(chances.sum(axis=1, keepdims=True) > 0, chances, allowed)
+        return np.asarray(chances / chances.sum(axis=1, keepdims=True))
+
+    def following(self, context: Sequence[int] | Int) -> Float:
+        """P(symbol or end | context), float64 (|I| + 1,)."""
+        return np.asarray(self._chances(checked(context, self.size)[None])[0])
+
+    def count(self, string: Sequence[int] | Int) -> float:
+        """Estimated occurrences of a string; beyond the tree, by the longest known end.
+
+        Raises:
+            ParameterError: an empty string, or a number outside the alphabet.
+        """
+        found = checked(string, self.size)
+        if not len(found):
+            raise ParameterError("an empty string has no count: give at least one symbol")
+        row, count = 0, 0.0
+        for place, symbol in enumerate(found.tolist()):
+            if row >= 0:
+                count = float(self.counts[row, symbol])
+                row = int(self.child[row, symbol])
+            else:
+                count *= float(self.following(found[:place])[symbol])
+        return count
+
+    def top(self, k: int, longest: int = LONGEST) -> list[tuple[tuple[int, ...], float]]:
+        """The k most frequent strings of symbols with their counts, the most frequent first.
+
+        Raises:
+            ParameterError: fewer than one string.
+        """
+        if k < 1:
+            raise ParameterError(f"k={k}: give at least 1")
+        queue: list[tuple[float, tuple[int, ...], int]] = [
+            (-float(self.counts[0, symbol]), (symbol,), int(self.child[0, symbol]))
+            for symbol in range(self.size)
+        ]
+        heapq.heapify(queue)
+        found: list[tuple[tuple[int, ...], float]] = []
+        while queue and len(found) < k:
+            count, string, row = heapq.heappop(queue)
+            if count >= 0.0:
+                break
+            found.append((string, -count))
+            if len(string) >= longest:
+                continue
+            longer = self.counts[row] if row >= 0 else -count * self.following(string)
+            for symbol in np.flatnonzero(longer[:-1] > 0).tolist():
+                below = int(self.child[row, symbol]) if row >= 0 else -1
+                heapq.heappush(queue, (-float(longer[symbol]), (*string, symbol), below))
+        return found
+
+    def sample(self, n: int, seed: int | None = None, longest: int = LONGEST) -> list[Int]:
+        """Synthetic sequences, drawn symbol by symbol: post-processing.
+
+        A gram tree does not know how sequences begin: the first symbol follows the frequencies of
+        all symbols. This is Markov sampling, not the paper's generation from joined grams.
+
+        Raises:
+            ParameterError: a negative number of sequences.
+        """
+        return sequence_rows(self._chances, self.size, n, seed, longest)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Frequent strings in the order in which they were chosen, without counts.
+
+    Attributes:
+        size: symbols of the alphabet.
+        strings: of symbols, distinct and not empty.
+    """
+
+    size: int
+    strings: tuple[tuple[int, ...], ...]
+
+    def __post_init__(self) -> None:
+        whole = [symbol for string in self.strings for symbol in string]
+        if not all(self.strings) or len(set(self.strings)) < len(self.strings):
+            raise ReleaseError("the strings of a ranking are distinct and not empty")
+        if whole and not (min(whole) >= 0 and max(whole) < self.size):
+            raise ReleaseError("a string holds a symbol outside the alphabet")
+
+    def __len__(self) -> int:
+        return len(self.strings)
+
+    def top(self, k: int, longest: int = LONGEST) -> list[tuple[tuple[int, ...], None]]:
+        """The first k strings of at most ``longest`` symbols; their counts were not released.
+
+        Raises:
+            ParameterError: fewer than one string, or more than were released.
+        """
+        if not 1 <= k <= len(self):
+            raise ParameterError(f"k={k}: this release ranks {len(self)} strings: give 1 to that")
+        return [(string, None) for string in self.strings if len(string) <= longest][:k]
+
+    def count(self, string: Sequence[int] | Int) -> float:
+        """Refused: see the class."""
+        return self._refuse()
+
+    def following(self, context: Sequence[int] | Int) -> Float:
+        """Refused: see the class."""
+        return self._refuse()
+
+    def sample(self, n: int, seed: int | None = None, longest: int = LONGEST) -> list[Int]:
+        """Refused: see the class."""
+        return self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise ParameterError(
+            "this release ranks strings and holds no counts: build one with another method"
+        )

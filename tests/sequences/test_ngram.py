@@ -1,0 +1,271 @@
+"""N-grams against brute force: counts, thresholds, levels, budgets of paths, consistency."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpviz.errors import ParameterError
+from dpviz.private.budget import Budget
+from dpviz.private.mechanisms import SimulatedNoise
+from dpviz.sequences.data import Alphabet, Sequences
+from dpviz.sequences.events import events_of
+from dpviz.sequences.exploration import Exploration
+from dpviz.sequences.methods import find, ngram
+from dpviz.sequences.methods.base import Task
+from dpviz.sequences.methods.ngram import NGram, Starts
+from dpviz.sequences.publish import publish
+
+from .cases import ABC, ROWS, grams, public
+
+
+class NoNoise(SimulatedNoise):
+    """Every draw is zero, so that counts are exact at any ε."""
+
+    def discrete_laplace(self, n, scale):
+        return np.zeros(n, dtype=np.int64)
+
+
+class Watched(SimulatedNoise):
+    """Keeps the scale of every draw."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.scales = []
+
+    def discrete_laplace(self, n, scale):
+        self.scales += [scale] * n
+        return super().discrete_laplace(n, scale)
+
+
+def explored(rows, epsilon, noise, alphabet=ABC, **parameters):
+    """The exploration of a build, with all its levels, and the tree that it gives."""
+    kept = []
+
+    class Kept(Exploration):
+        def __init__(self, *words, **named):
+            super().__init__(*words, **named)
+            kept.append(self)
+
+    task = Task(Sequences.of(rows), alphabet, Budget(epsilon), noise)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ngram, "Exploration", Kept)
+        tree = find("ngram", **parameters).build(task)
+    return kept[0], tree
+
+
+def strings(child):
+    """The string of every row of a tree."""
+    found = {0: ()}
+    for row in range(len(child)):
+        for symbol, below in enumerate(child[row].tolist()):
+            if below >= 0:
+                found[below] = (*found[row], symbol)
+    return found
+
+
+@settings(max_examples=60)
+@given(ROWS, st.integers(1, 9), st.integers(0, 2**32 - 1))
+def test_extensions_of_chosen_strings_are_counted_as_by_brute_force(rows, l_top, seed):
+    random = np.random.default_rng(seed)
+    counted = grams(rows, l_top, 4)
+    starts = Starts(events_of(Sequences.of(rows), 3, l_top), 3)
+    present = [()]
+    for _ in range(4):
+        exact = starts.counts(len(present))
+        for row, string in enumerate(present):
+            wanted = [counted[(*string, mark)] for mark in range(4)]
+            wanted[3] = wanted[3] if string else 0  # the end mark is no start
+            assert exact[row].tolist() == wanted
+        parent, symbol = np.nonzero(random.random((len(present), 3)) < 0.6)
+        if not len(parent):
+            return
+        starts.follow(len(present), parent, symbol)
+        present = [
+            (*present[row], mark)
+            for row, mark in zip(parent.tolist(), symbol.tolist(), strict=True)
+        ]
+
+
+@settings(max_examples=60)
+@given(ROWS.filter(bool), st.integers(1, 9), st.integers(1, 5))
+def test_without_noise_every_explored_count_is_exact(rows, l_top, n_max):
+    """At a huge ε each string that occurs is above its threshold, so that all are explored."""
+    tree, _ = explored(rows, 1e9, NoNoise(), l_top=l_top, n_max=n_max)
+    counted = grams(rows, l_top, n_max)
+    noisy = np.concatenate([level.noisy for level in tree.levels])
+    told = strings(tree.child)
+    for row, string in told.items():
+        wanted = [counted[(*string, mark)] for mark in range(4)]
+        wanted[3] = wanted[3] if string else 0  # the end mark alone is not released
+        assert noisy[row].tolist() == wanted
+    shorter = {string for string in counted if len(string) < n_max and 3 not in string}
+    assert set(told.values()) == {(), *shorter}
+
+
+def test_scale_and_threshold_are_those_of_the_specification():
+    """l_top/ε_v, and P(Lap(l_top/ε) > θ) = 1/|I|; few symbols count as three."""
+    method = NGram(l_top=20)
+    for size in (3, 17, 256):
+        for epsilon in (0.05, 0.32):
+            theta = method.threshold(epsilon, size)
+            assert 0.5 * math.exp(-theta * epsilon / 20) == pytest.approx(1 / size)
+    assert method.threshold(1.0, 1) == method.threshold(1.0, 3) > 0
+    noise = Watched(1)
+    task = Task(Sequences.of([[0, 1]] * 50), ABC, Budget(0.5), noise)
+    NGram(l_top=20, n_max=5).build(task)
+    assert noise.scales[:3] == pytest.approx([20 / (0.5 / 5)] * 3)  # single symbols, and no end
+
+
+@given(
+    st.integers(1, 20),
+    st.floats(1e-9, 1.0, exclude_max=True),
+    st.floats(0.0, 1.0),
+)
+def test_levels_are_whole_at_least_one_and_end_where_the_threshold_is_reached(most, ratio, mode):
+    found = int(NGram().levels_left(most, np.array([ratio]), np.array([mode]))[0])
+    assert 1 <= found <= most
+    if not 0 < mode < 1:
+        assert found == most  # nothing is known, or the path is certain
+    elif found < most:
+        # Of a count of 1, mode^h falls to the ratio at the h-th level, and not before.
+        assert mode**found <= ratio * (1 + 1e-9)
+        assert found == 1 or mode ** (found - 1) > ratio * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("n_max", [1, 2, 5, 20])
+@pytest.mark.parametrize("seed", range(6))
+def test_no_path_spends_more_than_epsilon(n_max, seed):
+    """With exact fractions, in exploration trees that noise made large: |I| = 3, θ is low."""
+    random = np.random.default_rng(seed)
+    rows = [random.integers(0, 3, random.integers(1, 12)).tolist() for _ in range(400)]
+    for epsilon in (0.1, 1.0, 1e3):
+        tree, _ = explored(rows, epsilon, SimulatedNoise(seed), n_max=n_max)
+        paths = [Fraction(0)]
+        for level in tree.levels:
+            above = [paths[row] if row >= 0 else Fraction(0) for row in level.parent.tolist()]
+            rates = [Fraction(rate) for rate in level.rate.tolist()]
+            assert all(rate > 0 for rate in rates)
+            paths = [sum(pair, Fraction(0)) for pair in zip(above, rates, strict=True)]
+            assert max(paths) <= Fraction(epsilon)
+        assert len(tree.levels) <= n_max
+    assert len(tree.levels) == n_max  # so large an ε explores all levels
+
+
+def test_every_count_has_noise_of_its_path_s_rate():
+    rows = [[0, 1, 2, 0, 1], [0, 1]] * 200
+    noise = Watched(3)
+    tree, _ = explored(rows, 2.0, noise, l_top=6, n_max=4)
+    wanted = []
+    for level in tree.levels:
+        wanted += [6 / rate for rate in level.rate.tolist() for _ in range(4)]
+    del wanted[3]  # no end after nothing
+    assert sorted(noise.scales) == pytest.approx(sorted(wanted))
+
+
+def test_only_strings_above_their_threshold_are_explored():
+    rows = [[0, 1, 2, 0, 1], [0, 1], [2]] * 60
+    tree, _ = explored(rows, 1.0, SimulatedNoise(5), l_top=6, n_max=4)
+    for above, level in zip(tree.levels[:-1], tree.levels[1:], strict=True):
+        own = above.noisy[level.parent, level.symbol]
+        theta = 6 * math.log(1.5) / above.rate[level.parent]
+        assert (own > theta).all()
+        assert not above.last[level.parent].any()
+    for level in tree.levels[1:]:
+        theta = 6 * math.log(1.5) / level.rate[:, None]
+        assert (level.released == ((level.noisy > theta) | level.last[:, None])).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(ROWS.filter(bool), st.floats(0.05, 20), st.integers(0, 2**32 - 1), st.booleans())
+def test_extensions_add_up_to_their_string(rows, epsilon, seed, ruled):
+    follows = ~np.eye(3, dtype=bool) if ruled else None
+    alphabet = Alphabet(("a", "b", "c"), follows)
+    data = public(rows * 30, alphabet)
+    tree = publish(data, "ngram", epsilon, seed=seed, l_top=8, n_max=4).model
+    parent, symbol = np.nonzero(tree.child >= 0)
+    below = tree.child[parent, symbol]
+    np.testing.assert_allclose(tree.counts[below].sum(axis=1), tree.counts[parent, symbol])
+    assert (tree.counts >= 0).all()
+    assert tree.counts[0, 3] == 0
+    if ruled:
+        assert (tree.counts[below, symbol] == 0).all()  # no symbol comes twice in a row
+
+
+def test_a_missing_extension_gets_what_its_markov_parent_says():
+    """By hand: after "ab" only "c" passed; "b" was followed by c : a : & = 6 : 3 : 1."""
+    tree = Exploration(3, None, 0.2, last=False)
+    every = np.ones((1, 4), dtype=bool)
+    tree.tell(np.array([[40, 10, 30, 0]]), every & tree.level.possible)
+    one = np.ones(2)
+    parent, symbol = np.array([0, 0]), np.array([0, 1])
+    assert tree.markov_parents(parent, symbol).tolist() == [0, 0]
+    tree.extend(parent, symbol, np.array([0, 0]), one * 0.2, one * 0.4, one > 1)
+    tree.tell(np.array([[0, 40, 0, 0], [3, 0, 6, 1]]), np.array([[0, 1, 0, 0], [1, 1, 1, 1]]) > 0)
+    parent, symbol = np.array([0]), np.array([1])  # "ab"
+    assert tree.markov_parents(parent, symbol).tolist() == [2]  # the row of "b"
+    tree.extend(parent, symbol, np.array([2]), one[:1] * 0.2, one[:1] * 0.6, one[:1] > 0)
+    tree.tell(np.array([[9, 9, 20, 9]]), np.array([[0, 0, 1, 0]]) > 0)
+    counts = tree.consistent()
+    assert counts[0].tolist() == [40, 10, 30, 0]
+    assert counts[1].tolist() == [0, 40, 0, 0]  # nothing is left for the missing ones
+    assert counts[2].tolist() == [3, 0, 6, 1]
+    # c = 20 stands for 6 of 10: a gets 10 and & gets 10/3; then all is scaled to 40.
+    raw = np.array([20 * 3 / 6, 0, 20, 20 * 1 / 6])
+    assert counts[3] == pytest.approx(raw * 40 / raw.sum())
+
+
+def test_a_string_without_released_extensions_is_an_end():
+    tree, model = explored([[0]] * 300, 1.0, NoNoise(), l_top=1, n_max=3)
+    assert len(tree.levels) == 2  # "a" is explored, and nothing follows it: all are open
+    assert len(model) == 1
+    assert model.count([0]) == 300
+    assert model.count([0, 0]) == 300  # beyond the tree: by the longest known end, the empty one
+
+
+def test_forbidden_steps_get_neither_noise_nor_a_string():
+    follows = np.array([[False, True, False], [True, False, True], [False, True, False]])
+    noise = Watched(2)
+    alphabet = Alphabet(("a", "b", "c"), follows)
+    rows = Sequences.of([[0, 1, 2, 1]] * 200)
+    tree = NGram(n_max=3).build(Task(rows, alphabet, Budget(5.0), noise))
+    for string in strings(tree.child).values():
+        assert all(follows[pair] for pair in itertools.pairwise(string))
+    assert tree.following([1])[1] == 0
+    paper = NGram(n_max=3, mask=False).build(Task(rows, alphabet, Budget(5.0), Watched(2)))
+    assert paper.follows is None
+    more = Watched(2)
+    NGram(n_max=3, mask=False).build(Task(rows, alphabet, Budget(5.0), more))
+    assert len(noise.scales) < len(more.scales)
+
+
+def test_a_tree_beyond_the_public_cap_fails_in_one_line(monkeypatch):
+    monkeypatch.setattr(ngram, "MAX_CELLS", 15)
+    with pytest.raises(ParameterError, match="public cap of 15 counts at 1 symbols"):
+        publish(public([[0, 1, 2] * 3] * 200), "ngram", 50.0, seed=1)
+
+
+def test_the_most_frequent_strings_are_those_of_brute_force():
+    rows = [[0, 1, 2], [0, 1], [0, 1, 1], [2], [0]] * 40
+    model = publish(public(rows), "ngram", 1e9, seed=1, n_max=3).model
+    counted = {
+        string: count for string, count in grams(rows, 20, 3).items() if string and 3 not in string
+    }
+    top = model.top(6)
+    assert [count for _, count in top] == pytest.approx(sorted(counted.values(), reverse=True)[:6])
+    assert all(counted[string] == pytest.approx(count) for string, count in top)
+
+
+def test_sampled_symbols_follow_the_tree():
+    """Frequencies of next symbols of 20,000 draws within 5.5 sd, false alarm below 1e-6."""
+    rows = [[0, 1], [0, 1], [0, 2], [2]] * 50
+    model = publish(public(rows), "ngram", 1e9, seed=1, n_max=3).model
+    drawn = [row for row in model.sample(20_000, seed=4) if row[0] == 0]
+    second = np.array([row[1] for row in drawn])
+    sd = math.sqrt(2 / 9 / len(drawn))
+    assert abs((second == 1).mean() - 2 / 3) < 5.5 * sd
+    assert all(len(row) == 2 for row in drawn)

@@ -1,0 +1,199 @@
+"""Top strings: the exponential mechanism's probabilities, exact top-k, and what cannot be asked."""
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpviz.errors import ParameterError, PrivacyError
+from dpviz.private.budget import Budget
+from dpviz.private.mechanisms import SimulatedNoise
+from dpviz.sequences.data import Alphabet, SequenceData, Sequences
+from dpviz.sequences.events import events_of
+from dpviz.sequences.exact import exact_lengths, exact_top, frequent
+from dpviz.sequences.methods.base import Task
+from dpviz.sequences.methods.topk_em import Candidates, TopK
+from dpviz.sequences.publish import publish
+
+from .cases import ABC, ROWS, grams, public
+
+
+def counted(rows, l_top, longest=8):
+    """Occurrences of strings without end marks."""
+    return {
+        string: count for string, count in grams(rows, l_top, longest).items() if 3 not in string
+    }
+
+
+@settings(max_examples=60)
+@given(ROWS, st.integers(1, 9), st.integers(0, 2**32 - 1))
+def test_scores_of_candidates_are_those_of_brute_force(rows, l_top, seed):
+    """Whatever is chosen: candidates are the one-symbol extensions of the chosen, not chosen."""
+    random = np.random.default_rng(seed)
+    exact = counted(rows, l_top, 12)
+    candidates = Candidates(events_of(Sequences.of(rows), 3, l_top), 3, None)
+    open_strings = [(0,), (1,), (2,)]
+    for _ in range(10):
+        assert candidates.score.tolist() == [exact.get(string, 0) for string in open_strings]
+        row = int(random.integers(len(open_strings)))
+        chosen = open_strings.pop(row)
+        assert candidates.take(row) == chosen
+        open_strings += [(*chosen, symbol) for symbol in range(3)]
+
+
+def exact_probability(strings, rows, l_top, epsilon):
+    """P of a ranking: the product of its choices, each with P ∝ exp(ε · count / (k · l_top))."""
+    exact, k, chance = counted(rows, l_top), len(strings), 1.0
+    open_strings = [(0,), (1,), (2,)]
+    for string in strings:
+        weight = {
+            each: math.exp(epsilon * exact.get(each, 0) / (k * l_top)) for each in open_strings
+        }
+        chance *= weight.get(string, 0.0) / sum(weight.values())
+        if string in open_strings:
+            open_strings.remove(string)
+            open_strings += [(*string, symbol) for symbol in range(3)]
+    return chance
+
+
+def rankings(k):
+    """Every ranking of k strings that can be chosen."""
+    if k == 0:
+        yield ()
+        return
+    for before in rankings(k - 1):
+        chosen = set(before)
+        open_strings = {(0,), (1,), (2,)} | {
+            (*each, symbol) for each in before for symbol in range(3)
+        }
+        yield from ((*before, each) for each in sorted(open_strings - chosen))
+
+
+def test_rankings_have_the_probabilities_of_the_mechanism():
+    """4,000 releases of two strings; each of the 15 frequencies within 5.5 sd (alarm < 1e-6)."""
+    rows, n, epsilon = [[0, 1], [0], [2, 0, 1]], 4_000, 3.0
+    noise = SimulatedNoise(9)
+    method = TopK(k=2, l_top=4)
+    found = Counter(
+        method.build(Task(Sequences.of(rows), ABC, Budget(epsilon), noise)).strings
+        for _ in range(n)
+    )
+    wanted = {each: exact_probability(each, rows, 4, epsilon) for each in rankings(2)}
+    assert math.fsum(wanted.values()) == pytest.approx(1.0)
+    assert set(found) <= set(wanted)
+    for ranking, chance in wanted.items():
+        sd = math.sqrt(n * chance * (1 - chance))
+        assert abs(found[ranking] - n * chance) < 5.5 * sd + 1
+
+
+@settings(max_examples=60)
+@given(
+    ROWS,
+    st.lists(st.integers(0, 2), min_size=1, max_size=8),
+    st.integers(1, 5),
+    st.sampled_from([0.1, 1.0, 4.0]),
+)
+def test_no_ranking_is_e_to_the_epsilon_likelier_beside_one_sequence(rows, new, l_top, epsilon):
+    """Exactly, over all rankings of two strings: the guarantee itself, add or remove."""
+    for ranking in rankings(2):
+        before = exact_probability(ranking, rows, l_top, epsilon)
+        after = exact_probability(ranking, [*rows, new], l_top, epsilon)
+        assert abs(math.log(after / before)) <= epsilon * (1 + 1e-9)
+
+
+def test_the_bound_is_reached():
+    """A sequence of one symbol against many of none of it: the constant is not twice too large."""
+    rows, new = [], [[0] * 4]
+    epsilon, k = 1.0, 1
+    before = exact_probability(((0,),), rows, 4, epsilon)
+    others = [[1] * 4] * 60  # then the sum hardly moves
+    before = exact_probability(((0,),), others, 4, epsilon)
+    after = exact_probability(((0,),), others + new, 4, epsilon)
+    assert math.log(after / before) == pytest.approx(epsilon / k, rel=1e-6)
+
+
+def test_without_noise_the_ranking_is_that_of_exact_counts():
+    rows = [[0, 1, 2], [0, 1], [0, 1, 1], [2], [0]] * 7 + [[0]] + [[1]] * 3 + [[0, 1, 2]]
+    ranking = publish(public(rows), "topk_em", 1e9, seed=1, k=5).model
+    exact = counted(rows, 20)
+    values = [exact[string] for string in ranking.strings]
+    assert values == sorted(exact.values(), reverse=True)[:5]
+
+
+def test_strings_that_no_sequence_holds_stay_candidates():
+    ranking = publish(public([[0]]), "topk_em", 1.0, seed=3, k=200, l_top=1).model
+    assert len(ranking) == 200
+    assert max(map(len, ranking.strings)) > 1
+
+
+def test_forbidden_strings_are_no_candidates():
+    follows = np.array([[False, True], [False, False]])
+    alphabet = Alphabet(("a", "b"), follows)
+    ranking = publish(public([[0, 1]] * 5, alphabet), "topk_em", 1.0, seed=1, k=10).model
+    assert sorted(ranking.strings) == [(0,), (0, 1), (1,)]  # there are no others
+    paper = publish(public([[0, 1]] * 5, alphabet), "topk_em", 1.0, seed=1, k=10, mask=False)
+    assert len(paper.model) == 10
+
+
+def test_a_ranking_lists_strings_and_has_no_counts():
+    ranking = publish(public([[0, 1]] * 50), "topk_em", 50.0, seed=1, k=4).model
+    assert ranking.top(2) == [(string, None) for string in ranking.strings[:2]]
+    assert all(len(string) == 1 for string, _ in ranking.top(4, longest=1))
+    for k in (0, 5):
+        with pytest.raises(ParameterError, match=f"k={k}: this release ranks 4 strings"):
+            ranking.top(k)
+    for asked in (
+        lambda: ranking.count([0]),
+        lambda: ranking.following([0]),
+        lambda: ranking.sample(1),
+    ):
+        with pytest.raises(ParameterError, match="ranks strings and holds no counts"):
+            asked()
+
+
+@settings(max_examples=60)
+@given(ROWS, st.integers(1, 9), st.integers(1, 30))
+def test_exact_top_strings_are_those_of_brute_force(rows, l_top, k):
+    exact = counted(rows, l_top, 12)
+    wanted = sorted(exact.items(), key=lambda pair: (-pair[1], pair[0]))
+    found = [
+        (string, count)
+        for string, count, _ in frequent(events_of(Sequences.of(rows), 3, l_top), 3, k)
+    ]
+    assert [count for _, count in found] == [count for _, count in wanted[:k]]
+    assert all(exact[string] == count for string, count in found)
+    whole = exact_top(public(rows), k)
+    assert all(counted(rows, 100, 12)[string] == count for string, count in whole)
+
+
+@settings(max_examples=40)
+@given(ROWS, st.integers(1, 9))
+def test_truncation_alone_keeps_exact_counts_of_truncated_sequences(rows, l_top):
+    model = publish(public(rows), "truncate", 1.0, seed=1, l_top=l_top).model
+    exact = counted(rows, l_top)
+    for length in (1, 2, 3):
+        for string in itertools.product(range(3), repeat=length):
+            known = exact.get(string[:-1], 1) if string[:-1] else 1
+            if known and len(exact) < 200:
+                assert model.count(string) == exact.get(string, 0)
+    assert [count for _, count in model.top(20)] == sorted(exact.values(), reverse=True)[:20]
+
+
+def test_exact_answers_are_for_public_data_only():
+    secret = SequenceData("visits", ABC, Sequences.of([[0, 1]]))
+    for asked in (lambda: exact_top(secret, 1), lambda: exact_lengths(secret)):
+        with pytest.raises(PrivacyError, match="NOT PRIVATE"):
+            asked()
+    with pytest.raises(PrivacyError, match="NO PRIVACY GUARANTEE"):
+        publish(secret, "truncate", 1.0)
+    release = publish(public([[0, 1]]), "truncate", 1.0)
+    assert release.header.guarantee.startswith("NOT PRIVATE")
+    assert not release.header.private
+    assert exact_lengths(public([[0, 1], [2]])).tolist() == [2, 1]
+    assert exact_lengths(public([[0, 1], [2]]), 1).tolist() == [1, 1]
+    with pytest.raises(ParameterError, match="k=0"):
+        exact_top(public([[0]]), 0)
