@@ -12,7 +12,7 @@ import numpy as np
 
 from dpviz.errors import ParameterError, ReleaseError
 from dpviz.lattice import Float, Int
-from dpviz.sequences.model import LONGEST, Mask, checked, sequence_rows
+from dpviz.sequences.model import LONGEST, Mask, checked, freeze, sequence_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +44,7 @@ class GramTree:
             raise ReleaseError("the strings do not form a tree")
         if not np.isfinite(self.counts).all() or (self.counts < 0).any():
             raise ReleaseError("counts must be finite and not negative")
+        freeze(self.child, self.counts)
 
     @property
     def size(self) -> int:

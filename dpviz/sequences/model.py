@@ -53,6 +53,7 @@ class ContextTree:
             raise ReleaseError("the contexts are not in breadth-first order")
         if not np.isfinite(self.counts).all() or (self.counts < 0).any():
             raise ReleaseError("counts must be finite and not negative")
+        freeze(self.first_child, self.counts)
 
     @property
     def size(self) -> int:
@@ -154,6 +155,12 @@ class ContextTree:
                 break
             node = np.where(deeper, child + text[:, -back], node)
         return node
+
+
+def freeze(*columns: Float | Int) -> None:
+    """Refuse writes to the columns of a model."""
+    for column in columns:
+        column.flags.writeable = False
 
 
 def checked(symbols: Sequence[int] | Int, size: int) -> Int:

@@ -16,6 +16,11 @@ from dpviz.network.graph import road_graph
 from dpviz.network.paths import Paths
 from dpviz.network.publish import publish
 from dpviz.release import SCHEMA
+from dpviz.sequences import files as sequence_files
+from dpviz.sequences.cells import grid_alphabet
+from dpviz.sequences.data import SequenceData, Sequences
+from dpviz.sequences.publish import SequenceRelease
+from dpviz.sequences.publish import publish as publish_sequences
 
 HERE = Path(__file__).parent
 
@@ -42,8 +47,33 @@ def roads():
     return publish(data, Paths.of([np.array([0, 1])]), "event-histogram", 1.0, seed=0)
 
 
+def visits(method="markov"):
+    rows = [[0, 1, 3], [0, 1], [2, 3, 1, 0]] * 40
+    data = SequenceData("golden visits", grid_alphabet(2), Sequences.of(rows), public=True)
+    return publish_sequences(data, method, 2.0, seed=0, l_top=5)
+
+
+MADE = {
+    "points": points,
+    "trips": trips,
+    "roads": roads,
+    "visits": visits,  # schema 1: written before there were other models than contexts
+    "contexts": visits,
+    "grams": lambda: visits("ngram"),
+    "ranking": lambda: visits("topk_em"),
+}
+ROOMS = {"points": dpviz, "trips": dpviz, "roads": road_files}
+"""Where each kind is saved and read; all other kinds are models of sequences."""
+
+
+def room(name):
+    return ROOMS.get(name, sequence_files)
+
+
 def facts(release):
     """What a reader must find: sums that change with any value."""
+    if isinstance(release, SequenceRelease):
+        return {"epsilon": release.header.epsilon, **model_facts(release.model)}
     nodes = release.nodes
     return {
         "epsilon": release.header.epsilon,
@@ -55,13 +85,26 @@ def facts(release):
     }
 
 
+def model_facts(model):
+    """Sums over a model of sequences, weighted so that two values that change places show."""
+    columns = (getattr(model, name, None) for name in ("first_child", "child", "counts"))
+    values = [np.ravel(column) for column in columns if column is not None]
+    strings = [[*string, -1] for string in getattr(model, "strings", ())]
+    values += [np.concatenate(strings)] if strings else []
+    return {
+        "rows": len(model),
+        "values": [float(each @ np.arange(1, len(each) + 1)) for each in values],
+        "variance": getattr(model, "variance", 0.0),
+    }
+
+
 def write(folder):
     """The golden files of the present schema, and what is in them."""
     folder.mkdir()
     found = {}
-    for name, release in (("points", points()), ("trips", trips()), ("roads", roads())):
-        save = road_files.save if name == "roads" else dpviz.save
-        save(release, folder / f"{name}.parquet")
+    for name, make in MADE.items():
+        release = make()
+        room(name).save(release, folder / f"{name}.parquet")
         found[name] = facts(release)
     (folder / "facts.json").write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
 

@@ -1,0 +1,258 @@
+"""What every sequence method promises, over the whole registry."""
+
+import ast
+import dataclasses
+import math
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz.errors import BudgetError, ParameterError, PrivacyError
+from dpviz.private import mechanisms
+from dpviz.private.budget import Budget
+from dpviz.private.mechanisms import SimulatedNoise
+from dpviz.sequences.data import Alphabet, SequenceData, Sequences
+from dpviz.sequences.grams import Ranking
+from dpviz.sequences.methods import METHODS, find
+from dpviz.sequences.methods.base import Task
+from dpviz.sequences.publish import publish
+
+from .cases import ABC, ROWS, grams, public
+
+ROOM = Path(dpviz.__file__).parent / "sequences"
+every = pytest.mark.parametrize("name", sorted(METHODS))
+PRIVATE = sorted(name for name, method in METHODS.items() if method.guarantee != "none")
+private = pytest.mark.parametrize("name", PRIVATE)
+
+TALLEST = {"l_top": 30, "max_depth": 6, "n_max": 4, "k": 30, "strings": 30}
+"""Upper ends for random settings, so that a model stays small."""
+
+MANY = [[0, 1, 2, 0], [0, 1], [2], [1, 1, 1]] * 40
+
+
+def answers(model):
+    """Everything that a model can be asked, as plain values."""
+    if isinstance(model, Ranking):
+        return model.strings
+    strings = [[0], [0] * 9, [model.size - 1, 0]]
+    return (
+        [model.count(string) for string in strings],
+        model.top(5),
+        model.following([]).tolist(),
+        [row.tolist() for row in model.sample(20, seed=1, longest=9)],
+    )
+
+
+def setting(name):
+    """Any setting of a method's knobs from their metadata, models kept small."""
+    return st.fixed_dictionaries(
+        {key: _values(field) for key, field in METHODS[name].knobs().items()}
+    )
+
+
+def _values(field):
+    knob = field.metadata["knob"]
+    kind = str(field.type)
+    if knob.choices:
+        return st.sampled_from(knob.choices)
+    if kind.startswith("bool"):
+        return st.booleans()
+    if kind.startswith("int"):
+        return st.integers(int(knob.low), min(int(knob.high), TALLEST[field.name]))
+    found = st.floats(max(knob.low, -20.0), min(knob.high, 20.0))
+    return st.none() | found if knob.optional else found
+
+
+@every
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_exactly_epsilon_is_spent_with_every_setting(name, data):
+    method = find(name, **data.draw(setting(name)))
+    epsilon = data.draw(st.sampled_from([0.05, 0.1, 0.7, 1.0, 2.5]))
+    budget = Budget(epsilon)
+    model = method.build(Task(Sequences.of(MANY), ABC, budget, SimulatedNoise(1)))
+    assert len(model) >= 1
+    spent = sum((Fraction(row.epsilon) for row in budget.rows), Fraction(0))
+    assert spent <= Fraction(epsilon)
+    assert math.fsum(row.delta for row in budget.rows) == 0
+    assert all(row.mechanism or row.theorem for row in budget.rows)
+    if method.private:
+        assert float(spent) == pytest.approx(epsilon, rel=1e-12)
+
+
+@every
+def test_a_seed_makes_a_simulation_repeatable_and_the_order_of_sequences_is_nothing(name):
+    first = answers(publish(public(MANY), name, 2.0, seed=7).model)
+    assert answers(publish(public(MANY), name, 2.0, seed=7).model) == first
+    assert answers(publish(public(MANY[::-1]), name, 2.0, seed=7).model) == first
+    if METHODS[name].guarantee != "none":
+        assert answers(publish(public(MANY), name, 2.0, seed=8).model) != first
+
+
+@every
+@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize("ruled", [False, True])
+@pytest.mark.parametrize("rows", [[], [[0]], [[0] * 50]], ids=["none", "one", "long"])
+def test_empty_data_one_sequence_and_an_alphabet_of_one(name, size, ruled, rows):
+    """Empty data must not be told apart by an error, nor must one sequence."""
+    follows = ~np.eye(size, dtype=bool) if ruled else None
+    alphabet = Alphabet(("a", "b", "c")[:size], follows)
+    for epsilon in (0.1, 1.0, 100.0):
+        release = publish(public(rows, alphabet), name, epsilon, seed=3)
+        assert answers(release.model)
+        if not isinstance(release.model, Ranking):
+            assert release.model.following([0]).sum() == pytest.approx(1.0)
+            assert (release.model.following([0]) >= 0).all()
+
+
+@every
+@settings(max_examples=20, deadline=None)
+@given(ROWS.filter(bool))
+def test_a_large_epsilon_ranks_single_symbols_exactly(name, rows):
+    release = publish(public(rows * 20), name, 1e8, seed=1, l_top=10)
+    counted = {symbol: grams(rows * 20, 10, 1)[(symbol,)] for symbol in range(3)}
+    found = [string[0] for string, _ in release.model.top(1) if len(string) == 1]
+    assert counted[found[0]] == max(counted.values())
+    if not isinstance(release.model, Ranking):
+        for symbol, count in counted.items():
+            assert release.model.count([symbol]) == pytest.approx(count, abs=1e-3)
+
+
+@every
+def test_columns_refuse_writes(name):
+    model = publish(public(MANY), name, 1.0, seed=7).model
+    for field in dataclasses.fields(model):
+        values = getattr(model, field.name)
+        if isinstance(values, np.ndarray):
+            with pytest.raises(ValueError, match="read-only"):
+                values[0] = 0
+
+
+@every
+def test_noise_is_drawn_by_mechanisms_only(name):
+    """Every draw of a method happens in a mechanism, and no mechanism draws without a share."""
+    callers = set()
+
+    class Watched(SimulatedNoise):
+        def discrete_laplace(self, n, scale):
+            callers.add(sys._getframe(1).f_globals["__name__"])
+            return super().discrete_laplace(n, scale)
+
+        def words(self, n):
+            callers.add(sys._getframe(1).f_globals["__name__"])
+            return super().words(n)
+
+    find(name).build(Task(Sequences.of(MANY), ABC, Budget(1.0), Watched(0)))
+    assert callers == ({"dpviz.private.mechanisms"} if name in PRIVATE else set())
+
+
+@pytest.mark.parametrize("path", sorted(ROOM.rglob("*.py")), ids=lambda path: path.stem)
+def test_files_draw_nothing_themselves(path):
+    """But for samples from what is released, which is post-processing."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    drawn = used & {"discrete_laplace", "words", "default_rng", "random", "token_bytes"}
+    assert drawn <= ({"default_rng", "random"} if path.name == "model.py" else set())
+
+
+@every
+def test_every_method_is_documented(name):
+    cls = METHODS[name]
+    assert cls.title
+    assert cls.paper
+    assert cls.advice
+    for part in ("Privacy" if cls.guarantee != "none" else "NOT PRIVATE", "Do not", ">>>"):
+        assert part in " ".join(cls.__doc__.split())
+    assert all(field.metadata["knob"].help for field in cls.knobs().values())
+
+
+@every
+def test_the_header_holds_the_price_and_every_parameter(name):
+    release = publish(public(MANY), name, 1.5, seed=1)
+    header = release.header
+    assert header.method == name
+    assert header.epsilon == 1.5
+    assert header.delta == 0.0
+    assert header.neighbouring == "add or remove one sequence"
+    assert set(header.parameters) == set(METHODS[name].knobs())
+    assert header.guarantee.startswith("NOT PRIVATE")  # simulated noise, or no guarantee
+    paid = math.fsum(row["epsilon"] for row in header.budget)
+    assert paid == pytest.approx(1.5 if name in PRIVATE else 0.0)
+
+
+@private
+def test_replacing_a_sequence_and_many_of_a_person_have_their_price(name):
+    """ε for one unit is ε/(2 · 3) for one sequence: the same draws as at that price."""
+    several = SequenceData(
+        "test", ABC, Sequences.of(MANY), public=True, unit="one person", max_per_unit=3
+    )
+    dear = publish(several, name, 6.0, seed=1, neighbours="replace")
+    cheap = publish(public(MANY), name, 1.0, seed=1)
+    assert answers(dear.model) == answers(cheap.model)
+    assert dear.header.neighbouring == "replace one person"
+    assert math.fsum(row["epsilon"] for row in dear.header.budget) == pytest.approx(6.0)
+
+
+@private
+def test_the_ledger_pays_before_any_noise(name, monkeypatch):
+    ledger = dpviz.Ledger()
+    ledger.set_total("visits", 1.0)
+    data = SequenceData("visits", ABC, Sequences.of(MANY))
+    seen = []
+
+    class Watched(mechanisms.SecureNoise):
+        def discrete_laplace(self, n, scale):
+            seen.append(ledger.account("visits").spent)
+            return super().discrete_laplace(n, scale)
+
+        def words(self, n):
+            seen.append(ledger.account("visits").spent)
+            return super().words(n)
+
+    monkeypatch.setattr("dpviz.sequences.publish.SecureNoise", Watched)
+    release = publish(data, name, 0.75, ledger=ledger)
+    assert seen
+    assert set(seen) == {0.75}
+    assert release.header.private
+    assert release.header.guarantee == (
+        "differentially private, ε = 0.75, add or remove one sequence"
+    )
+    seen.clear()
+    with pytest.raises(BudgetError, match="left"):
+        publish(data, name, 0.75, ledger=ledger)
+    assert seen == []
+
+
+@every
+def test_sensitive_sequences_are_never_simulated_nor_given_without_a_guarantee(name):
+    data = SequenceData("visits", ABC, Sequences.of(MANY))
+    with pytest.raises(PrivacyError, match="NOT PRIVATE"):
+        publish(data, name, 1.0, seed=1)
+    if name not in PRIVATE:
+        with pytest.raises(PrivacyError, match="NO PRIVACY GUARANTEE"):
+            publish(data, name, 1.0)
+
+
+@every
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"l_top": 0}, "l_top=0: give a number from 1"),
+        ({"l_top": 1.5}, "whole number"),
+        ({"nothing": 1}, "no parameter 'nothing'"),
+    ],
+)
+def test_bad_parameters_are_one_clear_line(name, words, said):
+    with pytest.raises(ParameterError, match=said):
+        find(name, **words)
+
+
+def test_the_four_methods_of_the_paper_are_here():
+    assert sorted(METHODS) == ["markov", "ngram", "topk_em", "truncate"]
+    assert PRIVATE == ["markov", "ngram", "topk_em"]
