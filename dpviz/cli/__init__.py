@@ -1,7 +1,8 @@
 """The command line: one small file per group of commands, found by name.
 
 With ``--json`` a command prints one JSON object on standard output and nothing else; progress goes
-to standard error. It exits 0, or 2 with one line that names the thing, the value and the remedy.
+to standard error. It exits 0; or 2 with one line that names the thing, the value and the remedy; or
+130 with the line "cancelled" where Ctrl-C stopped it.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from dpviz.cli.root import app
+from dpviz.cli.root import app, complain
 from dpviz.errors import DpvizError
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
 __all__ = ["app", "commands", "main"]
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C: 128 + SIGINT, as shells have it."""
 
 
 def commands() -> dict[str, str]:
@@ -45,10 +49,11 @@ def main() -> None:
     try:
         app()
     except DpvizError as error:
-        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        complain(f"error: {' '.join(str(error).split())}")
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("cancelled", file=sys.stderr)
-        sys.exit(130)
+    except SystemExit as ended:
+        if ended.code == INTERRUPTED:  # Typer makes this of KeyboardInterrupt, without a word
+            complain("cancelled")
+        raise
     except BrokenPipeError:
         sys.exit(0)

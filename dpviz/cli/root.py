@@ -87,6 +87,11 @@ def emit(values: dict[str, Any], as_json: bool, text: str) -> None:
     print(json.dumps(_plain(values), allow_nan=False) if as_json else text)
 
 
+def complain(line: str) -> None:
+    """A line on standard error; on a terminal it takes the place of an unfinished progress line."""
+    print(("\r\x1b[K" if sys.stderr.isatty() else "") + line, file=sys.stderr)
+
+
 def numbers(text: str, what: str) -> list[float]:
     """Numbers between commas.
 
@@ -139,7 +144,7 @@ def progress() -> Progress:
             return
         shown = now
         end = "\n" if fraction >= 1.0 else "\r"
-        print(f"{what}: {fraction:4.0%}", end=end, file=sys.stderr, flush=True)
+        print(f"{what}: {fraction:4.0%}{end}", end="", file=sys.stderr, flush=True)
 
     return report
 

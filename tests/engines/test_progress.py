@@ -114,5 +114,6 @@ def test_control_c_ends_the_query_and_says_so(tmp_path):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (130, b"")
+    assert err.splitlines()[-1] == b"cancelled"
     assert b"Traceback" not in err
     assert sorted(each.name for each in tmp_path.iterdir()) == ["slow.duckdb"]

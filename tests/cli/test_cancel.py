@@ -1,0 +1,67 @@
+"""Ctrl-C in a long command: one line, exit code 130, nothing half written, the price stays paid."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from dpviz import Ledger
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends the signal of a POSIX terminal")
+
+CODE = "import sys; sys.argv[0] = 'dpviz'; from dpviz.cli import main; main()"
+
+
+def interrupted(folder, *words):
+    """What a command says that gets Ctrl-C once its progress line shows, as a terminal sends it."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", CODE, *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        start_new_session=True,
+    )
+    shown = b""
+    while b"%" not in shown:
+        shown += process.stderr.read(1)
+        assert process.poll() is None, shown
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == b""
+    return (shown + err).decode().splitlines()
+
+
+def names(folder):
+    return sorted(each.name for each in folder.iterdir())
+
+
+def test_a_paid_build(tmp_path):
+    (tmp_path / "people.csv").write_text("lon,lat\n" + "0.5,0.5\n" * 1000)
+    (tmp_path / "r.parquet").write_bytes(b"kept")
+    lines = interrupted(
+        tmp_path,
+        *("build", "people.csv", "--bounds=0,0,1,1", "--method", "quadtree", "--set", "height=11"),
+        *("--ledger", "ledger.sqlite", "-o", "r.parquet"),
+    )
+    assert lines.count("cancelled") == 1
+    assert lines[-1] == "cancelled"
+    assert not [line for line in lines[:-1] if "%" not in line and not line.startswith("note:")]
+    assert (tmp_path / "r.parquet").read_bytes() == b"kept"
+    assert names(tmp_path) == ["ledger.sqlite", "people.csv", "r.parquet"]
+    (spend,) = Ledger(tmp_path / "ledger.sqlite").account("people").spends
+    assert (spend.epsilon, spend.outcome) == (1.0, "failed")
+
+
+def test_an_evaluation_by_several_processes(tmp_path):
+    lines = interrupted(
+        tmp_path,
+        *("evaluate", "city-50k", "--public", "--methods", "privtree,ugrid", "--repeats", "10000"),
+        *("--processes", "2", "-o", "rows.csv"),
+    )
+    assert lines[-1] == "cancelled"
+    assert all("%" in line for line in lines[:-1])
+    assert names(tmp_path) in ([], ["rows.csv"])
