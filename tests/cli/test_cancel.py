@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from dpviz import Ledger
+from dpviz.evaluation.results import read_rows
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends the signal of a POSIX terminal")
 
@@ -64,4 +65,6 @@ def test_an_evaluation_by_several_processes(tmp_path):
     )
     assert lines[-1] == "cancelled"
     assert all("%" in line for line in lines[:-1])
-    assert names(tmp_path) in ([], ["rows.csv"])
+    # Rows stay, whole, with their plan: the same command goes on from there.
+    assert names(tmp_path) == ["rows.csv", "rows.plan.json"]
+    read_rows(tmp_path / "rows.csv")
