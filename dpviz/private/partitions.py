@@ -11,6 +11,9 @@ from dpviz.private.mechanisms import Noise, laplace, laplace_scale
 
 Flags = list[NDArray[np.bool_]]
 
+LONG_SHIFT = 4
+"""Noise scale times ε of the cost of a bucket of more than two cells; see private_partition."""
+
 
 def deviations(counts: Int) -> list[Float]:
     """Σ|x_i − mean| of every dyadic bucket, level by level, whole line first.
@@ -46,7 +49,7 @@ def private_partition(noise: Noise, share: Share, counts: Int, bucket_cost: floa
         noise: the source of randomness.
         share: pays for the partition; its theorem covers all draws.
         counts: int64 of 2^k cells, in the order of the line.
-        bucket_cost: what a bucket costs in noise later, in records.
+        bucket_cost: what a bucket costs beside its deviation, in records: any public number.
 
     Returns:
         For each level, whole line first: True where a node is the root of a bucket or lies in one.
@@ -55,7 +58,7 @@ def private_partition(noise: Noise, share: Share, counts: Int, bucket_cost: floa
     costs = []
     for deviation in deviations(counts):
         length = len(counts) // len(deviation)
-        shift = {1: 2, 2: 3}.get(length, 4)
+        shift = {1: 2, 2: 3}.get(length, LONG_SHIFT)
         draws = noise.discrete_laplace(len(deviation), laplace_scale(epsilon, shift))
         costs.append(deviation + draws + _dyadic(bucket_cost, len(counts)))
     return cheapest_partition(costs)

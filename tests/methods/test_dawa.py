@@ -8,11 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.methods.dawa import bucket_tree
+from dpviz.methods.dawa import Dawa, bucket_tree
 from dpviz.methods.greedyh import GRID, level_rates
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms import SimulatedNoise
-from dpviz.private.partitions import cheapest_partition, deviations, private_partition
+from dpviz.private.partitions import (
+    LONG_SHIFT,
+    cheapest_partition,
+    deviations,
+    private_partition,
+)
 
 
 def partitions(n, start=0):
@@ -181,3 +186,17 @@ def test_bucket_trees_partition_the_grid(seed):
     for lo, hi in zip(tree.lo[leaf], tree.hi[leaf], strict=True):
         seen[lo[0] : hi[0], lo[1] : hi[1]] += 1
     assert (seen == 1).all()
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 2.0])
+def test_an_empty_line_does_not_fall_apart(epsilon):
+    """The cheapest of many noisy partitions has tiny lucky buckets: the penalty forbids it."""
+    counts = np.zeros(1 << 16, dtype=np.int64)
+    found = {}
+    for penalty in (0.0, Dawa().penalty):
+        price = penalty * LONG_SHIFT / epsilon
+        share = Budget(epsilon).spend(epsilon, "partition", theorem="test")
+        flags = private_partition(SimulatedNoise(7), share, counts, price)
+        found[penalty] = len(buckets(flags))
+    assert found[0.0] > 2000
+    assert found[Dawa().penalty] < 40
