@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
-from dpviz.errors import ParameterError, PrivacyError
+from dpviz.errors import ParameterError
 from dpviz.methods import Method
 from dpviz.methods import method as find_method
-from dpviz.private.budget import Budget, BudgetRow, positive_epsilon
+from dpviz.private.budget import Budget, positive_epsilon
 from dpviz.private.counts import save_counts
+from dpviz.private.driver import header_of, noise_for, relation
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 from dpviz.private.ledger import Account, Ledger
-from dpviz.private.mechanisms import Noise, SecureNoise, SimulatedNoise
 from dpviz.private.payment import Accountable, payment
 from dpviz.private.points import columns as source_columns
 from dpviz.private.points import recognised_columns
 from dpviz.private.sources import load, public_extent, stated_domain
 from dpviz.progress import Progress
-from dpviz.release import Header, Release
+from dpviz.release import Release
 
 __all__ = [
     "Account",
@@ -86,21 +85,13 @@ def build(
     """
     chosen = find_method(method, **parameters) if isinstance(method, str) else method
     epsilon = positive_epsilon(epsilon)
-    simulate = simulate or seed is not None
     if handle.domain.dims not in chosen.dims:
         able = " or ".join(f"{dims}-D" for dims in chosen.dims)
         raise ParameterError(
             f"method {chosen.name} works in {able}, the data is {handle.domain.dims}-D: "
             "choose another method"
         )
-    if not handle.public:
-        if simulate:
-            raise PrivacyError("simulated noise is NOT PRIVATE: only for data declared public")
-        if not chosen.private:
-            raise PrivacyError(
-                f"method {chosen.name} has NO PRIVACY GUARANTEE: only for data declared public"
-            )
-    noise: Noise = SimulatedNoise(seed) if simulate else SecureNoise(progress)
+    noise = noise_for(handle, chosen, simulate=simulate, seed=seed, progress=progress)
     delta = _checked_delta(chosen, delta)
     # Group privacy: at ε/k for one record, k records of one unit cost ε wherever they fall.
     group = handle.max_per_unit
@@ -108,17 +99,16 @@ def build(
     budget = Budget(epsilon / group, delta / growth)
     with payment(ledger, handle, chosen.name, epsilon, delta, purpose) as receipt:
         nodes = chosen.build(handle._index, budget, noise)
-        header = Header(
-            method=chosen.name,
-            parameters=chosen.parameters(),
-            private=chosen.private and noise.private,
-            guarantee=_guarantee(chosen, epsilon, delta, handle, noise),
+        header = header_of(
+            handle,
+            chosen,
+            noise,
+            budget,
             epsilon=epsilon,
             delta=delta,
-            neighbouring=f"add or remove {handle.unit}",
-            unit=handle.unit,
-            budget=tuple(_price(row, group, growth) for row in budget.rows),
-            source=handle.name,
+            neighbouring=relation("add-remove", handle.unit),
+            steps=group,
+            growth=growth,
             noise=chosen.noise_model(nodes),
             extra=receipt,
         )
@@ -148,19 +138,3 @@ def _checked_delta(method: Method, delta: float | None) -> float:
         kind = "needs a delta above 0" if needed else "is pure ε-DP: leave delta out"
         raise ParameterError(f"delta={delta!r}: {method.name} with these parameters {kind}")
     return delta
-
-
-def _price(row: BudgetRow, group: int, growth: float) -> dict[str, Any]:
-    price = {"epsilon": row.epsilon * group, "delta": row.delta * growth if row.delta else 0.0}
-    return {**dataclasses.asdict(row), **price}
-
-
-def _guarantee(
-    method: Method, epsilon: float, delta: float, handle: DataHandle, noise: Noise
-) -> str:
-    if not method.private:
-        return f"NOT PRIVATE: {method.title} has no privacy guarantee"
-    claim = f"ε = {epsilon:g}" + (f", δ = {delta:g}" if delta else "")
-    if not noise.private:
-        return f"NOT PRIVATE: simulated noise, as large as for {claim}"
-    return f"differentially private, {claim}, add or remove {handle.unit}"

@@ -19,7 +19,11 @@ from dpviz.cli.root import (
     Json,
     LedgerFile,
     MaxPerUnit,
+    Parameters,
+    Public,
     Purpose,
+    ReleaseOutput,
+    Seed,
     TableName,
     Unit,
     XColumn,
@@ -31,6 +35,7 @@ from dpviz.cli.root import (
     progress,
     settings,
     words,
+    writable,
 )
 from dpviz.errors import DataError, ParameterError
 
@@ -48,25 +53,19 @@ def build(
         str,
         typer.Argument(help="A file or folder of records, a database's URL, or a built-in name."),
     ],
-    output: Annotated[str, typer.Option("--output", "-o", help="The release to write (.parquet).")],
+    output: ReleaseOutput,
     epsilon: Epsilon = 1.0,
     method: Annotated[str, typer.Option(help="A name or alias; see 'dpviz methods'.")] = "privtree",
     bounds: Bounds = None,
-    parameters: Annotated[
-        list[str] | None, typer.Option("--set", help="A parameter, key=value; repeat at will.")
-    ] = None,
+    parameters: Parameters = None,
     columns: ColumnNames = None,
     x: XColumn = None,
     y: YColumn = None,
     crs: Crs = None,
     unit: Unit = None,
     max_per_unit: MaxPerUnit = 1,
-    public: Annotated[
-        bool, typer.Option("--public", help="The records are public: simulated noise is allowed.")
-    ] = False,
-    seed: Annotated[
-        int | None, typer.Option(help="Repeatable simulated noise, NOT PRIVATE; with --public.")
-    ] = None,
+    public: Public = False,
+    seed: Seed = None,
     table: TableName = None,
     bits: Bits = None,
     dataset: DataSet = None,
@@ -80,7 +79,7 @@ def build(
     from dpviz.methods import method as find_method
 
     chosen = find_method(method, **settings(parameters))  # a bad parameter fails before reading
-    _writable(output)
+    writable(output)
     started = time.perf_counter()
     handle = load(
         source,
@@ -318,15 +317,6 @@ def columns_of(columns: str | None, x: str | None, y: str | None) -> tuple[str, 
     if columns is not None and x is not None:
         raise ParameterError("--columns and --x/--y say the same thing: give one of them")
     return (x, y) if x is not None and y is not None else words(columns)
-
-
-def _writable(output: str) -> None:
-    """Fail before reading and spending, not after."""
-    path = Path(output)
-    if path.suffix.lower() != ".parquet":
-        raise ParameterError(f"output {output!r}: a release is a .parquet file")
-    if not path.parent.is_dir():
-        raise ParameterError(f"output {output!r}: the folder does not exist: create it first")
 
 
 def _is_number(word: str) -> bool:

@@ -14,7 +14,14 @@ from dpviz.cli.root import (
     Epsilon,
     Json,
     LedgerFile,
+    MaxPerUnit,
+    Neighbours,
+    Parameters,
+    Public,
     Purpose,
+    ReleaseOutput,
+    Seed,
+    Unit,
     app,
     emit,
     note_without_total,
@@ -22,6 +29,7 @@ from dpviz.cli.root import (
     progress,
     settings,
     words,
+    writable,
 )
 from dpviz.errors import ParameterError
 
@@ -49,7 +57,7 @@ Source = Annotated[
 @roads.command()
 def build(
     source: Source,
-    output: Annotated[str, typer.Option("--output", "-o", help="The release to write (.parquet).")],
+    output: ReleaseOutput,
     epsilon: Epsilon = 1.0,
     graph: Graph = None,
     method: Annotated[
@@ -58,30 +66,18 @@ def build(
     workload: Annotated[
         str, typer.Option(help="Public queries: clustered:LENGTH, corridor, or a file.")
     ] = "clustered:10",
-    parameters: Annotated[
-        list[str] | None, typer.Option("--set", help="A parameter, key=value; repeat at will.")
-    ] = None,
-    neighbours: Annotated[
-        str, typer.Option(help="Neighbouring relation: add-remove or replace.")
-    ] = "add-remove",
-    unit: Annotated[
-        str | None, typer.Option(help="Column of the privacy unit, for instance a person.")
-    ] = None,
-    max_per_unit: Annotated[
-        int, typer.Option(help="With --unit: trips kept of each, at random.")
-    ] = 1,
+    parameters: Parameters = None,
+    neighbours: Neighbours = "add-remove",
+    unit: Unit = None,
+    max_per_unit: MaxPerUnit = 1,
     parts: Parts = "refuse",
     crs: Crs = "",
     directed: Directed = False,
     drop_unknown: Annotated[
         bool, typer.Option("--drop-unknown", help="Leave out edges that the graph lacks.")
     ] = False,
-    public: Annotated[
-        bool, typer.Option("--public", help="The trips are public: simulated noise is allowed.")
-    ] = False,
-    seed: Annotated[
-        int | None, typer.Option(help="Repeatable simulated noise, NOT PRIVATE; with --public.")
-    ] = None,
+    public: Public = False,
+    seed: Seed = None,
     dataset: DataSet = None,
     purpose: Purpose = "",
     ledger: LedgerFile = None,
@@ -95,7 +91,7 @@ def build(
     from dpviz.network.reading import workload_of
 
     chosen = find(method, **settings(parameters))  # a bad parameter fails before reading
-    writable(output, ".parquet")
+    writable(output)
     started = time.perf_counter()
     data = open_trips(
         source,
@@ -290,12 +286,3 @@ def summary(release: RoadRelease) -> dict[str, Any]:
         "epsilon": release.header.epsilon,
         "guarantee": release.header.guarantee,
     }
-
-
-def writable(output: str, *endings: str) -> None:
-    """Fail before reading and spending, not after."""
-    path = Path(output)
-    if path.suffix.lower() not in endings:
-        raise ParameterError(f"output {output!r}: give a {' or '.join(endings)} file")
-    if not path.parent.is_dir():
-        raise ParameterError(f"output {output!r}: the folder does not exist: create it first")

@@ -6,6 +6,7 @@ import json
 import math
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -49,11 +50,24 @@ Unit = Annotated[
     str | None, typer.Option("--unit", help="Column of the privacy unit, for instance a person.")
 ]
 MaxPerUnit = Annotated[
-    int, typer.Option("--max-per-unit", help="With --unit: records kept of each, at random.")
+    int, typer.Option("--max-per-unit", help="With --unit: how many of each are kept, at random.")
 ]
 TableName = Annotated[
     str | None,
     typer.Option("--table", help="With a database's URL: table, schema.table, or a Spark path."),
+]
+Public = Annotated[
+    bool, typer.Option("--public", help="The data are public: simulated noise is allowed.")
+]
+Seed = Annotated[
+    int | None, typer.Option(help="Repeatable simulated noise, NOT PRIVATE; with --public.")
+]
+Parameters = Annotated[
+    list[str] | None, typer.Option("--set", help="A parameter, key=value; repeat at will.")
+]
+Neighbours = Annotated[str, typer.Option(help="Neighbouring relation: add-remove or replace.")]
+ReleaseOutput = Annotated[
+    str, typer.Option("--output", "-o", help="The release to write (.parquet).")
 ]
 Bits = Annotated[
     int | None,
@@ -90,6 +104,19 @@ def emit(values: dict[str, Any], as_json: bool, text: str) -> None:
 def complain(line: str) -> None:
     """A line on standard error; on a terminal it takes the place of an unfinished progress line."""
     print(("\r\x1b[K" if sys.stderr.isatty() else "") + line, file=sys.stderr)
+
+
+def writable(output: str, ending: str = ".parquet") -> None:
+    """Fail before reading and spending, not after.
+
+    Raises:
+        ParameterError: another ending, or a folder that does not exist.
+    """
+    path = Path(output)
+    if path.suffix.lower() != ending:
+        raise ParameterError(f"output {output!r}: give a {ending} file")
+    if not path.parent.is_dir():
+        raise ParameterError(f"output {output!r}: the folder does not exist: create it first")
 
 
 def numbers(text: str, what: str) -> list[float]:

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
 from dpviz.errors import DataError, PrivacyError
 from dpviz.network.graph import Int, RoadGraph
 from dpviz.network.paths import Paths
+from dpviz.private.handle import Handle
 from dpviz.private.mechanisms import Noise
 
 PICKS = ("window", "random")
 
 
-class RoadData:
-    """What the app and the command line hold in place of trips.
+class RoadData(Handle):
+    """A handle on trips.
 
     Attributes:
-        name: the public name of the data set.
         graph: the public road graph.
-        public: whether its owner declares every trip public.
-        unit: the privacy unit in words.
-        max_per_unit: most trips of one privacy unit, 1 where a trip is the unit.
+
+    Raises:
+        DataError: a trip off the graph, or a bound below 1.
     """
+
+    records: ClassVar[str] = "trips"
 
     def __init__(
         self,
@@ -38,13 +40,8 @@ class RoadData:
     ) -> None:
         if len(trips.edge) and (trips.edge.min() < 0 or trips.edge.max() >= len(graph)):
             raise DataError("a trip names an edge that the road graph lacks: use its edges")
-        if max_per_unit < 1:
-            raise DataError(f"at most {max_per_unit} trips per unit: give 1 or more")
-        self.name = name
+        super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit)
         self.graph = graph
-        self.public = public
-        self.unit = unit
-        self.max_per_unit = max_per_unit
         self.__trips = _canonical(trips)
 
     @property
@@ -52,16 +49,8 @@ class RoadData:
         return self.__trips
 
     @property
-    def accounted_unit(self) -> str:
-        """The privacy unit without its bound: prices for "one person" add up whatever the bound."""
-        return self.unit.removesuffix(f" with at most {self.max_per_unit} trips")
-
-    def __repr__(self) -> str:
-        kind = "public" if self.public else "sensitive"
-        return f"RoadData({self.name!r}, {kind}, {len(self.graph):,} edges)"
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a data handle is not written to disk or sent elsewhere")
+    def _frame(self) -> str:
+        return f"{len(self.graph):,} edges"
 
 
 def exact_visits(data: RoadData) -> Int:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
-from dpviz.errors import ParameterError, PrivacyError
 from dpviz.network.data import RoadData
 from dpviz.network.methods import NetworkMethod, find
 from dpviz.network.methods.base import Task
 from dpviz.network.paths import Paths, require_paths, require_workload
 from dpviz.network.release import RoadRelease
 from dpviz.private.budget import Budget, positive_epsilon
+from dpviz.private.driver import NEIGHBOURS, header_of, noise_for, relation
 from dpviz.private.ledger import Ledger
-from dpviz.private.mechanisms import Noise, SecureNoise, SimulatedNoise
 from dpviz.private.payment import payment
 from dpviz.progress import Progress
-from dpviz.release import Header
 
-NEIGHBOURS = {"add-remove": 1, "replace": 2}
-"""Neighbouring relations, and the factor that each puts on every sensitivity."""
+__all__ = ["NEIGHBOURS", "publish"]
 
 
 def publish(
@@ -63,36 +59,24 @@ def publish(
     """
     chosen = find(method, **parameters) if isinstance(method, str) else method
     epsilon = positive_epsilon(epsilon)
-    if neighbours not in NEIGHBOURS:
-        raise ParameterError(f"neighbours={neighbours!r}: choose one of {', '.join(NEIGHBOURS)}")
+    neighbouring = relation(neighbours, data.unit)
     require_workload(workload)
     require_paths(data.graph, workload)
-    simulate = simulate or seed is not None
-    if simulate and not data.public:
-        raise PrivacyError("simulated noise is NOT PRIVATE: only for data declared public")
-    noise: Noise = SimulatedNoise(seed) if simulate else SecureNoise(progress)
+    noise = noise_for(data, chosen, simulate=simulate, seed=seed, progress=progress)
     # Group privacy: at ε/k for one trip, k trips of one unit cost ε wherever they run.
     group = data.max_per_unit
     budget = Budget(epsilon / group)
     task = Task(data.graph, data._trips, workload, budget, noise, NEIGHBOURS[neighbours], progress)
-    relation = f"{'replace' if neighbours == 'replace' else 'add or remove'} {data.unit}"
-    claim = f"differentially private, ε = {epsilon:g}, {relation}"
-    if not noise.private:
-        claim = f"NOT PRIVATE: simulated noise, as large as for ε = {epsilon:g}"
     with payment(ledger, data, chosen.name, epsilon, purpose=purpose) as receipt:
         measured = chosen.build(task)
-        header = Header(
-            method=chosen.name,
-            parameters=chosen.parameters(),
-            private=noise.private,
-            guarantee=claim,
+        header = header_of(
+            data,
+            chosen,
+            noise,
+            budget,
             epsilon=epsilon,
-            neighbouring=relation,
-            unit=data.unit,
-            budget=tuple(
-                {**dataclasses.asdict(row), "epsilon": row.epsilon * group} for row in budget.rows
-            ),
-            source=data.name,
+            neighbouring=neighbouring,
+            steps=group,
             extra=measured.extra | receipt,
         )
         return RoadRelease(data.graph, measured.domains, measured.nodes, measured.variance, header)

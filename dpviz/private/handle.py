@@ -1,23 +1,62 @@
-"""DataHandle: what the app and the command line hold in place of records."""
+"""Handles: what the app and the command line hold in place of records."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from dpviz.domain import Domain
+from dpviz.errors import DataError
 from dpviz.private.index import PointIndex
 
 
-class DataHandle:
-    """An opaque handle on a data set: its public facts, and an index that only the vault opens.
+class Handle:
+    """An opaque handle on a data set of any kind: its public facts, never written or sent.
 
     Attributes:
+        records: what one of the data is called, in the plural.
         name: the public name of the data set.
-        domain: its public frame.
         public: whether its owner declares every record public.
         unit: the privacy unit in words.
         max_per_unit: most records of one privacy unit, 1 where a record is the unit.
+
+    Raises:
+        DataError: a bound below 1.
+    """
+
+    records: ClassVar[str] = "records"
+
+    def __init__(self, name: str, *, public: bool, unit: str, max_per_unit: int) -> None:
+        if max_per_unit < 1:
+            raise DataError(f"at most {max_per_unit} {self.records} per unit: give 1 or more")
+        self.name = name
+        self.public = public
+        self.unit = unit
+        self.max_per_unit = max_per_unit
+
+    @property
+    def accounted_unit(self) -> str:
+        """The privacy unit without its bound: prices for "one person" add up whatever the bound."""
+        return self.unit.removesuffix(f" with at most {self.max_per_unit} {self.records}")
+
+    def __repr__(self) -> str:
+        kind = "public" if self.public else "sensitive"
+        return f"{type(self).__name__}({self.name!r}, {kind}, {self._frame})"
+
+    @property
+    def _frame(self) -> str:
+        """The public frame in a few words."""
+        raise NotImplementedError
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a data handle is not written to disk or sent elsewhere")
+
+
+class DataHandle(Handle):
+    """A handle on points: an index of them that only the vault opens.
+
+    Attributes:
+        domain: its public frame.
         dropped: how many records lay outside the domain; None unless the data is public.
         bits: the records are on a public grid of 2^bits steps per axis; the lattice's by default.
     """
@@ -35,11 +74,8 @@ class DataHandle:
         bits: int | None = None,
         parts: tuple[str, ...] = (),
     ) -> None:
-        self.name = name
+        super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit)
         self.domain = domain
-        self.public = public
-        self.unit = unit
-        self.max_per_unit = max_per_unit
         self.dropped = dropped
         self.bits = domain.bits if bits is None else bits
         self.__parts = parts
@@ -57,13 +93,5 @@ class DataHandle:
         return self.__parts or self._index.digest
 
     @property
-    def accounted_unit(self) -> str:
-        """The privacy unit without its bound: prices for "one person" add up whatever the bound."""
-        return self.unit.removesuffix(f" with at most {self.max_per_unit} records")
-
-    def __repr__(self) -> str:
-        kind = "public" if self.public else "sensitive"
-        return f"DataHandle({self.name!r}, {kind}, {self.domain.dims}-D)"
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a data handle is not written to disk or sent elsewhere")
+    def _frame(self) -> str:
+        return f"{self.domain.dims}-D"
