@@ -32,6 +32,13 @@ def points():
     return dpviz.build(handle, "privtree", 1.0, seed=0)
 
 
+def wavelets():
+    domain = dpviz.Domain.from_bounds([0.0, 0.0, 1.0, 1.0])
+    records = np.random.default_rng(2).beta(2, 3, size=(400, 2))
+    handle = dpviz.from_points(records, domain, public=True, name="golden wavelets")
+    return dpviz.build(handle, "privelet", 1.0, seed=0, log_cells=3)
+
+
 def trips():
     domain = dpviz.Domain.from_bounds([0.0] * 4 + [1.0] * 4)
     records = np.random.default_rng(1).beta(2, 5, size=(400, 4))
@@ -55,6 +62,7 @@ def visits(method="markov"):
 
 MADE = {
     "points": points,
+    "wavelets": wavelets,
     "trips": trips,
     "roads": roads,
     "visits": visits,  # schema 1: written before there were other models than contexts
@@ -62,7 +70,7 @@ MADE = {
     "grams": lambda: visits("ngram"),
     "ranking": lambda: visits("topk_em"),
 }
-ROOMS = {"points": dpviz, "trips": dpviz, "roads": road_files}
+ROOMS = {"points": dpviz, "wavelets": dpviz, "trips": dpviz, "roads": road_files}
 """Where each kind is saved and read; all other kinds are models of sequences."""
 
 
@@ -75,7 +83,8 @@ def facts(release):
     if isinstance(release, SequenceRelease):
         return {"epsilon": release.header.epsilon, **model_facts(release.model)}
     nodes = release.nodes
-    return {
+    noise = {"noise": release.header.noise["variance"]} if release.header.noise else {}
+    return noise | {
         "epsilon": release.header.epsilon,
         "nodes": len(nodes),
         "count": float(nodes.count.sum()),
