@@ -17,6 +17,7 @@ DOORS = (
     "build.py",
     "evaluation/truth.py",
     "evaluation/audit.py",
+    "evaluation/sequence_audit.py",
     "evaluation/lesson.py",
     "evaluation/privtree_trace.py",
 )

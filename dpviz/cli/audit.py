@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 @app.command()
 def audit(
     method: Annotated[
-        str, typer.Argument(metavar="METHOD", help="A name or alias, or all for every one.")
+        str,
+        typer.Argument(metavar="METHOD", help="A name or alias; all for every one, or sequences."),
     ],
     epsilon: Epsilon = 1.0,
     trials: Annotated[int, typer.Option(help="Runs on each of two neighbouring inputs.")] = 40_000,
@@ -43,18 +44,21 @@ def audit(
     Inputs are tiny and made here. A bound above epsilon refutes the claim; one below proves
     nothing.
     """
-    if method.lower() == "all":
+    from dpviz.evaluation.audits import audited, group, small
+
+    if group(method) is not None:
         if parameters or secure:
-            raise ParameterError("audit all: takes neither --set nor --secure: name one method")
-        _all(epsilon, trials, confidence, seed, processes, output, as_json)
+            raise ParameterError(
+                f"audit {method}: takes neither --set nor --secure: name one method"
+            )
+        _all(method.lower(), epsilon, trials, confidence, seed, processes, output, as_json)
         return
     if output is not None:
-        raise ParameterError(f"output {output!r}: only for audit all; --json prints one audit")
-    from dpviz.evaluation.audit import audit as look
-    from dpviz.evaluation.audit import tiny
-
-    chosen = tiny(method, **settings(parameters))
-    found = look(
+        raise ParameterError(
+            f"output {output!r}: only for audit all and sequences; --json prints one audit"
+        )
+    chosen = small(method, **settings(parameters))
+    found = audited(
         chosen,
         epsilon,
         trials=trials,
@@ -92,6 +96,7 @@ def _lines(found: Audit) -> list[str]:
 
 
 def _all(
+    name: str,
     epsilon: float,
     trials: int,
     confidence: float,
@@ -100,11 +105,13 @@ def _all(
     output: str | None,
     as_json: bool,
 ) -> None:
-    """Audit every registered method and preset."""
-    from dpviz.evaluation.audits import audit_all, page, write_page
+    """Audit every setting of a group; a page keeps its rows of settings outside the group."""
+    from dpviz.evaluation.audits import audit_all, group, kept_rows, page, write_page
 
     found = []
+    words = group(name) or []
     for word, each in audit_all(
+        words,
         epsilon,
         trials=trials,
         confidence=confidence,
@@ -114,8 +121,9 @@ def _all(
     ):
         found.append((word, each))
         if output is not None:  # as far as it is: an interrupt loses one audit, not all
+            kept = {} if name == "all" else kept_rows(output, each)
             command = f"audit all --epsilon {epsilon:g} --trials {trials} -o {Path(output).name}"
-            write_page(output, page(found, command))
+            write_page(output, page(found, command, kept))
     facts = {
         "audits": [
             {"setting": word, **dataclasses.asdict(each), "violates": each.violates}

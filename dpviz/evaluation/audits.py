@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
+from typing import Any
 
-from dpviz.errors import DataError
+from dpviz.errors import DataError, ParameterError
 from dpviz.evaluation.audit import Audit, audit, tiny
 from dpviz.evaluation.figures.report import write_file
-from dpviz.methods import METHODS
+from dpviz.evaluation.sequence_audit import audit_sequences, tiny_sequences
+from dpviz.methods import METHODS, Method
 from dpviz.progress import Progress
+from dpviz.sequences.methods import METHODS as SEQUENCE_METHODS
+from dpviz.sequences.methods import SequenceMethod
+
+OVER = "**over"
+"""How the verdict on a refuted claim begins."""
 
 
 def settings() -> list[str]:
-    """Every registered method by name, then its presets that audit anything else.
+    """Every registered spatial method by name, then its presets that audit anything else.
 
     >>> [name for name in settings() if name.startswith("kd")]
     ['kd_pure', 'kd_true', 'kdtree', 'kd-hybrid', 'kd-cell', 'kd-noisymean']
@@ -30,7 +37,41 @@ def settings() -> list[str]:
     return found
 
 
+def sequence_settings() -> list[str]:
+    """Every registered sequence method by name.
+
+    >>> sequence_settings()
+    ['markov', 'ngram', 'topk_em', 'truncate']
+    """
+    return sorted(SEQUENCE_METHODS)
+
+
+def group(name: str) -> list[str] | None:
+    """The settings that a name stands for, or None: ``all``, or ``sequences``."""
+    groups = {"all": [*settings(), *sequence_settings()], "sequences": sequence_settings()}
+    return groups.get(name.lower())
+
+
+def small(word: str, **parameters: Any) -> Method | SequenceMethod:
+    """The method of a setting, spatial or on sequences, with small builds.
+
+    Raises:
+        ParameterError: an unknown name or parameter, or a value out of range.
+    """
+    if word.lower() in sequence_settings():
+        return tiny_sequences(word, **parameters)
+    return tiny(word, **parameters)
+
+
+def audited(method: Method | SequenceMethod, epsilon: float, **options: Any) -> Audit:
+    """The audit of either kind of method; see :func:`dpviz.evaluation.audit.audit`."""
+    if isinstance(method, SequenceMethod):
+        return audit_sequences(method, epsilon, **options)
+    return audit(method, epsilon, **options)
+
+
 def audit_all(
+    words: Sequence[str],
     epsilon: float,
     *,
     trials: int,
@@ -39,9 +80,10 @@ def audit_all(
     processes: int = 2,
     progress: Progress | None = None,
 ) -> Iterator[tuple[str, Audit]]:
-    """Audits of all :func:`settings`, as they are finished.
+    """Audits of many settings, as they are finished.
 
     Args:
+        words: of a :func:`group`.
         epsilon: the claim to test, for every one.
         trials: runs on each of two inputs.
         confidence: of each bound.
@@ -51,7 +93,6 @@ def audit_all(
     """
     import multiprocessing
 
-    words = settings()
     pool = ProcessPoolExecutor(max(1, processes), multiprocessing.get_context("spawn"))
     try:
         running = {pool.submit(_one, word, epsilon, trials, confidence, seed) for word in words}
@@ -66,27 +107,36 @@ def audit_all(
 
 def _one(word: str, epsilon: float, trials: int, confidence: float, seed: int) -> tuple[str, Audit]:
     os.environ["NUMBA_NUM_THREADS"] = "1"  # the workers share the cores already
-    return word, audit(tiny(word), epsilon, trials=trials, confidence=confidence, seed=seed)
+    found = audited(small(word), epsilon, trials=trials, confidence=confidence, seed=seed)
+    return word, found
 
 
-def page(found: Sequence[tuple[str, Audit]], command: str) -> str:
-    """A Markdown page of audits that share ε, trials and confidence; accused methods first."""
+def page(
+    found: Sequence[tuple[str, Audit]], command: str, kept: Mapping[str, str] | None = None
+) -> str:
+    """A Markdown page of audits that share ε, trials and confidence; accused methods first.
+
+    Args:
+        found: settings and their audits.
+        command: that made them.
+        kept: rows of other settings, from :func:`kept_rows`.
+    """
     first = found[0][1]
-    claimed = {word: tiny(word).private for word, _ in found}
-    order = {word: at for at, word in enumerate(settings())}
-    rows = sorted(found, key=lambda row: (claimed[row[0]], order[row[0]]))
-    missing = [word for word in settings() if word not in claimed]
-    wrong = [word for word, each in rows if each.violates and claimed[word]]
+    words = group("all") or []
+    rows = {**(kept or {}), **{word: _row(word, each) for word, each in found}}
+    claimed = {word: small(word).private for word in rows}
+    ordered = sorted(rows, key=lambda word: (claimed[word], words.index(word)))
+    missing = [word for word in words if word not in rows]
+    wrong = [word for word in ordered if OVER in rows[word] and claimed[word]]
     lines = [
         "# Lower bounds on the real ε",
         "",
         (
-            "Every registered method, its presets included"
+            "Every registered method on points and on sequences, presets included"
             if not missing
             else "SO FAR WITHOUT " + ", ".join(missing)
         )
-        + f", at ε = {first.epsilon:g}: "
-        f"{first.trials:,} runs on each of two neighbouring inputs that were chosen to hurt it, "
+        + f", {_settled(first)} "
         f"each bound at confidence {first.confidence:g}. A bound above ε refutes a claim; a bound "
         "below proves nothing, but near ε it shows that the audit has power. Parameters are those "
         "that make builds small; the structure's loss is calculated, not sampled. Made by",
@@ -100,14 +150,38 @@ def page(found: Sequence[tuple[str, Audit]], command: str) -> str:
         "| P(event), more and less likely |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    lines += [_row(word, each, claimed[word]) for word, each in rows]
+    lines += [rows[word] for word in ordered]
     return "\n".join(lines) + "\n"
 
 
-def _row(word: str, each: Audit, claimed: bool) -> str:
+def kept_rows(path: str | os.PathLike[str], like: Audit) -> dict[str, str]:
+    """Rows of a page that exists, by setting: an audit is repeatable, so they need no new run.
+
+    Raises:
+        ParameterError: the page is of other audits than ``like``.
+    """
+    path = Path(path)
+    if not path.exists():
+        return {}
+    text = path.read_text(encoding="utf-8")
+    if _settled(like) not in text or f"confidence {like.confidence:g}." not in text:
+        raise ParameterError(f"{path.name} holds audits of another ε or size: choose another page")
+    rows = {line.split("`")[1]: line for line in text.splitlines() if line.startswith("| `")}
+    return {word: line for word, line in rows.items() if word in (group("all") or [])}
+
+
+def _settled(each: Audit) -> str:
+    return (
+        f"at ε = {each.epsilon:g}: {each.trials:,} runs on each of two neighbouring inputs that "
+        "were chosen to hurt it,"
+    )
+
+
+def _row(word: str, each: Audit) -> str:
+    claimed = small(word).private
     structure = "" if each.structure_epsilon is None else f"{each.structure_epsilon:.3f}"
     claim = f"{each.epsilon:g}" if claimed else "NOT PRIVATE"
-    verdict = f"**over {each.epsilon:g}**" if each.violates else "not refuted"
+    verdict = f"{OVER} {each.epsilon:g}**" if each.violates else "not refuted"
     more, fewer = each.probabilities
     cells = (
         *(f"`{word}`", claim, f"{each.epsilon_lower_bound:.3f}", structure, verdict),

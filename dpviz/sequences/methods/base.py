@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from dpviz.errors import ParameterError
 from dpviz.private.budget import Budget
@@ -41,7 +42,13 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class SequenceMethod(Recipe):
-    """Base of every sequence method."""
+    """Base of every sequence method.
+
+    Class attributes:
+        tiny: parameters that make a build on a few short sequences fast, for audits.
+    """
+
+    tiny: ClassVar[dict[str, Any]] = {}
 
     def build(self, task: Task) -> Model:
         """Spend the budget on a model. Whatever is not in the result is forgotten."""

@@ -54,6 +54,7 @@ class Markov(SequenceMethod):
         "Decompositions. SIGMOD 2016, §4"
     )
     advice: ClassVar[str] = "Alphabets above a few hundred symbols: most contexts then hold noise."
+    tiny: ClassVar[dict[str, object]] = {"l_top": 3, "max_depth": 2, "projection": "clip"}
 
     l_top: int = knob(
         20, "Public bound on the events of a sequence; longer ones are cut", 1, 10_000

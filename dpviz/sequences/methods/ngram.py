@@ -53,6 +53,7 @@ class NGram(SequenceMethod):
         "Variable-Length N-Grams. CCS 2012"
     )
     advice: ClassVar[str] = "Lengths of sequences: it does not know how sequences begin."
+    tiny: ClassVar[dict[str, object]] = {"l_top": 3, "n_max": 2}
 
     l_top: int = knob(
         20, "Public bound on the events of a sequence; longer ones are cut", 1, 10_000

@@ -41,6 +41,7 @@ class TopK(SequenceMethod):
         "J. Zhang, X. Xiao, X. Xie: PrivTree. SIGMOD 2016, §6.2"
     )
     advice: ClassVar[str] = "Many strings: each choice gets ε/k. It releases no counts."
+    tiny: ClassVar[dict[str, object]] = {"l_top": 3, "k": 2}
 
     l_top: int = knob(
         20, "Public bound on the events of a sequence; longer ones are cut", 1, 10_000

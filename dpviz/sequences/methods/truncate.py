@@ -34,6 +34,7 @@ class Truncate(SequenceMethod):
         "Decompositions. SIGMOD 2016, §6.2"
     )
     advice: ClassVar[str] = "Anything but public data."
+    tiny: ClassVar[dict[str, object]] = {"l_top": 3, "strings": 5}
 
     l_top: int = knob(
         20, "Public bound on the events of a sequence; longer ones are cut", 1, 10_000

@@ -1,0 +1,120 @@
+"""The search of an audit: which inputs and which event hurt most, then a bound on fresh runs.
+
+It is the same for every kind of method: a bench runs one on neighbours and tells features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from dpviz.errors import ParameterError
+from dpviz.evaluation.events import Event, best_event, epsilon_bound
+from dpviz.lattice import Float
+
+FINAL = 0.6
+"""Share of the trials that bound the chosen event; the others look for it."""
+
+SHORT_LIST = 3
+"""Inputs that get a second look before one is chosen."""
+
+
+class Named(Protocol):
+    """Two neighbouring inputs."""
+
+    @property
+    def name(self) -> str:
+        """What they are, in words."""
+
+
+Case = TypeVar("Case", bound=Named)
+Taken = TypeVar("Taken", bound=Named, contravariant=True)
+
+
+class Bench(Protocol[Taken]):
+    """Runs a method on two neighbours and keeps the features of what comes out."""
+
+    delta: float
+    trials: int
+
+    def run(self, case: Taken, n: int) -> tuple[Float, Float]:
+        """Features of n releases with the record and n without, shape (n, features) each."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What tells the worst neighbours apart, and a bound that follows.
+
+    Attributes:
+        epsilon_lower_bound: the real ε is at least this.
+        event: what tells the neighbours apart.
+        neighbours: the two inputs.
+        more_likely: "with" or "without" the record.
+        probabilities: estimates of the event's probability, more and less likely input.
+    """
+
+    epsilon_lower_bound: float
+    event: str
+    neighbours: str
+    more_likely: str
+    probabilities: tuple[float, float]
+
+
+def finding(
+    bench: Bench[Case], cases: Sequence[Case], names: list[str], confidence: float
+) -> Finding:
+    """Search with some of the bench's trials and bound with the others.
+
+    Args:
+        bench: runs the method.
+        cases: inputs to try.
+        names: of the features, for the event in words.
+        confidence: of the bound, for all events and inputs together.
+
+    Raises:
+        ParameterError: fewer than 100 trials, or a confidence outside (0, 1).
+    """
+    if bench.trials < 100:
+        raise ParameterError(f"trials={bench.trials}: give at least 100")
+    if not 0 < confidence < 1:
+        raise ParameterError(f"confidence={confidence:g}: give a number between 0 and 1")
+    last = int(FINAL * bench.trials)
+    case, more_with, event = _search(bench, cases, bench.trials - last)
+    with_record, without = bench.run(case, last)
+    hits = [int(event.holds(table).sum()) for table in (with_record, without)]
+    more, fewer = hits if more_with else hits[::-1]
+    return Finding(
+        epsilon_lower_bound=epsilon_bound(more, fewer, last, 1 - confidence, bench.delta),
+        event=event.described(names),
+        neighbours=case.name,
+        more_likely="with" if more_with else "without",
+        probabilities=(more / last, fewer / last),
+    )
+
+
+def _search(bench: Bench[Case], cases: Sequence[Case], trials: int) -> tuple[Case, bool, Event]:
+    """The inputs, the likelier side and the event that look most damaging."""
+    each = max(10, trials // 2 // len(cases))
+    seen = [bench.run(case, each) for case in cases]
+    ranked = sorted(range(len(cases)), key=lambda at: -_best(*seen[at], bench.delta)[0])
+    short = ranked[:SHORT_LIST]
+    again = max(10, (trials - each * len(cases)) // len(short))
+    found = []
+    for at in short:
+        second = bench.run(cases[at], again)
+        tables = [np.concatenate(pair) for pair in zip(seen[at], second, strict=True)]
+        found.append((*_best(tables[0], tables[1], bench.delta), cases[at]))
+    _, more_with, event, case = max(found, key=lambda entry: entry[0])
+    return case, more_with, event
+
+
+def _best(with_record: Float, without: Float, delta: float) -> tuple[float, bool, Event]:
+    """Both directions."""
+    adding = best_event(with_record, without, 3.0, delta)
+    removing = best_event(without, with_record, 3.0, delta)
+    score, event = max(adding, removing, key=lambda entry: entry[0])
+    return score, event is adding[1], event

@@ -1,0 +1,199 @@
+"""Audits of sequence methods: with one sequence against without it, over three symbols.
+
+As for spatial methods, a bound above the claim refutes it, and one below proves nothing. The
+sequences are made here: an audit never sees anybody's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpviz.evaluation.audit import CONFIDENCE, Audit
+from dpviz.evaluation.search import finding
+from dpviz.lattice import Float
+from dpviz.private.budget import Budget, positive_epsilon
+from dpviz.private.mechanisms import Noise, SecureNoise, SimulatedNoise
+from dpviz.progress import Progress
+from dpviz.sequences.data import Alphabet, Sequences
+from dpviz.sequences.grams import GramTree, Ranking
+from dpviz.sequences.methods import SequenceMethod, find
+from dpviz.sequences.methods.base import Model, Task
+from dpviz.sequences.model import ContextTree
+
+ALPHABET = Alphabet(("a", "b", "c"))
+
+FEATURES = (
+    "rows of the model",
+    "what is told of its first symbol",
+    "what is told of its first two symbols",
+    "what is told of everything that it moves",
+    "what is told of symbol b",
+    "what is told of the end",
+    "what is told in all",
+)
+"""What an attacker looks at, who knows every sequence and asks whether one more is there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two sets of sequences that differ by one.
+
+    Attributes:
+        name: what they are, in words.
+        others: the smaller one, with how often each sequence is there.
+        target: the one sequence more.
+    """
+
+    name: str
+    others: tuple[tuple[tuple[int, ...], int], ...]
+    target: tuple[int, ...]
+
+    def sequences(self, more: bool) -> Sequences:
+        """The larger or the smaller one."""
+        rows = [row for row, times in self.others for _ in range(times)]
+        return Sequences.of([*rows, self.target] if more else rows)
+
+
+def pairs(epsilon: float, l_top: int) -> Iterator[Pair]:
+    """The inputs that an audit tries; sizes follow the noise, which is of the order l_top/ε.
+
+    A sequence hurts most if all its events are the same: then one count moves by l_top.
+    """
+    same, other, mixed = (0,) * l_top, (1,) * l_top, tuple(place % 3 for place in range(l_top))
+
+    def times(of_noise: float) -> int:
+        return math.ceil(of_noise / epsilon)
+
+    yield Pair("no sequence, or aaa", (), same)
+    for size in (times(1), times(4), times(15)):
+        yield Pair(f"{size} times aaa, or one more", ((same, size),), same)
+    size = times(4)
+    yield Pair(f"{size} times bbb, or aaa beside", ((other, size),), same)
+    yield Pair(
+        f"aaa and bbb {size} times each, or aaa once more", ((same, size), (other, size)), same
+    )
+    # The score of a context is what is not its most frequent next symbol: here the a's.
+    low, high = times(13), times(26)
+    name = f"aaa {low} times and bbb {high} times, or aaa once more"
+    yield Pair(name, ((same, low), (other, high)), same)
+    yield Pair(f"{size} times abc, or aaa beside", ((mixed, size),), same)
+    yield Pair(f"{size} times aaa, or abc beside", ((same, size),), mixed)
+    yield Pair(f"{size} times a and its end, or one more", (((0,), size),), (0,))
+
+
+def audit_sequences(
+    method: SequenceMethod,
+    epsilon: float = 1.0,
+    *,
+    trials: int = 40_000,
+    confidence: float = CONFIDENCE,
+    seed: int | None = 0,
+    secure: bool = False,
+    progress: Progress | None = None,
+) -> Audit:
+    """Try to refute a sequence method's claim; see :func:`dpviz.evaluation.audit.audit`.
+
+    Raises:
+        ParameterError: fewer than 100 trials, or a confidence outside (0, 1).
+    """
+    epsilon = positive_epsilon(epsilon)
+    noise: Noise = SecureNoise() if secure else SimulatedNoise(seed)
+    bench = SequenceBench(method, epsilon, noise, trials, progress)
+    l_top = int(method.parameters()["l_top"])
+    found = finding(bench, list(pairs(epsilon, l_top)), list(FEATURES), confidence)
+    return Audit(
+        **vars(found),
+        method=method.name,
+        epsilon=epsilon,
+        delta=method.delta,
+        confidence=confidence,
+        trials=trials,
+        secure=secure,
+    )
+
+
+def tiny_sequences(name: str, **parameters: Any) -> SequenceMethod:
+    """A method with the parameters that make its builds small, where ``parameters`` allow it."""
+    return find(name, **{**type(find(name)).tiny, **parameters})
+
+
+class SequenceBench:
+    """Runs a method with and without a sequence and keeps the features of what comes out."""
+
+    def __init__(
+        self,
+        method: SequenceMethod,
+        epsilon: float,
+        noise: Noise,
+        trials: int,
+        progress: Progress | None,
+    ) -> None:
+        self.method, self.epsilon, self.noise = method, epsilon, noise
+        self.delta, self.trials, self.done, self.progress = method.delta, trials, 0, progress
+
+    def run(self, case: Pair, n: int) -> tuple[Float, Float]:
+        """Features of n releases with the sequence and n without, shape (n, features) each."""
+        inputs = case.sequences(more=True), case.sequences(more=False)
+        tables: tuple[list[list[float]], list[list[float]]] = ([], [])
+        for _ in range(n):
+            for sequences, table in zip(inputs, tables, strict=True):
+                task = Task(sequences, ALPHABET, Budget(self.epsilon), self.noise)
+                table.append(features(self.method.build(task), case.target))
+            self.done += 1
+            if self.progress is not None and self.done % 100 == 0:
+                self.progress(min(self.done / self.trials, 1.0), "auditing")
+        return np.array(tables[0]), np.array(tables[1])
+
+
+def features(model: Model, target: tuple[int, ...]) -> list[float]:
+    """The numbers of :data:`FEATURES`."""
+    if isinstance(model, ContextTree):
+        return _of_contexts(model, target)
+    if isinstance(model, GramTree):
+        return _of_grams(model, target)
+    return _of_ranking(model, target)
+
+
+def _of_contexts(tree: ContextTree, target: tuple[int, ...]) -> list[float]:
+    """Counts: each event of the target is in one leaf."""
+    text = (tree.size, *target)
+    events = [tree.counts[tree.node(text[:at]), text[at]] for at in range(1, len(text))]
+    both = tree.counts[tree.node(text[:2]), text[2]] if len(text) > 2 else 0.0
+    root = tree.counts[0]
+    told = [root[target[0]], both, sum(events), root[1], root[-1], root.sum()]
+    return [float(each) for each in (len(tree), *told)]
+
+
+def _of_grams(tree: GramTree, target: tuple[int, ...]) -> list[float]:
+    """Counts: from each symbol of the target on, its text follows one path of the tree."""
+    moved = 0.0
+    for start in range(len(target)):
+        row = 0
+        for symbol in target[start:]:
+            moved += tree.counts[row, symbol]
+            row = int(tree.child[row, symbol])
+            if row < 0:
+                break
+    both = tree.counts[tree.child[0, target[0]], target[1]] if len(target) > 1 else 0.0
+    both = both if tree.child[0, target[0]] >= 0 else 0.0
+    root, ends = tree.counts[0], tree.counts[:, -1].sum()
+    told = [root[target[0]], both, moved, root[1], ends, root.sum()]
+    return [float(each) for each in (len(tree), *told)]
+
+
+def _of_ranking(ranking: Ranking, target: tuple[int, ...]) -> list[float]:
+    """Points: the first of k strings has k, one that is not listed has none."""
+    points = {string: len(ranking) - place for place, string in enumerate(ranking.strings)}
+    parts = {
+        target[start:stop]
+        for start in range(len(target))
+        for stop in range(start + 1, len(target) + 1)
+    }
+    moved = sum(points.get(part, 0) for part in parts)
+    told = [points.get(part, 0) for part in (target[:1], target[:2])]
+    return [float(each) for each in (len(ranking), *told, moved, points.get((1,), 0), 0, 0)]

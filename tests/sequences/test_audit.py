@@ -1,0 +1,145 @@
+"""The audit of sequence methods: broken ones are caught, and nothing that claims ε is refuted.
+
+At confidence 1 − 1e-6 a sound method is accused with probability at most 1e-6 whatever the seed.
+"""
+
+from __future__ import annotations  # the kind of a knob is read from its annotation
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from dpviz.errors import ParameterError
+from dpviz.evaluation.audits import audited, group, kept_rows, page, sequence_settings, small
+from dpviz.evaluation.exact import chain_losses
+from dpviz.evaluation.sequence_audit import ALPHABET, FEATURES, audit_sequences, features, pairs
+from dpviz.methods.base import Structure
+from dpviz.private.budget import Budget
+from dpviz.private.mechanisms import SimulatedNoise, geometric
+from dpviz.sequences.events import events_of
+from dpviz.sequences.grams import GramTree
+from dpviz.sequences.methods import METHODS
+from dpviz.sequences.methods.base import SequenceMethod, Task, knob
+from dpviz.sequences.methods.markov import Markov
+
+from .test_contract import PRIVATE
+
+SURE = 1 - 1e-6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Symbols(SequenceMethod):
+    """Noisy counts of symbols, with noise for a sequence that has ``moves`` of them."""
+
+    name: ClassVar[str] = "symbols"
+    l_top: int = knob(3, "Events of a sequence", 1, 9)
+    moves: int = knob(3, "What the noise is for", 1, 9)
+
+    def build(self, task):
+        events = events_of(task.sequences, len(task.alphabet), self.l_top)
+        exact = np.bincount(events.text[events.items(3)], minlength=4)[None]
+        share = task.budget.spend(task.budget.left, "symbols")
+        noisy, _ = geometric(task.noise, share, exact, sensitivity=self.moves)
+        return GramTree(np.full((1, 3), -1), np.maximum(noisy, 0).astype(float), 0.0)
+
+
+def test_noise_for_one_event_of_three_is_caught():
+    found = audit_sequences(Symbols(moves=1), 1.0, trials=3000, confidence=SURE)
+    assert found.violates
+    assert 1.0 < found.epsilon_lower_bound <= 3.0
+    assert "aaa" in found.neighbours
+
+
+def test_noise_for_three_is_not_and_the_audit_has_power():
+    found = audit_sequences(Symbols(), 1.0, trials=4000, confidence=SURE)
+    assert not found.violates
+    assert found.epsilon_lower_bound > 0.6  # the loss is exactly 1
+
+
+def test_the_reference_without_noise_is_caught():
+    found = audit_sequences(small("truncate"), 1.0, trials=300, confidence=SURE)
+    assert found.violates
+    assert found.epsilon_lower_bound > 2
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_nothing_that_claims_epsilon_is_refuted(name):
+    found = audit_sequences(small(name), 1.0, trials=400, confidence=SURE, seed=1)
+    assert not found.violates
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [0.5, 3.0])
+@pytest.mark.parametrize("name", PRIVATE)
+def test_nothing_that_claims_epsilon_is_refuted_by_many_trials(name, epsilon):
+    """Four thousand here; ``dpviz audit sequences`` runs more."""
+    assert not audit_sequences(small(name), epsilon, trials=4_000, confidence=SURE).violates
+
+
+@pytest.mark.slow
+def test_the_mechanism_that_chooses_strings_is_audited_with_power():
+    """One choice: the loss is at most 1, and reached where the others weigh much."""
+    found = audit_sequences(small("topk_em", k=1), 1.0, trials=8_000, confidence=SURE)
+    assert 0.3 < found.epsilon_lower_bound <= 1.0
+
+
+@pytest.mark.parametrize("size", [2, 4, 18, 258])
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 8.0])
+def test_the_exact_loss_of_split_decisions_is_what_their_share_pays(size, epsilon):
+    """Appending an event moves the scores of one path by 0 or 1; l_top of them cost ε₁ at most.
+
+    By dynamic programming over every chain of scores that never rises and every end of the path.
+    The loss is bounded from below too: the constant is not many times too large.
+    """
+    method, l_top = Markov(l_top=20), 20
+    scale = method.scale(epsilon, size)
+    bias = max(scale * np.log(size), 1.0)
+    depth = 5 if size > 4 else 12  # beyond, bits are as good as certain
+    structure = Structure(
+        lambda scores, level: method.no_split(scores, level, scale, bias),
+        floor=2.0**-32,
+        depth=depth,
+        most=int(depth * bias + 30 * scale),
+    )
+    loss = l_top * max(chain_losses(structure))
+    assert loss <= epsilon * (1 + 1e-9)
+    assert loss > 0.75 * epsilon
+
+
+def test_neighbours_differ_by_one_sequence_of_at_most_l_top_events():
+    found = list(pairs(0.5, 3))
+    assert len({case.name for case in found}) == len(found) >= 8
+    for case in found:
+        larger, smaller = case.sequences(more=True), case.sequences(more=False)
+        assert len(larger) == len(smaller) + 1
+        assert tuple(larger[len(smaller)].tolist()) == case.target
+        assert events_of(larger, 3, 3).truncated >= 0
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_every_model_has_every_feature(name):
+    for case in pairs(1.0, 3):
+        task = Task(case.sequences(more=True), ALPHABET, Budget(1e6), SimulatedNoise(1))
+        found = features(small(name).build(task), case.target)
+        assert len(found) == len(FEATURES)
+        assert np.isfinite(found).all()
+
+
+def test_groups_of_settings_and_a_page_that_keeps_other_rows(tmp_path):
+    assert sequence_settings() == sorted(METHODS)
+    assert set(sequence_settings()) < set(group("all"))
+    assert group("ALL") == group("all")
+    assert group("markov") is None
+    path = tmp_path / "audit.md"
+    points = [("ugrid", audited(small("ugrid"), 1.0, trials=200))]
+    path.write_text(page(points, "audit all"))
+    found = [("truncate", audited(small("truncate"), 1.0, trials=200))]
+    text = page(found, "audit all", kept_rows(path, found[0][1]))
+    assert text.index("`truncate` | NOT PRIVATE") < text.index("`ugrid` | 1 |")
+    assert "Of the 1 settings that claim ε-DP none is refuted" in text
+    other = audited(small("truncate"), 2.0, trials=200)
+    with pytest.raises(ParameterError, match="another ε"):
+        kept_rows(path, other)
+    assert kept_rows(tmp_path / "absent.md", other) == {}
