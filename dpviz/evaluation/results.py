@@ -135,6 +135,12 @@ def summary(rows: Iterable[Row]) -> list[dict[str, Any]]:
     return found
 
 
+def mean_error(rows: Iterable[Row], metric: str, method: str, epsilon: float, size: str) -> float:
+    """An error of one setting, its mean over the repetitions."""
+    asked = (method, epsilon, size)
+    return float(np.mean([getattr(row, metric) for row in rows if row.key[:3] == asked]))
+
+
 def frame(rows: Iterable[Row]) -> pd.DataFrame:
     """Rows as a table."""
     import pandas as pd

@@ -3,56 +3,67 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import streamlit as st
 
-from dpviz.files import export, save
+import dpviz.files
 from dpviz.query import INTERVAL_SDS
 from dpviz.release import Release
 from dpviz.render import rounded, short
 from dpviz.render.cells import densities, node_bounds
 
-FILES = {
-    "GeoParquet": ("release.parquet", "application/vnd.apache.parquet"),
-    "GeoJSON": ("release.geojson", "application/geo+json"),
-    "GeoPackage": ("release.gpkg", "application/geopackage+sqlite3"),
-    "CSV": ("release.csv", "text/csv"),
+FORMATS = {
+    "GeoParquet": ("parquet", "application/vnd.apache.parquet"),
+    "GeoJSON": ("geojson", "application/geo+json"),
+    "GeoPackage": ("gpkg", "application/geopackage+sqlite3"),
+    "CSV": ("csv", "text/csv"),
 }
 ROWS = 500
 """Rows of the table that stands for the map."""
 
 
 def download_buttons(prefix: str, release: Release) -> None:
-    """One button a format; a file is made when its button is pressed."""
-    with st.container(horizontal=True, gap="small"):  # wraps where it is narrow
-        for label, (name, mime) in FILES.items():
-            st.download_button(
-                label,
-                partial(file_bytes, release, name),
-                name,
-                mime,
-                key=f"{prefix}.{name}",
-                on_click="ignore",
-                icon=":material/download:",
-            )
+    """The files of a release of points, and what is in them."""
+    file_buttons(prefix, release, "release", dpviz.files)
     st.caption(
         "The release with its header, never the records. GeoParquet holds every node and reopens "
         "in dpviz; the others hold the leaves."
     )
 
 
-def file_bytes(release: Release, name: str) -> bytes:
-    """The file that :func:`dpviz.save` or :func:`dpviz.export` writes."""
+def file_buttons(prefix: str, release: Any, stem: str, files: Any) -> None:
+    """One button a format; a file is made when its button is pressed.
+
+    Args:
+        prefix: of the buttons' keys.
+        release: of any kind.
+        stem: of the files' names.
+        files: the module that has ``save`` and ``export`` for this kind of release.
+    """
+    with st.container(horizontal=True, gap="small"):  # wraps where it is narrow
+        for label, (ending, mime) in FORMATS.items():
+            name = f"{stem}.{ending}"
+            st.download_button(
+                label,
+                partial(_file, files.save if ending == "parquet" else files.export, release, name),
+                name,
+                mime,
+                key=f"{prefix}.{name}",
+                on_click="ignore",
+                icon=":material/download:",
+            )
+
+
+def _file(write: Callable[[Any, Path], object], release: Any, name: str) -> bytes:
     with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
         path = Path(folder) / name
-        if path.suffix == ".parquet":
-            save(release, path)
-        else:
-            export(release, path)
+        write(release, path)
         return path.read_bytes()
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
-from functools import partial
-from pathlib import Path
-
 import numpy as np
 import streamlit as st
 
-from dpviz.network.files import export, save
+import dpviz.network.files
 from dpviz.network.paths import Paths
 from dpviz.network.query import path_variance
 from dpviz.network.release import RoadRelease
 from dpviz.render.roads import NOISE_SDS
+from dpviz.ui.downloads import file_buttons
 from dpviz.ui.road_plan import Plan
 from dpviz.ui.text import plain
 
@@ -75,18 +72,7 @@ def release_facts(prefix: str, releases: list[RoadRelease], plan: Plan, workload
                 height=220,
             )
     with st.expander("Download this release", icon=":material/download:"):
-        for label, name in (
-            ("GeoParquet", "roads.parquet"),
-            ("GeoJSON", "roads.geojson"),
-            ("CSV", "roads.csv"),
-        ):
-            st.download_button(
-                label,
-                partial(_file, release, name),
-                name,
-                key=f"{prefix}.{name}",
-                on_click="ignore",
-            )
+        file_buttons(prefix, release, "roads", dpviz.network.files)
     with st.expander("The map as a table", icon=":material/table:"):
         order = np.argsort(-release.count)[:1_000]
         ends = release.graph.node_id[release.graph.ends[order]]
@@ -102,13 +88,3 @@ def release_facts(prefix: str, releases: list[RoadRelease], plan: Plan, workload
             width="stretch",
         )
         st.caption("The 1,000 streets with the largest noisy counts; the download has all.")
-
-
-def _file(release: RoadRelease, name: str) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
-        path = Path(folder) / name
-        if path.suffix == ".parquet":
-            save(release, path)
-        else:
-            export(release, path)
-        return path.read_bytes()

@@ -14,6 +14,7 @@ from dpviz.datasets import dataset
 from dpviz.evaluation.experiments import Plan, Row, run
 from dpviz.evaluation.figures.report import Statement, write_figure, write_page, write_rows
 from dpviz.evaluation.plots import error_figure
+from dpviz.evaluation.results import mean_error
 from dpviz.evaluation.workloads import workload
 from dpviz.progress import Progress
 
@@ -110,15 +111,7 @@ def compare(name: str, rows: list[Row], axes: tuple[int, ...]) -> list[Statement
 
 
 def _mean(rows: list[Row], method: str, epsilon: float, size: str) -> float:
-    return float(
-        np.mean(
-            [
-                row.mean_relative_error
-                for row in rows
-                if (row.method, row.epsilon, row.size) == (method, epsilon, size)
-            ]
-        )
-    )
+    return mean_error(rows, "mean_relative_error", method, epsilon, size)
 
 
 def _part(progress: Progress | None, at: int) -> Progress | None:

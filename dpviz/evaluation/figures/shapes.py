@@ -14,6 +14,7 @@ import numpy as np
 from dpviz.build import load
 from dpviz.domain import Domain
 from dpviz.evaluation.experiments import Plan, Row, run
+from dpviz.evaluation.results import mean_error
 from dpviz.evaluation.truth import nonempty
 from dpviz.evaluation.workloads import Workload, workload
 from dpviz.progress import Progress
@@ -67,15 +68,7 @@ def measured(
 
 def median_error(rows: Iterable[Row], method: str, epsilon: float, shape: str) -> float:
     """Median relative error over the queries, mean over the repetitions."""
-    return float(
-        np.mean(
-            [
-                row.median_relative_error
-                for row in rows
-                if (row.method, row.epsilon, row.size) == (method, epsilon, shape)
-            ]
-        )
-    )
+    return mean_error(rows, "median_relative_error", method, epsilon, shape)
 
 
 def geometric_mean(values: Iterable[float]) -> float:
