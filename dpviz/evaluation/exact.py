@@ -58,7 +58,7 @@ OFFSETS = (-8, -4, -2, -1, 0, 1, 2, 4)
 """Counts tried on the record's path, less the threshold, in noise scales."""
 
 
-def shared_threshold_loss(structure: SharedThreshold, offsets: tuple[int, ...] = OFFSETS) -> float:
+def shared_threshold_loss(structure: SharedThreshold) -> float:
     """Loss of the worst event tried against bits that share a noisy threshold.
 
     J. Zhang, X. Xiao, X. Xie: PrivTree. SIGMOD 2016, lemma 5.1. All records of one child of the
@@ -68,11 +68,12 @@ def shared_threshold_loss(structure: SharedThreshold, offsets: tuple[int, ...] =
     the sum grows like k / scale.
     """
     scale, threshold = structure.scale, structure.threshold
-    counts = [max(0, round(threshold + offset * scale)) for offset in offsets]
+    counts = [max(0, round(threshold + offset * scale)) for offset in OFFSETS]
     levels = [level for level in PIN_LEVELS if level < structure.depth]
+    likely = _Threshold(structure)
     return max(
         (
-            _pinned_loss(structure, count, pin, level)
+            _pinned_loss(likely, count, pin, level)
             for level in levels
             for count in counts
             for pin in counts
@@ -81,37 +82,68 @@ def shared_threshold_loss(structure: SharedThreshold, offsets: tuple[int, ...] =
     )
 
 
-def _pinned_loss(structure: SharedThreshold, count: int, pin: int, level: int) -> float:
+def _pinned_loss(likely: _Threshold, count: int, pin: int, level: int) -> float:
     """|log ratio| of the event's probability with one record more on the path and without."""
-    fanout, depth = structure.fanout, structure.depth
+    fanout, depth = likely.structure.fanout, likely.structure.depth
     # Of the other children of the root: (nodes, their exact count, whether they split).
-    others = [
-        ((fanout - 1) * fanout ** (at - 1), pin * fanout ** (level - at), at < level)
-        for at in range(1, level + 1)
-    ]
+    others = likely.bits(
+        [
+            ((fanout - 1) * fanout ** (at - 1), pin * fanout ** (level - at), at < level)
+            for at in range(1, level + 1)
+        ]
+    )
     total = count + (fanout - 1) * pin * fanout ** (level - 1)
 
     def log_probability(more: int) -> float:
         path = [(1, total + more, True), (depth - 1, count + more, True)]
-        return _log_outcome(structure, path + others)
+        return likely.log_outcome(path, others)
 
     return abs(log_probability(1) - log_probability(0))
 
 
-def _log_outcome(structure: SharedThreshold, nodes: list[tuple[int, int, bool]]) -> float:
-    """Log probability that every node splits or stops as said, up to a constant.
+class _Threshold:
+    """The noisy threshold, integrated out on a grid of its Laplace noise.
 
-    The threshold is integrated out on a grid of its noise.
+    What the bits have in common from event to event is calculated once.
     """
-    from scipy.special import logsumexp
-    from scipy.stats import laplace
 
-    noise = np.linspace(-60.0, 60.0, 12_001)  # in scales: what is beyond weighs under e^-60
-    logs = laplace.logpdf(noise)
-    for times, count, splits in nodes:
-        distance = noise + (structure.threshold - count) / structure.scale
-        logs += times * (laplace.logsf(distance) if splits else laplace.logcdf(distance))
-    return float(logsumexp(logs))
+    STEP = 0.01
+    NOISE = np.linspace(-60.0, 60.0, 12_001)  # in scales: what is beyond weighs under e^-60
+
+    def __init__(self, structure: SharedThreshold) -> None:
+        self.structure = structure
+        self._bits: dict[tuple[int, bool], Float] = {}
+
+    def log_outcome(self, nodes: list[tuple[int, int, bool]], given: Float | float = 0.0) -> float:
+        """Log probability that nodes (how many, exact count, whether they split) decide so.
+
+        Args:
+            nodes: besides those in ``given``.
+            given: log probabilities of other nodes at each value of the threshold.
+        """
+        logs = self.bits(nodes) + given - np.abs(self.NOISE)
+        most = logs.max()
+        return float(most + np.log(np.exp(logs - most).sum() * self.STEP / 2))
+
+    def bits(self, nodes: list[tuple[int, int, bool]]) -> Float:
+        """Log probability of the nodes' bits at each value of the threshold."""
+        logs = np.zeros(len(self.NOISE))
+        for times, count, splits in nodes:
+            logs += times * self._bit(count, splits)
+        return logs
+
+    def _bit(self, count: int, splits: bool) -> Float:
+        """Of one node's bit: the noise of its count, in scales, is above a distance or is not."""
+        if (count, splits) not in self._bits:
+            distance = self.NOISE + (self.structure.threshold - count) / self.structure.scale
+            self._bits[count, splits] = _log_above(distance if splits else -distance)
+        return self._bits[count, splits]
+
+
+def _log_above(x: Float) -> Float:
+    """Log probability that a Laplace number of scale 1 is above x."""
+    tail = np.log1p(-0.5 * np.exp(-np.abs(x)))
+    return np.asarray(np.where(x > 0, -x - np.log(2), tail))
 
 
 def _difference(logs: Float) -> Float:

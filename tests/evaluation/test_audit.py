@@ -21,7 +21,7 @@ from dpviz.errors import ParameterError
 from dpviz.evaluation.audit import audit, tiny
 from dpviz.evaluation.audits import page, settings
 from dpviz.evaluation.events import clopper_pearson, epsilon_bound, feature_names, features
-from dpviz.evaluation.exact import _log_outcome, chain_losses, shared_threshold_loss
+from dpviz.evaluation.exact import _Threshold, chain_losses, shared_threshold_loss
 from dpviz.evaluation.neighbours import neighbours
 from dpviz.methods import METHODS, method
 from dpviz.methods.base import Method, SharedThreshold, Structure, knob
@@ -179,8 +179,7 @@ def test_the_quadrature_over_the_threshold_agrees_with_draws():
     hits = np.ones(draws, dtype=bool)
     for _, count, splits in nodes:
         hits &= (count + random.laplace(0, 3.0, draws) > threshold) == splits
-    step = 120 / 12_000
-    exact = step * math.exp(_log_outcome(structure, nodes))
+    exact = math.exp(_Threshold(structure).log_outcome(nodes))
     assert abs(hits.mean() - exact) < 6 * math.sqrt(exact * (1 - exact) / draws)
 
 

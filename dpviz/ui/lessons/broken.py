@@ -9,9 +9,8 @@ import streamlit as st
 
 from dpviz.build import build, from_points
 from dpviz.evaluation.audit import Audit, audit, tiny
-from dpviz.evaluation.exact import shared_threshold_loss, structure_loss
+from dpviz.evaluation.exact import structure_loss
 from dpviz.methods import method
-from dpviz.methods.base import SharedThreshold
 from dpviz.release import Release
 from dpviz.render import Camera, Scene, cells, scale_ends
 from dpviz.render.basemap import outlines, river
@@ -34,7 +33,6 @@ SOURCE = (
 )
 EXACT_SPLITS, SHARED_THRESHOLD, SOUND = "inln_dpsd", "binary_svt_tree", "privtree"
 LEVELS = (2, 4, 6, 8, 10)
-TRIED = (0, 4)
 GUESSES, TRIALS = 20, 400
 
 
@@ -159,9 +157,6 @@ def _audited(epsilon: float) -> Audit:
 @st.cache_data(max_entries=64, show_spinner="Calculating losses …")
 def _loss(name: str, epsilon: float, levels: int, data: str) -> float:
     chosen, domain = method(name, max_depth=levels), built_in(data).domain
-    splits = chosen.structure(epsilon, domain.dims)
-    if isinstance(splits, SharedThreshold):
-        return shared_threshold_loss(splits, TRIED)  # a few of the events, for speed
     return structure_loss(chosen, epsilon, domain) or 0.0
 
 
