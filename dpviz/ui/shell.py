@@ -22,6 +22,22 @@ STYLE = """<style>
 [data-testid="stMarkdownContainer"] td + td {overflow-wrap: anywhere;}
 .katex-display {overflow: visible !important;}
 button[kind="primary"], button[kind="primaryFormSubmit"] {color: light-dark(#fff, #0f1317);}
+.st-key-learn-do [data-testid="stAlertContainer"] {padding: 0.6rem 1rem;}
+.st-key-learn-take [data-testid="stAlertContainer"] {padding: 0.6rem 1rem;}
+[class*="st-key-learn"] .katex-display {margin: 0.4rem 0;}
+@media (max-width: 640px) {
+  [class*="-headline"] {flex-wrap: nowrap;}
+  [class*="-headline"] button kbd {display: none;}
+  [class*="-headline"] button p {position: absolute; width: 1px; height: 1px; overflow: hidden;}
+  [class*="-tour-box"] {padding: 0.5rem 0.75rem; gap: 0.25rem;}
+  [class*="-tour-steps"] {gap: 0.1rem;}
+  [class*="-tour-box"] p {font-size: 0.875rem; line-height: 1.4;}
+  .st-key-learn-body [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"]) {
+    flex-direction: column; flex-wrap: nowrap; gap: 1rem;}
+  .st-key-learn-body [data-testid="stColumn"],
+  .st-key-learn-body [data-testid="stColumn"] > [data-testid="stVerticalBlock"] {display: contents;}
+  .st-key-learn-body [data-testid="stLayoutWrapper"]:has(> [class*="-aside"]) {order: 1;}
+}
 </style>"""
 
 

@@ -31,8 +31,8 @@ def tour(prefix: str) -> None:
             args=(key, True),
         )
         return
-    with st.container(border=True):
-        with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(border=True, key=f"{key}.box"):
+        with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.headline"):
             st.markdown(f"**{TITLE}**", width="stretch")
             st.button(
                 "Close",
@@ -42,7 +42,7 @@ def tour(prefix: str) -> None:
                 on_click=_show,
                 args=(key, False),
             )
-        with st.container(horizontal=True, gap="small"):
+        with st.container(horizontal=True, gap="small", key=f"{key}.steps"):
             for icon, what in STEPS:
                 st.markdown(f"{icon} {what}", width="content")
 

@@ -8,13 +8,13 @@ import numpy as np
 import streamlit as st
 
 from dpviz.build import build, from_points
-from dpviz.evaluation.audit import Audit, audit, tiny
+from dpviz.evaluation.audit import FINAL, Audit, audit, tiny
 from dpviz.evaluation.exact import structure_loss
 from dpviz.methods import method
 from dpviz.release import Release
 from dpviz.render import Camera, Scene, cells, scale_ends
 from dpviz.render.basemap import outlines, river
-from dpviz.ui.lessons.parts import BLUE, GREY, HEIGHT, ORANGE, Room, axis, named
+from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, Room, axis, named
 from dpviz.ui.map import map_view
 from dpviz.ui.source_form import built_in
 
@@ -34,36 +34,35 @@ SOURCE = (
 EXACT_SPLITS, SHARED_THRESHOLD, SOUND = "inln_dpsd", "binary_svt_tree", "privtree"
 LEVELS = (2, 4, 6, 8, 10)
 GUESSES, TRIALS = 20, 400
+MAP_HEIGHT = 260
+"""Half a map's, because there are two topics on the screen."""
 
 
 def body(room: Room) -> None:
     """See the page."""
     left, right = st.columns([6, 5], gap="medium")
-    with left:
+    with right:
         people = int(st.slider("People at one place", 90, 110, 100, key=f"{room.key}.people"))
         releases = _pair(room.data, people, room.epsilon, room.seed)
+    with left:
         _maps(room, people, releases)
         room.reroll("Publish both again")
     with right:
-        _attack(room, people, releases)
-    st.divider()
+        _attack(room, people)
     left, right = st.columns([6, 5], gap="medium")
     with left:
         _losses(room)
     with right:
         st.markdown(
             f"**{method(SHARED_THRESHOLD).title}.** All its nodes are compared with one noisy "
-            "threshold. Nodes that do not split tell where the threshold lies; then every level of "
-            "one path tells a little more about the same record, and the losses add up. The claim "
-            "was ε whatever the depth."
-        )
-        st.markdown(
-            "PrivTree draws noise at every node *and* takes a constant off the count per level: "
-            "its loss, calculated the same way, stays below its half of ε at any depth."
+            "threshold. Nodes that do not split tell where it lies; then every level of one path "
+            "tells a little more about the same record, and the losses add up. PrivTree draws "
+            "noise at every node and takes a constant off the count per level: its loss stays "
+            "below what was paid at any depth."
         )
         st.caption(
-            "Loss: the log ratio of one event's probability with and without a record, exact. For "
-            "the binary SVT of the worst event tried, for PrivTree of the worst there is."
+            "Loss: the log ratio of one event's probability with and without a record. For the "
+            "binary SVT of the worst event tried, for PrivTree of the worst there is."
         )
 
 
@@ -86,7 +85,7 @@ def _pair(data: str, people: int, epsilon: float, seed: int) -> tuple[Release, R
 
 def _maps(room: Room, people: int, releases: tuple[Release, Release]) -> None:
     ends = scale_ends(*releases)
-    labels = [f"{people} people", f"{people + 1} people"]
+    labels = [f"{people + more} people: {_cells(each)}" for more, each in enumerate(releases)]
     sides = zip(releases, ("left", "right"), labels, strict=True)
     map_view(
         Scene(
@@ -105,14 +104,18 @@ def _maps(room: Room, people: int, releases: tuple[Release, Release]) -> None:
             description=f"{method(EXACT_SPLITS).title} on {labels[0]} and on {labels[1]}",
         ),
         key=room.map_key,
-        height=HEIGHT - 60,
+        height=MAP_HEIGHT,
         tiles=False,
     )
 
 
-def _attack(room: Room, people: int, releases: tuple[Release, Release]) -> None:
+def _cells(release: Release) -> str:
+    leaves = int(release.nodes.leaf.sum())
+    return "1 cell" if leaves == 1 else f"{leaves:,} cells"
+
+
+def _attack(room: Room, people: int) -> None:
     """Count nodes, guess, be right."""
-    first, second = (len(each.nodes) for each in releases)
     right = sum(
         len(fewer.nodes) == 1 and len(more.nodes) > 1
         for fewer, more in (
@@ -121,31 +124,23 @@ def _attack(room: Room, people: int, releases: tuple[Release, Release]) -> None:
     )
     st.markdown(
         f"**{method(EXACT_SPLITS).title}.** It splits a cell iff its *exact* count is above 100, "
-        "and puts noise on the leaves only. The attack does not look at a single count:"
+        "with noise on the leaves only. The attack just counts the cells."
     )
-    with st.container(horizontal=True, gap="large"):
-        st.metric(f"Cells, {people} people", f"{first:,}", width="content")
-        st.metric(f"Cells, {people + 1} people", f"{second:,}", width="content")
     if right == GUESSES:
         st.markdown(
             f":red-badge[:material/warning: Told apart {right} times of {GUESSES}] One cell: "
-            f"{people} people. Many: {people + 1}. The ratio of probabilities is 1 ÷ 0, whatever ε "
-            "is."
+            f"{people} people. Many: {people + 1}. The ratio is 1 ÷ 0, whatever ε is."
         )
     else:
         st.markdown(f"Told apart {right} times of {GUESSES}: try another number of people.")
     found = _audited(room.epsilon)
     more, fewer = found.probabilities
     st.markdown(
-        f"The project's audit, at a claim of ε = {room.epsilon:g}, with {TRIALS} runs on each of "
-        f"two neighbours: an event seen in **{more:.0%}** of the runs of one and **{fewer:.0%}** "
-        f"of the other, so that ε is **at least {found.epsilon_lower_bound:.2f}** with "
+        f"The project's audit, at a claim of ε = {room.epsilon:g}: the event that it chose was "
+        f"seen in **{more:.0%}** of {int(FINAL * TRIALS)} fresh runs on one neighbour and in "
+        f"**{fewer:.0%}** on the other, so ε is **at least {found.epsilon_lower_bound:.2f}** with "
         f"{found.confidence:.2%} confidence. "
-        + (
-            "The claim is refuted."
-            if found.violates
-            else "That many runs cannot show more than this."
-        )
+        + ("The claim is refuted." if found.violates else "So few runs cannot show more.")
     )
 
 
@@ -182,11 +177,13 @@ def _losses(room: Room) -> None:
         {
             "mark": {"type": "line", "point": True},
             "encoding": {
-                "x": axis("levels", "Levels of the tree", axis={"values": list(LEVELS)}),
+                "x": axis(
+                    "levels", "Levels below the root", axis={"values": list(LEVELS), "grid": False}
+                ),
                 "y": y,
                 "color": named("tree", {titles[SHARED_THRESHOLD]: ORANGE, titles[SOUND]: BLUE}),
             },
         },
     ]
     caption = f"Loss against the depth of the tree (dashed: the {claim:g} that was paid)"
-    room.chart(caption, rows, {"layer": layers}, 260)
+    room.chart(caption, rows, {"layer": layers}, 190)

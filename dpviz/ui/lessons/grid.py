@@ -66,7 +66,7 @@ def _parts(data: str, epsilon: float, seed: int) -> dict[int, Parts]:
 
 
 def _chart(room: Room, parts: dict[int, Parts], side: int) -> None:
-    names = {"noise": BLUE, "uniformity": ORANGE, "together": GREY, "measured": GREY}
+    names = {"noise": BLUE, "uniformity": ORANGE, "together": GREY}
     rows: list[dict[str, Any]] = [
         {"cells per side": m, "error": round(value, 2), "part": name}
         for m, each in parts.items()
@@ -83,7 +83,12 @@ def _chart(room: Room, parts: dict[int, Parts], side: int) -> None:
         scale={"type": "log", "base": 2, "nice": False},
         axis={"values": list(SIDES), "grid": False},
     )
-    y = axis("error", "Error (records)", scale={"type": "log", "nice": False})
+    y = axis(
+        "error",
+        "Error (records)",
+        scale={"type": "log", "nice": False},
+        axis={"values": [10.0**power for power in range(-3, 7)], "format": "~g"},
+    )
     encoding = {"x": x, "y": y, "color": named("part", names)}
     layers = [
         {
@@ -98,8 +103,8 @@ def _chart(room: Room, parts: dict[int, Parts], side: int) -> None:
         },
         {
             "transform": [{"filter": "datum.part == 'measured'"}],
-            "mark": {"type": "point", "filled": True, "size": 60},
-            "encoding": encoding,
+            "mark": {"type": "point", "filled": True, "size": 60, "color": GREY},
+            "encoding": {"x": x, "y": y},
         },
     ]
-    room.chart("Error against the size of the cells", rows, {"layer": layers}, 260)
+    room.chart("Error against the size of the cells (dots: measured)", rows, {"layer": layers}, 260)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import streamlit as st
 
 from dpviz.evaluation.lesson import METRES, Spot, lone_record, records
 from dpviz.render import Mark, boxes, points, rounded
-from dpviz.ui.lessons.parts import BLUE, ORANGE, Rect, Room, axis, named
+from dpviz.ui.lessons.parts import BLUE, ORANGE, PERSON, Rect, Room, axis, named
 from dpviz.ui.source_form import built_in
 
 TITLE, ORDER = "What leaks", 1
@@ -15,12 +17,12 @@ DO = (
     "private release."
 )
 TAKEAWAY = (
-    "Counts without names are still personal data: the difference of two exact counts is one "
-    "person, and with noise on every answer that difference means nothing."
+    "Counts without names are still personal data: two exact counts can differ by one person, and "
+    "a private release is about as likely with that person in the data as without."
 )
 SOURCE = (
-    "Differencing attacks on counts: I. Dinur, K. Nissim, Revealing Information while Preserving "
-    "Privacy, PODS 2003."
+    "Differencing attacks on counts: D. Denning, P. Denning, M. Schwartz, The Tracker: A Threat to "
+    "Statistical Database Security, ACM TODS 1979."
 )
 METHOD = "privtree"
 
@@ -60,6 +62,12 @@ def body(room: Room) -> None:
                 description="A rectangle of 200 metres among the people of a quarter",
             )
         )
+        with room.aside():
+            st.caption(
+                "The cells of a private release, and the same square."
+                if private
+                else "A square of 200 metres. Dots: people, whom the exact counts are about."
+            )
     with right:
         now, then = spot.counts[metres], spot.counts[max(metres - 1, 0)]
         if private:
@@ -67,26 +75,31 @@ def body(room: Room) -> None:
             shown = rounded(float(answers.count[metres]), half)
             st.metric("Private answer", f"{shown} ± {rounded(half, half)}")
             st.markdown(
-                "The noise is many times larger than one person, so a step of one metre changes "
-                "nothing that anybody could read as a person."
+                "A release knows cells, not people: a step of one metre adds a strip of their "
+                "area, whoever stands in it. And it would be about as likely had that person not "
+                f"been there: by a factor of at most $e^{{\\varepsilon}}$ = "
+                f"{math.exp(room.epsilon):.3g}."
             )
         else:
             st.metric("Exact count", f"{now:,}", delta=now - then if metres else None)
             if metres == spot.found:
                 st.markdown(
-                    f":red-badge[:material/person_alert: One person found] The strip that was "
-                    f"added is one metre wide. Two counts without a name, {then} and {now}, say "
-                    "that somebody is in it: with a second cut from north to south, on one square "
-                    "metre."
+                    ":red-badge[:material/person_alert: One person found] The strip that was added "
+                    f"is one metre wide, and two counts without a name, {then} and {now}, say that "
+                    "somebody is in it. A move to the north finds the square metre."
                 )
             else:
-                st.markdown("No change so far." if now == spot.counts[0] else "One more than at 0.")
-        _chart(room, spot, answers.count.tolist())
+                st.markdown(
+                    "No change so far: move on."
+                    if now == spot.counts[0]
+                    else f"One more than at the start, since the step to {spot.found} metres."
+                )
+        _chart(room, spot, answers.count.tolist(), metres)
 
 
 def _people(room: Room, spot: Spot) -> list[Mark]:
     """The records of the neighbourhood: this is what must never be shown of sensitive data."""
-    return [points("people", records(room.handle, _around(spot)), color=(90, 100, 110), radius=4)]
+    return [points("people", records(room.handle, _around(spot)), color=PERSON, radius=4)]
 
 
 def _around(spot: Spot, metres: float = 160.0) -> Rect:
@@ -100,16 +113,24 @@ def _around(spot: Spot, metres: float = 160.0) -> Rect:
     )
 
 
-def _chart(room: Room, spot: Spot, noisy: list[float]) -> None:
+def _chart(room: Room, spot: Spot, noisy: list[float], metres: int) -> None:
+    """Both answers as far as the rectangle has come."""
     rows = [
         {"metres": at, "answer": round(float(value), 2), "from": name}
         for name, values in (("exact", spot.counts), ("private release", noisy))
-        for at, value in enumerate(values)
+        for at, value in enumerate(values[: metres + 1])
     ]
+    ends = (*spot.counts, *noisy)
+    span = [math.floor(min(ends)) - 1, math.ceil(max(ends)) + 1]
     colours = {"exact": ORANGE, "private release": BLUE}
     encoding = {
-        "x": axis("metres", "Metres moved", axis={"tickMinStep": 1, "grid": False}),
-        "y": axis("answer", "Count", scale={"zero": False}),
+        "x": axis(
+            "metres",
+            "Metres moved",
+            scale={"domain": [0, len(spot.counts) - 1]},
+            axis={"tickMinStep": 1, "grid": False},
+        ),
+        "y": axis("answer", "Count", scale={"domain": span}, axis={"tickMinStep": 1}),
         "color": named("from", colours),
     }
     mark = {"type": "line", "interpolate": "step", "point": True}

@@ -12,7 +12,19 @@ from dpviz.evaluation.lesson import METRES, Spot, lone_record, records, suspicio
 from dpviz.evaluation.truth import exact_counts
 from dpviz.lattice import Int
 from dpviz.render import boxes, points
-from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, WITH, WITHOUT, Rect, Room, axis, named
+from dpviz.ui.lessons.parts import (
+    BLUE,
+    GREY,
+    ORANGE,
+    PERSON,
+    WITH,
+    WITHOUT,
+    Rect,
+    Room,
+    axis,
+    named,
+    ratio_axis,
+)
 from dpviz.ui.source_form import built_in
 
 TITLE, ORDER = "One person more", 7
@@ -28,7 +40,6 @@ SOURCE = (
     "Neighbouring data sets and composition: C. Dwork, F. McSherry, K. Nissim, A. Smith, TCC 2006; "
     "C. Dwork, A. Roth, The Algorithmic Foundations of Differential Privacy, 2014, §3.5."
 )
-METHOD = "privtree"
 ATTACKERS = 20_000
 ENOUGH = 50
 """Attackers that must have seen an outcome in both worlds before its ratio is shown."""
@@ -54,32 +65,30 @@ def body(room: Room) -> None:
     with left:
         marks = [
             boxes("square", [spot.rect], color=(213, 94, 0), width=3),
-            points("people", people, color=(120, 130, 140), radius=6, pickable=True),
-            points("edit", [at], color=(0, 114, 178) if removed else (213, 94, 0), radius=9),
+            points("people", people, color=PERSON, radius=6, pickable=True),
+            points("edit", [at], color=(42, 128, 196) if removed else (213, 94, 0), radius=9),
         ]
         room.show_pick(
             room.scene(
                 *marks,
-                release=room.release(METHOD),
-                legend=None,
                 camera=around,
                 picks=True,
                 description="The people around one square of 200 metres",
             ),
             clicked,
         )
-        st.markdown(
-            "The neighbouring data set has **one record "
-            + ("less** (the blue disc)." if removed else "more** (the orange disc).")
-        )
         room.reroll()
+        with room.aside():
+            st.caption("The square is 200 metres wide; the grey discs are people.")
     exact = int(exact_counts(room.handle, spot.rect)[0])
     inside = _holds(spot.rect, at)
     with right:
         releases = int(st.slider("Releases of the same data", 1, 10, 1, key=f"{room.key}.releases"))
+        disc = "less** (the blue disc)" if removed else "more** (the orange disc)"
         st.markdown(
-            f"Exact count of the square: **{exact}**, in the neighbour **"
-            f"{exact + inside * (-1 if removed else 1)}** (public data)."
+            f"The neighbouring data set has **one record {disc}. Exact count of the square: "
+            f"**{exact}**, in the neighbour **{exact + inside * (-1 if removed else 1)}** "
+            "(public data)."
         )
         if not inside:
             st.info(
@@ -118,7 +127,7 @@ def _chart(room: Room, seen: tuple[Int, Int], releases: int) -> None:
         "color": named("world", {WITHOUT: BLUE, WITH: ORANGE}),
     }
     caption = f"What {ATTACKERS:,} attackers see in each world"
-    room.chart(caption, rows, {"mark": "bar", "encoding": encoding}, 220)
+    room.chart(caption, rows, {"mark": "bar", "encoding": encoding}, 190)
 
 
 def _verdict(room: Room, seen: tuple[Int, Int], releases: int) -> None:
@@ -139,8 +148,13 @@ def _verdict(room: Room, seen: tuple[Int, Int], releases: int) -> None:
     sure = limit / (1 + limit)
     if rows:
         encoding = {
-            "x": axis("answers above", "Answers above", axis={"tickMinStep": 1, "format": "d"}),
-            "y": axis("ratio", "With ÷ without", scale={"type": "log", "nice": False}),
+            "x": axis(
+                "answers above",
+                "Answers above the smaller count",
+                scale={"domain": [0, releases], "padding": 8},
+                axis={"tickMinStep": 1, "format": "d", "grid": False},
+            ),
+            "y": ratio_axis("ratio", 1 / limit, limit, [row["ratio"] for row in rows]),
         }
         layers = [
             {
@@ -153,8 +167,8 @@ def _verdict(room: Room, seen: tuple[Int, Int], releases: int) -> None:
             },
         ]
         most = max(max(row["ratio"], 1 / row["ratio"]) for row in rows)
-        caption = f"Measured ratio: up to {most:.3g}; the limit is e^(kε) = {limit:.3g}"
-        room.chart(caption, rows, {"layer": layers}, 180)
+        caption = rf"Measured ratio: up to {most:.3g}; limit $e^{{k\varepsilon}}$ = {limit:.3g}"
+        room.chart(caption, rows, {"layer": layers}, 160)
     st.markdown(
         f"Spent: {releases} × {room.epsilon:g} = **ε = {spent:g}**. An attacker who began at even "
         f"odds may become at most **{sure:.1%}** sure, whatever else they know."

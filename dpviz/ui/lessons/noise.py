@@ -9,7 +9,18 @@ import streamlit as st
 
 from dpviz.evaluation.lesson import Worlds, two_worlds
 from dpviz.evaluation.truth import exact_counts
-from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, WITH, WITHOUT, Room, axis, middle, named
+from dpviz.ui.lessons.parts import (
+    BLUE,
+    GREY,
+    ORANGE,
+    WITH,
+    WITHOUT,
+    Room,
+    axis,
+    middle,
+    named,
+    ratio_axis,
+)
 
 TITLE, ORDER = "Noise", 2
 DO = (
@@ -42,9 +53,14 @@ def body(room: Room) -> None:
             ),
             middle(room.bounds),
         )
+        room.reroll()
         count = int(exact_counts(room.handle, rect)[0])
-        st.markdown(f"Exact count of the rectangle: **{count:,}** (public data).")
-        st.latex(r"P(\text{count}+k) = \frac{1-a}{1+a}\,a^{|k|},\qquad a = e^{-\varepsilon}")
+        with room.aside():
+            st.markdown(
+                f"Exact count of the rectangle: **{count:,}** (public data). Its published count, "
+                f"for all of ε = {room.epsilon:g}, is off by k with probability"
+            )
+            st.latex(r"P(k) = \frac{1-a}{1+a}\,a^{|k|},\qquad a = e^{-\varepsilon}")
     with right:
         draws = st.select_slider(
             "Draws so far",
@@ -53,7 +69,6 @@ def body(room: Room) -> None:
             key=f"{room.key}.draws",
             format_func=lambda n: f"{n:,}",
         )
-        room.reroll()
         worlds = _worlds(count, room.epsilon, int(draws), room.seed)
         _histograms(room, worlds, int(draws))
         _ratios(room, worlds)
@@ -67,7 +82,7 @@ def _worlds(count: int, epsilon: float, draws: int, seed: int) -> Worlds:
 def _histograms(room: Room, worlds: Worlds, draws: int) -> None:
     rows = [
         {
-            "published count": int(value),
+            "published count": float(value) + (worlds.width - 1) / 2,
             "share of draws": round(float(share) / draws, 6),
             "exact probability": round(float(likely), 6),
             "world": name,
@@ -87,34 +102,39 @@ def _histograms(room: Room, worlds: Worlds, draws: int) -> None:
     )
     y = axis("share of draws", "Share of draws")
     bars = {
-        "mark": {"type": "area", "interpolate": "step", "opacity": 0.45},
+        "mark": {"type": "area", "interpolate": "step", "opacity": 0.4},
         "encoding": {"x": x, "y": {**y, "stack": None}, "color": colour},
     }
     line = {
         "mark": {"type": "line", "interpolate": "step", "strokeWidth": 1.5},
         "encoding": {"x": x, "y": {**y, "field": "exact probability"}, "color": colour},
     }
-    room.chart(f"{draws:,} draws in each world (lines: exact)", rows, {"layer": [bars, line]}, 240)
+    wide = f", in bins of {worlds.width}" if worlds.width > 1 else ""
+    caption = f"{draws:,} draws in each world{wide} (lines: exact)"
+    room.chart(caption, rows, {"layer": [bars, line]}, 215)
 
 
 def _ratios(room: Room, worlds: Worlds) -> None:
     enough = np.minimum(worlds.without, worlds.with_one) >= ENOUGH
     ratio = worlds.with_one[enough] / worlds.without[enough]
     rows = [
-        {"published count": int(value), "ratio": round(float(each), 4)}
+        {
+            "published count": float(value) + (worlds.width - 1) / 2,
+            "ratio": round(float(each), 4),
+        }
         for value, each in zip(worlds.value[enough], ratio, strict=True)
     ]
     if not rows:
-        st.caption(f"A ratio needs {ENOUGH} draws in a bin of both histograms: draw more.")
+        st.info(f"A ratio needs {ENOUGH} draws in a bin of both histograms: draw more.")
         return
     low, high = math.exp(-room.epsilon), math.exp(room.epsilon)
     x = axis(
         "published count",
         "Published count",
         axis={"grid": False, "tickMinStep": 1, "format": ",d"},
-        scale={"zero": False},
+        scale={"zero": False, "padding": 8},
     )
-    y = axis("ratio", "With ÷ without", scale={"type": "log", "nice": False, "zero": False})
+    y = ratio_axis("ratio", low, high, [row["ratio"] for row in rows])
     limits = [
         {"ratio": low, "limit": f"e^−ε = {low:.3g}"},
         {"ratio": high, "limit": f"e^ε = {high:.3g}"},
@@ -131,4 +151,4 @@ def _ratios(room: Room, worlds: Worlds) -> None:
         },
     ]
     caption = f"The ratio stays between 1/{high:.3g} and {high:.3g}, but for luck"
-    room.chart(caption, rows, {"layer": layers}, 190)
+    room.chart(caption, rows, {"layer": layers}, 170)

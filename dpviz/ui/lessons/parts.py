@@ -19,7 +19,25 @@ from dpviz.ui.map.component import events
 from dpviz.ui.source_form import built_in
 
 HEIGHT = 400
-BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#8a8f98"
+BLUE, ORANGE, GREY = "#2a80c4", "#d55e00", "#8a8f98"
+"""Of charts: told apart by the colour-blind, and 3:1 or more on a light and a dark page."""
+
+LOOK: dict[str, Any] = {
+    "padding": {"bottom": 4},
+    "config": {
+        "point": {"opacity": 1},
+        "axis": {"titlePadding": 6},
+        "legend": {"offset": 6, "padding": 0, "rowPadding": 4},
+    },
+}
+"""Of every chart: little air around it, so that a chapter fits one screen."""
+
+PERSON = (120, 130, 140)
+"""Of a record on the map, light or dark."""
+
+ROOM = 1.1
+"""What a ratio's axis has beyond its limits."""
+
 WITHOUT, WITH = "without the record", "with the record"
 Rect = tuple[float, float, float, float]
 
@@ -124,9 +142,14 @@ class Room:
         height: int = 230,
     ) -> None:
         """A Vega-Lite chart under its caption, and its rows for the page's tables."""
-        st.markdown(f"**{caption}**")
-        st.vega_lite_chart(list(rows), spec, width="stretch", height=height)
+        with st.container(gap="xsmall"):
+            st.markdown(f"**{caption}**")
+            st.vega_lite_chart(list(rows), {**LOOK, **spec}, width="stretch", height=height)
         self.tables[caption] = rows
+
+    def aside(self) -> Any:
+        """A place for words below the map; on a phone they come last, the controls before them."""
+        return st.container(key=f"{self.key}.aside")
 
     def reroll(self, label: str = "Roll the noise again") -> None:
         """A button that draws everything on the page anew."""
@@ -159,6 +182,17 @@ def axis(name: str, title: str, **more: Any) -> dict[str, Any]:
     """A quantitative channel; ``scale`` and ``axis`` are merged in."""
     look = {"title": title, "gridOpacity": 0.35, **more.pop("axis", {})}
     return {"field": name, "type": "quantitative", "axis": look, **more}
+
+
+def ratio_axis(name: str, low: float, high: float, seen: Sequence[float]) -> dict[str, Any]:
+    """A logarithmic channel of ratios that names its limits, with all that was seen in sight."""
+    ends = [min(low, *seen) / ROOM, max(high, *seen) * ROOM]
+    return axis(
+        name,
+        "With ÷ without",
+        scale={"type": "log", "nice": False, "zero": False, "domain": ends},
+        axis={"values": [low, 1.0, high], "format": ".3~g"},
+    )
 
 
 def named(name: str, colours: Mapping[str, str], **more: Any) -> dict[str, Any]:

@@ -30,6 +30,9 @@ METHOD = "privtree"
 HEAP = 8
 """Depth at which the heap of the worst case may stop."""
 
+TICKS = [*(-(10**power) for power in range(6, 0, -1)), 0, *(10**power for power in range(1, 7))]
+"""Of a count's axis, evenly spaced where counts are large."""
+
 START = (14.5477, -23.9714)
 
 
@@ -40,9 +43,11 @@ def body(room: Room) -> None:
     found = steps(path, room.epsilon)
     left, right = st.columns([5, 6], gap="medium")
     with right:
-        at = _slider(room, len(found) - 1)
-        other = st.select_slider(
-            "Replay the same random bits at ε′",
+        step, replayed = st.columns(2)
+        with step:
+            at = _slider(room, len(found) - 1)
+        other = replayed.select_slider(
+            "Same random bits at ε′",
             EPSILONS,
             value=0.1,
             key=f"{room.key}.other",
@@ -53,14 +58,15 @@ def body(room: Room) -> None:
     with left:
         _map(room, path, at)
         room.reroll()
-        st.latex(r"\max(\theta-\delta,\; c - i\,\delta) + \mathrm{Lap}(\lambda) > \theta")
-        st.caption(
-            "Split a cell of exact count c at depth i iff this holds; θ = 0, δ = λ ln 4, "
-            "λ = (7/3)/(ε/2). Only the split is published: neither c, nor the bias, nor the noise. "
-            "The other half of ε pays for the counts of the leaves."
-        )
+        with room.aside():
+            st.latex(r"\max(\theta-\delta,\; c - i\,\delta) + \mathrm{Lap}(\lambda) > \theta")
+            st.caption(
+                "Split a cell of exact count c at depth i iff this holds; θ = 0, δ = λ ln 4, "
+                "λ = (7/3)/(ε/2). Only the split is published: neither c, nor the bias, nor the "
+                "noise. The other half of ε pays for the counts of the leaves."
+            )
     with right:
-        _levels(room, found, replay, float(other))
+        _levels(room, found, replay, float(other), at)
         _losses(room)
 
 
@@ -128,7 +134,7 @@ def _map(room: Room, path: Path, at: int) -> None:
     )
 
 
-def _levels(room: Room, found: list[Step], replay: list[Step], other: float) -> None:
+def _levels(room: Room, found: list[Step], replay: list[Step], other: float, at: int) -> None:
     here, there = f"ε = {room.epsilon:g}", f"ε′ = {other:g}, same bits"
     rows: list[dict[str, Any]] = [
         {
@@ -143,12 +149,17 @@ def _levels(room: Room, found: list[Step], replay: list[Step], other: float) -> 
         for name, run in ((here, found), (there, replay))
         for step in run
     ]
-    x = axis("depth", "Depth", axis={"tickMinStep": 1, "grid": False, "format": "d"})
+    x = axis(
+        "depth",
+        "Depth",
+        scale={"padding": 6},
+        axis={"tickMinStep": 1, "grid": False, "format": "d"},
+    )
     y = axis(
         "biased + noise",
         "Biased count + noise",
         scale={"type": "symlog", "constant": 10, "nice": False},
-        axis={"tickCount": 5, "format": "~s"},
+        axis={"values": TICKS, "labelExpr": "format(datum.value, '~s')"},
     )
     encoding = {
         "x": x,
@@ -168,6 +179,11 @@ def _levels(room: Room, found: list[Step], replay: list[Step], other: float) -> 
             "encoding": {"y": y},
         },
         {
+            "data": {"values": [{"depth": at}]},
+            "mark": {"type": "rule", "color": ORANGE, "opacity": 0.25, "strokeWidth": 12},
+            "encoding": {"x": x},
+        },
+        {
             "mark": {"type": "line"},
             "encoding": {name: encoding[name] for name in ("x", "y", "color")},
         },
@@ -175,7 +191,10 @@ def _levels(room: Room, found: list[Step], replay: list[Step], other: float) -> 
     ]
     depths = f"{len(found) - 1} here, {len(replay) - 1} at ε′"
     room.chart(
-        f"Decisions down the path (squares: leaves at depth {depths})", rows, {"layer": layers}
+        f"Decisions down the path (squares: leaves at depth {depths})",
+        rows,
+        {"layer": layers},
+        210,
     )
 
 
@@ -187,13 +206,12 @@ def _losses(room: Room) -> None:
         "y": axis("loss", "Log ratio", axis={"tickCount": 3}),
     }
     caption = (
-        f"Why depth costs nothing: one record of a heap changes {sum(losses):.3f} in all, "
-        f"at most ε/2 = {0.5 * room.epsilon:g}"
+        f"Why depth costs nothing: {sum(losses):.3g} in all, at most ε/2 = {0.5 * room.epsilon:g}"
     )
-    room.chart(caption, rows, {"mark": {"type": "bar", "color": ORANGE}, "encoding": encoding}, 160)
+    room.chart(caption, rows, {"mark": {"type": "bar", "color": ORANGE}, "encoding": encoding}, 130)
     st.caption(
-        "The worst case, all records at one point: every level up, the count is further above the "
-        "threshold, and the difference that one record makes is a quarter."
+        "The worst case, all records at one point. With every level up, the count is further above "
+        "the threshold, and what one record changes is a quarter as large."
     )
 
 

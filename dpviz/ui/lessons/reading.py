@@ -18,8 +18,8 @@ DO = (
     "one kind of error disappears, and the interval covers what it promises."
 )
 TAKEAWAY = (
-    "The interval speaks of the noise, which is known exactly; what it costs that a rectangle cuts "
-    "through cells is an estimate, and on the same cells no ε makes it smaller."
+    "The interval speaks of the noise, whose law is known exactly; what it costs that a rectangle "
+    "cuts through cells is an estimate, and on the same cells no ε makes it smaller."
 )
 SOURCE = (
     "Noise error and uniformity error: W. Qardaji, W. Yang, N. Li, ICDE 2013, §3; least squares on "
@@ -60,7 +60,7 @@ def _answer(room: Room, release: Release, rect: Rect) -> None:
     answer = release.count(rect)
     exact = int(exact_counts(room.handle, rect)[0])
     half = float(answer.high[0] - answer.low[0]) / 2
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium"):
         st.metric("Noisy count", with_noise(float(answer.count[0]), half), width="content")
         st.metric("Exact count (public data)", f"{exact:,}", width="content")
         spread = 2 * float(answer.uniformity_sd[0])

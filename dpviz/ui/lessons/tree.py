@@ -32,39 +32,49 @@ QUERIES, ROLLS = 200, 3
 def body(room: Room) -> None:
     """See the page."""
     left, right = st.columns([5, 6], gap="medium")
-    with right:
-        height = st.slider("Height (levels below the root)", 1, 7, 6, key=f"{room.key}.height")
-        with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
-            budget = st.segmented_control(
-                "Shares of ε",
-                BUDGETS,
-                default="geometric",
-                required=True,
-                key=f"{room.key}.budget",
-            )
-            consistent = st.toggle("Consistency", True, key=f"{room.key}.consistent")
+    with right, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        height = st.slider(
+            "Height (levels)",
+            1,
+            7,
+            6,
+            key=f"{room.key}.height",
+            width=150,
+        )
+        budget = st.segmented_control(
+            "Shares of ε",
+            BUDGETS,
+            default="geometric",
+            required=True,
+            key=f"{room.key}.budget",
+        )
+        consistent = st.toggle("Consistency", True, key=f"{room.key}.consistent")
     release = room.release(
         METHOD, height=height, budget=budget, consistency=bool(consistent), prune=0.0
     )
     with left:
         words = f"A quadtree of height {height}: {4**height:,} leaves of one size"
         room.show(room.scene(release=release, description=words))
-        st.markdown(f"{words}. A record is in one cell of each level, so the shares add up:")
-        st.latex(r"\varepsilon = \varepsilon_0 + \varepsilon_1 + \dots + \varepsilon_h")
         room.reroll()
+        with room.aside():
+            st.markdown(f"{words}. A record is in one cell of each level, so the shares add up:")
+            st.latex(r"\varepsilon = \varepsilon_0 + \varepsilon_1 + \dots + \varepsilon_h")
+            st.caption(
+                "Geometric: level i (the root is 0) gets a share in proportion to $2^{i/3}$, "
+                "because an answer adds up more small cells than large ones."
+            )
     with right:
         _shares(room, [float(row["epsilon"]) for row in release.header.budget])
         variants = _variants(room.data, room.epsilon, room.seed, height)
         _errors(room, variants, _label(str(budget), bool(consistent)))
         st.caption(
-            "Geometric: level i (the root is 0) gets a share in proportion to $2^{i/3}$, because "
-            "there are more small cells to add up. Consistency: least squares make every cell the "
-            "sum of its four children; it uses noisy numbers only, so it is free."
+            "Consistency: least squares make every cell the sum of its four children. It uses "
+            "noisy numbers only, so it costs no ε."
         )
 
 
 def _label(budget: str, consistent: bool) -> str:
-    return f"{budget}, {'consistent' if consistent else 'as drawn'}"
+    return f"{budget} + consistency" if consistent else budget
 
 
 @st.cache_data(max_entries=64, show_spinner="Measuring four trees …")
@@ -101,7 +111,7 @@ def _shares(room: Room, shares: list[float]) -> None:
     }
     mark = {"type": "bar", "color": BLUE}
     caption = f"Where ε = {room.epsilon:g} goes"
-    room.chart(caption, rows, {"mark": mark, "encoding": encoding}, 160)
+    room.chart(caption, rows, {"mark": mark, "encoding": encoding}, 150)
 
 
 def _errors(room: Room, variants: dict[str, Parts], chosen: str) -> None:
@@ -125,5 +135,5 @@ def _errors(room: Room, variants: dict[str, Parts], chosen: str) -> None:
         },
     ]
     blur = next(iter(variants.values())).uniformity
-    caption = f"Noise error of four such trees (cutting cells costs {blur:,.0f} in each)"
-    room.chart(caption, rows, {"layer": layers}, 190)
+    caption = f"Noise error of four such trees; cutting cells adds {blur:,.0f} in each"
+    room.chart(caption, rows, {"layer": layers}, 170)

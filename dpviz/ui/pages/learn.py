@@ -14,6 +14,7 @@ from dpviz.datasets import DATASETS
 from dpviz.ui import permalink
 from dpviz.ui.lessons.parts import Room
 from dpviz.ui.method_form import EPSILONS, nearest_epsilon
+from dpviz.ui.warm import warm
 
 TITLE, ICON, ORDER = "Learn", ":material/school:", 6
 KEY = "learn"
@@ -42,8 +43,10 @@ def page() -> None:
     room = Room(
         f"{KEY}.{slug}", st.session_state[DATA], st.session_state[EPSILON], st.session_state[SEED]
     )
-    chapter.body(room)
-    st.success(f"**To take away.** {chapter.TAKEAWAY}", icon=":material/lightbulb:")
+    with st.container(key=f"{KEY}.body"):
+        chapter.body(room)
+    with st.container(key=f"{KEY}.take"):
+        st.success(f"**To take away.** {chapter.TAKEAWAY}", icon=":material/lightbulb:")
     if room.tables:
         with st.expander("The charts as tables", icon=":material/table:"):
             for caption, rows in room.tables.items():
@@ -51,6 +54,7 @@ def page() -> None:
                 st.dataframe(list(rows), hide_index=True, width="stretch", height=240)
     st.caption(f"{chapter.SOURCE} All data here are synthetic and PUBLIC; all noise is simulated.")
     _remember(room, slug)
+    warm()
 
 
 def _restore(names: list[str]) -> None:
@@ -92,11 +96,12 @@ def _controls(names: list[str]) -> None:
 
 def _head(names: list[str], at: int, chapter: ModuleType) -> None:
     """Title, and the way to the chapters before and after."""
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{KEY}.headline"):
         st.markdown(f"#### {at + 1}. {chapter.TITLE}", width="stretch")
         _turn("Back", "B", names, at - 1, ":material/arrow_back:")
         _turn("Next", "N", names, at + 1, ":material/arrow_forward:")
-    st.info(f"**Do this.** {chapter.DO}", icon=":material/touch_app:")
+    with st.container(key=f"{KEY}.do"):
+        st.info(f"**Do this.** {chapter.DO}", icon=":material/touch_app:")
 
 
 def _turn(label: str, shortcut: str, names: list[str], to: int, icon: str) -> None:
