@@ -37,6 +37,20 @@ def test_the_rectangle_meets_exactly_one_record(city):
     )
 
 
+def test_somebody_is_alone_even_where_a_crowd_of_thousands_is_nearest():
+    """Records half a metre apart fill the middle; who stands alone is behind all of them."""
+    metre = 1 / lesson.METRES
+    crowd = np.column_stack([np.arange(20_000) * 0.5 * metre, np.zeros(20_000)])
+    suburb = np.column_stack([np.arange(40) * 30 * metre, np.full(40, 0.2)])
+    domain = dpviz.Domain((-0.5, -0.5), (0.5, 0.5), crs="EPSG:4326")
+    people = dpviz.from_points(np.concatenate([crowd, suburb]), domain, public=True)
+    spot = lesson.lone_record(people)
+    assert spot.person[1] == pytest.approx(0.2, abs=1e-6)
+    assert spot.counts[spot.found] - spot.counts[spot.found - 1] == 1
+    with pytest.raises(PrivacyError, match="stands alone"):
+        lesson.lone_record(dpviz.from_points(crowd, domain, public=True))
+
+
 def test_lessons_refuse_sensitive_data():
     sensitive = dpviz.from_points([[0.5, 0.5]], dpviz.Domain((0, 0), (1, 1)))
     for ask in (

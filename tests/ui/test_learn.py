@@ -58,11 +58,20 @@ def test_next_and_back_walk_through_all_chapters():
     assert app.query_params["chapter"] == NAMES[-2]
 
 
-def test_an_instructor_starts_at_a_chapter_by_number_with_data_and_epsilon():
-    app = opened(chapter="3", data="persons", epsilon="0.05")
-    assert app.query_params["chapter"] == NAMES[2]
+@pytest.mark.parametrize(("number", "name"), list(enumerate(NAMES, 1)))
+def test_an_instructor_starts_at_any_chapter_with_data_and_epsilon(number, name):
+    asked = {"data": "persons", "epsilon": "0.05", "seed": "7"}
+    app = opened(chapter=str(number), **asked)
+    assert not app.warning
+    assert app.radio(key="learn.chapter").value == name
     assert app.selectbox(key="learn.data").value == "persons"
     assert app.select_slider(key="learn.epsilon").value == 0.05
+    assert app.session_state["learn.seed"] == 7
+    written = {key: app.query_params[key] for key in app.query_params}
+    assert written.items() >= {"chapter": name, **asked}.items()
+    again = opened(**written)  # what the page writes opens the same once more
+    assert again.query_params == app.query_params
+    assert shown(again) == shown(app)
 
 
 @pytest.mark.parametrize("query", [{"chapter": "99"}, {"data": "nowhere"}, {"chapter": "x"}])

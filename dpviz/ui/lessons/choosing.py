@@ -28,7 +28,7 @@ SOURCE = (
     "Differentially Private Algorithms using DPBench, SIGMOD 2016."
 )
 ON_OFFER = ("privtree", "privtree_plus", "gradual_tree", "ugrid", "agrid", "quad-opt")
-EPSILONS = (0.05, 0.2, 0.8, 3.2)
+EPSILONS = (0.05, 0.16, 0.5, 1.6)
 SIZES = {
     "small": "0.01–0.1 %",
     "medium": "0.1–1 %",

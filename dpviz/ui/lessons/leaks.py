@@ -6,10 +6,9 @@ import math
 
 import streamlit as st
 
-from dpviz.evaluation.lesson import METRES, Spot, lone_record, records
+from dpviz.evaluation.lesson import METRES, Spot, records
 from dpviz.render import Mark, boxes, points, rounded
 from dpviz.ui.lessons.parts import BLUE, ORANGE, PERSON, Rect, Room, axis, named
-from dpviz.ui.source_form import built_in
 
 TITLE, ORDER = "What leaks", 1
 DO = (
@@ -29,7 +28,7 @@ METHOD = "privtree"
 
 def body(room: Room) -> None:
     """See the page."""
-    spot = _spot(room.data)
+    spot = room.spot
     left, right = st.columns([6, 5], gap="medium")
     with right:
         noisy = st.segmented_control(
@@ -135,8 +134,3 @@ def _chart(room: Room, spot: Spot, noisy: list[float], metres: int) -> None:
     }
     mark = {"type": "line", "interpolate": "step", "point": True}
     room.chart("Count against the move", rows, {"mark": mark, "encoding": encoding}, 240)
-
-
-@st.cache_data(max_entries=8, show_spinner=False)
-def _spot(data: str) -> Spot:
-    return lone_record(built_in(data))

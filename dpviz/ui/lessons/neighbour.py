@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpviz.evaluation.lesson import METRES, Spot, lone_record, records, suspicion
+from dpviz.evaluation.lesson import METRES, Spot, records, suspicion
 from dpviz.evaluation.truth import exact_counts
 from dpviz.lattice import Int
 from dpviz.render import boxes, points
@@ -25,7 +25,6 @@ from dpviz.ui.lessons.parts import (
     named,
     ratio_axis,
 )
-from dpviz.ui.source_form import built_in
 
 TITLE, ORDER = "One person more", 7
 DO = (
@@ -47,7 +46,7 @@ ENOUGH = 50
 
 def body(room: Room) -> None:
     """See the page."""
-    spot = _spot(room.data)
+    spot = room.spot
     around = _around(spot)
     people = records(room.handle, around)
     edit = st.session_state.setdefault(f"{room.key}.edit", {"data": None})
@@ -184,8 +183,3 @@ def _around(spot: Spot) -> Rect:
     west, south, east, north = spot.rect
     wide, high = 40 * spot.step, 40 / METRES
     return west - wide, south - high, east + wide, north + high
-
-
-@st.cache_data(max_entries=8, show_spinner=False)
-def _spot(data: str) -> Spot:
-    return lone_record(built_in(data))

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.build import build
+from dpviz.evaluation.lesson import Spot, lone_record
 from dpviz.release import Release
 from dpviz.render import Camera, Legend, Mark, Scene, cells, density_legend, scale_ends
 from dpviz.render.basemap import outlines, river
@@ -71,6 +72,11 @@ class Room:
     def bounds(self) -> Rect:
         """West, south, east, north of the domain in degrees."""
         return domain_bounds(self.handle.domain)
+
+    @property
+    def spot(self) -> Spot:
+        """A square of 200 metres, and a person whom a move of a few metres finds."""
+        return _spot(self.data)
 
     @property
     def map_key(self) -> str:
@@ -168,6 +174,11 @@ def released(
 ) -> Release:
     """A release of public built-in data: simulated, so that all visitors share it."""
     return build(built_in(data), method, epsilon, seed=seed, **parameters)
+
+
+@st.cache_data(max_entries=8, show_spinner="Looking for somebody alone …")
+def _spot(data: str) -> Spot:
+    return lone_record(built_in(data))
 
 
 def middle(bounds: Rect, share: float = 0.2, at: tuple[float, float] = (0.45, 0.5)) -> Rect:
