@@ -8,8 +8,9 @@ import numpy as np
 import streamlit as st
 
 from dpviz.build import build, from_points
-from dpviz.evaluation.audit import FINAL, Audit, audit, tiny
+from dpviz.evaluation.audit import Audit, audit, tiny
 from dpviz.evaluation.exact import structure_loss
+from dpviz.evaluation.search import FINAL
 from dpviz.methods import method
 from dpviz.release import Release
 from dpviz.render import Camera, Scene, cells, scale_ends
