@@ -23,6 +23,7 @@ from dpviz.methods.parts import (
     renumbered,
     uniform_side,
 )
+from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms import geometric
 
 if TYPE_CHECKING:
@@ -77,7 +78,9 @@ class AdaptiveGrid(Method):
             m1 = self.first_side(noisy_total(index, budget, noise, self.n_public), budget.left)
         epsilon = budget.left
         edges = [grid_edges(index.domain.side, m1)] * 2
-        share = budget.spend(self.alpha * epsilon, "coarse counts", mechanism="geometric")
+        share = budget.spend(
+            self.alpha * epsilon, "coarse counts", mechanism="geometric", why=DISJOINT
+        )
         coarse = [column.ravel() for column in geometric(noise, share, index.histogram(edges))]
         sides = self.second_side(coarse[0], epsilon)
         # A fine cell is at least one lattice step wide; a public limit, as the edges are.
@@ -87,7 +90,7 @@ class AdaptiveGrid(Method):
                 f"agrid: the fine grids pass the public cap of {MAX_NODES // 2:,} cells: "
                 "choose a smaller epsilon or more coarse cells"
             )
-        share = budget.spend(budget.left, "fine counts", mechanism="geometric")
+        share = budget.spend(budget.left, "fine counts", mechanism="geometric", why=DISJOINT)
         fine = geometric(noise, share, fine_histogram(index, edges[0], sides))
         return _tree(edges[0], sides, coarse, fine)
 

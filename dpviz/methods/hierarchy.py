@@ -20,6 +20,7 @@ from dpviz.methods.parts import (
     renumbered,
     uniform_side,
 )
+from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms import geometric
 
 if TYPE_CHECKING:
@@ -74,7 +75,10 @@ class Hierarchy(Method):
         checked_cells(self.name, n, 2)
         b, h = self.branching(n)
         shares = budget.split(
-            [1.0] * h, [f"level {level}" for level in range(1, h + 1)], mechanism="geometric"
+            [1.0] * h,
+            [f"level {level}" for level in range(1, h + 1)],
+            mechanism="geometric",
+            why=DISJOINT,
         )
         # Lines of level l in cells: ⌊k·n/b^l⌋ for every k, so that each level's lines are kept.
         lines = [np.unique(np.arange(b**level + 1) * n // b**level) for level in range(h)]

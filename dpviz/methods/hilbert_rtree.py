@@ -70,6 +70,7 @@ class HilbertRTree(Method):
                 self.median_share * budget.epsilon / rounds,
                 f"medians, round {at + 1}",
                 mechanism="exponential mechanism",
+                why="disjoint nodes, sensitivity 1 of a rank",
             )
             for at in range(rounds)
         ]

@@ -78,7 +78,10 @@ class InLnDpsd(Method):
         leaf[parent[parent >= 0]] = False
         leaves = np.flatnonzero(leaf & (parent >= 0))
         share = budget.spend(
-            budget.left, "leaf counts", mechanism="Laplace of scale h/ε, as published"
+            budget.left,
+            "leaf counts",
+            mechanism="Laplace of scale h/ε, as published",
+            why="REFUTED",
         )
         # h is the number of nodes on the longest path, root included.
         scale = len(tree.codes) / share.epsilon

@@ -13,6 +13,7 @@ from dpviz.consistency import least_squares, prune
 from dpviz.decomposition import Decomposition
 from dpviz.lattice import Float, Int
 from dpviz.methods.parts import geometric_weights, measured_levels
+from dpviz.private.budget import DISJOINT
 from dpviz.private.medians import Column
 
 if TYPE_CHECKING:
@@ -170,6 +171,7 @@ def with_noisy_counts(
         geometric_weights(height),
         [f"counts, level {depth}" for depth in range(height + 1)],
         mechanism="geometric",
+        why=DISJOINT,
     )
     noisy, variance = measured_levels(noise, shares, tree.exact)
     count, variance = least_squares(tree.parent, noisy, variance)

@@ -13,6 +13,7 @@ from dpviz.errors import ParameterError
 from dpviz.lattice import grid_edges
 from dpviz.methods.base import Method, knob, register
 from dpviz.methods.kdparts import BoxTree, KdCells, grow, halves, with_noisy_counts
+from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms import geometric, poisson_sample
 from dpviz.private.medians import Column, exponential_cuts, mean_cuts, smooth_cuts
 
@@ -141,6 +142,13 @@ class KdTree(Method):
             "smooth": "smooth sensitivity",
             "noisy_mean": "geometric",
         }[self.median]
+        why = {
+            "medians": "disjoint nodes, sensitivity 1 of a rank"
+            if self.median == "exponential"
+            else "disjoint nodes, smooth sensitivity of the median",
+            "sums": "disjoint nodes, sensitivity: the side of each",
+            "counts": DISJOINT,
+        }
         sampled = f" on a {self.sampling:g} sample" if self.sampling < 1 else ""
         parts = ("sums", "counts") if self.median == "noisy_mean" else ("medians",)
         shares: list[tuple[Share, ...]] = []
@@ -153,6 +161,7 @@ class KdTree(Method):
                         f"{part}, round {rounds + 1}",
                         delta=(budget.left_delta if last else budget.delta / self.rounds),
                         mechanism=mechanism + sampled,
+                        why=why[part],
                     )
                     for part in parts
                 )
@@ -169,13 +178,13 @@ class KdTree(Method):
                 f"choose up to {20 // dims}"
             )
         edges = [grid_edges(index.domain.side, 1 << power)] * dims
-        share = budget.spend(0.5 * budget.epsilon, "cell grid", mechanism="geometric")
+        share = budget.spend(0.5 * budget.epsilon, "cell grid", mechanism="geometric", why=DISJOINT)
         noisy, _ = geometric(noise, share, index.histogram(edges))
         tree = grid_medians(noisy.astype(np.float64), self.height, self.flatten, self.switch)
         lo, hi = edges[0][tree.lo], edges[0][tree.hi]
         leaf = np.ones(len(tree.parent), dtype=np.bool_)
         leaf[tree.parent[tree.parent >= 0]] = False
-        share = budget.spend(budget.left, "leaf counts", mechanism="geometric")
+        share = budget.spend(budget.left, "leaf counts", mechanism="geometric", why=DISJOINT)
         count, variance = np.zeros(len(leaf)), np.zeros(len(leaf))
         count[leaf], variance[leaf] = geometric(noise, share, index.box_counts(lo[leaf], hi[leaf]))
         nodes = BoxTree(lo, hi, tree.parent, []).decomposition(

@@ -14,6 +14,7 @@ from dpviz.decomposition import Decomposition
 from dpviz.density import refine
 from dpviz.errors import ParameterError
 from dpviz.lattice import Codes, Float, Int, unmorton
+from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms import geometric
 from dpviz.shrinkage import settle
 
@@ -140,7 +141,7 @@ class CellTree:
         parent = self.parent
         leaf = np.ones(len(parent), dtype=np.bool_)
         leaf[parent[parent >= 0]] = False
-        share = budget.spend(budget.left, purpose, mechanism="geometric")
+        share = budget.spend(budget.left, purpose, mechanism="geometric", why=DISJOINT)
         noisy, variance = np.zeros(len(parent)), np.zeros(len(parent))
         noisy[leaf], variance[leaf] = geometric(noise, share, self.counts()[leaf])
         if shrink or slopes:
@@ -310,6 +311,8 @@ def noisy_total(
     """
     if n_public is not None:
         return max(1.0, float(n_public))
-    share = budget.spend(fraction * budget.epsilon, "record count", mechanism="geometric")
+    share = budget.spend(
+        fraction * budget.epsilon, "record count", mechanism="geometric", why=DISJOINT
+    )
     noisy, _ = geometric(noise, share, [index.total])
     return max(1.0, float(noisy[0]))

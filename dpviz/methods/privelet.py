@@ -69,10 +69,14 @@ class Privelet(Method):
         cells = checked_cells(self.name, 1 << power, dims)
         edges = [grid_edges(index.domain.side, cells)] * dims
         coefficients = haar(index.histogram(edges))
-        share = budget.spend(budget.left, "wavelet coefficients", mechanism="geometric")
-        noisy, variance = geometric(
-            noise, share, coefficients, self.sensitivity(coefficients.shape)
+        sensitivity = self.sensitivity(coefficients.shape)
+        share = budget.spend(
+            budget.left,
+            "wavelet coefficients",
+            mechanism="geometric",
+            why=f"sensitivity {sensitivity} of all coefficients together, in L1",
         )
+        noisy, variance = geometric(noise, share, coefficients, sensitivity)
         nodes = grid_tree(edges, inverse_haar(noisy), np.zeros(noisy.shape))
         factor = block_variances(power)[nodes.level] ** dims
         return nodes.replace(variance=factor * variance.flat[0])

@@ -10,6 +10,7 @@ import numpy as np
 from dpviz.consistency import least_squares, prune
 from dpviz.methods.base import Method, knob, register
 from dpviz.methods.parts import CellTree, geometric_weights, measured_levels
+from dpviz.private.budget import DISJOINT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,6 +81,7 @@ class Quadtree(Method):
             weights if self.budget == "geometric" else [1.0] * len(depths),
             [f"level {depth}" for depth in depths],
             mechanism="geometric",
+            why=DISJOINT,
         )
         count, variance = measured_levels(
             noise, shares, [tree.level_counts(depth) for depth in depths]

@@ -10,6 +10,7 @@ import numpy as np
 from dpviz.consistency import sum_up
 from dpviz.methods.base import Method, knob, register
 from dpviz.methods.parts import CellTree
+from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms import geometric
 
 if TYPE_CHECKING:
@@ -59,7 +60,10 @@ class SimpleTree(Method):
         levels = self.height + 1
         shares = iter(
             budget.split(
-                [1.0] * levels, [f"level {i}" for i in range(levels)], mechanism="geometric"
+                [1.0] * levels,
+                [f"level {i}" for i in range(levels)],
+                mechanism="geometric",
+                why=DISJOINT,
             )
         )
         noisy: list[Float] = []

@@ -10,6 +10,7 @@ import numpy as np
 from dpviz.lattice import grid_edges
 from dpviz.methods.base import Method, knob, register
 from dpviz.methods.parts import checked_cells, grid_tree, most_cells, noisy_total, uniform_side
+from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms import geometric
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class UniformGrid(Method):
             cells = min(self.side(total, budget.left, dims), most_cells(dims))
         checked_cells(self.name, cells, dims)
         edges = [grid_edges(index.domain.side, cells)] * dims
-        share = budget.spend(budget.left, "cell counts", mechanism="geometric")
+        share = budget.spend(budget.left, "cell counts", mechanism="geometric", why=DISJOINT)
         noisy, variance = geometric(noise, share, index.histogram(edges))
         return grid_tree(edges, noisy.astype(np.float64), variance)
 

@@ -19,9 +19,13 @@ ROUNDING = 1e-12
 computed in floating point may miss their sum by a few units in the last place."""
 
 
+DISJOINT = "disjoint cells, sensitivity 1"
+"""Why one draw over the counts of disjoint cells costs its share: a record is in one of them."""
+
+
 @dataclass(frozen=True)
 class BudgetRow:
-    """One line of the price: what was bought, by which mechanism, for how much."""
+    """One line of the price: what was bought, by which mechanism, for how much, and why so much."""
 
     purpose: str
     epsilon: float
@@ -116,8 +120,17 @@ class Budget:
         delta: float = 0.0,
         mechanism: str = "",
         theorem: str = "",
+        why: str = "",
     ) -> Share:
         """Take a share; the only way to get one.
+
+        Args:
+            epsilon: the price.
+            purpose: what is bought.
+            delta: the price in delta.
+            mechanism: that will use the share.
+            theorem: covers all draws that the share pays for, of which there may be many.
+            why: without a theorem, the reason that one draw costs no more than the share.
 
         Raises:
             BudgetError: more than is left, or an amount that is not a positive number.
@@ -130,12 +143,17 @@ class Budget:
             )
         self._left -= granted
         self._left_delta -= granted_delta
-        row = BudgetRow(purpose, float(granted), float(granted_delta), mechanism, theorem)
+        row = BudgetRow(purpose, float(granted), float(granted_delta), mechanism, theorem or why)
         self._rows.append(row)
         return Share(row.epsilon, row.delta, purpose, theorem)
 
     def split(
-        self, weights: Iterable[float], purposes: Iterable[str], *, mechanism: str = ""
+        self,
+        weights: Iterable[float],
+        purposes: Iterable[str],
+        *,
+        mechanism: str = "",
+        why: str = "",
     ) -> list[Share]:
         """Spend all that is left in proportion to ``weights``, one share per purpose."""
         weights = list(weights)
@@ -143,7 +161,7 @@ class Budget:
         shares = []
         for row, (weight, purpose) in enumerate(zip(weights, purposes, strict=True)):
             amount = self.left if row == len(weights) - 1 else left * (weight / total)
-            shares.append(self.spend(amount, purpose, mechanism=mechanism))
+            shares.append(self.spend(amount, purpose, mechanism=mechanism, why=why))
         return shares
 
     @staticmethod

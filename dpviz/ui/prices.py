@@ -16,7 +16,7 @@ def price_list(header: Header) -> None:
                 "ε": row["epsilon"],
                 "share": row["epsilon"] / header.epsilon,
                 "mechanism": row["mechanism"],
-                "theorem": row["theorem"] or "disjoint cells, sensitivity 1",
+                "theorem": row["theorem"],
             }
             for row in header.budget
         ],

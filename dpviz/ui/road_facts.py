@@ -11,6 +11,7 @@ from dpviz.network.query import path_variance
 from dpviz.network.release import RoadRelease
 from dpviz.render.roads import NOISE_SDS
 from dpviz.ui.downloads import file_buttons
+from dpviz.ui.prices import price_list
 from dpviz.ui.road_plan import Plan
 from dpviz.ui.text import plain
 
@@ -41,27 +42,7 @@ def release_facts(prefix: str, releases: list[RoadRelease], plan: Plan, workload
         )
     release = releases[0]
     with st.expander("Where ε goes, and how trips are cut", icon=":material/payments:"):
-        st.dataframe(
-            [
-                {
-                    "purpose": row["purpose"],
-                    "ε": row["epsilon"],
-                    "share": row["epsilon"] / release.header.epsilon,
-                    "mechanism": row["mechanism"],
-                    "theorem": row["theorem"],
-                }
-                for row in release.header.budget
-            ],
-            hide_index=True,
-            width="stretch",
-            column_config={
-                "share": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1)
-            },
-        )
-        st.caption(
-            f"Neighbouring relation: {release.header.neighbouring}. "
-            f"Privacy unit: {release.header.unit}."
-        )
+        price_list(release.header)
         if "lengths" in release.header.extra:
             st.markdown("Noisy number of trips by their streets; L is chosen from it.")
             noisy = release.header.extra["lengths"]

@@ -46,6 +46,11 @@ def releases():
 
 
 @every_case
+def test_every_line_of_the_price_says_why_it_is_enough(name, dims, releases):
+    assert all(row["theorem"] for row in releases(name, dims).header.budget)
+
+
+@every_case
 def test_permuting_the_records_changes_nothing(name, dims, releases):
     points = skewed_points(400, dims)[np.random.default_rng(5).permutation(400)]
     again = dpviz.build(handle(points, dims), name, 1.0, seed=7, **quick(name, dims))

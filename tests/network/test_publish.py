@@ -34,6 +34,7 @@ def test_every_method_names_a_paper_and_a_guarantee() -> None:
 def test_the_price_is_epsilon(name: str, data: RoadData, workload: Paths) -> None:
     header = publish(data, workload, name, 0.7, seed=1).header
     spent = sum(row["epsilon"] for row in header.budget)
+    assert all(row["theorem"] for row in header.budget)
     assert spent <= 0.7
     assert spent == pytest.approx(0.7, rel=1e-9)
     assert "NOT PRIVATE" in header.guarantee

@@ -33,6 +33,7 @@ def test_a_report_says_all_that_a_reader_must_know_and_no_more(sensitive):
     for row in header.budget:
         assert row["purpose"] in text
         assert row["mechanism"] in text
+        assert row["theorem"] in text
     answer = sensitive.count(RECT)
     half = INTERVAL_SDS * answer.noise_sd[0]
     assert dpviz.render.with_noise(answer.count[0], half) in text

@@ -45,15 +45,25 @@ class GroupSmoothing(NetworkMethod):
         """See the class."""
         budget, noise, m = task.budget, task.noise, len(task.graph)
         trips = truncated(task.trips, self.max_length, noise)
-        half = budget.spend(budget.epsilon / 2, "one edge of each trip", mechanism="geometric")
+        half = budget.spend(
+            budget.epsilon / 2,
+            "one edge of each trip",
+            mechanism="geometric",
+            why=f"sensitivity {task.sensitivity} of the histogram in L1",
+        )
         sample, _ = geometric(noise, half, sampled_visits(trips, m, noise), task.sensitivity)
         order = np.argsort(sample, kind="stable")
         # Groups are sub-domains here: edges of like counts, not paths.
         start = np.append(np.arange(0, m, self.width), m)
         forest = grouped(Subdomains(order, start), self.width)
-        share = budget.spend(budget.left, "sums of groups", mechanism="geometric")
-        exact = forest.totals(visits(trips, m))
         scale = task.sensitivity * self.max_length
+        share = budget.spend(
+            budget.left,
+            "sums of groups",
+            mechanism="geometric",
+            why=f"sensitivity {scale} of all sums together, in L1",
+        )
+        exact = forest.totals(visits(trips, m))
         noisy, variance = geometric(noise, share, exact, scale)
         nodes = consistent(forest, noisy, variance)
         return Measured(forest.domains, nodes, variance, {"limit": self.max_length, "groups": True})

@@ -129,6 +129,7 @@ class EventHistogram(NetworkMethod):
                 budget.left * length_share(cap, len(graph), inflation),
                 "trip lengths",
                 mechanism="geometric",
+                why=f"a trip is in one bin: sensitivity {factor} in L1",
             )
             noisy, _ = geometric(noise, share, length_histogram(trips, cap), factor)
             if self.truncation == "paper":
@@ -167,7 +168,10 @@ class EventHistogram(NetworkMethod):
 
     def _quantile(self, task: Task, q: float, purpose: str, cap: int) -> int:
         share = task.budget.spend(
-            QUANTILE_SHARE * task.budget.epsilon, purpose, mechanism="exponential"
+            QUANTILE_SHARE * task.budget.epsilon,
+            purpose,
+            mechanism="exponential",
+            why=f"sensitivity {task.sensitivity} of a rank",
         )
         lengths = task.trips.length
         return private_quantile(task.noise, share, lengths, cap, q, task.sensitivity)

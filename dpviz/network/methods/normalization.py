@@ -35,7 +35,12 @@ class Normalization(NetworkMethod):
     def build(self, task: Task) -> Measured:
         """See the class."""
         forest = flat(separate(task.graph))
-        share = task.budget.spend(task.budget.left, "normalised visits", mechanism="geometric")
+        share = task.budget.spend(
+            task.budget.left,
+            "normalised visits",
+            mechanism="geometric",
+            why=f"a trip's visits add up to at most 1: sensitivity {task.sensitivity} in L1",
+        )
         exact = normalised_visits(task.trips, len(task.graph), UNIT)[forest.domains.order]
         noisy, variance = geometric(task.noise, share, exact, task.sensitivity * UNIT)
         variance = variance / UNIT**2
