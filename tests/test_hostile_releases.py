@@ -18,6 +18,8 @@ from dpviz.files import from_arrow, to_arrow
 from dpviz.network import files as road_files
 from tests.golden.make import points, roads, trips
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = 2_100
 """Of each of the five tests below."""
 

@@ -26,6 +26,8 @@ from tests.test_hostile_releases import (
     with_values,
 )
 
+pytestmark = pytest.mark.slow
+
 TABLES = {name: to_arrow(MADE[name]()) for name in ("contexts", "grams", "ranking")}
 FILES = {name: packed(table) for name, table in TABLES.items()}
 
