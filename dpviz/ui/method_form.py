@@ -32,6 +32,18 @@ def nearest_epsilon(value: float | None, default: float = 1.0) -> float:
     return min(EPSILONS, key=lambda step: abs(step - (value or default)))
 
 
+def epsilon_slider(prefix: str) -> float:
+    """The price of a release; its value is kept in the session under ``prefix.epsilon``."""
+    chosen = st.select_slider(
+        "ε (privacy loss budget)",
+        EPSILONS,
+        key=f"{prefix}.epsilon",
+        format_func=lambda value: f"{value:g}",
+        help="Smaller is more private and noisier. The whole of ε is spent on this one release.",
+    )
+    return float(chosen)
+
+
 def method_form(
     prefix: str, dims: int, *, public: bool, start: str = "privtree", saved: Mapping[str, str]
 ) -> Choice:
@@ -94,13 +106,7 @@ def recipe_form(
     if hidden:
         st.caption(f"Left out ({reason}): {', '.join(hidden)}.")
     st.session_state.setdefault(f"{prefix}.epsilon", nearest_epsilon(None))
-    epsilon = st.select_slider(
-        "ε (privacy loss budget)",
-        EPSILONS,
-        key=f"{prefix}.epsilon",
-        format_func=lambda value: f"{value:g}",
-        help="Smaller is more private and noisier. The whole of ε is spent on this one release.",
-    )
+    epsilon = epsilon_slider(prefix)
     preset = known[chosen][1]
     with st.expander("Parameters", icon=":material/tune:"):
         if cls.advice:
@@ -113,7 +119,7 @@ def recipe_form(
             if value != default:
                 parameters[field.name] = value
         st.caption(cls.paper)
-    return Choice(chosen, parameters, float(epsilon))
+    return Choice(chosen, parameters, epsilon)
 
 
 def _title(alias: str, name: str, members: Mapping[str, type[Recipe]]) -> str:

@@ -14,7 +14,7 @@ from dpviz.network.paths import Paths
 from dpviz.network.publish import NEIGHBOURS, publish
 from dpviz.network.release import RoadRelease
 from dpviz.ui import permalink
-from dpviz.ui.method_form import EPSILONS
+from dpviz.ui.method_form import epsilon_slider
 from dpviz.ui.road_source import RoadSource
 
 START = "event-histogram"
@@ -50,13 +50,7 @@ def plan_form(prefix: str, source: RoadSource) -> Plan:
             "paper's, event-histogram chooses for the workload.",
         )
     ]
-    epsilon = st.select_slider(
-        "ε (privacy loss budget)",
-        EPSILONS,
-        key=f"{prefix}.epsilon",
-        format_func=lambda value: f"{value:g}",
-        help="Smaller is more private and noisier. The whole of ε is spent on this one release.",
-    )
+    epsilon = epsilon_slider(prefix)
     saved = permalink.parameter("workload")
     workload = st.selectbox(
         "Queries to serve (public)",
@@ -96,7 +90,7 @@ def plan_form(prefix: str, source: RoadSource) -> Plan:
             key=f"{prefix}.max_length",
             help="Longer trips are cut. Choose it without looking at the trips.",
         )
-    return Plan(tuple(methods), float(epsilon), workload, neighbours, int(max_length))
+    return Plan(tuple(methods), epsilon, workload, neighbours, int(max_length))
 
 
 @st.cache_resource(show_spinner=False, max_entries=12, hash_funcs={RoadGraph: id})
