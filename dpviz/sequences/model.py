@@ -79,6 +79,15 @@ class ContextTree:
                 chances[node] = above / above.sum()
         return np.asarray(chances)
 
+    @cached_property
+    def leaves(self) -> Int:
+        """Leaves at or below each context, int64 (n,): their noise adds up in its counts."""
+        leaves = np.where(self.first_child < 0, 1, 0).astype(np.int64)
+        for node in np.flatnonzero(self.first_child >= 0)[::-1].tolist():  # children first
+            child = int(self.first_child[node])
+            leaves[node] = leaves[child : child + self.size + 1].sum()
+        return leaves
+
     def node(self, context: Sequence[int] | Int) -> int:
         """The longest known context that ends like this one (numbers, the oldest first)."""
         node = 0

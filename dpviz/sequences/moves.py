@@ -1,59 +1,51 @@
-"""What a map shows of a model: visits, moves from place to place, and the noise in them.
+"""What a map shows of a model: visits, moves, frequent paths, contexts, and the noise in them.
 
-From a release only: all of it is post-processing.
+From a release only: all of it is post-processing. Noise is known for context trees, whose leaves
+all have the same; it is stated to first order and before projection, which only brings counts
+nearer to the exact ones. The other models answer None.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 
-from dpviz.lattice import Float, Int
+from dpviz.errors import ParameterError
+from dpviz.lattice import Float
+from dpviz.sequences.grams import Ranking
+from dpviz.sequences.methods.base import Model
 from dpviz.sequences.model import ContextTree
 
+String = tuple[int, ...]
 
-class Model(Protocol):
-    """What every model answers, or says that it cannot."""
-
-    @property
-    def size(self) -> int:
-        """Symbols of the alphabet."""
-
-    def count(self, string: Sequence[int] | Int) -> float:
-        """Estimated occurrences of a string."""
-
-    def top(self, k: int, longest: int = ...) -> Any:
-        """The most frequent strings with their counts."""
-
-    def following(self, context: Sequence[int] | Int) -> Float:
-        """P(symbol or end | context)."""
+MOST = 6400
+"""Strings that are looked through for those of a wanted length."""
 
 
 @dataclass(frozen=True, eq=False)
-class Moves:
-    """Strings of two symbols, the most frequent first.
+class Strings:
+    """Strings of symbols, the most frequent first.
 
     Attributes:
-        source, target: symbols, int64 (n,).
-        count: estimated occurrences, float64 (n,).
+        symbols: of each.
+        count: estimated occurrences, float64 (n,); None where only the order was released.
         sd: standard deviation of the noise in them; None where the model does not tell.
     """
 
-    source: Int
-    target: Int
-    count: Float
+    symbols: tuple[String, ...]
+    count: Float | None
     sd: Float | None
 
     def __len__(self) -> int:
-        return len(self.count)
+        return len(self.symbols)
 
-    def first(self, n: int) -> Moves:
+    def first(self, n: int) -> Strings:
         """The n most frequent of them."""
-        sd = None if self.sd is None else self.sd[:n]
-        return Moves(self.source[:n], self.target[:n], self.count[:n], sd)
+        count, sd = (None if each is None else each[:n] for each in (self.count, self.sd))
+        return Strings(self.symbols[:n], count, sd)
 
 
 def visits(model: Model) -> Float:
@@ -66,75 +58,141 @@ def visits(model: Model) -> Float:
 
 
 def visit_sd(model: Model) -> float | None:
-    """Standard deviation of the noise in a symbol's count; None where the model does not tell."""
+    """Standard deviation of the noise in a symbol's count."""
     if not isinstance(model, ContextTree):
         return None
-    return float(np.sqrt(model.variance * leaves_below(model)[0]))
+    return math.sqrt(model.variance * float(model.leaves[0]))
 
 
-def moves(model: Model, most: int = 400) -> Moves:
-    """The most frequent strings of two symbols.
-
-    Raises:
-        ParameterError: the model holds no counts.
-    """
-    model.count([0])  # a model without counts says so here
-    found = [row for row in model.top(model.size + most, 2) if len(row[0]) == 2][:most]
-    pairs = np.array([string for string, _ in found], dtype=np.int64).reshape(-1, 2)
-    count = np.array([value for _, value in found], dtype=np.float64)
-    return Moves(pairs[:, 0], pairs[:, 1], count, move_sd(model, pairs))
-
-
-def move_sd(model: Model, pairs: Int) -> Float | None:
-    """Standard deviation of the noise in the counts of strings of two symbols, to first order.
-
-    Such a count is the first symbol's count times the chance of the second one after it; the noise
-    of the two is taken to be independent.
+def frequent(
+    model: Model, k: int, shortest: int = 1, longest: int = 200, *, returns: bool = True
+) -> Strings:
+    """The k most frequent strings of ``shortest`` to ``longest`` symbols, or as many as there are.
 
     Args:
         model: any.
-        pairs: int64 (n, 2).
+        k: how many.
+        shortest: symbols at least.
+        longest: symbols at most.
+        returns: whether a symbol may stand in a string twice.
+
+    Raises:
+        ParameterError: fewer than one string.
+    """
+    if k < 1:
+        raise ParameterError(f"k={k}: give at least 1")
+    asked = 2 * k + model.size
+    while True:
+        found = _top(model, asked, longest)
+        rows = [
+            (string, count)
+            for string, count in found
+            if len(string) >= shortest and (returns or len(set(string)) == len(string))
+        ][:k]
+        if len(rows) == k or len(found) < asked or asked >= MOST:
+            break
+        asked *= 4
+    symbols = tuple(string for string, _ in rows)
+    known = [count for _, count in rows if count is not None]
+    if len(known) < len(rows):
+        return Strings(symbols, None, None)
+    sd = [string_sd(model, string) for string in symbols]
+    spread = [each for each in sd if each is not None]
+    return Strings(symbols, np.array(known), np.array(spread) if len(spread) == len(sd) else None)
+
+
+def _top(model: Model, k: int, longest: int) -> list[tuple[String, float | None]]:
+    """Up to k strings; a ranking refuses to be asked for more than it has."""
+    if isinstance(model, Ranking):
+        k = min(k, len(model))
+    return [(string, count) for string, count in model.top(k, longest)] if k else []
+
+
+def string_sd(model: Model, string: Sequence[int]) -> float | None:
+    """Standard deviation of the noise in ``model.count(string)``.
+
+    The count is that of the first symbol times the chance of every further one after those before
+    it; their noise is taken to be independent.
     """
     one = visit_sd(model)
     if one is None:
         return None
-    sources, row = np.unique(pairs[:, 0], return_inverse=True)
-    chance = np.array([model.following([source]) for source in sources.tolist()])
-    spread = np.array([following_sd(model, [source]) for source in sources.tolist()])
-    size = np.array([model.count([source]) for source in sources.tolist()])
-    if not len(pairs):
-        return np.zeros(0)
-    at = (row, pairs[:, 1])
-    return np.asarray(np.hypot(size[row] * spread[at], chance[at] * one))
+    count, sd = model.count(string[:1]), one
+    for place in range(1, len(string)):
+        chance = float(model.following(string[:place])[string[place]])
+        spread = following_sd(model, string[:place])
+        assert spread is not None
+        count, sd = count * chance, math.hypot(sd * chance, count * float(spread[string[place]]))
+    return sd
 
 
 def following_sd(model: Model, context: Sequence[int]) -> Float | None:
-    """Standard deviation of the noise in ``model.following(context)``, to first order.
+    """Standard deviation of the noise in ``model.following(context)``, float64 (|I| + 1,).
 
-    A chance is a count over the sum of its row; every leaf below the context adds its own noise to
-    each of them. Before projection, which only brings the counts nearer to the exact ones. Infinite
-    where nothing was counted.
+    Infinite where nothing was counted.
     """
     if not isinstance(model, ContextTree):
         return None
-    node = model.node(context)
-    counts, chance = model.counts[node], model.following(context)
-    total = float(counts.sum())
+    return _row_sd(model, model.node(context), context[-1] if len(context) else None)
+
+
+def _row_sd(model: ContextTree, node: int, newest: int | None) -> Float:
+    """A chance is a count over the sum of its row; every leaf below adds its noise to each."""
+    chance, total = model.chances[node], float(model.counts[node].sum())
     if total <= 0:
         return np.full(len(chance), np.inf)
-    variance = model.variance * leaves_below(model)[node]
-    cells = len(counts)
-    if model.follows is not None and len(context):
-        cells = int(model.follows[context[-1]].sum()) + 1
+    cells = len(chance)
+    if model.follows is not None and newest is not None:
+        cells = int(model.follows[newest].sum()) + 1
     within = (1 - chance) ** 2 + chance**2 * (cells - 1)
-    return np.asarray(np.sqrt(variance * within) / total)
+    return np.asarray(np.sqrt(model.variance * model.leaves[node] * within) / total)
 
 
-def leaves_below(model: ContextTree) -> Int:
-    """Leaves at or below each context, int64 (n,): a leaf has itself."""
-    width = model.size + 1
-    leaves = np.where(model.first_child < 0, 1, 0).astype(np.int64)
-    for node in np.flatnonzero(model.first_child >= 0)[::-1].tolist():  # children first
+@dataclass(frozen=True, eq=False)
+class Context:
+    """A context of the tree: what came before, and what comes after it.
+
+    Attributes:
+        symbols: the oldest first; |I| stands for the start.
+        seen: estimated occurrences that anything follows, the end included.
+        seen_sd: of the noise in them.
+        chance: P(next), float64 (|I| + 1,).
+        sd: of the noise in it.
+    """
+
+    symbols: String
+    seen: float
+    seen_sd: float
+    chance: Float
+    sd: Float
+
+
+def contexts(model: Model, symbol: int, most: int = 60) -> list[Context]:
+    """The part of a context tree in which ``symbol`` came last; contexts before longer ones.
+
+    The most frequent ones are listed; none where the model has no context tree.
+    """
+    if not isinstance(model, ContextTree) or model.first_child[0] < 0:
+        return []
+    total = model.counts.sum(axis=1)
+    node = int(model.first_child[0]) + symbol
+    found: list[tuple[String, int]] = []
+    open_ones: list[tuple[String, int]] = [((symbol,), node)]
+    while open_ones:  # depth first, the most frequent child first
+        string, node = open_ones.pop()
+        found.append((string, node))
         child = int(model.first_child[node])
-        leaves[node] = leaves[child : child + width].sum()
-    return leaves
+        if child >= 0:
+            order = np.argsort(total[child : child + model.size + 1], kind="stable").tolist()
+            open_ones += [((each, *string), child + each) for each in order]
+    kept = set(sorted(range(len(found)), key=lambda row: -total[found[row][1]])[:most])
+    return [_context(model, *found[row], float(total[found[row][1]])) for row in sorted(kept)]
+
+
+def _context(model: ContextTree, string: String, node: int, seen: float) -> Context:
+    cells = model.size + 1
+    if model.follows is not None and string[-1] < model.size:
+        cells = int(model.follows[string[-1]].sum()) + 1
+    seen_sd = math.sqrt(model.variance * float(model.leaves[node]) * cells)
+    chance = np.asarray(model.chances[node])
+    return Context(string, seen, seen_sd, chance, _row_sd(model, node, string[-1]))

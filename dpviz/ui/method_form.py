@@ -63,7 +63,15 @@ def method_form(
     }
     reason = f"not for {dims}-D" if public else f"not for {dims}-D, or not private"
     return recipe_form(
-        prefix, METHODS, names(), able, start=start, instead="privtree", saved=saved, reason=reason
+        prefix,
+        METHODS,
+        names(),
+        able,
+        start=start,
+        instead="privtree",
+        saved=saved,
+        reason=reason,
+        help="How space is divided and noise shared; the papers' names of variants are listed too.",
     )
 
 
@@ -77,6 +85,7 @@ def recipe_form(
     instead: str,
     saved: Mapping[str, str],
     reason: str,
+    help: str,  # noqa: A002 - the field's own word for it
 ) -> Choice:
     """Selectors for method, epsilon and parameters of any engine's registry.
 
@@ -89,6 +98,7 @@ def recipe_form(
         instead: a name that is always on offer.
         saved: parameters from a permalink, as text.
         reason: why the others are left out.
+        help: of the choice of a method.
     """
     options = sorted(able, key=lambda alias: (members[able[alias]].title, alias != able[alias]))
     permalink.missing("method", start, options, members[able[instead]].title)
@@ -98,7 +108,7 @@ def recipe_form(
         index=options.index(start if start in options else instead),
         format_func=lambda alias: _title(alias, able[alias], members),
         key=f"{prefix}.method",
-        help="How space is divided and noise shared; the papers' names of variants are listed too.",
+        help=help,
     )
     cls = members[able[chosen]]
     shown = {members[name].title for name in able.values()}

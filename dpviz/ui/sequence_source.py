@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
+import re
+import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from dpviz.build import source_columns
 from dpviz.datasets import DATASETS
+from dpviz.domain import Domain
+from dpviz.errors import DpvizError
 from dpviz.render.projection import to_degrees
 from dpviz.sequences.cells import cell_boxes
 from dpviz.sequences.data import SequenceData
-from dpviz.sequences.reading import CITY, HOUR, city_sequences
+from dpviz.sequences.reading import (
+    CITY,
+    HOUR,
+    alphabet_of,
+    city_sequences,
+    read_places,
+    read_sequences,
+)
+from dpviz.ui import permalink
+from dpviz.ui.account import dataset_name
+from dpviz.ui.source_form import TYPES, columns_form, public_box, public_switch
+from dpviz.ui.text import plain
 
-PLACES = "places"
-SYMBOLS = "symbols"
+PLACES, SYMBOLS = "places", "symbols"
 TITLES = {
     CITY: "Synthetic city, a week of 5,000 people",
-    PLACES: "Your own places with a person and a time",
+    PLACES: "Your own places in time",
     SYMBOLS: "Your own lists of symbols",
 }
-SIDES = (6, 8, 10, 12, 16, 20)
+SEQUENCE = "(a sequence is the unit)"
+MADE = ("person", "user", "id", "device", "vehicle")
+WHEN = ("time", "timestamp", "datetime", "date")
+"""Names by which the columns of a person and of a time are guessed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,27 +50,227 @@ class SequenceSource:
     """Sequences behind an opaque handle, and a key that changes with the choice.
 
     ``places`` are the boxes of the symbols in degrees, (|I|, 4); None where they are no places.
+    ``link`` restores the choice from an address.
     """
 
     data: SequenceData
     key: str
+    link: dict[str, str | None]
     places: NDArray[np.float64] | None = None
     backdrop: bool = False
 
 
+@dataclass(frozen=True)
+class Cutting:
+    """How places become sequences, all of it public: see :func:`read_places`."""
+
+    side: int
+    gap: float
+    neighbours: bool
+    bound: int
+
+    def link(self) -> dict[str, str | None]:
+        """For an address."""
+        return {
+            "side": str(self.side),
+            "gap": f"{self.gap:g}",
+            "steps": "near" if self.neighbours else None,
+            "cap": str(self.bound),
+        }
+
+
 @st.cache_resource(show_spinner="Following the people of the built-in city …", max_entries=8)
-def built_in(side: int, gap: float, neighbours: bool, bound: int, public: bool) -> SequenceData:
+def built_in(cutting: Cutting, public: bool) -> SequenceData:
     """Synthetic, so that all visitors share it."""
     return city_sequences(
-        side, gap * HOUR, neighbours=neighbours, max_per_unit=bound, public=public
+        cutting.side,
+        cutting.gap * HOUR,
+        neighbours=cutting.neighbours,
+        max_per_unit=cutting.bound,
+        public=public,
     )
 
 
 def sequence_source(prefix: str) -> SequenceSource | None:
     """Selectors in the sidebar; None while a file of one's own is not described yet."""
-    side, gap = 12, 12.0
-    data = built_in(side, gap, False, 5, True)
-    domain = DATASETS["persons"].domain
-    return SequenceSource(
-        data, f"{CITY}|{side}|{gap:g}", to_degrees(cell_boxes(domain, side), domain.crs), True
+    options, start = list(TITLES), permalink.parameter("data")
+    permalink.missing("data", start, options, TITLES[CITY])
+    chosen = st.selectbox(
+        "Sequences",
+        options,
+        index=options.index(start) if start in options else 0,
+        format_func=TITLES.__getitem__,
+        key=f"{prefix}.data",
     )
+    if chosen == CITY:
+        return _city(prefix)
+    file = st.file_uploader(
+        "A file of points" if chosen == PLACES else "Text with a sequence a line, or Parquet",
+        TYPES if chosen == PLACES else ["txt", "csv", "parquet"],
+        key=f"{prefix}.file" if chosen == PLACES else f"{prefix}.symbols",
+        help="One place per row, with columns for the person and the time."
+        if chosen == PLACES
+        else "Symbols between spaces or commas; in Parquet, a column of lists.",
+    )
+    public = public_switch(prefix, "upload", False)
+    if file is None:
+        st.info("Choose a file to begin.", icon=":material/upload_file:")
+        return None
+    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
+        # The visitor's own name for the file never becomes a path.
+        path = Path(folder) / f"upload{Path(file.name).suffix.lower()[:12]}"
+        path.write_bytes(file.getbuffer())
+        try:
+            form = _places if chosen == PLACES else _symbols
+            return form(prefix, path, file, public)
+        except DpvizError as error:
+            st.error(plain(str(error).replace(path.name, "the file")), icon=":material/error:")
+            return None
+
+
+def _city(prefix: str) -> SequenceSource:
+    st.caption("Invented people at home, at work, at leisure and between: nobody's real places.")
+    public = public_switch(prefix, "built-in", permalink.parameter("sensitive") != "1")
+    cutting = _cutting_form(prefix, public)
+    domain = DATASETS["persons"].domain
+    link = {"data": CITY, "sensitive": None if public else "1", **cutting.link()}
+    key = f"{CITY}|{cutting}|{public}"
+    return SequenceSource(built_in(cutting, public), key, link, _boxes(domain, cutting.side), True)
+
+
+def _boxes(domain: Domain, side: int) -> NDArray[np.float64]:
+    return to_degrees(cell_boxes(domain, side), domain.crs)
+
+
+def _cutting_form(prefix: str, public: bool) -> Cutting:
+    """Grid, gap, cap: public parameters, chosen without looking at the data."""
+
+    def saved(name: str, default: float, low: float, high: float) -> float:
+        return min(max(permalink.number(name) or default, low), high)
+
+    with st.expander("Cells and sequences", icon=":material/grid_on:"):
+        side = st.number_input(
+            "Cells per side of the public grid",
+            2,
+            32,
+            int(saved("side", 12, 2, 32)),
+            key=f"{prefix}.side",
+            help="Fewer cells, less noise in each: 6 to 16 suit most data.",
+        )
+        gap = st.number_input(
+            "Hours without a place that begin a new sequence",
+            0.1,
+            1000.0,
+            saved("gap", 12.0, 0.1, 1000.0),
+            key=f"{prefix}.gap",
+            format="%g",
+        )
+        neighbours = st.checkbox(
+            "Only steps to one of the eight cells around",
+            permalink.parameter("steps") == "near",
+            key=f"{prefix}.steps",
+            help="A public rule: a sequence is cut at its first step that breaks it, and what it "
+            "forbids gets no noise.",
+        )
+        bound = int(saved("cap", 5, 1, 1000))
+        if not public:
+            bound = st.number_input(
+                "Sequences kept of each person, at random",
+                1,
+                1000,
+                bound,
+                key=f"{prefix}.cap",
+                help="The guarantee hides a person; noise grows with what each may add.",
+            )
+    return Cutting(int(side), float(gap), bool(neighbours), int(bound))
+
+
+def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource | None:
+    crs, columns, names = columns_form(prefix, path, file.file_id, 2)
+    person, when = (
+        st.selectbox(
+            label, names, index=_guess(names, words), key=f"{prefix}.{label}.{file.file_id}"
+        )
+        for label, words in (("Person", MADE), ("Time", WHEN))
+    )
+    bounds = public_box(prefix, path, columns, crs, public)
+    cutting = _cutting_form(prefix, public)
+    if bounds is None:
+        return None
+    name = "upload" if public else dataset_name(prefix, Path(file.name).stem)
+    domain = Domain(bounds[:2], bounds[2:], columns or ("lon", "lat"), crs)
+    key = f"{file.file_id}|{columns}|{person}|{when}|{bounds}|{crs}|{cutting}|{public}|{name}"
+
+    def read() -> SequenceData:
+        return read_places(
+            path,
+            domain,
+            person=person,
+            time=when,
+            side=cutting.side,
+            gap=cutting.gap * HOUR,
+            max_per_unit=cutting.bound,
+            columns=columns,
+            neighbours=cutting.neighbours,
+            public=public,
+            name=name,
+        )
+
+    data = _read_once(prefix, key, read)
+    return SequenceSource(data, key, {"data": PLACES}, _boxes(domain, cutting.side))
+
+
+def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource | None:
+    text = st.text_area(
+        "Public alphabet",
+        key=f"{prefix}.alphabet",
+        placeholder="1..17, or home, work, shop",
+        help="Every symbol that may occur, chosen without looking at the sequences: a range of "
+        "whole numbers, or words between commas.",
+    )
+    drop = st.checkbox("Leave out symbols that the alphabet lacks", key=f"{prefix}.drop")
+    unit, bound = None, 1
+    if path.suffix == ".parquet":
+        names = [column.name for column in source_columns(path)]
+        said = st.selectbox("Privacy unit", [SEQUENCE, *names], key=f"{prefix}.symbol-unit")
+        if said != SEQUENCE:
+            unit = said
+            bound = st.number_input("Sequences kept of each", 1, 1000, 5, key=f"{prefix}.kept")
+    if not text.strip():
+        st.info("Name the public symbols, for instance 1..17.", icon=":material/abc:")
+        return None
+    name = "upload" if public else dataset_name(prefix, Path(file.name).stem)
+    words = text.strip()
+    if not re.fullmatch(r"-?\d{1,9}\.\.-?\d{1,9}", words):
+        # Without a comma a word would be taken for the name of a file on this server.
+        words = words.replace("\n", ",") + ","
+    key = f"{file.file_id}|{words}|{drop}|{unit}|{bound}|{public}|{name}"
+
+    def read() -> SequenceData:
+        return read_sequences(
+            path,
+            alphabet_of(words),
+            unit=unit,
+            max_per_unit=int(bound),
+            drop_unknown=drop,
+            public=public,
+            name=name,
+        )
+
+    return SequenceSource(_read_once(prefix, key, read), key, {"data": SYMBOLS})
+
+
+def _guess(names: list[str], words: tuple[str, ...]) -> int:
+    """The first column whose name holds one of the words; the first of all otherwise."""
+    found = [row for word in words for row, name in enumerate(names) if word in name.lower()]
+    return found[0] if found else 0
+
+
+def _read_once(prefix: str, key: str, read: Callable[[], SequenceData]) -> SequenceData:
+    """A file is read again only when something about it changes."""
+    memory = st.session_state.setdefault(f"{prefix}.upload", {"key": None, "data": None})
+    if memory["key"] != key:
+        with st.spinner("Reading the file …"):
+            memory.update(key=key, data=read())
+    data: SequenceData = memory["data"]
+    return data

@@ -81,7 +81,7 @@ def source_form(
         st.caption(DATASETS[chosen].description)
         if owner:
             return _rehearsal(prefix, chosen)
-        public = _public_switch(prefix, "built-in", not sensitive)
+        public = public_switch(prefix, "built-in", not sensitive)
         key = chosen if public else f"{chosen}|sensitive"
         handle = built_in(chosen, public)
         return Source(handle, DATASETS[chosen].title, key, backdrop=True, name=chosen)
@@ -137,7 +137,7 @@ def _unit_form(prefix: str, names: list[str]) -> tuple[str | None, int]:
     return str(unit), int(bound)
 
 
-def _public_switch(prefix: str, kind: str, public: bool) -> bool:
+def public_switch(prefix: str, kind: str, public: bool) -> bool:
     """Whether the visitor declares the records public; a file is sensitive until they do."""
     words = ("sensitive", "public")
     said = st.segmented_control(
@@ -159,7 +159,7 @@ def _upload(prefix: str, dims: int, owner: bool = False) -> Source | None:
         key=f"{prefix}.file",
         help="Points, one record per row. The file stays in the memory of this server's process.",
     )
-    public = False if owner else _public_switch(prefix, "upload", False)
+    public = False if owner else public_switch(prefix, "upload", False)
     if file is None:
         st.info("Choose a file to begin.", icon=":material/upload_file:")
         return None
@@ -177,46 +177,10 @@ def _upload(prefix: str, dims: int, owner: bool = False) -> Source | None:
 def _described(
     prefix: str, path: Path, file: Any, public: bool, dims: int, owner: bool
 ) -> Source | None:
-    columns = source_columns(path)
-    names = [column.name for column in columns]
-    crs = st.text_input(
-        "CRS of the coordinates",
-        "EPSG:4326",
-        key=f"{prefix}.crs",
-        help="For plain columns. A file with geometry states its own.",
-    )
-    guess = recognised_columns(columns, Domain((0,) * dims, (1,) * dims, crs=crs))
-    geometry = "(geometry of the file)"
-    placed = dims == 2 and path.suffix not in {".csv", ".tsv", ".txt"}
-    options = [geometry, *names] if placed else names
-    if not options:
-        raise DataError("the file has no columns: give a header row, then one record per row")
-    place = {name: row for row, name in enumerate(options)}
-    start = [place[name] for name in guess] if guess else [min(i, len(options) - 1) for i in AXES]
-    sides = st.columns(2)
-    picked = tuple(
-        str(sides[axis % 2].selectbox(label, options, index=first, key=key))
-        for axis, (label, first, key) in enumerate(
-            (label, start[axis], f"{prefix}.{axis}.{file.file_id}")
-            for axis, label in enumerate(AXES_LABELS[dims])
-        )
-    )
-    chosen = None if geometry in picked else picked
+    crs, chosen, names = columns_form(prefix, path, file.file_id, dims)
     unit, bound = _unit_form(prefix, names) if owner else (None, 1)
-    bounds = bounds_form(prefix)
-    if public and dims == 2:
-        st.caption("The data are public, so the rectangle may be taken from them.")
-        if st.button("Take the rectangle from the data", key=f"{prefix}.extent"):
-            extent = public_extent(path, columns=chosen, crs=crs)
-            st.session_state[f"{prefix}.bounds.next"] = extent
-            st.rerun()
-    else:
-        st.caption(
-            "The rectangle is PUBLIC: choose it from what everybody knows (the city, the country), "
-            "never from the data. Records outside are dropped."
-        )
+    bounds = public_box(prefix, path, chosen if dims == 2 else None, crs, public and dims == 2)
     if bounds is None:
-        st.info("Type the public rectangle, or draw it on the map.", icon=":material/crop_free:")
         return None
     name = "upload" if public else dataset_name(prefix, Path(file.name).stem)
     ends = dims // 2  # a trip has the same rectangle at both ends
@@ -237,6 +201,67 @@ def _described(
             )
         memory.update(key=key, handle=handle)
     return Source(memory["handle"], "Your own file", key)
+
+
+def columns_form(
+    prefix: str, path: Path, file_id: str, dims: int
+) -> tuple[str, tuple[str, ...] | None, list[str]]:
+    """Which columns of a file hold the coordinates.
+
+    Returns:
+        The CRS of plain columns, the chosen columns (None: the geometry of the file), and the names
+        of all columns.
+
+    Raises:
+        DataError: the file has no columns.
+    """
+    columns = source_columns(path)
+    names = [column.name for column in columns]
+    crs = st.text_input(
+        "CRS of the coordinates",
+        "EPSG:4326",
+        key=f"{prefix}.crs",
+        help="For plain columns. A file with geometry states its own.",
+    )
+    guess = recognised_columns(columns, Domain((0,) * dims, (1,) * dims, crs=crs))
+    geometry = "(geometry of the file)"
+    placed = dims == 2 and path.suffix not in {".csv", ".tsv", ".txt"}
+    options = [geometry, *names] if placed else names
+    if not options:
+        raise DataError("the file has no columns: give a header row, then one record per row")
+    place = {name: row for row, name in enumerate(options)}
+    start = [place[name] for name in guess] if guess else [min(i, len(options) - 1) for i in AXES]
+    sides = st.columns(2)
+    picked = tuple(
+        str(sides[axis % 2].selectbox(label, options, index=first, key=key))
+        for axis, (label, first, key) in enumerate(
+            (label, start[axis], f"{prefix}.{axis}.{file_id}")
+            for axis, label in enumerate(AXES_LABELS[dims])
+        )
+    )
+    return crs, None if geometry in picked else picked, names
+
+
+def public_box(
+    prefix: str, path: Path, columns: tuple[str, ...] | None, crs: str, public: bool
+) -> tuple[float, float, float, float] | None:
+    """The public rectangle, typed, or taken from public data; None while it is missing."""
+    bounds = bounds_form(prefix)
+    if public:
+        st.caption("The data are public, so the rectangle may be taken from them.")
+        if st.button("Take the rectangle from the data", key=f"{prefix}.extent"):
+            extent = public_extent(path, columns=columns, crs=crs)
+            st.session_state[f"{prefix}.bounds.next"] = extent
+            st.rerun()
+    else:
+        st.caption(
+            "The rectangle is PUBLIC: choose it from what everybody knows (the city, the country), "
+            "never from the data. Records outside are dropped."
+        )
+    if bounds is None:
+        st.info("Type the public rectangle, or draw it on the map.", icon=":material/crop_free:")
+        return None
+    return bounds
 
 
 def bounds_form(prefix: str) -> tuple[float, float, float, float] | None:

@@ -2,54 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from dpviz.build import Ledger
 from dpviz.errors import DpvizError
-from dpviz.lattice import Float
 from dpviz.progress import Progress
-from dpviz.render import Camera, Scene
-from dpviz.render.basemap import outlines, river
-from dpviz.render.flows import move_legend, move_marks, next_marks, visit_marks
+from dpviz.render import Mark, Scene
 from dpviz.sequences.methods import METHODS, names
-from dpviz.sequences.moves import Moves, moves, visit_sd, visits
 from dpviz.sequences.publish import SequenceRelease, publish
 from dpviz.ui import permalink
 from dpviz.ui.account import paid_build
+from dpviz.ui.domain_map import choose_domain
 from dpviz.ui.map import map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.method_form import Choice, nearest_epsilon, recipe_form
-from dpviz.ui.prices import price_list
-from dpviz.ui.sequence_source import SequenceSource, sequence_source
+from dpviz.ui.sequence_charts import follow_chart
+from dpviz.ui.sequence_facts import release_facts
+from dpviz.ui.sequence_panel import path_clicked, path_panel, place_panel, refused, trip_panel
+from dpviz.ui.sequence_source import PLACES, SequenceSource, sequence_source
+from dpviz.ui.sequence_view import (
+    MOVES,
+    PATHS,
+    VIEWS,
+    View,
+    cell_at,
+    move_scene,
+    path_scene,
+    trip_scene,
+)
 from dpviz.ui.text import badge, plain
 
 TITLE, ICON, ORDER = "Trajectories", ":material/timeline:", 5
 KEY = "trajectories"
 MAP = f"{KEY}.map"
 START = "markov"
-ARROWS = 80
-
-
-@dataclass(frozen=True, eq=False)
-class View:
-    """A release and what the page shows of it; kept until the release changes."""
-
-    key: tuple[Any, ...]
-    release: SequenceRelease
-    visits: Float
-    sd: float | None
-    moves: Moves
-
-    @classmethod
-    def of(cls, key: tuple[Any, ...], release: SequenceRelease) -> View:
-        """All that is worked out once."""
-        model = release.model
-        return cls(key, release, visits(model), visit_sd(model), moves(model))
+ARROWS = (20, 40, 80, 160, 320)
 
 
 def page() -> None:
@@ -64,6 +53,10 @@ def page() -> None:
             st.divider()
             choice = _method_form(source)
     if source is None or choice is None:
+        if st.session_state.get(f"{KEY}.data") == PLACES:
+            choose_domain(KEY)
+        else:
+            st.caption("Choose a file in the sidebar, or the built-in city to see it move.")
         return
     try:
         view = _public(source, choice) if source.data.public else _sensitive(source, choice)
@@ -73,9 +66,14 @@ def page() -> None:
     if view is None:
         return
     st.markdown(badge(view.release.header))
+    if view.drowned:
+        st.warning(
+            "Most moves are within their noise, and so is what is drawn from them. Raise ε, choose "
+            "fewer cells, or lower l_top among the parameters.",
+            icon=":material/waves:",
+        )
     _map_and_answer(view, source)
-    with st.expander("Where ε goes", icon=":material/payments:"):
-        price_list(view.release.header)
+    release_facts(KEY, view, source, choice, seed=st.session_state[f"{KEY}.seed"])
     _remember(source, choice)
 
 
@@ -86,6 +84,8 @@ def _restore() -> None:
     st.session_state[f"{KEY}.epsilon"] = nearest_epsilon(permalink.number("epsilon"))
     st.session_state[f"{KEY}.cell"] = permalink.parameter("cell")
     st.session_state[f"{KEY}.seed"] = permalink.seed()
+    asked = permalink.parameter("view")
+    st.session_state[f"{KEY}.show"] = asked if asked in VIEWS else MOVES
 
 
 def _method_form(source: SequenceSource) -> Choice:
@@ -102,7 +102,8 @@ def _method_form(source: SequenceSource) -> Choice:
         start=permalink.parameter("method") or START,
         instead=START,
         saved=permalink.pairs("set"),
-        reason="not private",
+        reason="no guarantee",
+        help="How contexts or strings are found, and what is released of them.",
     )
 
 
@@ -157,83 +158,67 @@ def _sensitive(source: SequenceSource, choice: Choice) -> View | None:
 @st.fragment
 def _map_and_answer(view: View, source: SequenceSource) -> None:
     """The map and its answer: a click reruns this part only."""
-    alphabet = view.release.alphabet
-    assert source.places is not None
-    cell = st.session_state.get(f"{KEY}.cell")
-    number = alphabet.names.index(cell) if cell in alphabet.names else None
-    left, right = st.columns([7, 3], gap="medium")
-    with left:
-        map_view(
-            _scene(view, source, source.places, faded=number is not None),
-            key=MAP,
-            on_pick=partial(_picked, source, alphabet.names),
-        )
-    marks = []
+    show = st.segmented_control(
+        "Show", VIEWS, key=f"{KEY}.show", required=True, label_visibility="collapsed"
+    )
+    left, right = st.columns([7, 3] if source.places is not None else [1, 1], gap="medium")
+    scene: Scene | None = None
+    marks: list[Mark] = []
     with right:
-        if number is None:
-            st.markdown("**Choose a place**")
-            st.caption("Click a cell on the map to see where people go next from there.")
+        try:
+            if show == MOVES:
+                marks = place_panel(KEY, view, source)
+                scene = _moves(view, source, faded=bool(marks))
+            elif show == PATHS:
+                strings, chosen = path_panel(KEY, view)
+                if source.places is not None:
+                    scene = path_scene(view, source, strings, chosen)
+            else:
+                number = trip_panel(KEY, view, source)
+                if source.places is not None:
+                    scene = trip_scene(view, source, number)
+        except DpvizError as error:
+            refused(error)
+            scene = _moves(view, source, faded=False)
+    with left:
+        if scene is None:
+            follow_chart(view)
         else:
-            chance = view.release.model.following([number])
-            st.markdown(f"**From cell {plain(cell)}**")
-            order = np.argsort(-chance, kind="stable")[:12]
-            labels = [*alphabet.names, "(the end)"]
-            st.dataframe(
-                {
-                    "next": [labels[row] for row in order.tolist()],
-                    "chance": chance[order].tolist(),
-                },
-                hide_index=True,
-                width="stretch",
-                column_config={
-                    "chance": st.column_config.ProgressColumn(
-                        format="percent", min_value=0, max_value=1
-                    )
-                },
-            )
-            marks = next_marks(source.places, alphabet.names, number, chance)
-    map_overlay(MAP, marks=marks)
-    permalink.write({"cell": cell if number is not None else None})
+            map_view(scene, key=MAP, on_pick=partial(_picked, view, source, show))
+            map_overlay(MAP, marks=marks)
+    permalink.write(
+        {"cell": st.session_state.get(f"{KEY}.cell"), "view": None if show == MOVES else show}
+    )
     permalink.keep(KEY)
 
 
-def _picked(source: SequenceSource, names: tuple[str, ...]) -> None:
-    """A click chooses the cell around it; on the chosen one, it lets go."""
+def _moves(view: View, source: SequenceSource, *, faded: bool) -> Scene | None:
+    if source.places is None:
+        return None
+    arrows = st.select_slider("Arrows on the map", ARROWS, 80, key=f"{KEY}.arrows")
+    return move_scene(view, source, int(arrows), faded=faded)
+
+
+def _picked(view: View, source: SequenceSource, show: str | None) -> None:
+    """A click chooses the cell around it, or a path; on the chosen one, it lets go."""
     pick = events(MAP).pick
     if not pick or source.places is None:
         return
-    low, high = source.places[:, :2], source.places[:, 2:]
-    at = np.array([pick["lon"], pick["lat"]])
-    inside = np.flatnonzero(((low <= at) & (at < high)).all(axis=1))
-    if len(inside):
-        chosen = names[int(inside[0])]
+    if show == PATHS:
+        path_clicked(KEY, pick["layer"], pick["index"])
+    if show != MOVES:
+        return
+    cell = cell_at(source.places, pick["lon"], pick["lat"])
+    if cell is not None:
+        chosen = view.names[cell]
         same = st.session_state.get(f"{KEY}.cell") == chosen
         st.session_state[f"{KEY}.cell"] = None if same else chosen
-
-
-def _scene(view: View, source: SequenceSource, places: Float, *, faded: bool) -> Scene:
-    names = view.release.alphabet.names
-    top = max(float(view.moves.count.max(initial=0.0)), 1.0)
-    bounds = (*places[:, :2].min(axis=0).tolist(), *places[:, 2:].max(axis=0).tolist())
-    backdrop = [river()] if source.backdrop else []
-    return Scene(
-        marks=[
-            *visit_marks(places, names, view.visits, view.sd),
-            *outlines(bounds),
-            *backdrop,
-            *move_marks(places, names, view.moves.first(ARROWS), top, faded=faded),
-        ],
-        camera=Camera(bounds=bounds, key=source.key),
-        legend=move_legend(top, max(float(view.visits.max()), 1.0)),
-        picks=True,
-        domain=bounds,
-        description=f"Moves between cells: {view.release.header.guarantee}",
-    )
 
 
 def _remember(source: SequenceSource, choice: Choice) -> None:
     permalink.write(
         {
+            **source.link,
             "method": choice.name,
             "epsilon": f"{choice.epsilon:g}",
             "set": ";".join(f"{name}:{value}" for name, value in choice.parameters.items()),

@@ -11,7 +11,7 @@ export function legendElement(legend, theme) {
   const ramp = legend.stops && h('div', {
     class: 'ramp', style: `background:linear-gradient(to right,${legend.stops.map(css).join(',')})`,
   });
-  const ticks = legend.ticks && h('div', {class: 'ticks'}, ...legend.ticks.map(({at, label}) =>
+  const ticks = legend.ticks?.length > 0 && h('div', {class: 'ticks'}, ...legend.ticks.map(({at, label}) =>
     h('span', {style: `left:${at * 100}%;transform:translateX(${-at * 100}%)`}, label)));
   const swatches = (legend.swatches ?? []).map(({label, color, hatch}) => {
     const shown = css(theme[color] ?? color);
@@ -19,7 +19,7 @@ export function legendElement(legend, theme) {
     return h('div', {class: 'swatch'}, h('i', {style: `background:${background}`}), label);
   });
   return h('div', {class: 'legend', role: 'img', 'aria-label': legendText(legend), 'data-testid': 'dpviz-legend'},
-    h('b', {}, legend.title), ramp, ticks, ...swatches);
+    h('b', {}, legend.title), ramp, ticks || null, ...swatches);
 }
 
 function legendText({title, ticks = [], swatches = []}) {

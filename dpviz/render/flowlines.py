@@ -1,0 +1,118 @@
+"""Shapes of movement over cells: curved arrows, and lines through the cells of a path.
+
+All of it is worked out in sides of a cell, so that arrows look alike in every direction, and handed
+back in degrees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+GAP, BEND, BENDS = 0.2, 0.16, 14
+"""How far an arrow stays away from the centres, in sides of a cell; how far it leans to its right,
+so that the way back has room, as a share of its length; points along it."""
+
+
+def path_line(places: Float, string: Sequence[int], rank: int) -> Float:
+    """A line that leans to the right on every step, shifted a little by its rank, (k, 2).
+
+    It drifts aside as it goes, so that the way there, the way back and the way there again differ.
+    """
+    middle, side = centres(places), cell_side(places)
+    turn = rank * 2.399963  # the golden angle: neighbours in the ranking lie apart
+    shift = 0.2 * np.array([np.cos(turn), np.sin(turn)])
+    steps = [
+        _curve(middle[one] / side, middle[other] / side)[: None if last else -1]
+        for one, other, last in _steps(string)
+    ]
+    line = np.vstack(steps)
+    drift = np.linspace(-0.06, 0.06, len(line))[:, None] * np.array([0.6, 1.0])
+    return np.asarray((line + shift + drift) * side)
+
+
+def _steps(string: Sequence[int]) -> list[tuple[int, int, bool]]:
+    pairs = list(pairwise(string))
+    return [(one, other, at == len(pairs) - 1) for at, (one, other) in enumerate(pairs)]
+
+
+def head(line: Float, side: Float) -> Float:
+    """An arrow's head around the end of a line, a closed ring (4, 2)."""
+    stop, before = line[-1] / side, line[-3] / side
+    along = (stop - before) / max(float(np.hypot(*(stop - before))), 1e-9)
+    across = np.array([-along[1], along[0]])
+    ring = [stop + 0.24 * along, stop + 0.16 * across, stop - 0.16 * across, stop + 0.24 * along]
+    return np.array(ring) * side
+
+
+def arrows(places: Float, source: Int, target: Int, width: Float) -> list[Float]:
+    """Curved arrows between centres of cells as closed rings, each (k, 2) in degrees.
+
+    Args:
+        places: of the cells, (n, 4).
+        source: rows of ``places``, (m,).
+        target: rows of ``places``, (m,).
+        width: of the shafts in sides of a cell, (m,).
+    """
+    side = cell_side(places)
+    middle = centres(places) / side  # in cells, so that arrows look alike in every direction
+    found = []
+    for one, other, wide in zip(source.tolist(), target.tolist(), width.tolist(), strict=True):
+        found.append(_arrow(middle[one], middle[other], wide) * side)
+    return found
+
+
+def _arrow(start: Float, stop: Float, width: float) -> Float:
+    across = stop - start
+    length = max(float(np.hypot(*across)), 1e-9)
+    along = across / length
+    right = np.array([along[1], -along[0]])
+    head = min(0.12 + 1.5 * width, 0.5 * length)
+    curve = _curve(start, stop) + 0.07 * right
+    run = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(curve, axis=0).T))])
+    gap = min(GAP, 0.2 * length)
+    wanted = np.linspace(gap, run[-1] - gap - head, BENDS)
+    shaft = np.column_stack([np.interp(wanted, run, curve[:, axis]) for axis in range(2)])
+    tip = np.array([np.interp(run[-1] - gap, run, curve[:, axis]) for axis in range(2)])
+    way = np.gradient(shaft, axis=0)
+    way /= np.maximum(np.hypot(*way.T)[:, None], 1e-12)
+    normal = np.column_stack([way[:, 1], -way[:, 0]])
+    # A shaft that swells towards its head tells the direction even where the head is tiny.
+    half = (width / 2 * np.linspace(0.45, 1.0, BENDS))[:, None]
+    wing = (0.05 + 1.1 * width) * normal[-1]
+    return np.vstack(
+        [
+            shaft + half * normal,
+            shaft[-1] + wing,
+            tip,
+            shaft[-1] - wing,
+            (shaft - half * normal)[::-1],
+            shaft[0] + half[0] * normal[0],
+        ]
+    )
+
+
+def _curve(start: Float, stop: Float) -> Float:
+    """A line that leans to the right of its way, (BENDS, 2)."""
+    across = stop - start
+    control = (start + stop) / 2 + BEND * np.array([across[1], -across[0]])
+    share = np.linspace(0.0, 1.0, BENDS)[:, None]
+    return np.asarray(
+        (1 - share) ** 2 * start + 2 * share * (1 - share) * control + share**2 * stop
+    )
+
+
+def centres(places: Float) -> Float:
+    """Middles of boxes, (n, 2)."""
+    return np.asarray((places[:, :2] + places[:, 2:]) / 2)
+
+
+def cell_side(places: Float) -> Float:
+    """Width and height of the cells in degrees, (2,): the median, where they differ."""
+    return np.asarray(np.median(places[:, 2:] - places[:, :2], axis=0))
