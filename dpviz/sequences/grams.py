@@ -146,7 +146,8 @@ class GramTree:
         Raises:
             ParameterError: a negative number of sequences.
         """
-        return sequence_rows(self._chances, self.size, n, seed, longest)
+        reach = max(self.depth, 1)  # the last symbol says what may follow
+        return sequence_rows(self._chances, self.size, n, seed, longest, reach)
 
 
 @dataclass(frozen=True, eq=False)

@@ -88,6 +88,18 @@ class ContextTree:
             leaves[node] = leaves[child : child + self.size + 1].sum()
         return leaves
 
+    @cached_property
+    def depth(self) -> int:
+        """Symbols of the longest context, the start mark among them."""
+        level, depth = np.zeros(1, dtype=np.int64), 0
+        while True:
+            child = self.first_child[level]
+            inner = child[child >= 0]
+            if not len(inner):
+                return depth
+            level = (inner[:, None] + np.arange(self.size + 1)).ravel()
+            depth += 1
+
     def node(self, context: Sequence[int] | Int) -> int:
         """The longest known context that ends like this one (numbers, the oldest first)."""
         node = 0
@@ -148,11 +160,13 @@ class ContextTree:
             ParameterError: a negative number of sequences.
         """
 
-        def chances(text: Int) -> Float:
-            begin = np.full((len(text), 1), self.size, dtype=np.int64)
-            return np.asarray(self.chances[self._nodes(np.hstack([begin, text]))])
+        def chances(past: Int) -> Float:
+            if past.shape[1] < self.depth:  # all of it is still known: it opens with $
+                begin = np.full((len(past), 1), self.size, dtype=np.int64)
+                past = np.hstack([begin, past])
+            return np.asarray(self.chances[self._nodes(past)])
 
-        return sequence_rows(chances, self.size, n, seed, longest)
+        return sequence_rows(chances, self.size, n, seed, longest, self.depth)
 
     def _nodes(self, text: Int) -> Int:
         """The node of each row's whole past, the newest symbol last."""
@@ -185,16 +199,23 @@ def checked(symbols: Sequence[int] | Int, size: int) -> Int:
 
 
 def sequence_rows(
-    chances: Callable[[Int], Float], size: int, n: int, seed: int | None, longest: int
+    chances: Callable[[Int], Float],
+    size: int,
+    n: int,
+    seed: int | None,
+    longest: int,
+    reach: int,
 ) -> list[Int]:
     """Draw n sequences symbol by symbol, all together, until the end or the public cap.
 
     Args:
-        chances: P(next), float64 (m, |I| + 1), after texts of equal length, int64 (m, length).
+        chances: P(next), float64 (m, |I| + 1), after the last symbols of m texts, int64 (m, ≤
+            ``reach``).
         size: symbols of the alphabet, and the number of the end mark.
         n: how many.
         seed: makes the draw repeatable.
         longest: symbols of the longest.
+        reach: symbols that what comes next may depend on.
 
     Raises:
         ParameterError: a negative number of sequences.
@@ -202,22 +223,24 @@ def sequence_rows(
     if n < 0:
         raise ParameterError(f"{n} sequences: give 0 or more")
     random = np.random.default_rng(seed)
-    text = np.zeros((n, 0), dtype=np.int64)
-    going = np.ones(n, dtype=np.bool_)
-    while going.any() and text.shape[1] < longest:
-        rows = np.flatnonzero(going)
-        cumulated = np.cumsum(chances(text[rows]), axis=1)
-        drawn = random.random(len(rows))[:, None] * cumulated[:, -1:]
-        column = np.full(n, size, dtype=np.int64)
-        column[rows] = np.minimum((cumulated < drawn).sum(axis=1), size)
-        going &= column < size
-        text = np.hstack([text, column[:, None]])
-    return [row[: _end(row, size)] for row in text]
-
-
-def _end(row: Int, size: int) -> int:
-    ends = np.flatnonzero(row == size)
-    return int(ends[0]) if len(ends) else len(row)
+    past = np.zeros((n, 0), dtype=np.int64)
+    going = np.arange(n)  # the sequences that have not ended yet
+    owners, symbols = [going[:0]], [going[:0]]
+    for _ in range(longest):
+        cumulated = np.cumsum(chances(past), axis=1)
+        drawn = random.random(len(going)) * cumulated[:, -1]
+        symbol = np.minimum((cumulated < drawn[:, None]).sum(axis=1), size)
+        goes_on = symbol < size
+        going, symbol = going[goes_on], symbol[goes_on]
+        if not len(going):
+            break
+        owners.append(going)
+        symbols.append(symbol)
+        past = np.hstack([past[goes_on], symbol[:, None]])[:, -reach:] if reach else past[goes_on]
+    owner = np.concatenate(owners)
+    order = np.argsort(owner, kind="stable")
+    bounds = np.cumsum(np.bincount(owner, minlength=n))
+    return np.split(np.concatenate(symbols)[order], bounds[:-1]) if n else []
 
 
 def allowed_after(follows: Mask | None, first_child: Int, size: int) -> Mask | None:

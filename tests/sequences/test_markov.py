@@ -123,6 +123,17 @@ def test_synthetic_sequences_follow_the_model():
     assert {tuple(row) for row in drawn} == {(0, 1), (2,)}
 
 
+def test_synthetic_sequences_know_where_they_begin():
+    """After the opening a comes b; after b, a comes a third symbol, which only the start tells."""
+    rows = [[0, 1], [1, 0, 2, 2]]
+    model = model_of(rows * 50, l_top=30, max_depth=4)
+    assert model.depth >= 2
+    drawn = model.sample(2_000, seed=4)
+    assert {tuple(row) for row in drawn} == {tuple(row) for row in rows}
+    assert {tuple(row) for row in model.sample(2_000, seed=4, longest=1)} == {(0,), (1,)}
+    assert model.sample(0) == []
+
+
 def test_forbidden_steps_get_no_count_and_records_are_cut_there():
     follows = np.array([[True, True, False], [True, True, True], [False, True, True]])
     alphabet = Alphabet(("a", "b", "c"), follows)
