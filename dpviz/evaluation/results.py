@@ -1,24 +1,17 @@
-"""Rows of an experiment in a CSV file that grows build by build and can be resumed.
-
-Beside ``errors.csv`` stands ``errors.plan.json``: what the rows are about. Rows of another
-experiment are refused, never mixed.
-"""
+"""The rows of an experiment on points: their file, their means, and what they are about."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpviz.errors import DataError, ParameterError
+from dpviz.errors import ParameterError
 from dpviz.evaluation.experiments import Plan, Row
+from dpviz.evaluation.rowfile import RowFile, rows_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,17 +21,16 @@ if TYPE_CHECKING:
 CONTRACT = tuple(field.name for field in fields(Row) if field.name != "mean_absolute_error")
 """The columns of the file, in order; ``mean_absolute_error`` follows where it is asked for."""
 
+OPTIONAL = {"mean_absolute_error": "nan"}
 
-class Results:
-    """A CSV file of rows, opened to resume it.
+
+class Results(RowFile[Row]):
+    """The CSV file of an experiment on points; see :class:`RowFile`.
 
     Args:
         path: the file; its folder must exist.
-        about: plain values that describe the experiment; the file's must be the same.
+        about: of :func:`about`.
         absolute: also keep the mean absolute error, in a last column.
-
-    Attributes:
-        rows: what the file holds already.
 
     Raises:
         ParameterError: no such folder, or a file that holds another experiment's rows.
@@ -46,42 +38,18 @@ class Results:
     """
 
     def __init__(self, path: str | os.PathLike[str], about: dict[str, Any], absolute: bool) -> None:
-        self.path = Path(path)
-        self.columns = (*CONTRACT, "mean_absolute_error") if absolute else CONTRACT
-        if self.path.suffix.lower() != ".csv" or not self.path.parent.is_dir():
-            raise ParameterError(f"output {str(path)!r}: give a .csv file in a folder that exists")
-        side = self.path.with_suffix(".plan.json")
-        if self.path.exists() and side.exists():
-            _same(json.loads(side.read_text(encoding="utf-8")), about, self.path.name)
-        if self.path.exists() and self.path.stat().st_size > 0:
-            self.rows = read_rows(self.path)
-            self._mend()
-        else:
-            self.rows = []
-            _replace(self.path, ",".join(self.columns) + "\n")
-        _replace(side, json.dumps(about, indent=1) + "\n")
+        columns = (*CONTRACT, "mean_absolute_error") if absolute else CONTRACT
+        super().__init__(path, about, Row, columns, OPTIONAL)
 
-    def append(self, rows: Iterable[Row]) -> None:
-        """Add rows in one write, so that an interrupt leaves whole builds only."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        rows = list(rows)
-        writer.writerows([[getattr(row, name) for name in self.columns] for row in rows])
-        with self.path.open("ab", buffering=0) as file:
-            file.write(text.getvalue().encode())
-        self.rows += rows
-
-    def _mend(self) -> None:
-        """Cut a last line that a crash left unfinished; refuse other columns."""
-        text = self.path.read_text(encoding="utf-8")
-        header = text.partition("\n")[0].strip().split(",")
-        if tuple(header) != self.columns:
-            raise ParameterError(
-                f"{self.path.name} has the columns {','.join(header)}, not "
-                f"{','.join(self.columns)}: choose another output"
-            )
-        if not text.endswith("\n"):
-            _replace(self.path, text[: text.rindex("\n") + 1])
+    def compare(self, there: dict[str, Any], here: dict[str, Any]) -> None:
+        """Other sizes of queries may join the file; those of one size must be the same."""
+        common = {key: here[key] for key in ("source", "bounds", "seed", "sanity")}
+        super().compare(there, common)
+        for size, mark in here["checksum"].items():
+            if there["checksum"].get(size, mark) != mark:
+                raise ParameterError(
+                    f"{self.path.name} holds answers to other {size} queries: choose another"
+                )
 
 
 def about(handle: DataHandle, plan: Plan) -> dict[str, Any]:
@@ -105,16 +73,7 @@ def read_rows(path: str | os.PathLike[str]) -> list[Row]:
     Raises:
         DataError: not a file of rows.
     """
-    path = Path(path)
-    text = path.read_text(encoding="utf-8")
-    text = text[: text.rfind("\n") + 1]
-    rows = []
-    for line, values in enumerate(csv.DictReader(io.StringIO(text)), 2):
-        try:
-            rows.append(_row(values))
-        except (KeyError, TypeError, ValueError):
-            raise DataError(f"{path.name}: line {line} is not a row of an experiment") from None
-    return rows
+    return rows_in(path, Row, OPTIONAL)
 
 
 def summary(rows: Iterable[Row]) -> list[dict[str, Any]]:
@@ -149,38 +108,7 @@ def frame(rows: Iterable[Row]) -> pd.DataFrame:
     return pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)
 
 
-def _row(values: dict[str, str]) -> Row:
-    kinds: dict[str, Callable[[str], Any]] = {"method": str, "size": str, "repeat": int}
-    values = {"mean_absolute_error": "nan", **values}
-    typed: dict[str, Any] = {
-        field.name: kinds.get(field.name, float)(values[field.name]) for field in fields(Row)
-    }
-    return Row(**typed)
-
-
-def _same(there: dict[str, Any], here: dict[str, Any], name: str) -> None:
-    for key in ("source", "bounds", "seed", "sanity"):
-        if there.get(key) != here[key]:
-            raise ParameterError(
-                f"{name} holds another experiment ({key} {there.get(key)}, here {here[key]}): "
-                "choose another output"
-            )
-    for size, mark in here["checksum"].items():
-        if there["checksum"].get(size, mark) != mark:
-            raise ParameterError(f"{name} holds answers to other {size} queries: choose another")
-
-
 def _checksum(rects: np.ndarray[Any, Any]) -> str:
     import hashlib
 
     return hashlib.blake2b(np.ascontiguousarray(rects).tobytes(), digest_size=8).hexdigest()
-
-
-def _replace(path: Path, text: str) -> None:
-    # An ordinary new file, so that it gets the permissions that the user's umask gives.
-    temporary = path.with_name(f".dpviz-{os.getpid()}-{path.name}")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

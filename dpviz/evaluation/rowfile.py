@@ -1,0 +1,134 @@
+"""Rows of an experiment in a CSV file that grows task by task and can be resumed.
+
+Beside ``errors.csv`` stands ``errors.plan.json``: what the rows are about. Rows of another
+experiment are refused, never mixed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from dpviz.errors import DataError, ParameterError
+
+R = TypeVar("R")
+
+
+class RowFile(Generic[R]):
+    """A CSV file of rows, opened to resume it.
+
+    Args:
+        path: the file; its folder must exist.
+        about: plain values that describe the experiment; the file's must be the same.
+        kind: the dataclass of a row, with fields of text, whole or floating-point numbers.
+        columns: its fields that are kept, in order; by default all.
+        missing: values of the other fields.
+
+    Attributes:
+        rows: what the file holds already.
+
+    Raises:
+        ParameterError: no such folder, or a file that holds another experiment's rows.
+        DataError: a file that cannot be read as rows.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        about: dict[str, Any],
+        kind: type[R],
+        columns: tuple[str, ...] | None = None,
+        missing: Mapping[str, str] | None = None,
+    ) -> None:
+        self.path = Path(path)
+        self.columns = columns or tuple(field.name for field in fields(kind))  # type: ignore[arg-type]
+        if self.path.suffix.lower() != ".csv" or not self.path.parent.is_dir():
+            raise ParameterError(f"output {str(path)!r}: give a .csv file in a folder that exists")
+        side = self.path.with_suffix(".plan.json")
+        if self.path.exists() and side.exists():
+            self.compare(json.loads(side.read_text(encoding="utf-8")), about)
+        if self.path.exists() and self.path.stat().st_size > 0:
+            self.rows = rows_in(self.path, kind, missing)
+            self._mend()
+        else:
+            self.rows = []
+            _replace(self.path, ",".join(self.columns) + "\n")
+        _replace(side, json.dumps(about, indent=1) + "\n")
+
+    def compare(self, there: dict[str, Any], here: dict[str, Any]) -> None:
+        """Refuse the file where it holds another experiment's rows."""
+        for key, value in here.items():
+            if there.get(key) != value:
+                raise ParameterError(
+                    f"{self.path.name} holds another experiment ({key} {there.get(key)}, here "
+                    f"{value}): choose another output"
+                )
+
+    def append(self, rows: Iterable[R]) -> None:
+        """Add rows in one write, so that an interrupt leaves whole tasks only."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        rows = list(rows)
+        writer.writerows([[getattr(row, name) for name in self.columns] for row in rows])
+        with self.path.open("ab", buffering=0) as file:
+            file.write(text.getvalue().encode())
+        self.rows += rows
+
+    def _mend(self) -> None:
+        """Cut a last line that a crash left unfinished; refuse other columns."""
+        text = self.path.read_text(encoding="utf-8")
+        header = text.partition("\n")[0].strip().split(",")
+        if tuple(header) != self.columns:
+            raise ParameterError(
+                f"{self.path.name} has the columns {','.join(header)}, not "
+                f"{','.join(self.columns)}: choose another output"
+            )
+        if not text.endswith("\n"):
+            _replace(self.path, text[: text.rindex("\n") + 1])
+
+
+def rows_in(
+    path: str | os.PathLike[str], kind: type[R], missing: Mapping[str, str] | None = None
+) -> list[R]:
+    """The rows of a file; a last line that a crash left unfinished is ignored.
+
+    Args:
+        path: the file.
+        kind: the dataclass of a row.
+        missing: values of columns that a file may lack.
+
+    Raises:
+        DataError: not a file of rows.
+    """
+    path = Path(path)
+    text = path.read_text(encoding="utf-8")
+    text = text[: text.rfind("\n") + 1]
+    kinds = {"str": str, "int": int, "float": float}
+    rows = []
+    for line, values in enumerate(csv.DictReader(io.StringIO(text)), 2):
+        whole = {**(missing or {}), **values}
+        try:
+            typed = {
+                field.name: kinds[str(field.type)](whole[field.name])
+                for field in fields(kind)  # type: ignore[arg-type]
+            }
+            rows.append(kind(**typed))
+        except (KeyError, TypeError, ValueError):
+            raise DataError(f"{path.name}: line {line} is not a row of an experiment") from None
+    return rows
+
+
+def _replace(path: Path, text: str) -> None:
+    # An ordinary new file, so that it gets the permissions that the user's umask gives.
+    temporary = path.with_name(f".dpviz-{os.getpid()}-{path.name}")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
