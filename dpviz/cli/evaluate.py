@@ -80,7 +80,7 @@ def evaluate(
             "evaluate compares with exact counts: only for public data; add --public if they are"
         )
     if plot is not None:
-        _drawable(plot)
+        drawable(plot)
     handle = load(
         source,
         domain_of(source, bounds, columns, x, y, crs),
@@ -143,7 +143,7 @@ def _workloads(
     return tuple(found)
 
 
-def _drawable(plot: str) -> None:
+def drawable(plot: str) -> None:
     """Fail before hours of work, not after."""
     path = Path(plot)
     if path.suffix.lower() not in {".png", ".svg", ".pdf"} or not path.parent.is_dir():

@@ -17,16 +17,30 @@ from dpviz.cli.root import (
     app,
     emit,
     note_without_total,
-    numbers,
     progress,
     settings,
     words,
+)
+from dpviz.cli.sequence_source import (
+    AlphabetText,
+    Box,
+    Column,
+    DropUnknown,
+    Gap,
+    MaxPerUnit,
+    Public,
+    Reading,
+    Side,
+    Source,
+    TimeColumn,
+    Unit,
+    read_source,
 )
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpviz.lattice import Int
-    from dpviz.sequences.data import Alphabet, SequenceData
+    from dpviz.sequences.data import Alphabet
 
 sequences = typer.Typer(no_args_is_help=True, help="Private models of sequences.")
 app.add_typer(sequences, name="sequences")
@@ -36,14 +50,10 @@ ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A sequence 
 
 @sequences.command()
 def build(
-    source: Annotated[
-        str, typer.Argument(help="A file of sequences, of places with --person, or 'city'.")
-    ],
+    source: Source,
     output: Annotated[str, typer.Option("--output", "-o", help="The release to write (.parquet).")],
     epsilon: Epsilon = 1.0,
-    alphabet: Annotated[
-        str | None, typer.Option(help="The public symbols: a,b,c or 1..17, or a file of lines.")
-    ] = None,
+    alphabet: AlphabetText = None,
     method: Annotated[str, typer.Option(help="A registered name.")] = "markov",
     parameters: Annotated[
         list[str] | None, typer.Option("--set", help="A parameter, key=value; repeat at will.")
@@ -51,23 +61,15 @@ def build(
     neighbours: Annotated[
         str, typer.Option(help="Neighbouring relation: add-remove or replace.")
     ] = "add-remove",
-    column: Annotated[str | None, typer.Option(help="The list column of symbols.")] = None,
-    unit: Annotated[
-        str | None, typer.Option(help="Column of the privacy unit, for instance a person.")
-    ] = None,
-    max_per_unit: Annotated[int, typer.Option(help="Sequences kept of each unit, at random.")] = 1,
-    bounds: Annotated[str | None, typer.Option(help="Places: the public box, W,S,E,N.")] = None,
-    time_column: Annotated[
-        str | None, typer.Option("--time", help="Places: the column of the time.")
-    ] = None,
-    side: Annotated[int, typer.Option(help="Places: cells per side of the public grid.")] = 8,
-    gap: Annotated[float, typer.Option(help="Places: hours that begin a new sequence.")] = 12.0,
-    drop_unknown: Annotated[
-        bool, typer.Option("--drop-unknown", help="Leave out symbols that the alphabet lacks.")
-    ] = False,
-    public: Annotated[
-        bool, typer.Option("--public", help="The sequences are public: simulated noise is allowed.")
-    ] = False,
+    column: Column = None,
+    unit: Unit = None,
+    max_per_unit: MaxPerUnit = 1,
+    bounds: Box = None,
+    time_column: TimeColumn = None,
+    side: Side = 8,
+    gap: Gap = 12.0,
+    drop_unknown: DropUnknown = False,
+    public: Public = False,
     seed: Annotated[
         int | None, typer.Option(help="Repeatable simulated noise, NOT PRIVATE; with --public.")
     ] = None,
@@ -78,8 +80,6 @@ def build(
 ) -> None:
     """Spend epsilon on one model of sequences; the ledger pays unless they are public."""
     from dpviz import Ledger
-    from dpviz.domain import Domain
-    from dpviz.sequences import reading
     from dpviz.sequences.files import KINDS, save
     from dpviz.sequences.methods import find
     from dpviz.sequences.publish import publish
@@ -88,39 +88,22 @@ def build(
     if Path(output).suffix.lower() != ".parquet" or not Path(output).parent.is_dir():
         raise ParameterError(f"output {output!r}: give a .parquet file in a folder that exists")
     started = time.perf_counter()
-    data: SequenceData
-    if source == reading.CITY:
-        data = reading.city_sequences(side)
-    elif time_column is not None:
-        if bounds is None or unit is None:
-            raise ParameterError("--time needs --bounds (public) and --unit, the person")
-        data = reading.read_places(
-            source,
-            Domain.from_bounds(numbers(bounds, "--bounds")),
-            person=unit,
-            time=time_column,
-            side=side,
-            gap=gap * reading.HOUR,
-            max_per_unit=max_per_unit,
-            public=public,
-            name=dataset,
-        )
-    else:
-        if alphabet is None:
-            raise ParameterError(
-                "--alphabet is missing: the public symbols must be chosen without looking at the "
-                "sequences, for instance --alphabet a,b,c"
-            )
-        data = reading.read_sequences(
-            source,
-            reading.alphabet_of(alphabet),
+    data = read_source(
+        source,
+        Reading(
+            alphabet=alphabet,
             column=column,
             unit=unit,
             max_per_unit=max_per_unit,
+            bounds=bounds,
+            time=time_column,
+            side=side,
+            gap=gap,
             drop_unknown=drop_unknown,
             public=public,
-            name=dataset,
-        )
+            dataset=dataset,
+        ),
+    )
     account = Ledger(ledger)
     release = publish(
         data,

@@ -168,9 +168,18 @@ def described_method(text: str) -> Method:
     >>> described_method("quadtree:height=6:prune=0").height
     6
     """
-    name, *pairs = text.split(":")
-    parameters = dict(pair.partition("=")[::2] for pair in pairs)
+    name, parameters = parsed(text)
     return method(name, **parameters)
+
+
+def parsed(text: str) -> tuple[str, dict[str, str]]:
+    """A method's name and its parameters in ``name:key=value``.
+
+    >>> parsed("quadtree:height=6")
+    ('quadtree', {'height': '6'})
+    """
+    name, *pairs = text.split(":")
+    return name, dict(pair.partition("=")[::2] for pair in pairs)
 
 
 def run(

@@ -1,13 +1,14 @@
-"""Charts of experiments: error against epsilon, one panel per size, bands over repetitions."""
+"""Charts of experiments: a measure against epsilon, a panel each, bands over repetitions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpviz.evaluation.experiments import Row
+from dpviz.evaluation.sequences import Row as Measure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,16 +52,52 @@ def error_figure(
         for style, name in enumerate(methods):
             chosen = [row for row in rows if row.size == size and row.method == name]
             _draw(panel, chosen, metric, style, (labels or {}).get(name, name))
-        _dress(panel, size, sorted({row.epsilon for row in rows}))
+        _dress(panel, f"{size} queries", sorted({row.epsilon for row in rows}))
+        panel.set_yscale("log")
     panels[0].set_ylabel(METRICS[metric])
-    handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside right center", frameon=False, fontsize=8)
-    if title:
-        figure.suptitle(title, fontsize=11)
+    _finish(figure, panels[0], title)
     return figure
 
 
-def _draw(panel: Axes, rows: list[Row], metric: str, style: int, label: str) -> None:
+def sequence_figure(rows: Iterable[Measure], title: str = "") -> Figure:
+    """Each measure of an experiment on sequences against epsilon, one panel for each.
+
+    A line is the mean over repetitions, its band their least and greatest value.
+
+    Args:
+        rows: at least one.
+        title: above the panels.
+    """
+    from matplotlib.figure import Figure
+
+    rows = list(rows)
+    measures = list(dict.fromkeys(row.measure for row in rows))
+    methods = list(dict.fromkeys(row.method for row in rows))
+    figure = Figure(figsize=(2.9 * len(measures) + 1.6, 3.2), layout="constrained")
+    panels = figure.subplots(1, len(measures), squeeze=False)[0]
+    for panel, measure in zip(panels, measures, strict=True):
+        for style, name in enumerate(methods):
+            chosen = [row for row in rows if row.measure == measure and row.method == name]
+            _draw(panel, chosen, "value", style, name)
+        _dress(panel, measure, sorted({row.epsilon for row in rows}))
+        panel.set_ylabel(
+            "Precision" if measure.startswith("top") else "Total variation distance", fontsize=9
+        )
+        panel.set_ylim(bottom=0.0, top=1.0 if measure.startswith("top") else None)
+    _finish(figure, panels[0], title)
+    return figure
+
+
+def _finish(figure: Figure, panel: Axes, title: str) -> None:
+    handles, names = panel.get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside right center", frameon=False, fontsize=8)
+    if title:
+        figure.suptitle(title, fontsize=11)
+
+
+def _draw(
+    panel: Axes, rows: Sequence[Row] | Sequence[Measure], metric: str, style: int, label: str
+) -> None:
     epsilons = sorted({row.epsilon for row in rows})
     if not epsilons:
         return
@@ -79,10 +116,9 @@ def _draw(panel: Axes, rows: list[Row], metric: str, style: int, label: str) -> 
     panel.fill_between(epsilons, low, high, color=colour, alpha=0.18, linewidth=0)
 
 
-def _dress(panel: Axes, size: str, epsilons: list[float]) -> None:
+def _dress(panel: Axes, title: str, epsilons: list[float]) -> None:
     panel.set_xscale("log")
-    panel.set_yscale("log")
-    panel.set_title(f"{size} queries", fontsize=10)
+    panel.set_title(title, fontsize=10)
     panel.set_xlabel("ε", fontsize=10)
     panel.set_xticks(epsilons, [f"{each:g}" for each in epsilons], fontsize=8)
     panel.minorticks_off()

@@ -1,0 +1,105 @@
+"""The command that redoes the paper's figures on sequences."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dpviz.cli.evaluate import drawable
+from dpviz.cli.root import Json, emit, numbers, progress, words
+from dpviz.cli.sequence_source import (
+    AlphabetText,
+    Box,
+    Column,
+    Gap,
+    Reading,
+    Side,
+    Source,
+    TimeColumn,
+    Unit,
+    read_source,
+)
+from dpviz.cli.sequences import sequences
+from dpviz.errors import PrivacyError
+
+
+@sequences.command()
+def evaluate(
+    output: Annotated[str, typer.Option("--output", "-o", help="The rows (.csv); resumed.")],
+    source: Source = "city",
+    methods: Annotated[
+        str, typer.Option(help="Between commas; with parameters: ngram:n_max=3:mask=false.")
+    ] = "markov,ngram,topk_em,truncate",
+    epsilons: Annotated[str, typer.Option(help="Between commas.")] = "0.05,0.1,0.2,0.4,0.8,1.6",
+    tops: Annotated[str, typer.Option(help="Numbers of frequent strings.")] = "50,100,150,200",
+    l_top: Annotated[int, typer.Option(help="Public bound on the events of a sequence.")] = 20,
+    repeats: Annotated[int, typer.Option(help="Repetitions with fresh noise.")] = 10,
+    samples: Annotated[
+        int, typer.Option(help="Synthetic sequences whose lengths are compared.")
+    ] = 200_000,
+    seed: Annotated[int, typer.Option(min=0, help="Of simulated noise and samples.")] = 0,
+    alphabet: AlphabetText = None,
+    column: Column = None,
+    unit: Unit = None,
+    bounds: Box = None,
+    time_column: TimeColumn = None,
+    side: Side = 8,
+    gap: Gap = 12.0,
+    plot: Annotated[
+        str | None, typer.Option(help="A picture (.png, .svg, .pdf): measures against epsilon.")
+    ] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="The sequences are public: required for a file.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Redo figures 6 and 7 of PrivTree on PUBLIC sequences: frequent strings and lengths."""
+    from dpviz.evaluation.rowfile import RowFile
+    from dpviz.evaluation.sequences import Plan, Row, about, run, summary
+    from dpviz.sequences.reading import CITY
+
+    if not public and source != CITY:
+        raise PrivacyError(
+            "evaluate compares with exact answers: only for public data; add --public if they are"
+        )
+    if plot is not None:
+        drawable(plot)
+    plan = Plan(
+        methods=words(methods),
+        epsilons=tuple(numbers(epsilons, "--epsilons")),
+        tops=tuple(int(k) for k in numbers(tops, "--tops")),
+        l_top=l_top,
+        repeats=repeats,
+        samples=samples,
+        seed=seed,
+    )
+    data = read_source(
+        source,
+        Reading(
+            alphabet=alphabet,
+            column=column,
+            unit=unit,
+            bounds=bounds,
+            time=time_column,
+            side=side,
+            gap=gap,
+            public=True,
+        ),
+    )
+    results = RowFile(output, about(data, plan), Row)
+    done = {(row.method, row.epsilon, row.repeat) for row in results.rows}
+    for rows in run(data, plan, done=done, progress=progress()):
+        results.append(rows)
+    if plot is not None:
+        from dpviz.evaluation.plots import sequence_figure
+
+        sequence_figure(results.rows, title=data.name).savefig(plot, dpi=150)
+    found = summary(results.rows)
+    lines = [
+        f"{row['measure']:<9}{row['method']:<28}{row['epsilon']:<8g}{row['mean']:<8.3f}"
+        f"({row['least']:.3f} to {row['greatest']:.3f})"
+        for row in found
+    ]
+    facts = {"output": output, "rows": len(results.rows), "results": found}
+    emit(facts, as_json, "\n".join([f"{output}: {len(results.rows):,} rows", *lines]))

@@ -1,0 +1,99 @@
+"""Where the commands on sequences get them: the options, and the one way to read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dpviz.cli.root import numbers
+from dpviz.errors import ParameterError
+
+if TYPE_CHECKING:
+    from dpviz.sequences.data import SequenceData
+
+Source = Annotated[
+    str, typer.Argument(help="A file of sequences, of places with --time, or 'city'.")
+]
+AlphabetText = Annotated[
+    str | None,
+    typer.Option("--alphabet", help="The public symbols: a,b,c or 1..17, or a file of lines."),
+]
+Column = Annotated[str | None, typer.Option("--column", help="The list column of symbols.")]
+Unit = Annotated[
+    str | None, typer.Option("--unit", help="Column of the privacy unit, for instance a person.")
+]
+MaxPerUnit = Annotated[
+    int, typer.Option("--max-per-unit", help="Sequences kept of each unit, at random.")
+]
+Box = Annotated[str | None, typer.Option("--bounds", help="Places: the public box, W,S,E,N.")]
+TimeColumn = Annotated[str | None, typer.Option("--time", help="Places: the column of the time.")]
+Side = Annotated[int, typer.Option("--side", help="Places: cells per side of the public grid.")]
+Gap = Annotated[float, typer.Option("--gap", help="Places: hours that begin a new sequence.")]
+DropUnknown = Annotated[
+    bool, typer.Option("--drop-unknown", help="Leave out symbols that the alphabet lacks.")
+]
+Public = Annotated[
+    bool, typer.Option("--public", help="The sequences are public: simulated noise is allowed.")
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How to read a source: the options above, as they were given."""
+
+    alphabet: str | None = None
+    column: str | None = None
+    unit: str | None = None
+    max_per_unit: int = 1
+    bounds: str | None = None
+    time: str | None = None
+    side: int = 8
+    gap: float = 12.0
+    drop_unknown: bool = False
+    public: bool = False
+    dataset: str | None = None
+
+
+def read_source(source: str, how: Reading) -> SequenceData:
+    """The sequences of a source: built in, places in time, or symbols.
+
+    Raises:
+        ParameterError: an option that this source needs is missing.
+        DataError: the file cannot be read so.
+    """
+    from dpviz.domain import Domain
+    from dpviz.sequences import reading
+
+    if source == reading.CITY:
+        return reading.city_sequences(how.side, how.gap * reading.HOUR)
+    if how.time is not None:
+        if how.bounds is None or how.unit is None:
+            raise ParameterError("--time needs --bounds (public) and --unit, the person")
+        return reading.read_places(
+            source,
+            Domain.from_bounds(numbers(how.bounds, "--bounds")),
+            person=how.unit,
+            time=how.time,
+            side=how.side,
+            gap=how.gap * reading.HOUR,
+            max_per_unit=how.max_per_unit,
+            public=how.public,
+            name=how.dataset,
+        )
+    if how.alphabet is None:
+        raise ParameterError(
+            "--alphabet is missing: the public symbols must be chosen without looking at the "
+            "sequences, for instance --alphabet a,b,c"
+        )
+    return reading.read_sequences(
+        source,
+        reading.alphabet_of(how.alphabet),
+        column=how.column,
+        unit=how.unit,
+        max_per_unit=how.max_per_unit,
+        drop_unknown=how.drop_unknown,
+        public=how.public,
+        name=how.dataset,
+    )
