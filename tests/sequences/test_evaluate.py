@@ -1,0 +1,165 @@
+"""The experiments on sequences: measures against brute force, resuming, the command."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from dpviz.cli import app
+from dpviz.errors import DataError, ParameterError, PrivacyError
+from dpviz.evaluation.rowfile import RowFile
+from dpviz.evaluation.sequences import LENGTHS, Plan, Row, about, run, shares, summary, variation
+from dpviz.sequences.data import SequenceData, Sequences
+
+from .cases import ABC, grams, public
+
+ROWS = [[0, 1, 2], [0, 1], [0, 1, 1], [2], [0] * 9] * 60
+SMALL = {"tops": (2, 5), "epsilons": (0.5, 1e7), "repeats": 2, "samples": 4000, "l_top": 6}
+
+
+def rows_of(plan, done=()):
+    return [row for rows in run(public(ROWS), plan, done=done) for row in rows]
+
+
+@given(st.lists(st.integers(0, 8), min_size=1), st.lists(st.integers(0, 8), min_size=1))
+def test_variation_is_the_most_that_an_event_tells_apart(one, other):
+    distributions = [shares(np.array(each)) for each in (one, other)]
+    wanted = 0.0
+    for subset in range(1 << 9):
+        inside = [length for length in range(9) if subset >> length & 1]
+        share = [np.isin(each, inside).mean() for each in (one, other)]
+        wanted = max(wanted, abs(share[0] - share[1]))
+    assert variation(*distributions) == pytest.approx(wanted)
+    assert variation(distributions[0], distributions[0]) == 0.0
+
+
+def test_measures_without_noise_are_those_of_the_truncated_sequences():
+    rows = [[0, 1, 2]] * 50 + [[0, 1]] * 30 + [[2]] * 20 + [[1]] * 7 + [[0] * 9] * 11
+    plan = Plan(methods=("topk_em", "truncate"), **SMALL)
+    measured = [row for rows in run(public(rows), plan) for row in rows]
+    found = {(row.method, row.measure): row for row in measured if row.epsilon == 1e7}
+    whole, cut = (
+        {s: c for s, c in grams(rows, l_top, 9).items() if 3 not in s} for l_top in (99, 6)
+    )
+
+    def best(counts, k):
+        return sorted(counts, key=lambda string: -counts[string])[:k]
+
+    for k, precision in ((2, 0.5), (5, 0.8)):
+        for counts in (whole, cut):  # no tie where the list is cut
+            ranked = best(counts, k + 1)
+            assert counts[ranked[k - 1]] > counts[ranked[k]]
+        assert len(set(best(whole, k)) & set(best(cut, k))) / k == precision
+        assert found["truncate", f"top {k}"].value == precision
+        assert found["topk_em", f"top {k}"].value == precision
+    # Of 118 sequences 11 have 9 symbols, which are cut at 6.
+    assert found["truncate", LENGTHS].value == pytest.approx(11 / 118)
+    assert ("topk_em", LENGTHS) not in found
+
+
+def test_every_method_is_measured_and_one_without_noise_once():
+    plan = Plan(methods=("markov", "ngram:n_max=2", "topk_em", "truncate"), **SMALL)
+    found = rows_of(plan)
+    keys = [(row.method, row.epsilon, row.measure, row.repeat) for row in found]
+    assert len(set(keys)) == len(keys) == 2 * (3 + 3 + 2) * 2 + 2 * 3
+    assert all(0 <= row.value <= 1 and math.isfinite(row.build_seconds) for row in found)
+    assert {row.repeat for row in found if row.method == "truncate"} == {0}
+    means = summary(found)
+    assert [row["measure"] for row in means[:1]] == ["top 2"]
+    assert means[-1]["measure"] == LENGTHS
+    assert all(row["least"] <= row["mean"] <= row["greatest"] for row in means)
+
+
+def test_an_interrupted_experiment_goes_on_where_it_was(tmp_path):
+    plan = Plan(methods=("markov", "truncate"), **SMALL)
+    output = tmp_path / "rows.csv"
+    data = public(ROWS)
+    first = RowFile(output, about(data, plan), Row)
+    going = run(data, plan)
+    first.append(next(going))
+    first.append(next(going))
+    going.close()
+    output.write_text(output.read_text() + "markov,0.5,to")  # a crash in the middle of a row
+    again = RowFile(output, about(data, plan), Row)
+    done = {(row.method, row.epsilon, row.repeat) for row in again.rows}
+    assert len(done) == 2
+    for rows in run(data, plan, done=done):
+        again.append(rows)
+    whole = rows_of(plan)
+
+    def plain(rows):
+        return {(row.method, row.epsilon, row.measure, row.repeat, row.value) for row in rows}
+
+    assert plain(again.rows) == plain(RowFile(output, about(data, plan), Row).rows) == plain(whole)
+    with pytest.raises(ParameterError, match=r"another experiment \(seed 0, here 1\)"):
+        RowFile(output, about(data, Plan(**{**SMALL, "seed": 1})), Row)
+    output.write_text("method\nx\n")
+    with pytest.raises(DataError, match="line 2 is not a row"):
+        RowFile(output, about(data, plan), Row)
+
+
+def test_progress_is_told_and_may_cancel():
+    told = []
+
+    def progress(fraction, what):
+        told.append(fraction)
+        if len(told) == 3:
+            raise KeyboardInterrupt
+
+    going = run(public(ROWS), Plan(methods=("markov",), **SMALL), progress=progress)
+    with pytest.raises(KeyboardInterrupt):
+        list(going)
+    assert told == [0.25, 0.5, 0.75]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"methods": ()}, "no methods"),
+        ({"methods": ("cloud",)}, "unknown .*'cloud'"),
+        ({"methods": ("ngram:n_max=0",)}, "n_max"),
+        ({"epsilons": (0.0,)}, "epsilon=0"),
+        ({"tops": (0, 5)}, "top 0"),
+        ({"repeats": 0}, "repeats=0"),
+        ({"samples": 0}, "samples=0"),
+    ],
+)
+def test_bad_plans_are_one_clear_line(words, said):
+    with pytest.raises(ParameterError, match=said):
+        Plan(**words)
+
+
+def test_sensitive_sequences_are_not_measured():
+    secret = SequenceData("visits", ABC, Sequences.of(ROWS))
+    with pytest.raises(PrivacyError, match="NOT PRIVATE"):
+        next(run(secret, Plan(**SMALL)))
+
+
+def test_the_command_writes_rows_and_a_picture_and_goes_on(tmp_path):
+    source, output = tmp_path / "visits.txt", tmp_path / "rows.csv"
+    source.write_text("a b c\na b\n" * 200)
+
+    def run_command(*words):
+        words = ["sequences", "evaluate", "-o", str(output), *words, "--json"]
+        return CliRunner().invoke(app, words)
+
+    words = [str(source), "--alphabet", "a,b,c", "--tops", "2,3", "--samples", "500"]
+    words += ["--epsilons", "1,2", "--methods", "markov,topk_em", "--repeats", "1"]
+    refused = run_command(*words)
+    assert isinstance(refused.exception, PrivacyError)
+    words += ["--public", "--plot", str(tmp_path / "picture.png")]
+    made = run_command(*words)
+    assert made.exit_code == 0, made.exception
+    facts = json.loads(made.stdout)
+    assert facts["rows"] == 2 * (3 + 2)
+    assert {row["measure"] for row in facts["results"]} == {"top 2", "top 3", "lengths"}
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+    before = output.read_text()
+    assert json.loads(run_command(*words).stdout)["rows"] == facts["rows"]
+    assert output.read_text() == before
+    bad = run_command(*words[:-1], str(tmp_path / "picture.txt"))
+    assert isinstance(bad.exception, ParameterError)
