@@ -22,8 +22,8 @@ STYLE = """<style>
 [data-testid="stMarkdownContainer"] td + td {overflow-wrap: anywhere;}
 .katex-display {overflow: visible !important;}
 button[kind="primary"], button[kind="primaryFormSubmit"] {color: light-dark(#fff, #0f1317);}
-.st-key-learn-do [data-testid="stAlertContainer"] {padding: 0.6rem 1rem;}
-.st-key-learn-take [data-testid="stAlertContainer"] {padding: 0.6rem 1rem;}
+:is(.st-key-learn-do, .st-key-learn-take) [data-testid="stAlertContainer"] {padding: 0.6rem 1rem;}
+[class*="-aside"] {padding-bottom: 0.5rem;}
 [class*="st-key-learn"] .katex-display {margin: 0.4rem 0;}
 @media (max-width: 640px) {
   [class*="-headline"] {flex-wrap: nowrap;}

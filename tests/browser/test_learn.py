@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from dpviz.ui.pages.learn import chapters
-from tests.browser.test_pages import settled, violations
+from tests.browser.test_pages import lasting_violations, settled, violations
 
 pytestmark = pytest.mark.browser
 
@@ -29,7 +29,7 @@ def test_all_chapters_are_walked_by_keyboard_and_open_to_everyone(app, open_page
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_chapter_is_wider_than_a_phone(app, open_page, scheme):
+def test_every_chapter_suits_a_phone_the_map_first_its_words_last(app, open_page, scheme):
     page = open_page(f"{app}/learn?data=city-50k", 390, 844, scheme)
     for number, chapter in enumerate(chapters().values()):
         if number:
@@ -37,6 +37,13 @@ def test_no_chapter_is_wider_than_a_phone(app, open_page, scheme):
         expect(heading(page, chapter)).to_be_visible()
         settled(page)
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+        found = page.get_by_test_id("dpviz-map").first.bounding_box()
+        assert found["y"] + found["height"] <= 844
+        for words in page.locator("[class*='-aside']").all():
+            charts = page.get_by_test_id("stVegaLiteChart").all()
+            assert words.bounding_box()["y"] > max(each.bounding_box()["y"] for each in charts)
+        if scheme == "dark":  # the walk above has looked at the light ones
+            assert lasting_violations(page) == []
 
 
 def test_a_click_on_a_person_makes_a_neighbour_without_them(app, open_page):

@@ -56,10 +56,9 @@ def body(room: Room) -> None:
     with right:
         st.markdown(
             f"**{method(SHARED_THRESHOLD).title}.** All its nodes are compared with one noisy "
-            "threshold. Nodes that do not split tell where it lies; then every level of one path "
-            "tells a little more about the same record, and the losses add up. PrivTree draws "
-            "noise at every node and takes a constant off the count per level: its loss stays "
-            "below what was paid at any depth."
+            "threshold. Nodes that do not split tell where it lies; then every level of a path "
+            "tells more about the same record. PrivTree draws noise at every node and takes a "
+            "constant off the count per level: its loss never exceeds what was paid."
         )
         st.caption(
             "Loss: the log ratio of one event's probability with and without a record. For the "
@@ -187,4 +186,4 @@ def _losses(room: Room) -> None:
         },
     ]
     caption = f"Loss against the depth of the tree (dashed: the {claim:g} that was paid)"
-    room.chart(caption, rows, {"layer": layers}, 190)
+    room.chart(caption, rows, {"layer": layers}, 180)

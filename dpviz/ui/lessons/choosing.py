@@ -28,13 +28,13 @@ SOURCE = (
     "Differentially Private Algorithms using DPBench, SIGMOD 2016."
 )
 ON_OFFER = ("privtree", "privtree_plus", "gradual_tree", "ugrid", "agrid", "quad-opt")
-EPSILONS = (0.05, 0.16, 0.5, 1.6)
+EPSILONS = (0.05, 0.2, 0.8, 3.2)
 SIZES = {
     "small": "0.01–0.1 %",
     "medium": "0.1–1 %",
     "large": "1–10 %",
 }
-QUERIES = 300
+QUERIES = 200
 DECADES = [10.0**power for power in range(-3, 3)]
 PATIENCE = 0.6
 """Seconds between two pictures of a measurement under way."""

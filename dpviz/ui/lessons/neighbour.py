@@ -126,7 +126,7 @@ def _chart(room: Room, seen: tuple[Int, Int], releases: int) -> None:
         "color": named("world", {WITHOUT: BLUE, WITH: ORANGE}),
     }
     caption = f"What {ATTACKERS:,} attackers see in each world"
-    room.chart(caption, rows, {"mark": "bar", "encoding": encoding}, 190)
+    room.chart(caption, rows, {"mark": "bar", "encoding": encoding}, 175)
 
 
 def _verdict(room: Room, seen: tuple[Int, Int], releases: int) -> None:
@@ -167,7 +167,7 @@ def _verdict(room: Room, seen: tuple[Int, Int], releases: int) -> None:
         ]
         most = max(max(row["ratio"], 1 / row["ratio"]) for row in rows)
         caption = rf"Measured ratio: up to {most:.3g}; limit $e^{{k\varepsilon}}$ = {limit:.3g}"
-        room.chart(caption, rows, {"layer": layers}, 160)
+        room.chart(caption, rows, {"layer": layers}, 145)
     st.markdown(
         f"Spent: {releases} × {room.epsilon:g} = **ε = {spent:g}**. An attacker who began at even "
         f"odds may become at most **{sure:.1%}** sure, whatever else they know."

@@ -30,7 +30,7 @@ METHOD = "privtree"
 HEAP = 8
 """Depth at which the heap of the worst case may stop."""
 
-TICKS = [*(-(10**power) for power in range(6, 0, -1)), 0, *(10**power for power in range(1, 7))]
+TICKS = [-10_000, -100, 0, 100, 10_000, 1_000_000]
 """Of a count's axis, evenly spaced where counts are large."""
 
 START = (14.5477, -23.9714)
@@ -152,7 +152,7 @@ def _levels(room: Room, found: list[Step], replay: list[Step], other: float, at:
     x = axis(
         "depth",
         "Depth",
-        scale={"padding": 6},
+        scale={"padding": 6, "nice": False},
         axis={"tickMinStep": 1, "grid": False, "format": "d"},
     )
     y = axis(
@@ -194,7 +194,7 @@ def _levels(room: Room, found: list[Step], replay: list[Step], other: float, at:
         f"Decisions down the path (squares: leaves at depth {depths})",
         rows,
         {"layer": layers},
-        210,
+        195,
     )
 
 
@@ -208,7 +208,7 @@ def _losses(room: Room) -> None:
     caption = (
         f"Why depth costs nothing: {sum(losses):.3g} in all, at most ε/2 = {0.5 * room.epsilon:g}"
     )
-    room.chart(caption, rows, {"mark": {"type": "bar", "color": ORANGE}, "encoding": encoding}, 130)
+    room.chart(caption, rows, {"mark": {"type": "bar", "color": ORANGE}, "encoding": encoding}, 115)
     st.caption(
         "The worst case, all records at one point. With every level up, the count is further above "
         "the threshold, and what one record changes is a quarter as large."

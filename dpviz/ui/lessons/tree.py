@@ -57,7 +57,7 @@ def body(room: Room) -> None:
         room.show(room.scene(release=release, description=words))
         room.reroll()
         with room.aside():
-            st.markdown(f"{words}. A record is in one cell of each level, so the shares add up:")
+            st.markdown("A record is in one cell of each level, so the shares add up:")
             st.latex(r"\varepsilon = \varepsilon_0 + \varepsilon_1 + \dots + \varepsilon_h")
             st.caption(
                 "Geometric: level i (the root is 0) gets a share in proportion to $2^{i/3}$, "
