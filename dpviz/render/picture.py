@@ -50,7 +50,9 @@ def comparison_png(
     for panel, release, title in zip(panels, releases, titles, strict=True):
         _draw(panel, release, scale)
         west, south, east, north = domain_bounds(release.domain)
-        panel.set(xlim=(west, east), ylim=(south, north), xlabel="", ylabel="")
+        panel.set(xlim=(west, east), ylim=(south, north))
+        panel.set_xlabel("Longitude (°)", fontsize=8)
+        panel.set_ylabel("Latitude (°)", fontsize=8)
         panel.set_aspect(1 / np.cos(np.radians((south + north) / 2)))
         panel.set_title(f"{title}\n{release.header.guarantee}", fontsize=9)
         panel.tick_params(labelsize=7)

@@ -82,7 +82,7 @@ def test_a_file_holds_the_release_and_nothing_else_of_the_data(sensitive, record
         assert f"{bound:.4f}" not in text
         assert np.float64(bound).tobytes().decode("latin-1") not in columns
     assert sensitive.header.guarantee in seen
-    assert "e^ε = 1.65" in seen
+    assert "e<sup>ε</sup> = 1.65" in seen
 
 
 def test_no_address_is_reachable_from_a_file(sensitive):

@@ -35,8 +35,8 @@ SOURCE = (
 EXACT_SPLITS, SHARED_THRESHOLD, SOUND = "inln_dpsd", "binary_svt_tree", "privtree"
 LEVELS = (2, 4, 6, 8, 10)
 GUESSES, TRIALS = 20, 400
-MAP_HEIGHT = 260
-"""Half a map's, because there are two topics on the screen."""
+MAP_HEIGHT = 320
+"""Less than a chapter's, because there are two topics on the screen."""
 
 
 def body(room: Room) -> None:
@@ -55,14 +55,14 @@ def body(room: Room) -> None:
         _losses(room)
     with right:
         st.markdown(
-            f"**{method(SHARED_THRESHOLD).title}.** All its nodes are compared with one noisy "
-            "threshold. Nodes that do not split tell where it lies; then every level of a path "
-            "tells more about the same record. PrivTree draws noise at every node and takes a "
-            "constant off the count per level: its loss never exceeds what was paid."
+            f"**{method(SHARED_THRESHOLD).title}.** One noisy threshold serves all nodes. Those "
+            "that do not split tell where it lies; then every level of a path tells more about the "
+            "same record. PrivTree takes a constant off the count per level, with noise at every "
+            "node: its loss never exceeds what was paid."
         )
         st.caption(
-            "Loss: the log ratio of one event's probability with and without a record. For the "
-            "binary SVT of the worst event tried, for PrivTree of the worst there is."
+            "Loss: log ratio of an event's probability with and without a record. Binary SVT: the "
+            "worst event tried; PrivTree: the worst there is."
         )
 
 
