@@ -28,7 +28,8 @@ def test_a_report_says_all_that_a_reader_must_know_and_no_more(sensitive):
     assert "<img src=x" not in page
     text = words(page)
     header = sensitive.header
-    for needed in (header.guarantee, header.method, "add or remove one record", "e<sup>ε</sup> = 1.65"):
+    limit = "e<sup>ε</sup> = 1.65"
+    for needed in (header.guarantee, header.method, "add or remove one record", limit):
         assert needed in text, needed
     for row in header.budget:
         assert row["purpose"] in text
