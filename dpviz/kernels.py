@@ -6,6 +6,10 @@ Imported lazily: numba costs 1.6 s at import; the compiled code is cached on dis
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
 import numba as nb
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +21,24 @@ SCAN = 24
 """Below this many unique points a cell is scanned instead of divided."""
 
 
+_alone = Lock()
+
+
+def one_at_a_time(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A parallel kernel that visitors of one server call in turn.
+
+    Each call uses every core as it is. Where numba finds no OpenMP, as on many Macs, two calls at
+    once from different threads end the whole process.
+    """
+
+    def call(*columns: Any) -> Any:
+        with _alone:
+            return kernel(*columns)
+
+    return call
+
+
+@one_at_a_time
 @nb.njit(cache=True, parallel=True, nogil=True)
 def count_boxes(codes, cells, cumulative, lo, hi, bits):  # type: ignore[no-untyped-def]
     """Exact counts of boxes [lo, hi) (q, d) over points in Morton order.
@@ -94,6 +116,7 @@ def count_boxes(codes, cells, cumulative, lo, hi, bits):  # type: ignore[no-unty
     return answers
 
 
+@one_at_a_time
 @nb.njit(cache=True, parallel=True, nogil=True)
 def walk_tree(node_lo, node_hi, first_child, n_children, count, variance, roots, lo, hi):  # type: ignore[no-untyped-def]
     """Range counts of boxes (q, d) over a decomposition of n nodes.

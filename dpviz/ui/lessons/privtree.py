@@ -71,7 +71,7 @@ def body(room: Room) -> None:
 
 
 def _place(room: Room) -> tuple[float, float]:
-    """Where the path leads: a click, the address, or the city's centre."""
+    """Where the path leads: a click, the address, or where a path is long."""
     key = f"{room.key}.place"
     if key not in st.session_state:
         asked = permalink.number_list("place", 2) or START

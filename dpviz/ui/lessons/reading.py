@@ -7,6 +7,7 @@ import streamlit as st
 from dpviz.build import build
 from dpviz.evaluation.lesson import Rect, aligned
 from dpviz.evaluation.truth import exact_counts
+from dpviz.query import INTERVAL_SDS
 from dpviz.release import Release
 from dpviz.render import boxes, rounded, with_noise
 from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, Room, axis, middle, named
@@ -63,7 +64,7 @@ def _answer(room: Room, release: Release, rect: Rect) -> None:
     with st.container(horizontal=True, gap="medium"):
         st.metric("Noisy count", with_noise(float(answer.count[0]), half), width="content")
         st.metric("Exact count (public data)", f"{exact:,}", width="content")
-        spread = 2 * float(answer.uniformity_sd[0])
+        spread = INTERVAL_SDS * float(answer.uniformity_sd[0])
         st.metric(
             "Uniformity error",
             f"± {rounded(spread, 0)}",

@@ -135,5 +135,5 @@ def _errors(room: Room, variants: dict[str, Parts], chosen: str) -> None:
         },
     ]
     blur = next(iter(variants.values())).uniformity
-    caption = f"Noise error of four such trees; cutting cells adds {blur:,.0f} in each"
+    caption = f"Noise error of four such trees (of cut cells: {blur:,.0f} in each)"
     room.chart(caption, rows, {"layer": layers}, 170)
