@@ -7,6 +7,7 @@ Imported lazily: numba costs 1.6 s at import; the compiled code is cached on dis
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from threading import Lock
 from typing import Any
 
@@ -31,6 +32,7 @@ def one_at_a_time(kernel: Callable[..., Any]) -> Callable[..., Any]:
     once from different threads end the whole process.
     """
 
+    @wraps(kernel)
     def call(*columns: Any) -> Any:
         with _alone:
             return kernel(*columns)

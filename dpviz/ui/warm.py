@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
-from threading import Thread
+from threading import Thread, main_thread
+
+PAUSE = 4.0
+"""Seconds in which the first page has the machine to itself."""
 
 
 @cache
@@ -15,6 +18,9 @@ def warm() -> Thread:
 
 
 def _load() -> None:
+    main_thread().join(PAUSE)
+    if not main_thread().is_alive():
+        return  # the server has been stopped meanwhile
     import numpy as np
 
     from dpviz.build import build, from_points

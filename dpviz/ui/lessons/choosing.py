@@ -123,7 +123,7 @@ def _chart(room: Room, rows: list[dict[str, Any]], size: str) -> None:
     colour["legend"] = {**colour["legend"], "orient": "bottom", "columns": 2}
     encoding = {"x": x, "y": y, "color": colour, "tooltip": [{"field": name} for name in rows[0]]}
     spec = {"mark": {"type": "line", "point": True}, "encoding": encoding}
-    room.chart(f"Error of {size} questions against ε", rows, spec, 290)
+    room.chart(f"Error of {size} questions against ε", rows, spec, 255)
 
 
 def _winners(rows: list[dict[str, Any]]) -> None:

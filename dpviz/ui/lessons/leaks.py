@@ -133,4 +133,4 @@ def _chart(room: Room, spot: Spot, noisy: list[float], metres: int) -> None:
         "color": named("from", colours),
     }
     mark = {"type": "line", "interpolate": "step", "point": True}
-    room.chart("Count against the move", rows, {"mark": mark, "encoding": encoding}, 240)
+    room.chart("Count against the move", rows, {"mark": mark, "encoding": encoding}, 200)
