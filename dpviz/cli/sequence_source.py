@@ -11,6 +11,7 @@ from dpviz.cli.root import numbers
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
+    from dpviz.sequences.cells import Cells
     from dpviz.sequences.data import SequenceData
 
 Source = Annotated[
@@ -30,6 +31,19 @@ MaxPerUnit = Annotated[
 Box = Annotated[str | None, typer.Option("--bounds", help="Places: the public box, W,S,E,N.")]
 TimeColumn = Annotated[str | None, typer.Option("--time", help="Places: the column of the time.")]
 Side = Annotated[int, typer.Option("--side", help="Places: cells per side of the public grid.")]
+Leaves = Annotated[
+    str | None,
+    typer.Option(
+        "--leaves", help="Places: a release whose leaves are the cells, in place of a grid."
+    ),
+]
+MostCells = Annotated[
+    int, typer.Option("--cells", help="With --leaves: most cells; fuller nodes are opened first.")
+]
+Steps = Annotated[
+    bool,
+    typer.Option("--steps", help="Places: only steps to a touching cell; cut at others."),
+]
 Gap = Annotated[float, typer.Option("--gap", help="Places: hours that begin a new sequence.")]
 DropUnknown = Annotated[
     bool, typer.Option("--drop-unknown", help="Leave out symbols that the alphabet lacks.")
@@ -50,6 +64,9 @@ class Reading:
     bounds: str | None = None
     time: str | None = None
     side: int = 8
+    leaves: str | None = None
+    most_cells: int = 256
+    steps: bool = False
     gap: float = 12.0
     drop_unknown: bool = False
     public: bool = False
@@ -66,14 +83,22 @@ def read_source(source: str, how: Reading) -> SequenceData:
     from dpviz.domain import Domain
     from dpviz.sequences import reading
 
+    cells = None if how.leaves is None else _leaves(how.leaves, how.most_cells)
     if source == reading.CITY:
-        return reading.city_sequences(how.side, how.gap * reading.HOUR)
+        return reading.city_sequences(
+            how.side, how.gap * reading.HOUR, neighbours=how.steps, cells=cells
+        )
     if how.time is not None:
-        if how.bounds is None or how.unit is None:
-            raise ParameterError("--time needs --bounds (public) and --unit, the person")
+        if how.unit is None or (how.bounds is None and cells is None):
+            raise ParameterError(
+                "--time needs --unit, the person, and --bounds (public) or --leaves RELEASE"
+            )
+        bounds = numbers(how.bounds, "--bounds") if how.bounds else None
         return reading.read_places(
             source,
-            Domain.from_bounds(numbers(how.bounds, "--bounds")),
+            cells.domain if cells and not bounds else Domain.from_bounds(bounds or ()),
+            cells=cells,
+            neighbours=how.steps,
             person=how.unit,
             time=how.time,
             side=how.side,
@@ -82,6 +107,8 @@ def read_source(source: str, how: Reading) -> SequenceData:
             public=how.public,
             name=how.dataset,
         )
+    if cells is not None:
+        raise ParameterError("--leaves is for places: name the column of the time with --time")
     if how.alphabet is None:
         raise ParameterError(
             "--alphabet is missing: the public symbols must be chosen without looking at the "
@@ -97,3 +124,10 @@ def read_source(source: str, how: Reading) -> SequenceData:
         public=how.public,
         name=how.dataset,
     )
+
+
+def _leaves(path: str, most: int) -> Cells:
+    from dpviz.files import read
+    from dpviz.sequences.cells import leaf_cells
+
+    return leaf_cells(read(path), most)

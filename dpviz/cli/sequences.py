@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,11 +27,14 @@ from dpviz.cli.sequence_source import (
     Column,
     DropUnknown,
     Gap,
+    Leaves,
     MaxPerUnit,
+    MostCells,
     Public,
     Reading,
     Side,
     Source,
+    Steps,
     TimeColumn,
     Unit,
     read_source,
@@ -67,6 +70,9 @@ def build(
     bounds: Box = None,
     time_column: TimeColumn = None,
     side: Side = 8,
+    leaves: Leaves = None,
+    cells: MostCells = 256,
+    steps: Steps = False,
     gap: Gap = 12.0,
     drop_unknown: DropUnknown = False,
     public: Public = False,
@@ -98,6 +104,9 @@ def build(
             bounds=bounds,
             time=time_column,
             side=side,
+            leaves=leaves,
+            most_cells=cells,
+            steps=steps,
             gap=gap,
             drop_unknown=drop_unknown,
             public=public,
@@ -117,7 +126,7 @@ def build(
     )
     note_without_total(account, data)
     save(release, output)
-    facts = {
+    facts: dict[str, Any] = {
         "symbols": len(release.alphabet),
         "model": KINDS[type(release.model)],
         "rows": len(release.model),
@@ -125,12 +134,24 @@ def build(
         "guarantee": release.header.guarantee,
         "seconds": round(time.perf_counter() - started, 3),
     }
-    emit(
-        facts,
-        as_json,
+    lines = [
         f"{output}: {facts['model']}, {facts['rows']:,} over {facts['symbols']:,} symbols, "
-        f"{facts['seconds']:.2f} s\n{release.header.guarantee}",
-    )
+        f"{facts['seconds']:.2f} s",
+        release.header.guarantee,
+    ]
+    said = release.header.extra.get("cells", {})
+    if "epsilon" in said:
+        facts |= {"cells_epsilon": said["epsilon"], "cells_unit": said["unit"]}
+        lines.append(f"the cells are of a release: {said['guarantee']}")
+        if data.accounted_unit == said["unit"].partition(" with at most ")[0]:
+            facts["total_epsilon"] = epsilon + said["epsilon"]
+            lines.append(f"together ε = {facts['total_epsilon']:g} for {data.accounted_unit}")
+        else:
+            lines.append(
+                f"that price is for {said['unit']}, this one for {data.unit}: they do not add up "
+                "to a price for either, unless that release bounds the records of each unit"
+            )
+    emit(facts, as_json, "\n".join(lines))
 
 
 @sequences.command()

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.errors import DataError, ParameterError
 from dpviz.lattice import Int
+from dpviz.private.handle import Handle
 
 MOST_SYMBOLS = 4096
 """Symbols of the largest alphabet: counts after every context have one cell for each."""
@@ -97,22 +98,21 @@ class Sequences:
         return np.diff(self.start)
 
 
-class SequenceData:
-    """What the app and the command line hold in place of sequences.
+class SequenceData(Handle):
+    """A handle on sequences.
 
     Empty sequences are left out. Records that break a public rule of the alphabet (``follows``) are
     cut at their first forbidden step, each by itself, so that one record stays one record.
 
     Attributes:
-        name: the public name of the data set.
         alphabet: public.
-        public: whether its owner declares every sequence public.
-        unit: the privacy unit in words.
-        max_per_unit: most sequences of one privacy unit, 1 where a sequence is the unit.
+        facts: more that is public and that a release's header should say, plain values.
 
     Raises:
         DataError: a symbol outside the alphabet, or a bound below 1.
     """
+
+    records: ClassVar[str] = "sequences"
 
     def __init__(
         self,
@@ -123,6 +123,7 @@ class SequenceData:
         public: bool = False,
         unit: str = "one sequence",
         max_per_unit: int = 1,
+        facts: dict[str, Any] | None = None,
     ) -> None:
         symbol = sequences.symbol
         if len(symbol) and (symbol.min() < 0 or symbol.max() >= len(alphabet)):
@@ -130,13 +131,9 @@ class SequenceData:
                 "a sequence holds a symbol outside the alphabet: add it to the public alphabet, or "
                 "leave such symbols out"
             )
-        if max_per_unit < 1:
-            raise DataError(f"at most {max_per_unit} sequences per unit: give 1 or more")
-        self.name = name
+        super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit)
         self.alphabet = alphabet
-        self.public = public
-        self.unit = unit
-        self.max_per_unit = max_per_unit
+        self.facts = dict(facts or {})
         self.__sequences = _obedient(sequences, alphabet.follows)
 
     @property
@@ -144,16 +141,8 @@ class SequenceData:
         return self.__sequences
 
     @property
-    def accounted_unit(self) -> str:
-        """The privacy unit without its bound: prices for "one person" add up whatever the bound."""
-        return self.unit.removesuffix(f" with at most {self.max_per_unit} sequences")
-
-    def __repr__(self) -> str:
-        kind = "public" if self.public else "sensitive"
-        return f"SequenceData({self.name!r}, {kind}, {len(self.alphabet):,} symbols)"
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a data handle is not written to disk or sent elsewhere")
+    def _frame(self) -> str:
+        return f"{len(self.alphabet):,} symbols"
 
 
 def _obedient(sequences: Sequences, follows: NDArray[np.bool_] | None) -> Sequences:

@@ -15,7 +15,7 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.lattice import Int
 from dpviz.private.points import bound_contributions, read_records, unit_numbers
-from dpviz.sequences.cells import cell_sequences, grid_alphabet
+from dpviz.sequences.cells import Cells, cell_sequences, grid_cells
 from dpviz.sequences.data import Alphabet, SequenceData, Sequences
 
 CITY = "city"
@@ -118,26 +118,30 @@ def read_places(
     neighbours: bool = False,
     public: bool = False,
     name: str | None = None,
+    cells: Cells | None = None,
 ) -> SequenceData:
-    """Places with a person and a time, as sequences of cells of a public grid.
+    """Places with a person and a time, as sequences of cells.
 
     Args:
         source: any file of points.
         domain: the public rectangle; places outside are left out.
         person: the column of the privacy unit.
         time: the column of the time.
-        side: cells along each axis.
+        side: cells along each axis of a public grid.
         gap: seconds after which a new sequence begins.
         max_per_unit: sequences kept of each person, at random.
         columns: of the coordinates.
-        neighbours: only steps to one of the eight cells around; records are cut at others.
+        neighbours: only steps to a cell that touches; records are cut at others.
         public: whether the owner declares every record public.
         name: the owner's name for the data set, also in the ledger; by default the file's.
+        cells: in place of a grid, of the same rectangle: leaves of a release.
 
     Raises:
-        DataError: the file cannot be read as places in time.
+        DataError: the file cannot be read as places in time, or the cells are of another rectangle.
     """
     path = Path(source)
+    cells = cells or grid_cells(domain, side)
+    _same_rectangle(cells, domain)
     records = read_records(path, domain, columns=columns, unit=person, time=time)
     when = np.asarray(records.time)
     if when.dtype.kind == "M":
@@ -145,15 +149,16 @@ def read_places(
         when = when.astype("datetime64[us]").astype(np.int64) / 1e6
         when[missing] = np.nan
     people = np.asarray(records.unit)
-    sequences, who = cell_sequences(records.points, people, when, domain, side, gap)
+    sequences, who = cell_sequences(records.points, people, when, cells, gap)
     rows = bound_contributions(who, max_per_unit)
     return SequenceData(
         path.stem if name is None else name,
-        grid_alphabet(side, neighbours=neighbours),
+        cells.alphabet(neighbours=neighbours),
         Sequences.of([sequences[row] for row in rows.tolist()]),
         public=public,
         unit=_unit(person, max_per_unit),
         max_per_unit=max_per_unit,
+        facts={"cells": cells.to_dict()},
     )
 
 
@@ -164,15 +169,20 @@ def city_sequences(
     neighbours: bool = False,
     max_per_unit: int = 5,
     public: bool = True,
+    cells: Cells | None = None,
 ) -> SequenceData:
     """The built-in sequences: synthetic and public.
 
     Args:
         side: cells along each axis.
         gap: seconds after which a new sequence begins.
-        neighbours: only steps to one of the eight cells around; records are cut at others.
+        neighbours: only steps to a cell that touches; records are cut at others.
         max_per_unit: sequences kept of each person where they are treated as sensitive.
         public: False treats them as an owner treats sensitive ones, to rehearse it.
+        cells: in place of a grid, of the city's rectangle: leaves of a release.
+
+    Raises:
+        DataError: the cells are of another rectangle.
     """
     from dpviz.datasets import DATASETS
 
@@ -180,10 +190,12 @@ def city_sequences(
     table = data.table()
     seconds = table["time"].astype("datetime64[us]").astype(np.int64) / 1e6
     points = np.column_stack([table[each] for each in data.domain.columns])
-    sequences, who = cell_sequences(points, table["person"], seconds, data.domain, side, gap)
-    alphabet = grid_alphabet(side, neighbours=neighbours)
+    cells = cells or grid_cells(data.domain, side)
+    _same_rectangle(cells, data.domain)
+    sequences, who = cell_sequences(points, table["person"], seconds, cells, gap)
+    alphabet, facts = cells.alphabet(neighbours=neighbours), {"cells": cells.to_dict()}
     if public:
-        return SequenceData(CITY, alphabet, sequences, public=True)
+        return SequenceData(CITY, alphabet, sequences, public=True, facts=facts)
     rows = bound_contributions(who, max_per_unit)
     return SequenceData(
         CITY,
@@ -191,7 +203,16 @@ def city_sequences(
         Sequences.of([sequences[row] for row in rows.tolist()]),
         unit=_unit("person", max_per_unit),
         max_per_unit=max_per_unit,
+        facts=facts,
     )
+
+
+def _same_rectangle(cells: Cells, domain: Domain) -> None:
+    if cells.domain.bounds != domain.bounds or cells.domain.crs != domain.crs:
+        raise DataError(
+            f"the cells are of the rectangle {cells.domain.bounds}, the places of {domain.bounds}: "
+            "give the same one to both"
+        )
 
 
 def _unit(unit: str | None, bound: int) -> str:

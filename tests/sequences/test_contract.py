@@ -215,7 +215,7 @@ def test_the_ledger_pays_before_any_noise(name, monkeypatch):
             seen.append(ledger.account("visits").spent)
             return super().words(n)
 
-    monkeypatch.setattr("dpviz.sequences.publish.SecureNoise", Watched)
+    monkeypatch.setattr("dpviz.private.driver.SecureNoise", Watched)
     release = publish(data, name, 0.75, ledger=ledger)
     assert seen
     assert set(seen) == {0.75}

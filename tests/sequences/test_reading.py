@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import dpviz
 from dpviz.cli import app
 from dpviz.errors import DataError, DpvizError, ParameterError, PrivacyError, ReleaseError
-from dpviz.sequences.cells import cell_sequences, centres, grid_alphabet
+from dpviz.sequences.cells import cell_boxes, cell_sequences, grid_alphabet, grid_cells
 from dpviz.sequences.data import Alphabet, SequenceData, Sequences
 from dpviz.sequences.files import KEY, from_arrow, read, save, to_arrow
 from dpviz.sequences.grams import Ranking
@@ -128,7 +128,7 @@ def test_places_become_cells_as_by_brute_force(seed, side):
     points = random.random((n, 2))
     person = random.integers(0, 4, n)
     time = random.permutation(n * 3)[:n].astype(float)
-    sequences, who = cell_sequences(points, person, time, UNIT, side, 9.0)
+    sequences, who = cell_sequences(points, person, time, grid_cells(UNIT, side), 9.0)
     wanted = by_brute_force(points.tolist(), person.tolist(), time.tolist(), side, 9.0)
     assert lists(sequences) == wanted
     assert len(who) == len(wanted)
@@ -139,7 +139,8 @@ def test_a_grid_has_neighbours_and_centres():
     middle, corner = alphabet.names.index("1-1"), alphabet.names.index("0-0")
     assert alphabet.follows[middle].sum() == 8
     assert alphabet.follows[corner].sum() == 3
-    assert centres(UNIT, 2).tolist() == [[0.25, 0.25], [0.25, 0.75], [0.75, 0.25], [0.75, 0.75]]
+    boxes = [[0, 0, 0.5, 0.5], [0, 0.5, 0.5, 1], [0.5, 0, 1, 0.5], [0.5, 0.5, 1, 1]]
+    assert cell_boxes(UNIT, 2).tolist() == grid_cells(UNIT, 2).boxes.tolist() == boxes
     with pytest.raises(ParameterError, match="1 cells per side"):
         grid_alphabet(1)
 
@@ -155,9 +156,9 @@ def test_places_in_a_file_are_bounded_per_person(tmp_path):
     assert len(data._sequences) == 6  # of ten days each, a gap after every one
     assert data.unit == "one who with at most 3 sequences"
     with pytest.raises(DataError, match="missing or no number"):
-        cell_sequences(np.zeros((1, 2)), [1], [np.nan], UNIT, 4, 1.0)
+        cell_sequences(np.zeros((1, 2)), [1], [np.nan], grid_cells(UNIT, 4), 1.0)
     with pytest.raises(ParameterError, match="gap=0"):
-        cell_sequences(np.zeros((1, 2)), [1], [0.0], UNIT, 4, 0.0)
+        cell_sequences(np.zeros((1, 2)), [1], [0.0], grid_cells(UNIT, 4), 0.0)
 
 
 @pytest.fixture(scope="module", params=sorted(METHODS))
