@@ -26,6 +26,7 @@ BLUE, ORANGE, GREY = "#2a80c4", "#d55e00", "#8a8f98"
 LOOK: dict[str, Any] = {
     "padding": {"bottom": 4},
     "config": {
+        "mark": {"tooltip": True},
         "point": {"opacity": 1},
         "axis": {"titlePadding": 6},
         "legend": {"offset": 6, "padding": 0, "rowPadding": 4},
