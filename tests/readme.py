@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dpviz.cli import commands
 from dpviz.methods import METHODS
+from dpviz.sequences.methods import METHODS as SEQUENCES
 from dpviz.ui.shell import summaries
 from tests import apidocs
 
@@ -26,6 +27,15 @@ def method_table() -> str:
     return "\n".join(rows) + "\n"
 
 
+def sequence_table() -> str:
+    """The registry of sequence methods as a Markdown table."""
+    rows = ["| name | releases | guarantee | not for | paper |", "|---|---|---|---|---|"]
+    for name, cls in sorted(SEQUENCES.items()):
+        guarantee = "**NOT PRIVATE**" if cls.guarantee == "none" else cls.guarantee
+        rows.append(f"| `{name}` | {cls.title} | {guarantee} | {cls.advice} | {cls.paper} |")
+    return "\n".join(rows) + "\n"
+
+
 def command_table() -> str:
     """The commands and what their help says."""
     rows = [f"| `{words}` | {does} |" for words, does in commands().items()]
@@ -38,7 +48,12 @@ def page_table() -> str:
     return "\n".join(["| page | for |", "|---|---|", *rows]) + "\n"
 
 
-TABLES = {"methods": method_table, "commands": command_table, "pages": page_table}
+TABLES = {
+    "methods": method_table,
+    "sequence methods": sequence_table,
+    "commands": command_table,
+    "pages": page_table,
+}
 
 
 def with_tables(text: str) -> str:
