@@ -5,12 +5,16 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 import dpviz.ui.pages
 from dpviz.ui import log
 from dpviz.ui.map.component import preload
+
+if TYPE_CHECKING:
+    from streamlit.navigation.page import StreamlitPage
 
 STYLE = """<style>
 [data-testid="stMainBlockContainer"] {padding: 3rem 1.5rem 2rem;}
@@ -25,12 +29,14 @@ button[kind="primary"], button[kind="primaryFormSubmit"] {color: light-dark(#fff
 :is(.st-key-learn-do, .st-key-learn-take) [data-testid="stAlertContainer"] {padding: 0.6rem 1rem;}
 [class*="-aside"] {padding-bottom: 0.5rem;}
 [class*="st-key-learn"] .katex-display {margin: 0.4rem 0;}
+[class*="-tour-learn"] button p {font-size: 1rem; text-decoration: underline;}
 @media (max-width: 640px) {
   [class*="-headline"] {flex-wrap: nowrap;}
   [class*="-headline"] button kbd {display: none;}
   [class*="-headline"] button p {position: absolute; width: 1px; height: 1px; overflow: hidden;}
   [class*="-tour-box"] {padding: 0.5rem 0.75rem; gap: 0.25rem;}
   [class*="-tour-steps"] {gap: 0.1rem;}
+  [class*="-tour-steps"] button {min-height: 1.75rem;}
   [class*="-tour-box"] p {font-size: 0.875rem; line-height: 1.4;}
   .st-key-learn-body [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"]) {
     flex-direction: column; flex-wrap: nowrap; gap: 1rem;}
@@ -63,14 +69,16 @@ def run() -> None:
     st.set_page_config(page_title="dpviz", page_icon="🗺️", layout="wide")
     st.html(STYLE)
     preload()
-    pages = [
-        st.Page(
-            module.page,
-            title=module.TITLE,
-            icon=module.ICON,
-            url_path=module.__name__.rsplit(".", 1)[-1],
-            default=not order,
-        )
-        for order, module in enumerate(page_modules())
-    ]
-    st.navigation(pages).run()
+    first, *others = page_modules()
+    st.navigation([page_of(first, default=True), *map(page_of, others)]).run()
+
+
+def page_of(module: ModuleType, *, default: bool = False) -> StreamlitPage:
+    """A page as Streamlit's navigation knows it."""
+    return st.Page(
+        module.page,
+        title=module.TITLE,
+        icon=module.ICON,
+        url_path=module.__name__.rsplit(".", 1)[-1],
+        default=default,
+    )

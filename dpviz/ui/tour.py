@@ -8,8 +8,8 @@ TITLE = "A map that anyone may look at, made of locations that nobody may see."
 STEPS = (
     (":material/crop_free:", "**Draw a rectangle** on the map."),
     (":material/tune:", "**Lower ε** in the sidebar: noisier, more private."),
-    (":material/school:", "**Open Learn**: nine short chapters."),
 )
+LEARN = "**Open Learn**: nine short chapters."
 
 
 def tour(prefix: str) -> None:
@@ -31,6 +31,9 @@ def tour(prefix: str) -> None:
             args=(key, True),
         )
         return
+    from dpviz.ui.pages import learn
+    from dpviz.ui.shell import page_of
+
     with st.container(border=True, key=f"{key}.box"):
         with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.headline"):
             st.markdown(f"**{TITLE}**", width="stretch")
@@ -42,9 +45,13 @@ def tour(prefix: str) -> None:
                 on_click=_show,
                 args=(key, False),
             )
-        with st.container(horizontal=True, gap="small", key=f"{key}.steps"):
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="small", key=f"{key}.steps"
+        ):
             for icon, what in STEPS:
                 st.markdown(f"{icon} {what}", width="content")
+            if st.button(LEARN, icon=learn.ICON, type="tertiary", key=f"{key}.learn"):
+                st.switch_page(page_of(learn))
 
 
 def _show(key: str, shown: bool) -> None:

@@ -200,6 +200,8 @@ def test_a_phone_shows_the_map_without_sideways_scrolling(app, open_page, scheme
     assert page.evaluate(overflow) <= 390
     dark = the_map(page).evaluate("e => e.classList.contains('dark')")
     assert dark == (scheme == "dark")
+    page.get_by_role("button", name="Open Learn").click()
+    expect(page.get_by_role("heading", name="1. What leaks")).to_be_visible()
 
 
 def test_a_base_url_path_is_respected(open_page):

@@ -2,7 +2,7 @@
 
 from streamlit.testing.v1 import AppTest
 
-from dpviz.ui.tour import STEPS, TITLE
+from dpviz.ui.tour import LEARN, STEPS, TITLE
 
 
 def explore() -> None:
@@ -20,8 +20,9 @@ def test_a_newcomer_is_told_what_this_is_and_three_things_to_try():
     app = AppTest.from_function(explore, default_timeout=60).run()
     text = shown(app)
     assert TITLE in text
-    assert len(STEPS) == 3
+    assert len(STEPS) == 2
     assert all(what in text for _, what in STEPS)
+    assert app.button(key="explore.tour.learn").label == LEARN
     assert app.get("bidi_component")  # with a map beside it
     app.button(key="explore.tour.close").click().run()
     assert TITLE not in shown(app)
