@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from dpviz.cli.evaluate import drawable
-from dpviz.cli.root import Json, emit, numbers, progress, words
+from dpviz.cli.root import Json, Unit, emit, numbers, progress, words
 from dpviz.cli.sequence_source import (
     AlphabetText,
     Box,
@@ -20,7 +20,6 @@ from dpviz.cli.sequence_source import (
     Source,
     Steps,
     TimeColumn,
-    Unit,
     read_source,
 )
 from dpviz.cli.sequences import sequences

@@ -22,12 +22,6 @@ AlphabetText = Annotated[
     typer.Option("--alphabet", help="The public symbols: a,b,c or 1..17, or a file of lines."),
 ]
 Column = Annotated[str | None, typer.Option("--column", help="The list column of symbols.")]
-Unit = Annotated[
-    str | None, typer.Option("--unit", help="Column of the privacy unit, for instance a person.")
-]
-MaxPerUnit = Annotated[
-    int, typer.Option("--max-per-unit", help="Sequences kept of each unit, at random.")
-]
 Box = Annotated[str | None, typer.Option("--bounds", help="Places: the public box, W,S,E,N.")]
 TimeColumn = Annotated[str | None, typer.Option("--time", help="Places: the column of the time.")]
 Side = Annotated[int, typer.Option("--side", help="Places: cells per side of the public grid.")]
@@ -47,9 +41,6 @@ Steps = Annotated[
 Gap = Annotated[float, typer.Option("--gap", help="Places: hours that begin a new sequence.")]
 DropUnknown = Annotated[
     bool, typer.Option("--drop-unknown", help="Leave out symbols that the alphabet lacks.")
-]
-Public = Annotated[
-    bool, typer.Option("--public", help="The sequences are public: simulated noise is allowed.")
 ]
 
 

@@ -13,13 +13,21 @@ from dpviz.cli.root import (
     Epsilon,
     Json,
     LedgerFile,
+    MaxPerUnit,
+    Neighbours,
+    Parameters,
+    Public,
     Purpose,
+    ReleaseOutput,
+    Seed,
+    Unit,
     app,
     emit,
     note_without_total,
     progress,
     settings,
     words,
+    writable,
 )
 from dpviz.cli.sequence_source import (
     AlphabetText,
@@ -28,15 +36,12 @@ from dpviz.cli.sequence_source import (
     DropUnknown,
     Gap,
     Leaves,
-    MaxPerUnit,
     MostCells,
-    Public,
     Reading,
     Side,
     Source,
     Steps,
     TimeColumn,
-    Unit,
     read_source,
 )
 from dpviz.errors import ParameterError
@@ -54,16 +59,12 @@ ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A sequence 
 @sequences.command()
 def build(
     source: Source,
-    output: Annotated[str, typer.Option("--output", "-o", help="The release to write (.parquet).")],
+    output: ReleaseOutput,
     epsilon: Epsilon = 1.0,
     alphabet: AlphabetText = None,
     method: Annotated[str, typer.Option(help="A registered name.")] = "markov",
-    parameters: Annotated[
-        list[str] | None, typer.Option("--set", help="A parameter, key=value; repeat at will.")
-    ] = None,
-    neighbours: Annotated[
-        str, typer.Option(help="Neighbouring relation: add-remove or replace.")
-    ] = "add-remove",
+    parameters: Parameters = None,
+    neighbours: Neighbours = "add-remove",
     column: Column = None,
     unit: Unit = None,
     max_per_unit: MaxPerUnit = 1,
@@ -76,9 +77,7 @@ def build(
     gap: Gap = 12.0,
     drop_unknown: DropUnknown = False,
     public: Public = False,
-    seed: Annotated[
-        int | None, typer.Option(help="Repeatable simulated noise, NOT PRIVATE; with --public.")
-    ] = None,
+    seed: Seed = None,
     dataset: DataSet = None,
     purpose: Purpose = "",
     ledger: LedgerFile = None,
@@ -91,8 +90,7 @@ def build(
     from dpviz.sequences.publish import publish
 
     chosen = find(method, **settings(parameters))  # a bad parameter fails before reading
-    if Path(output).suffix.lower() != ".parquet" or not Path(output).parent.is_dir():
-        raise ParameterError(f"output {output!r}: give a .parquet file in a folder that exists")
+    writable(output)
     started = time.perf_counter()
     data = read_source(
         source,
