@@ -1,4 +1,4 @@
-"""What a build on sensitive data costs, what is left of its data set, and the button that pays."""
+"""What a build costs: nothing on public data, else ε of its data set, paid by a button."""
 
 from __future__ import annotations
 
@@ -29,6 +29,30 @@ def dataset_name(prefix: str, suggestion: str) -> str:
         "Name of the data set in the ledger", suggestion, key=f"{prefix}.dataset", help=HELP
     )
     return name.strip() or suggestion
+
+
+def noise_seed(prefix: str) -> int:
+    """The seed of simulated noise on public data, and the button in the sidebar that changes it."""
+    place = f"{prefix}.seed"
+    with st.sidebar:
+        if st.button(
+            "Roll the noise again",
+            icon=":material/casino:",
+            key=f"{prefix}.reroll",
+            help="The same data and ε with fresh noise. The data are public: nothing is spent.",
+        ):
+            st.session_state[place] += 1
+    seed: int = st.session_state[place]
+    return seed
+
+
+def nothing_yet(records: str) -> None:
+    """What stands in place of a release of sensitive records before the first is paid for."""
+    st.info(
+        f"The {records} are sensitive, so nothing is shown yet. Choose a method and ε, then press "
+        "**Build** in the sidebar.",
+        icon=":material/lock:",
+    )
 
 
 PAUSE = 1.0

@@ -18,7 +18,7 @@ from dpviz.render import Camera, Scene, with_noise
 from dpviz.render.cells import domain_bounds
 from dpviz.render.view import release_scene
 from dpviz.ui import permalink
-from dpviz.ui.account import paid_build
+from dpviz.ui.account import noise_seed, nothing_yet, paid_build
 from dpviz.ui.answers import answer_panel, history_table, rectangle_form
 from dpviz.ui.domain_map import choose_domain, show_domain
 from dpviz.ui.downloads import download_buttons, table_of_cells
@@ -98,15 +98,7 @@ def _restore() -> None:
 
 def _public_view(source: Source, choice: Choice) -> View:
     """Simulated noise, rebuilt at once whenever something changes."""
-    with st.sidebar:
-        if st.button(
-            "Roll the noise again",
-            icon=":material/casino:",
-            key=f"{KEY}.reroll",
-            help="The same data and ε with fresh noise. The data are public: nothing is spent.",
-        ):
-            st.session_state[f"{KEY}.seed"] += 1
-    seed = st.session_state[f"{KEY}.seed"]
+    seed = noise_seed(KEY)
     key = (source.key, choice.name, tuple(choice.parameters.items()), choice.epsilon, seed)
     return _kept(
         key,
@@ -134,11 +126,7 @@ def _sensitive_view(source: Source, choice: Choice) -> View | None:
         return _kept((source.key, release.header.extra["release_id"]), source, lambda: release)
     shown: View | None = st.session_state.get(f"{KEY}.view")
     if shown is None or shown.key[0] != source.key:
-        st.info(
-            "The data are sensitive, so nothing is shown yet. Choose a method and ε, then press "
-            "**Build** in the sidebar.",
-            icon=":material/lock:",
-        )
+        nothing_yet("data")
         show_domain(KEY, source)
         return None
     return shown

@@ -27,7 +27,7 @@ from dpviz.render.roads import (
     top_count,
 )
 from dpviz.ui import permalink
-from dpviz.ui.account import paid_build
+from dpviz.ui.account import noise_seed, nothing_yet, paid_build
 from dpviz.ui.map import map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.method_form import nearest_epsilon
@@ -83,16 +83,8 @@ def _restore() -> None:
 
 def _public(source: RoadSource, plan: Plan) -> list[RoadRelease]:
     """Simulated noise, rebuilt at once whenever something changes."""
-    with st.sidebar:
-        if st.button(
-            "Roll the noise again",
-            icon=":material/casino:",
-            key=f"{KEY}.reroll",
-            help="The same trips and ε with fresh noise. The trips are public: nothing is spent.",
-        ):
-            st.session_state[f"{KEY}.seed"] += 1
     kept: dict[Any, RoadRelease] = st.session_state.setdefault(f"{KEY}.built", {})
-    seed = st.session_state[f"{KEY}.seed"]
+    seed = noise_seed(KEY)
     facts = (source.key, plan.epsilon, plan.workload, plan.neighbours, plan.max_length, seed)
     keys = [(method, *facts) for method in plan.methods]
     for key in keys:
@@ -117,11 +109,7 @@ def _sensitive(source: RoadSource, plan: Plan) -> list[RoadRelease]:
         st.session_state[f"{KEY}.shown"] = (source.key, release)
     shown = st.session_state.get(f"{KEY}.shown")
     if shown is None or shown[0] != source.key:
-        st.info(
-            "The trips are sensitive, so nothing is shown yet. Choose a method and ε, then press "
-            "**Build** in the sidebar.",
-            icon=":material/lock:",
-        )
+        nothing_yet("trips")
         return []
     return [shown[1]]
 

@@ -13,7 +13,7 @@ from dpviz.render import Mark, Scene
 from dpviz.sequences.methods import METHODS, names
 from dpviz.sequences.publish import SequenceRelease, publish
 from dpviz.ui import permalink
-from dpviz.ui.account import paid_build
+from dpviz.ui.account import noise_seed, nothing_yet, paid_build
 from dpviz.ui.domain_map import choose_domain
 from dpviz.ui.map import map_overlay, map_view
 from dpviz.ui.map.component import events
@@ -109,15 +109,7 @@ def _method_form(source: SequenceSource) -> Choice:
 
 def _public(source: SequenceSource, choice: Choice) -> View:
     """Simulated noise, rebuilt at once whenever something changes."""
-    with st.sidebar:
-        if st.button(
-            "Roll the noise again",
-            icon=":material/casino:",
-            key=f"{KEY}.reroll",
-            help="The same data and ε with fresh noise. The data are public: nothing is spent.",
-        ):
-            st.session_state[f"{KEY}.seed"] += 1
-    seed = st.session_state[f"{KEY}.seed"]
+    seed = noise_seed(KEY)
     key = (source.key, choice.name, tuple(choice.parameters.items()), choice.epsilon, seed)
     shown: View | None = st.session_state.get(f"{KEY}.view")
     if shown is None or shown.key != key:
@@ -146,11 +138,7 @@ def _sensitive(source: SequenceSource, choice: Choice) -> View | None:
         st.session_state[f"{KEY}.view"] = View.of(key, release)
     shown: View | None = st.session_state.get(f"{KEY}.view")
     if shown is None or shown.key[0] != source.key:
-        st.info(
-            "The sequences are sensitive, so nothing is shown yet. Choose a method and ε, then "
-            "press **Build** in the sidebar.",
-            icon=":material/lock:",
-        )
+        nothing_yet("sequences")
         return None
     return shown
 

@@ -21,7 +21,7 @@ from dpviz.render.basemap import outlines, river
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees
 from dpviz.ui import permalink
-from dpviz.ui.account import paid_build
+from dpviz.ui.account import nothing_yet, paid_build
 from dpviz.ui.answers import Rect, rectangle_form
 from dpviz.ui.downloads import download_buttons
 from dpviz.ui.map import Shape, map_overlay, map_view
@@ -104,11 +104,7 @@ def _release(source: Source, choice: Choice) -> Release | None:
     if release is not None:
         kept.update(key=(source.key,), release=release)
     if kept["key"] != (source.key,):
-        st.info(
-            "The data are sensitive, so nothing is shown yet. Choose a method and ε, then press "
-            "**Build** in the sidebar.",
-            icon=":material/lock:",
-        )
+        nothing_yet("data")
         return None
     built: Release = kept["release"]
     return built
