@@ -74,6 +74,41 @@ def test_an_instructor_starts_at_any_chapter_with_data_and_epsilon(number, name)
     assert shown(again) == shown(app)
 
 
+CONTROLS = {
+    "leaks": ("slider", "move", 4),
+    "noise": ("select_slider", "draws", 100),
+    "grid": ("select_slider", "side", 16),
+    "tree": ("toggle", "consistent", False),
+    "privtree": ("slider", "step", 3),
+    "reading": ("toggle", "snap", True),
+    "neighbour": ("slider", "releases", 4),
+    "broken": ("slider", "people", 101),
+    "choosing": ("segmented_control", "size", "large"),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_address_restores_the_controls_of_a_chapter_and_forgets_the_last_ones(name):
+    kind, control, value = CONTROLS[name]
+    app = opened(chapter=name, data="city-50k")
+    getattr(app, kind)(key=f"learn.{name}.{control}").set_value(value).run()
+    assert not app.exception
+    assert app.query_params["at"] == f"{control}:{value}"
+    again = opened(**{key: app.query_params[key] for key in app.query_params})
+    assert getattr(again, kind)(key=f"learn.{name}.{control}").value == value
+    assert shown(again) == shown(app)
+    other = "back" if name == NAMES[-1] else "next"
+    app.button(key=f"learn.{other}").click().run()
+    assert "at" not in app.query_params
+
+
+@pytest.mark.parametrize("at", ["move:99", "move:x;who:", ";;:", "step:3"])
+def test_a_control_that_an_address_sets_wrongly_stands_at_its_start(at):
+    app = opened(chapter="leaks", at=at)
+    assert app.slider(key="learn.leaks.move").value == 0
+    assert "at" not in app.query_params
+
+
 @pytest.mark.parametrize("query", [{"chapter": "99"}, {"data": "nowhere"}, {"chapter": "x"}])
 def test_an_address_that_asks_for_what_there_is_not_says_so(query):
     app = opened(**query)

@@ -43,7 +43,8 @@ def body(room: Room) -> None:
     """See the page."""
     left, right = st.columns([6, 5], gap="medium")
     with right:
-        people = int(st.slider("People at one place", 90, 110, 100, key=f"{room.key}.people"))
+        key = room.control("people", range(90, 111), 100)
+        people = int(st.slider("People at one place", 90, 110, key=key))
         releases = _pair(room.data, people, room.epsilon, room.seed)
     with left:
         _maps(room, people, releases)

@@ -46,7 +46,10 @@ def body(room: Room) -> None:
     with left:
         name = str(
             st.selectbox(
-                "Method on the map", ON_OFFER, format_func=_title, key=f"{room.key}.map_of"
+                "Method on the map",
+                ON_OFFER,
+                format_func=_title,
+                key=room.control("map_of", ON_OFFER, ON_OFFER[0]),
             )
         )
         release = room.release(name)
@@ -57,10 +60,9 @@ def body(room: Room) -> None:
             st.segmented_control(
                 "Size of the questions (share of the area)",
                 list(SIZES),
-                default="medium",
                 required=True,
                 format_func=lambda each: SIZES[each],
-                key=f"{room.key}.size",
+                key=room.control("size", SIZES, "medium"),
             )
         )
         _measure(room, size)

@@ -33,7 +33,8 @@ def body(room: Room) -> None:
     left, right = st.columns([5, 6], gap="medium")
     with right:
         side = int(
-            st.select_slider("Cells per side", SIDES, value=128, key=f"{room.key}.side") or SIDES[0]
+            st.select_slider("Cells per side", SIDES, key=room.control("side", SIDES, 128))
+            or SIDES[0]
         )
     with left:
         release = room.release(METHOD, cells=side)

@@ -24,6 +24,7 @@ SOURCE = (
     "Statistical Database Security, ACM TODS 1979."
 )
 METHOD = "privtree"
+ANSWERERS = ("exact counts", "a private release")
 
 
 def body(room: Room) -> None:
@@ -33,17 +34,19 @@ def body(room: Room) -> None:
     with right:
         noisy = st.segmented_control(
             "Who answers?",
-            ("exact counts", "a private release"),
-            default="exact counts",
+            ANSWERERS,
             required=True,
-            key=f"{room.key}.who",
+            key=room.control("who", ANSWERERS, ANSWERERS[0]),
         )
         metres = st.slider(
-            "Move the rectangle east (metres)", 0, len(spot.counts) - 1, 0, key=f"{room.key}.move"
+            "Move the rectangle east (metres)",
+            0,
+            len(spot.counts) - 1,
+            key=room.control("move", range(len(spot.counts)), 0),
         )
     release = room.release(METHOD)
     answers = release.count([spot.moved(step) for step in range(len(spot.counts))])
-    private = noisy != "exact counts"
+    private = noisy != ANSWERERS[0]
     rect = spot.moved(metres)
     before = spot.moved(max(metres - 1, 0))
     strip = (before[2], rect[1], rect[2], rect[3])

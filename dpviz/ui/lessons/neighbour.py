@@ -82,7 +82,8 @@ def body(room: Room) -> None:
     exact = int(exact_counts(room.handle, spot.rect)[0])
     inside = _holds(spot.rect, at)
     with right:
-        releases = int(st.slider("Releases of the same data", 1, 10, 1, key=f"{room.key}.releases"))
+        key = room.control("releases", range(1, 11), 1)
+        releases = int(st.slider("Releases of the same data", 1, 10, key=key))
         disc = "less** (the blue disc)" if removed else "more** (the orange disc)"
         st.markdown(
             f"The neighbouring data set has **one record {disc}. Exact count of the square: "

@@ -65,8 +65,7 @@ def body(room: Room) -> None:
         draws = st.select_slider(
             "Draws so far",
             DRAWS,
-            value=1_000,
-            key=f"{room.key}.draws",
+            key=room.control("draws", DRAWS, 1_000),
             format_func=lambda n: f"{n:,}",
         )
         worlds = _worlds(count, room.epsilon, int(draws), room.seed)

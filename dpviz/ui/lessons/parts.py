@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,6 +55,7 @@ class Room:
         seed: of the simulated noise.
         tables: charts as tables, by caption; the page shows them.
         link: the chapter's own parameters of the address.
+        chosen: its controls that do not stand where they began, also for the address.
     """
 
     key: str
@@ -63,6 +64,7 @@ class Room:
     seed: int
     tables: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     link: dict[str, str | None] = field(default_factory=dict)
+    chosen: dict[str, str] = field(default_factory=dict)
 
     @property
     def handle(self) -> Any:
@@ -140,6 +142,22 @@ class Room:
         map_overlay(self.map_key, shape=Shape(rect=rect))
         self.link["rect"] = permalink.joined(rect)
         return rect
+
+    def control(self, name: str, offered: Iterable[Any], start: Any) -> str:
+        """The key of a control that stands where the address says, or at its start.
+
+        Args:
+            name: of the control, in the address.
+            offered: all that it can be set to; what the address asks beyond that is not heard.
+            start: one of them.
+        """
+        key = f"{self.key}.{name}"
+        if key not in st.session_state:
+            asked = permalink.pairs("at").get(name)
+            st.session_state[key] = next((each for each in offered if str(each) == asked), start)
+        if st.session_state[key] != start:
+            self.chosen[name] = str(st.session_state[key])
+        return key
 
     def chart(
         self,

@@ -49,8 +49,7 @@ def body(room: Room) -> None:
         other = replayed.select_slider(
             "Same random bits at ε′",
             EPSILONS,
-            value=0.1,
-            key=f"{room.key}.other",
+            key=room.control("other", EPSILONS, 0.1),
             format_func=lambda value: f"{value:g}",
         )
         _tell(found[at], last=at == len(found) - 1)
@@ -84,8 +83,8 @@ def _place(room: Room) -> tuple[float, float]:
 
 
 def _slider(room: Room, last: int) -> int:
-    key = f"{room.key}.step"
-    st.session_state[key] = min(st.session_state.get(key, 0), last)
+    key = room.control("step", range(last + 1), 0)
+    st.session_state[key] = min(st.session_state[key], last)
     if last == 0:
         st.markdown("The root itself is not split: the path has one step.")
         return 0

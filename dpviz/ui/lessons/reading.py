@@ -34,7 +34,9 @@ def body(room: Room) -> None:
     """See the page."""
     left, right = st.columns([5, 6], gap="medium")
     with right:
-        snap = st.toggle("Snap the rectangle to the cells", key=f"{room.key}.snap")
+        snap = st.toggle(
+            "Snap the rectangle to the cells", key=room.control("snap", (True, False), False)
+        )
     release = room.release(METHOD, height=HEIGHT, prune=0.0)
     with left:
         place = st.session_state.get(f"{room.key}.rect") or middle(room.bounds)

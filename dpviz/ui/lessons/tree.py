@@ -27,6 +27,7 @@ SOURCE = (
 METHOD = "quadtree"
 BUDGETS = ("uniform", "geometric")
 QUERIES, ROLLS = 200, 3
+HIGHEST = 7
 
 
 def body(room: Room) -> None:
@@ -36,19 +37,17 @@ def body(room: Room) -> None:
         height = st.slider(
             "Height (levels)",
             1,
-            7,
-            6,
-            key=f"{room.key}.height",
+            HIGHEST,
+            key=room.control("height", range(1, HIGHEST + 1), 6),
             width=150,
         )
         budget = st.segmented_control(
             "Shares of ε",
             BUDGETS,
-            default="geometric",
             required=True,
-            key=f"{room.key}.budget",
+            key=room.control("budget", BUDGETS, "geometric"),
         )
-        consistent = st.toggle("Consistency", True, key=f"{room.key}.consistent")
+        consistent = st.toggle("Consistency", key=room.control("consistent", (True, False), True))
     release = room.release(
         METHOD, height=height, budget=budget, consistency=bool(consistent), prune=0.0
     )

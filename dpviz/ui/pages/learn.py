@@ -91,7 +91,7 @@ def _controls(names: list[str]) -> None:
     st.select_slider(
         "ε (privacy loss budget)", EPSILONS, key=EPSILON, format_func=lambda value: f"{value:g}"
     )
-    st.caption("The address of this page names the chapter, the data and ε: share it as it is.")
+    st.caption("The address of this page restores all that is chosen here: share it as it is.")
 
 
 def _head(names: list[str], at: int, chapter: ModuleType) -> None:
@@ -131,7 +131,9 @@ def _remember(room: Room, slug: str) -> None:
             "data": room.data,
             "epsilon": f"{room.epsilon:g}",
             "seed": str(room.seed) if room.seed else None,
+            "at": ";".join(f"{name}:{value}" for name, value in room.chosen.items()),
             "rect": None,
+            "place": None,
             **room.link,
         }
     )
