@@ -16,17 +16,17 @@ import dpviz
 from dpviz.errors import DpvizError, ReleaseError
 from dpviz.files import from_arrow, to_arrow
 from dpviz.network import files as road_files
-from tests.golden.make import points, roads, trips
+from tests.golden.make import points, roads, trips, wavelets
 
 pytestmark = pytest.mark.slow
 
 EXAMPLES = 2_100
 """Of each of the five tests below."""
 
-MADE = {"points": points(), "trips": trips(), "roads": roads()}
-READERS = {"points": dpviz.read, "trips": dpviz.read, "roads": road_files.read}
-TO = {"points": to_arrow, "trips": to_arrow, "roads": road_files.to_arrow}
-FROM = {"points": from_arrow, "trips": from_arrow, "roads": road_files.from_arrow}
+MADE = {"points": points(), "wavelets": wavelets(), "trips": trips(), "roads": roads()}
+READERS = {name: road_files.read if name == "roads" else dpviz.read for name in MADE}
+TO = {name: road_files.to_arrow if name == "roads" else to_arrow for name in MADE}
+FROM = {name: road_files.from_arrow if name == "roads" else from_arrow for name in MADE}
 TABLES = {name: TO[name](release) for name, release in MADE.items()}
 HEADERS = {
     name: next(key for key in table.schema.metadata if key.startswith(b"dpviz"))
