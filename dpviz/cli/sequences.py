@@ -173,18 +173,20 @@ def count(
 @sequences.command()
 def topk(
     release: ReleaseFile,
-    k: Annotated[int, typer.Option("-k", min=1, help="How many.")] = 20,
+    k: Annotated[int | None, typer.Option("-k", min=1, help="How many; by default 20.")] = None,
     longest: Annotated[int, typer.Option(min=1, help="Symbols of the longest string.")] = 20,
     as_json: Json = False,
 ) -> None:
     """List the most frequent strings, with their estimated counts where the release has them."""
-    from dpviz.sequences.files import read
+    from dpviz.sequences.files import KINDS, read
 
     opened = read(release)
     names = opened.alphabet.names
+    ranked = KINDS[type(opened.model)] == "ranking"  # then there may be fewer
+    many = k or (min(20, len(opened.model)) if ranked else 20)
     found = [
         ([names[symbol] for symbol in string], count)
-        for string, count in opened.model.top(k, longest)
+        for string, count in opened.model.top(many, longest)
     ]
     rows = [{"string": string, "count": count} for string, count in found]
     lines = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -12,7 +13,7 @@ from dpviz.errors import DataError, ParameterError
 from dpviz.evaluation.audit import Audit, audit, tiny
 from dpviz.evaluation.figures.report import write_file
 from dpviz.evaluation.sequence_audit import audit_sequences, tiny_sequences
-from dpviz.methods import METHODS, Method
+from dpviz.methods import METHODS, Method, names
 from dpviz.progress import Progress
 from dpviz.sequences.methods import METHODS as SEQUENCE_METHODS
 from dpviz.sequences.methods import SequenceMethod
@@ -60,6 +61,10 @@ def small(word: str, **parameters: Any) -> Method | SequenceMethod:
     """
     if word.lower() in sequence_settings():
         return tiny_sequences(word, **parameters)
+    if word.lower() not in {name.lower() for name in names()}:
+        near = difflib.get_close_matches(word, [*names(), *sequence_settings()], 3)
+        hint = f"did you mean {' or '.join(near)}?" if near else "see dpviz methods, or sequences"
+        raise ParameterError(f"unknown method {word!r}: {hint}")
     return tiny(word, **parameters)
 
 

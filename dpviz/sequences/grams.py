@@ -12,7 +12,7 @@ import numpy as np
 
 from dpviz.errors import ParameterError, ReleaseError
 from dpviz.lattice import Float, Int
-from dpviz.sequences.model import LONGEST, Mask, checked, freeze, sequence_rows
+from dpviz.sequences.model import LONGEST, Mask, checked, sequence_rows, settle
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +42,7 @@ class GramTree:
         inner = self.child[parent, symbol]
         if not np.array_equal(np.sort(inner), np.arange(1, n)) or (inner <= parent).any():
             raise ReleaseError("the strings do not form a tree")
-        if not np.isfinite(self.counts).all() or (self.counts < 0).any():
-            raise ReleaseError("counts must be finite and not negative")
-        freeze(self.child, self.counts)
+        settle(self.child, self.counts)
 
     @property
     def size(self) -> int:
@@ -179,7 +177,9 @@ class Ranking:
             ParameterError: fewer than one string, or more than were released.
         """
         if not 1 <= k <= len(self):
-            raise ParameterError(f"k={k}: this release ranks {len(self)} strings: give 1 to that")
+            raise ParameterError(
+                f"k={k}: this release ranks {len(self)} strings: give 1 to {len(self)}"
+            )
         return [(string, None) for string in self.strings if len(string) <= longest][:k]
 
     def count(self, string: Sequence[int] | Int) -> float:

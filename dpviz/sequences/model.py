@@ -51,9 +51,7 @@ class ContextTree:
             raise ReleaseError("the contexts are not in breadth-first order")
         if (inner <= np.flatnonzero(child >= 0)).any():
             raise ReleaseError("the contexts are not in breadth-first order")
-        if not np.isfinite(self.counts).all() or (self.counts < 0).any():
-            raise ReleaseError("counts must be finite and not negative")
-        freeze(self.first_child, self.counts)
+        settle(self.first_child, self.counts)
 
     @property
     def size(self) -> int:
@@ -180,9 +178,15 @@ class ContextTree:
         return node
 
 
-def freeze(*columns: Float | Int) -> None:
-    """Refuse writes to the columns of a model."""
-    for column in columns:
+def settle(links: Int, counts: Float) -> None:
+    """Refuse counts that are no estimates, and any later write to a model's columns.
+
+    Raises:
+        ReleaseError: a count that is negative or not finite.
+    """
+    if not np.isfinite(counts).all() or (counts < 0).any():
+        raise ReleaseError("counts must be finite and not negative")
+    for column in (links, counts):
         column.flags.writeable = False
 
 

@@ -127,6 +127,12 @@ def test_every_model_has_every_feature(name):
         assert np.isfinite(found).all()
 
 
+@pytest.mark.parametrize(("word", "said"), [("ngrm", "did you mean ngram"), ("xyz", "dpviz")])
+def test_an_unknown_method_is_one_clear_line(word, said):
+    with pytest.raises(ParameterError, match=f"unknown method '{word}': .*{said}"):
+        small(word)
+
+
 def test_groups_of_settings_and_a_page_that_keeps_other_rows(tmp_path):
     assert sequence_settings() == sorted(METHODS)
     assert set(sequence_settings()) < set(group("all"))

@@ -32,6 +32,8 @@ TABLES = {name: to_arrow(MADE[name]()) for name in ("contexts", "grams", "rankin
 FILES = {name: packed(table) for name, table in TABLES.items()}
 
 every = st.sampled_from(sorted(TABLES))
+slow = pytest.mark.slow  # the few hundred of test_reading run every time
+
 often = settings(
     max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -57,6 +59,7 @@ def survives(made):
             continue
 
 
+@slow
 @often
 @given(every, bytes_spoilt)
 def test_a_file(tmp_path_factory, name, steps):
@@ -65,6 +68,7 @@ def test_a_file(tmp_path_factory, name, steps):
     survives(lambda: read(path))
 
 
+@slow
 @often
 @given(every, numbers, anything)
 def test_a_header_with_a_foreign_value(name, where, new):
@@ -76,6 +80,7 @@ def test_a_header_with_a_foreign_value(name, where, new):
     survives(lambda: from_arrow(spoilt_table))
 
 
+@slow
 @often
 @given(
     every,
@@ -94,6 +99,7 @@ def test_a_column_with_foreign_values(name, which, rows, new):
     survives(lambda: from_arrow(other))
 
 
+@slow
 @often
 @given(every, every, numbers, st.sampled_from(("drop", "rows", "nulls", "text", "model")))
 def test_a_table_of_another_shape(name, model, number, kind):

@@ -346,6 +346,11 @@ def test_every_method_by_command(tmp_path, method):
     top = json.loads(run("topk", out, "-k", 3).stdout)["top"]
     assert len(top) == 3
     assert (top[0]["count"] is None) == (model == "ranking")
+    if model == "ranking":  # of as many strings as it has, unless more are asked for
+        fewer = run(*words, "--epsilon", 9, "--set", "k=7")
+        assert fewer.exit_code == 0
+        assert len(json.loads(run("topk", out).stdout)["top"]) == 7
+        assert "this release ranks 7 strings" in str(run("topk", out, "-k", 8).exception)
     asked = {
         "count": run("count", out, "--string", "a,b"),
         "next": run("next", out, "--context", "a"),
