@@ -80,11 +80,6 @@ def _trips(label: str, size: int, seed: int) -> Dataset:
     )
 
 
-def _persons() -> Table:
-    frame = persons.person_tracks()
-    return {str(name): frame[name].to_numpy() for name in frame.columns}
-
-
 DATASETS: dict[str, Dataset] = {
     row.name: row
     for row in (
@@ -100,7 +95,7 @@ DATASETS: dict[str, Dataset] = {
             "the way between them; many records per person.",
             domain=_CITY,
             size=persons.RECORDS,
-            make=_persons,
+            make=persons.sightings,
             unit="person",
             time="time",
         ),

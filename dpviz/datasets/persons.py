@@ -8,9 +8,10 @@ Synthetic: nobody's real location.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpviz.datasets.geography import Array, habitable, to_lonlat
 from dpviz.datasets.streets import Indices, city_graph
@@ -27,18 +28,22 @@ RECORDS = 390_184
 """Number of sightings that `person_tracks()` makes with its defaults."""
 
 
-def person_tracks(persons: int = 5_000, seed: int = 0) -> pd.DataFrame:
+def sightings(persons: int = 5_000, seed: int = 0) -> dict[str, NDArray[Any]]:
     """Sightings of `persons` people in a week: columns `person, time, lon, lat`, sorted by both."""
-    import pandas as pd
-
     random = np.random.default_rng([_SEED, seed])
     places = _places(persons, random)
-    table = _with_journeys(_timetable(persons, random), places, random)
-    who, hour, xy = table
+    who, hour, xy = _with_journeys(_timetable(persons, random), places, random)
     order = np.lexsort([hour, who])
     lon, lat = to_lonlat(xy[order]).T
     seconds = np.round(hour[order] * 3600).astype("timedelta64[s]")
-    return pd.DataFrame({"person": who[order], "time": _MONDAY + seconds, "lon": lon, "lat": lat})
+    return {"person": who[order], "time": _MONDAY + seconds, "lon": lon, "lat": lat}
+
+
+def person_tracks(persons: int = 5_000, seed: int = 0) -> pd.DataFrame:
+    """:func:`sightings` as a table."""
+    import pandas as pd
+
+    return pd.DataFrame(sightings(persons, seed))
 
 
 def _places(persons: int, random: np.random.Generator) -> Array:

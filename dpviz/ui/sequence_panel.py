@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import streamlit as st
 
-from dpviz.errors import DpvizError
 from dpviz.lattice import Float
 from dpviz.query import INTERVAL_SDS
 from dpviz.render import Mark, rounded, with_noise
@@ -95,7 +95,7 @@ def _next_table(view: View, chance: Float, sd: Float | None) -> None:
         half = 100 * INTERVAL_SDS * sd[order]
         columns["±"] = [f"{rounded(each, each)} %" if each < 100 else "noise" for each in half]
     st.dataframe(
-        columns,
+        pa.table(columns),
         hide_index=True,
         width="stretch",
         column_config={"next": NARROW, "chance": PERCENT, "±": NARROW},
@@ -109,11 +109,15 @@ def _context_table(key: str, view: View, known: list[Context]) -> Context | None
     st.markdown("**Its context tree**")
     st.caption("Choose a row: people who came from there go on elsewhere.")
     rows = st.dataframe(
-        {
-            "context": [_indented(each, view.names) for each in known],
-            "seen (noisy)": [with_noise(each.seen, INTERVAL_SDS * each.seen_sd) for each in known],
-            "likeliest next": [labels[int(np.argmax(each.chance))] for each in known],
-        },
+        pa.table(
+            {
+                "context": [_indented(each, view.names) for each in known],
+                "seen (noisy)": [
+                    with_noise(each.seen, INTERVAL_SDS * each.seen_sd) for each in known
+                ],
+                "likeliest next": [labels[int(np.argmax(each.chance))] for each in known],
+            }
+        ),
         hide_index=True,
         width="stretch",
         height=min(36 * (len(known) + 1), 220),
@@ -191,7 +195,9 @@ def strings_table(view: View, strings: Strings, **options: Any) -> None:
         ]
     if "on_select" in options:
         options["selection_mode"] = "single-row"
-    st.dataframe(columns, hide_index=True, width="stretch", alt="Frequent paths", **options)
+    st.dataframe(
+        pa.table(columns), hide_index=True, width="stretch", alt="Frequent paths", **options
+    )
 
 
 def trip_panel(prefix: str, view: View, source: SequenceSource) -> int:
@@ -207,8 +213,3 @@ def trip_panel(prefix: str, view: View, source: SequenceSource) -> int:
         )
     length_chart(view, source)
     return int(number)
-
-
-def refused(error: DpvizError) -> None:
-    """A model that cannot answer says why, in its own words."""
-    st.info(plain(error), icon=":material/block:")

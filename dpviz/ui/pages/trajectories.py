@@ -20,7 +20,7 @@ from dpviz.ui.map.component import events
 from dpviz.ui.method_form import Choice, nearest_epsilon, recipe_form
 from dpviz.ui.sequence_charts import follow_chart
 from dpviz.ui.sequence_facts import release_facts
-from dpviz.ui.sequence_panel import path_clicked, path_panel, place_panel, refused, trip_panel
+from dpviz.ui.sequence_panel import path_clicked, path_panel, place_panel, trip_panel
 from dpviz.ui.sequence_source import PLACES, SequenceSource, sequence_source
 from dpviz.ui.sequence_view import (
     MOVES,
@@ -149,42 +149,50 @@ def _map_and_answer(view: View, source: SequenceSource) -> None:
     show = st.segmented_control(
         "Show", VIEWS, key=f"{KEY}.show", required=True, label_visibility="collapsed"
     )
-    left, right = st.columns([7, 3] if source.places is not None else [1, 1], gap="medium")
+    placed = source.places is not None
+    left, right = st.columns([7, 3] if placed else [1, 1], gap="medium")
+    if placed and show == MOVES:
+        with left:  # before the panel, whose tables are slow the first time
+            _map(_moves(view, source), view, source, show)
     scene: Scene | None = None
     marks: list[Mark] = []
     with right:
         try:
             if show == MOVES:
                 marks = place_panel(KEY, view, source)
-                scene = _moves(view, source, faded=bool(marks))
+                if placed:
+                    st.select_slider("Arrows on the map", ARROWS, key=f"{KEY}.arrows")
             elif show == PATHS:
                 strings, chosen = path_panel(KEY, view)
-                if source.places is not None:
-                    scene = path_scene(view, source, strings, chosen)
+                scene = path_scene(view, source, strings, chosen) if placed else None
             else:
                 number = trip_panel(KEY, view, source)
-                if source.places is not None:
-                    scene = trip_scene(view, source, number)
+                scene = trip_scene(view, source, number) if placed else None
         except DpvizError as error:
-            refused(error)
-            scene = _moves(view, source, faded=False)
+            st.info(plain(error), icon=":material/block:")
+            scene = _moves(view, source) if placed else None
     with left:
-        if scene is None:
-            follow_chart(view)
-        else:
-            map_view(scene, key=MAP, on_pick=partial(_picked, view, source, show))
+        if scene is not None:
+            _map(scene, view, source, show)
+        if placed:
             map_overlay(MAP, marks=marks)
+        else:
+            follow_chart(view)
     permalink.write(
         {"cell": st.session_state.get(f"{KEY}.cell"), "view": None if show == MOVES else show}
     )
     permalink.keep(KEY)
 
 
-def _moves(view: View, source: SequenceSource, *, faded: bool) -> Scene | None:
-    if source.places is None:
-        return None
-    arrows = st.select_slider("Arrows on the map", ARROWS, 80, key=f"{KEY}.arrows")
-    return move_scene(view, source, int(arrows), faded=faded)
+def _map(scene: Scene, view: View, source: SequenceSource, show: str | None) -> None:
+    map_view(scene, key=MAP, on_pick=partial(_picked, view, source, show))
+
+
+def _moves(view: View, source: SequenceSource) -> Scene:
+    """Moves, faded behind the arrows of a chosen place."""
+    arrows = st.session_state.setdefault(f"{KEY}.arrows", 80)
+    chosen = st.session_state.get(f"{KEY}.cell") in view.names and not view.refusal
+    return move_scene(view, source, int(arrows), faded=chosen)
 
 
 def _picked(view: View, source: SequenceSource, show: str | None) -> None:
