@@ -16,18 +16,19 @@ if TYPE_CHECKING:
 
 def move_legend(moves: Strings, visited: float | None) -> Legend:
     """Widths of arrows by noisy count, and the cells behind them."""
+    noise = () if moves.sd is None else (Swatch("within the noise (under 2 sd)", GREY),)
     return Legend(
-        title="Moves between cells (noisy; width ∝ √)",
+        title=f"Moves between cells {_scale(moves)}",
         stops=MOVING,
         ticks=_ticks(moves),
-        swatches=(*_visit_swatches(visited), Swatch("within the noise (under 2 sd)", GREY)),
+        swatches=(*_visit_swatches(visited), *noise),
     )
 
 
 def path_legend(strings: Strings, visited: float | None) -> Legend:
     """Widths of paths by noisy count."""
     return Legend(
-        title="Frequent paths (noisy; width ∝ √)",
+        title=f"Frequent paths {_scale(strings)}",
         stops=MOVING,
         ticks=_ticks(strings),
         swatches=(Swatch("the chosen path", ACCENT), *_visit_swatches(visited)),
@@ -40,6 +41,10 @@ def trip_legend(visited: float | None) -> Legend:
         title="Synthetic trips, drawn from the release",
         swatches=(Swatch("one trip, nobody's own", TRIP), *_visit_swatches(visited)),
     )
+
+
+def _scale(strings: Strings) -> str:
+    return "(order only, no counts)" if strings.count is None else "(noisy; width ∝ √)"
 
 
 def _ticks(strings: Strings) -> list[tuple[float, str]]:

@@ -30,6 +30,9 @@ GREY = (140, 146, 154, 90)
 FAINT, FULL = 18, 190
 """Opacity of the least and the most visited cell."""
 
+LEAST = 0.005
+"""Chance of the faintest arrow that is drawn."""
+
 THIN, WIDE = 0.018, 0.17
 """Width of an arrow's shaft, in sides of a cell."""
 
@@ -144,7 +147,7 @@ def next_marks(
         most: arrows at most.
     """
     targets = np.argsort(-chance[:-1], kind="stable")[:most]
-    targets = targets[(chance[targets] > 0) & (targets != cell)][::-1]
+    targets = targets[(chance[targets] >= LEAST) & (targets != cell)][::-1]
     ring = boxes("chosen", places[[cell]], color=ACCENT, width=2.5)
     if not len(targets):
         return [ring]

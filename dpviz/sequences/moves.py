@@ -2,7 +2,8 @@
 
 From a release only: all of it is post-processing. Noise is known for context trees, whose leaves
 all have the same; it is stated to first order and before projection, which only brings counts
-nearer to the exact ones. The other models answer None.
+nearer to the exact ones. Of gram trees it is known for single symbols, of rankings for nothing:
+what is not known is None.
 """
 
 from __future__ import annotations
@@ -59,9 +60,10 @@ def visits(model: Model) -> Float:
 
 def visit_sd(model: Model) -> float | None:
     """Standard deviation of the noise in a symbol's count."""
-    if not isinstance(model, ContextTree):
+    if isinstance(model, Ranking):
         return None
-    return math.sqrt(model.variance * float(model.leaves[0]))
+    leaves = float(model.leaves[0]) if isinstance(model, ContextTree) else 1.0
+    return math.sqrt(model.variance * leaves)
 
 
 def frequent(
@@ -115,13 +117,12 @@ def string_sd(model: Model, string: Sequence[int]) -> float | None:
     it; their noise is taken to be independent.
     """
     one = visit_sd(model)
-    if one is None:
-        return None
+    if one is None or len(string) == 1 or not isinstance(model, ContextTree):
+        return one if len(string) == 1 else None
     count, sd = model.count(string[:1]), one
     for place in range(1, len(string)):
         chance = float(model.following(string[:place])[string[place]])
-        spread = following_sd(model, string[:place])
-        assert spread is not None
+        spread = _row_sd(model, model.node(string[:place]), string[place - 1])
         count, sd = count * chance, math.hypot(sd * chance, count * float(spread[string[place]]))
     return sd
 

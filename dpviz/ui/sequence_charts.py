@@ -116,15 +116,15 @@ def follow_chart(view: View) -> None:
     st.vega_lite_chart(
         rows,
         {
-            "mark": "rect",
+            "mark": {"type": "rect", "color": ORANGE},
             "encoding": {
                 "x": {"field": "next", "type": "nominal", "sort": [*labels, "(the end)"]},
                 "y": {"field": "symbol", "type": "nominal", "sort": labels},
-                "color": {
+                "opacity": {
                     "field": "chance",
                     "type": "quantitative",
-                    "scale": {"scheme": "oranges", "domainMin": 0},
-                    "legend": {"format": "%", "title": "chance"},
+                    "scale": {"range": [0.02, 1], "domainMin": 0},
+                    "legend": {"format": "%", "title": "chance", "symbolType": "square"},
                 },
                 "tooltip": [
                     {"field": "symbol"},

@@ -24,10 +24,9 @@ from dpviz.sequences.moves import Strings, frequent
 from dpviz.sequences.publish import SequenceRelease, publish
 from dpviz.ui.method_form import Choice
 from dpviz.ui.prices import price_list
-from dpviz.ui.sequence_panel import strings_table
+from dpviz.ui.sequence_panel import refused, strings_table
 from dpviz.ui.sequence_source import SequenceSource
 from dpviz.ui.sequence_view import SAMPLED, View
-from dpviz.ui.text import plain
 
 COMPARED = 20
 """Strings of the comparison."""
@@ -181,7 +180,7 @@ def synthetic_csv(view: View, source: SequenceSource) -> bytes:
 def tables(view: View) -> None:
     """Visits and moves in words, for those who cannot see the map."""
     if view.visits is None:
-        st.info(plain(view.refusal), icon=":material/block:")
+        refused(view.refusal)
     else:
         half = 0.0 if view.sd is None else INTERVAL_SDS * view.sd
         order = np.argsort(-view.visits, kind="stable")

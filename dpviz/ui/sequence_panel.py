@@ -26,7 +26,7 @@ PERCENT = st.column_config.ProgressColumn(format="%.0f %%", min_value=0, max_val
 
 def place_panel(prefix: str, view: View, source: SequenceSource) -> list[Mark]:
     """The chosen place: its visits, where people go next, and what came before."""
-    cell = _place_choice(prefix, view)
+    cell = _place_choice(prefix, view, source.places is not None)
     if cell is None:
         st.caption(
             "Click a cell on the map to see where people go next from there. Busiest moves:"
@@ -36,7 +36,7 @@ def place_panel(prefix: str, view: View, source: SequenceSource) -> list[Mark]:
         strings_table(view, view.moves.first(12), height=390)
         return []
     if view.refusal:
-        st.info(plain(view.refusal), icon=":material/block:")
+        refused(view.refusal)
         return []
     assert view.visits is not None
     half = 0.0 if view.sd is None else INTERVAL_SDS * view.sd
@@ -61,7 +61,7 @@ def place_panel(prefix: str, view: View, source: SequenceSource) -> list[Mark]:
     return next_marks(source.places, view.names, cell, chance, sd)
 
 
-def _place_choice(prefix: str, view: View) -> int | None:
+def _place_choice(prefix: str, view: View, mapped: bool) -> int | None:
     """The place by name: the way to choose it without a mouse."""
     key, widget = f"{prefix}.cell", f"{prefix}.cell.name"
     if st.session_state.get(key) not in view.names:
@@ -72,12 +72,12 @@ def _place_choice(prefix: str, view: View) -> int | None:
         st.session_state[key] = st.session_state[widget]
 
     st.selectbox(
-        "Place",
+        "Place" if mapped else "Symbol",
         view.names,
         index=None,
         key=widget,
         on_change=take,
-        placeholder="Click the map, or choose",
+        placeholder="Click the map, or choose" if mapped else "Choose",
     )
     name = st.session_state[key]
     return None if name is None else view.names.index(name)
@@ -203,6 +203,7 @@ def strings_table(view: View, strings: Strings, **options: Any) -> None:
 def trip_panel(prefix: str, view: View, source: SequenceSource) -> int:
     """How many synthetic trips move on the map, and how long synthetic sequences are."""
     number = 0
+    drawn = len(view.synthetic)  # first: a release that can draw none says so instead
     if source.places is not None:
         number = st.select_slider(
             "Trips on the map", (50, 100, 200, 400, 800, 1600), 400, key=f"{prefix}.trips"
@@ -212,4 +213,10 @@ def trip_panel(prefix: str, view: View, source: SequenceSource) -> int:
             "where a line runs within a cell means nothing."
         )
     length_chart(view, source)
-    return int(number)
+    return min(int(number), drawn)
+
+
+def refused(why: object) -> None:
+    """A release that cannot answer says why, as a sentence."""
+    text = str(why)
+    st.info(plain(f"{text[:1].upper()}{text[1:]}."), icon=":material/block:")

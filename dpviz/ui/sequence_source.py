@@ -172,7 +172,7 @@ def _cutting_form(prefix: str, public: bool) -> Cutting:
             help="A public rule: a sequence is cut at its first step that breaks it, and what it "
             "forbids gets no noise.",
         )
-        bound = int(saved("cap", 5, 1, 1000))
+        bound = int(saved("cap", 2, 1, 1000))
         if not public:
             bound = st.number_input(
                 "Sequences kept of each person, at random",

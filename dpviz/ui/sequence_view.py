@@ -14,6 +14,7 @@ from dpviz.render import Camera, Clock, Mark, Scene
 from dpviz.render.basemap import outlines, river
 from dpviz.render.flow_legends import move_legend, path_legend, trip_legend
 from dpviz.render.flows import NOISE_SDS, move_marks, path_marks, trip_marks, visit_marks
+from dpviz.render.marks import boxes
 from dpviz.render.scene import Bounds
 from dpviz.sequences.moves import Strings, frequent, visit_sd, visits
 from dpviz.sequences.publish import SequenceRelease
@@ -98,6 +99,19 @@ class View:
             ParameterError: the release cannot draw any.
         """
         return self.release.model.sample(SAMPLED, seed=0)
+
+
+def grid_scene(source: SequenceSource) -> Scene:
+    """The public cells: all there is to see before a release."""
+    assert source.places is not None
+    bounds = _around(source.places)
+    grid = boxes("grid", source.places, themed=60, width=0.8)
+    return Scene(
+        marks=[grid, *outlines(bounds), *([river()] if source.backdrop else [])],
+        camera=Camera(bounds=bounds, key=f"{source.key}.grid"),
+        domain=bounds,
+        description="The public cells; no release has been built yet",
+    )
 
 
 def move_scene(view: View, source: SequenceSource, arrows: int, *, faded: bool) -> Scene:

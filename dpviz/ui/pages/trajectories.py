@@ -20,7 +20,7 @@ from dpviz.ui.map.component import events
 from dpviz.ui.method_form import Choice, nearest_epsilon, recipe_form
 from dpviz.ui.sequence_charts import follow_chart
 from dpviz.ui.sequence_facts import release_facts
-from dpviz.ui.sequence_panel import path_clicked, path_panel, place_panel, trip_panel
+from dpviz.ui.sequence_panel import path_clicked, path_panel, place_panel, refused, trip_panel
 from dpviz.ui.sequence_source import PLACES, SequenceSource, sequence_source
 from dpviz.ui.sequence_view import (
     MOVES,
@@ -28,6 +28,7 @@ from dpviz.ui.sequence_view import (
     VIEWS,
     View,
     cell_at,
+    grid_scene,
     move_scene,
     path_scene,
     trip_scene,
@@ -139,6 +140,8 @@ def _sensitive(source: SequenceSource, choice: Choice) -> View | None:
     shown: View | None = st.session_state.get(f"{KEY}.view")
     if shown is None or shown.key[0] != source.key:
         nothing_yet("sequences")
+        if source.places is not None:
+            map_view(grid_scene(source), key=f"{KEY}.grid")
         return None
     return shown
 
@@ -169,7 +172,7 @@ def _map_and_answer(view: View, source: SequenceSource) -> None:
                 number = trip_panel(KEY, view, source)
                 scene = trip_scene(view, source, number) if placed else None
         except DpvizError as error:
-            st.info(plain(error), icon=":material/block:")
+            refused(error)
             scene = _moves(view, source) if placed else None
     with left:
         if scene is not None:

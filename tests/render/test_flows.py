@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+
+from dpviz.domain import Domain
+from dpviz.render.flow_legends import move_legend, path_legend
+from dpviz.render.flowlines import arrows, centres, path_line
+from dpviz.render.flows import (
+    GREY,
+    move_marks,
+    next_marks,
+    path_marks,
+    path_order,
+    path_words,
+    trip_marks,
+    visit_marks,
+)
+from dpviz.sequences.cells import cell_boxes, grid_alphabet
+from dpviz.sequences.cells import centres as cell_centres
+from dpviz.sequences.moves import Strings
+
+SIDE = 3
+DOMAIN = Domain((10.0, 50.0), (13.0, 51.5))
+PLACES = cell_boxes(DOMAIN, SIDE)
+NAMES = grid_alphabet(SIDE).names
+
+
+def strings(*rows, count=None, sd=None):
+    count, sd = (None if each is None else np.array(each, dtype=float) for each in (count, sd))
+    return Strings(tuple(rows), count, sd)
+
+
+def column(mark, name):
+    return mark.table[name].to_pylist()
+
+
+def test_boxes_of_cells_lie_around_their_centres():
+    np.testing.assert_allclose(centres(PLACES), cell_centres(DOMAIN, SIDE))
+    assert (PLACES[:, :2].min(axis=0) == DOMAIN.lower).all()
+    assert (PLACES[:, 2:].max(axis=0) == DOMAIN.upper).all()
+
+
+@pytest.mark.parametrize(("one", "other"), [(0, 1), (0, 3), (4, 0), (8, 0), (2, 6)])
+def test_an_arrow_leads_from_one_cell_into_the_other(one, other):
+    there, back = arrows(PLACES, np.array([one, other]), np.array([other, one]), np.full(2, 0.1))
+    for ring, target in ((there, other), (back, one)):
+        assert (ring[0] == ring[-1]).all()
+        tip = ring[15]  # after 14 points along the shaft and one wing
+        low, high = PLACES[target, :2], PLACES[target, 2:]
+        assert ((low < tip) & (tip < high)).all()
+    assert np.abs(there.mean(axis=0) - back.mean(axis=0)).max() > 0.02  # they keep to their right
+
+
+def test_moves_within_the_noise_are_grey_and_drawn_first():
+    moves = strings((0, 1), (3, 4), (4, 4), (1, 2), count=[90, 40, 30, 10], sd=[5, 10, 5, 6])
+    noise, clear = move_marks(PLACES, NAMES, moves)
+    assert (noise.id, clear.id) == ("noise", "moves")
+    assert column(noise, "from") == [NAMES[1]]
+    assert column(clear, "from") == [NAMES[3], NAMES[0]]  # the busiest last; a stay is no move
+    assert noise.layer.get_fill_color == list(GREY)
+
+
+def test_a_ranking_is_drawn_without_counts():
+    (mark,) = move_marks(PLACES, NAMES, strings((0, 1), (1, 2)))
+    assert "count" not in mark.table.column_names
+    legend = move_legend(strings((0, 1)), None)
+    assert "no counts" in legend.title
+    assert [label for _, label in legend.ticks] == ["last", "first"]
+
+
+def test_visits_within_the_noise_are_grey():
+    cells, _ = visit_marks(PLACES, NAMES, np.array([100.0, 3, 0, 0, 0, 0, 0, 0, 60]), 2.0)
+    colors = np.array(column(cells, "color")).reshape(SIDE * SIDE, -1, 4)[:, 0]
+    assert (colors[1, :3] == GREY[:3]).all()
+    assert colors[0, 3] > colors[8, 3] > 100
+    assert column(cells, "sd") == [2.0] * 9
+
+
+def test_next_places_are_drawn_with_their_noise_and_the_end_is_not():
+    chance = np.array([0, 0.5, 0.001, 0, 0, 0.2, 0, 0, 0, 0.299])
+    sd = np.full(10, 0.15)
+    ring, arrow = next_marks(PLACES, NAMES, 4, chance, sd)
+    assert ring.id == "chosen"
+    assert column(arrow, "to") == [NAMES[5], NAMES[1]]
+    assert column(arrow, "chance") == ["20 ± 30 %", "50 ± 30 %"]
+    colors = np.array(column(arrow, "color")).reshape(2, -1, 4)[:, 0]
+    assert (colors[0, :3] == GREY[:3]).all()
+    assert (colors[1, :3] != GREY[:3]).any()
+    assert len(next_marks(PLACES, NAMES, 4, np.eye(10)[9])) == 1
+
+
+def test_a_click_on_a_path_is_traced_back_to_its_rank():
+    rows = strings((0, 1, 2), (3, 4, 5), (6, 7, 8), count=[9, 5, 2])
+    for chosen in (None, 0, 2):
+        mark = path_marks(PLACES, NAMES, rows, chosen)[0]
+        drawn = column(mark, "path-names")
+        wanted = [path_words(rows.symbols[rank], NAMES) for rank in path_order(3, chosen)]
+        assert drawn == wanted
+    assert [mark.id for mark in path_marks(PLACES, NAMES, rows, 1)][:3] == [
+        "paths",
+        "path.rim",
+        "path",
+    ]
+    assert path_legend(rows, 10.0).ticks[-1] == (1.0, "9")
+
+
+def test_there_and_back_again_is_not_one_line():
+    line = path_line(PLACES, (0, 1, 0), 0)
+    half = len(line) // 2
+    assert np.abs(line[:half] - line[-half:][::-1]).max() > 0.05
+
+
+def test_trips_keep_to_their_cells_and_those_that_stay_are_left_out():
+    (mark,) = trip_marks(PLACES, [np.array([4]), np.array([0, 1, 2])], 10.0)
+    (line,) = column(mark, "path")
+    for point, cell in zip(line, (0, 1, 2), strict=True):
+        assert (PLACES[cell, :2] < point).all()
+        assert (point < PLACES[cell, 2:]).all()
+    (times,) = column(mark, "time")
+    np.testing.assert_allclose(np.diff(times), 1.0, atol=1e-5)
