@@ -5,12 +5,15 @@ At confidence 1 − 1e-6 a sound method is accused with probability at most 1e-6
 
 from __future__ import annotations  # the kind of a knob is read from its annotation
 
+import json
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from dpviz.cli import app
 from dpviz.errors import ParameterError
 from dpviz.evaluation.audits import audited, group, kept_rows, page, sequence_settings, small
 from dpviz.evaluation.exact import chain_losses
@@ -125,6 +128,13 @@ def test_every_model_has_every_feature(name):
         found = features(small(name).build(task), case.target)
         assert len(found) == len(FEATURES)
         assert np.isfinite(found).all()
+
+
+def test_the_command_audits_a_sequence_method():
+    words = ["audit", "truncate", "--trials", "100", "--set", "l_top=2", "--json"]
+    found = json.loads(CliRunner().invoke(app, words).stdout)
+    assert (found["method"], found["guarantee"], found["violates"]) == ("truncate", "none", True)
+    assert found["parameters"]["l_top"] == 2
 
 
 @pytest.mark.parametrize(("word", "said"), [("ngrm", "did you mean ngram"), ("xyz", "dpviz")])

@@ -137,23 +137,38 @@ def test_levels_are_whole_at_least_one_and_end_where_the_threshold_is_reached(mo
         assert found == 1 or mode ** (found - 1) > ratio * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("n_max", [1, 2, 5, 20])
-@pytest.mark.parametrize("seed", range(6))
-def test_no_path_spends_more_than_epsilon(n_max, seed):
-    """With exact fractions, in exploration trees that noise made large: |I| = 3, θ is low."""
-    random = np.random.default_rng(seed)
-    rows = [random.integers(0, 3, random.integers(1, 12)).tolist() for _ in range(400)]
-    for epsilon in (0.1, 1.0, 1e3):
-        tree, _ = explored(rows, epsilon, SimulatedNoise(seed), n_max=n_max)
-        paths = [Fraction(0)]
-        for level in tree.levels:
-            above = [paths[row] if row >= 0 else Fraction(0) for row in level.parent.tolist()]
-            rates = [Fraction(rate) for rate in level.rate.tolist()]
-            assert all(rate > 0 for rate in rates)
-            paths = [sum(pair, Fraction(0)) for pair in zip(above, rates, strict=True)]
-            assert max(paths) <= Fraction(epsilon)
-        assert len(tree.levels) <= n_max
-    assert len(tree.levels) == n_max  # so large an ε explores all levels
+def spent_on_paths(tree):
+    """The exact sum of ε along the path of every string, level by level."""
+    paths = [Fraction(0)]
+    for level in tree.levels:
+        above = [paths[row] if row >= 0 else Fraction(0) for row in level.parent.tolist()]
+        rates = [Fraction(rate) for rate in level.rate.tolist()]
+        assert all(rate > 0 for rate in rates)
+        paths = [sum(pair, Fraction(0)) for pair in zip(above, rates, strict=True)]
+        yield paths
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    ROWS,
+    st.floats(1e-3, 1e6),
+    st.integers(1, 20),
+    st.integers(1, 9),
+    st.integers(0, 2**32 - 1),
+)
+def test_no_path_spends_more_than_epsilon(rows, epsilon, n_max, l_top, seed):
+    """In exact fractions, for every transcript that noise makes."""
+    tree, _ = explored(rows * 20, epsilon, SimulatedNoise(seed), n_max=n_max, l_top=l_top)
+    assert len(tree.levels) <= n_max
+    for paths in spent_on_paths(tree):
+        assert max(paths) <= Fraction(epsilon)
+
+
+def test_a_path_to_the_bottom_spends_all_of_epsilon_but_rounding():
+    tree, _ = explored([[0, 1, 2, 0, 1, 2]] * 400, 50.0, SimulatedNoise(1), n_max=5)
+    assert len(tree.levels) == 5
+    *_, bottom = spent_on_paths(tree)
+    assert float(max(bottom)) == pytest.approx(50.0, rel=1e-11)
 
 
 def test_every_count_has_noise_of_its_path_s_rate():
