@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from dpviz.errors import DataError, ParameterError
 from dpviz.evaluation.audit import Audit, audit, tiny
 from dpviz.evaluation.figures.report import write_file
 from dpviz.evaluation.sequence_audit import audit_sequences, tiny_sequences
+from dpviz.evaluation.workers import worker_pool
 from dpviz.methods import METHODS, Method, names
 from dpviz.progress import Progress
 from dpviz.sequences.methods import METHODS as SEQUENCE_METHODS
@@ -96,9 +97,7 @@ def audit_all(
         processes: worker processes, at least 1.
         progress: called with the share of the audits that are done.
     """
-    import multiprocessing
-
-    pool = ProcessPoolExecutor(max(1, processes), multiprocessing.get_context("spawn"))
+    pool = worker_pool(max(1, processes))
     try:
         running = {pool.submit(_one, word, epsilon, trials, confidence, seed) for word in words}
         for done, future in enumerate(as_completed(running), 1):
@@ -111,7 +110,6 @@ def audit_all(
 
 
 def _one(word: str, epsilon: float, trials: int, confidence: float, seed: int) -> tuple[str, Audit]:
-    os.environ["NUMBA_NUM_THREADS"] = "1"  # the workers share the cores already
     found = audited(small(word), epsilon, trials=trials, confidence=confidence, seed=seed)
     return word, found
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 import zlib
 from collections.abc import Collection, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from dpviz.build import build
 from dpviz.errors import ParameterError
 from dpviz.evaluation.metrics import SANITY, errors, sanity_bound
 from dpviz.evaluation.truth import PublicRecords, exact_counts, exact_total, public_records
+from dpviz.evaluation.workers import worker_pool
 from dpviz.evaluation.workloads import Workload
 from dpviz.lattice import Int
 from dpviz.methods import Method, method
@@ -230,12 +231,8 @@ def _here(bench: Bench, tasks: list[Task]) -> Iterator[list[Row]]:
 
 def _in_processes(bench: Bench, tasks: list[Task], processes: int) -> Iterator[list[Row]]:
     """Through a pool of fresh interpreters, never more tasks under way than there are workers."""
-    import multiprocessing
-
     shared = (public_records(bench.handle), bench.plan, bench.exact, bench.bound)
-    pool = ProcessPoolExecutor(
-        processes, multiprocessing.get_context("spawn"), initializer=_start, initargs=shared
-    )
+    pool = worker_pool(processes, _start, *shared)
     waiting = iter(tasks)
     running: set[Future[list[Row]]] = set()
     try:
@@ -253,11 +250,6 @@ _bench: Bench | None = None  # of a worker process, set once by its initializer
 
 
 def _start(records: PublicRecords, plan: Plan, exact: dict[str, Int], bound: float) -> None:
-    import os
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
-    os.environ["NUMBA_NUM_THREADS"] = "1"  # the workers share the cores already
     global _bench
     _bench = Bench(records.handle(), plan, exact, bound)
 

@@ -68,3 +68,11 @@ def test_an_evaluation_by_several_processes(tmp_path):
     # Rows stay, whole, with their plan: the same command goes on from there.
     assert names(tmp_path) == ["rows.csv", "rows.plan.json"]
     read_rows(tmp_path / "rows.csv")
+
+
+def test_audits_by_several_processes_end_at_once(tmp_path):
+    """Nobody waits for those under way; the page holds those that are finished."""
+    lines = interrupted(tmp_path, "audit", "sequences", "--trials", "5000", "-o", "audit.md")
+    assert lines[-1] == "cancelled"
+    assert all("%" in line for line in lines[:-1])
+    assert names(tmp_path) in ([], ["audit.md"])
