@@ -43,6 +43,15 @@ def kept(name):
         return image.convert("RGB")
 
 
+def still(shoot, seconds=4.0):
+    """The small picture of a page that has stopped drawing: two screenshots that are the same."""
+    image, before = small(shoot()), None
+    while before is None or distance(image, before) > 0:
+        time.sleep(seconds)
+        image, before = small(shoot()), image
+    return image
+
+
 def check(name, shoot, patience=20.0):
     """Compare screenshots with the kept one until one is like it; ``$DPVIZ_KEEP`` keeps it instead.
 
@@ -50,7 +59,7 @@ def check(name, shoot, patience=20.0):
     """
     if os.environ.get("DPVIZ_KEEP"):
         KEPT.mkdir(exist_ok=True)
-        small(shoot()).quantize(COLOURS).save(KEPT / f"{name}.png", optimize=True)
+        still(shoot).quantize(COLOURS).save(KEPT / f"{name}.png", optimize=True)
         return
     end = time.monotonic() + patience
     while (far := distance(small(shoot()), kept(name))) >= TOLERANCE:

@@ -117,7 +117,7 @@ def _chart(room: Room, rows: list[dict[str, Any]], size: str) -> None:
     )
     y = axis(
         "error",
-        "Mean relative error",
+        "Relative error",
         scale={"type": "log", "nice": False},
         axis={"values": [*DECADES, *(3 * each for each in DECADES)], "format": ".1~%"},
     )
@@ -125,7 +125,7 @@ def _chart(room: Room, rows: list[dict[str, Any]], size: str) -> None:
     colour["legend"] = {**colour["legend"], "orient": "bottom", "columns": 2}
     encoding = {"x": x, "y": y, "color": colour, "tooltip": [{"field": name} for name in rows[0]]}
     spec = {"mark": {"type": "line", "point": True}, "encoding": encoding}
-    room.chart(f"Error of {size} questions against ε", rows, spec, 255)
+    room.chart(f"Mean relative error of {size} questions", rows, spec, 255)
 
 
 def _winners(rows: list[dict[str, Any]]) -> None:
