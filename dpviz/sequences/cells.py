@@ -177,7 +177,7 @@ def cells_of(header: Header, names: tuple[str, ...]) -> Cells | None:
         return Cells(domain, names, boxes[:, :2], boxes[:, 2:], origin)
     except DpvizError as error:
         raise ReleaseError(f"the cells in the header are damaged: {error}") from error
-    except (ValueError, TypeError, KeyError, OverflowError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise ReleaseError("the cells in the header are damaged") from error
 
 
