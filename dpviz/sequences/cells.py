@@ -273,11 +273,3 @@ def cell_sequences(
     kept[1:] |= symbol[1:] != symbol[:-1]
     starts = np.flatnonzero(opens[kept])
     return Sequences(np.append(starts, kept.sum()), symbol[kept]), who[kept][starts]
-
-
-def cell_boxes(domain: Domain, side: int) -> NDArray[np.float64]:
-    """Boxes of the cells of :func:`grid_alphabet` in the domain's CRS, (side², 4)."""
-    column, row = np.divmod(np.arange(side * side), side)
-    low, span = np.array(domain.lower), np.subtract(domain.upper, domain.lower)
-    corner = np.column_stack([column, row])
-    return np.hstack([low + corner / side * span, low + (corner + 1) / side * span])

@@ -42,7 +42,8 @@ def place_panel(prefix: str, view: View, source: SequenceSource) -> list[Mark]:
     half = 0.0 if view.sd is None else INTERVAL_SDS * view.sd
     st.metric("Visits (noisy)", with_noise(float(view.visits[cell]), half))
     known = contexts(view.release.model, cell)
-    chosen = _context_table(f"{prefix}.contexts.{cell}", view, known) if len(known) > 1 else None
+    table = f"{prefix}.contexts.{cell}"
+    chosen = _context_table(table, view, known[1:]) if len(known) > 1 else None
     if len(known) == 1:
         st.caption(
             "At this ε the model keeps no longer context of this place: what came before it "
@@ -111,7 +112,7 @@ def _context_table(key: str, view: View, known: list[Context]) -> Context | None
     rows = st.dataframe(
         pa.table(
             {
-                "context": [_indented(each, view.names) for each in known],
+                "came": [_indented(each, view.names) for each in known],
                 "seen (noisy)": [
                     with_noise(each.seen, INTERVAL_SDS * each.seen_sd) for each in known
                 ],
@@ -131,11 +132,9 @@ def _context_table(key: str, view: View, known: list[Context]) -> Context | None
 
 
 def _indented(context: Context, names: tuple[str, ...]) -> str:
-    """A context under its shorter one: what came before, indented by its length."""
+    """What came before, below the shorter context and indented by its length."""
     before = context.symbols[:-1]
-    if not before:
-        return names[context.symbols[-1]]
-    return INDENT * (len(before) - 1) + f"└ from {path_words(before, names)}"
+    return INDENT * (len(before) - 1) + f"from {path_words(before, names)}"
 
 
 def path_panel(prefix: str, view: View) -> tuple[Strings, int | None]:

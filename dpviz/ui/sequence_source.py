@@ -18,7 +18,7 @@ from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.render.projection import to_degrees
-from dpviz.sequences.cells import cell_boxes
+from dpviz.sequences.cells import Cells, grid_cells
 from dpviz.sequences.data import SequenceData
 from dpviz.sequences.reading import (
     CITY,
@@ -30,6 +30,7 @@ from dpviz.sequences.reading import (
 )
 from dpviz.ui import permalink
 from dpviz.ui.account import dataset_name
+from dpviz.ui.cells_form import Cutting, cutting_form
 from dpviz.ui.source_form import TYPES, columns_form, public_box, public_switch
 from dpviz.ui.text import plain
 
@@ -60,34 +61,16 @@ class SequenceSource:
     backdrop: bool = False
 
 
-@dataclass(frozen=True)
-class Cutting:
-    """How places become sequences, all of it public: see :func:`read_places`."""
-
-    side: int
-    gap: float
-    neighbours: bool
-    bound: int
-
-    def link(self) -> dict[str, str | None]:
-        """For an address."""
-        return {
-            "side": str(self.side),
-            "gap": f"{self.gap:g}",
-            "steps": "near" if self.neighbours else None,
-            "cap": str(self.bound),
-        }
-
-
 @st.cache_resource(show_spinner="Following the people of the built-in city …", max_entries=8)
-def built_in(cutting: Cutting, public: bool) -> SequenceData:
-    """Synthetic, so that all visitors share it."""
+def built_in(cutting: Cutting, public: bool, _cells: Cells | None = None) -> SequenceData:
+    """Synthetic, so that all visitors share it; ``cutting`` names the cells."""
     return city_sequences(
         cutting.side,
         cutting.gap * HOUR,
         neighbours=cutting.neighbours,
         max_per_unit=cutting.bound,
         public=public,
+        cells=_cells,
     )
 
 
@@ -128,61 +111,23 @@ def sequence_source(prefix: str) -> SequenceSource | None:
             return None
 
 
-def _city(prefix: str) -> SequenceSource:
+def _city(prefix: str) -> SequenceSource | None:
     st.caption("Invented people at home, at work, at leisure and between: nobody's real places.")
     public = public_switch(prefix, "built-in", permalink.parameter("sensitive") != "1")
-    cutting = _cutting_form(prefix, public)
-    domain = DATASETS["persons"].domain
+    cutting, cells = cutting_form(prefix, public)
     link = {"data": CITY, "sensitive": None if public else "1", **cutting.link()}
     key = f"{CITY}|{cutting}|{public}"
-    return SequenceSource(built_in(cutting, public), key, link, _boxes(domain, cutting.side), True)
+    try:
+        data = built_in(cutting, public, cells)
+    except DpvizError as error:
+        st.error(plain(error), icon=":material/error:")
+        return None
+    cells = cells or grid_cells(DATASETS["persons"].domain, cutting.side)
+    return SequenceSource(data, key, link, _boxes(cells), True)
 
 
-def _boxes(domain: Domain, side: int) -> NDArray[np.float64]:
-    return to_degrees(cell_boxes(domain, side), domain.crs)
-
-
-def _cutting_form(prefix: str, public: bool) -> Cutting:
-    """Grid, gap, cap: public parameters, chosen without looking at the data."""
-
-    def saved(name: str, default: float, low: float, high: float) -> float:
-        return min(max(permalink.number(name) or default, low), high)
-
-    with st.expander("Cells and sequences", icon=":material/grid_on:"):
-        side = st.number_input(
-            "Cells per side of the public grid",
-            2,
-            32,
-            int(saved("side", 12, 2, 32)),
-            key=f"{prefix}.side",
-            help="Fewer cells, less noise in each: 6 to 16 suit most data.",
-        )
-        gap = st.number_input(
-            "Hours without a place that begin a new sequence",
-            0.1,
-            1000.0,
-            saved("gap", 12.0, 0.1, 1000.0),
-            key=f"{prefix}.gap",
-            format="%g",
-        )
-        neighbours = st.checkbox(
-            "Only steps to one of the eight cells around",
-            permalink.parameter("steps") == "near",
-            key=f"{prefix}.steps",
-            help="A public rule: a sequence is cut at its first step that breaks it, and what it "
-            "forbids gets no noise.",
-        )
-        bound = int(saved("cap", 2, 1, 1000))
-        if not public:
-            bound = st.number_input(
-                "Sequences kept of each person, at random",
-                1,
-                1000,
-                bound,
-                key=f"{prefix}.cap",
-                help="The guarantee hides a person; noise grows with what each may add.",
-            )
-    return Cutting(int(side), float(gap), bool(neighbours), int(bound))
+def _boxes(cells: Cells) -> NDArray[np.float64]:
+    return to_degrees(cells.boxes, cells.domain.crs)
 
 
 def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource | None:
@@ -194,7 +139,7 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
         for label, words in (("Person", MADE), ("Time", WHEN))
     )
     bounds = public_box(prefix, path, columns, crs, public)
-    cutting = _cutting_form(prefix, public)
+    cutting, cells = cutting_form(prefix, public)
     if bounds is None:
         return None
     name = "upload" if public else dataset_name(prefix, Path(file.name).stem)
@@ -214,10 +159,12 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
             neighbours=cutting.neighbours,
             public=public,
             name=name,
+            cells=cells,
         )
 
     data = _read_once(prefix, key, read)
-    return SequenceSource(data, key, {"data": PLACES}, _boxes(domain, cutting.side))
+    boxes = _boxes(cells or grid_cells(domain, cutting.side))
+    return SequenceSource(data, key, {"data": PLACES}, boxes)
 
 
 def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource | None:

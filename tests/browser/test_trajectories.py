@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from dpviz.datasets import DATASETS
-from dpviz.sequences.cells import cell_boxes
+from dpviz.sequences.cells import grid_cells
 from dpviz.sequences.files import read
 from tests.browser.test_pages import settled, violations
 
@@ -26,7 +26,7 @@ def the_map(page):
 
 def at_cell(found, column, row):
     """Pixels of the page at the middle of a cell."""
-    box = cell_boxes(DATASETS["persons"].domain, SIDE)[column * SIDE + row]
+    box = grid_cells(DATASETS["persons"].domain, SIDE).boxes[column * SIDE + row]
     middle = [float(box[0] + box[2]) / 2, float(box[1] + box[3]) / 2]
     x, y = found.evaluate("(e, at) => e.__dpviz.deck.getViewports()[0].project(at)", middle)
     frame = found.bounding_box()

@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
+from dpviz.sequences.cells import leaf_cells
 from dpviz.sequences.methods import METHODS
 from dpviz.sequences.publish import publish
 from dpviz.sequences.reading import HOUR, city_sequences
@@ -60,10 +61,24 @@ def test_a_permalink_chooses_a_cell_and_tells_where_it_goes(release):
 
 def test_a_context_of_the_tree_changes_what_comes_next():
     app = opened(cell="2-4", epsilon="8", side="8")
-    tree = table(app, "context")
-    assert tree["context"][0] == "2-4"
+    tree = table(app, "came")
     assert len(tree) > 3
-    assert all(label.lstrip("\u2003").startswith("└ from") for label in tree["context"][1:])
+    assert all(label.lstrip("\u2003").startswith("from") for label in tree["came"])
+
+
+def test_leaves_of_a_release_are_the_cells(tmp_path):
+    places = dpviz.build(dpviz.load("city-50k"), "privtree", 1.0, seed=0)
+    dpviz.save(places, tmp_path / "places.parquet")
+    app = opened()
+    content = (tmp_path / "places.parquet").read_bytes()
+    uploaded(app, "trajectories.leaves", "places.parquet", content)
+    assert not app.exception
+    assert not app.error
+    view = app.session_state["trajectories.view"]
+    assert view.names == leaf_cells(places, 200).names
+    assert "the two prices add up" in said(app)
+    uploaded(app, "trajectories.leaves", "places.parquet", b"no release")
+    assert "the file" in app.error[0].value
 
 
 @pytest.mark.parametrize(
