@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpviz.errors import ParameterError
+from dpviz.errors import DpvizError, ParameterError
 from dpviz.query import INTERVAL_SDS
 from dpviz.render import with_noise
 from dpviz.render.flowlines import centres
@@ -44,7 +44,10 @@ def release_facts(
     )
     if compare.open:  # closed, it costs nothing
         with compare:
-            comparison(source, choice, seed)
+            try:
+                comparison(prefix, source, choice, seed)
+            except DpvizError as error:
+                refused(error)
     header = view.release.header
     with st.expander("Where ε goes", icon=":material/payments:"):
         price_list(header)
@@ -55,38 +58,22 @@ def release_facts(
         tables(view)
 
 
-def comparison(source: SequenceSource, choice: Choice, seed: int) -> None:
+def comparison(prefix: str, source: SequenceSource, choice: Choice, seed: int) -> None:
     """The most frequent strings of every method at one ε, and how far off they are."""
-    data = source.data
-    if not data.public:
+    if not source.data.public:
         st.info(
             "Each method would be a release of its own and spend ε again, so they are compared on "
             "public data only.",
             icon=":material/lock:",
         )
         return
-    exact = exact_top(data, COMPARED)
-    wanted = {string for string, _ in exact}
-    length = np.bincount(exact_lengths(data)) / max(len(exact_lengths(data)), 1)
-    columns = {
-        "Exact (public data)": [
-            f"{path_words(string, data.alphabet.names)}  ·  {count:,}" for string, count in exact
-        ]
-    }
-    scores = []
-    for name, cls in sorted(METHODS.items(), key=lambda item: item[1].guarantee == "none"):
-        shared = {key: each for key, each in choice.parameters.items() if key in cls.knobs()}
-        title = cls.title if cls.guarantee != "none" else f"{cls.title} (NOT PRIVATE)"
-        release = publish(data, name, choice.epsilon, seed=seed, **shared)
-        top = frequent(release.model, COMPARED)
-        columns[title] = _cells(top, release, wanted)
-        scores.append(
-            {
-                "method": title,
-                f"of the exact top {COMPARED} found": f"{_found(top, wanted):.0%}",
-                "lengths: total variation distance": _length_distance(release, length),
-            }
-        )
+    key = (source.key, tuple(choice.parameters.items()), choice.epsilon, seed)
+    kept = st.session_state.get(f"{prefix}.compared")
+    if kept is None or kept[0] != key:
+        with st.spinner("Building a release by every method …"):
+            kept = (key, *_compared(source, choice, seed))
+        st.session_state[f"{prefix}.compared"] = kept
+    _, columns, scores = kept
     most = max(map(len, columns.values()))
     filled = {title: [*cells, *[""] * (most - len(cells))] for title, cells in columns.items()}
     st.dataframe(
@@ -102,6 +89,36 @@ def comparison(source: SequenceSource, choice: Choice, seed: int) -> None:
         "✓ is among the exact ones. A method that ranks strings releases no counts, and one that "
         "draws no sequences has no lengths. All use simulated noise and the same seed."
     )
+
+
+def _compared(
+    source: SequenceSource, choice: Choice, seed: int
+) -> tuple[dict[str, list[str]], list[dict[str, str]]]:
+    """Strings in words by method, and each method's scores."""
+    data = source.data
+    exact = exact_top(data, COMPARED)
+    wanted = {string for string, _ in exact}
+    length = np.bincount(exact_lengths(data)) / max(len(exact_lengths(data)), 1)
+    columns = {
+        "Exact (public data)": [
+            f"{path_words(string, data.alphabet.names)}  ·  {count:,}" for string, count in exact
+        ]
+    }
+    scores: list[dict[str, str]] = []
+    for name, cls in sorted(METHODS.items(), key=lambda item: item[1].guarantee == "none"):
+        shared = {key: each for key, each in choice.parameters.items() if key in cls.knobs()}
+        title = cls.title if cls.guarantee != "none" else f"{cls.title} (NOT PRIVATE)"
+        release = publish(data, name, choice.epsilon, seed=seed, **shared)
+        top = frequent(release.model, COMPARED)
+        columns[title] = _cells(top, release, wanted)
+        scores.append(
+            {
+                "method": title,
+                f"of the exact top {COMPARED} found": f"{_found(top, wanted):.0%}",
+                "lengths: total variation distance": _length_distance(release, length),
+            }
+        )
+    return columns, scores
 
 
 def _cells(top: Strings, release: SequenceRelease, wanted: set[tuple[int, ...]]) -> list[str]:
