@@ -46,8 +46,8 @@ def place_panel(prefix: str, view: View, source: SequenceSource) -> list[Mark]:
     chosen = _context_table(table, view, known[1:]) if len(known) > 1 else None
     if len(known) == 1:
         st.caption(
-            "At this ε the model keeps no longer context of this place: what came before it "
-            "does not change what comes next."
+            "The model keeps no longer context of this place: at this ε, what came before it "
+            "is lost in the noise."
         )
     if chosen is None:
         chance = view.release.model.following([cell])
