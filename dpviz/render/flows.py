@@ -38,7 +38,7 @@ THIN, WIDE = 0.018, 0.17
 
 
 def visit_marks(
-    places: Float, names: Sequence[str], count: Float | None, sd: float | None
+    places: Float, names: Sequence[str], count: Float | None, sd: Float | None
 ) -> tuple[Mark, ...]:
     """Cells, the more opaque the more visited (∝ √count); grey within the noise.
 
@@ -46,7 +46,7 @@ def visit_marks(
         places: west, south, east, north of each cell in degrees, (n, 4).
         names: of the cells.
         count: noisy visits, (n,); None where they were not released.
-        sd: of the noise in them, if it is known.
+        sd: of the noise in them, (n,), if it is known.
     """
     grid = boxes("grid", places, themed=38, width=0.7)
     colors = np.tile((*VISITED, 0), (len(places), 1))
@@ -59,7 +59,7 @@ def visit_marks(
         extra["count"] = count
         if sd is not None:
             colors[count < NOISE_SDS * sd] = (*GREY[:3], 22)
-            extra["sd"] = np.full(len(count), sd)
+            extra["sd"] = sd
     rings = list(places[:, [0, 1, 2, 1, 2, 3, 0, 3, 0, 1]].reshape(-1, 5, 2))
     cells = polygons("visits", rings, color=colors, title="Cell", rows=rows, extra=extra)
     return cells, grid

@@ -87,6 +87,19 @@ class ContextTree:
         return leaves
 
     @cached_property
+    def root_leaves(self) -> Int:
+        """Leaves whose noise is in each of the root's counts, int64 (|I| + 1,).
+
+        Where the alphabet has a rule, those of the contexts that the symbol may follow.
+        """
+        child = int(self.first_child[0])
+        allowed = allowed_after(self.follows, self.first_child, self.size)
+        if child < 0 or allowed is None:
+            return np.full(self.size + 1, self.leaves[0])
+        below = slice(child, child + self.size + 1)
+        return np.asarray((allowed[below] * self.leaves[below, None]).sum(axis=0))
+
+    @cached_property
     def depth(self) -> int:
         """Symbols of the longest context, the start mark among them."""
         level, depth = np.zeros(1, dtype=np.int64), 0

@@ -58,12 +58,12 @@ def visits(model: Model) -> Float:
     return np.array([model.count([symbol]) for symbol in range(model.size)])
 
 
-def visit_sd(model: Model) -> float | None:
-    """Standard deviation of the noise in a symbol's count."""
+def visit_sd(model: Model) -> Float | None:
+    """Standard deviations of the noise in the counts of :func:`visits`, float64 (|I|,)."""
     if isinstance(model, Ranking):
         return None
-    leaves = float(model.leaves[0]) if isinstance(model, ContextTree) else 1.0
-    return math.sqrt(model.variance * leaves)
+    leaves = model.root_leaves[:-1] if isinstance(model, ContextTree) else np.ones(model.size)
+    return np.asarray(np.sqrt(model.variance * leaves))
 
 
 def frequent(
@@ -116,10 +116,13 @@ def string_sd(model: Model, string: Sequence[int]) -> float | None:
     The count is that of the first symbol times the chance of every further one after those before
     it; their noise is taken to be independent.
     """
-    one = visit_sd(model)
-    if one is None or len(string) == 1 or not isinstance(model, ContextTree):
-        return one if len(string) == 1 else None
-    count, sd = model.count(string[:1]), one
+    visits_sd = visit_sd(model)
+    if visits_sd is None:
+        return None
+    sd = float(visits_sd[string[0]])
+    if not isinstance(model, ContextTree):
+        return sd if len(string) == 1 else None
+    count = model.count(string[:1])
     for place in range(1, len(string)):
         chance = float(model.following(string[:place])[string[place]])
         spread = _row_sd(model, model.node(string[:place]), string[place - 1])

@@ -199,13 +199,15 @@ def tables(view: View) -> None:
     if view.visits is None:
         refused(view.refusal)
     else:
-        half = 0.0 if view.sd is None else INTERVAL_SDS * view.sd
+        half = INTERVAL_SDS * (np.zeros(len(view.visits)) if view.sd is None else view.sd)
         order = np.argsort(-view.visits, kind="stable")
         st.markdown("**Visits**")
         st.dataframe(
             {
                 "place": [view.names[row] for row in order.tolist()],
-                "visits (noisy)": [with_noise(float(view.visits[row]), half) for row in order],
+                "visits (noisy)": [
+                    with_noise(float(view.visits[row]), float(half[row])) for row in order
+                ],
             },
             hide_index=True,
             width="stretch",

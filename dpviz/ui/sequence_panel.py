@@ -39,7 +39,7 @@ def place_panel(prefix: str, view: View, source: SequenceSource) -> list[Mark]:
         refused(view.refusal)
         return []
     assert view.visits is not None
-    half = 0.0 if view.sd is None else INTERVAL_SDS * view.sd
+    half = 0.0 if view.sd is None else INTERVAL_SDS * float(view.sd[cell])
     st.metric("Visits (noisy)", with_noise(float(view.visits[cell]), half))
     known = contexts(view.release.model, cell)
     table = f"{prefix}.contexts.{cell}"

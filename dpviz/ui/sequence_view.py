@@ -51,7 +51,7 @@ class View:
     key: tuple[Any, ...]
     release: SequenceRelease
     visits: Float | None
-    sd: float | None
+    sd: Float | None
     moves: Strings
     refusal: str = ""
 
@@ -79,8 +79,9 @@ class View:
         """Where the map first looks: around the cells that stand out of their noise."""
         clear = np.ones(len(places), dtype=np.bool_)
         if self.visits is not None:
-            least = max(2 * (self.sd or 0.0), 0.01 * float(self.visits.max()))
-            clear = self.visits > least
+            clear = self.visits > 0.01 * float(self.visits.max())
+            if self.sd is not None:
+                clear &= self.visits > NOISE_SDS * self.sd
         return _around(places[clear] if clear.sum() >= FEWEST else places)
 
     @property

@@ -67,7 +67,9 @@ def test_a_ranking_is_drawn_without_counts():
 
 
 def test_visits_within_the_noise_are_grey():
-    cells, _ = visit_marks(PLACES, NAMES, np.array([100.0, 3, 0, 0, 0, 0, 0, 0, 60]), 2.0)
+    cells, _ = visit_marks(
+        PLACES, NAMES, np.array([100.0, 3, 0, 0, 0, 0, 0, 0, 60]), np.full(9, 2.0)
+    )
     colors = np.array(column(cells, "color")).reshape(SIDE * SIDE, -1, 4)[:, 0]
     assert (colors[1, :3] == GREY[:3]).all()
     assert colors[0, 3] > colors[8, 3] > 100

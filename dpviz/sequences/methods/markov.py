@@ -101,12 +101,13 @@ class Markov(SequenceMethod):
             task.budget.left, "next symbols", mechanism="geometric", theorem=LEAVES
         )
         noisy, variance = geometric(task.noise, second, exact[leaf], sensitivity=self.l_top)
+        allowed = allowed_after(follows, first_child, size)
         counts = np.zeros(exact.shape)
-        counts[leaf] = noisy
+        # What cannot be is 0 before it is summed: only noise is lost.
+        counts[leaf] = noisy if allowed is None else np.where(allowed[leaf], noisy, 0)
         for node in np.flatnonzero(~leaf)[::-1]:
             child = first_child[node]
             counts[node] = counts[child : child + width].sum(axis=0)
-        allowed = allowed_after(follows, first_child, size)
         if self.projection == "simplex":
             final = projected(counts, allowed)
         else:
