@@ -13,6 +13,7 @@ def heading(page, chapter):
     return page.get_by_role("heading", name=f"{chapter.ORDER}. {chapter.TITLE}")
 
 
+@pytest.mark.slow
 def test_all_chapters_are_walked_by_keyboard_and_open_to_everyone(app, open_page):
     page = open_page(f"{app}/learn?data=city-50k&epsilon=0.5")
     for number, chapter in enumerate(chapters().values()):
@@ -28,6 +29,7 @@ def test_all_chapters_are_walked_by_keyboard_and_open_to_everyone(app, open_page
     expect(heading(page, list(chapters().values())[-2])).to_be_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_chapter_suits_a_phone_the_map_first_its_words_last(app, open_page, scheme):
     page = open_page(f"{app}/learn?data=city-50k", 390, 844, scheme)

@@ -52,7 +52,7 @@ def violations(page):
     ]
 
 
-@pytest.mark.parametrize("width", SIZES)
+@pytest.mark.parametrize("width", [1280, pytest.param(390, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_looks_as_it_did_and_is_open_to_everyone(app, open_page, name, width):
     path = "" if name == PAGES[0] else name  # the first page has no path of its own
@@ -90,6 +90,7 @@ def test_a_camera_beyond_the_earth_is_brought_back(open_page, app):
     assert 10 < found["zoom"] <= 22
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "word", "least"),
     [

@@ -9,7 +9,9 @@ from tests.browser.conftest import ROOT, serving
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("delay", [60, 150, 400])
+@pytest.mark.parametrize(
+    "delay", [150, *(pytest.param(each, marks=pytest.mark.slow) for each in (60, 400))]
+)
 def test_a_double_click_pays_once(open_page, tmp_path, delay):
     ledger = tmp_path / "ledger.sqlite"
     with serving(ROOT / "app.py", DPVIZ_LEDGER=str(ledger)) as address:

@@ -22,6 +22,8 @@ LONELY = (14.0312345678, -23.9712345678)
 STRAY = (77.7654321987, 33.1234567891)
 """Outside the public rectangle, and the data's own upper bound."""
 NAME = "Planted-Lovelace"
+MOMENT = 1_551_766_027
+"""When the lonely one was there: seconds, beyond all other times."""
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +37,17 @@ def records(tmp_path_factory):
     path = tmp_path_factory.mktemp("planted") / "visits.csv"
     rows = (f"{x:.10f},{y:.10f},{NAME} {row}" for row, (x, y) in enumerate(points))
     path.write_text("lon,lat,name\n" + "\n".join(rows) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def trips(records, tmp_path_factory):
+    """The same records as seven places each of somebody; the lonely one at a time of its own."""
+    lines = records.read_text().splitlines()[1:]
+    path = tmp_path_factory.mktemp("planted") / "walks.csv"
+    rows = [f"{line.rsplit(' ', 1)[0]} {row // 7},{row * 3600}" for row, line in enumerate(lines)]
+    rows[0] = rows[0].rsplit(",", 1)[0] + f",{MOMENT}"
+    path.write_text("lon,lat,person,time\n" + "\n".join(rows) + "\n")
     return path
 
 
@@ -62,6 +75,7 @@ SECRETS = {
     "stray x": encodings(STRAY[0]),
     "stray y": encodings(STRAY[1]),
     "name": [NAME.encode()],
+    "moment": encodings(MOMENT),
 }
 
 
@@ -110,6 +124,7 @@ def uploaded(page, records):
         expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_the_detector_sees_the_exact_total_of_public_records(records, open_page, tmp_path):
     """The control: where the same records are public, their count does arrive."""
     with serving(ROOT / "app.py", DPVIZ_LEDGER=str(tmp_path / "ledger.sqlite")) as address:
@@ -162,6 +177,32 @@ def test_nothing_of_sensitive_records_leaves_the_vault(records, open_page, tmp_p
     assert abs(release.count(release.domain.bounds).count[0] - INSIDE) < 20 * noise
 
 
+@pytest.mark.slow
+def test_nothing_of_sensitive_trips_leaves_the_vault(trips, open_page, tmp_path):
+    ledger, log = tmp_path / "ledger.sqlite", tmp_path / "server.log"
+    with (
+        log.open("wb") as sink,
+        serving(ROOT / "app.py", log=sink, DPVIZ_LEDGER=str(ledger)) as address,
+    ):
+        page = open_page("about:blank")
+        traffic = Traffic(page)
+        page.goto(f"{address}/trajectories?data=places")
+        uploaded(page, trips)
+        page.get_by_role("button", name="Build: spend").click()
+        page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
+        for view in ("Frequent paths", "Synthetic trips", "Moves"):
+            page.get_by_role("radio", name=view).or_(
+                page.get_by_role("button", name=view, exact=True)
+            ).first.click()
+            expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+        page.wait_for_timeout(1000)
+        content = traffic.all
+    assert b"ledger" in content
+    assert dpviz.Ledger(ledger).account(trips.stem).spent == 1.0
+    for received in (content, log.read_bytes(), ledger.read_bytes()):
+        assert found_in(received) == set()
+
+
 def rename(path, target):
     target.write_bytes(path.read_bytes())
     return target
@@ -181,6 +222,7 @@ run()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("step", "shown", "logged"),
     [

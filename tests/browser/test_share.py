@@ -181,7 +181,7 @@ def test_a_report_is_open_to_everyone_and_one_sheet_of_paper(open_file, releases
     assert len(re.findall(rb"/Type\s*/Page\b", paper)) == 1
 
 
-@pytest.mark.parametrize("path", ["", "compare"])
+@pytest.mark.parametrize("path", ["", pytest.param("compare", marks=pytest.mark.slow)])
 def test_the_app_writes_what_it_shows(app, open_page, browser, tmp_path, path):
     rect = ",".join(map(str, RECT))
     page = open_page(f"{app}/{path}?data=city-50k&rect={rect}")

@@ -152,6 +152,7 @@ def test_a_phone_in_the_dark_has_room_for_everything(app, open_page, view):
             assert apart, (one, other)
 
 
+@pytest.mark.slow
 def test_all_that_unfolds_is_open_to_everyone_and_downloads_are_files(app, open_page, tmp_path):
     page = open_page(f"{app}/trajectories")
     the_map(page)
