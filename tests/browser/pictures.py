@@ -18,6 +18,8 @@ WIDTH = 160
 COLOURS = 48
 TOLERANCE = 5.0
 """Mean absolute difference of 0–255 that a picture may have from the kept one."""
+SHIFT = 3
+"""Rows by which a picture may be moved against the kept one."""
 
 
 def small(png):
@@ -28,11 +30,22 @@ def small(png):
 
 
 def distance(one, other):
-    """Mean absolute difference of two pictures; of other sizes, that of white and black."""
+    """Mean absolute difference of two pictures; of other sizes, that of white and black.
+
+    The least over a few rows up and down: a line that is a little higher moves all below it.
+    """
     if one.size != other.size:
         return 255.0
-    arrays = [np.asarray(each.convert("RGB"), np.float64) for each in (one, other)]
-    return float(np.abs(arrays[0] - arrays[1]).mean())
+    first, second = (np.asarray(each.convert("RGB"), np.float64) for each in (one, other))
+    rows = len(first)
+    return min(
+        float(
+            np.abs(
+                first[max(by, 0) : rows + min(by, 0)] - second[max(-by, 0) : rows - max(by, 0)]
+            ).mean()
+        )
+        for by in range(-SHIFT, SHIFT + 1)
+    )
 
 
 def kept(name):

@@ -62,6 +62,7 @@ def test_a_page_looks_as_it_did_and_is_open_to_everyone(app, open_page, name, wi
         settled(page)
         assert lasting_violations(page) == []
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
+        page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
         pictures.check(f"{name}-{width}-{scheme}", page.screenshot)
 
 
