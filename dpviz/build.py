@@ -27,6 +27,7 @@ from dpviz.release import Release
 __all__ = [
     "Account",
     "Accountable",
+    "DataHandle",
     "Ledger",
     "build",
     "from_points",

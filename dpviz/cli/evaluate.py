@@ -24,8 +24,8 @@ from dpviz.cli.root import (
 from dpviz.errors import ParameterError, PrivacyError
 
 if TYPE_CHECKING:
+    from dpviz.build import DataHandle
     from dpviz.evaluation.workloads import Workload
-    from dpviz.private.handle import DataHandle
 
 NONEMPTY_DRAWS = 20
 """Queries drawn for every one that --nonempty asks for."""

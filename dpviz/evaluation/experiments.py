@@ -29,7 +29,7 @@ from dpviz.progress import Progress
 from dpviz.query import BULK
 
 if TYPE_CHECKING:
-    from dpviz.private.handle import DataHandle
+    from dpviz.build import DataHandle
 
 Key = tuple[str, float, str, int]
 """What identifies a row: method, epsilon, size, repeat."""

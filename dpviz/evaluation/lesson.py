@@ -23,7 +23,7 @@ from dpviz.private.mechanisms import SimulatedNoise, geometric
 from dpviz.query import range_count
 
 if TYPE_CHECKING:
-    from dpviz.private.handle import DataHandle
+    from dpviz.build import DataHandle
     from dpviz.release import Release
 
 METRES = 111_320.0

@@ -20,9 +20,9 @@ from dpviz.private.mechanisms import SimulatedNoise, bernoulli
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from dpviz.build import DataHandle
     from dpviz.decomposition import Decomposition
     from dpviz.lattice import Float, Int
-    from dpviz.private.handle import DataHandle
     from dpviz.private.mechanisms import Words
 
 

@@ -16,7 +16,7 @@ from dpviz.evaluation.rowfile import RowFile, rows_in
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dpviz.private.handle import DataHandle
+    from dpviz.build import DataHandle
 
 CONTRACT = tuple(field.name for field in fields(Row) if field.name != "mean_absolute_error")
 """The columns of the file, in order; ``mean_absolute_error`` follows where it is asked for."""

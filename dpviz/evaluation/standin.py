@@ -23,7 +23,7 @@ from dpviz.evaluation.workloads import SIZES, workload
 from dpviz.query import INTERVAL_SDS
 
 if TYPE_CHECKING:
-    from dpviz.private.handle import DataHandle
+    from dpviz.build import DataHandle
 
 CITIES = {2: "city-250k", 4: "trips-200k"}
 """The synthetic data set that stands in, by dimensions."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -10,7 +11,7 @@ from dpviz.errors import DataError
 from dpviz.private.index import PointIndex
 
 
-class Handle:
+class Handle(ABC):
     """An opaque handle on a data set of any kind: its public facts, never written or sent.
 
     Attributes:
@@ -44,9 +45,9 @@ class Handle:
         return f"{type(self).__name__}({self.name!r}, {kind}, {self._frame})"
 
     @property
+    @abstractmethod
     def _frame(self) -> str:
         """The public frame in a few words."""
-        raise NotImplementedError
 
     def __reduce__(self) -> Any:
         raise TypeError("a data handle is not written to disk or sent elsewhere")

@@ -23,8 +23,8 @@ from dpviz.progress import Progress
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from dpviz.build import DataHandle
     from dpviz.lattice import Float
-    from dpviz.private.handle import DataHandle
     from dpviz.release import Release
 
 POINTS = 1 << 20

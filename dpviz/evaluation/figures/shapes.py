@@ -20,7 +20,7 @@ from dpviz.evaluation.workloads import Workload, workload
 from dpviz.progress import Progress
 
 if TYPE_CHECKING:
-    from dpviz.private.handle import DataHandle
+    from dpviz.build import DataHandle
 
 DATA = "city-1m"
 QUERIES = 600
