@@ -1,5 +1,5 @@
 """The front door of the app: ``uv run streamlit run app.py``."""
 
-from dpviz.ui.shell import run
+from dpviz.ui.shared.shell import run
 
 run()

@@ -10,13 +10,13 @@ True
 """
 
 from dpviz.build import Ledger, build, from_points, load, save_counts
-from dpviz.decomposition import Decomposition
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
-from dpviz.files import export, read, save
-from dpviz.methods import METHODS
-from dpviz.query import Answers
-from dpviz.release import Header, Release
+from dpviz.methods.points import METHODS
+from dpviz.releases.points.files import export, read, save
+from dpviz.releases.points.range_count import Answers
+from dpviz.releases.points.release import Header, Release
+from dpviz.trees.decomposition import Decomposition
 
 __all__ = [
     "METHODS",

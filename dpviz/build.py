@@ -9,20 +9,20 @@ from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
-from dpviz.methods import Method
-from dpviz.methods import method as find_method
+from dpviz.methods.points import Method
+from dpviz.methods.points import method as find_method
 from dpviz.private.budget import Budget, positive_epsilon
-from dpviz.private.counts import save_counts
 from dpviz.private.driver import header_of, noise_for, relation
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 from dpviz.private.ledger import Account, Ledger
+from dpviz.private.load.counts import save_counts
+from dpviz.private.load.points import columns as source_columns
+from dpviz.private.load.points import recognised_columns
+from dpviz.private.load.sources import load, public_extent, stated_domain
 from dpviz.private.payment import Accountable, payment
-from dpviz.private.points import columns as source_columns
-from dpviz.private.points import recognised_columns
-from dpviz.private.sources import load, public_extent, stated_domain
 from dpviz.progress import Progress
-from dpviz.release import Release
+from dpviz.releases.points.release import Release
 
 __all__ = [
     "Account",

@@ -6,9 +6,9 @@
 from pathlib import Path
 
 from dpviz.cli import commands
-from dpviz.methods import METHODS
-from dpviz.sequences.methods import METHODS as SEQUENCES
-from dpviz.ui.shell import summaries
+from dpviz.methods.points import METHODS
+from dpviz.methods.sequences import METHODS as SEQUENCES
+from dpviz.ui.shared.shell import summaries
 from tests import apidocs
 
 README = Path(__file__).parents[1] / "README.md"

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from dpviz import Domain
-from dpviz.decomposition import Decomposition
-from dpviz.lattice import Int
 from dpviz.private.index import PointIndex
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.lattice import Int
 
 UNIT_SQUARE = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
 

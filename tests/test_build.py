@@ -9,7 +9,7 @@ from dpviz.errors import DataError, DomainError, ParameterError, PrivacyError
 from dpviz.evaluation.truth import exact_counts, exact_total
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
-from dpviz.private.mechanisms import geometric_variance
+from dpviz.private.mechanisms.noise import geometric_variance
 
 SQUARE = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
 POINTS = np.random.default_rng(3).beta(2, 6, size=(5000, 2))

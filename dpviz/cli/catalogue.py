@@ -19,7 +19,7 @@ app.add_typer(datasets, name="datasets")
 @app.command()
 def methods(as_json: Json = False) -> None:
     """List every method: guarantee, dimensions, parameters, paper."""
-    from dpviz.methods import METHODS
+    from dpviz.methods.points import METHODS
 
     rows: list[dict[str, Any]] = [
         {

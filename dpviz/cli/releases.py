@@ -41,8 +41,8 @@ from dpviz.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
-    from dpviz.query import Answers
-    from dpviz.release import Release
+    from dpviz.releases.points.range_count import Answers
+    from dpviz.releases.points.release import Release
 
 ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A release (Parquet).")]
 
@@ -76,7 +76,7 @@ def build(
     """Spend epsilon on one release of a data set; the ledger pays unless the data are public."""
     from dpviz import Ledger, load, save
     from dpviz import build as spend
-    from dpviz.methods import method as find_method
+    from dpviz.methods.points import method as find_method
 
     chosen = find_method(method, **settings(parameters))  # a bad parameter fails before reading
     writable(output)
@@ -168,7 +168,7 @@ def query(
 
 def emit_regions(release: Release, path: str, name: str | None, as_json: bool) -> None:
     """Answers for every region of a file."""
-    from dpviz.regions import read_regions, region_count
+    from dpviz.releases.points.region_count import read_regions, region_count
 
     found = read_regions(path, release.domain, name)
     answers = answer_rows(region_count(release, found))
@@ -241,7 +241,7 @@ def sample(
 ) -> None:
     """Draw synthetic points that reproduce the counts of a release; costs nothing."""
     from dpviz import read
-    from dpviz.synthesis import save_sample
+    from dpviz.releases.points.sample import save_sample
 
     points = save_sample(read(release), output, n, seed)
     emit({"output": output, "points": points}, as_json, f"{output}: {points:,} synthetic points")

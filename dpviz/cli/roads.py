@@ -34,8 +34,8 @@ from dpviz.cli.root import (
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.network.data import RoadData
-    from dpviz.network.release import RoadRelease
+    from dpviz.private.roads import RoadData
+    from dpviz.releases.roads.release import RoadRelease
 
 roads = typer.Typer(no_args_is_help=True, help="Event histograms on road networks.")
 app.add_typer(roads, name="roads")
@@ -85,10 +85,10 @@ def build(
 ) -> None:
     """Spend epsilon on one event histogram of trips; the ledger pays unless they are public."""
     from dpviz import Ledger
-    from dpviz.network.files import save
-    from dpviz.network.methods import find
-    from dpviz.network.publish import publish
-    from dpviz.network.reading import workload_of
+    from dpviz.methods.roads import find
+    from dpviz.private.load.roads import workload_of
+    from dpviz.releases.roads.files import save
+    from dpviz.releases.roads.publish import publish
 
     chosen = find(method, **settings(parameters))  # a bad parameter fails before reading
     writable(output)
@@ -140,9 +140,9 @@ def query(
     as_json: Json = False,
 ) -> None:
     """Answer path queries from a release: noisy totals with 95 % intervals."""
-    from dpviz.network.files import read
-    from dpviz.network.paths import Paths, paths_from_ids
-    from dpviz.network.routing import shortest_path
+    from dpviz.releases.roads.files import read
+    from dpviz.roads.paths import Paths, paths_from_ids
+    from dpviz.roads.routing import shortest_path
 
     opened = read(release)
     given = paths_from_ids(opened.graph, [words(each) for each in path or []], "path")
@@ -176,8 +176,8 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write the edges of a release for other tools, such as QGIS."""
-    from dpviz.network.files import export as write
-    from dpviz.network.files import read
+    from dpviz.releases.roads.files import export as write
+    from dpviz.releases.roads.files import read
 
     opened = read(release)
     written = write(opened, output)
@@ -207,8 +207,8 @@ def evaluate(
 ) -> None:
     """Redo the figures of the paper: squared error of clustered and corridor queries."""
     from dpviz.evaluation import roads as experiments
-    from dpviz.files import write_file
-    from dpviz.network.methods import find
+    from dpviz.methods.roads import find
+    from dpviz.releases.points.files import write_file
 
     chosen = words(methods) or experiments.METHODS
     for name in chosen:
@@ -251,9 +251,9 @@ def open_trips(
     name: str | None = None,
 ) -> RoadData:
     """The trips of a source on their graph: built in, generated, or from files."""
-    from dpviz.network import reading
-    from dpviz.network.data import RoadData
-    from dpviz.network.generate import commuter_trips
+    from dpviz.private.load import roads as reading
+    from dpviz.private.roads import RoadData
+    from dpviz.roads.generate import commuter_trips
 
     if source == reading.CITY and graph is None:
         reading.read_graph(reading.CITY, directed=directed)

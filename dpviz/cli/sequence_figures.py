@@ -62,7 +62,7 @@ def evaluate(
     """Redo figures 6 and 7 of PrivTree on PUBLIC sequences: frequent strings and lengths."""
     from dpviz.evaluation.rowfile import RowFile
     from dpviz.evaluation.sequences import Plan, Row, about, run, summary
-    from dpviz.sequences.reading import CITY
+    from dpviz.private.load.sequences import CITY
 
     if not public and source != CITY:
         raise PrivacyError(

@@ -11,8 +11,8 @@ from dpviz.cli.root import numbers
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.sequences.cells import Cells
-    from dpviz.sequences.data import SequenceData
+    from dpviz.private.load.cells import Cells
+    from dpviz.private.sequences import SequenceData
 
 Source = Annotated[
     str, typer.Argument(help="A file of sequences, of places with --time, or 'city'.")
@@ -72,7 +72,7 @@ def read_source(source: str, how: Reading) -> SequenceData:
         DataError: the file cannot be read so.
     """
     from dpviz.domain import Domain
-    from dpviz.sequences import reading
+    from dpviz.private.load import sequences as reading
 
     cells = None if how.leaves is None else _leaves(how.leaves, how.most_cells)
     if source == reading.CITY:
@@ -118,7 +118,7 @@ def read_source(source: str, how: Reading) -> SequenceData:
 
 
 def _leaves(path: str, most: int) -> Cells:
-    from dpviz.files import read
-    from dpviz.sequences.cells import leaf_cells
+    from dpviz.private.load.cells import leaf_cells
+    from dpviz.releases.points.files import read
 
     return leaf_cells(read(path), most)

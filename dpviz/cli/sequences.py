@@ -47,8 +47,8 @@ from dpviz.cli.sequence_source import (
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.lattice import Int
-    from dpviz.sequences.data import Alphabet
+    from dpviz.private.sequences import Alphabet
+    from dpviz.trees.lattice import Int
 
 sequences = typer.Typer(no_args_is_help=True, help="Private models of sequences.")
 app.add_typer(sequences, name="sequences")
@@ -85,9 +85,9 @@ def build(
 ) -> None:
     """Spend epsilon on one model of sequences; the ledger pays unless they are public."""
     from dpviz import Ledger
-    from dpviz.sequences.files import KINDS, save
-    from dpviz.sequences.methods import find
-    from dpviz.sequences.publish import publish
+    from dpviz.methods.sequences import find
+    from dpviz.releases.sequences.files import KINDS, save
+    from dpviz.releases.sequences.publish import publish
 
     chosen = find(method, **settings(parameters))  # a bad parameter fails before reading
     writable(output)
@@ -161,7 +161,7 @@ def count(
     as_json: Json = False,
 ) -> None:
     """Estimate how often strings of symbols occur."""
-    from dpviz.sequences.files import read
+    from dpviz.releases.sequences.files import read
 
     opened = read(release)
     found = [(words(text), opened.model.count(coded(opened.alphabet, text))) for text in string]
@@ -178,7 +178,7 @@ def topk(
     as_json: Json = False,
 ) -> None:
     """List the most frequent strings, with their estimated counts where the release has them."""
-    from dpviz.sequences.files import KINDS, read
+    from dpviz.releases.sequences.files import KINDS, read
 
     opened = read(release)
     names = opened.alphabet.names
@@ -203,7 +203,7 @@ def following(
     as_json: Json = False,
 ) -> None:
     """Tell what comes next after a context, and how likely the end is."""
-    from dpviz.sequences.files import read
+    from dpviz.releases.sequences.files import read
 
     opened = read(release)
     chances = opened.model.following(coded(opened.alphabet, context)).tolist()
@@ -227,8 +227,8 @@ def sample(
     as_json: Json = False,
 ) -> None:
     """Draw synthetic sequences; costs nothing."""
-    from dpviz.files import write_file
-    from dpviz.sequences.files import read
+    from dpviz.releases.points.files import write_file
+    from dpviz.releases.sequences.files import read
 
     opened = read(release)
     names = opened.alphabet.names

@@ -12,7 +12,7 @@ from dpviz.cli.root import Json, LedgerFile, app, emit, numbers
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.release import Release
+    from dpviz.releases.points.release import Release
 
 Releases = Annotated[
     list[str], typer.Argument(metavar="RELEASE...", help="A release (Parquet), or two to compare.")
@@ -33,7 +33,7 @@ def share(
     as_json: Json = False,
 ) -> None:
     """Write a map in one file that opens anywhere, without network or server."""
-    from dpviz.share import map_page
+    from dpviz.exports import map_page
 
     opened, asked = _opened(releases), _rects(rect)
     _write(output, lambda: map_page(opened, rects=asked, title=title), ".html", opened, as_json)
@@ -53,7 +53,7 @@ def report(
 ) -> None:
     """Write one page to print: guarantee, map, answers, errors to expect, method, price list."""
     from dpviz import Ledger
-    from dpviz.share import report_page
+    from dpviz.exports import report_page
 
     opened, asked = _opened(releases), _rects(rect)
     paid = Ledger(ledger).account(opened[0].header.source) if account else None
@@ -71,10 +71,10 @@ def picture(
     as_json: Json = False,
 ) -> None:
     """Write the map of one release, or of two, with its legend as a picture."""
+    from dpviz.exports.html import labels_of
     from dpviz.render.cells import scale_ends
     from dpviz.render.picture import comparison_png
     from dpviz.render.view import check
-    from dpviz.share.html import labels_of
 
     opened = _opened(releases)
     outlined = _rects([rect])[0] if rect else None
@@ -91,7 +91,7 @@ def _write(
     releases: Sequence[Release],
     as_json: bool,
 ) -> None:
-    from dpviz.files import write_file
+    from dpviz.releases.points.files import write_file
 
     if Path(output).suffix.lower() != ending:
         raise ParameterError(f"output {output!r}: give a file that ends in {ending}")

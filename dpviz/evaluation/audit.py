@@ -16,13 +16,13 @@ from dpviz.evaluation.events import feature_names, features
 from dpviz.evaluation.exact import structure_loss
 from dpviz.evaluation.neighbours import Neighbours, neighbours
 from dpviz.evaluation.search import Finding, finding
-from dpviz.lattice import Float
-from dpviz.methods import Method, names
-from dpviz.methods import method as find_method
+from dpviz.methods.points import Method, names
+from dpviz.methods.points import method as find_method
 from dpviz.private.budget import Budget, positive_epsilon
 from dpviz.private.index import PointIndex
-from dpviz.private.mechanisms import Noise, SecureNoise, SimulatedNoise
+from dpviz.private.mechanisms.noise import Noise, SecureNoise, SimulatedNoise
 from dpviz.progress import Progress
+from dpviz.trees.lattice import Float
 
 CONFIDENCE = 0.9999
 """A sound method is accused with probability at most 1e-4."""

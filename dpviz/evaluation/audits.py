@@ -14,10 +14,10 @@ from dpviz.evaluation.audit import Audit, audit, tiny
 from dpviz.evaluation.figures.report import write_file
 from dpviz.evaluation.sequence_audit import audit_sequences, tiny_sequences
 from dpviz.evaluation.workers import worker_pool
-from dpviz.methods import METHODS, Method, names
+from dpviz.methods.points import METHODS, Method, names
+from dpviz.methods.sequences import METHODS as SEQUENCE_METHODS
+from dpviz.methods.sequences import SequenceMethod
 from dpviz.progress import Progress
-from dpviz.sequences.methods import METHODS as SEQUENCE_METHODS
-from dpviz.sequences.methods import SequenceMethod
 
 OVER = "**over"
 """How the verdict on a refuted claim begins."""

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.lattice import Float, Int, overlaps
+from dpviz.trees.lattice import Float, Int, overlaps
 
 if TYPE_CHECKING:
-    from dpviz.decomposition import Decomposition
+    from dpviz.trees.decomposition import Decomposition
 
 QUANTILES = 14
 """Thresholds tried for each feature."""

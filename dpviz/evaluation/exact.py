@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpviz.lattice import Float
-from dpviz.methods.base import SharedThreshold, Structure
+from dpviz.methods.points.base import SharedThreshold, Structure
+from dpviz.trees.lattice import Float
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
-    from dpviz.methods import Method
+    from dpviz.methods.points import Method
 
 
 def structure_loss(method: Method, epsilon: float, domain: Domain) -> float | None:

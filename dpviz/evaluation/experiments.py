@@ -23,10 +23,10 @@ from dpviz.evaluation.metrics import SANITY, errors, sanity_bound
 from dpviz.evaluation.truth import PublicRecords, exact_counts, exact_total, public_records
 from dpviz.evaluation.workers import worker_pool
 from dpviz.evaluation.workloads import Workload
-from dpviz.lattice import Int
-from dpviz.methods import Method, method
+from dpviz.methods.points import Method, method
 from dpviz.progress import Progress
-from dpviz.query import BULK
+from dpviz.releases.points.range_count import BULK
+from dpviz.trees.lattice import Int
 
 if TYPE_CHECKING:
     from dpviz.build import DataHandle

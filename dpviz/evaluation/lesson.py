@@ -17,14 +17,14 @@ from numpy.typing import ArrayLike
 from dpviz.build import build
 from dpviz.errors import PrivacyError
 from dpviz.evaluation.truth import exact_counts
-from dpviz.lattice import Float, Int
 from dpviz.private.budget import Budget
-from dpviz.private.mechanisms import SimulatedNoise, geometric
-from dpviz.query import range_count
+from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
+from dpviz.releases.points.range_count import range_count
+from dpviz.trees.lattice import Float, Int
 
 if TYPE_CHECKING:
     from dpviz.build import DataHandle
-    from dpviz.release import Release
+    from dpviz.releases.points.release import Release
 
 METRES = 111_320.0
 """Metres in one degree of latitude, to 0.6 % anywhere."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.lattice import Float
+from dpviz.trees.lattice import Float
 
 SANITY = 0.001
 """The sanity bound as a share of the number of records (PrivTree, §6.1: 0.1 %)."""

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpviz.domain import Domain
-from dpviz.lattice import Int
+from dpviz.trees.lattice import Int
 
 if TYPE_CHECKING:
-    from dpviz.methods import Method
+    from dpviz.methods.points import Method
 
 DEEP = 12
 """Levels of the deep chain: with two or four records beside every step of it."""

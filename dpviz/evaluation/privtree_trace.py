@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpviz.errors import PrivacyError
-from dpviz.methods.privtree import PrivTree
+from dpviz.methods.points.privtree import PrivTree
 from dpviz.private.budget import Budget
-from dpviz.private.mechanisms import SimulatedNoise, bernoulli
+from dpviz.private.mechanisms.noise import SimulatedNoise, bernoulli
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from dpviz.build import DataHandle
-    from dpviz.decomposition import Decomposition
-    from dpviz.lattice import Float, Int
-    from dpviz.private.mechanisms import Words
+    from dpviz.private.mechanisms.noise import Words
+    from dpviz.trees.decomposition import Decomposition
+    from dpviz.trees.lattice import Float, Int
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class Recorded(SimulatedNoise):
         self.levels: list[Words] = []
 
     def words(self, n: int) -> Words:
-        """See :class:`~dpviz.private.mechanisms.Noise`."""
+        """See :class:`~dpviz.private.mechanisms.noise.Noise`."""
         self.levels.append(super().words(n))
         return self.levels[-1]
 
@@ -87,7 +87,7 @@ class Given(SimulatedNoise):
         self._given = words
 
     def words(self, n: int) -> Words:
-        """See :class:`~dpviz.private.mechanisms.Noise`."""
+        """See :class:`~dpviz.private.mechanisms.noise.Noise`."""
         return self._given[:n]
 
 

@@ -10,11 +10,11 @@ from dataclasses import astuple, dataclass, fields
 
 import numpy as np
 
-from dpviz.network.data import RoadData, exact_visits
-from dpviz.network.generate import clustered_workload, corridor_workload
-from dpviz.network.paths import Paths
-from dpviz.network.publish import publish
+from dpviz.private.roads import RoadData, exact_visits
 from dpviz.progress import Progress
+from dpviz.releases.roads.publish import publish
+from dpviz.roads.generate import clustered_workload, corridor_workload
+from dpviz.roads.paths import Paths
 
 LENGTHS = (2, 10, 20, 30, 40, 50)
 EPSILONS = (1.0, 0.1, 0.01)

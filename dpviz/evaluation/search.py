@@ -13,7 +13,7 @@ import numpy as np
 
 from dpviz.errors import ParameterError
 from dpviz.evaluation.events import Event, best_event, epsilon_bound
-from dpviz.lattice import Float
+from dpviz.trees.lattice import Float
 
 FINAL = 0.6
 """Share of the trials that bound the chosen event; the others look for it."""

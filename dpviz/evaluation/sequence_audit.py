@@ -15,15 +15,15 @@ import numpy as np
 
 from dpviz.evaluation.audit import CONFIDENCE, Audit
 from dpviz.evaluation.search import finding
-from dpviz.lattice import Float
+from dpviz.methods.sequences import SequenceMethod, find
+from dpviz.methods.sequences.base import Model, Task
 from dpviz.private.budget import Budget, positive_epsilon
-from dpviz.private.mechanisms import Noise, SecureNoise, SimulatedNoise
+from dpviz.private.mechanisms.noise import Noise, SecureNoise, SimulatedNoise
+from dpviz.private.sequences import Alphabet, Sequences
 from dpviz.progress import Progress
-from dpviz.sequences.data import Alphabet, Sequences
 from dpviz.sequences.grams import GramTree, Ranking
-from dpviz.sequences.methods import SequenceMethod, find
-from dpviz.sequences.methods.base import Model, Task
 from dpviz.sequences.model import ContextTree
+from dpviz.trees.lattice import Float
 
 ALPHABET = Alphabet(("a", "b", "c"))
 

@@ -16,13 +16,13 @@ import numpy as np
 
 from dpviz.errors import ParameterError
 from dpviz.evaluation.experiments import parsed
-from dpviz.lattice import Float, Int
+from dpviz.evaluation.sequence_truth import exact_lengths, exact_top
+from dpviz.methods.sequences import SequenceMethod, find
+from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress
-from dpviz.sequences.data import SequenceData
-from dpviz.sequences.exact import exact_lengths, exact_top
+from dpviz.releases.sequences.publish import SequenceRelease, publish
 from dpviz.sequences.grams import Ranking
-from dpviz.sequences.methods import SequenceMethod, find
-from dpviz.sequences.publish import SequenceRelease, publish
+from dpviz.trees.lattice import Float, Int
 
 METHODS = ("markov", "ngram", "topk_em", "truncate")
 EPSILONS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)

@@ -20,7 +20,7 @@ from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.evaluation.workloads import SIZES, workload
-from dpviz.query import INTERVAL_SDS
+from dpviz.releases.points.range_count import INTERVAL_SDS
 
 if TYPE_CHECKING:
     from dpviz.build import DataHandle

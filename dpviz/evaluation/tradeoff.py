@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.errors import ParameterError
-from dpviz.lattice import Float
-from dpviz.query import INTERVAL_SDS
+from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.trees.lattice import Float
 
 
 def half_width(noise_sd: float, epsilon: float, at: ArrayLike) -> Float:

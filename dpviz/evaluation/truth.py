@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.evaluation.workloads import Workload
-from dpviz.lattice import Codes, Int
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
-from dpviz.regions import Regions
+from dpviz.releases.points.region_count import Regions
+from dpviz.trees.lattice import Codes, Int
 
 
 def exact_counts(handle: DataHandle, rects: ArrayLike) -> Int:

@@ -17,7 +17,7 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
-from dpviz.lattice import Float
+from dpviz.trees.lattice import Float
 
 SIZES = {
     "small": (0.0001, 0.001),

@@ -6,12 +6,12 @@ import dataclasses
 from typing import Any
 
 from dpviz.errors import ParameterError, PrivacyError
+from dpviz.methods.registry import Recipe
 from dpviz.private.budget import Budget
 from dpviz.private.handle import Handle
-from dpviz.private.mechanisms import Noise, SecureNoise, SimulatedNoise
+from dpviz.private.mechanisms.noise import Noise, SecureNoise, SimulatedNoise
 from dpviz.progress import Progress
-from dpviz.registry import Recipe
-from dpviz.release import Header
+from dpviz.releases.points.release import Header
 
 NEIGHBOURS = {"add-remove": 1, "replace": 2}
 """Neighbouring relations, and how many steps of add or remove lead from one to the other."""

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.lattice import Codes, Int, morton, unmorton
+from dpviz.trees.lattice import Codes, Int, morton, unmorton
 
 SCANS = 16
 """Below this many boxes a scan of all points is faster than importing the compiled walk."""
@@ -172,7 +172,7 @@ class PointIndex:
         lo, hi = np.ascontiguousarray(lo, np.int64), np.ascontiguousarray(hi, np.int64)
         if len(lo) < SCANS:
             return np.array([self._scan(*box) for box in zip(lo, hi, strict=True)], dtype=np.int64)
-        from dpviz.kernels import count_boxes
+        from dpviz.trees.kernels import count_boxes
 
         counts: Int = count_boxes(self.codes, self.cells, self.cumulative, lo, hi, self.domain.bits)
         return counts

@@ -16,7 +16,7 @@ from dpviz.render.scene import Bounds, Mark, Row, Side
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
-    from dpviz.release import Release
+    from dpviz.releases.points.release import Release
 
 ALWAYS = 255
 """The last level at which a leaf is drawn: all below its own."""

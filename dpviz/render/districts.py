@@ -15,9 +15,9 @@ from dpviz.render.scene import Mark, Row
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
-    from dpviz.lattice import Float
-    from dpviz.query import Answers
-    from dpviz.regions import Regions
+    from dpviz.releases.points.range_count import Answers
+    from dpviz.releases.points.region_count import Regions
+    from dpviz.trees.lattice import Float
 
 NOISE_SDS = 2.0
 """A count under this many standard deviations of its noise is drawn grey."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.query import INTERVAL_SDS
+from dpviz.releases.points.range_count import INTERVAL_SDS
 from dpviz.render.colors import ACCENT
 from dpviz.render.flowlines import Float, Int, arrows, cell_side, centres, head, path_line
 from dpviz.render.marks import boxes, paths, points, polygons, trips

@@ -13,7 +13,7 @@ from dpviz.render.colors import ACCENT, PALETTES
 from dpviz.render.scene import Bounds
 
 if TYPE_CHECKING:
-    from dpviz.release import Release
+    from dpviz.releases.points.release import Release
 
 NOISE = "#c9ced3"
 """Towards this a leaf fades whose count is under twice its noise."""

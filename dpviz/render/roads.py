@@ -15,8 +15,8 @@ from dpviz.render.numbers import short
 from dpviz.render.scene import Bounds, Mark, Row, Side
 
 if TYPE_CHECKING:
-    from dpviz.network.graph import Float, Int, RoadGraph
-    from dpviz.network.release import RoadRelease
+    from dpviz.releases.roads.release import RoadRelease
+    from dpviz.roads.graph import Float, Int, RoadGraph
 
 NOISE_SDS = 2.0
 """A count under this many standard deviations of its noise is drawn grey."""

@@ -13,7 +13,7 @@ from dpviz.render.marks import boxes
 from dpviz.render.scene import Camera, Scene, Side
 
 if TYPE_CHECKING:
-    from dpviz.release import Release
+    from dpviz.releases.points.release import Release
 
 SIDES: tuple[Side, Side] = ("left", "right")
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.lattice import Float, Int
 from dpviz.sequences.grams import GramTree
 from dpviz.sequences.model import Mask
+from dpviz.trees.lattice import Float, Int
 
 
 @dataclass(eq=False)

@@ -11,8 +11,8 @@ from typing import NoReturn
 import numpy as np
 
 from dpviz.errors import ParameterError, ReleaseError
-from dpviz.lattice import Float, Int
 from dpviz.sequences.model import LONGEST, Mask, checked, sequence_rows, settle
+from dpviz.trees.lattice import Float, Int
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.errors import ParameterError, ReleaseError
-from dpviz.lattice import Float, Int
+from dpviz.trees.lattice import Float, Int
 
 LONGEST = 200
 """Symbols of the longest string that is listed or drawn: a public cap."""

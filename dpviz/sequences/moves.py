@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.lattice import Float
+from dpviz.methods.sequences.base import Model
 from dpviz.sequences.grams import Ranking
-from dpviz.sequences.methods.base import Model
 from dpviz.sequences.model import ContextTree
+from dpviz.trees.lattice import Float
 
 String = tuple[int, ...]
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from dpviz.network.data import RoadData
-from dpviz.network.decompose import min_cut
-from dpviz.network.files import save
-from dpviz.network.generate import clustered_workload, commuter_trips
-from dpviz.network.publish import publish
-from dpviz.network.reading import read_graph
+from dpviz.private.load.roads import read_graph
+from dpviz.private.roads import RoadData
+from dpviz.releases.roads.files import save
+from dpviz.releases.roads.publish import publish
+from dpviz.roads.decompose import min_cut
+from dpviz.roads.generate import clustered_workload, commuter_trips
 
 pytestmark = pytest.mark.shared_data
 

@@ -3,7 +3,7 @@
 import pytest
 
 from dpviz.evaluation.truth import exact_counts
-from dpviz.ui.source_form import built_in
+from dpviz.ui.points.source_form import built_in
 
 pytestmark = pytest.mark.browser
 

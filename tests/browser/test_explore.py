@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
-from dpviz.query import INTERVAL_SDS
+from dpviz.releases.points.range_count import INTERVAL_SDS
 from dpviz.render import with_noise
-from dpviz.ui.tour import TITLE
+from dpviz.ui.shared.tour import TITLE
 from tests.browser.conftest import ROOT, serving
 
 pytestmark = pytest.mark.browser

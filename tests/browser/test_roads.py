@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from dpviz.network.data import exact_visits
-from dpviz.network.reading import city_trips
-from dpviz.network.routing import shortest_path
+from dpviz.private.load.roads import city_trips
+from dpviz.private.roads import exact_visits
+from dpviz.roads.routing import shortest_path
 
 pytestmark = pytest.mark.browser
 

@@ -211,7 +211,7 @@ def rename(path, target):
 FAILING = """
 import os
 from dpviz.private.index import PointIndex
-from dpviz.ui.shell import run
+from dpviz.ui.shared.shell import run
 
 def fail(*_, **__):
     quoted = open({records!r}).readlines()[1]

@@ -9,12 +9,12 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
-from dpviz.query import INTERVAL_SDS
+from dpviz.exports import map_page, report_page
+from dpviz.releases.points.range_count import INTERVAL_SDS
 from dpviz.render import rounded, with_noise
-from dpviz.share import map_page, report_page
 from tests.browser.test_explore import at, drag, shape, the_map
 from tests.browser.test_pages import violations
-from tests.share.test_html import EVIL
+from tests.exports.test_html import EVIL
 
 pytestmark = pytest.mark.browser
 RECT = (14.5, -24.0, 14.7, -23.8)

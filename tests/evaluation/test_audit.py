@@ -15,7 +15,6 @@ import pytest
 from scipy import stats
 
 from dpviz.cli import main
-from dpviz.decomposition import Decomposition
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.evaluation.audit import audit, tiny
@@ -23,13 +22,14 @@ from dpviz.evaluation.audits import page, settings
 from dpviz.evaluation.events import clopper_pearson, epsilon_bound, feature_names, features
 from dpviz.evaluation.exact import _Threshold, chain_losses, shared_threshold_loss
 from dpviz.evaluation.neighbours import neighbours
-from dpviz.methods import METHODS, method
-from dpviz.methods.base import Method, SharedThreshold, Structure, knob
-from dpviz.methods.parts import CellTree
-from dpviz.methods.privtree import exact_loss, tight_constant
+from dpviz.methods.points import METHODS, method
+from dpviz.methods.points.base import Method, SharedThreshold, Structure, knob
+from dpviz.methods.points.parts import CellTree
+from dpviz.methods.points.privtree import exact_loss, tight_constant
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
-from dpviz.private.mechanisms import SimulatedNoise
+from dpviz.private.mechanisms.noise import SimulatedNoise
+from dpviz.trees.decomposition import Decomposition
 
 PRIVATE = sorted(name for name, cls in METHODS.items() if cls.guarantee != "none")
 

@@ -10,8 +10,8 @@ from dpviz import Domain
 from dpviz.errors import ParameterError
 from dpviz.evaluation.figures import fanout, heights, intervals, kdtrees, medians, reproduce, shapes
 from dpviz.evaluation.figures.report import Statement, write_page
-from dpviz.methods import METHODS
-from dpviz.query import Answers
+from dpviz.methods.points import METHODS
+from dpviz.releases.points.range_count import Answers
 
 
 def test_rank_errors_are_those_of_a_count_by_hand(monkeypatch):

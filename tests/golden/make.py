@@ -10,17 +10,17 @@ from pathlib import Path
 import numpy as np
 
 import dpviz
-from dpviz.network import files as road_files
-from dpviz.network.data import RoadData
-from dpviz.network.graph import road_graph
-from dpviz.network.paths import Paths
-from dpviz.network.publish import publish
-from dpviz.release import SCHEMA
-from dpviz.sequences import files as sequence_files
-from dpviz.sequences.cells import grid_alphabet
-from dpviz.sequences.data import SequenceData, Sequences
-from dpviz.sequences.publish import SequenceRelease
-from dpviz.sequences.publish import publish as publish_sequences
+from dpviz.private.load.cells import grid_alphabet
+from dpviz.private.roads import RoadData
+from dpviz.private.sequences import SequenceData, Sequences
+from dpviz.releases.points.release import SCHEMA
+from dpviz.releases.roads import files as road_files
+from dpviz.releases.roads.publish import publish
+from dpviz.releases.sequences import files as sequence_files
+from dpviz.releases.sequences.publish import SequenceRelease
+from dpviz.releases.sequences.publish import publish as publish_sequences
+from dpviz.roads.graph import road_graph
+from dpviz.roads.paths import Paths
 
 HERE = Path(__file__).parent
 

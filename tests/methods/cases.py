@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from dpviz import METHODS, Domain
-from dpviz.methods import names
+from dpviz.methods.points import names
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz import METHODS
 from dpviz.errors import ParameterError, PrivacyError
-from dpviz.methods import method as find
-from dpviz.methods import names
+from dpviz.methods.points import method as find
+from dpviz.methods.points import names
 from dpviz.private.budget import Budget
-from dpviz.private.mechanisms import SimulatedNoise
+from dpviz.private.mechanisms.noise import SimulatedNoise
 
 from .cases import CASES, IDS, as_columns, handle, quick, settings, skewed_points
 
-ROOMS = Path(dpviz.__file__).parent / "methods"
+ROOMS = Path(dpviz.__file__).parent / "methods" / "points"
 every_case = pytest.mark.parametrize(("name", "dims"), CASES, ids=IDS)
 by_method = pytest.mark.parametrize(
     ("name", "dims"), [case for case in CASES if case[0] in METHODS], ids=lambda value: str(value)
@@ -207,9 +207,9 @@ def test_noise_is_drawn_by_mechanisms_only(name, dims):
         handle(skewed_points(100, dims), dims)._index, Budget(1.0, method.delta), Watched(0)
     )
     assert callers <= {
-        "dpviz.private.mechanisms",
-        "dpviz.private.medians",
-        "dpviz.private.partitions",
+        "dpviz.private.mechanisms.noise",
+        "dpviz.private.mechanisms.medians",
+        "dpviz.private.mechanisms.partitions",
         "tests.methods.test_contract",
     }
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.methods import METHODS
-from dpviz.query import box_count
+from dpviz.methods.points import METHODS
+from dpviz.releases.points.range_count import box_count
 
 DOMAIN = dpviz.Domain((0.0, 0.0), (1.0, 1.0))
 REPEATS, BOXES = 4, 1500

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.methods.dawa import Dawa, bucket_tree
-from dpviz.methods.greedyh import GRID, level_rates
+from dpviz.methods.points.dawa import Dawa, bucket_tree
+from dpviz.methods.points.greedyh import GRID, level_rates
 from dpviz.private.budget import Budget
-from dpviz.private.mechanisms import SimulatedNoise
-from dpviz.private.partitions import (
+from dpviz.private.mechanisms.noise import SimulatedNoise
+from dpviz.private.mechanisms.partitions import (
     LONG_SHIFT,
     cheapest_partition,
     deviations,

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz.consistency import least_squares
-from dpviz.methods import method
-from dpviz.methods.privelet import block_variances, haar, inverse_haar
-from dpviz.private.mechanisms import geometric_variance
+from dpviz.methods.points import method
+from dpviz.methods.points.privelet import block_variances, haar, inverse_haar
+from dpviz.private.mechanisms.noise import geometric_variance
+from dpviz.trees.consistency import least_squares
 
 from .cases import handle, skewed_points
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dpviz.lattice import hilbert, hilbert_run_boxes, unhilbert, volumes
-from dpviz.methods.hilbert_rtree import stretch_boxes
+from dpviz.methods.points.hilbert_rtree import stretch_boxes
+from dpviz.trees.lattice import hilbert, hilbert_run_boxes, unhilbert, volumes
 
 
 def textbook(x, y, order):

@@ -9,9 +9,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpviz.private.budget import Budget, amplified
-from dpviz.private.mechanisms import SimulatedNoise, poisson_sample, uniform_below
-from dpviz.private.medians import Column, exact_cuts, exponential_cuts, mean_cuts, smooth_cuts
-from dpviz.private.sensitivity import medians_and_sensitivities
+from dpviz.private.mechanisms.medians import (
+    Column,
+    exact_cuts,
+    exponential_cuts,
+    mean_cuts,
+    smooth_cuts,
+)
+from dpviz.private.mechanisms.noise import SimulatedNoise, poisson_sample, uniform_below
+from dpviz.private.mechanisms.sensitivity import medians_and_sensitivities
 
 
 def column(cells, lo, hi):

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz.methods import method
-from dpviz.methods.privtree_plus import MARGIN, Curve
+from dpviz.methods.points import method
+from dpviz.methods.points.privtree_plus import MARGIN, Curve
 from dpviz.private.budget import Budget
-from dpviz.private.mechanisms import NO_SPLIT_FLOOR, SimulatedNoise, asymmetric_geometric
+from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, SimulatedNoise, asymmetric_geometric
 
 CURVES = [Curve(1 / 8, 0.5), Curve(1 / 32, 0.5), Curve(1 / 8, 1.0), Curve(1 / 4, 0.2)]
 

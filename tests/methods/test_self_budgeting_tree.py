@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz.methods import method, self_budgeting_tree
-from dpviz.methods.self_budgeting_tree import measured_counts
+from dpviz.methods import method
+from dpviz.methods.points import self_budgeting_tree
+from dpviz.methods.points.self_budgeting_tree import measured_counts
 from dpviz.private.budget import Budget
-from dpviz.private.mechanisms import SimulatedNoise, geometric_at
+from dpviz.private.mechanisms.noise import SimulatedNoise, geometric_at
 from tests.strategies import indexes
 
 

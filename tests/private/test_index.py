@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from dpviz import Domain
 from dpviz.errors import DataError
-from dpviz.lattice import grid_edges
 from dpviz.private.index import SCANS, PointIndex
+from dpviz.trees.lattice import grid_edges
 from tests.strategies import UNIT_SQUARE, boxes, cells, indexes
 
 

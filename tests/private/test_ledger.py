@@ -206,13 +206,13 @@ elif step == "commit":                   # the row is written, the transaction o
             return super().execute(sql, *rest)
     room.sqlite3.connect = lambda *a, **k: writing(*a, factory=Connection, **k)
 elif step == "noise":                    # paid, nothing drawn
-    import dpviz.methods.ugrid as method
+    import dpviz.methods.points.ugrid as method
     method.UniformGrid.build = die
 elif step == "conclude":
     room.Ledger.conclude = die
 elif step == "save":
-    import dpviz.files
-    dpviz.files.Path.replace = die
+    import dpviz.releases.points.files
+    dpviz.releases.points.files.Path.replace = die
 from dpviz import Domain, Ledger
 square = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
 data = dpviz.from_points(np.full((100, 2), 0.5), square, name="people")
@@ -282,7 +282,7 @@ import resource, signal, sys
 import dpviz, numpy as np
 from dpviz import Domain, Ledger
 from dpviz.errors import LedgerError
-import dpviz.methods.ugrid as method
+import dpviz.methods.points.ugrid as method
 method.UniformGrid.build = lambda *_: print("NOISE WAS DRAWN")
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 square = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
@@ -310,7 +310,7 @@ def test_the_system_refusing_a_write_anywhere_spends_nothing(ledger, room_left):
 
 
 def test_the_row_is_on_disk_before_noise_is_drawn(ledger, monkeypatch):
-    from dpviz.methods.ugrid import UniformGrid
+    from dpviz.methods.points.ugrid import UniformGrid
 
     seen = []
     monkeypatch.setattr(
@@ -322,7 +322,7 @@ def test_the_row_is_on_disk_before_noise_is_drawn(ledger, monkeypatch):
 
 
 def test_a_failed_build_keeps_its_spend_and_says_so_without_quoting_records(ledger, monkeypatch):
-    from dpviz.methods.ugrid import UniformGrid
+    from dpviz.methods.points.ugrid import UniformGrid
 
     def fail(*_):
         raise RuntimeError("secret 51.50137")

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from dpviz.private.budget import Budget
-from dpviz.private.mechanisms import (
+from dpviz.private.mechanisms.noise import (
     NO_SPLIT_FLOOR,
     SecureNoise,
     SimulatedNoise,

@@ -5,8 +5,8 @@ import pytest
 import shapely
 
 from dpviz import Domain
-from dpviz.query import answers_from
-from dpviz.regions import regions_of
+from dpviz.releases.points.range_count import answers_from
+from dpviz.releases.points.region_count import regions_of
 from dpviz.render.districts import GREY, NEGATIVE, _areas, district_marks
 
 DOMAIN = Domain.from_bounds([10.0, 50.0, 12.0, 51.0])

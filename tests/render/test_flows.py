@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from dpviz.domain import Domain
+from dpviz.private.load.cells import grid_cells
 from dpviz.render.flow_legends import move_legend, path_legend
 from dpviz.render.flowlines import arrows, centres, path_line
 from dpviz.render.flows import (
@@ -14,7 +15,6 @@ from dpviz.render.flows import (
     trip_marks,
     visit_marks,
 )
-from dpviz.sequences.cells import grid_cells
 from dpviz.sequences.moves import Strings
 
 SIDE = 3

@@ -18,14 +18,14 @@ from dpviz.errors import ParameterError
 from dpviz.evaluation.audits import audited, group, kept_rows, page, sequence_settings, small
 from dpviz.evaluation.exact import chain_losses
 from dpviz.evaluation.sequence_audit import ALPHABET, FEATURES, audit_sequences, features, pairs
-from dpviz.methods.base import Structure
+from dpviz.methods.points.base import Structure
+from dpviz.methods.sequences import METHODS
+from dpviz.methods.sequences.base import SequenceMethod, Task, knob
+from dpviz.methods.sequences.markov import Markov
 from dpviz.private.budget import Budget
-from dpviz.private.mechanisms import SimulatedNoise, geometric
-from dpviz.sequences.events import events_of
+from dpviz.private.events import events_of
+from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
 from dpviz.sequences.grams import GramTree
-from dpviz.sequences.methods import METHODS
-from dpviz.sequences.methods.base import SequenceMethod, Task, knob
-from dpviz.sequences.methods.markov import Markov
 
 from .test_contract import PRIVATE
 

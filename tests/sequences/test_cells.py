@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 import dpviz
 from dpviz.cli import app
 from dpviz.errors import DataError, ParameterError, ReleaseError
-from dpviz.sequences.cells import Cells, cells_of, grid_alphabet, grid_cells, leaf_cells
-from dpviz.sequences.files import read, save
-from dpviz.sequences.publish import publish
-from dpviz.sequences.reading import city_sequences, read_places
+from dpviz.private.load.cells import Cells, cells_of, grid_alphabet, grid_cells, leaf_cells
+from dpviz.private.load.sequences import city_sequences, read_places
+from dpviz.releases.sequences.files import read, save
+from dpviz.releases.sequences.publish import publish
 from tests.strategies import trees
 
 UNIT = dpviz.Domain.from_bounds([0.0, 0.0, 1.0, 1.0])

@@ -14,18 +14,19 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import BudgetError, ParameterError, PrivacyError
-from dpviz.private import mechanisms
+from dpviz.methods.sequences import METHODS, find
+from dpviz.methods.sequences.base import Task
 from dpviz.private.budget import Budget
-from dpviz.private.mechanisms import SimulatedNoise
-from dpviz.sequences.data import Alphabet, SequenceData, Sequences
+from dpviz.private.mechanisms import noise as mechanisms
+from dpviz.private.mechanisms.noise import SimulatedNoise
+from dpviz.private.sequences import Alphabet, SequenceData, Sequences
+from dpviz.releases.sequences.publish import publish
 from dpviz.sequences.grams import Ranking
-from dpviz.sequences.methods import METHODS, find
-from dpviz.sequences.methods.base import Task
-from dpviz.sequences.publish import publish
 
 from .cases import ABC, ROWS, grams, public
 
-ROOM = Path(dpviz.__file__).parent / "sequences"
+PACKAGE = Path(dpviz.__file__).parent
+FILES = sorted([*PACKAGE.rglob("sequences/*.py"), *PACKAGE.rglob("private/**/sequences.py")])
 every = pytest.mark.parametrize("name", sorted(METHODS))
 PRIVATE = sorted(name for name, method in METHODS.items() if method.guarantee != "none")
 private = pytest.mark.parametrize("name", PRIVATE)
@@ -149,10 +150,10 @@ def test_noise_is_drawn_by_mechanisms_only(name):
             return super().words(n)
 
     find(name).build(Task(Sequences.of(MANY), ABC, Budget(1.0), Watched(0)))
-    assert callers == ({"dpviz.private.mechanisms"} if name in PRIVATE else set())
+    assert callers == ({"dpviz.private.mechanisms.noise"} if name in PRIVATE else set())
 
 
-@pytest.mark.parametrize("path", sorted(ROOM.rglob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_files_draw_nothing_themselves(path):
     """But for samples from what is released, which is post-processing."""
     tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ from dpviz.cli import app
 from dpviz.errors import DataError, ParameterError, PrivacyError
 from dpviz.evaluation.rowfile import RowFile
 from dpviz.evaluation.sequences import LENGTHS, Plan, Row, about, run, shares, summary, variation
-from dpviz.sequences.data import SequenceData, Sequences
+from dpviz.private.sequences import SequenceData, Sequences
 
 from .cases import ABC, grams, public
 

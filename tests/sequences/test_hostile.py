@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpviz.errors import DpvizError, ReleaseError
-from dpviz.sequences.files import KEY, from_arrow, read, to_arrow
+from dpviz.releases.sequences.files import KEY, from_arrow, read, to_arrow
 from tests.golden.make import MADE
-from tests.test_hostile_releases import (
+from tests.releases.test_corrupted import (
     anything,
     bytes_spoilt,
     numbers,

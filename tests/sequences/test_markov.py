@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import BudgetError, DataError, ParameterError, PrivacyError
+from dpviz.methods.sequences import METHODS, find
+from dpviz.methods.sequences.base import Task
+from dpviz.methods.sequences.markov import Markov, _grown
 from dpviz.private.budget import Budget
-from dpviz.private.mechanisms import SimulatedNoise
-from dpviz.sequences.data import Alphabet, SequenceData, Sequences
-from dpviz.sequences.events import events_of
-from dpviz.sequences.methods import METHODS, find
-from dpviz.sequences.methods.base import Task
-from dpviz.sequences.methods.markov import Markov, _grown
+from dpviz.private.events import events_of
+from dpviz.private.mechanisms.noise import SimulatedNoise
+from dpviz.private.sequences import Alphabet, SequenceData, Sequences
+from dpviz.releases.sequences.publish import publish
 from dpviz.sequences.model import projected
-from dpviz.sequences.publish import publish
 
 ABC = Alphabet(("a", "b", "c"))
 rows = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=7), min_size=0, max_size=12)
@@ -228,7 +228,7 @@ def test_bad_input_is_one_clear_line(make, said):
 
 
 def test_a_tree_beyond_the_public_cap_fails_in_one_line(monkeypatch):
-    from dpviz.sequences.methods import markov
+    from dpviz.methods.sequences import markov
 
     monkeypatch.setattr(markov, "MAX_CELLS", 30)
     with pytest.raises(ParameterError, match="public cap of 30 counts"):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from dpviz.errors import ParameterError
-from dpviz.sequences.data import Alphabet, SequenceData, Sequences
+from dpviz.private.sequences import Alphabet, SequenceData, Sequences
+from dpviz.releases.sequences.publish import publish
 from dpviz.sequences.moves import (
     contexts,
     following_sd,
@@ -13,7 +14,6 @@ from dpviz.sequences.moves import (
     visit_sd,
     visits,
 )
-from dpviz.sequences.publish import publish
 
 SIZE = 3
 ALWAYS = {"threshold": -1e6, "max_depth": 1, "l_top": 3}

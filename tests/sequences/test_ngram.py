@@ -10,15 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpviz.errors import ParameterError
+from dpviz.methods.sequences import ngram
+from dpviz.methods.sequences.base import Task
+from dpviz.methods.sequences.ngram import NGram, Starts
 from dpviz.private.budget import Budget
-from dpviz.private.mechanisms import SimulatedNoise
-from dpviz.sequences.data import Alphabet, Sequences
-from dpviz.sequences.events import events_of
+from dpviz.private.events import events_of
+from dpviz.private.mechanisms.noise import SimulatedNoise
+from dpviz.private.sequences import Alphabet, Sequences
+from dpviz.releases.sequences.publish import publish
 from dpviz.sequences.exploration import Exploration
-from dpviz.sequences.methods import find, ngram
-from dpviz.sequences.methods.base import Task
-from dpviz.sequences.methods.ngram import NGram, Starts
-from dpviz.sequences.publish import publish
+from dpviz.sequences.methods import find
 
 from .cases import ABC, ROWS, grams, public
 

@@ -14,13 +14,13 @@ from typer.testing import CliRunner
 import dpviz
 from dpviz.cli import app
 from dpviz.errors import DataError, DpvizError, ParameterError, PrivacyError, ReleaseError
-from dpviz.sequences.cells import cell_sequences, grid_alphabet, grid_cells
-from dpviz.sequences.data import Alphabet, SequenceData, Sequences
-from dpviz.sequences.files import KEY, from_arrow, read, save, to_arrow
+from dpviz.methods.sequences import METHODS
+from dpviz.private.load.cells import cell_sequences, grid_alphabet, grid_cells
+from dpviz.private.load.sequences import alphabet_of, read_places, read_sequences
+from dpviz.private.sequences import Alphabet, SequenceData, Sequences
+from dpviz.releases.sequences.files import KEY, from_arrow, read, save, to_arrow
+from dpviz.releases.sequences.publish import publish
 from dpviz.sequences.grams import Ranking
-from dpviz.sequences.methods import METHODS
-from dpviz.sequences.publish import publish
-from dpviz.sequences.reading import alphabet_of, read_places, read_sequences
 
 ABC = Alphabet(("a", "b", "c"))
 UNIT = dpviz.Domain.from_bounds([0.0, 0.0, 1.0, 1.0])

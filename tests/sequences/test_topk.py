@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpviz.errors import ParameterError, PrivacyError
+from dpviz.evaluation.sequence_truth import exact_lengths, exact_top, frequent
+from dpviz.methods.sequences.base import Task
+from dpviz.methods.sequences.topk_em import Candidates, TopK
 from dpviz.private.budget import Budget
-from dpviz.private.mechanisms import SimulatedNoise
-from dpviz.sequences.data import Alphabet, SequenceData, Sequences
-from dpviz.sequences.events import events_of
-from dpviz.sequences.exact import exact_lengths, exact_top, frequent
-from dpviz.sequences.methods.base import Task
-from dpviz.sequences.methods.topk_em import Candidates, TopK
-from dpviz.sequences.publish import publish
+from dpviz.private.events import events_of
+from dpviz.private.mechanisms.noise import SimulatedNoise
+from dpviz.private.sequences import Alphabet, SequenceData, Sequences
+from dpviz.releases.sequences.publish import publish
 
 from .cases import ABC, ROWS, grams, public
 

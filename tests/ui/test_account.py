@@ -115,7 +115,7 @@ def test_a_failed_build_is_told_and_the_next_press_pays_again(monkeypatch):
     build_button(app).click().run()
     assert [error.value for error in app.error] == ["a public reason"]
     monkeypatch.setattr(page, "build", real)
-    monkeypatch.setattr("dpviz.ui.account.PAUSE", 0.0)
+    monkeypatch.setattr("dpviz.ui.shared.account.PAUSE", 0.0)
     build_button(app.run()).click().run()
     assert not app.exception
     assert dpviz.Ledger().account("city-50k").spent == 1.0
@@ -125,7 +125,7 @@ def test_a_failed_build_is_told_and_the_next_press_pays_again(monkeypatch):
 def test_a_cancelled_build_stays_paid():
     import time
 
-    from dpviz.ui.account import CancelledError, Job
+    from dpviz.ui.shared.account import CancelledError, Job
 
     def make(report):
         while True:

@@ -11,8 +11,8 @@ import dpviz
 from dpviz.evaluation.truth import exact_counts
 from dpviz.render import scale_ends
 from dpviz.render.picture import comparison_png
-from dpviz.ui.error_panel import _csv
-from dpviz.ui.source_form import built_in
+from dpviz.ui.points.error_panel import _csv
+from dpviz.ui.points.source_form import built_in
 
 RECT = (14.6, -23.9, 14.75, -23.75)
 
@@ -98,7 +98,7 @@ def measured(app: AppTest) -> None:
 
 
 def test_cancel_keeps_what_is_measured(monkeypatch):
-    monkeypatch.setattr("dpviz.ui.error_panel.REFRESH", 0.0)
+    monkeypatch.setattr("dpviz.ui.points.error_panel.REFRESH", 0.0)
     app = opened()
     app.select_slider(key="compare.errors.queries").set_value(100).run()
     assert app.button(key="compare.errors.cancel").disabled

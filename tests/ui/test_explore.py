@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
-from dpviz.methods import METHODS, names
-from dpviz.query import INTERVAL_SDS
+from dpviz.methods.points import METHODS, names
+from dpviz.releases.points.range_count import INTERVAL_SDS
 from dpviz.render import with_noise
 
 APP = str(Path(__file__).parents[2] / "app.py")

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from dpviz.ui import log
+from dpviz.ui.shared import log
 
 SECRET = "record 51.50137 of /home/owner/visits.csv"
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.network.reading import city_trips
-from dpviz.network.routing import shortest_path
+from dpviz.private.load.roads import city_trips
 from dpviz.render.roads import degrees, domain_marks, hues, node_degrees, street_marks, top_count
+from dpviz.roads.routing import shortest_path
 
 SCRIPT = "from dpviz.ui.pages.roads import page\npage()\n"
 
@@ -29,7 +29,7 @@ def test_a_permalink_gives_the_shortest_path_with_its_interval() -> None:
     assert "±" in shown["Noisy total"]
     graph = city_trips().graph
     edges = shortest_path(graph, 5790, 4200)
-    from dpviz.network.data import exact_visits
+    from dpviz.private.roads import exact_visits
 
     exact = int(exact_visits(city_trips())[edges].sum())
     assert shown["Exact total (public data)"] == f"{exact:,}"
@@ -63,8 +63,8 @@ def test_own_files_are_asked_for() -> None:
 
 @pytest.fixture(scope="module")
 def release():  # type: ignore[no-untyped-def]
-    from dpviz.network.generate import clustered_workload
-    from dpviz.network.publish import publish
+    from dpviz.releases.roads.publish import publish
+    from dpviz.roads.generate import clustered_workload
 
     data = city_trips()
     return publish(data, clustered_workload(data.graph, 10), "min+opt+tru", 1.0, seed=1)
@@ -95,7 +95,7 @@ def test_a_plane_of_its_own_is_laid_on_the_map(odd_plane) -> None:  # type: igno
 
 @pytest.fixture
 def odd_plane():  # type: ignore[no-untyped-def]
-    from dpviz.network.graph import road_graph
+    from dpviz.roads.graph import road_graph
 
     nodes = {"node": [1, 2, 3], "x": [0, 2000, 1000], "y": [0, 0, 1000]}
     return road_graph(nodes, {"src": [1, 2], "dst": [2, 3]})

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
-from tests.engines.cases import CASES
+from tests.private.load.engines.cases import CASES
 
 APP = str(Path(__file__).parents[2] / "app.py")
 CASE = CASES["plane0"]

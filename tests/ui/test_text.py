@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.ui.text import plain
+from dpviz.ui.shared.text import plain
 
 UI = Path(__file__).parents[2] / "dpviz" / "ui"
 

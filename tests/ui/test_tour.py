@@ -2,7 +2,7 @@
 
 from streamlit.testing.v1 import AppTest
 
-from dpviz.ui.tour import LEARN, STEPS, TITLE
+from dpviz.ui.shared.tour import LEARN, STEPS, TITLE
 
 
 def explore() -> None:

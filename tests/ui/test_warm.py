@@ -5,15 +5,15 @@ import sys
 import time
 
 LOADED = """
-from dpviz.ui import warm
+from dpviz.ui.shared import warm
 warm.PAUSE = 0.0
 assert warm.warm() is warm.warm()
 warm.warm().join()
-from dpviz.kernels import count_boxes, walk_tree
+from dpviz.trees.kernels import count_boxes, walk_tree
 print(len(count_boxes.__wrapped__.signatures), len(walk_tree.__wrapped__.signatures))
 """
 STOPPED = """
-from dpviz.ui import warm
+from dpviz.ui.shared import warm
 warm.PAUSE = 60.0
 warm.warm()
 """

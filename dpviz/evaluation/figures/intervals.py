@@ -16,13 +16,13 @@ from dpviz.datasets import dataset
 from dpviz.evaluation.figures.report import Statement, write_file, write_rows
 from dpviz.evaluation.truth import exact_counts
 from dpviz.evaluation.workloads import workload
-from dpviz.methods import METHODS
+from dpviz.methods.points import METHODS
 from dpviz.progress import Progress
-from dpviz.query import INTERVAL_SDS
+from dpviz.releases.points.range_count import INTERVAL_SDS
 
 if TYPE_CHECKING:
-    from dpviz.lattice import Float, Int
-    from dpviz.query import Answers
+    from dpviz.releases.points.range_count import Answers
+    from dpviz.trees.lattice import Float, Int
 
 DATA = "city-250k"
 EPSILONS = (0.1, 1.0)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from dpviz.build import DataHandle
-    from dpviz.lattice import Float
-    from dpviz.release import Release
+    from dpviz.releases.points.release import Release
+    from dpviz.trees.lattice import Float
 
 POINTS = 1 << 20
 SIDE = 1 << 26

@@ -11,13 +11,13 @@ from dpviz.build import build, from_points
 from dpviz.evaluation.audit import Audit, audit, tiny
 from dpviz.evaluation.exact import structure_loss
 from dpviz.evaluation.search import FINAL
-from dpviz.methods import method
-from dpviz.release import Release
+from dpviz.methods.points import method
+from dpviz.releases.points.release import Release
 from dpviz.render import Camera, Scene, cells, scale_ends
 from dpviz.render.basemap import outlines, river
 from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, Room, axis, named
 from dpviz.ui.map import map_view
-from dpviz.ui.source_form import built_in
+from dpviz.ui.points.source_form import built_in
 
 TITLE, ORDER = "Published and broken", 8
 DO = (

@@ -10,8 +10,8 @@ import streamlit as st
 
 from dpviz.evaluation.lesson import METRES, Spot, records, suspicion
 from dpviz.evaluation.truth import exact_counts
-from dpviz.lattice import Int
 from dpviz.render import boxes, points
+from dpviz.trees.lattice import Int
 from dpviz.ui.lessons.parts import (
     BLUE,
     GREY,

@@ -10,14 +10,14 @@ import streamlit as st
 
 from dpviz.build import build
 from dpviz.evaluation.lesson import Spot, lone_record
-from dpviz.release import Release
+from dpviz.releases.points.release import Release
 from dpviz.render import Camera, Legend, Mark, Scene, cells, density_legend, scale_ends
 from dpviz.render.basemap import outlines, river
 from dpviz.render.cells import domain_bounds
-from dpviz.ui import permalink
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.source_form import built_in
+from dpviz.ui.points.source_form import built_in
+from dpviz.ui.shared import permalink
 
 HEIGHT = 400
 BLUE, ORANGE, GREY = "#2a80c4", "#d55e00", "#8a8f98"

@@ -7,11 +7,11 @@ import streamlit as st
 from dpviz.build import build
 from dpviz.evaluation.lesson import Rect, aligned
 from dpviz.evaluation.truth import exact_counts
-from dpviz.query import INTERVAL_SDS
-from dpviz.release import Release
+from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.points.release import Release
 from dpviz.render import boxes, rounded, with_noise
 from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, Room, axis, middle, named
-from dpviz.ui.source_form import built_in
+from dpviz.ui.points.source_form import built_in
 
 TITLE, ORDER = "Reading an answer", 6
 DO = (

@@ -9,7 +9,7 @@ import streamlit as st
 from dpviz.evaluation.lesson import Parts, error_parts
 from dpviz.evaluation.workloads import workload
 from dpviz.ui.lessons.parts import BLUE, ORANGE, Room, axis
-from dpviz.ui.source_form import built_in
+from dpviz.ui.points.source_form import built_in
 
 TITLE, ORDER = "A tree", 4
 DO = (

@@ -9,20 +9,20 @@ import streamlit as st
 
 from dpviz.build import build
 from dpviz.errors import DpvizError
-from dpviz.release import Release
+from dpviz.releases.points.release import Release
 from dpviz.render import Camera, Scene
 from dpviz.render.cells import domain_bounds
 from dpviz.render.view import release_scene
-from dpviz.ui import permalink
-from dpviz.ui.answers import as_csv, rectangle_form
-from dpviz.ui.comparison import answer_columns
-from dpviz.ui.error_panel import error_panel
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.method_form import Choice, method_form, nearest_epsilon
-from dpviz.ui.share import share_panel
-from dpviz.ui.source_form import Source, source_form
-from dpviz.ui.text import badge, plain
+from dpviz.ui.points.answers import as_csv, rectangle_form
+from dpviz.ui.points.comparison import answer_columns
+from dpviz.ui.points.error_panel import error_panel
+from dpviz.ui.points.source_form import Source, source_form
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.method_form import Choice, method_form, nearest_epsilon
+from dpviz.ui.shared.share import share_panel
+from dpviz.ui.shared.text import badge, plain
 
 TITLE, ICON, ORDER = "Compare", ":material/compare:", 1
 KEY = "compare"

@@ -12,25 +12,25 @@ from dpviz.build import Ledger, build
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_total
 from dpviz.progress import Progress
-from dpviz.query import INTERVAL_SDS
-from dpviz.release import Release
+from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.points.release import Release
 from dpviz.render import Camera, Scene, with_noise
 from dpviz.render.cells import domain_bounds
 from dpviz.render.view import release_scene
-from dpviz.ui import permalink
-from dpviz.ui.account import noise_seed, nothing_yet, paid_build
-from dpviz.ui.answers import answer_panel, history_table, rectangle_form
-from dpviz.ui.domain_map import choose_domain, show_domain
-from dpviz.ui.downloads import download_buttons, table_of_cells
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.method_form import Choice, method_form, nearest_epsilon
-from dpviz.ui.prices import price_list
-from dpviz.ui.regions import districts_panel, polygon_panel
-from dpviz.ui.share import share_panel
-from dpviz.ui.source_form import Source, source_form
-from dpviz.ui.text import badge, plain
-from dpviz.ui.tour import tour
+from dpviz.ui.points.answers import answer_panel, history_table, rectangle_form
+from dpviz.ui.points.domain_map import choose_domain, show_domain
+from dpviz.ui.points.downloads import download_buttons, table_of_cells
+from dpviz.ui.points.regions import districts_panel, polygon_panel
+from dpviz.ui.points.source_form import Source, source_form
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.account import noise_seed, nothing_yet, paid_build
+from dpviz.ui.shared.method_form import Choice, method_form, nearest_epsilon
+from dpviz.ui.shared.prices import price_list
+from dpviz.ui.shared.share import share_panel
+from dpviz.ui.shared.text import badge, plain
+from dpviz.ui.shared.tour import tour
 
 TITLE, ICON, ORDER = "Explore", ":material/map:", 0
 KEY = "explore"

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 import dpviz
-from dpviz.methods import METHODS
-from dpviz.ui.text import plain
+from dpviz.methods.points import METHODS
+from dpviz.ui.shared.text import plain
 
 TITLE, ICON, ORDER = "Help", ":material/help:", 90
 
@@ -43,7 +43,7 @@ DUTIES = (
 def page() -> None:
     """The page."""
     from dpviz.cli import commands
-    from dpviz.ui.shell import summaries
+    from dpviz.ui.shared.shell import summaries
 
     st.markdown("#### Help")
     st.markdown(

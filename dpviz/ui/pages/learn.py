@@ -11,10 +11,10 @@ import streamlit as st
 
 import dpviz.ui.lessons
 from dpviz.datasets import DATASETS
-from dpviz.ui import permalink
 from dpviz.ui.lessons.parts import Room
-from dpviz.ui.method_form import EPSILONS, nearest_epsilon
-from dpviz.ui.warm import warm
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.method_form import EPSILONS, nearest_epsilon
+from dpviz.ui.shared.warm import warm
 
 TITLE, ICON, ORDER = "Learn", ":material/school:", 6
 KEY = "learn"

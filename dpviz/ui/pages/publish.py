@@ -12,23 +12,23 @@ import streamlit as st
 from dpviz.build import Account, Ledger, build
 from dpviz.errors import DpvizError
 from dpviz.progress import Progress
-from dpviz.release import Release
+from dpviz.releases.points.release import Release
 from dpviz.render import Scene
 from dpviz.render.cells import domain_bounds
 from dpviz.render.view import release_scene
-from dpviz.ui import permalink
-from dpviz.ui.account import in_words, paid_build
-from dpviz.ui.answers import answer_panel, rectangle_form
-from dpviz.ui.domain_map import choose_domain, show_domain
-from dpviz.ui.downloads import download_buttons, table_of_cells
-from dpviz.ui.expectation import expectation_panel
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.method_form import Choice, method_form
-from dpviz.ui.prices import price_list
-from dpviz.ui.share import share_panel
-from dpviz.ui.source_form import UPLOAD, Source, source_form
-from dpviz.ui.text import badge, plain
+from dpviz.ui.points.answers import answer_panel, rectangle_form
+from dpviz.ui.points.domain_map import choose_domain, show_domain
+from dpviz.ui.points.downloads import download_buttons, table_of_cells
+from dpviz.ui.points.expectation import expectation_panel
+from dpviz.ui.points.source_form import UPLOAD, Source, source_form
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.account import in_words, paid_build
+from dpviz.ui.shared.method_form import Choice, method_form
+from dpviz.ui.shared.prices import price_list
+from dpviz.ui.shared.share import share_panel
+from dpviz.ui.shared.text import badge, plain
 
 TITLE, ICON, ORDER = "Publish", ":material/lock:", 3
 KEY = "publish"

@@ -10,11 +10,9 @@ import streamlit as st
 
 from dpviz.build import Ledger
 from dpviz.errors import DpvizError
-from dpviz.network.graph import RoadGraph
-from dpviz.network.paths import Paths
-from dpviz.network.query import beats_zero
-from dpviz.network.release import RoadRelease
 from dpviz.progress import Progress
+from dpviz.releases.roads.path_count import beats_zero
+from dpviz.releases.roads.release import RoadRelease
 from dpviz.render import Camera, Scene
 from dpviz.render.basemap import river
 from dpviz.render.roads import (
@@ -26,16 +24,18 @@ from dpviz.render.roads import (
     street_marks,
     top_count,
 )
-from dpviz.ui import permalink
-from dpviz.ui.account import noise_seed, nothing_yet, paid_build
+from dpviz.roads.graph import RoadGraph
+from dpviz.roads.paths import Paths
 from dpviz.ui.map import map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.method_form import nearest_epsilon
-from dpviz.ui.road_answer import Ends, ends_form, path_answer
-from dpviz.ui.road_facts import release_facts
-from dpviz.ui.road_plan import Plan, plan_form, publish_plan, sample_queries
-from dpviz.ui.road_source import RoadSource, road_source
-from dpviz.ui.text import badge, plain
+from dpviz.ui.roads.answer import Ends, ends_form, path_answer
+from dpviz.ui.roads.facts import release_facts
+from dpviz.ui.roads.plan import Plan, plan_form, publish_plan, sample_queries
+from dpviz.ui.roads.source import RoadSource, road_source
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.account import noise_seed, nothing_yet, paid_build
+from dpviz.ui.shared.method_form import nearest_epsilon
+from dpviz.ui.shared.text import badge, plain
 
 TITLE, ICON, ORDER = "Roads", ":material/route:", 4
 KEY = "roads"

@@ -12,23 +12,23 @@ from dpviz.build import build
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
-from dpviz.marginal import marginal
-from dpviz.query import INTERVAL_SDS
-from dpviz.release import Release
+from dpviz.releases.points.marginal import marginal
+from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.points.release import Release
 from dpviz.render import Camera, Scene, boxes, cells, density_legend, rounded, scale_ends
 from dpviz.render import with_noise as words
 from dpviz.render.basemap import outlines, river
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees
-from dpviz.ui import permalink
-from dpviz.ui.account import nothing_yet, paid_build
-from dpviz.ui.answers import Rect, rectangle_form
-from dpviz.ui.downloads import download_buttons
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.method_form import Choice, method_form, nearest_epsilon
-from dpviz.ui.source_form import Source, source_form
-from dpviz.ui.text import badge, plain
+from dpviz.ui.points.answers import Rect, rectangle_form
+from dpviz.ui.points.downloads import download_buttons
+from dpviz.ui.points.source_form import Source, source_form
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.account import nothing_yet, paid_build
+from dpviz.ui.shared.method_form import Choice, method_form, nearest_epsilon
+from dpviz.ui.shared.text import badge, plain
 
 TITLE, ICON, ORDER = "Trips", ":material/trip_origin:", 2
 KEY = "trips"

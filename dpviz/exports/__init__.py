@@ -1,0 +1,18 @@
+"""Files that travel: a map that opens anywhere, a page to print, a picture.
+
+Whatever is written here is made from releases alone, and needs no server and no network.
+
+>>> import dpviz, numpy as np
+>>> from dpviz.exports import map_page
+>>> points = np.random.default_rng(0).beta(2, 5, size=(1_000, 2))
+>>> data = dpviz.from_points(points, dpviz.Domain((0, 0), (1, 1)))
+>>> release = dpviz.build(data, epsilon=1.0)
+>>> page = map_page([release], title="A <town>")
+>>> "<h1>A &lt;town&gt;</h1>" in page
+True
+"""
+
+from dpviz.exports.html import map_page
+from dpviz.exports.report import report_page
+
+__all__ = ["map_page", "report_page"]

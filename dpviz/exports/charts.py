@@ -1,0 +1,73 @@
+"""The error to expect from a release, against the size of a rectangle: from the release alone."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpviz.releases.points.range_count import INTERVAL_SDS, box_count
+from dpviz.trees.lattice import Float
+
+if TYPE_CHECKING:
+    from dpviz.releases.points.release import Release
+
+SIZES = np.logspace(-4, 0, 13)
+"""Shares of the domain's area."""
+
+RECTANGLES = 100
+"""Of each size, at places that are the same for every release."""
+
+COLOURS = ("#0072b2", "#d55e00")
+
+
+def expected_errors(release: Release) -> tuple[Float, Float]:
+    """Median half-widths (95 %) of the noise and of the uniformity error, per size in `SIZES`.
+
+    Rectangles have the domain's own shape and lie anywhere in it. What comes out is
+    post-processing: it reads no record.
+    """
+    side, dims = release.domain.side, release.domain.dims
+    rng = np.random.default_rng(0)
+    corner = rng.random((RECTANGLES, dims))
+    noise, uniformity = [], []
+    for share in SIZES:
+        extent = round(side * share ** (1 / dims))
+        lo = np.floor(corner * (side - extent + 1)).astype(np.int64)
+        answers = box_count(release, lo, lo + extent)
+        noise.append(np.median(answers.noise_sd))
+        uniformity.append(np.median(answers.uniformity_sd))
+    return INTERVAL_SDS * np.array(noise), INTERVAL_SDS * np.array(uniformity)
+
+
+def error_svg(releases: Sequence[Release], labels: Sequence[str]) -> bytes:
+    """The chart of :func:`expected_errors` as SVG, the same for the same releases."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter
+
+    with rc_context({"svg.hashsalt": "dpviz"}):
+        figure = Figure(figsize=(6.4, 3.4), layout="constrained")
+        panel = figure.subplots()
+        for colour, release, label in zip(COLOURS, releases, labels, strict=False):
+            noise, uniformity = expected_errors(release)
+            for values, line, what in (
+                (noise, "o-", "noise"),
+                (uniformity, "o--", "uniformity (ESTIMATE)"),
+            ):
+                name = f"{label}: {what}"
+                panel.plot(SIZES, values, line, color=colour, markersize=3, label=name)
+        panel.set_xscale("log")
+        panel.set_yscale("symlog", linthresh=1.0)
+        panel.set_ylim(bottom=0)
+        panel.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
+        panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        panel.set_xlabel("Area of the rectangle, share of the domain")
+        panel.set_ylabel("± records (95 %)")
+        panel.grid(alpha=0.3)
+        panel.legend(fontsize=8, frameon=False)
+        file = io.BytesIO()
+        figure.savefig(file, format="svg", metadata={"Date": None})
+    return file.getvalue()

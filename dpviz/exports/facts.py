@@ -1,0 +1,135 @@
+"""What a shared file says in words: the guarantee, the price, answers. From releases only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.render.numbers import rounded, with_noise
+from dpviz.render.projection import from_degrees
+from dpviz.render.scene import Bounds
+
+if TYPE_CHECKING:
+    from dpviz.releases.points.release import Header, Release
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One release's answer in words.
+
+    Attributes:
+        label: of the release.
+        count: with ± the 95 % half-width of the noise.
+        low, high: the 95 % interval.
+        uniformity: ± what the spread inside cut leaves may cost, an ESTIMATE.
+        nodes: nodes used.
+    """
+
+    label: str
+    count: str
+    low: str
+    high: str
+    uniformity: str
+    nodes: str
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything about one release that its file says beside the map.
+
+    Attributes:
+        label: its name in the file.
+        header: its header.
+        statement: the guarantee, explained, one sentence each.
+        leaves, depth: size of the decomposition.
+        total: noisy count of the whole domain.
+    """
+
+    label: str
+    header: Header
+    statement: tuple[str, ...]
+    leaves: int
+    depth: int
+    total: str
+
+
+def facts(release: Release, label: str) -> Facts:
+    """The facts of a release."""
+    nodes, whole = release.nodes, release.count(release.domain.bounds)
+    return Facts(
+        label=label,
+        header=release.header,
+        statement=statement(release.header),
+        leaves=int(nodes.leaf.sum()),
+        depth=nodes.depth,
+        total=with_noise(float(whole.count[0]), INTERVAL_SDS * float(whole.noise_sd[0])),
+    )
+
+
+def label_of(release: Release) -> str:
+    """The usual name of a release: its method and its price."""
+    return f"{release.header.method}, ε = {release.header.epsilon:g}"
+
+
+def statement(header: Header) -> tuple[str, ...]:
+    """The guarantee in sentences that anyone can read."""
+    if not header.private:
+        return (
+            f"{header.guarantee}.",
+            "It shows what a private map looks like and PROTECTS NOBODY: it may be made from data "
+            "that are public anyway, and from no others.",
+        )
+    factor = math.exp(header.epsilon)
+    odds = f"{factor:,.3g}" if factor < 1e6 else f"{factor:.1e}"
+    slack = f", but for events of total probability δ = {header.delta:g}" if header.delta else ""
+    return (
+        f"This map is {header.guarantee}.",
+        f"Whoever sees it, whatever else they know, can hardly tell whether {header.unit} was in "
+        f"the data: the probability of every possible map changes by a factor of at most "
+        f"e^ε = {odds} when one does {header.neighbouring}{slack}.",
+        "The guarantee holds whatever is done with this file: zooming, asking and copying cost "
+        "nothing more. Another release of the same records adds its ε to this one's.",
+    )
+
+
+def together(releases: Sequence[Release]) -> str:
+    """What several releases cost together; empty for one, or where none is private."""
+    private = [each.header for each in releases if each.header.private]
+    if len(private) < 2:
+        return ""
+    epsilon, delta = (sum(getattr(each, name) for each in private) for name in ("epsilon", "delta"))
+    price = f"ε = {epsilon:g}" + (f", δ = {delta:g}" if delta else "")
+    return f"Releases of the same records add up: both maps together cost {price}."
+
+
+def replies(releases: Sequence[Release], labels: Sequence[str], rect: Bounds) -> list[Reply]:
+    """Answers to one rectangle.
+
+    Args:
+        releases: of one domain.
+        labels: one each.
+        rect: west, south, east, north in degrees.
+
+    Raises:
+        DomainError: a rectangle that is inside out or outside the domain.
+    """
+    inside = from_degrees(rect, releases[0].domain.crs)
+    found = []
+    for release, label in zip(releases, labels, strict=True):
+        answer = release.count(inside)
+        half = INTERVAL_SDS * float(answer.noise_sd[0])
+        spread = INTERVAL_SDS * float(answer.uniformity_sd[0])
+        found.append(
+            Reply(
+                label=label,
+                count=with_noise(float(answer.count[0]), half),
+                low=rounded(float(answer.low[0]), half),
+                high=rounded(float(answer.high[0]), half),
+                uniformity=rounded(spread, spread),
+                nodes=f"{int(answer.nodes[0]):,}",
+            )
+        )
+    return found

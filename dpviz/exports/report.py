@@ -1,0 +1,60 @@
+"""One page about one release, or two, to print or to keep: it opens offline and has no script."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dpviz.exports.charts import error_svg
+from dpviz.exports.facts import facts, replies, together
+from dpviz.exports.html import default_title, environment, labels_of
+from dpviz.render.cells import scale_ends
+from dpviz.render.picture import comparison_png
+from dpviz.render.scene import Bounds
+from dpviz.render.view import check
+
+if TYPE_CHECKING:
+    from dpviz.build import Account
+    from dpviz.releases.points.release import Release
+
+
+def report_page(
+    releases: Sequence[Release],
+    *,
+    labels: Sequence[str] = (),
+    rects: Sequence[Bounds] = (),
+    title: str = "",
+    account: Account | None = None,
+) -> str:
+    """A printable HTML page: guarantee, picture, answers, errors to expect, method, price.
+
+    Args:
+        releases: one, or two of the same domain; 2-D.
+        labels: one each; by default method and ε.
+        rects: rectangles (west, south, east, north in degrees) whose answers it shows.
+        title: of the page.
+        account: what a ledger says of the data set, to be shown too.
+
+    Raises:
+        ReleaseError: not one or two releases, not 2-D, or not of one domain.
+        DomainError: a rectangle outside the domain.
+    """
+    names = list(labels) or labels_of(releases)
+    check(releases)
+    answers = [(rect, replies(releases, names, rect)) for rect in rects]
+    picture = comparison_png(releases, names, scale_ends(*releases), rects[0] if rects else None)
+    return (
+        environment()
+        .get_template("report.html")
+        .render(
+            title=title or default_title(releases),
+            facts=[facts(each, name) for each, name in zip(releases, names, strict=True)],
+            together=together(releases),
+            answers=answers,
+            picture=base64.b64encode(picture).decode("ascii"),
+            chart=base64.b64encode(error_svg(releases, names)).decode("ascii"),
+            domain=releases[0].domain,
+            account=account,
+        )
+    )

@@ -1,0 +1,100 @@
+"""What a spatial method is: a frozen dataclass of knobs, a theorem, and ``build``.
+
+A method edits nothing but its own file: the app's form, the flags of the command line, the table of
+methods, the contract tests and the audit follow from the registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dpviz.errors import ParameterError
+from dpviz.methods.registry import Knob, Recipe, Registry, knob
+
+if TYPE_CHECKING:
+    from dpviz.private.budget import Budget
+    from dpviz.private.index import PointIndex
+    from dpviz.private.mechanisms.noise import Noise
+    from dpviz.trees.decomposition import Decomposition
+    from dpviz.trees.lattice import Float, Int
+
+__all__ = ["METHODS", "Knob", "Method", "knob", "method", "names", "register"]
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The random split decisions of a method, for the exact calculation of their loss.
+
+    Attributes:
+        no_split: P(no split) for exact counts (n,) at a depth.
+        floor: the least probability of not splitting.
+        depth: levels that draw a bit; below, nodes are leaves.
+        most: a count above which no bit is in doubt at any depth.
+    """
+
+    no_split: Callable[[Int, int], Float]
+    floor: float
+    depth: int
+    most: int
+
+
+@dataclass(frozen=True)
+class SharedThreshold:
+    """Split decisions that compare noisy counts with one noisy threshold.
+
+    Attributes:
+        threshold: before its noise, in records.
+        scale: of the Laplace noise of the threshold and of every count.
+        depth: levels that draw a bit; below, nodes are leaves.
+        fanout: children of a node.
+    """
+
+    threshold: float
+    scale: float
+    depth: int
+    fanout: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method(Recipe):
+    """Base of every spatial method.
+
+    Class attributes:
+        dims: the dimensions it can do.
+        overlapping: whether boxes of siblings may overlap (R-trees), so that a count of a node is
+            not the count of its box.
+        measured: parameters that leave out models of what was not measured (a density inside
+            leaves), so that every node's count tends to the exact one as ε grows.
+        tiny: parameters that make a build on a handful of records fast, for audits and tests.
+    """
+
+    dims: ClassVar[tuple[int, ...]] = (2, 4)
+    overlapping: ClassVar[bool] = False
+    measured: ClassVar[dict[str, Any]] = {}
+    tiny: ClassVar[dict[str, Any]] = {}
+
+    def structure(self, epsilon: float, dims: int) -> Structure | SharedThreshold | None:
+        """The split decisions of a build at this price; None where none is random by itself."""
+        return None
+
+    def noise_model(self, nodes: Decomposition) -> dict[str, Any]:
+        """What the header says of the noise of what :meth:`build` gave: :mod:`dpviz.trees.haar`.
+
+        Empty where the variance of a sum of disjoint nodes is at most the sum of theirs.
+        """
+        return {}
+
+    def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
+        """Spend the budget on a decomposition. Whatever is not in the result is forgotten."""
+        raise ParameterError(f"method {self.name} has no build")
+
+
+REGISTRY: Registry[Method] = Registry("method")
+METHODS = REGISTRY.members
+"""Every registered method by its name."""
+
+register = REGISTRY.register
+names = REGISTRY.names
+method = REGISTRY.find

@@ -1,0 +1,59 @@
+"""kd-true: exact medians, noisy counts. NOT PRIVATE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from dpviz.methods.points.base import Method, knob, register
+from dpviz.methods.points.kdparts import KdCells, grow, with_noisy_counts
+from dpviz.private.mechanisms.medians import exact_cuts
+
+if TYPE_CHECKING:
+    from dpviz.private.budget import Budget
+    from dpviz.private.index import PointIndex
+    from dpviz.private.mechanisms.noise import Noise
+    from dpviz.trees.decomposition import Decomposition
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class KdTrue(Method):
+    """Exact medians with noisy counts: NOT PRIVATE, a reference for public data only.
+
+    G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial
+    Decompositions. ICDE 2012, §8 (kd-true): what the noise in the counts alone costs. All of ε goes
+    to counts, but the boxes give records away.
+
+    Do not use it on sensitive data: its boxes are cut at exact medians.
+
+    >>> from dpviz.methods.points import method
+    >>> method("kd-true").private
+    False
+    """
+
+    name: ClassVar[str] = "kd_true"
+    title: ClassVar[str] = "kd-true (exact medians)"
+    guarantee: ClassVar[str] = "none"
+    paper: ClassVar[str] = (
+        "G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial "
+        "Decompositions. ICDE 2012, §8"
+    )
+    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
+    presets: ClassVar[dict[str, dict[str, object]]] = {"kd-true": {}}
+    tiny: ClassVar[dict[str, object]] = {"height": 2}
+    advice: ClassVar[str] = "Sensitive data: NOT PRIVATE."
+
+    height: int = knob(8, "Levels below the root", 1, 10)
+    flatten: int = knob(2, "Rounds of cuts per level: fanout 2^rounds", 1, 4)
+    prune: float = knob(32, "Drop the descendants of nodes with an estimate below this", 0, 1e6)
+
+    def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
+        """See the class."""
+        tree = grow(
+            KdCells.of(index),
+            self.height,
+            self.flatten,
+            lambda cells, axis, chosen, _rounds: exact_cuts(cells.column(axis, chosen)),
+        )
+        return with_noisy_counts(tree, self.height, budget, noise, self.prune)

@@ -1,0 +1,318 @@
+"""Parts that methods share: growing trees over Morton cells, trees over grids, a noisy total."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpviz.errors import ParameterError
+from dpviz.private.budget import DISJOINT
+from dpviz.private.mechanisms.noise import geometric
+from dpviz.trees.consistency import least_squares, sum_up
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.density import refine
+from dpviz.trees.lattice import Codes, Float, Int, unmorton
+from dpviz.trees.shrinkage import settle
+
+if TYPE_CHECKING:
+    from dpviz.private.budget import Budget, Share
+    from dpviz.private.index import PointIndex
+    from dpviz.private.mechanisms.noise import Noise
+
+MAX_NODES = 8_000_000
+"""Public cap on the nodes of a tree; reaching it fails the build, it never truncates."""
+
+Split = Callable[[Int, int], NDArray[np.bool_]]
+
+
+class CellTree:
+    """A tree of Morton cells, grown level by level.
+
+    ``axis_bits`` is how many bits of the code each level adds: dims for fanout 2^dims, fewer for
+    a round robin over the axes (in the order of the code's bits).
+    """
+
+    def __init__(self, index: PointIndex, axis_bits: int) -> None:
+        self.index = index
+        self.axis_bits = axis_bits
+        self.code_bits = index.domain.dims * index.domain.bits
+        self.codes: list[Codes] = [np.zeros(1, dtype=np.uint64)]
+        self.parents: list[Int] = [np.full(1, -1, dtype=np.int64)]
+        # Each cell is a run of rows of the index; a child's run is found inside its parent's.
+        self._runs: list[tuple[Int, Int]] = [(np.zeros(1, np.int64), np.array([len(index.codes)]))]
+
+    @property
+    def max_depth(self) -> int:
+        """The deepest level that the lattice has: public."""
+        return self.code_bits // self.axis_bits
+
+    @property
+    def fanout(self) -> int:
+        """Children of each split node."""
+        return 1 << self.axis_bits
+
+    def grow(self, split: Split, max_depth: int) -> None:
+        """Split the nodes that ``split(exact counts, depth)`` chooses, until none is left."""
+        for depth in range(min(max_depth, self.max_depth)):
+            chosen = split(self.level_counts(depth), depth)
+            if not chosen.any():
+                return
+            self.split(chosen)
+
+    def split(self, chosen: NDArray[np.bool_]) -> None:
+        """Add a level: the children of the chosen nodes of the deepest level.
+
+        Raises:
+            ParameterError: more nodes than the public cap.
+        """
+        rows, codes, depth = np.flatnonzero(chosen), self.codes[-1], len(self.codes)
+        nodes = sum(map(len, self.codes))
+        if nodes + len(rows) * self.fanout > MAX_NODES:
+            raise ParameterError(
+                f"the tree passes the public cap of {MAX_NODES:,} nodes at depth {depth}: "
+                "choose a smaller height or epsilon"
+            )
+        siblings: Codes = np.arange(self.fanout, dtype=np.uint64)
+        children = (codes[rows, None] << np.uint64(self.axis_bits)) | siblings
+        first, last = (run[rows, None] for run in self._runs[-1])
+        cuts = self.index.first_rows(children[:, 1:], depth * self.axis_bits)
+        self._runs.append((np.hstack([first, cuts]).ravel(), np.hstack([cuts, last]).ravel()))
+        self.parents.append(np.repeat(rows + nodes - len(codes), self.fanout))
+        self.codes.append(children.ravel())
+
+    def level_counts(self, depth: int) -> Int:
+        """Exact counts of the nodes of one level: private."""
+        first, last = self._runs[depth]
+        return np.asarray(self.index.cumulative[last] - self.index.cumulative[first])
+
+    @property
+    def depth(self) -> Int:
+        """Depth of each node, int64 of shape (n,)."""
+        return np.repeat(np.arange(len(self.codes)), [len(level) for level in self.codes])
+
+    @property
+    def parent(self) -> Int:
+        """Breadth-first parents."""
+        return np.concatenate(self.parents)
+
+    def counts(self) -> Int:
+        """Exact counts of all nodes, breadth-first: private."""
+        return np.concatenate([self.level_counts(depth) for depth in range(len(self.codes))])
+
+    def boxes(self) -> tuple[Int, Int]:
+        """Lattice boxes of all nodes, breadth-first."""
+        domain = self.index.domain
+        corners, sides = [], []
+        for depth, codes in enumerate(self.codes):
+            bits = depth * self.axis_bits
+            full = codes << np.uint64(self.code_bits - bits)
+            corners.append(unmorton(full, domain.dims))
+            # The first (bits mod dims) axes have one more halving than the rest.
+            halvings = [
+                (bits + domain.dims - 1 - axis) // domain.dims for axis in range(domain.dims)
+            ]
+            side = np.array([1 << (domain.bits - halving) for halving in halvings], dtype=np.int64)
+            sides.append(np.broadcast_to(side, (len(codes), domain.dims)))
+        lo = np.concatenate(corners)
+        return lo, lo + np.concatenate(sides)
+
+    def decomposition(self, count: Float, variance: Float) -> Decomposition:
+        """The tree with these estimates."""
+        lo, hi = self.boxes()
+        return Decomposition(lo, hi, self.parent, count, variance)
+
+    def with_leaf_counts(
+        self,
+        noise: Noise,
+        budget: Budget,
+        purpose: str,
+        *,
+        shrink: bool = False,
+        slopes: bool = False,
+    ) -> Decomposition:
+        """All that is left of the budget on the leaves; an inner count is the sum of its leaves.
+
+        With ``shrink`` or ``slopes``, see :func:`finished`.
+        """
+        parent = self.parent
+        leaf = np.ones(len(parent), dtype=np.bool_)
+        leaf[parent[parent >= 0]] = False
+        share = budget.spend(budget.left, purpose, mechanism="geometric", why=DISJOINT)
+        noisy, variance = np.zeros(len(parent)), np.zeros(len(parent))
+        noisy[leaf], variance[leaf] = geometric(noise, share, self.counts()[leaf])
+        if shrink or slopes:
+            variance[~leaf] = np.inf
+            return finished(self, noisy, variance, shrink=shrink, slopes=slopes)
+        return self.decomposition(sum_up(parent, noisy), sum_up(parent, variance))
+
+
+def finished(
+    tree: CellTree, noisy: Float, variance: Float, *, shrink: bool, slopes: bool
+) -> Decomposition:
+    """A measured tree after free post-processing, which sees noisy numbers only.
+
+    Args:
+        tree: the structure.
+        noisy: measurements of its nodes.
+        variance: their variances; infinite where a node was not measured.
+        shrink: non-negative, shrunk estimates inside their parents' totals; else least squares.
+        slopes: a linear density inside the leaves, as sub-cells.
+    """
+    estimates = settle if shrink else least_squares
+    nodes = tree.decomposition(*estimates(tree.parent, noisy, variance))
+    return refine(nodes) if slopes else nodes
+
+
+def grid_tree(edges: list[Int], count: Float, variance: Float) -> Decomposition:
+    """A grid as a tree: blocks of cells are halved along every axis until they are single cells.
+
+    The inner nodes are sums of their cells, so that large rectangles use few nodes.
+
+    Args:
+        edges: per axis, ascending lattice lines from 0 to ``side``.
+        count: estimates of the cells, shape (len(edges[0]) − 1, …).
+        variance: their variances, of the same shape.
+    """
+    dims = len(edges)
+    low, high, parent, _ = halved_blocks(
+        np.zeros((1, dims), dtype=np.int64), np.array([[len(line) - 1 for line in edges]])
+    )
+    single = (high - low == 1).all(axis=1)
+    cell = tuple(low[single].T)
+    counts, variances = np.zeros(len(parent)), np.zeros(len(parent))
+    counts[single], variances[single] = count[cell], variance[cell]
+    box_lo = np.stack([edges[axis][low[:, axis]] for axis in range(dims)], axis=1)
+    box_hi = np.stack([edges[axis][high[:, axis]] for axis in range(dims)], axis=1)
+    return Decomposition(box_lo, box_hi, parent, sum_up(parent, counts), sum_up(parent, variances))
+
+
+def halved_blocks(low: Int, high: Int) -> tuple[Int, Int, Int, Int]:
+    """Blocks of grid cells, halved along every axis until they are single cells.
+
+    Args:
+        low: first cells of k root blocks, int64 of shape (k, d).
+        high: cells after their last.
+
+    Returns:
+        ``low`` and ``high`` of all blocks, breadth-first parents (−1 for the roots), and the row of
+        the root that each block stems from.
+    """
+    root = np.arange(len(low))
+    lows, highs, parents, roots = [low], [high], [np.full(len(low), -1, dtype=np.int64)], [root]
+    start = 0
+    while True:
+        open_rows = np.flatnonzero((high - low > 1).any(axis=1))
+        if not len(open_rows):
+            break
+        above = start + open_rows
+        start += len(low)
+        low, high, root = low[open_rows], high[open_rows], root[open_rows]
+        tags = np.stack([above, root], axis=1)
+        for axis in range(low.shape[1]):
+            low, high, tags = _halve(low, high, tags, axis)
+        above, root = tags.T
+        for column, part in zip(
+            (lows, highs, parents, roots), (low, high, above, root), strict=True
+        ):
+            column.append(part)
+    return (
+        np.concatenate(lows),
+        np.concatenate(highs),
+        np.concatenate(parents),
+        np.concatenate(roots),
+    )
+
+
+def breadth_first(parent: ArrayLike) -> Int:
+    """The order that lists nodes breadth-first, siblings together and in their given order.
+
+    Args:
+        parent: parent of each node in any order, −1 for roots.
+    """
+    parent = np.asarray(parent, dtype=np.int64)
+    by_parent = np.argsort(parent, kind="stable")
+    sizes = np.bincount(parent + 1, minlength=len(parent) + 1)
+    first = np.cumsum(sizes) - sizes
+    frontier = by_parent[: sizes[0]]
+    order = []
+    while len(frontier):
+        order.append(frontier)
+        many = sizes[frontier + 1]
+        within = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
+        frontier = by_parent[np.repeat(first[frontier + 1], many) + within]
+    return np.concatenate(order)
+
+
+def renumbered(parent: ArrayLike, order: Int) -> Int:
+    """The parent column after the nodes were put into ``order``."""
+    place = np.empty(len(order) + 1, dtype=np.int64)
+    place[order], place[-1] = np.arange(len(order)), -1
+    return place[np.asarray(parent, dtype=np.int64)[order]]
+
+
+def _halve(low: Int, high: Int, tags: Int, axis: int) -> tuple[Int, Int, Int]:
+    """Each block in two along an axis, where it is longer than one cell; siblings stay together."""
+    middle = (low[:, axis] + high[:, axis]) // 2
+    copies = np.where(high[:, axis] - low[:, axis] > 1, 2, 1)
+    rows = np.repeat(np.arange(len(low)), copies)
+    second = np.zeros(len(rows), dtype=np.bool_)
+    second[1:] = rows[1:] == rows[:-1]
+    first = (copies[rows] == 2) & ~second
+    low, high, middle = low[rows].copy(), high[rows].copy(), middle[rows]
+    high[first, axis] = middle[first]
+    low[second, axis] = middle[second]
+    return low, high, tags[rows]
+
+
+def uniform_side(n: float, epsilon: float, dims: int, c: float = 10.0) -> int:
+    """UG's cells per side for n records: ⌈(nε/c)^{2/(d+2)}⌉, at least 1."""
+    return max(1, math.ceil(math.pow(n * epsilon / c, 2 / (dims + 2))))
+
+
+def most_cells(dims: int) -> int:
+    """Cells per side at which a grid reaches the public cap on its cells."""
+    return math.floor(math.pow(MAX_NODES // 2, 1 / dims) + 1e-9)
+
+
+def checked_cells(owner: str, cells: int, dims: int) -> int:
+    """The number of cells per side, or a refusal where the grid passes the public cap."""
+    if cells > most_cells(dims):
+        raise ParameterError(
+            f"{owner}: {cells} cells per side are {cells**dims:,} cells in {dims} dimensions: "
+            f"choose cells up to {most_cells(dims)}"
+        )
+    return cells
+
+
+def measured_levels(noise: Noise, shares: list[Share], exact: list[Int]) -> tuple[Float, Float]:
+    """Noisy counts and variances of a tree's nodes, level by level with the level's share."""
+    pairs = [geometric(noise, share, counts) for share, counts in zip(shares, exact, strict=False)]
+    return (
+        np.concatenate([noisy for noisy, _ in pairs]).astype(np.float64),
+        np.concatenate([variance for _, variance in pairs]),
+    )
+
+
+def geometric_weights(height: int) -> list[float]:
+    """Relative shares of the levels, root first: height i (leaves 0) gets 2^{(h−i)/3}."""
+    return [2.0 ** (depth / 3.0) for depth in range(height + 1)]
+
+
+def noisy_total(
+    index: PointIndex, budget: Budget, noise: Noise, n_public: int | None, fraction: float = 0.01
+) -> float:
+    """The number of records for formulas that need one: the public n, or 1 % of epsilon buys one.
+
+    Returns at least 1. With a noisy n everything after it works on the rest of the budget.
+    """
+    if n_public is not None:
+        return max(1.0, float(n_public))
+    share = budget.spend(
+        fraction * budget.epsilon, "record count", mechanism="geometric", why=DISJOINT
+    )
+    noisy, _ = geometric(noise, share, [index.total])
+    return max(1.0, float(noisy[0]))

@@ -1,0 +1,204 @@
+"""PrivTree+: one-sided structure cost, asymmetric leaf noise, free post-processing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpviz.domain import LATTICE_BITS
+from dpviz.methods.points.base import Method, Structure, knob, register
+from dpviz.methods.points.parts import CellTree, finished
+from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, asymmetric_geometric, bernoulli
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpviz.private.budget import Budget
+    from dpviz.private.index import PointIndex
+    from dpviz.private.mechanisms.noise import Noise
+    from dpviz.trees.decomposition import Decomposition
+    from dpviz.trees.lattice import Float, Int
+
+SLACK = 1.1
+FREE_LEVELS = 3
+"""Levels that split unconditionally: they draw no bit and cost nothing."""
+
+MARGIN = 1e-4
+"""The curve is used at ε₊(1 − MARGIN), against rounding in its evaluation."""
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class PrivTreePlus(Method):
+    """A tree with one-sided structure cost, and noise that spends what the structure left over.
+
+    Ours; the depth-penalised count is PrivTree's (J. Zhang, X. Xiao, X. Xie, SIGMOD 2016).
+
+    Privacy: a node at depth d ≥ 3 of exact count c splits with probability
+    p(ε₊(c − (d−3)δ)) on the curve of :class:`Curve`. *Lemma.* (A) the derivatives of R = ln p at
+    arguments at least D apart add up to at most 1; (B) 0 ≤ R' ≤ τ(1−p)/p. *Theorem.* Adding a
+    record moves the counts of one path by one; its arguments are at least D = ε₊δ apart, so by (A)
+    its splits gain at most ε₊ in log probability and its leaf's no-split gains nothing; removing it
+    costs at most ε₋ = τε₊ by (B), at the leaf alone. The leaf's count has noise of rate ε−ε₊
+    upwards and ε−ε₋ downwards, so every outcome's log probability moves by at most ε either way.
+    All later steps are post-processing.
+
+    Do not use it where unbiased counts are needed: shrinkage trades bias for variance.
+
+    >>> from dpviz.methods.points import method
+    >>> method("privtree_plus").tree_share
+    0.4
+    """
+
+    name: ClassVar[str] = "privtree_plus"
+    title: ClassVar[str] = "PrivTree+ (ours)"
+    paper: ClassVar[str] = (
+        "ours; after J. Zhang, X. Xiao, X. Xie: PrivTree: A Differentially Private Algorithm for "
+        "Hierarchical Decompositions. SIGMOD 2016"
+    )
+    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
+    measured: ClassVar[dict[str, Any]] = {"slopes": False}
+    tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
+    advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
+
+    tree_share: float = knob(0.4, "f: share of ε that adding a record may cost the tree", 0.05, 0.8)
+    tau: float = knob(0.5, "τ: cost of removing a record, as a share of that of adding", 0.05, 1.0)
+    shrink: bool = knob(True, "Non-negative, shrunk counts inside their parents' totals")
+    slopes: bool = knob(True, "Linear density inside the leaves (2-D)")
+    max_depth: int = knob(52, "Public cap on the depth", 1, 60)
+
+    def structure(self, epsilon: float, dims: int) -> Structure:
+        """See :class:`~dpviz.methods.points.base.Structure`."""
+        curve, scale = self._curve(dims), self.tree_share * epsilon * (1.0 - MARGIN)
+
+        def no_split(counts: Int, depth: int) -> Float:
+            return curve.no_split(scale * np.asarray(counts) - depth * curve.distance)
+
+        depth = min(self.max_depth, LATTICE_BITS[dims]) - FREE_LEVELS
+        most = math.ceil((depth * curve.distance + curve.m + 25.0 / self.tau) / scale)
+        return Structure(no_split, NO_SPLIT_FLOOR, depth, most)
+
+    def _curve(self, dims: int) -> Curve:
+        return Curve(1.0 / (2 << dims), self.tau)
+
+    def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
+        """See the class."""
+        dims = index.domain.dims
+        epsilon = budget.epsilon
+        tree_share = budget.spend(
+            self.tree_share * epsilon,
+            "tree",
+            mechanism="split decisions",
+            theorem="PrivTree+ (docstring)",
+        )
+        gain, loss = tree_share.epsilon, self.tau * tree_share.epsilon
+        leaf_share = budget.spend(
+            budget.left, "leaf counts", mechanism="asymmetric geometric", theorem="PrivTree+"
+        )
+        curve = self._curve(dims)
+        scale = gain * (1.0 - MARGIN)
+
+        def split(counts: Int, depth: int) -> NDArray[np.bool_]:
+            if depth < FREE_LEVELS:
+                return np.ones(len(counts), dtype=np.bool_)
+            argument = scale * counts - (depth - FREE_LEVELS) * curve.distance
+            return bernoulli(noise, tree_share, curve.no_split(argument))
+
+        tree = CellTree(index, dims)
+        tree.grow(split, self.max_depth)
+        parent = tree.parent
+        leaf = np.ones(len(parent), dtype=np.bool_)
+        leaf[parent[parent >= 0]] = False
+        noisy, variance = np.zeros(len(parent)), np.full(len(parent), np.inf)
+        noisy[leaf], variance[leaf] = asymmetric_geometric(
+            noise,
+            leaf_share,
+            tree.counts()[leaf],
+            up=min(leaf_share.epsilon, epsilon - gain),
+            down=epsilon - loss,
+        )
+        return finished(tree, noisy, variance, shrink=self.shrink, slopes=self.slopes)
+
+
+class Curve:
+    """The split curve p(u): a log-linear ramp, then a tail on which 1 − p decays at rate τ.
+
+    With D = slack·ln(1/p_min) and Q(v) = ln(1 − a·e^(−τv)): R = ln p is ln p_min below 0; then
+    ln p_min + u − Σ_{j≥1} [Q(u−m+jD) − Q(jD−m)] up to m; then Q(u−m). a solves Σ_{j≥0} Q'(jD) = 1,
+    m in (0, D] makes R continuous.
+
+    >>> curve = Curve(1 / 8, 0.5)
+    >>> [round(value, 12) for value in (curve.distance, curve.a, curve.m)]
+    [2.287385695848, 0.62328983339, 1.577230164996]
+    """
+
+    def __init__(self, least: float, tau: float, slack: float = SLACK) -> None:
+        self.least = least
+        self.tau = tau
+        self.distance = slack * math.log(1.0 / least)
+        self.a, self.m = _solved(self.distance, tau, least)
+
+    def log_split(self, u: ArrayLike) -> Float:
+        """R(u) = ln p(u)."""
+        u = np.asarray(u, dtype=np.float64)
+        ramp = np.clip(u, 0.0, self.m)
+        low = math.log(self.least) + ramp - _echo(ramp, self.a, self.m, self.distance, self.tau)
+        tail = _log_tail(np.maximum(u - self.m, 0.0), self.a, self.tau)
+        return np.where(u >= self.m, tail, low)
+
+    def no_split(self, u: ArrayLike) -> Float:
+        """1 − p(u), without cancellation in the tail."""
+        u = np.asarray(u, dtype=np.float64)
+        tail = self.a * np.exp(-self.tau * np.maximum(u - self.m, 0.0))
+        ramp = -np.expm1(self.log_split(np.minimum(u, self.m)))
+        return np.where(u >= self.m, tail, ramp)
+
+
+def _log_tail(v: Float, a: float, tau: float) -> Float:
+    return np.log1p(-a * np.exp(-tau * v))
+
+
+def _echo(u: Float, a: float, m: float, distance: float, tau: float) -> Float:
+    """Σ_{j≥1} [Q(u − m + jD) − Q(jD − m)], terms below 1e-18 left out."""
+    total = np.zeros(np.shape(u))
+    terms = math.ceil(42.0 / (tau * distance)) + 2
+    for j in range(1, terms + 1):
+        start = np.asarray(j * distance - m)
+        total = total + _log_tail(u + start, a, tau) - _log_tail(start, a, tau)
+    return total
+
+
+@lru_cache(maxsize=64)
+def _solved(distance: float, tau: float, least: float) -> tuple[float, float]:
+    """The constants a and m of the curve, by bisection."""
+    terms = math.ceil(42.0 / (tau * distance)) + 2
+
+    def slopes(a: float) -> float:  # Σ_{j≥0} Q'(jD), increasing in a
+        decays = (a * math.exp(-tau * j * distance) for j in range(terms))
+        return math.fsum(tau * each / (1.0 - each) for each in decays)
+
+    a = _bisected(lambda value: slopes(value) - 1.0, 0.0, 1.0)
+
+    def gap(m: float) -> float:  # R(m) from the left minus ln(1 − a), increasing in m
+        ramp = float(_echo(np.asarray(m), a, m, distance, tau))
+        return math.log(least) + m - ramp - math.log1p(-a)
+
+    return a, _bisected(gap, 0.0, distance)
+
+
+def _bisected(function: Callable[[float], float], low: float, high: float) -> float:
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        if middle in (low, high):
+            break
+        if function(middle) <= 0:
+            low = middle
+        else:
+            high = middle
+    return low

@@ -1,0 +1,60 @@
+"""A quadtree with exact counts. NOT PRIVATE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from dpviz.methods.points.base import Method, knob, register
+from dpviz.methods.points.parts import CellTree
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpviz.private.budget import Budget
+    from dpviz.private.index import PointIndex
+    from dpviz.private.mechanisms.noise import Noise
+    from dpviz.trees.decomposition import Decomposition
+    from dpviz.trees.lattice import Int
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class QuadExact(Method):
+    """A quadtree that splits by exact counts and publishes them: NOT PRIVATE, for public data only.
+
+    H. Samet: Foundations of Multidimensional and Metric Data Structures. Morgan Kaufmann 2006. What
+    a private tree is compared with: its error comes from the uniformity assumption alone. Epsilon
+    is not spent.
+
+    Do not use it on sensitive data: it publishes the data.
+
+    >>> from dpviz.methods.points import method
+    >>> method("quad_exact", threshold=10).threshold
+    10.0
+    """
+
+    name: ClassVar[str] = "quad_exact"
+    title: ClassVar[str] = "Quadtree with exact counts"
+    guarantee: ClassVar[str] = "none"
+    paper: ClassVar[str] = (
+        "H. Samet: Foundations of Multidimensional and Metric Data Structures. Morgan Kaufmann 2006"
+    )
+    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
+    advice: ClassVar[str] = "Sensitive data: NOT PRIVATE."
+
+    max_depth: int = knob(10, "Levels below the root, at most", 1, 26)
+    threshold: float = knob(32, "Split where the exact count is above", 0, 1e9)
+
+    def build(self, index: PointIndex, _budget: Budget, _noise: Noise) -> Decomposition:
+        """See the class."""
+        tree = CellTree(index, index.domain.dims)
+
+        def split(counts: Int, _depth: int) -> NDArray[np.bool_]:
+            return np.asarray(counts > self.threshold)
+
+        tree.grow(split, self.max_depth)
+        count = tree.counts().astype(np.float64)
+        return tree.decomposition(count, np.zeros(len(count)))

@@ -1,0 +1,149 @@
+"""Self-budgeting tree: every node carries its path's unspent budget, and measurements decide."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from dpviz.methods.points.base import Method, knob, register
+from dpviz.methods.points.parts import CellTree, finished
+from dpviz.private.mechanisms.noise import geometric_at, geometric_variance
+from dpviz.trees.consistency import combine
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpviz.private.budget import Budget, Share
+    from dpviz.private.index import PointIndex
+    from dpviz.private.mechanisms.noise import Noise
+    from dpviz.trees.decomposition import Decomposition
+    from dpviz.trees.lattice import Float
+
+ROUNDING = 1e-12
+"""The path's shares are products of floats: they are taken of ε(1 − ROUNDING)."""
+
+FIRST_SHARE = 0.04
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class SelfBudgetingTree(Method):
+    """A tree of measured counts in which each node decides, from its noisy count, how to go on.
+
+    Ours. A measured node with noisy count N and unspent share B of its path's ε: if N·B·ε ≤ c, it
+    stops and spends all of B on a second measurement of itself; else, if N·B·ε ≤ βc, it splits
+    β-ways (β = 2^d) and its children, measured with all of B, are leaves; else it splits β²-ways,
+    its children are measured with the share (g−1)/(g^R−1) of B, R = max(1, log_{β²}(N·B·ε/c)), and
+    carry the rest on.
+
+    Privacy: given the transcript, splits, shares and B are the same for
+    both neighbours; the differing record lies in the nodes of one path, on which spent + B = 1 at
+    every step: measuring moves a share from B to spent, stopping moves all of B. So the rates of
+    the path's geometric mechanisms add up to ε for every transcript (adaptive sequential
+    composition; R ≥ 1 and g > 1 keep each share at most 1). All later steps are post-processing.
+
+    Do not use it where unbiased counts are needed: shrinkage trades bias for variance.
+
+    >>> from dpviz.methods.points import method
+    >>> method("self_budgeting_tree").c
+    3.5
+    """
+
+    name: ClassVar[str] = "self_budgeting_tree"
+    title: ClassVar[str] = "Self-budgeting tree (ours)"
+    paper: ClassVar[str] = "ours"
+    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
+    measured: ClassVar[dict[str, Any]] = {"slopes": False}
+    tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
+    advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
+
+    c: float = knob(3.5, "c: stop where noisy count × unspent ε is at most this", 0.5, 50)
+    g: float = knob(2.2, "g: growth of the shares along a path", 1.1, 8)
+    shrink: bool = knob(True, "Non-negative, shrunk counts inside their parents' totals")
+    slopes: bool = knob(True, "Linear density inside the leaves (2-D)")
+    max_depth: int = knob(52, "Public cap on the depth", 1, 60)
+
+    def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
+        """See the class."""
+        share = budget.spend(
+            budget.left,
+            "measured path",
+            mechanism="geometric",
+            theorem="self-budgeting (docstring): the rates of a path add up to ε",
+        )
+        epsilon = share.epsilon * (1.0 - ROUNDING)
+        dims = index.domain.dims
+        tree = CellTree(index, dims)
+        cap = min(self.max_depth, tree.max_depth)
+        # Per level: noisy count, its variance (infinite: not measured), unspent share B; and for
+        # nodes that wait for a second split of a β²-way one, the share of B for their children.
+        noisy, variance = [np.zeros(1)], [np.full(1, np.inf)]
+        unspent, waiting = np.ones(1), np.full(1, FIRST_SHARE)
+        for depth in range(cap):
+            measured = np.isfinite(variance[-1])
+            weight = noisy[-1] * unspent * epsilon
+            stops = measured & ((weight <= self.c) | (unspent <= 0))
+            self._second(noise, share, tree, depth, stops, unspent * epsilon, noisy, variance)
+            if stops.all():
+                break
+            small = measured & ~stops & ((weight <= self.c * tree.fanout) | (depth + 2 > cap))
+            large = measured & ~stops & ~small
+            opened = ~stops
+            # The share of B for the next measurement; 0: after one more level.
+            spend = np.where(small, 1.0, 0.0)
+            reach = np.log(np.maximum(weight, self.c) / self.c) / (2 * math.log(tree.fanout))
+            later = (self.g - 1.0) / (self.g ** np.maximum(reach, 1.0) - 1.0)
+            spend = np.where(measured, spend, waiting)
+            tree.split(opened)
+            rows = np.repeat(np.flatnonzero(opened), tree.fanout)
+            waiting = np.where(large, later, 0.0)[rows]
+            spend, unspent = spend[rows], unspent[rows]
+            level_noisy, level_variance = np.zeros(len(rows)), np.full(len(rows), np.inf)
+            now = spend > 0
+            rate = np.minimum(spend, 1.0) * unspent * epsilon
+            level_noisy[now] = measured_counts(noise, share, tree, depth + 1, now, rate)
+            level_variance[now] = geometric_variance(1.0 / rate[now])
+            unspent = np.where(now, unspent * (1.0 - np.minimum(spend, 1.0)), unspent)
+            noisy.append(level_noisy)
+            variance.append(level_variance)
+        else:
+            left = np.isfinite(variance[-1])
+            self._second(noise, share, tree, cap, left, unspent * epsilon, noisy, variance)
+        return finished(
+            tree,
+            np.concatenate(noisy),
+            np.concatenate(variance),
+            shrink=self.shrink,
+            slopes=self.slopes,
+        )
+
+    @staticmethod
+    def _second(
+        noise: Noise,
+        share: Share,
+        tree: CellTree,
+        depth: int,
+        stops: NDArray[np.bool_],
+        rate: Float,
+        noisy: list[Float],
+        variance: list[Float],
+    ) -> None:
+        """Spend what is left of stopping nodes' paths on measuring them again, if anything is."""
+        again = stops & (rate > 0)
+        if not again.any():
+            return
+        second = measured_counts(noise, share, tree, depth, again, rate)
+        noisy[-1][again], variance[-1][again] = combine(
+            noisy[-1][again], variance[-1][again], second, geometric_variance(1.0 / rate[again])
+        )
+
+
+def measured_counts(
+    noise: Noise, share: Share, tree: CellTree, depth: int, chosen: NDArray[np.bool_], rate: Float
+) -> Float:
+    """Noisy counts of the chosen nodes of a level, each at its own rate (n,): the only draws."""
+    counts = tree.level_counts(depth)[chosen]
+    return geometric_at(noise, share, counts, rate[chosen]).astype(np.float64)

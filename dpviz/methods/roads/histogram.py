@@ -1,0 +1,205 @@
+"""The three-step framework of the paper: truncate the trips, cut the graph, measure trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpviz.methods.roads.base import Measured, NetworkMethod, Task, knob, register
+from dpviz.methods.roads.truncation import (
+    kept_share,
+    length_share,
+    paper_length,
+    private_quantile,
+    workload_length,
+)
+from dpviz.private.mechanisms.noise import geometric
+from dpviz.private.roads import length_histogram, truncated, visits
+from dpviz.releases.roads.release import consistent
+from dpviz.roads import trees
+from dpviz.roads.decompose import min_cut, random_pairs, separate
+from dpviz.roads.forest import Forest, flat
+from dpviz.roads.graph import RoadGraph
+from dpviz.roads.paths import Paths
+
+QUANTILE_SHARE = 0.05
+"""Part of ε for a private quantile of the lengths, as in the paper."""
+
+PAPER = (
+    "Differentially Private Event Histogram Publication on Sequences over Graphs. "
+    "Journal of Computer Science and Technology 2017"
+)
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class EventHistogram(NetworkMethod):
+    """Noisy visits of every edge, after truncation, on trees over path sub-domains.
+
+    Privacy: a trip cut to L edges moves at most L edge counts by one. A node of a tree is noised
+    with scale s·L/ε₂ (discrete Laplace), and Σ 1/s along every root path is at most 1, which
+    :class:`dpviz.roads.forest.Forest` asserts; so each visited edge costs at most ε₂/L and the
+    trip ε₂. The length histogram has sensitivity 1, the quantile is an exponential mechanism, and
+    decomposition and trees see only the public workload. Replacing a trip doubles every
+    sensitivity.
+
+    Do not use trees for short queries: a tree of height H pays H times the noise on every edge.
+    """
+
+    name: ClassVar[str] = "event-histogram"
+    title: ClassVar[str] = "Event histogram on trees over paths"
+    paper: ClassVar[str] = PAPER
+    advice: ClassVar[str] = "ε near 0.01: the noise exceeds the answers, whatever the setting."
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "dwork": {"truncation": "off", "decomposition": "edges", "index": "flat"},
+        "basic": {"truncation": "workload", "decomposition": "edges", "index": "flat"},
+        "basic-paper": {"truncation": "paper", "decomposition": "edges", "index": "flat"},
+        "random": {"truncation": "workload", "decomposition": "random", "index": "opt"},
+        "boost": {"truncation": "workload", "decomposition": "min", "index": "boost"},
+        "freqitem": {
+            "truncation": "quantile",
+            "pick": "random",
+            "decomposition": "edges",
+            "index": "flat",
+        },
+        "ngram_truncation": {
+            "truncation": "fixed",
+            "limit": 20,
+            "decomposition": "edges",
+            "index": "flat",
+        },
+        "hm": {"truncation": "off", "decomposition": "min", "index": "hm"},
+    }
+
+    truncation: str = knob(
+        "workload",
+        "How L is chosen: noisy lengths and the workload, the paper's bound, a private quantile, "
+        "a fixed limit, or off (L = Δ)",
+        choices=("workload", "paper", "quantile", "fixed", "off"),
+    )
+    max_length: int = knob(100, "Δ: public bound on the edges of a trip; longer are cut", 1, 10_000)
+    max_length_quantile: float | None = knob(
+        None, "Choose Δ as this private quantile instead, for 5 % of ε", 0.5, 0.999, optional=True
+    )
+    limit: int = knob(20, "L where truncation=fixed: edges kept of one trip", 1, 10_000)
+    quantile: float = knob(0.85, "Quantile of the lengths where truncation=quantile", 0.01, 0.999)
+    pick: str = knob(
+        "window", "What is kept of a long trip: a window, or edges", choices=("window", "random")
+    )
+    decomposition: str = knob(
+        "min",
+        "Sub-domains: min-cut for the workload, random pairs, or every edge on its own",
+        choices=("min", "random", "edges"),
+    )
+    index: str = knob(
+        "best",
+        "Trees: per path the best for the workload, the paper's search, uniform, weighted levels, "
+        "or flat",
+        choices=("best", "opt", "boost", "hm", "flat"),
+    )
+    height: str = knob(
+        "own",
+        "Noise for the height of each tree, or for the highest as in the paper",
+        choices=("own", "common"),
+    )
+
+    def build(self, task: Task) -> Measured:
+        """See the class."""
+        graph, budget, noise, factor = task.graph, task.budget, task.noise, task.sensitivity
+        forest = self.forest(task)
+        extra: dict[str, Any] = {}
+        cap = self.max_length
+        if self.max_length_quantile is not None:
+            cap = self._quantile(task, self.max_length_quantile, "bound on the lengths", cap)
+            extra["max_length"] = cap
+        trips = truncated(task.trips, cap, noise, self.pick)
+        limit = cap
+        if self.truncation == "fixed":
+            limit = min(self.limit, cap)
+        elif self.truncation == "quantile":
+            limit = self._quantile(task, self.quantile, "quantile of the lengths", cap)
+        elif self.truncation in {"workload", "paper"} and cap > 1:
+            mean_edges = len(task.workload.edge) / len(task.workload)
+            answer = _answer_variance(forest, task.workload)
+            inflation = answer / mean_edges if self.truncation == "workload" else 1.0
+            share = budget.spend(
+                budget.left * length_share(cap, len(graph), inflation),
+                "trip lengths",
+                mechanism="geometric",
+                why=f"a trip is in one bin: sensitivity {factor} in L1",
+            )
+            noisy, _ = geometric(noise, share, length_histogram(trips, cap), factor)
+            if self.truncation == "paper":
+                limit = paper_length(noisy, len(graph), budget.left, factor)
+            else:
+                limit = workload_length(
+                    noisy,
+                    len(graph),
+                    share.epsilon,
+                    budget.left,
+                    query_edges=mean_edges,
+                    query_variance=answer,
+                    sensitivity=factor,
+                )
+            extra |= {"lengths": noisy.tolist(), "kept": round(kept_share(noisy, limit), 4)}
+        counts = forest.totals(visits(truncated(trips, limit, noise, self.pick), len(graph)))
+        share = budget.spend(
+            budget.left,
+            "visits of edges and tree nodes",
+            mechanism="geometric",
+            theorem=f"L = {limit} edges per trip, Σ 1/s ≤ 1 on every root path",
+        )
+        estimate, variance = np.empty(len(forest)), np.empty(len(forest))
+        for stretch in np.unique(forest.stretch):
+            part = forest.stretch == stretch
+            scale = factor * limit * float(stretch)
+            estimate[part], variance[part] = geometric(noise, share, counts[part], scale)
+        extra["limit"] = limit
+        return Measured(forest.domains, consistent(forest, estimate, variance), variance, extra)
+
+    def forest(self, task: Task) -> Forest:
+        """The trees: a function of the public graph and workload alone."""
+        if task.progress is not None:
+            task.progress(0.0, "cutting the graph and choosing trees")
+        return _planned(task.graph, task.workload, self.decomposition, self.index, self.height)
+
+    def _quantile(self, task: Task, q: float, purpose: str, cap: int) -> int:
+        share = task.budget.spend(
+            QUANTILE_SHARE * task.budget.epsilon,
+            purpose,
+            mechanism="exponential",
+            why=f"sensitivity {task.sensitivity} of a rank",
+        )
+        lengths = task.trips.length
+        return private_quantile(task.noise, share, lengths, cap, q, task.sensitivity)
+
+
+@lru_cache(maxsize=16)
+def _planned(
+    graph: RoadGraph, workload: Paths, decomposition: str, index: str, height: str
+) -> Forest:
+    """Public, and the same at every ε: kept for the next release on the same graph."""
+    if decomposition == "edges":
+        domains = separate(graph)
+    elif decomposition == "random":
+        domains = random_pairs(graph)
+    else:
+        domains = min_cut(graph, workload)
+    common = height == "common"
+    if index == "flat":
+        return flat(domains)
+    if index == "boost":
+        return trees.boost(domains, common)
+    if index == "opt":
+        return trees.optimised(domains, workload, common)
+    if index == "hm":
+        return trees.weighted_binary(domains, workload)
+    return trees.best(domains, workload)
+
+
+@lru_cache(maxsize=16)
+def _answer_variance(forest: Forest, workload: Paths) -> float:
+    return trees.workload_variance(forest, workload)

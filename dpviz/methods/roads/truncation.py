@@ -1,0 +1,131 @@
+"""How long a trip may be: the split of ε, the choice of L, a private quantile.
+
+A trip cut to L edges moves at most L counts by one (the paper's L − 1 holds only where L counts
+vertices), so the noise grows with L and the loss shrinks. Lengths are in edges.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpviz.private.mechanisms.noise import exponential
+from dpviz.roads.graph import Float, Int
+
+if TYPE_CHECKING:
+    from dpviz.private.budget import Share
+    from dpviz.private.mechanisms.noise import Noise
+
+SKEW = 3.0
+"""κ of the workload rule: how much more than the mean edge a queried edge loses, squared; a public
+guess."""
+
+
+def length_share(cap: int, edges: int, inflation: float = 1.0) -> float:
+    """The part of ε for the length histogram, theorem 3 of the paper with sensitivity L.
+
+    ε₁ : ε₂ = (Σ_L A₁)^⅓ : (Σ_L A₂)^⅓ with A₁ = (Δ−L)(Δ−L+1)(2Δ−2L+1)/3 and A₂ = 2L²|E|. Replacing
+    a trip doubles both noises, which leaves the split as it is.
+
+    Args:
+        cap: Δ, the public bound on lengths.
+        edges: |E|.
+        inflation: variance of an answer over that of a flat histogram, where trees are published.
+
+    >>> round(length_share(100, 7032), 4)
+    0.1318
+    """
+    length = np.arange(1, cap + 1, dtype=np.float64)
+    lengths = np.cbrt(_tail_variance(cap, length).sum())
+    counts = np.cbrt((2.0 * length**2 * edges * inflation).sum())
+    # A cap of 1 needs no histogram; the split must still be a positive number.
+    return float(np.clip(lengths / (lengths + counts), 0.01, 0.5))
+
+
+def _tail_variance(cap: int, length: Float) -> Float:
+    """A₁: variance of Σ_j j·Ĉ_{L+j} for Laplace noise of scale 1."""
+    rest = cap - length
+    return np.asarray(rest * (rest + 1) * (2 * rest + 1) / 3, dtype=np.float64)
+
+
+def lost_visits(histogram: ArrayLike) -> Float:
+    """F(L) = Σ_j j·C_{L+j} for L = 1 … Δ: edge visits lost by a cut to L edges."""
+    counts = np.asarray(histogram, dtype=np.float64)
+    # longer[L] trips lose an edge when the limit goes from L + 1 to L, and so on downwards.
+    longer = np.append(np.cumsum(counts[::-1])[::-1][1:], 0.0)
+    return np.asarray(np.cumsum(longer[::-1])[::-1], dtype=np.float64)
+
+
+def paper_length(
+    histogram: ArrayLike, edges: int, epsilon_counts: float, sensitivity: float = 1.0
+) -> int:
+    """L by the paper's bound (1): least 2L²|E|/ε₂² + F̂(L)², with sensitivity L."""
+    length = np.arange(1, len(np.asarray(histogram)) + 1, dtype=np.float64)
+    noise = 2.0 * (sensitivity * length / epsilon_counts) ** 2 * edges
+    return int(np.argmin(noise + lost_visits(histogram) ** 2)) + 1
+
+
+def workload_length(
+    histogram: ArrayLike,
+    edges: int,
+    epsilon_lengths: float,
+    epsilon_counts: float,
+    *,
+    query_edges: float,
+    query_variance: float,
+    sensitivity: float = 1.0,
+) -> int:
+    """L for the workload: least noise variance plus squared loss of its mean query.
+
+    The paper's bound puts all lost visits on one edge and squares a noisy number. Here the loss of
+    a query is its share of them, F̂ is not negative, and the square is freed of the noise's own
+    variance A₁(L)/ε₁². Everything is post-processing of the noisy histogram.
+
+    Args:
+        histogram: noisy lengths 1 … Δ.
+        edges: |E|.
+        epsilon_lengths: ε₁.
+        epsilon_counts: ε₂.
+        query_edges: mean number of edges of a query.
+        query_variance: mean variance of an answer, in units of that of one edge of a flat
+            histogram with L = 1.
+        sensitivity: 1 for add or remove, 2 for replace.
+    """
+    cap = len(np.asarray(histogram))
+    length = np.arange(1, cap + 1, dtype=np.float64)
+    noise = 2.0 * (sensitivity * length / epsilon_counts) ** 2 * query_variance
+    lost = np.maximum(lost_visits(histogram), 0.0)
+    own = _tail_variance(cap, length) * (sensitivity / epsilon_lengths) ** 2
+    square = np.maximum(lost**2 - own, 0.0)
+    return int(np.argmin(noise + SKEW * (query_edges / edges) ** 2 * square)) + 1
+
+
+def private_quantile(
+    noise: Noise, share: Share, lengths: Int, cap: int, q: float, sensitivity: float = 1.0
+) -> int:
+    """A length in 1 … cap that about q of the trips do not exceed, by the exponential mechanism.
+
+    Score −|#{lengths ≤ x} − q·n| / max(q, 1 − q): adding or removing one trip moves the difference
+    by q or 1 − q, so the score by at most 1 (replacing one: by at most 2).
+
+    Args:
+        noise: the source of randomness.
+        share: pays for the choice.
+        lengths: exact lengths: private.
+        cap: largest candidate, public.
+        q: the quantile, between 0 and 1.
+        sensitivity: 1 for add or remove, 2 for replace.
+    """
+    within = np.cumsum(np.bincount(np.minimum(lengths, cap), minlength=cap + 1))[1:]
+    score = -np.abs(within - q * len(lengths)) / max(q, 1.0 - q)
+    return exponential(noise, share, score, sensitivity) + 1
+
+
+def kept_share(histogram: ArrayLike, limit: int) -> float:
+    """Estimated share of edge visits that a cut to ``limit`` keeps, from noisy lengths."""
+    counts = np.maximum(np.asarray(histogram, dtype=np.float64), 0.0)
+    length = np.arange(1, len(counts) + 1)
+    whole = float(counts @ length)
+    return float(counts @ np.minimum(length, limit)) / whole if whole > 0 else 1.0

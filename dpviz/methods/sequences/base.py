@@ -1,0 +1,64 @@
+"""What a sequence method is: a frozen dataclass of knobs, a theorem, and ``build``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from dpviz.errors import ParameterError
+from dpviz.methods.registry import Knob, Recipe, Registry, knob
+from dpviz.private.budget import Budget
+from dpviz.private.mechanisms.noise import Noise
+from dpviz.private.sequences import Alphabet, Sequences
+from dpviz.sequences.grams import GramTree, Ranking
+from dpviz.sequences.model import ContextTree
+
+__all__ = [
+    "METHODS",
+    "Knob",
+    "Model",
+    "SequenceMethod",
+    "Task",
+    "find",
+    "knob",
+    "names",
+    "register",
+]
+
+
+Model = ContextTree | GramTree | Ranking
+"""What a release holds: each answers count, top, following and sample, or says why it cannot."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a method works on: private sequences over a public alphabet, and the money for it."""
+
+    sequences: Sequences
+    alphabet: Alphabet
+    budget: Budget
+    noise: Noise
+
+
+@dataclass(frozen=True, kw_only=True)
+class SequenceMethod(Recipe):
+    """Base of every sequence method.
+
+    Class attributes:
+        tiny: parameters that make a build on a few short sequences fast, for audits.
+    """
+
+    tiny: ClassVar[dict[str, Any]] = {}
+
+    def build(self, task: Task) -> Model:
+        """Spend the budget on a model. Whatever is not in the result is forgotten."""
+        raise ParameterError(f"method {self.name} has no build")
+
+
+REGISTRY: Registry[SequenceMethod] = Registry("sequence method")
+METHODS = REGISTRY.members
+"""Every registered sequence method by its name."""
+
+register = REGISTRY.register
+names = REGISTRY.names
+find = REGISTRY.find

@@ -1,0 +1,172 @@
+"""PrivTree on sequences: a private prediction suffix tree of any depth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpviz.errors import ParameterError
+from dpviz.methods.sequences.base import SequenceMethod, Task, knob, register
+from dpviz.private.events import Events, events_of
+from dpviz.private.mechanisms.noise import bernoulli, geometric
+from dpviz.sequences.model import ContextTree, allowed_after, projected
+from dpviz.trees.lattice import Float, Int
+
+THEOREM = "PrivTree, theorem 4.1 (docstring)"
+LEAVES = "PrivTree, theorem 4.2: each event in one leaf, so sensitivity l_top"
+
+MAX_CELLS = 50_000_000
+"""Public cap on the counts of a tree, contexts times symbols; reaching it fails the build."""
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Markov(SequenceMethod):
+    """A tree of contexts that PrivTree grows to the left, with noisy counts of what follows.
+
+    J. Zhang, X. Xiao, X. Xie, SIGMOD 2016, §4. A context's score is how many of its events are not
+    its most frequent next symbol; it is split into |I| + 1 longer contexts if its score less
+    depth · δ, but at least θ − δ, with Laplace noise of scale λ₁ exceeds θ.
+
+    Privacy: a sequence has at most l_top events, and appending one symbol moves the score of the
+    contexts of one path by 0 or 1 (0 where the symbol is, or ties with, the most frequent one);
+    scores never fall. By the paper's theorem 4.1 the splits are ε₁-DP for
+    λ₁ = (2β−1)/(β−1) · l_top/ε₁, β = |I| + 1, δ = λ₁ ln β; its proof needs steps of at least one
+    in δ, so δ is at least 1 here. Each event is counted in exactly one leaf, so the leaves' counts
+    have L1 sensitivity l_top (theorem 4.2) and get noise of scale l_top/ε₂. Inner counts are sums
+    of leaves before any clipping; all that follows sees noisy numbers only. Where the alphabet has
+    a rule, the root is split by rule and not by its score: every context knows its last symbol. Do
+    not use it for alphabets above a few hundred symbols.
+
+    >>> Markov(l_top=5).tree_share is None
+    True
+    """
+
+    name: ClassVar[str] = "markov"
+    title: ClassVar[str] = "PrivTree Markov model"
+    paper: ClassVar[str] = (
+        "J. Zhang, X. Xiao, X. Xie: PrivTree: A Differentially Private Algorithm for Hierarchical "
+        "Decompositions. SIGMOD 2016, §4"
+    )
+    advice: ClassVar[str] = "Alphabets above a few hundred symbols: most contexts then hold noise."
+    tiny: ClassVar[dict[str, object]] = {"l_top": 3, "max_depth": 2, "projection": "clip"}
+
+    l_top: int = knob(
+        20, "Public bound on the events of a sequence; longer ones are cut", 1, 10_000
+    )
+    tree_share: float | None = knob(
+        None,
+        "Share of ε for the splits; 1/β by default, as in the paper",
+        0.001,
+        0.9,
+        optional=True,
+    )
+    threshold: float = knob(0.0, "θ: a score that deserves a split", -1e6, 1e6)
+    max_depth: int = knob(50, "Public cap on the symbols of a context", 1, 200)
+    projection: str = knob(
+        "simplex",
+        "Negative counts: spread over the rest of the context, or cut off as in the paper",
+        choices=("simplex", "clip"),
+    )
+    mask: bool = knob(True, "Steps that the alphabet forbids get no count (post-processing)")
+
+    def build(self, task: Task) -> ContextTree:
+        """See the class."""
+        size = len(task.alphabet)
+        width = size + 1
+        share = self.tree_share or 1.0 / width
+        first = task.budget.spend(
+            share * task.budget.epsilon, "contexts", mechanism="split decisions", theorem=THEOREM
+        )
+        scale = self.scale(first.epsilon, width)
+        bias = max(scale * math.log(width), 1.0)
+
+        follows = task.alphabet.follows if self.mask else None
+
+        def split(scores: Int, depth: int) -> NDArray[np.bool_]:
+            if depth == 0 and follows is not None:
+                return np.ones(len(scores), dtype=np.bool_)  # a public rule, so it costs nothing
+            no = self.no_split(scores, depth, scale, bias)
+            return bernoulli(task.noise, first, no)
+
+        events = events_of(task.sequences, size, self.l_top)
+        first_child, exact = _grown(events, size, split, self.max_depth)
+        leaf = first_child < 0
+        second = task.budget.spend(
+            task.budget.left, "next symbols", mechanism="geometric", theorem=LEAVES
+        )
+        noisy, variance = geometric(task.noise, second, exact[leaf], sensitivity=self.l_top)
+        allowed = allowed_after(follows, first_child, size)
+        counts = np.zeros(exact.shape)
+        # What cannot be is 0 before it is summed: only noise is lost.
+        counts[leaf] = noisy if allowed is None else np.where(allowed[leaf], noisy, 0)
+        for node in np.flatnonzero(~leaf)[::-1]:
+            child = first_child[node]
+            counts[node] = counts[child : child + width].sum(axis=0)
+        if self.projection == "simplex":
+            final = projected(counts, allowed)
+        else:
+            final = np.maximum(counts, 0.0)
+            final = final if allowed is None else np.where(allowed, final, 0.0)
+        return ContextTree(first_child, final, float(variance.flat[0]), follows)
+
+    def scale(self, epsilon: float, fanout: int) -> float:
+        """λ₁, the scale of the noise in a split decision."""
+        return (2 * fanout - 1) / (fanout - 1) * self.l_top / epsilon
+
+    def no_split(self, scores: ArrayLike, depth: int, scale: float, bias: float) -> Float:
+        """P(b + Lap(scale) ≤ θ) with b = max(θ − bias, score − depth·bias)."""
+        scores = np.asarray(scores, dtype=np.float64)
+        above = np.maximum(scores - depth * bias - self.threshold, -bias) / scale
+        tail = 0.5 * np.exp(-np.abs(above))
+        return np.asarray(np.where(above > 0, tail, 1.0 - tail))
+
+
+Split = Callable[[Int, int], NDArray[np.bool_]]
+
+
+def _grown(events: Events, size: int, split: Split, max_depth: int) -> tuple[Int, Int]:
+    """Grow contexts level by level.
+
+    Returns:
+        ``first_child`` (n,), and exact counts of what follows (n, |I| + 1): private.
+    """
+    width = size + 1
+    place, node = events.place, np.zeros(len(events.place), dtype=np.int64)
+    after = events.text[place]
+    begins = np.zeros(1, dtype=np.bool_)  # whether a node's context begins with $
+    first_child: list[Int] = []
+    counts: list[Int] = []
+    nodes = 1
+    for depth in range(max_depth + 1):
+        here = len(begins)
+        exact = np.bincount(node * width + after, minlength=here * width).reshape(here, width)
+        counts.append(exact)
+        chosen = np.zeros(here, dtype=np.bool_)
+        if depth < max_depth:
+            open_rows = np.flatnonzero(~begins)
+            scores = exact[open_rows].sum(axis=1) - exact[open_rows].max(axis=1)
+            chosen[open_rows] = split(scores, depth)
+        rows = np.flatnonzero(chosen)
+        child = np.full(here, -1, dtype=np.int64)
+        child[rows] = nodes + width * np.arange(len(rows))
+        first_child.append(child)
+        if not len(rows):
+            break
+        if (nodes + width * len(rows)) * width > MAX_CELLS:
+            raise ParameterError(
+                f"the tree passes the public cap of {MAX_CELLS:,} counts at contexts of "
+                f"{depth + 1} symbols: choose a smaller alphabet, epsilon or max_depth"
+            )
+        stays = chosen[node]
+        place, after, node = place[stays], after[stays], node[stays]
+        rank = np.cumsum(chosen) - 1
+        node = rank[node] * width + events.text[place - depth - 1]
+        nodes += width * len(rows)
+        begins = np.tile(np.arange(width) == size, len(rows))
+    return np.concatenate(first_child), np.concatenate(counts)

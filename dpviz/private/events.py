@@ -1,0 +1,74 @@
+"""Events: each symbol of a truncated sequence with what came before it. Private."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpviz.errors import ParameterError
+from dpviz.private.sequences import Sequences
+from dpviz.trees.lattice import Int
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """Truncated sequences laid out as $ x₁ … xₖ (&), and the places of their events.
+
+    A sequence whose symbols and end mark are at most ``l_top`` keeps both; a longer one keeps its
+    first l_top symbols and loses its end: it is open. So each has at most l_top events, the places
+    after its $.
+
+    Attributes:
+        text: int64, |I| standing for both $ and &.
+        place: of each event in ``text``.
+        truncated: how many sequences are open.
+    """
+
+    text: Int
+    place: Int
+    truncated: int
+
+    @cached_property
+    def _stop(self) -> Int:
+        """Where the sequence of each place of ``text`` ends, int64."""
+        opening = np.ones(len(self.text) + 1, dtype=np.bool_)
+        opening[self.place] = False
+        starts = np.flatnonzero(opening)
+        return np.repeat(starts[1:], np.diff(starts))
+
+    def items(self, size: int) -> Int:
+        """Places of symbols, without the end marks: where a string may start."""
+        return self.place[self.text[self.place] < size]
+
+    def after(self, place: Int, length: int) -> Int:
+        """What stands ``length`` places later: a symbol, |I| for the end mark, −1 for nothing."""
+        later = place + length
+        inside = later < self._stop[place]
+        found = np.full(len(place), -1, dtype=np.int64)
+        found[inside] = self.text[later[inside]]
+        return found
+
+
+def events_of(sequences: Sequences, size: int, l_top: int) -> Events:
+    """The events of sequences over an alphabet of ``size`` symbols.
+
+    Raises:
+        ParameterError: ``l_top`` below 1.
+    """
+    if l_top < 1:
+        raise ParameterError(f"l_top={l_top}: give a public bound of 1 or more")
+    length = sequences.length
+    closed = length + 1 <= l_top
+    kept = np.minimum(length, l_top)
+    width = 1 + kept + closed
+    begin = np.cumsum(width) - width
+    text = np.full(int(width.sum()), size, dtype=np.int64)
+    within = np.arange(int(kept.sum())) - np.repeat(np.cumsum(kept) - kept, kept)
+    text[np.repeat(begin + 1, kept) + within] = sequences.symbol[
+        np.repeat(sequences.start[:-1], kept) + within
+    ]
+    opening = np.zeros(len(text), dtype=np.bool_)
+    opening[begin] = True
+    return Events(text, np.flatnonzero(~opening), int((~closed).sum()))

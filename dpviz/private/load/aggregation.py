@@ -1,0 +1,142 @@
+"""Sources that outgrow memory: an engine counts their records by cell, and only counts come here.
+
+Each record goes to its cell by itself, so that the index of cells has the sensitivity of the index
+of records; what is lost is the position within a cell.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpviz.domain import Domain
+from dpviz.errors import DataError
+from dpviz.private.index import PointIndex
+from dpviz.private.load.cellquery import CellQuery, parts_of
+from dpviz.private.load.engines import connected
+from dpviz.private.load.engines.base import Engine, Rows, watched
+from dpviz.private.load.points import recognised_columns
+from dpviz.private.load.selection import Selection
+from dpviz.private.load.tables.base import Column, listed, pick
+from dpviz.trees.lattice import morton
+
+BLOCK = 1 << 22
+"""Cells that are interleaved at once, so that little memory is held in between."""
+
+MAX_CELLS = 50_000_000
+"""More occupied cells than this do not fit comfortably in memory."""
+
+
+def table_index(url: str, table: str, domain: Domain, chosen: Selection) -> PointIndex:
+    """The index of a table of a database.
+
+    Raises:
+        DataError: no connection, no such table or columns, or more cells than fit.
+    """
+    name = table_name(table)
+    with connected(url) as engine:
+        return engine_index(engine, engine.relation(table), name, domain, chosen)
+
+
+def table_name(table: str) -> str:
+    """The last part of a table's name, or of a folder's path."""
+    return Path(table).name if "/" in table else parts_of(table)[-1]
+
+
+def folder_index(folder: Path, domain: Domain, chosen: Selection) -> PointIndex:
+    """The index of all Parquet files in a folder, counted by DuckDB.
+
+    Raises:
+        DataError: no such files or columns, or more cells than fit.
+    """
+    from dpviz.private.load.engines.duck import Duck
+
+    if next(folder.rglob("*.parquet"), None) is None:
+        raise DataError(
+            f"no Parquet file in the folder {folder.name}: give one with .parquet files"
+        )
+    with closing(Duck()) as engine:
+        return engine_index(engine, engine.folder(folder), folder.name, domain, chosen)
+
+
+def engine_index(
+    engine: Engine, relation: Any, name: str, domain: Domain, chosen: Selection
+) -> PointIndex:
+    """The index of a relation's records inside the domain, counted by the engine.
+
+    Args:
+        engine: where the relation is.
+        relation: from :meth:`Engine.relation`.
+        name: of the relation, for messages.
+        domain: the public box, in the CRS of the coordinates.
+        chosen: columns (in 2-D also one column of points), bits, unit; its progress is told while
+            the engine works, and cancels the query by raising an exception.
+    """
+    existing, unit = engine.columns(relation), chosen.unit
+    named = _columns(existing, chosen.columns, domain, name)
+    query = CellQuery(domain, named, chosen.grid_bits(domain), unit, chosen.max_per_unit)
+    pick(existing, [*named, *([unit] if unit is not None else [])], name)
+    if query.of_geometry:
+        engine.check_points(relation, named[0], domain)
+    # A fixed salt only where the data is public: elsewhere it would tell who was left out.
+    salt = "" if chosen.public else secrets.token_hex(16)
+    parts = 1 if unit is None else engine.parts
+    index = PointIndex(domain, np.empty(0, np.uint64), np.empty(0, np.int64))
+    for number in range(parts):
+        also = engine.part(unit, number) if unit is not None else None
+        text = query.sql(relation, engine.dialect, salt, also)
+        limited = f"{text}\nLIMIT {MAX_CELLS + 1}"
+        counted = index_of_rows(
+            watched(engine, limited, chosen.progress, number / parts, 1 / parts), domain, query.bits
+        )
+        index = index.merged(counted) if number else counted
+        if len(index.codes) > MAX_CELLS:
+            raise too_many(query.bits)
+    if chosen.progress:
+        chosen.progress(1.0, f"counting in {engine.title}")
+    return index
+
+
+def index_of_rows(rows: Rows, domain: Domain, bits: int) -> PointIndex:
+    """The index of (cell, count) rows in any order.
+
+    Args:
+        rows: numbers of cells on the grid of 2^bits steps per axis, and counts; see
+            :mod:`dpviz.private.load.cellquery`.
+        domain: the public box of the grid.
+        bits: grid bits per axis.
+    """
+    cell, count = rows
+    mask, places = (1 << bits) - 1, range(domain.dims - 1, -1, -1)
+    codes = np.empty(len(cell), dtype=np.uint64)
+    for start in range(0, len(cell), BLOCK):
+        block = slice(start, start + BLOCK)
+        steps = np.column_stack([(cell[block] >> (bits * place)) & mask for place in places])
+        codes[block] = morton(steps)
+    del rows, cell  # as large as the index
+    return PointIndex.from_codes(domain, codes, count, bits)
+
+
+def too_many(bits: int) -> DataError:
+    """The error of a grid that is too fine for the data."""
+    return DataError(f"over {MAX_CELLS:,} cells at {bits} bits per axis: give fewer bits")
+
+
+def _columns(
+    existing: Sequence[Column], columns: Sequence[str] | None, domain: Domain, name: str
+) -> tuple[str, ...]:
+    """The coordinates as named, or else as found."""
+    if columns is not None:
+        return tuple(columns)
+    points = [column.name for column in existing if column.kind == "geometry"]
+    if domain.dims == 2 and len(points) == 1:
+        return (points[0],)
+    found = recognised_columns(existing, domain)
+    if found is None:
+        raise DataError(f"name {domain.dims} columns of {name}: it has {listed(existing)}")
+    return found

@@ -1,0 +1,275 @@
+"""From places and times to sequences of cells: of a public grid, or leaves of a release."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpviz.domain import Domain
+from dpviz.errors import DataError, DpvizError, ParameterError, ReleaseError
+from dpviz.private.sequences import Alphabet, Sequences
+from dpviz.releases.points.release import Header, Release
+from dpviz.trees.lattice import Float, Int
+
+MOST_CELLS = 1024
+"""Leaves that an alphabet may have: each context counts one cell for every one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A public partition of a rectangle into boxes: what the symbols of places stand for.
+
+    Attributes:
+        domain: the public rectangle, 2-D.
+        names: of the cells.
+        lo, hi: boxes on the domain's lattice, int64 (k, 2), hi exclusive.
+        origin: what a header says of where they come from, plain values.
+
+    Raises:
+        ReleaseError: the boxes overlap, or leave a part of the domain out.
+    """
+
+    domain: Domain
+    names: tuple[str, ...]
+    lo: Int
+    hi: Int
+    origin: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        if self.domain.dims != 2:
+            raise ReleaseError(f"cells of a {self.domain.dims}-D domain: only places in 2-D")
+        if self.lo.shape != (len(self), 2) or self.hi.shape != self.lo.shape:
+            raise ReleaseError("each cell needs a box: two lower and two upper limits")
+        if (self.lo < 0).any() or (self.lo >= self.hi).any() or (self.hi > self.domain.side).any():
+            raise ReleaseError("an empty cell, or one outside the domain")
+        covered = int(np.prod(self.hi - self.lo, axis=1).sum())
+        if covered != self.domain.side**2 or (self._raster < 0).any():
+            raise ReleaseError("the cells overlap or leave gaps: take the leaves of another method")
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def _cuts(self) -> tuple[Int, Int]:
+        """Where boxes begin or end, along each axis."""
+        x, y = (np.unique(np.append(self.lo[:, axis], self.hi[:, axis])) for axis in (0, 1))
+        return x, y
+
+    @cached_property
+    def _raster(self) -> Int:
+        """The cell of each part between neighbouring cuts; −1 for none."""
+        x, y = self._cuts
+        raster = np.full((len(x) - 1, len(y) - 1), -1, dtype=np.int64)
+        columns = np.searchsorted(x, np.column_stack([self.lo[:, 0], self.hi[:, 0]]))
+        rows = np.searchsorted(y, np.column_stack([self.lo[:, 1], self.hi[:, 1]]))
+        for cell, (west, east), (south, north) in zip(
+            range(len(self)), columns.tolist(), rows.tolist(), strict=True
+        ):
+            raster[west:east, south:north] = cell
+        return raster
+
+    def symbol(self, lattice: Int) -> Int:
+        """The cell of each place on the lattice, int64 (n,)."""
+        at = [
+            np.searchsorted(cuts, lattice[:, axis], side="right") - 1
+            for axis, cuts in enumerate(self._cuts)
+        ]
+        return np.asarray(self._raster[at[0], at[1]])
+
+    def alphabet(self, *, neighbours: bool) -> Alphabet:
+        """The cells as symbols.
+
+        Args:
+            neighbours: whether a step leads to a cell that touches this one only: a public rule, at
+                which records that break it are cut.
+        """
+        return Alphabet(self.names, _touching(self.lo, self.hi) if neighbours else None)
+
+    @property
+    def boxes(self) -> Float:
+        """Boxes in the domain's CRS, float64 (k, 4)."""
+        low, high = self.domain.to_coordinates(self.lo), self.domain.to_coordinates(self.hi)
+        return np.hstack([low, high])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for a header: where the cells come from, and what :func:`cells_of` needs."""
+        values = {**self.origin, "domain": self.domain.to_dict()}
+        if "side" not in self.origin:
+            values["boxes"] = np.hstack([self.lo, self.hi]).tolist()
+        return values
+
+
+def grid_cells(domain: Domain, side: int) -> Cells:
+    """The cells of a public grid of side × side, named ``column-row`` from the south-west.
+
+    Raises:
+        ParameterError: another side than 2 to 64.
+    """
+    corner = _grid(side)
+    # The places with x · side // domain.side = i begin at ⌈i · domain.side / side⌉.
+    lo, hi = (-(-(corner + step) * domain.side // side) for step in (0, 1))
+    return Cells(domain, _grid_names(corner), lo, hi, {"side": side})
+
+
+def leaf_cells(release: Release, most: int = 256) -> Cells:
+    """Leaves of a release of places, or the nodes above them: at most ``most``, by noisy count.
+
+    From the roots on, the node with the largest noisy count is opened as long as its children fit.
+    It looks at the release only, so it costs nothing; what the release cost stands in ``origin``,
+    and where both are about the same people the two prices add up.
+
+    Args:
+        release: of a method whose boxes tile the domain.
+        most: cells, 2 to :data:`MOST_CELLS`.
+
+    Raises:
+        ParameterError: another number of cells, or too few for this release.
+        ReleaseError: a release in other than 2-D, or of boxes that overlap.
+    """
+    if not 2 <= most <= MOST_CELLS:
+        raise ParameterError(f"{most} cells: give 2 to {MOST_CELLS}")
+    nodes, header = release.nodes, release.header
+    opened = _opened(nodes.count, nodes.first_child, nodes.n_children, nodes.parent, most)
+    if len(opened) < 2:
+        raise ParameterError(
+            f"a release whose leaves do not fit into {most} cells: allow more, or choose one of a "
+            "tree with a small fanout"
+        )
+    origin = {
+        "release": header.method,
+        "source": header.source,
+        "epsilon": header.epsilon,
+        "delta": header.delta,
+        "unit": header.unit,
+        "private": header.private,
+        "guarantee": header.guarantee,
+    }
+    names = tuple(f"node-{node}" for node in opened.tolist())
+    return Cells(release.domain, names, nodes.lo[opened], nodes.hi[opened], origin)
+
+
+def cells_of(header: Header, names: tuple[str, ...]) -> Cells | None:
+    """The cells that the symbols of a release stand for; None where they are no places.
+
+    Args:
+        header: of a sequence release.
+        names: of its alphabet.
+
+    Raises:
+        ReleaseError: the header is damaged.
+    """
+    values = header.extra.get("cells")
+    if values is None:
+        return None
+    try:
+        domain = Domain.from_dict(values["domain"])
+        if "side" in values:
+            return grid_cells(domain, int(values["side"]))
+        boxes = np.array(values["boxes"], dtype=np.int64).reshape(-1, 4)
+        origin = {key: value for key, value in values.items() if key not in ("domain", "boxes")}
+        if not len(boxes) == len(names) <= MOST_CELLS:
+            raise ReleaseError("each symbol needs a box")
+        return Cells(domain, names, boxes[:, :2], boxes[:, 2:], origin)
+    except DpvizError as error:
+        raise ReleaseError(f"the cells in the header are damaged: {error}") from error
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+        raise ReleaseError("the cells in the header are damaged") from error
+
+
+def _opened(
+    count: Float, first_child: ArrayLike, n_children: ArrayLike, parent: ArrayLike, most: int
+) -> Int:
+    """Nodes that stay closed when the fullest are opened, in order; at most ``most`` of them."""
+    first, children = np.asarray(first_child), np.asarray(n_children)
+    closed = list(np.flatnonzero(np.asarray(parent) < 0).tolist())
+    if len(closed) > most:
+        return np.zeros(0, dtype=np.int64)
+    queue = [(-float(count[node]), node) for node in closed if children[node]]
+    heapq.heapify(queue)
+    kept, total = set(closed), len(closed)
+    while queue:
+        _, node = heapq.heappop(queue)
+        if total + int(children[node]) - 1 > most:
+            continue
+        below = range(int(first[node]), int(first[node]) + int(children[node]))
+        kept.remove(node)
+        kept.update(below)
+        total = len(kept)
+        for child in below:
+            if children[child]:
+                heapq.heappush(queue, (-float(count[child]), child))
+    return np.array(sorted(kept), dtype=np.int64)
+
+
+def _touching(lo: Int, hi: Int) -> NDArray[np.bool_]:
+    """Which boxes share an edge or a corner, bool (k, k)."""
+    near = (lo[:, None] <= hi[None]) & (lo[None] <= hi[:, None])
+    return np.asarray(near.all(axis=2) & ~np.eye(len(lo), dtype=np.bool_))
+
+
+def _grid(side: int) -> Int:
+    if not 2 <= side <= 64:
+        raise ParameterError(f"a grid of {side} cells per side: give 2 to 64")
+    return np.column_stack(np.divmod(np.arange(side * side), side))
+
+
+def _grid_names(corner: Int) -> tuple[str, ...]:
+    return tuple(f"{column}-{row}" for column, row in corner.tolist())
+
+
+def grid_alphabet(side: int, *, neighbours: bool = True) -> Alphabet:
+    """The cells of :func:`grid_cells` as symbols, wherever the grid lies.
+
+    Raises:
+        ParameterError: another side than 2 to 64.
+
+    >>> grid_alphabet(2).names
+    ('0-0', '0-1', '1-0', '1-1')
+    """
+    corner = _grid(side)
+    return Alphabet(_grid_names(corner), _touching(corner, corner + 1) if neighbours else None)
+
+
+def cell_sequences(
+    points: ArrayLike, person: ArrayLike, time: ArrayLike, cells: Cells, gap: float
+) -> tuple[Sequences, Int]:
+    """Each person's places in time as cells, repeats left out, cut at long gaps.
+
+    Args:
+        points: coordinates (n, 2) in the domain's CRS; those outside it are left out.
+        person: of each point, any values.
+        time: of each point, numbers in any unit.
+        cells: public.
+        gap: a public time after which a new sequence begins.
+
+    Returns:
+        The sequences, in order of persons and time, and the person's number of each.
+
+    Raises:
+        DataError: columns of different lengths, or times that are no finite numbers.
+        ParameterError: a gap that is not positive.
+    """
+    points, time = np.asarray(points, dtype=np.float64), np.asarray(time, dtype=np.float64)
+    if points.ndim != 2 or not len(points) == len(np.asarray(person)) == len(time):
+        raise DataError("points, persons and times must have one row for each place")
+    if not np.isfinite(time).all():
+        raise DataError("a time is missing or no number: leave such rows out")
+    if not gap > 0:
+        raise ParameterError(f"gap={gap:g}: give a positive time")
+    who = np.unique(np.asarray(person), return_inverse=True)[1].astype(np.int64)
+    lattice, inside = cells.domain.to_lattice(points)
+    who, time = who[inside], time[inside]
+    symbol = cells.symbol(lattice)
+    order = np.lexsort((time, who))
+    who, time, symbol = who[order], time[order], symbol[order]
+    opens = np.ones(len(who), dtype=np.bool_)
+    opens[1:] = (who[1:] != who[:-1]) | (time[1:] - time[:-1] > gap)
+    kept = opens.copy()
+    kept[1:] |= symbol[1:] != symbol[:-1]
+    starts = np.flatnonzero(opens[kept])
+    return Sequences(np.append(starts, kept.sum()), symbol[kept]), who[kept][starts]

@@ -1,0 +1,310 @@
+"""Files of (cell, count) rows: results of a warehouse, and counts kept to be appended to.
+
+Such a file holds EXACT COUNTS: it is as SENSITIVE as the records that were counted, and its name
+must say so. The rows are those of :mod:`dpviz.private.load.cellquery`. A file that we wrote also
+states its public facts (domain, bits, unit), and knows the parts it was made of, so that a part
+that is given again is refused: a record that is counted twice would cost twice its epsilon.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpviz.domain import Domain
+from dpviz.errors import DataError
+from dpviz.private.handle import DataHandle
+from dpviz.private.index import PointIndex
+from dpviz.private.load.aggregation import MAX_CELLS, index_of_rows, too_many
+from dpviz.private.load.cellquery import CellQuery, checked_bits
+from dpviz.private.load.engines.base import Rows
+from dpviz.private.load.selection import Selection, bounded
+from dpviz.private.load.tables import open_table
+from dpviz.private.load.tables.base import parsing
+from dpviz.releases.points.files import write_file
+from dpviz.trees.lattice import unmorton
+
+KEY = b"dpviz.counts"
+WARNING = "SENSITIVE: EXACT COUNTS, NOT A RELEASE"
+_RESULTS = (".csv", ".tsv", ".txt", ".parquet", ".pq")
+_COUNT = re.compile(r"n|count|n_[0-9a-f]{8}")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a file that we wrote states of itself: public, but for its parts."""
+
+    name: str
+    domain: Domain
+    bits: int
+    unit: str
+    max_per_unit: int
+    public: bool
+    parts: tuple[str, ...]
+
+
+def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
+    """Keep a data set as EXACT COUNTS per cell: a SENSITIVE file, for its owner's folder only.
+
+    It is a source in turn, alone or with others: ``dpviz.load([path, "new-day.parquet"])``.
+
+    Args:
+        handle: from :func:`dpviz.load`.
+        path: a .parquet file; its name holds the word SENSITIVE unless the data are public.
+
+    Raises:
+        DataError: another kind of name.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = Path(path)
+    if path.suffix.lower() != ".parquet" or not (handle.public or "SENSITIVE" in path.name):
+        raise DataError(
+            f"{path.name}: EXACT COUNTS go to a file such as {path.stem}.SENSITIVE.parquet, "
+            "whose name says that it must not be handed on"
+        )
+    domain, bits, index = handle.domain, handle.bits, handle._index
+    dims = domain.dims
+    steps = unmorton(index.codes >> np.uint64(dims * (domain.bits - bits)), dims)
+    cell = np.zeros(len(steps), dtype=np.int64)
+    for axis in range(dims):
+        cell <<= bits
+        cell |= steps[:, axis]
+    facts = {
+        "warning": WARNING if not handle.public else "exact counts of public data",
+        "version": 1,
+        "name": handle.name,
+        "domain": domain.to_dict(),
+        "bits": bits,
+        "unit": handle.accounted_unit,
+        "max_per_unit": handle.max_per_unit,
+        "public": handle.public,
+        "parts": handle._parts,
+    }
+    table = pa.table({"cell": cell, "n": index.weights})
+    table = table.replace_schema_metadata({KEY: json.dumps(facts).encode()})
+
+    def write(temporary: str) -> None:
+        Path(temporary).touch(mode=0o600)  # nobody but the owner, from the first byte on
+        pq.write_table(table, temporary, compression="zstd")
+
+    return write_file(path, write)
+
+
+def stated(path: Path) -> Facts | None:
+    """The facts of a file that we wrote; None for any other.
+
+    Raises:
+        DataError: a newer version, or a damaged one.
+    """
+    import pyarrow.parquet as pq
+
+    if not path.is_file() or path.suffix.lower() != ".parquet":
+        return None
+    try:
+        found = (pq.read_schema(path).metadata or {}).get(KEY)
+    except Exception:  # whatever it is, it is read elsewhere, with an error of its own
+        return None
+    if found is None:
+        return None
+    with parsing(path.name, "counts per cell"):
+        facts = json.loads(found)
+        if facts["version"] > 1:
+            raise DataError(f"{path.name} is of a newer version: update dpviz to read it")
+        domain, most = Domain.from_dict(facts["domain"]), int(facts["max_per_unit"])
+        if most < 1:
+            raise ValueError("no bound")
+        return Facts(
+            str(facts["name"]),
+            domain,
+            checked_bits(int(facts["bits"]), domain),
+            str(facts["unit"]),
+            most,
+            facts["public"] is True,
+            tuple(map(str, facts["parts"])),
+        )
+
+
+def kept(path: Path, facts: Facts, chosen: Selection) -> DataHandle:
+    """A handle on a file that we wrote; what is said about it must be what it states.
+
+    Raises:
+        DataError: it states something else, or is damaged.
+    """
+    unit = None if chosen.unit is None else f"one {chosen.unit}"
+    box = None if chosen.domain is None else _frame(chosen.domain)
+    for what, said, own in (
+        ("columns", chosen.columns, None),
+        ("domain", box, _frame(facts.domain)),
+        ("bits", chosen.bits, facts.bits),
+        ("unit", unit, facts.unit),
+    ):
+        if said not in (None, own):
+            remedy = "leave them out" if own is None else f"it has {own}"
+            raise DataError(f"{path.name} holds counts per cell, with {what} of its own: {remedy}")
+    if chosen.public and not facts.public:
+        raise DataError(f"{path.name} is marked SENSITIVE: count the sources again as public")
+    return DataHandle(
+        chosen.name or facts.name,
+        facts.domain,
+        _checked_index(_rows(path, "cell", "n"), facts.domain, facts.bits, path.name),
+        public=facts.public if chosen.public is None else chosen.public,
+        unit=bounded(facts.unit, facts.max_per_unit),
+        max_per_unit=facts.max_per_unit,
+        bits=facts.bits,
+        parts=facts.parts,
+    )
+
+
+def result_columns(path: Path) -> tuple[str, str] | None:
+    """The columns of cells and counts of a file or folder that a warehouse wrote; or None."""
+    names: Sequence[str]
+    if not path.is_dir() and path.suffix.lower() not in _RESULTS:
+        return None
+    if path.is_dir():
+        import pyarrow.dataset as ds
+
+        try:
+            names = ds.dataset(path, format="parquet").schema.names
+        except Exception:  # it is read elsewhere, with an error of its own
+            return None
+    else:
+        names = [column.name for column in open_table(path).columns]
+    lowered = {name.strip().lower(): name for name in names}
+    counts = [name for key, name in lowered.items() if _COUNT.fullmatch(key)]
+    if len(names) != 2 or "cell" not in lowered or len(counts) != 1:
+        return None
+    return lowered["cell"], counts[0]
+
+
+def result(path: Path, found: tuple[str, str], chosen: Selection) -> DataHandle:
+    """A handle on what a warehouse counted by the query of ``dpviz sql``.
+
+    Raises:
+        DataError: rows that no such query gives, or one with other public facts.
+    """
+    domain, unit = chosen.box(path.name), chosen.unit
+    bits = chosen.grid_bits(domain)
+    query = CellQuery(domain, domain.columns, bits, unit, chosen.max_per_unit)
+    cell, count = found
+    if "_" in count and count.strip().lower() != query.count_column:
+        raise DataError(
+            f"{path.name} was counted with other public facts: give the bounds, CRS, bits "
+            f"(now {bits}), unit and bound that 'dpviz sql' was given"
+        )
+    if unit is not None and "_" not in count:
+        raise DataError(
+            f"{path.name} does not say that it was bounded for each {unit}: "
+            f"run the query of 'dpviz sql --unit {unit}' and keep its column names"
+        )
+    return DataHandle(
+        chosen.name or path.stem,
+        domain,
+        _checked_index(_rows(path, cell, count), domain, bits, path.name),
+        public=bool(chosen.public),
+        unit=chosen.unit_words,
+        max_per_unit=chosen.most,
+        bits=bits,
+    )
+
+
+def merged(handles: Sequence[DataHandle], name: str | None = None) -> DataHandle:
+    """One handle on the records of several; no record may be in two of them.
+
+    A unit that is in several of them may have as many records as their bounds together.
+
+    Raises:
+        DataError: different domains, grids, units or kinds of data; or the same part twice.
+    """
+    first = handles[0]
+    for other in handles[1:]:
+        for what, one, two in (
+            ("domains", _frame(first.domain), _frame(other.domain)),
+            ("grids", f"{first.bits} bits", f"{other.bits} bits"),
+            ("units", first.accounted_unit, other.accounted_unit),
+            ("kinds", _kind(first), _kind(other)),
+        ):
+            if one != two:
+                raise DataError(
+                    f"{first.name} and {other.name} have different {what}: {one}; {two}"
+                )
+    index, parts = first._index, first._parts
+    for other in handles[1:]:
+        again = sorted(set(parts) & set(other._parts))
+        if again:
+            raise DataError(
+                f"{other.name} is in {first.name} already: a record that is counted twice "
+                "would cost twice its epsilon"
+            )
+        index, parts = index.merged(other._index), (*parts, *other._parts)
+    if len(index.codes) > MAX_CELLS:
+        raise too_many(first.bits)
+    most = sum(handle.max_per_unit for handle in handles)
+    alone = first.accounted_unit == "one record"
+    return DataHandle(
+        name or first.name,
+        first.domain,
+        index,
+        public=first.public,
+        unit=bounded(first.accounted_unit, most),
+        max_per_unit=1 if alone else most,
+        bits=first.bits,
+        parts=parts,
+    )
+
+
+def _frame(domain: Domain) -> str:
+    """Bounds and CRS, whatever the columns are called."""
+    return f"{','.join(map(repr, domain.bounds))} in {domain.crs}"
+
+
+def _kind(handle: DataHandle) -> str:
+    return "public" if handle.public else "sensitive"
+
+
+def _rows(path: Path, cell: str, count: str) -> Rows:
+    """The two columns as whole numbers."""
+    import pyarrow.parquet as pq
+
+    if path.is_dir():
+        with parsing(path.name, "counts per cell"):
+            table = pq.read_table(path, columns=[cell, count])
+            columns: dict[str, Any] = {name: table[name] for name in (cell, count)}
+    else:
+        columns = open_table(path).read([cell, count], [])
+    return _whole(columns[cell], cell, path.name), _whole(columns[count], count, path.name)
+
+
+def _whole(column: Any, name: str, file: str) -> Any:
+    import pyarrow as pa
+
+    if column.null_count:
+        raise DataError(f"{file}: column {name} has missing values: give the query's whole result")
+    try:
+        return np.asarray(column.cast(pa.int64()).to_numpy(), dtype=np.int64)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise DataError(f"{file}: column {name} does not hold whole numbers") from None
+
+
+def _checked_index(rows: Rows, domain: Domain, bits: int, file: str) -> PointIndex:
+    cell, count = rows
+    if len(cell) > MAX_CELLS:
+        raise too_many(bits)
+    if len(cell) and not (cell.min() >= 0 and cell.max() < 1 << domain.dims * bits):
+        raise DataError(
+            f"{file}: a cell is no number from 0 to 2^{domain.dims * bits} − 1: "
+            f"give the bits that it was counted with (now {bits} per axis)"
+        )
+    if (count < 0).any():
+        raise DataError(f"{file}: a count is below 0")
+    if float(count.sum(dtype=np.float64)) >= 2**53:
+        raise DataError(f"{file}: the counts add up to over 2^53")
+    return index_of_rows(rows, domain, bits)

@@ -1,0 +1,56 @@
+"""Engines that count records by cell where the records are: DuckDB, PostgreSQL, Spark.
+
+An engine is opened by a URL, which may hold a password: no message, name or header quotes any part
+of it but its scheme.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+from dpviz.errors import DataError
+from dpviz.private.load.engines.base import Engine
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")  # two letters at least: C:/ is a path
+
+
+def scheme_of(source: str) -> str | None:
+    """The scheme of a URL in lower case; None for a path or a name.
+
+    >>> scheme_of("postgresql://host/db"), scheme_of("C:/data.csv"), scheme_of("city-50k")
+    ('postgresql', None, None)
+    """
+    found = _SCHEME.match(source)
+    return found[1].lower() if found else None
+
+
+@contextmanager
+def connected(url: str) -> Iterator[Engine]:
+    """An engine by its URL, closed at the end.
+
+    Raises:
+        DataError: an unknown scheme, a missing extra, or no connection.
+    """
+    scheme = scheme_of(url)
+    engine: Engine
+    if scheme in ("postgresql", "postgres"):
+        from dpviz.private.load.engines.postgres import Postgres
+
+        engine = Postgres(url)
+    elif scheme == "duckdb":
+        from dpviz.private.load.engines.duck import Duck
+
+        engine = Duck.of_url(url)
+    elif scheme == "spark":
+        from dpviz.private.load.engines.spark import Spark
+
+        engine = Spark(url)
+    else:
+        raise DataError(
+            f"{scheme}: is not among the sources: give postgresql://…, duckdb:///FILE, spark://…, "
+            "or run the query of 'dpviz sql' there and give its result"
+        )
+    with closing(engine):
+        yield engine

@@ -1,0 +1,111 @@
+"""What every engine offers, and how a query in it is watched and cancelled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.domain import Domain
+from dpviz.errors import DataError
+from dpviz.private.load.tables.base import Column
+from dpviz.progress import Progress
+
+Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Cells and counts, int64 of shape (n,) each."""
+
+_ALMOST = 0.99
+"""An engine may call a query done before its rows are here."""
+
+_POLL = 0.1
+"""Seconds between two looks at a running query."""
+
+
+class Engine(Protocol):
+    """A connection. Its methods raise DataError with one line that quotes no record and no URL."""
+
+    dialect: str
+    title: str
+    parts: int
+    """In how many parts units are handled, so that memory holds one part at a time."""
+
+    def relation(self, table: str) -> Any:
+        """A table as a sqlglot expression to select from."""
+
+    def columns(self, relation: Any) -> Sequence[Column]:
+        """The columns of a relation."""
+
+    def check_points(self, relation: Any, column: str, domain: Domain) -> None:
+        """Raise unless the column holds points in the CRS of the domain that SQL can take apart."""
+
+    def part(self, unit: str, number: int) -> Any:
+        """A condition, as a sqlglot expression, for one part of the units."""
+
+    def rows(self, query: str) -> Rows:
+        """Run a query that gives two columns of whole numbers."""
+
+    def fraction(self) -> float:
+        """How far the running query is, from 0 to 1, as well as the engine knows."""
+
+    def cancel(self) -> None:
+        """Stop the running query; may be called from another thread, also when none runs."""
+
+    def close(self) -> None:
+        """End the connection."""
+
+
+def watched(
+    engine: Engine, query: str, progress: Progress | None, start: float, share: float
+) -> Rows:
+    """Run a query in a thread of its own, report progress, and cancel it if that raises.
+
+    Args:
+        engine: where it runs.
+        query: as for :meth:`Engine.rows`.
+        progress: called about ten times a second.
+        start: the fraction of the whole work that was done before.
+        share: the fraction that this query is.
+    """
+    done = 0.0
+    with ThreadPoolExecutor(1) as pool:
+        job = pool.submit(engine.rows, query)
+        try:
+            while not wait([job], _POLL).done:
+                if progress:
+                    done = max(done, engine.fraction())  # a plan may grow, progress does not shrink
+                    progress(start + share * min(done, _ALMOST), f"counting in {engine.title}")
+        except BaseException:
+            while not wait([job], _POLL).done:  # a query may not have begun at the first call
+                engine.cancel()
+            raise
+        return job.result()
+
+
+@contextmanager
+def refused(title: str, why: str) -> Iterator[None]:
+    """Turn an engine's error into one line: its own text may quote records or the URL."""
+    try:
+        yield
+    except DataError:
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+        raise DataError(f"{title} refused ({kind}): {_EXHAUSTED.get(kind, why)}") from None
+
+
+NOT_NUMBERS = "check that the named columns hold numbers and may be read"
+_NO_ROOM = "it ran out of memory, or of disk for temporary files: give fewer bits per axis"
+_EXHAUSTED = dict.fromkeys(("OutOfMemoryException", "DiskFull", "OutOfMemory"), _NO_ROOM)
+
+
+def no_points(title: str, column: str) -> DataError:
+    """The error of an engine that cannot take a column of points apart."""
+    from dpviz.private.load.tables.base import shown
+
+    return DataError(
+        f"{title} cannot take points in {shown(column)} apart: name two columns of coordinates"
+    )

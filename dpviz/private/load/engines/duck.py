@@ -1,0 +1,124 @@
+"""DuckDB: embedded, for folders of Parquet and its own database files."""
+
+from __future__ import annotations
+
+import glob
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+
+from dpviz.domain import Domain
+from dpviz.errors import DataError
+from dpviz.private.load.cellquery import table
+from dpviz.private.load.engines.base import NOT_NUMBERS, Rows, no_points, refused
+from dpviz.private.load.tables.base import Column
+
+MEMORY = "2GB"
+"""What DuckDB may hold in memory; beyond it, it spills to a temporary folder of its own."""
+
+
+class Duck:
+    """A connection to DuckDB, in memory unless a database file is given."""
+
+    dialect = "duckdb"
+    title = "DuckDB"
+    parts = 8
+
+    def __init__(self, path: Path | None = None) -> None:
+        import duckdb
+
+        self._spill = tempfile.TemporaryDirectory(prefix="dpviz-")
+        try:
+            with refused(self.title, "is this its database file, and no other program writes it?"):
+                target = ":memory:" if path is None else str(path)
+                self._engine = duckdb.connect(target, read_only=path is not None)
+                for setting, value in (
+                    ("temp_directory", self._spill.name),  # by default in the current folder
+                    ("memory_limit", MEMORY),
+                    ("preserve_insertion_order", "false"),
+                    ("enable_progress_bar", "true"),  # or it does not measure progress
+                    ("enable_progress_bar_print", "false"),
+                ):
+                    self._engine.execute(f"SET {setting} = ?", [value])
+        except BaseException:
+            self._spill.cleanup()
+            raise
+
+    @classmethod
+    def of_url(cls, url: str) -> Duck:
+        """``duckdb:///FILE``: relative to the current folder, or absolute (also with four slashes).
+
+        Raises:
+            DataError: no such file.
+        """
+        written = unquote(url.partition("://")[2]).removeprefix("/")
+        for path in (Path(written), Path(f"/{written}")):
+            if written and path.is_file():
+                return cls(path)
+        raise DataError(f"no file {Path(written).name!r}: give duckdb:///FILE, a DuckDB database")
+
+    def relation(self, name: str) -> Any:
+        """A table or view."""
+        return table(name)
+
+    @staticmethod
+    def folder(path: Path) -> Any:
+        """All Parquet files in a folder and those below, as a relation."""
+        from sqlglot import exp
+
+        pattern = str(Path(glob.escape(str(path))) / "**" / "*.parquet")
+        return exp.Table(this=exp.func("read_parquet", exp.Literal.string(pattern)))
+
+    def columns(self, relation: Any) -> Sequence[Column]:
+        """The columns of a relation."""
+        from sqlglot import exp
+
+        star = exp.select("*").from_(relation.copy()).sql(dialect=self.dialect)
+        with refused(self.title, "check the name of the table, or that the files are whole"):
+            described = self._engine.execute(f"DESCRIBE {star}").fetchall()
+        return [
+            Column(str(name), "geometry" if str(kind).startswith("GEOMETRY") else "other")
+            for name, kind, *_ in described
+        ]
+
+    def check_points(self, relation: Any, column: str, domain: Domain) -> None:
+        """Never: ST_X is in an extension that is fetched from elsewhere."""
+        raise no_points(self.title, column)
+
+    def part(self, unit: str, number: int) -> Any:
+        """One of eight parts of the units, by DuckDB's own fast hash."""
+        from sqlglot import exp
+
+        key = exp.column(exp.to_identifier(unit, quoted=True), table="source")
+        key_hash = exp.Anonymous(this="hash", expressions=[key])
+        hashed = exp.Mod(this=key_hash, expression=_n(self.parts))
+        return exp.EQ(this=hashed, expression=_n(number))
+
+    def rows(self, query: str) -> Rows:
+        """Run a query that gives two columns of whole numbers."""
+        with refused(self.title, NOT_NUMBERS):
+            first, second = self._engine.execute(query).fetchnumpy().values()
+        return np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+
+    def fraction(self) -> float:
+        """DuckDB's own estimate."""
+        return float(min(max(self._engine.query_progress(), 0.0), 100.0)) / 100
+
+    def cancel(self) -> None:
+        """Interrupt the running query."""
+        self._engine.interrupt()
+
+    def close(self) -> None:
+        """End the connection and remove what was spilled."""
+        self._engine.close()
+        self._spill.cleanup()
+
+
+def _n(value: int) -> Any:
+    from sqlglot import exp
+
+    return exp.Literal.number(value)

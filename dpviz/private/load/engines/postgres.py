@@ -1,0 +1,140 @@
+"""PostgreSQL, and PostGIS for columns of points (extra ``dpviz[postgres]``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dpviz.domain import Domain
+from dpviz.errors import DataError
+from dpviz.private.load.cellquery import table
+from dpviz.private.load.engines.base import NOT_NUMBERS, Rows, no_points, refused
+from dpviz.private.load.tables.base import Column, Kind, shown
+
+_NUMBERS = ("int2", "int4", "int8", "float4", "float8", "numeric")
+_POINTS = ("geometry", "geography")
+_UNREACHABLE = (
+    "no connection: check the server's address, user and database; "
+    "the password may come from PGPASSWORD or ~/.pgpass"
+)
+
+_IN_BLOCKS = """
+SELECT string_agg(int8send(cell) || int8send(n), ''::bytea) FROM (
+  SELECT cell, n, (row_number() OVER () - 1) / 65536 AS block FROM ({query}) AS counted (cell, n)
+) AS numbered GROUP BY block
+"""
+"""Rows as blocks of big-endian numbers, since a driver takes rows one by one."""
+
+
+class Postgres:
+    """A read-only connection that sees the table as it is when the first query begins."""
+
+    dialect = "postgres"
+    title = "PostgreSQL"
+    parts = 1  # it sorts on disk
+
+    def __init__(self, url: str) -> None:
+        try:
+            import psycopg
+        except ImportError:
+            raise DataError("PostgreSQL needs an extra: pip install 'dpviz[postgres]'") from None
+        with refused(self.title, _UNREACHABLE):
+            self._engine = psycopg.connect(url, connect_timeout=10, application_name="dpviz")
+            self._engine.read_only = True
+            self._engine.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+
+    def relation(self, name: str) -> Any:
+        """A table or view."""
+        return table(name)
+
+    def columns(self, relation: Any) -> Sequence[Column]:
+        """The columns of a table, a view or a foreign table."""
+        return [Column(name, _kind(kind)) for name, kind, _ in self._described(relation)]
+
+    def check_points(self, relation: Any, column: str, domain: Domain) -> None:
+        """Raise unless PostGIS states the domain's CRS for the column, or none."""
+        kind, modifier = next(
+            (kind, modifier) for name, kind, modifier in self._described(relation) if name == column
+        )
+        if kind not in _POINTS:
+            raise no_points(self.title, column)
+        with refused("PostGIS", "its functions may not be called"), self._engine.cursor() as cursor:
+            cursor.execute(
+                "SELECT postgis_typmod_srid(%s), postgis_typmod_type(%s)", [modifier, modifier]
+            )
+            srid, shape = cursor.fetchone() or (0, "")
+        if not str(shape).upper().startswith(("POINT", "GEOMETRY")):
+            raise DataError(f"column {shown(column)} holds {shape}: only points can be counted")
+        srid = int(srid) or (4326 if kind == "geography" else 0)
+        if srid and not _same_crs(f"EPSG:{srid}", domain.crs):
+            raise DataError(
+                f"column {shown(column)} is in EPSG:{srid}, the domain in {domain.crs}: "
+                f"give the domain in EPSG:{srid}"
+            )
+
+    def part(self, unit: str, number: int) -> Any:
+        """All units at once."""
+        return None
+
+    def rows(self, query: str) -> Rows:
+        """Run a query that gives two columns of whole numbers."""
+        with (
+            refused(self.title, f"{NOT_NUMBERS}, or are points"),
+            self._engine.cursor("dpviz", binary=True) as cursor,
+        ):
+            cursor.itersize = 16
+            cursor.execute(_IN_BLOCKS.format(query=query).encode())
+            blocks = [np.frombuffer(block, dtype=">i8").reshape(-1, 2) for (block,) in cursor]
+        cells, counts = (
+            np.concatenate([np.empty(0, np.int64), *(block[:, axis] for block in blocks)])
+            for axis in (0, 1)
+        )
+        return cells.astype(np.int64, copy=False), counts.astype(np.int64, copy=False)
+
+    def fraction(self) -> float:
+        """PostgreSQL does not tell how far a query is."""
+        return 0.0
+
+    def cancel(self) -> None:
+        """Ask the server to cancel."""
+        self._engine.cancel_safe(timeout=5)
+
+    def close(self) -> None:
+        """End the connection."""
+        self._engine.close()
+
+    def _described(self, relation: Any) -> list[tuple[str, str, int]]:
+        """Name, type and type modifier of each column; the table's name is data here, not SQL."""
+        name = relation.sql(dialect=self.dialect)
+        with (
+            refused(self.title, "the catalogue cannot be read"),
+            self._engine.cursor() as cursor,
+        ):
+            cursor.execute("SELECT to_regclass(%s)::oid", [name])
+            found = (cursor.fetchone() or (None,))[0]
+            if found is None:
+                raise DataError(f"no table {name[:80]} in the database: check its name and schema")
+            cursor.execute(
+                "SELECT a.attname, t.typname, a.atttypmod FROM pg_attribute a "
+                "JOIN pg_type t ON t.oid = a.atttypid "
+                "WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum",
+                [found],
+            )
+            return [(str(a), str(b), int(c)) for a, b, c in cursor.fetchall()]
+
+
+def _kind(kind: str) -> Kind:
+    if kind in _POINTS:
+        return "geometry"
+    return "number" if kind in _NUMBERS else "other"
+
+
+def _same_crs(first: str, second: str) -> bool:
+    import pyproj
+
+    try:
+        return bool(pyproj.CRS(first).equals(pyproj.CRS(second), ignore_axis_order=True))
+    except pyproj.exceptions.ProjError:
+        return False

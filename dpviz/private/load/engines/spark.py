@@ -1,0 +1,131 @@
+"""Apache Spark SQL, on this machine or a cluster (extra ``dpviz[spark]``)."""
+
+from __future__ import annotations
+
+import tempfile
+import uuid
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dpviz.domain import Domain
+from dpviz.errors import DataError
+from dpviz.private.load.cellquery import table
+from dpviz.private.load.engines.base import NOT_NUMBERS, Rows, no_points, refused
+from dpviz.private.load.tables.base import Column
+
+_QUIET = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+}
+_LOCAL = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "8",
+}
+
+
+class Spark:
+    """A session of Spark: the one that is active in this process, or one of its own.
+
+    ``spark://local`` runs on all cores of this machine; ``spark://HOST:PORT`` is a cluster's
+    master. A session that was active before stays so.
+    """
+
+    dialect = "spark"
+    title = "Spark"
+    parts = 1  # it sorts on the disks of its workers
+
+    def __init__(self, url: str) -> None:
+        try:
+            from pyspark.sql import SparkSession
+        except ImportError:
+            raise DataError("Spark needs an extra: pip install 'dpviz[spark]'") from None
+        # It says so as soon as pandas 3 is there; no pandas is used here.
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
+        self._group = f"dpviz-{uuid.uuid4().hex}"
+        active = SparkSession.getActiveSession()
+        self._folder = None if active else tempfile.TemporaryDirectory(prefix="dpviz-")
+        why = "no session: check the master's address, and that Java is 17 or newer"
+        try:
+            with refused(self.title, why):
+                folder = "" if self._folder is None else self._folder.name
+                self._session = active or _started(url, folder)
+        except BaseException:
+            if self._folder is not None:
+                self._folder.cleanup()
+            raise
+
+    def relation(self, name: str) -> Any:
+        """A table or view of the catalogue; or, with a slash in it, a folder of Parquet files."""
+        from sqlglot import exp
+
+        if "/" not in name:
+            return table(name)
+        folder = exp.to_identifier(name, quoted=True)
+        return exp.Table(this=folder, db=exp.to_identifier("parquet", quoted=True))
+
+    def columns(self, relation: Any) -> Sequence[Column]:
+        """The columns of a relation."""
+        from sqlglot import exp
+
+        star = exp.select("*").from_(relation.copy()).limit(0).sql(dialect=self.dialect)
+        with refused(self.title, "check the name of the table"):
+            return [Column(name, "other") for name in self._session.sql(star).columns]
+
+    def check_points(self, relation: Any, column: str, domain: Domain) -> None:
+        """Never: Spark SQL has no ST_X of its own."""
+        raise no_points(self.title, column)
+
+    def part(self, unit: str, number: int) -> Any:
+        """All units at once."""
+        return None
+
+    def rows(self, query: str) -> Rows:
+        """Run a query that gives two columns of whole numbers; they come as Arrow columns."""
+        context = self._session.sparkContext
+        with refused(self.title, NOT_NUMBERS):
+            context.setJobGroup(self._group, "dpviz: records by cell", interruptOnCancel=True)
+            result = self._session.sql(query).toArrow()
+            first, second = (column.to_numpy() for column in result.columns)
+        return np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+
+    def fraction(self) -> float:
+        """The share of tasks that are done, over the stages that Spark has planned so far."""
+        tracker = self._session.sparkContext.statusTracker()
+        done = planned = 0
+        for job in tracker.getJobIdsForGroup(self._group):
+            known = tracker.getJobInfo(job)
+            for number in known.stageIds if known else ():
+                stage = tracker.getStageInfo(number)
+                if stage:
+                    done, planned = done + stage.numCompletedTasks, planned + stage.numTasks
+        return done / planned if planned else 0.0
+
+    def cancel(self) -> None:
+        """Cancel the jobs of the running query."""
+        self._session.sparkContext.cancelJobGroup(self._group)
+
+    def close(self) -> None:
+        """End the session, if it is our own."""
+        if self._folder is not None:
+            self._session.stop()
+            self._folder.cleanup()
+
+
+def _started(url: str, folder: str) -> Any:
+    """A session of our own that says little; a local one leaves nothing in the current folder."""
+    from pyspark.sql import SparkSession
+
+    host = url.partition("://")[2].strip("/")
+    local = host in ("", "local")
+    settings = {**_QUIET, **(_LOCAL | {"spark.sql.warehouse.dir": folder} if local else {})}
+    builder = SparkSession.builder.appName("dpviz").master(
+        "local[*]" if local else f"spark://{host}"
+    )
+    for setting, value in settings.items():
+        builder = builder.config(setting, value)
+    return builder.getOrCreate()

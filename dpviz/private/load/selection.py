@@ -1,0 +1,58 @@
+"""What is read of a source, and how: all of it public, chosen without looking at the records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpviz.domain import Domain
+from dpviz.errors import DataError
+from dpviz.private.load.cellquery import checked_bits
+from dpviz.progress import Progress
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The arguments of :func:`dpviz.load`, which documents them."""
+
+    domain: Domain | None = None
+    columns: Sequence[str] | None = None
+    crs: str | None = None
+    unit: str | None = None
+    max_per_unit: int = 1
+    public: bool | None = None
+    name: str | None = None
+    table: str | None = None
+    bits: int | None = None
+    progress: Progress | None = None
+
+    def box(self, source: str) -> Domain:
+        """The domain.
+
+        Raises:
+            DataError: none was given.
+        """
+        if self.domain is None:
+            raise DataError(
+                f"{source}: give a domain, the public box, chosen without looking at the records"
+            )
+        return self.domain
+
+    def grid_bits(self, domain: Domain) -> int:
+        """Bits of a grid that is coarser than the lattice: as given, or the default."""
+        return checked_bits(self.bits, domain)
+
+    @property
+    def most(self) -> int:
+        """Most records of one privacy unit."""
+        return 1 if self.unit is None else self.max_per_unit
+
+    @property
+    def unit_words(self) -> str:
+        """The privacy unit in words."""
+        return bounded("one record" if self.unit is None else f"one {self.unit}", self.most)
+
+
+def bounded(unit: str, most: int) -> str:
+    """A privacy unit in words with its bound, which goes without saying for one record."""
+    return unit if unit == "one record" else f"{unit} with at most {most} records"

@@ -1,0 +1,213 @@
+"""From a source (file, folder, table or built-in name) to a handle; only it leaves the vault."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from dpviz.datasets import DATASETS, Dataset
+from dpviz.domain import Domain
+from dpviz.errors import DataError
+from dpviz.private.handle import DataHandle
+from dpviz.private.index import PointIndex
+from dpviz.private.load import counts
+from dpviz.private.load.aggregation import folder_index, table_index, table_name
+from dpviz.private.load.engines import scheme_of
+from dpviz.private.load.points import Records, bound_contributions, read_records, unit_numbers
+from dpviz.private.load.selection import Selection
+from dpviz.progress import Progress
+
+
+def load(
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    domain: Domain | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+    crs: str | None = None,
+    unit: str | None = None,
+    max_per_unit: int = 1,
+    public: bool | None = None,
+    name: str | None = None,
+    table: str | None = None,
+    bits: int | None = None,
+    progress: Progress | None = None,
+) -> DataHandle:
+    """Read a data set into a handle.
+
+    Args:
+        source: a path (CSV, Parquet, GeoParquet, GeoJSON, GeoPackage, Shapefile, zipped Shapefile),
+            a folder of Parquet, the URL of a database (with ``table``), or the name of a built-in
+            data set. Folders and tables are counted by cell inside an engine. A file of (cell,
+            count) rows is a source too: of :func:`save_counts`, or the result of ``dpviz sql``.
+            A list of sources counts as one that has the records of all; NO RECORD MAY BE IN TWO.
+        domain: the public box; a built-in data set has its own. Records outside are dropped.
+        columns: coordinate columns in the domain's order; recognised by their names otherwise.
+        crs: CRS of plain coordinate columns, and of geometry whose file does not state one; the
+            domain's by default for columns.
+        unit: column that names the privacy unit (a person); by default a record is the unit.
+        max_per_unit: with ``unit``, at most this many records of each are kept, chosen at random.
+        public: whether the owner declares every record public; false for files by default.
+        name: public name of the data set; the file's name without its ending, or the table's, by
+            default.
+        table: with a URL (``postgresql://…``, ``duckdb:///FILE``, ``spark://…``), the table.
+        bits: records are moved to a public grid of 2^bits steps per axis. Folders and tables always
+            are: 16 in 2-D, 10 in 4-D by default. Other sources keep the domain's own lattice.
+        progress: called while an engine counts; raising an exception cancels.
+
+    Raises:
+        DataError: the source cannot be read as points.
+    """
+    chosen = Selection(
+        domain, columns, crs, unit, max_per_unit, public, name, table, bits, progress
+    )
+    if isinstance(source, (str, os.PathLike)):
+        return _one(os.fspath(source), chosen)
+    return _together([os.fspath(each) for each in source], chosen)
+
+
+def stated_domain(source: str | os.PathLike[str]) -> Domain | None:
+    """The public box that a source brings along, as built-in data and kept counts do."""
+    if str(source) in DATASETS:
+        return DATASETS[str(source)].domain
+    facts = None if scheme_of(str(source)) else counts.stated(Path(source))
+    return None if facts is None else facts.domain
+
+
+def _one(source: str, chosen: Selection) -> DataHandle:
+    """A handle on one source."""
+    path = Path(source)
+    if chosen.bits is not None and chosen.domain is not None:
+        chosen.grid_bits(chosen.domain)  # a bad number fails before anything is read
+    if scheme_of(source) is not None:
+        if chosen.table is None:
+            raise DataError("a database holds many tables: name one with table=… (--table)")
+        return _counted(source, table_name(chosen.table), chosen)
+    if chosen.table is not None:
+        raise DataError(f"table {chosen.table!r}: give the URL of its database as the source")
+    if source in DATASETS:
+        return _built_in(DATASETS[source], chosen)
+    if not path.suffix and not path.exists():
+        raise DataError(
+            f"no file and no built-in data set {source!r}: "
+            f"give a path, or one of {', '.join(DATASETS)}"
+        )
+    facts = counts.stated(path)
+    if facts is not None:
+        return counts.kept(path, facts, chosen)
+    domain = chosen.box(path.name)
+    found = None if chosen.columns is not None else counts.result_columns(path)
+    if found is not None:
+        return counts.result(path, found, chosen)
+    if path.is_dir():
+        return _counted(source, path.name, chosen)
+    records = read_records(
+        path,
+        domain,
+        columns=chosen.columns,
+        crs=chosen.crs,
+        unit=chosen.unit,
+        public=bool(chosen.public),
+    )
+    return _handle(records, domain, path.stem, chosen)
+
+
+def _together(sources: Sequence[str], chosen: Selection) -> DataHandle:
+    """One handle on several sources, all in the box and on the grid that the first one states."""
+    if not sources:
+        raise DataError("no source: give one at least")
+    paths = [Path(each) for each in sources if scheme_of(each) is None]
+    facts = next(filter(None, map(counts.stated, paths)), None)
+    domain = chosen.domain or next(filter(None, map(stated_domain, sources)), None)
+    if domain is not None:
+        bits = facts.bits if facts and chosen.bits is None else chosen.grid_bits(domain)
+        chosen = replace(chosen, domain=domain, bits=bits)
+    handles = []
+    for number, source in enumerate(sources):
+
+        def report(fraction: float, what: str, number: int = number) -> None:
+            if chosen.progress:
+                chosen.progress((number + fraction) / len(sources), what)
+
+        table = None if scheme_of(source) is None else chosen.table
+        handles.append(_one(source, replace(chosen, table=table, name=None, progress=report)))
+    return counts.merged(handles, chosen.name)
+
+
+def public_extent(
+    path: str | os.PathLike[str],
+    *,
+    columns: Sequence[str] | None = None,
+    crs: str = "EPSG:4326",
+) -> tuple[float, float, float, float]:
+    """West, south, east, north of all records, widened by 1 %: right for PUBLIC data only.
+
+    The bounds of sensitive data are private: never call this for them.
+    """
+    everywhere = Domain((-1e9, -1e9), (1e9, 1e9), crs=crs)
+    points = read_records(Path(path), everywhere, columns=columns, crs=crs, public=True).points
+    if not len(points):
+        raise DataError("no records with coordinates: type the rectangle instead")
+    low, high = points.min(axis=0), points.max(axis=0)
+    margin = np.maximum(0.01 * (high - low), 1e-4)
+    west, south = (low - margin).tolist()
+    east, north = (high + margin).tolist()
+    return west, south, east, north
+
+
+def _counted(source: str, own: str, chosen: Selection) -> DataHandle:
+    """A handle on a folder of Parquet or a table, counted by cell outside Python."""
+    domain = chosen.box(own)
+    if chosen.crs not in (None, domain.crs):
+        raise DataError(f"{own}: a folder or a table must be in the CRS of the domain")
+    if chosen.table is None:
+        index = folder_index(Path(source), domain, chosen)
+    else:
+        index = table_index(source, chosen.table, domain, chosen)
+    return DataHandle(
+        chosen.name or own,
+        domain,
+        index,
+        public=bool(chosen.public),
+        unit=chosen.unit_words,
+        max_per_unit=chosen.most,
+        bits=chosen.grid_bits(domain),
+    )
+
+
+def _handle(records: Records, domain: Domain, own: str, chosen: Selection) -> DataHandle:
+    """A handle on records in memory, bounded per unit."""
+    if records.unit is not None:
+        # A seed only where the data is public: elsewhere it would tell who was left out.
+        random = np.random.default_rng(0) if chosen.public else None
+        records = records.keep(bound_contributions(records.unit, chosen.max_per_unit, random))
+    index = PointIndex.from_points(domain, records.points)
+    return DataHandle(
+        chosen.name or own,
+        domain,
+        index if chosen.bits is None else index.coarsened(chosen.grid_bits(domain)),
+        public=bool(chosen.public),
+        unit=chosen.unit_words,
+        max_per_unit=chosen.most,
+        dropped=records.dropped if chosen.public else None,
+        bits=chosen.bits,
+    )
+
+
+def _built_in(dataset: Dataset, chosen: Selection) -> DataHandle:
+    """A handle on a built-in data set."""
+    domain = chosen.domain or dataset.domain
+    public = dataset.public if chosen.public is None else chosen.public
+    names = tuple(chosen.columns or dataset.domain.columns)
+    if len(names) != domain.dims:
+        raise DataError(f"{len(names)} columns for {domain.dims} dimensions: name one for each")
+    table, unit = dataset.table(), chosen.unit
+    for column in (*names, *([unit] if unit else [])):
+        if column not in table:
+            raise DataError(f"no column {column!r} in {dataset.name}: it has {', '.join(table)}")
+    points = np.column_stack([table[column] for column in names])
+    records = Records(points, unit_numbers(table[unit], unit) if unit else None).inside(domain)
+    return _handle(records, domain, dataset.name, replace(chosen, public=public))

@@ -1,0 +1,10 @@
+"""Tables of records in files, one room per format, all behind one protocol.
+
+A file is recognised by its first bytes, then held against its name: a file that is not what its
+name says is refused. Parsers' own messages are dropped, since they may quote records.
+"""
+
+from dpviz.private.load.tables.base import MAX_BYTES, MAX_RECORDS, Column, Table
+from dpviz.private.load.tables.opening import open_table
+
+__all__ = ["MAX_BYTES", "MAX_RECORDS", "Column", "Table", "open_table"]

@@ -1,0 +1,1 @@
+"""Mechanisms: every draw of noise, and what is chosen by it."""

@@ -1,0 +1,161 @@
+"""SequenceData: an opaque handle on private sequences over a public alphabet.
+
+Symbols are numbers 0 … |I| − 1 inside the engine. Beside them two marks share the number |I|: the
+start $, which only ever stands before a symbol, and the end &, which only ever comes after one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.errors import DataError, ParameterError
+from dpviz.private.handle import Handle
+from dpviz.trees.lattice import Int
+
+MOST_SYMBOLS = 4096
+"""Symbols of the largest alphabet: counts after every context have one cell for each."""
+
+
+@dataclass(frozen=True, eq=False)
+class Alphabet:
+    """What may follow what: public, never taken from the sequences.
+
+    Attributes:
+        names: of the symbols, distinct.
+        follows: bool (|I|, |I|), whether a symbol may come right after another; None where any may.
+            The end may come after every symbol.
+
+    Raises:
+        ParameterError: no symbol, too many, or a name twice; ``follows`` of another shape.
+
+    >>> len(Alphabet(("home", "work")))
+    2
+    """
+
+    names: tuple[str, ...]
+    follows: NDArray[np.bool_] | None = None
+
+    def __post_init__(self) -> None:
+        size = len(self.names)
+        if not 1 <= size <= MOST_SYMBOLS:
+            raise ParameterError(
+                f"an alphabet of {size:,} symbols: give 1 to {MOST_SYMBOLS:,}, for instance a "
+                "coarser grid"
+            )
+        if len(set(self.names)) < size:
+            raise ParameterError("the alphabet holds a symbol twice: name each once")
+        if self.follows is not None and self.follows.shape != (size, size):
+            raise ParameterError(
+                f"what may follow what has shape {self.follows.shape}: give ({size}, {size})"
+            )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def codes(self, words: Iterable[str]) -> Int:
+        """Numbers of symbols by name; −1 for a word that is none."""
+        place = {name: row for row, name in enumerate(self.names)}
+        return np.array([place.get(word, -1) for word in words], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Sequences:
+    """Sequences one after the other: those of row r are ``symbol[start[r]:start[r + 1]]``.
+
+    Attributes:
+        start: int64 (n + 1,).
+        symbol: int64, numbers of an alphabet.
+    """
+
+    start: Int
+    symbol: Int
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[int] | Int]) -> Sequences:
+        """From lists of numbers.
+
+        >>> Sequences.of([[0, 1], [], [2]]).length.tolist()
+        [2, 0, 1]
+        """
+        parts = [np.asarray(row, dtype=np.int64) for row in rows]
+        start = np.concatenate([[0], np.cumsum([len(part) for part in parts], dtype=np.int64)])
+        return cls(start, np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def __getitem__(self, row: int) -> Int:
+        return self.symbol[self.start[row] : self.start[row + 1]]
+
+    @property
+    def length(self) -> Int:
+        """Symbols of each sequence, int64 (n,)."""
+        return np.diff(self.start)
+
+
+class SequenceData(Handle):
+    """A handle on sequences.
+
+    Empty sequences are left out. Records that break a public rule of the alphabet (``follows``) are
+    cut at their first forbidden step, each by itself, so that one record stays one record.
+
+    Attributes:
+        alphabet: public.
+        facts: more that is public and that a release's header should say, plain values.
+
+    Raises:
+        DataError: a symbol outside the alphabet, or a bound below 1.
+    """
+
+    records: ClassVar[str] = "sequences"
+
+    def __init__(
+        self,
+        name: str,
+        alphabet: Alphabet,
+        sequences: Sequences,
+        *,
+        public: bool = False,
+        unit: str = "one sequence",
+        max_per_unit: int = 1,
+        facts: dict[str, Any] | None = None,
+    ) -> None:
+        symbol = sequences.symbol
+        if len(symbol) and (symbol.min() < 0 or symbol.max() >= len(alphabet)):
+            raise DataError(
+                "a sequence holds a symbol outside the alphabet: add it to the public alphabet, or "
+                "leave such symbols out"
+            )
+        super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit)
+        self.alphabet = alphabet
+        self.facts = dict(facts or {})
+        self.__sequences = _obedient(sequences, alphabet.follows)
+
+    @property
+    def _sequences(self) -> Sequences:
+        return self.__sequences
+
+    @property
+    def _frame(self) -> str:
+        return f"{len(self.alphabet):,} symbols"
+
+
+def _obedient(sequences: Sequences, follows: NDArray[np.bool_] | None) -> Sequences:
+    """Without empty sequences, each cut before its first forbidden step."""
+    start, symbol, length = sequences.start, sequences.symbol, sequences.length
+    kept = length.copy()
+    if follows is not None and len(symbol) > 1:
+        wrong = ~follows[symbol[:-1], symbol[1:]]  # the step from each place to the next one
+        wrong[start[1:-1][start[1:-1] < len(symbol)] - 1] = False  # from one sequence to another
+        owner = np.repeat(np.arange(len(sequences)), length)
+        place = np.flatnonzero(wrong)
+        np.minimum.at(kept, owner[place], place + 1 - start[owner[place]])
+    within = np.arange(len(symbol)) - np.repeat(start[:-1], length)
+    symbol = symbol[within < np.repeat(kept, length)]
+    kept = kept[kept > 0]
+    return Sequences(np.concatenate([[0], np.cumsum(kept)]), symbol)

@@ -1,0 +1,1 @@
+"""Releases of points: boxes with noisy counts, their files and their queries."""

@@ -1,0 +1,232 @@
+"""Counts in regions of any shape: districts of a file, a drawn polygon.
+
+A node inside the region gives its estimate, a leaf cut by its border the share of its area: the
+uniformity assumption, as for rectangles. Areas are planar, in the domain's CRS.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpviz.errors import DataError, DomainError
+from dpviz.releases.points.range_count import Answers, answers_from
+from dpviz.trees.lattice import Float, Int
+
+if TYPE_CHECKING:
+    import geopandas
+
+    from dpviz.domain import Domain
+    from dpviz.releases.points.release import Release
+    from dpviz.trees.haar import HaarNoise
+
+WHOLE = 1.0 - 1e-9
+"""A share of a node's area from which on the node counts as whole: coordinates are floats."""
+
+AREAS = ("Polygon", "MultiPolygon")
+MAX_BYTES = 2**30
+"""Unpacked size of a Parquet file of regions."""
+
+
+@dataclass(frozen=True)
+class Regions:
+    """Named areas in a domain's CRS.
+
+    Attributes:
+        names: of the regions.
+        shapes: valid polygons and multipolygons, an object array of shapely geometries.
+        inside: the share of each region's area that lies inside the domain.
+    """
+
+    names: tuple[str, ...]
+    shapes: Any
+    inside: Float
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def regions_of(
+    shapes: Sequence[Any], domain: Domain, names: Sequence[str] | None = None
+) -> Regions:
+    """Regions from shapely geometries in the domain's CRS; invalid ones are repaired.
+
+    Raises:
+        DomainError: the domain is not 2-D, or a region without area or with infinite coordinates.
+    """
+    import shapely
+
+    if domain.dims != 2:
+        raise DomainError(f"regions need a 2-D release, this one is {domain.dims}-D")
+    labels = (
+        tuple(names) if names is not None else tuple(str(row + 1) for row in range(len(shapes)))
+    )
+    found = np.asarray(shapely.make_valid(np.array(list(shapes), dtype=object)))
+    found = np.array([_area_parts(each) for each in found], dtype=object)
+    area = shapely.area(found)
+    bad = ~np.isfinite(area) | (area <= 0)
+    if bad.any():
+        name = labels[int(np.flatnonzero(bad)[0])]
+        raise DomainError(f"region {name!r} has no area: give polygons")
+    frame = shapely.box(*domain.bounds)
+    shapely.prepare(frame)
+    within = shapely.covers(frame, found)
+    inside = np.ones(len(found))
+    inside[~within] = shapely.area(shapely.intersection(found[~within], frame)) / area[~within]
+    return Regions(labels, found, inside)
+
+
+def read_regions(
+    path: str | os.PathLike[str], domain: Domain, name_column: str | None = None
+) -> Regions:
+    """Regions from a file of polygons (GeoJSON, GeoPackage, Shapefile, GeoParquet).
+
+    Args:
+        path: of the file; its CRS is taken from it, and is the domain's where it states none.
+        domain: of the release that is asked.
+        name_column: names the regions; by default the first column of words, one called name
+            before others and ids last; else row numbers.
+
+    Raises:
+        DataError: the file cannot be read, or has no polygons or no such column.
+    """
+    frame = _opened(Path(path))
+    if frame.crs is not None:
+        frame = frame.to_crs(domain.crs)
+    if name_column is not None and name_column not in frame.columns:
+        raise DataError(f"{Path(path).name} has no column {name_column!r}: choose another one")
+    words = [name for name in frame.columns if frame[name].dtype.kind in "OTU"]
+    words = [name for name in words if name != frame.geometry.name]
+    words.sort(key=lambda name: ("name" not in name.lower(), name.lower() == "id"))
+    column = name_column or (words[0] if words else None)
+    names = None if column is None else [str(value)[:200] for value in frame[column]]
+    return regions_of(frame.geometry.to_list(), domain, names)
+
+
+@dataclass(frozen=True)
+class RegionCover:
+    """The nodes that answer regions, as columns: which region, which node, the share of it."""
+
+    region: Int
+    nodes: Int
+    fraction: Float
+
+
+def region_count(release: Release, regions: Regions) -> Answers:
+    """Estimated records in regions.
+
+    Args:
+        release: a 2-D release.
+        regions: see :func:`regions_of` and :func:`read_regions`. What lies outside the domain
+            counts nothing: see their ``inside``.
+    """
+    found = region_cover(release, regions)
+    count, variance = release.nodes.count[found.nodes], release.nodes.variance[found.nodes]
+    share = found.fraction
+    cut = np.maximum(count, 0.0) ** 2 * share * (1.0 - share) / 3.0
+    sums = [
+        np.bincount(found.region, weights=values, minlength=len(regions))
+        for values in (count * share, variance * share**2, cut, np.ones(len(share)))
+    ]
+    columns = np.stack(sums, axis=1, dtype=np.float64)
+    if release.noise is not None:
+        columns[:, 1] = _exact_variance(release, release.noise, found, len(regions))
+    return answers_from(columns)
+
+
+def _exact_variance(release: Release, noise: HaarNoise, found: RegionCover, n: int) -> Float:
+    """Variance of the sum of each of n regions, from the release's own noise."""
+    order = np.argsort(found.region, kind="stable")
+    ends = np.cumsum(np.bincount(found.region, minlength=n))[:-1]
+    lo, hi = release.nodes.lo[found.nodes], release.nodes.hi[found.nodes]
+    return np.array(
+        [
+            noise.of_region(lo[rows], hi[rows], found.fraction[rows])
+            for rows in np.split(order, ends)
+        ]
+    )
+
+
+def region_cover(release: Release, regions: Regions) -> RegionCover:
+    """The nodes that answer regions: whole ones as high in the tree as may be, and cut leaves."""
+    import shapely
+
+    nodes, domain = release.nodes, release.domain
+    low, high = domain.to_coordinates(nodes.lo), domain.to_coordinates(nodes.hi)
+    volume = (high - low).prod(axis=1)
+    roots = nodes.levels[0].stop
+    region = np.repeat(np.arange(len(regions)), roots)
+    node = np.tile(np.arange(roots), len(regions))
+    # What is left of a region inside the parent's box: the pieces shrink on the way down.
+    piece = regions.shapes[region]
+    found: list[tuple[Int, Int, Float]] = []
+    while len(node):
+        near = _touching(shapely.bounds(piece), low[node], high[node])
+        region, node, piece = region[near], node[near], piece[near]
+        piece = shapely.intersection(piece, shapely.box(*low[node].T, *high[node].T))
+        share = shapely.area(piece) / volume[node]
+        whole = share >= WHOLE
+        answered = (share > 0) & (whole | (nodes.n_children[node] == 0))
+        found.append((region[answered], node[answered], np.where(whole, 1.0, share)[answered]))
+        opened = (share > 0) & ~answered
+        region, node, piece = _children(nodes, region[opened], node[opened], piece[opened])
+    return RegionCover(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+
+def _touching(bounds: Float, low: Float, high: Float) -> Any:
+    """Whether boxes (w, s, e, n) share area with the nodes' ones."""
+    return ((bounds[:, :2] < high) & (bounds[:, 2:] > low)).all(axis=1)
+
+
+def _children(nodes: Any, region: Int, node: Int, piece: Any) -> tuple[Int, Int, Any]:
+    sizes = nodes.n_children[node].astype(np.int64)
+    offsets = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    below = np.repeat(nodes.first_child[node].astype(np.int64), sizes) + offsets
+    return np.repeat(region, sizes), below, np.repeat(piece, sizes)
+
+
+def _area_parts(shape: Any) -> Any:
+    """The polygons of a geometry: repair may leave lines and points beside them."""
+    import shapely
+
+    if shape is None or shape.geom_type in AREAS:
+        return shape if shape is not None else shapely.Polygon()
+    parts = [part for part in getattr(shape, "geoms", ()) if part.geom_type in AREAS]
+    return shapely.union_all(parts) if parts else shapely.Polygon()
+
+
+def _opened(path: Path) -> geopandas.GeoDataFrame:
+    import geopandas
+
+    if not path.is_file():
+        raise DataError(f"no file {path.name!r}: check the name")
+    if path.suffix == ".parquet" and _unpacked(path) > MAX_BYTES:
+        raise DataError(f"{path.name} unpacks to over {MAX_BYTES >> 30} GiB: give a smaller file")
+    try:
+        read = geopandas.read_parquet if path.suffix == ".parquet" else geopandas.read_file
+        frame = read(path)
+    except Exception as error:  # whatever a broken file makes of the readers
+        raise DataError(
+            f"{path.name} is no file of regions ({type(error).__name__}): give GeoJSON, "
+            "GeoPackage, Shapefile or GeoParquet"
+        ) from None
+    if not isinstance(frame, geopandas.GeoDataFrame) or not len(frame):
+        raise DataError(f"{path.name} has no regions: give a file of polygons")
+    return frame
+
+
+def _unpacked(path: Path) -> int:
+    """What a Parquet file says that it unpacks to; 0 for a file that is none."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        found = pq.ParquetFile(path).metadata
+        return sum(found.row_group(row).total_byte_size for row in range(found.num_row_groups))
+    except (pa.ArrowException, OSError, ValueError):
+        return 0

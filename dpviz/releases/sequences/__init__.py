@@ -1,0 +1,1 @@
+"""Releases of sequences: models of what comes next, and their files."""

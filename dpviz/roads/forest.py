@@ -1,0 +1,160 @@
+"""Forest: which sums of edge counts are measured, and how loudly. Public; it never sees a record.
+
+Positions are the places of edges in the order of the sub-domains. A node is an interval of
+positions; all nodes above one edge form its root path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.errors import ParameterError
+from dpviz.roads.decompose import Subdomains
+from dpviz.roads.graph import Float, Int
+from dpviz.trees.consistency import least_squares
+from dpviz.trees.decomposition import level_slices
+
+Levels = Sequence[NDArray[np.int64]]
+"""A tree over a path of k edges: boundaries of each level from coarse to fine, each from 0 to k and
+a subset of the next; the last one is 0, 1, …, k."""
+
+
+TINY = 1e-12
+"""Least variance in least squares: with a huge ε the noise rounds to none, and 0/0 must not."""
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Nodes over the positions of sub-domains, breadth-first.
+
+    Attributes:
+        domains: the sub-domains whose positions the nodes cover.
+        lo, hi: interval of each node, int64 (nodes,).
+        parent: −1 for a root.
+        stretch: noise scale of each node, in units of that of a flat histogram, float64.
+
+    Privacy: one more visited edge raises every node of one root path by one, so its loss is
+    Σ 1/stretch along the path, in units of ε/L. The constructor demands that this be at most 1 for
+    every edge; then L edges cost at most ε, whatever the trees.
+    """
+
+    domains: Subdomains
+    lo: Int
+    hi: Int
+    parent: Int
+    stretch: Float
+
+    def __post_init__(self) -> None:
+        loss = np.zeros(len(self.parent))
+        for part in level_slices(self.parent):
+            above = self.parent[part]
+            loss[part] = np.where(above < 0, 0.0, loss[above]) + 1.0 / self.stretch[part]
+        if len(loss) == 0 or loss.max() > 1.0 + 1e-9 or (self.stretch <= 0).any():
+            raise ParameterError("the trees overspend: Σ 1/stretch along a root path is above 1")
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    @cached_property
+    def path(self) -> Int:
+        """Sub-domain of each node."""
+        return self.domains.path[self.lo]
+
+    def by_path(self) -> list[Int]:
+        """The nodes of each sub-domain, breadth-first."""
+        order = np.argsort(self.path, kind="stable")
+        return np.split(order, np.searchsorted(self.path[order], np.arange(1, self.paths)))
+
+    @property
+    def paths(self) -> int:
+        """Number of sub-domains."""
+        return len(self.domains.start) - 1
+
+    @cached_property
+    def leaf_at(self) -> Int:
+        """The leaf that covers each position, int64 (m,)."""
+        inner = np.zeros(len(self), dtype=np.bool_)
+        inner[self.parent[self.parent >= 0]] = True
+        leaves = np.flatnonzero(~inner)
+        leaves = leaves[np.argsort(self.lo[leaves])]
+        return np.repeat(leaves, (self.hi - self.lo)[leaves])
+
+    def totals(self, counts: Int) -> Int:
+        """Node sums of a count per edge row, int64."""
+        running = np.concatenate([[0], np.cumsum(counts[self.domains.order], dtype=np.int64)])
+        return np.asarray(running[self.hi] - running[self.lo])
+
+
+def flat(domains: Subdomains) -> Forest:
+    """Every edge measured once, on its own."""
+    at = np.arange(len(domains.order))
+    return Forest(domains, at, at + 1, np.full(len(at), -1), np.ones(len(at)))
+
+
+def grouped(domains: Subdomains, width: int) -> Forest:
+    """Neighbouring positions measured together in groups of ``width``."""
+    m = len(domains.order)
+    lo = np.arange(0, m, width)
+    hi = np.minimum(lo + width, m)
+    return Forest(domains, lo, hi, np.full(len(lo), -1), np.ones(len(lo)))
+
+
+def planted(
+    domains: Subdomains,
+    trees: Sequence[Levels],
+    weights: Sequence[Float] | None = None,
+    common_height: bool = False,
+) -> Forest:
+    """One tree per path.
+
+    Args:
+        domains: the paths.
+        trees: levels of each path's tree, see :data:`Levels`.
+        weights: share of each level in the loss, summing to 1 per tree; equal by default.
+        common_height: let every tree pay for the height of the highest, as in the paper.
+    """
+    highest = max(len(levels) for levels in trees)
+    if weights is None:
+        weights = [
+            np.full(len(levels), 1.0 / (highest if common_height else len(levels)))
+            for levels in trees
+        ]
+    columns: list[tuple[Int, Int, Int, Float]] = []
+    first = 0
+    for depth in range(highest):
+        rows = [k for k, levels in enumerate(trees) if len(levels) > depth]
+        bounds = [trees[k][depth] + domains.start[k] for k in rows]
+        lo = np.concatenate([each[:-1] for each in bounds])
+        hi = np.concatenate([each[1:] for each in bounds])
+        share = np.repeat([weights[k][depth] for k in rows], [len(each) - 1 for each in bounds])
+        if depth == 0:
+            parent = np.full(len(lo), -1)
+        else:
+            above = columns[-1][0]
+            parent = first - len(above) + np.searchsorted(above, lo, side="right") - 1
+        first += len(lo)
+        columns.append((lo, hi, parent, 1.0 / share))
+    lo, hi, parent, stretch = (np.concatenate(part) for part in zip(*columns, strict=True))
+    return Forest(domains, lo, hi, parent, stretch)
+
+
+def answer_variance(parent: Int, variance: Float, weights: Float) -> float:
+    """Exact variance of a weighted sum of leaves after least squares.
+
+    The estimate is (MᵀWM)⁻¹MᵀWy with W = diag(1/variance), so the variance of qᵀx is
+    qᵀ(MᵀWM)⁻¹q; the inverse is applied by :func:`dpviz.trees.consistency.least_squares` itself, to
+    measurements that are zero but at the leaves.
+
+    Args:
+        parent: column of a forest.
+        variance: of the noise of each node.
+        weights: q at the leaves, 0 elsewhere, of the same shape.
+    """
+    variance = np.maximum(variance, TINY)
+    solved, _ = least_squares(parent, weights * variance, variance)
+    return float(weights @ solved)

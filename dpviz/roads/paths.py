@@ -1,0 +1,193 @@
+"""Paths: many edge sequences as two columns; trips are paths, and so are queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.errors import DataError, ParameterError
+from dpviz.roads.graph import Int, RoadGraph, ragged_take
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """q sequences of edge rows one after another; both columns refuse writes.
+
+    Attributes:
+        start: (q + 1,) offsets into ``edge``, int64.
+        edge: edge rows of a graph, int64.
+    """
+
+    start: Int
+    edge: Int
+
+    def __post_init__(self) -> None:
+        for name in ("start", "edge"):
+            column = np.array(getattr(self, name), dtype=np.int64)
+            column.flags.writeable = False
+            object.__setattr__(self, name, column)
+        if len(self.start) < 1 or self.start[0] != 0 or self.start[-1] != len(self.edge):
+            raise DataError("the offsets of the paths do not fit their edges")
+        if (np.diff(self.start) < 0).any():
+            raise DataError("the offsets of the paths go backwards")
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[int] | Int]) -> Paths:
+        """From sequences of edge rows.
+
+        >>> Paths.of([[0, 1], [], [2]]).start.tolist()
+        [0, 2, 2, 3]
+        """
+        parts = [np.asarray(row, dtype=np.int64) for row in rows]
+        start = np.concatenate([[0], np.cumsum([len(part) for part in parts], dtype=np.int64)])
+        return cls(start, np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def __getitem__(self, row: int) -> Int:
+        return self.edge[self.start[row] : self.start[row + 1]]
+
+    @property
+    def length(self) -> Int:
+        """Edges of each path, repeats included; int64 of shape (q,)."""
+        return np.diff(self.start)
+
+    @property
+    def owner(self) -> Int:
+        """Path of each item of ``edge``."""
+        return np.repeat(np.arange(len(self)), self.length)
+
+    def take(self, rows: Int) -> Paths:
+        """Some of the paths, in the order of ``rows``."""
+        places, start = ragged_take(self.start, rows)
+        return Paths(start, self.edge[places])
+
+    def sum(self, values: NDArray[np.float64] | Int) -> NDArray[np.float64]:
+        """Sum of a value per edge row over each path, repeats included: float64 of shape (q,)."""
+        total = np.concatenate([[0.0], np.cumsum(np.asarray(values, dtype=np.float64)[self.edge])])
+        return np.asarray(total[self.start[1:]] - total[self.start[:-1]])
+
+
+def walk_nodes(graph: RoadGraph, paths: Paths) -> Int:
+    """The node through which each item of ``paths.edge`` is left, int64; −1 in what is no path.
+
+    A path enters an edge at one end (of a directed graph: the first) and leaves it at the other;
+    parallel edges leave two choices at the start, of which the first that works is taken.
+    """
+    ends = graph.ends
+    length, first = paths.length, paths.start[:-1]
+    # possible[i, b]: the walk can have reached item i so that it leaves at end b of its edge.
+    possible = np.zeros((len(paths.edge), 2), dtype=np.bool_)
+    longest = int(length.max(initial=0))
+    sides = (0,) if graph.directed else (0, 1)  # ends at which an edge may be entered
+    possible[first[length > 0], 1 - np.array(sides)[:, None]] = True
+    for step in range(1, longest):
+        item = first[length > step] + step
+        here, before = ends[paths.edge[item]], ends[paths.edge[item - 1]]
+        for enter in sides:
+            for leave in (0, 1):
+                fits = possible[item - 1, leave] & (before[:, leave] == here[:, enter])
+                possible[item, 1 - enter] |= fits
+    left = np.full(len(paths.edge), -1, dtype=np.int64)
+    last = first[length > 0] + length[length > 0] - 1
+    side = np.where(possible[last, 1], 1, 0)
+    works = possible[last].any(axis=1)
+    left[last[works]] = ends[paths.edge[last[works]], side[works]]
+    # Backwards: item i − 1 is left where item i is entered.
+    entered = np.full(len(paths.edge), -1, dtype=np.int64)
+    entered[last[works]] = ends[paths.edge[last[works]], 1 - side[works]]
+    ok = np.zeros(len(paths), dtype=np.bool_)
+    ok[np.flatnonzero(length > 0)[works]] = True
+    for step in range(longest - 1, 0, -1):
+        rows = np.flatnonzero(ok & (length > step))
+        item = first[rows] + step - 1
+        node = entered[item + 1]
+        edge = ends[paths.edge[item]]
+        side = np.where(possible[item, 1] & (edge[:, 1] == node), 1, 0)
+        left[item] = node
+        entered[item] = edge[np.arange(len(item)), 1 - side]
+    return left
+
+
+def require_paths(graph: RoadGraph, paths: Paths, what: str = "query") -> Int:
+    """:func:`walk_nodes` of sequences that must all be paths.
+
+    Raises:
+        DataError: a sequence that is empty or is not a path; the message names it.
+    """
+    left = walk_nodes(graph, paths)
+    empty = paths.length == 0
+    if empty.any():
+        raise DataError(f"{what} {int(np.argmax(empty))} is empty: name at least one edge")
+    broken = np.flatnonzero(left[paths.start[1:] - 1] < 0)
+    if len(broken):
+        row = int(broken[0])
+        shown = ", ".join(str(name) for name in graph.edge_id[paths[row]][:6])
+        more = ", …" if len(paths[row]) > 6 else ""
+        raise DataError(
+            f"{what} {row} ({shown}{more}) is not a path: each edge must start where the one "
+            "before it ends"
+        )
+    return left
+
+
+def require_workload(workload: Paths) -> None:
+    """Refuse an empty workload.
+
+    Raises:
+        ParameterError: no queries, or only empty ones.
+    """
+    if len(workload) == 0 or not workload.length.any():
+        raise ParameterError("the workload is empty: give at least one path query")
+
+
+def paths_from_ids(graph: RoadGraph, sequences: Iterable[Sequence[object]], what: str) -> Paths:
+    """Paths from sequences of edge ids.
+
+    Raises:
+        DataError: an id that the graph lacks.
+    """
+    listed = [np.asarray(each) for each in sequences]
+    sizes = [len(each) for each in listed]
+    flat = [name for each in listed for name in each.tolist()]
+    rows = graph.edge_rows(flat) if flat else np.zeros(0, dtype=np.int64)
+    start = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    if (rows < 0).any():
+        at = int(np.argmax(rows < 0))
+        row = int(np.searchsorted(start, at, side="right")) - 1
+        raise DataError(
+            f"{what} {row} names edge {flat[at]}, which the road graph lacks: "
+            "use the ids of its edges"
+        )
+    return Paths(start, rows)
+
+
+def match_nodes(graph: RoadGraph, paths: Sequence[Sequence[object]]) -> Paths:
+    """Edge paths from sequences of node ids: each step takes the shortest edge between two nodes.
+
+    Raises:
+        DataError: a node that the graph lacks, or two nodes in a row without an edge.
+    """
+    key = graph.pair_keys(*graph.ends.T)
+    order = np.lexsort([graph.length, key])
+    keys, first = np.unique(key[order], return_index=True)
+    edges = order[first]
+    found = []
+    for number, names in enumerate(paths):
+        nodes = np.array([graph.node_row(name) for name in names], dtype=np.int64)
+        a, b = nodes[:-1], nodes[1:]
+        wanted = graph.pair_keys(a, b)
+        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        lost = keys[at] != wanted
+        if lost.any():
+            k = int(np.argmax(lost))
+            raise DataError(
+                f"path {number} steps from node {names[k]} to {names[k + 1]}, which no edge joins: "
+                "give neighbouring nodes"
+            )
+        found.append(edges[at])
+    return Paths.of(found)

@@ -1,0 +1,194 @@
+"""Decomposition: a forest of boxes with estimates, as equal-length read-only columns.
+
+The one core type. Nodes stand in breadth-first order, the children of a node next to each other, so
+that a level is a slice and every method (trees, grids, wavelets) is queried, drawn and saved alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpviz.errors import ReleaseError
+from dpviz.trees.lattice import Float, Int, overlaps, volumes
+
+Int32 = NDArray[np.int32]
+
+_WHOLE: dict[str, type[np.signedinteger[Any]]] = {
+    "lo": np.int64,
+    "hi": np.int64,
+    "parent": np.int32,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Decomposition:
+    """Columns over n nodes in breadth-first order; every column refuses writes.
+
+    Attributes:
+        lo, hi: boxes on the lattice, int64 of shape (n, d), hi exclusive.
+        parent: index of the parent, int32; −1 for a root.
+        count: estimate of the records in the box, float64, after consistency.
+        variance: variance of the noise in ``count``, float64.
+    """
+
+    lo: Int
+    hi: Int
+    parent: Int32 | Int
+    count: Float
+    variance: Float
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            given = getattr(self, field.name)
+            if field.name in _WHOLE:
+                column = _whole(field.name, given)
+            else:
+                column = np.array(given, dtype=np.float64, order="C")
+            column.flags.writeable = False
+            object.__setattr__(self, field.name, column)
+        self._check()
+
+    def _check(self) -> None:
+        """Every structural promise that queries rely on; files are read through here too."""
+        n = len(self.parent)
+        if n == 0:
+            raise ReleaseError("a decomposition needs at least one node")
+        if self.lo.ndim != 2 or self.lo.shape != self.hi.shape or len(self.lo) != n:
+            raise ReleaseError(f"boxes of shape {self.lo.shape} and {self.hi.shape} for {n} nodes")
+        if self.count.shape != (n,) or self.variance.shape != (n,):
+            raise ReleaseError("count and variance must have one value per node")
+        if not (np.isfinite(self.count).all() and np.isfinite(self.variance).all()):
+            raise ReleaseError("count and variance must be finite")
+        if (self.variance < 0).any():
+            raise ReleaseError("negative variance " + _rows(self.variance < 0))
+        empty = (self.lo >= self.hi).any(axis=1)
+        if empty.any():
+            raise ReleaseError("empty boxes " + _rows(empty))
+        order = np.diff(self.parent) < 0
+        late = self.parent >= np.arange(n)
+        if order.any() or late.any() or self.parent[0] != -1 or (self.parent < -1).any():
+            raise ReleaseError("nodes are not in breadth-first order")
+        child = np.flatnonzero(self.parent >= 0)
+        above = self.parent[child]
+        stray = (self.lo[child] < self.lo[above]) | (self.hi[child] > self.hi[above])
+        if stray.any():
+            raise ReleaseError("children outside their parent " + _rows(stray.any(axis=1)))
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    @property
+    def dims(self) -> int:
+        """Number of dimensions."""
+        return int(self.lo.shape[1])
+
+    @cached_property
+    def n_children(self) -> Int32:
+        """Number of children per node, int32."""
+        inner = self.parent[self.parent >= 0]
+        return _frozen(np.bincount(inner, minlength=len(self)).astype(np.int32))
+
+    @cached_property
+    def first_child(self) -> Int32:
+        """Index of the first child, int32; −1 for a leaf."""
+        roots = int(np.searchsorted(self.parent, 0))
+        first = roots + np.concatenate([[0], np.cumsum(self.n_children)[:-1]])
+        return _frozen(np.where(self.n_children > 0, first, -1).astype(np.int32))
+
+    @cached_property
+    def level(self) -> NDArray[np.uint8]:
+        """Distance from the root, uint8."""
+        level = np.zeros(len(self), dtype=np.uint8)
+        for depth, part in enumerate(self.levels):
+            level[part] = depth
+        return _frozen(level)
+
+    @cached_property
+    def levels(self) -> tuple[slice, ...]:
+        """One slice of nodes per level, roots first."""
+        return level_slices(self.parent)
+
+    @property
+    def leaf(self) -> NDArray[np.bool_]:
+        """Whether a node is a leaf, bool of shape (n,)."""
+        return np.asarray(self.n_children == 0)
+
+    @property
+    def depth(self) -> int:
+        """The deepest level; 0 where there are roots only."""
+        return len(self.levels) - 1
+
+    @cached_property
+    def volume(self) -> Int:
+        """Exact volume of each box in lattice cells, int64."""
+        return _frozen(volumes(self.lo, self.hi))
+
+    def is_partition(self) -> bool:
+        """Whether the children of every inner node tile it: disjoint, and of its whole volume."""
+        filled = np.zeros(len(self), dtype=np.int64)
+        child = np.flatnonzero(self.parent >= 0)
+        np.add.at(filled, self.parent[child], self.volume[child])
+        inner = ~self.leaf
+        if not np.array_equal(filled[inner], self.volume[inner]):
+            return False
+        for node in np.flatnonzero(inner):
+            part = slice(self.first_child[node], self.first_child[node] + self.n_children[node])
+            if self.n_children[node] > 64:
+                continue  # volume and containment suffice there in practice; pairs would be many
+            lo, hi = self.lo[part], self.hi[part]
+            pairs = overlaps(lo[:, None], hi[:, None], lo[None], hi[None])
+            if np.count_nonzero(pairs) != len(lo):
+                return False
+        return True
+
+    def select(self, keep: ArrayLike) -> Decomposition:
+        """The nodes where ``keep`` (bool) is true; a kept node's parent must be kept."""
+        rows = np.flatnonzero(np.asarray(keep, dtype=np.bool_))
+        renumbered = np.full(len(self) + 1, -1, dtype=np.int64)  # the last entry maps −1 to −1
+        renumbered[rows] = np.arange(len(rows))
+        columns = {field.name: getattr(self, field.name)[rows] for field in fields(self)}
+        columns["parent"] = renumbered[self.parent[rows]]
+        return Decomposition(**columns)
+
+    def replace(self, **columns: ArrayLike) -> Decomposition:
+        """The same nodes with other columns, for instance estimates after consistency."""
+        kept = {field.name: getattr(self, field.name) for field in fields(self)}
+        return Decomposition(**{**kept, **columns})
+
+
+def level_slices(parent: ArrayLike) -> tuple[slice, ...]:
+    """One slice of nodes per level of a breadth-first parent column (−1 for roots), roots first."""
+    parent = np.asarray(parent)
+    start, stop = 0, int(np.searchsorted(parent, 0))
+    found = []
+    while start < stop:
+        found.append(slice(start, stop))
+        start, stop = stop, int(np.searchsorted(parent, stop))
+    return tuple(found)
+
+
+def _whole(name: str, values: ArrayLike) -> NDArray[np.signedinteger[Any]]:
+    """The column as integers; a cast alone would wrap around, and make numbers of NaN."""
+    values = np.asarray(values)
+    limits = np.iinfo(_WHOLE[name])
+    if values.size and (
+        values.dtype.kind not in "iu" or values.min() < limits.min or values.max() > limits.max
+    ):
+        raise ReleaseError(f"{name} must hold whole numbers up to {limits.max:,}")
+    return np.array(values, dtype=_WHOLE[name], order="C")
+
+
+def _frozen(column: NDArray[np.generic]) -> NDArray:  # type: ignore[type-arg]
+    column.flags.writeable = False
+    return column
+
+
+def _rows(wrong: ArrayLike) -> str:
+    rows = np.flatnonzero(wrong)
+    shown = " ".join(str(row) for row in rows[:5])
+    return f"at rows [{shown}{' …' if len(rows) > 5 else ''}]"

@@ -1,0 +1,176 @@
+"""A drawn rectangle and its answer: the noisy count with its interval, beside the map."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpviz.errors import DpvizError
+from dpviz.evaluation.truth import exact_counts
+from dpviz.releases.points.range_count import INTERVAL_SDS, Answers, cover
+from dpviz.releases.points.release import Release
+from dpviz.render import Mark, boxes, rounded, with_noise
+from dpviz.render.cells import node_bounds
+from dpviz.render.projection import from_degrees
+from dpviz.trees.lattice import Int
+from dpviz.ui.points.source_form import SIDES, Source
+from dpviz.ui.shared.text import plain
+
+SHOWN_NODES = 2_000
+"""Nodes of an answer that are outlined on the map; more would be a grey sheet."""
+
+Rect = tuple[float, float, float, float]
+
+
+def answer_panel(prefix: str, release: Release, source: Source, rect: Rect | None) -> list[Mark]:
+    """The answer to a rectangle in degrees, and the nodes it used as marks for the map."""
+    if rect is None:
+        st.markdown("**Draw a rectangle or a polygon**")
+        st.caption(
+            "Press ▭ on the map, or D, or hold Shift and drag. By keyboard: D, then the arrow keys "
+            "and Enter at two corners. Or type its four sides below. A polygon ends with a double "
+            "click."
+        )
+        return []
+    try:
+        inside = from_degrees(rect, release.domain.crs)
+        answers = release.count(inside)
+        lo, hi = release.domain.boxes(inside)
+    except DpvizError as error:
+        st.warning(plain(error), icon=":material/crop_free:")
+        return []
+    place = dict(zip(SIDES, rect, strict=True))
+    tell(prefix, release, source, answers, place, lambda: exact_counts(source.handle, inside))
+    return used(release, cover(release, lo[0], hi[0]).nodes)
+
+
+def tell(
+    prefix: str,
+    release: Release,
+    source: Source,
+    answers: Answers,
+    place: dict[str, Any],
+    exact: Callable[[], Int],
+) -> None:
+    """One answer in words, and into the history.
+
+    Args:
+        prefix: of the page.
+        release: that was asked.
+        source: whose exact answer is told too, where it is public.
+        answers: of one question.
+        place: what the history says of the question.
+        exact: counts exactly; called for public data only.
+    """
+    count, half = float(answers.count[0]), float(answers.high[0] - answers.low[0]) / 2
+    row: dict[str, Any] = {
+        **place,
+        "method": release.header.method,
+        "epsilon": release.header.epsilon,
+        "count": count,
+        "noise_sd": float(answers.noise_sd[0]),
+        "low": float(answers.low[0]),
+        "high": float(answers.high[0]),
+        "uniformity_sd": float(answers.uniformity_sd[0]),
+        "nodes": int(answers.nodes[0]),
+    }
+    spread = INTERVAL_SDS * row["uniformity_sd"]
+    st.metric("Noisy count", with_noise(count, half), help="± the 95 % interval of the noise alone")
+    st.markdown(
+        f"**95 % interval (noise):** {plain(rounded(row['low'], half))} to "
+        f"{plain(rounded(row['high'], half))}  \n"
+        f"**Uniformity error (estimate):** ± {rounded(spread, spread)}  \n"
+        f"**Nodes used:** {row['nodes']:,}, outlined on the map"
+    )
+    if source.public:
+        true = int(exact()[0])
+        off = count - true
+        relative = f" ({abs(off) / true:.1%} of it)" if true else ""
+        st.metric("Exact count (public data)", f"{true:,}")
+        st.markdown(f"**Error:** {plain(f'{off:+,.0f}')}{relative}")
+        row |= {"exact": true, "error": off}
+    remember(prefix, row)
+
+
+def used(release: Release, nodes: Int) -> list[Mark]:
+    """Outlines of the nodes that an answer used."""
+    if len(nodes) > SHOWN_NODES:
+        return []
+    outline = node_bounds(release)[nodes]
+    return [boxes("used", outline, color=(255, 61, 87, 150), width=1.0)]
+
+
+def remember(prefix: str, row: dict[str, Any]) -> None:
+    """Keep an answer in the history of this visit, newest first, without repeats."""
+    history = st.session_state.setdefault(f"{prefix}.history", [])
+    if not history or history[0] != row:
+        history[:] = [row, *(each for each in history if each != row)][:200]
+
+
+def history_table(prefix: str) -> None:
+    """The questions asked so far, with a download."""
+    history = st.session_state.get(f"{prefix}.history", [])
+    with st.expander(f"History of queries ({len(history)})", icon=":material/history:"):
+        if not history:
+            st.caption("Answers are kept here during this visit.")
+            return
+        st.dataframe(
+            [{name: _short(value) for name, value in row.items()} for row in history],
+            hide_index=True,
+            width="stretch",
+        )
+        left, right = st.columns(2)
+        left.download_button(
+            "Download answers (CSV)",
+            as_csv(history),
+            "answers.csv",
+            "text/csv",
+            icon=":material/download:",
+        )
+        if right.button("Forget them", icon=":material/delete:", key=f"{prefix}.forget"):
+            history.clear()
+            st.rerun()
+
+
+def as_csv(rows: list[dict[str, Any]]) -> str:
+    """Rows as CSV under the union of their columns."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, restval="")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def rectangle_form(prefix: str, rect: Rect | None, domain: Rect) -> Rect | None:
+    """Four numbers for the rectangle; returns them when the visitor applies them."""
+    with (
+        st.expander("Rectangle by numbers", icon=":material/pin:"),
+        st.form(f"{prefix}.numbers", border=False),
+    ):
+        start = rect or _middle(domain)
+        first, second = st.columns(2)
+        values = [
+            place.number_input(side, value=value, format="%.5f", key=f"{prefix}.{side}.{value}")
+            for side, place, value in zip(SIDES, (first, second) * 2, start, strict=True)
+        ]
+        if st.form_submit_button("Ask"):
+            west, south, east, north = map(float, values)
+            return west, south, east, north
+    return None
+
+
+def _middle(domain: Rect) -> Rect:
+    low, high = np.array(domain[:2]), np.array(domain[2:])
+    west, south = (low + (high - low) * 0.4).round(5).tolist()
+    east, north = (low + (high - low) * 0.6).round(5).tolist()
+    return west, south, east, north
+
+
+def _short(value: Any) -> Any:
+    return float(f"{value:.6g}") if isinstance(value, float) else value

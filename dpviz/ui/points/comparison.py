@@ -1,0 +1,180 @@
+"""Two answers to one rectangle, and which ε would give ±X there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpviz.errors import DpvizError
+from dpviz.evaluation.tradeoff import epsilon_for, half_width
+from dpviz.evaluation.truth import exact_counts
+from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.points.release import Release
+from dpviz.render import rounded, with_noise
+from dpviz.render.projection import from_degrees
+from dpviz.ui.points.source_form import SIDES, Source
+from dpviz.ui.shared.text import plain
+
+COLOURS = ("#0072b2", "#d55e00")
+Rect = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One side's answer to the rectangle."""
+
+    side: str
+    label: str
+    epsilon: float
+    count: float
+    noise_sd: float
+    half: float
+    uniformity_sd: float
+    nodes: int
+
+
+def answers(
+    releases: Sequence[Release], labels: Sequence[str], rect: Rect
+) -> tuple[list[Answer], Any]:
+    """An answer per release, and the rectangle in the domain's own coordinates.
+
+    Raises:
+        DpvizError: a rectangle outside the domain.
+    """
+    inside = from_degrees(rect, releases[0].domain.crs)
+    found = []
+    for side, release, label in zip("AB", releases, labels, strict=True):
+        answer = release.count(inside)
+        found.append(
+            Answer(
+                *(side, label, release.header.epsilon, float(answer.count[0])),
+                *(float(answer.noise_sd[0]), float(answer.high[0] - answer.low[0]) / 2),
+                *(float(answer.uniformity_sd[0]), int(answer.nodes[0])),
+            )
+        )
+    return found, inside
+
+
+def answer_columns(
+    prefix: str, releases: Sequence[Release], labels: Sequence[str], source: Source, rect: Rect
+) -> list[dict[str, Any]]:
+    """Show both answers beside the exact one; rows for the download."""
+    try:
+        found, inside = answers(releases, labels, rect)
+    except DpvizError as error:
+        st.warning(plain(error), icon=":material/crop_free:")
+        return []
+    exact = int(exact_counts(source.handle, inside)[0])
+    for place, answer in zip(st.columns(2), found, strict=True):
+        with place:
+            off = answer.count - exact
+            spread = INTERVAL_SDS * answer.uniformity_sd
+            share = f" ({abs(off) / exact:.1%})" if exact else ""
+            st.caption(
+                f"{answer.side} · noisy count", help="± the 95 % interval of the noise alone"
+            )
+            number = with_noise(answer.count, answer.half).replace(" ", "\u00a0")
+            st.markdown(f"###### {plain(number)}")
+            st.markdown(
+                f"**Error:** {plain(f'{off:+,.0f}')}{share}  \n"
+                f"**Uniformity:** ± {rounded(spread, spread)}  \n"
+                f"**Nodes used:** {answer.nodes:,}"
+            )
+    st.markdown(f"**Exact count (public data):** {exact:,}")
+    st.caption("Uniformity: an ESTIMATE of the error inside the leaves that the edge cuts.")
+    _wanted(prefix, found)
+    return [
+        {
+            **dict(zip(SIDES, rect, strict=True)),
+            "side": answer.side,
+            "method": answer.label,
+            "epsilon": answer.epsilon,
+            "count": answer.count,
+            "noise_sd": answer.noise_sd,
+            "half_width": answer.half,
+            "uniformity_sd": answer.uniformity_sd,
+            "nodes": answer.nodes,
+            "exact": exact,
+            "error": answer.count - exact,
+        }
+        for answer in found
+    ]
+
+
+def _wanted(prefix: str, found: Sequence[Answer]) -> None:
+    """Which ε gives ±X here: from noise variances alone."""
+    noisy = [answer for answer in found if answer.noise_sd > 0]
+    if not noisy:
+        return
+    st.markdown("**Which ε gives ±X here?**")
+    start = float(f"{min(half_width(a.noise_sd, a.epsilon, a.epsilon) for a in noisy):.1g}")
+    wanted = st.number_input(
+        "± records, 95 % (noise)",
+        min_value=0.01,
+        value=max(start, 0.01),
+        format="%g",
+        key=f"{prefix}.wanted",
+        help="From the variance of the noise on these cells alone: it reads no record and is free "
+        "of charge. The uniformity error is not in it, and does not shrink with ε.",
+    )
+    needed = {answer.side: epsilon_for(answer.noise_sd, answer.epsilon, wanted) for answer in noisy}
+    st.markdown(
+        "  \n".join(
+            f"**{answer.side}** ({plain(answer.label)}): ε = **{needed[answer.side]:.3g}**"
+            for answer in noisy
+        )
+    )
+    ends = [*needed.values(), *(answer.epsilon for answer in noisy)]
+    epsilons = np.geomspace(min(0.05, *ends) / 1.5, max(2.0, *ends) * 1.5, 40)
+    rows = [
+        {"side": answer.side, "ε": float(f"{epsilon:.4g}"), "± records": float(f"{half:.4g}")}
+        for answer in noisy
+        for epsilon, half in zip(
+            epsilons, half_width(answer.noise_sd, answer.epsilon, epsilons), strict=True
+        )
+    ]
+    marks = [{"side": side, "ε": epsilon, "± records": wanted} for side, epsilon in needed.items()]
+    st.vega_lite_chart(rows, _curve(wanted, marks), width="stretch", height=260)
+    with st.expander("The curve as a table", icon=":material/table:"):
+        st.dataframe(rows[::3], hide_index=True, width="stretch")
+
+
+def _curve(wanted: float, marks: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    x = {
+        "field": "ε",
+        "type": "quantitative",
+        "scale": {"type": "log", "nice": False},
+        "axis": {"title": "ε", "format": "~g", "grid": False, "tickCount": 4},
+    }
+    y = {
+        "field": "± records",
+        "type": "quantitative",
+        "scale": {"type": "log", "nice": False},
+        "axis": {"title": "± records (95 %)", "format": "~s", "grid": False, "tickCount": 4},
+    }
+    colour = {
+        "field": "side",
+        "type": "nominal",
+        "scale": {"domain": ["A", "B"], "range": list(COLOURS)},
+        "legend": {"orient": "top", "title": None},
+    }
+    encoding = {"x": x, "y": y, "color": colour}
+    return {
+        "layer": [
+            {"mark": {"type": "line"}, "encoding": encoding},
+            {
+                "data": {"values": [{"wanted": wanted}]},
+                "mark": {"type": "rule", "strokeDash": [4, 4], "color": "#888888"},
+                "encoding": {"y": {**y, "field": "wanted"}},
+            },
+            {
+                "data": {"values": list(marks)},
+                "mark": {"type": "point", "filled": True, "size": 90},
+                "encoding": encoding,
+            },
+        ],
+    }

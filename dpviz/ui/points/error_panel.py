@@ -1,0 +1,262 @@
+"""Error against ε on public data: any methods, a progress bar, cancel, table, CSV and PNG."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from dpviz.evaluation.experiments import Plan, Row, run
+from dpviz.evaluation.plots import COLOURS, METRICS, error_figure
+from dpviz.evaluation.results import CONTRACT, summary
+from dpviz.evaluation.workloads import SIZES, workload
+from dpviz.methods.points import METHODS, names
+from dpviz.ui.points.source_form import Source
+
+EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
+REFRESH = 0.4
+"""Seconds of measuring between two pictures of a running experiment."""
+
+PAUSE = 0.1
+"""Seconds between two stretches of measuring, in which a click is heard."""
+
+
+@dataclass
+class Job:
+    """An experiment under way: pulled a stretch at a time, so that Cancel is heard in between.
+
+    A rerun of a fragment never interrupts the one before it, so one long loop could not be stopped.
+    """
+
+    asked: tuple[Any, ...]
+    finished: Iterator[list[Row]]
+    fraction: float = 0.0
+    what: str = "exact answers"
+
+    def report(self, fraction: float, what: str) -> None:
+        """Progress, as the experiment calls it."""
+        self.fraction, self.what = min(fraction, 1.0), what
+
+    def measure(self, rows: dict[Any, Row]) -> bool:
+        """Measure for a while; whether that was all."""
+        until = time.monotonic() + REFRESH
+        for found in self.finished:
+            rows.update((row.key, row) for row in found)
+            if time.monotonic() > until:
+                return False
+        return True
+
+
+def error_panel(prefix: str, source: Source, suggested: Sequence[str]) -> None:
+    """The panel.
+
+    Args:
+        prefix: of the widgets' keys.
+        source: a public data set.
+        suggested: methods to begin with, as ``name:key=value``.
+    """
+    every = PAUSE if st.session_state.get(f"{prefix}.job") else None
+    st.fragment(_panel, run_every=every)(prefix, source, suggested)
+
+
+def _panel(prefix: str, source: Source, suggested: Sequence[str]) -> None:
+    job: Job | None = st.session_state.get(f"{prefix}.job")
+    dims = source.handle.domain.dims
+    able = sorted(alias for alias, (name, _) in names().items() if dims in METHODS[name].dims)
+    options = list(dict.fromkeys([*suggested, *able]))
+    first, second = st.columns([3, 2])
+    methods = first.multiselect(
+        "Methods",
+        options,
+        default=list(dict.fromkeys(suggested)),
+        key=f"{prefix}.methods.{'|'.join(suggested)}",
+        help="Those of the two maps first, with their parameters; then every method.",
+    )
+    epsilons = second.multiselect(
+        "ε", EPSILONS, default=[0.1, 0.4, 1.6], format_func=lambda e: f"{e:g}", key=f"{prefix}.eps"
+    )
+    columns = st.columns([3, 2, 2, 3])
+    sizes = columns[0].multiselect(
+        "Size of the range queries",
+        list(SIZES),
+        default=["small", "medium", "large"],
+        key=f"{prefix}.sizes",
+        help="Shares of the domain's area: small 0.01–0.1 %, medium 0.1–1 %, large 1–10 %, "
+        "huge 10–100 %.",
+    )
+    queries = columns[1].select_slider(
+        "Queries of each", (100, 300, 1000, 3000, 10_000), value=1000, key=f"{prefix}.queries"
+    )
+    repeats = columns[2].number_input("Repetitions", 1, 100, 3, key=f"{prefix}.repeats")
+    metric = columns[3].selectbox(
+        "Show", list(METRICS), format_func=METRICS.__getitem__, key=f"{prefix}.metric"
+    )
+    left, right, _ = st.columns([1, 1, 3])
+    start = left.button(
+        "Measure",
+        type="primary",
+        icon=":material/play_arrow:",
+        key=f"{prefix}.run",
+        width="stretch",
+    )
+    cancel = right.button(
+        "Cancel",
+        icon=":material/stop:",
+        key=f"{prefix}.cancel",
+        width="stretch",
+        disabled=job is None,
+        help="What is measured is kept.",
+    )
+    memory: dict[Any, dict[Any, Row]] = st.session_state.setdefault(f"{prefix}.rows", {})
+    rows = memory.setdefault((source.key, queries), {})
+    bar, place = st.empty(), st.empty()
+    plan = None
+    asked = (source.key, tuple(methods), tuple(epsilons), tuple(sizes), queries, repeats)
+    if methods and epsilons and sizes:
+        loads = tuple(workload(source.handle.domain, size, queries) for size in sizes)
+        plan = Plan(tuple(methods), tuple(sorted(epsilons)), loads, int(repeats))
+    elif start:
+        st.warning("Choose at least one method, one ε and one size.", icon=":material/tune:")
+    if start and plan:
+        job = Job(asked, iter(()))
+        job.finished = run(source.handle, plan, done=set(rows), processes=0, progress=job.report)
+        st.session_state[f"{prefix}.job"] = job
+        st.rerun()
+    if job is not None:
+        bar.progress(job.fraction, job.what)
+        if cancel or job.asked != asked or job.measure(rows):
+            st.session_state[f"{prefix}.job"] = None
+            st.rerun()
+        bar.progress(job.fraction, job.what)
+    wanted = plan.row_keys() if plan else []
+    shown = [rows[key] for key in wanted if key in rows]
+    if plan is None or not shown:
+        place.caption(
+            "Press **Measure**: every method is built several times with fresh simulated noise, "
+            "and its answers are compared with the exact ones. The data are public."
+        )
+        return
+    _charts(place, shown, plan, metric)
+    if len(shown) < len(wanted):
+        st.caption(f"{len(shown)} of {len(wanted)} measurements so far; Measure adds the rest.")
+    _downloads(prefix, shown, metric)
+
+
+def _values(rows: Sequence[Row], metric: str) -> list[dict[str, Any]]:
+    """Mean, least and greatest value over the repetitions."""
+    groups: dict[tuple[str, float, str], list[float]] = {}
+    for row in rows:
+        groups.setdefault(row.key[:3], []).append(getattr(row, metric))
+    return [
+        {
+            "method": method,
+            "epsilon": epsilon,
+            "size": size,
+            "error": sum(values) / len(values),
+            "low": min(values),
+            "high": max(values),
+        }
+        for (method, epsilon, size), values in groups.items()
+    ]
+
+
+def _charts(place: Any, rows: Sequence[Row], plan: Plan, metric: str) -> None:
+    """One chart per size on the same axes; columns, so that a phone stacks them."""
+    values = _values(rows, metric)
+    ends = [
+        min((value["low"] for value in values if value["low"] > 0), default=0.001) / 1.2,
+        max((value["high"] for value in values), default=1.0) * 1.2,
+    ]
+    with place.container():
+        columns = st.columns(len(plan.workloads))
+        for column, load in zip(columns, plan.workloads, strict=True):
+            column.markdown(f"**{load.size}** queries")
+            shown = [value for value in values if value["size"] == load.size]
+            column.vega_lite_chart(shown, _spec(metric, plan, ends), width="stretch", height=300)
+
+
+def _spec(metric: str, plan: Plan, ends: Sequence[float]) -> dict[str, Any]:
+    """Vega-Lite: a line and a band per method, log axes."""
+    colour = {
+        "field": "method",
+        "type": "nominal",
+        "scale": {"domain": list(plan.methods), "range": list(COLOURS)},
+        "legend": {"orient": "bottom", "title": None, "columns": 2, "labelLimit": 160},
+    }
+    x = {
+        "field": "epsilon",
+        "type": "quantitative",
+        "scale": {"type": "log", "nice": False},
+        "axis": {"title": "ε", "values": list(plan.epsilons), "format": "~g", "grid": False},
+    }
+    y = {
+        "type": "quantitative",
+        "scale": {"type": "log", "nice": False, "domain": list(ends)},
+        "axis": {"title": METRICS[metric], "format": "~g", "tickCount": 4, "gridOpacity": 0.4},
+    }
+    tooltip = [
+        {"field": "method", "title": "Method"},
+        {"field": "epsilon", "title": "ε"},
+        {"field": "error", "title": METRICS[metric], "format": ".3g"},
+    ]
+    band = {
+        "mark": {"type": "area", "opacity": 0.18},
+        "encoding": {
+            "x": x,
+            "y": {**y, "field": "low"},
+            "y2": {"field": "high"},
+            "color": {**colour, "legend": None},
+        },
+    }
+    line = {
+        "mark": {"type": "line", "point": True},
+        "encoding": {"x": x, "y": {**y, "field": "error"}, "color": colour, "tooltip": tooltip},
+    }
+    # Independent legends, or the band's faint colour would be the legend's.
+    return {"layer": [band, line], "resolve": {"legend": {"color": "independent"}}}
+
+
+def _downloads(prefix: str, rows: Sequence[Row], metric: str) -> None:
+    with st.expander("These measurements as a table", icon=":material/table:"):
+        st.dataframe(summary(rows), hide_index=True, width="stretch")
+    left, right, _ = st.columns([1, 1, 3])
+    left.download_button(
+        "CSV",
+        _csv(rows),
+        "errors.csv",
+        "text/csv",
+        icon=":material/download:",
+        key=f"{prefix}.csv",
+        on_click="ignore",
+        width="stretch",
+    )
+    right.download_button(
+        "PNG",
+        lambda: _png(rows, metric),
+        "errors.png",
+        "image/png",
+        icon=":material/image:",
+        key=f"{prefix}.png",
+        on_click="ignore",
+        width="stretch",
+    )
+
+
+def _csv(rows: Sequence[Row]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    columns = (*CONTRACT, "mean_absolute_error")
+    writer.writerow(columns)
+    writer.writerows([[getattr(row, name) for name in columns] for row in rows])
+    return text.getvalue()
+
+
+def _png(rows: Sequence[Row], metric: str) -> bytes:
+    file = io.BytesIO()
+    error_figure(rows, metric).savefig(file, format="png", dpi=150)
+    return file.getvalue()

@@ -1,0 +1,119 @@
+"""What a release may be expected to be worth, shown before it is paid for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpviz.domain import Domain
+from dpviz.evaluation.standin import Bound, Expected, expected_by_bound, expected_errors
+from dpviz.render import rounded
+from dpviz.ui.shared.method_form import Choice
+
+SHOWN = {
+    "small": "0.01–0.1 % of the area",
+    "medium": "0.1–1 %",
+    "large": "1–10 %",
+}
+
+Asked = tuple[dict[str, Any], str, tuple[Any, ...]]
+"""Domain, method and its knobs, as a cache takes them."""
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def _errors(
+    domain: dict[str, Any], name: str, knobs: tuple[Any, ...], epsilon: float, n: int, bound: int
+) -> list[Expected]:
+    """Of public facts alone, so that all visitors may share it."""
+    box = Domain.from_dict(domain)
+    return expected_errors(box, name, epsilon, n, max_per_unit=bound, **dict(knobs))
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def _bounds(
+    domain: dict[str, Any], name: str, knobs: tuple[Any, ...], epsilon: float, n: int, mean: float
+) -> list[Bound]:
+    return expected_by_bound(Domain.from_dict(domain), name, epsilon, n, mean, **dict(knobs))
+
+
+def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit: int) -> None:
+    """Expected errors for the chosen method and price; against the bound where there is a unit."""
+    st.markdown("**What to expect, before paying**")
+    records = st.number_input(
+        "Roughly how many records? (your guess)",
+        100,
+        100_000_000,
+        100_000,
+        step=10_000,
+        key=f"{prefix}.guess",
+        help="Type what everybody may know, a round number. It is NOT read from the file.",
+    )
+    knobs = tuple(sorted(choice.parameters.items()))
+    asked: Asked = (domain.to_dict(), choice.name, knobs)
+    with st.spinner("Trying the method on a synthetic stand-in …"):
+        rows = _errors(*asked, choice.epsilon, int(records), max_per_unit)
+    st.dataframe(
+        [
+            {
+                "rectangles": SHOWN[row.size],
+                "count": rounded(row.count, row.error),
+                "noise ±": rounded(row.interval, row.interval),
+                "mean error": rounded(row.error, row.error),
+            }
+            for row in rows
+            if row.size in SHOWN
+        ],
+        hide_index=True,
+        width="stretch",
+    )
+    st.caption(
+        "Typical counts of rectangles, the 95 % noise in them, and the mean error, noise and "
+        "uniformity together. From a synthetic city stretched over your rectangle, not from your "
+        "records: it costs nothing and tells nothing about them. Yours may do better or worse."
+    )
+    if max_per_unit > 1:
+        _bound_panel(prefix, asked, choice.epsilon, int(records), max_per_unit)
+
+
+def _bound_panel(
+    prefix: str, asked: Asked, epsilon: float, records: int, max_per_unit: int
+) -> None:
+    """Noise against records left out, for several bounds at the same price per unit."""
+    mean = st.number_input(
+        "Roughly how many records has one unit? (your guess)",
+        1.0,
+        1_000.0,
+        5.0,
+        key=f"{prefix}.mean",
+        help="The mean. Units are taken to have 1, 2, 3 … records with falling probability.",
+    )
+    with st.spinner("Comparing bounds on the stand-in …"):
+        rows = _bounds(*asked, epsilon, records, float(mean))
+    import altair as alt
+    import pandas as pd
+
+    table = pd.DataFrame(
+        {
+            "records kept of each unit (K)": [row.max_per_unit for row in rows],
+            "of all records": [f"{row.kept:.0%}" for row in rows],
+            "mean error of a medium rectangle": [row.error for row in rows],
+        }
+    )
+    bound, _, error = table.columns
+    chart = alt.Chart(table).mark_line(point=True).encode(
+        x=alt.X(bound, scale=alt.Scale(type="log")),
+        y=alt.Y(error, scale=alt.Scale(zero=False, type="log")),
+        tooltip=list(table.columns),
+    ) + alt.Chart(pd.DataFrame({bound: [max_per_unit]})).mark_rule(strokeDash=[4, 4]).encode(
+        x=bound
+    )
+    st.altair_chart(chart.properties(height=220), width="stretch")
+    best = min(rows, key=lambda row: row.error)
+    st.caption(
+        f"A small K leaves records out, a large one needs more noise. On the stand-in the least "
+        f"error is at K = {best.max_per_unit}; the dashed line is your choice."
+    )
+    with st.expander("The chart as a table", icon=":material/table:"):
+        table[error] = [rounded(row.error, row.error) for row in rows]
+        st.dataframe(table, hide_index=True, width="stretch")

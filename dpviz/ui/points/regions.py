@@ -1,0 +1,143 @@
+"""Regions of any shape on Explore: a drawn polygon, and the districts of a file."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpviz.errors import DpvizError
+from dpviz.evaluation.truth import exact_in_regions
+from dpviz.releases.points.range_count import INTERVAL_SDS, Answers
+from dpviz.releases.points.region_count import (
+    Regions,
+    read_regions,
+    region_count,
+    region_cover,
+    regions_of,
+)
+from dpviz.releases.points.release import Release
+from dpviz.render import Legend, Mark, rounded
+from dpviz.render.districts import district_marks
+from dpviz.ui.map.component import Ring
+from dpviz.ui.points.answers import as_csv, tell, used
+from dpviz.ui.points.source_form import SIDES, Source
+from dpviz.ui.shared.text import plain
+
+MOST = 20_000
+"""Districts of one file."""
+
+Asked = tuple[Regions, Answers, tuple[Mark, ...], Legend]
+
+
+def polygon_panel(prefix: str, release: Release, source: Source, ring: Ring) -> list[Mark]:
+    """The answer to a polygon in degrees, and the nodes it used as marks for the map."""
+    import geopandas
+    import shapely
+
+    try:
+        shape = geopandas.GeoSeries([shapely.Polygon(ring)], crs="EPSG:4326")
+        regions = regions_of(list(shape.to_crs(release.domain.crs)), release.domain)
+        answers = region_count(release, regions)
+    except DpvizError as error:
+        st.warning(plain(error), icon=":material/crop_free:")
+        return []
+    bounds = np.round(shape.total_bounds, 6).tolist()
+    place = dict(zip(SIDES, bounds, strict=True)) | {"ring": shape.to_wkt(rounding_precision=5)[0]}
+    tell(
+        prefix,
+        release,
+        source,
+        answers,
+        place,
+        lambda: exact_in_regions(source.handle, regions),
+    )
+    if regions.inside[0] < 0.9999:
+        st.caption(f"{regions.inside[0]:.0%} of the polygon lies inside the domain.")
+    return used(release, region_cover(release, regions).nodes)
+
+
+def districts_panel(prefix: str, release: Release) -> tuple[list[Mark], Legend | None]:
+    """Counts for every district of a file: a table, a download, a choropleth and its legend."""
+    with st.expander("Districts from a file", icon=":material/map_search:"):
+        file = st.file_uploader(
+            "Polygons: GeoJSON, GeoPackage or GeoParquet",
+            ["geojson", "json", "gpkg", "parquet"],
+            key=f"{prefix}.districts",
+            help="A public file, for instance of city districts. It is asked of the release: that "
+            "costs nothing.",
+        )
+        if file is None:
+            return [], None
+        try:
+            regions, answers, marks, legend = _asked(prefix, release, file)
+        except DpvizError as error:
+            st.error(plain(error), icon=":material/error:")
+            return [], None
+        rows = _rows(regions, answers)
+        half = INTERVAL_SDS * answers.noise_sd
+        st.dataframe(
+            [
+                {
+                    "district": row["district"],
+                    "noisy count": rounded(row["count"], width),
+                    "95 % ±": rounded(width, width),
+                    "uniformity ±": rounded(spread, spread),
+                }
+                for row, width, spread in zip(
+                    rows, half, INTERVAL_SDS * answers.uniformity_sd, strict=True
+                )
+            ],
+            hide_index=True,
+            width="stretch",
+        )
+        st.download_button(
+            "Counts by district (CSV)",
+            as_csv(rows),
+            "districts.csv",
+            "text/csv",
+            key=f"{prefix}.districts.csv",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+        if not st.toggle("Show them on the map", value=True, key=f"{prefix}.districts.shown"):
+            return [], None
+        return list(marks), legend
+
+
+def _asked(
+    prefix: str, release: Release, file: Any
+) -> tuple[Regions, Answers, tuple[Mark, ...], Legend]:
+    """Answers and marks, kept until the file or the release changes."""
+    memory = st.session_state.setdefault(f"{prefix}.districts.kept", {"key": None})
+    key = (file.file_id, id(release))
+    if memory["key"] != key:
+        regions = _read(release, file)
+        answers = region_count(release, regions)
+        marks, legend = district_marks(regions, answers, release.domain)
+        memory.update(key=key, found=(regions, answers, marks, legend), release=release)
+    found: Asked = memory["found"]
+    return found
+
+
+def _read(release: Release, file: Any) -> Regions:
+    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
+        # The visitor's own name for the file never becomes a path.
+        path = Path(folder) / f"districts{Path(file.name).suffix.lower()[:12]}"
+        path.write_bytes(file.getbuffer())
+        regions = read_regions(path, release.domain)
+    if len(regions) > MOST:
+        raise DpvizError(f"{len(regions):,} districts: give a file of at most {MOST:,}")
+    return regions
+
+
+def _rows(regions: Regions, answers: Answers) -> list[dict[str, Any]]:
+    columns = ("count", "noise_sd", "low", "high", "uniformity_sd", "nodes")
+    return [
+        {"district": name, "inside": float(regions.inside[row])}
+        | {column: getattr(answers, column)[row].item() for column in columns}
+        for row, name in enumerate(regions.names)
+    ]

@@ -1,0 +1,282 @@
+"""Choose a data set: a built-in one, or one's own file with its columns and public rectangle."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dpviz.build import load, public_extent, recognised_columns, source_columns
+from dpviz.datasets import DATASETS
+from dpviz.domain import Domain
+from dpviz.errors import DataError, DpvizError
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.account import dataset_name
+from dpviz.ui.shared.tables import offered as offered_tables
+from dpviz.ui.shared.tables import table_handle
+from dpviz.ui.shared.text import plain
+
+UPLOAD = "Your own file"
+TYPES = ["csv", "tsv", "txt", "parquet", "geoparquet", "geojson", "json", "gpkg", "zip"]
+SIDES = ("west", "south", "east", "north")
+AXES = range(4)
+AXES_LABELS = {
+    2: ("Longitude / x", "Latitude / y"),
+    4: ("Pickup longitude", "Pickup latitude", "Drop-off longitude", "Drop-off latitude"),
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A chosen data set: an opaque handle, and a key that changes whenever the choice does."""
+
+    handle: Any
+    title: str
+    key: str
+    backdrop: bool = False
+    name: str | None = None
+    """Of a built-in data set, for a permalink."""
+
+    @property
+    def public(self) -> bool:
+        """Whether its owner declares every record public."""
+        return bool(self.handle.public)
+
+
+@st.cache_resource(show_spinner="Making the built-in city …", max_entries=8)
+def built_in(name: str, public: bool = True) -> Any:
+    """The handle of a built-in data set; synthetic, so that all visitors share it."""
+    return load(name, public=public)
+
+
+def source_form(
+    prefix: str, dims: int, start: str | None, *, sensitive: bool = False, owner: bool = False
+) -> Source | None:
+    """Selectors in the sidebar; None while a file of one's own is not described yet.
+
+    Args:
+        prefix: of the widgets' keys.
+        dims: of the data sets on offer.
+        start: the data set shown first.
+        sensitive: whether a built-in data set is treated as sensitive at first.
+        owner: all records are sensitive, and a privacy unit may be chosen.
+    """
+    offered = [name for name, each in DATASETS.items() if each.domain.dims == dims]
+    tables = offered_tables(dims, sensitive=owner)
+    options = [*offered, *tables, UPLOAD]
+    permalink.missing("data", start, options, DATASETS[options[0]].title)
+    chosen = st.selectbox(
+        "Data",
+        options,
+        index=options.index(start) if start in options else 0,
+        format_func=lambda name: (
+            DATASETS[name].title if name in DATASETS else tables.get(name, name)
+        ),
+        key=f"{prefix}.data",
+    )
+    if chosen in DATASETS:
+        st.caption(DATASETS[chosen].description)
+        if owner:
+            return _rehearsal(prefix, chosen)
+        public = public_switch(prefix, "built-in", not sensitive)
+        key = chosen if public else f"{chosen}|sensitive"
+        handle = built_in(chosen, public)
+        return Source(handle, DATASETS[chosen].title, key, backdrop=True, name=chosen)
+    if chosen in tables:
+        return _table(chosen, tables[chosen])
+    return _upload(prefix, dims, owner)
+
+
+def _table(name: str, title: str) -> Source | None:
+    """A table that the owner of this server offers; its owner has chosen all there is to choose."""
+    try:
+        handle = table_handle(name)
+    except DpvizError:  # its words are for the owner, who gets them from dpviz build
+        st.error("This table cannot be read at the moment.", icon=":material/error:")
+        return None
+    kind = "public" if handle.public else "sensitive"
+    st.caption(f"A table of this server’s owner, {kind}. Privacy unit: {plain(handle.unit)}.")
+    return Source(handle, title, f"table|{name}")
+
+
+def _rehearsal(prefix: str, name: str) -> Source:
+    """A built-in data set, treated as an owner treats sensitive records."""
+    data_set = DATASETS[name]
+    unit, bound = _unit_form(prefix, [data_set.unit] if data_set.unit else [])
+    key = f"{name}|{unit}|{bound}"
+    memory = st.session_state.setdefault(f"{prefix}.rehearsal", {"key": None, "handle": None})
+    if memory["key"] != key:
+        handle = load(name, unit=unit, max_per_unit=bound, public=False)
+        memory.update(key=key, handle=handle)
+    return Source(memory["handle"], data_set.title, key, backdrop=True, name=name)
+
+
+def _unit_form(prefix: str, names: list[str]) -> tuple[str | None, int]:
+    """The privacy unit: a record, or the value of a column with a bound on its records."""
+    record = "one record"
+    unit = st.selectbox(
+        "Privacy unit: what the guarantee hides",
+        [record, *names],
+        key=f"{prefix}.unit",
+        help="Where one person has several records, choose the column that names the person: only "
+        "then is the person hidden, and not just each record.",
+    )
+    if unit == record:
+        return None, 1
+    bound = st.number_input(
+        "Records kept of each, at random",
+        1,
+        10_000,
+        10,
+        key=f"{prefix}.bound",
+        help="K: noise grows with it, and records above it are left out.",
+    )
+    return str(unit), int(bound)
+
+
+def public_switch(prefix: str, kind: str, public: bool) -> bool:
+    """Whether the visitor declares the records public; a file is sensitive until they do."""
+    words = ("sensitive", "public")
+    said = st.segmented_control(
+        "Treat the records as",
+        words,
+        default=words[public],
+        required=True,
+        key=f"{prefix}.public.{kind}",
+        help="Sensitive: secure noise, one build per press of the button, no exact number. "
+        "Public: exact answers, errors and ε at will; nothing that is shown is private.",
+    )
+    return bool(said == "public")
+
+
+def _upload(prefix: str, dims: int, owner: bool = False) -> Source | None:
+    file = st.file_uploader(
+        "CSV, Parquet, GeoParquet, GeoJSON, GeoPackage or zipped Shapefile",
+        TYPES,
+        key=f"{prefix}.file",
+        help="Points, one record per row. The file stays in the memory of this server's process.",
+    )
+    public = False if owner else public_switch(prefix, "upload", False)
+    if file is None:
+        st.info("Choose a file to begin.", icon=":material/upload_file:")
+        return None
+    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
+        # The visitor's own name for the file never becomes a path.
+        path = Path(folder) / f"upload{Path(file.name).suffix.lower()[:12]}"
+        path.write_bytes(file.getbuffer())
+        try:
+            return _described(prefix, path, file, public, dims, owner)
+        except DpvizError as error:
+            st.error(plain(str(error).replace(path.name, "the file")), icon=":material/error:")
+            return None
+
+
+def _described(
+    prefix: str, path: Path, file: Any, public: bool, dims: int, owner: bool
+) -> Source | None:
+    crs, chosen, names = columns_form(prefix, path, file.file_id, dims)
+    unit, bound = _unit_form(prefix, names) if owner else (None, 1)
+    bounds = public_box(prefix, path, chosen if dims == 2 else None, crs, public and dims == 2)
+    if bounds is None:
+        return None
+    name = "upload" if public else dataset_name(prefix, Path(file.name).stem)
+    ends = dims // 2  # a trip has the same rectangle at both ends
+    domain = Domain(bounds[:2] * ends, bounds[2:] * ends, chosen or ("lon", "lat"), crs)
+    key = f"{file.file_id}|{chosen}|{bounds}|{crs}|{public}|{name}|{unit}|{bound}"
+    memory = st.session_state.setdefault(f"{prefix}.upload", {"key": None, "handle": None})
+    if memory["key"] != key:
+        with st.spinner("Reading the file …"):
+            handle = load(
+                path,
+                domain,
+                columns=chosen,
+                crs=crs,
+                unit=unit,
+                max_per_unit=bound,
+                public=public,
+                name=name,
+            )
+        memory.update(key=key, handle=handle)
+    return Source(memory["handle"], "Your own file", key)
+
+
+def columns_form(
+    prefix: str, path: Path, file_id: str, dims: int
+) -> tuple[str, tuple[str, ...] | None, list[str]]:
+    """Which columns of a file hold the coordinates.
+
+    Returns:
+        The CRS of plain columns, the chosen columns (None: the geometry of the file), and the names
+        of all columns.
+
+    Raises:
+        DataError: the file has no columns.
+    """
+    columns = source_columns(path)
+    names = [column.name for column in columns]
+    crs = st.text_input(
+        "CRS of the coordinates",
+        "EPSG:4326",
+        key=f"{prefix}.crs",
+        help="For plain columns. A file with geometry states its own.",
+    )
+    guess = recognised_columns(columns, Domain((0,) * dims, (1,) * dims, crs=crs))
+    geometry = "(geometry of the file)"
+    placed = dims == 2 and path.suffix not in {".csv", ".tsv", ".txt"}
+    options = [geometry, *names] if placed else names
+    if not options:
+        raise DataError("the file has no columns: give a header row, then one record per row")
+    place = {name: row for row, name in enumerate(options)}
+    start = [place[name] for name in guess] if guess else [min(i, len(options) - 1) for i in AXES]
+    sides = st.columns(2)
+    picked = tuple(
+        str(sides[axis % 2].selectbox(label, options, index=first, key=key))
+        for axis, (label, first, key) in enumerate(
+            (label, start[axis], f"{prefix}.{axis}.{file_id}")
+            for axis, label in enumerate(AXES_LABELS[dims])
+        )
+    )
+    return crs, None if geometry in picked else picked, names
+
+
+def public_box(
+    prefix: str, path: Path, columns: tuple[str, ...] | None, crs: str, public: bool
+) -> tuple[float, float, float, float] | None:
+    """The public rectangle, typed, or taken from public data; None while it is missing."""
+    bounds = bounds_form(prefix)
+    if public:
+        st.caption("The data are public, so the rectangle may be taken from them.")
+        if st.button("Take the rectangle from the data", key=f"{prefix}.extent"):
+            extent = public_extent(path, columns=columns, crs=crs)
+            st.session_state[f"{prefix}.bounds.next"] = extent
+            st.rerun()
+    else:
+        st.caption(
+            "The rectangle is PUBLIC: choose it from what everybody knows (the city, the country), "
+            "never from the data. Records outside are dropped."
+        )
+    if bounds is None:
+        st.info("Type the public rectangle, or draw it on the map.", icon=":material/crop_free:")
+        return None
+    return bounds
+
+
+def bounds_form(prefix: str) -> tuple[float, float, float, float] | None:
+    """Four numbers of the public rectangle; None while one is missing."""
+    drawn = st.session_state.pop(f"{prefix}.bounds.next", None)
+    if drawn is not None:
+        for side, value in zip(SIDES, drawn, strict=True):
+            st.session_state[f"{prefix}.bounds.{side}"] = round(float(value), 6)
+    st.markdown("**Public rectangle**")
+    first, second = st.columns(2)
+    values = [
+        place.number_input(side, value=None, format="%.5f", key=f"{prefix}.bounds.{side}")
+        for side, place in zip(SIDES, (first, second, first, second), strict=True)
+    ]
+    if any(value is None for value in values):
+        return None
+    west, south, east, north = (float(value or 0.0) for value in values)
+    return west, south, east, north

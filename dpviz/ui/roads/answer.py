@@ -1,0 +1,120 @@
+"""Two end points and their answer: the shortest path's noisy total, and what it is made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpviz.errors import DpvizError
+from dpviz.private.roads import RoadData, exact_visits
+from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.roads.path_count import cover
+from dpviz.releases.roads.release import RoadRelease
+from dpviz.render import Mark, rounded, with_noise
+from dpviz.render.roads import answer_marks, end_marks
+from dpviz.roads.graph import Int
+from dpviz.roads.paths import Paths
+from dpviz.roads.routing import shortest_path
+from dpviz.ui.shared.text import plain
+
+Ends = tuple[str, ...]
+LISTED = 200
+"""Most tree nodes of an answer that are listed."""
+
+
+def path_answer(
+    ends: Ends, releases: list[RoadRelease], labels: list[str], data: RoadData
+) -> list[Mark]:
+    """The answer between two end points from each release, and marks for the map."""
+    graph = data.graph
+    try:
+        chosen = np.array([graph.node_row(name) for name in ends], dtype=np.int64)
+        if len(ends) < 2:
+            _invite(len(ends))
+            return end_marks(graph, chosen)
+        edges = shortest_path(graph, *ends)
+    except DpvizError as error:
+        st.warning(plain(error), icon=":material/wrong_location:")
+        return []
+    st.caption(f"Shortest path between nodes {plain(ends[0])} and {plain(ends[1])}")
+    for release, label in zip(releases, labels, strict=True):
+        _one(release, label, edges, data)
+    if data.public:
+        exact = int(exact_visits(data)[edges].sum())
+        st.metric("Exact total (public data)", f"{exact:,}")
+    for release, label in zip(releases, labels, strict=True):
+        _parts(release, label, edges)
+    return [*answer_marks(releases[0], edges), *end_marks(graph, chosen)]
+
+
+def _invite(chosen: int) -> None:
+    if chosen == 0:
+        st.markdown("**Choose two places**")
+        st.caption(
+            "Click two streets on the map: the ends nearest to the clicks are joined by the "
+            "shortest path. Or type two nodes below."
+        )
+    else:
+        st.markdown("**Now the second place**")
+        st.caption("Click another street on the map.")
+
+
+def _one(release: RoadRelease, label: str, edges: Int, data: RoadData) -> None:
+    answer = release.answer(Paths.of([edges]))
+    half = INTERVAL_SDS * float(answer.noise_sd[0])
+    st.metric(
+        f"Noisy total {label}".strip(),
+        with_noise(float(answer.count[0]), half),
+        help="Sum over the path's streets of the trips that use each. ± the 95 % interval of the "
+        "noise alone; what truncation cut off is not in it.",
+    )
+    kept = release.header.extra.get("kept")
+    lost = f"  \n**Kept by truncation (estimate):** {kept:.0%} of all visits" if kept else ""
+    st.markdown(
+        f"**95 % interval (noise):** {plain(rounded(float(answer.low[0]), half))} to "
+        f"{plain(rounded(float(answer.high[0]), half))}  \n"
+        f"**Made of:** {answer.edges[0]:,} streets in {answer.subdomains[0]:,} sub-domains, "
+        f"{answer.nodes[0]:,} tree nodes{lost}"
+    )
+
+
+def _parts(release: RoadRelease, label: str, edges: Int) -> None:
+    """The nodes of the shortest top-down answer, along the positions of their sub-domains."""
+    with st.expander(f"Sub-domains and tree nodes {label}".strip(), icon=":material/account_tree:"):
+        nodes, domains = release.nodes, release.domains
+        used = cover(release, edges)
+        rows: list[dict[str, Any]] = []
+        for node in used[:LISTED].tolist():
+            sd = float(nodes.variance[node]) ** 0.5
+            first, last = int(nodes.lo[node, 0]), int(nodes.hi[node, 0])
+            rows.append(
+                {
+                    "sub-domain": int(domains.path[first]),
+                    "level": int(nodes.level[node]),
+                    "streets": last - first,
+                    "noisy count": with_noise(float(nodes.count[node]), INTERVAL_SDS * sd),
+                }
+            )
+        st.dataframe(rows, hide_index=True, width="stretch")
+        st.caption("Every number above is an estimate after least squares over the whole tree.")
+
+
+def ends_form(prefix: str, ends: Ends, data: RoadData) -> Ends | None:
+    """Two nodes as text; returns them when the visitor applies them."""
+    names = data.graph.node_id
+    with (
+        st.expander("Places by node", icon=":material/pin:"),
+        st.form(f"{prefix}.nodes", border=False),
+    ):
+        columns = st.columns(2)
+        start = [*ends, "", ""][:2]
+        values = [
+            place.text_input(label, value, key=f"{prefix}.{label}.{value}")
+            for label, place, value in zip(("From", "To"), columns, start, strict=True)
+        ]
+        st.caption(f"Nodes are named like {plain(names[0])} or {plain(names[-1])}.")
+        if st.form_submit_button("Ask") and all(value.strip() for value in values):
+            return tuple(value.strip() for value in values)
+    return None

@@ -1,0 +1,71 @@
+"""Below the map of roads: facts, the price list, downloads, and a table in place of the map."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+import dpviz.releases.roads.files
+from dpviz.releases.roads.path_count import path_variance
+from dpviz.releases.roads.release import RoadRelease
+from dpviz.render.roads import NOISE_SDS
+from dpviz.roads.paths import Paths
+from dpviz.ui.points.downloads import file_buttons
+from dpviz.ui.roads.plan import Plan
+from dpviz.ui.shared.prices import price_list
+from dpviz.ui.shared.text import plain
+
+
+def release_facts(prefix: str, releases: list[RoadRelease], plan: Plan, workload: Paths) -> None:
+    """Facts, price list, downloads and a table in place of the map."""
+    for method, release in zip(plan.methods, releases, strict=False):
+        if len(releases) > 1:
+            st.markdown(f"**{plain(method)}**")
+        extra = release.header.extra
+        noise = float(np.sqrt(path_variance(release, workload).mean()))
+        seen = int((release.count > NOISE_SDS * release.noise_sd).sum())
+        facts = st.columns(4)
+        facts[0].metric(
+            "Streets kept of one trip (L)",
+            "–" if release.limit is None else f"{release.limit:,}",
+            help="Longer trips are cut to a random window of L streets, so that one trip moves at "
+            "most L counts.",
+        )
+        facts[1].metric(
+            "Visits kept (estimate)",
+            f"{extra['kept']:.0%}" if "kept" in extra else "–",
+            help="From the noisy lengths of the trips.",
+        )
+        facts[2].metric("Streets above the noise", f"{seen:,} of {len(release.graph):,}")
+        facts[3].metric(
+            "Noise of a typical query", f"± {2 * noise:,.0f}", help="Twice the root mean variance."
+        )
+    release = releases[0]
+    with st.expander("Where ε goes, and how trips are cut", icon=":material/payments:"):
+        price_list(release.header)
+        if "lengths" in release.header.extra:
+            st.markdown("Noisy number of trips by their streets; L is chosen from it.")
+            noisy = release.header.extra["lengths"]
+            st.bar_chart(
+                {"streets": list(range(1, len(noisy) + 1)), "trips (noisy)": noisy},
+                x="streets",
+                y="trips (noisy)",
+                height=220,
+            )
+    with st.expander("Download this release", icon=":material/download:"):
+        file_buttons(prefix, release, "roads", dpviz.releases.roads.files)
+    with st.expander("The map as a table", icon=":material/table:"):
+        order = np.argsort(-release.count)[:1_000]
+        ends = release.graph.node_id[release.graph.ends[order]]
+        st.dataframe(
+            {
+                "edge": release.graph.edge_id[order],
+                "from": ends[:, 0],
+                "to": ends[:, 1],
+                "noisy count": release.count[order].round(1),
+                "noise sd": release.noise_sd[order].round(1),
+            },
+            hide_index=True,
+            width="stretch",
+        )
+        st.caption("The 1,000 streets with the largest noisy counts; the download has all.")

@@ -1,0 +1,108 @@
+"""What to publish of trips on roads: the form of the sidebar, and the one call that spends ε."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from dpviz.methods.roads import find, names
+from dpviz.releases.roads.publish import NEIGHBOURS, publish
+from dpviz.releases.roads.release import RoadRelease
+from dpviz.roads.generate import clustered_workload, corridor_workload
+from dpviz.roads.graph import RoadGraph
+from dpviz.roads.paths import Paths
+from dpviz.ui.roads.source import RoadSource
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.method_form import epsilon_slider
+
+START = "event-histogram"
+COMBINATIONS = ("min+opt+tru",)
+CORRIDORS = "Shortest paths"
+WORKLOADS = ("2", "10", "20", "30", "40", "50", CORRIDORS)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to publish: methods (one, or two to compare), ε, workload, relation, Δ."""
+
+    methods: tuple[str, ...]
+    epsilon: float
+    workload: str
+    neighbours: str
+    max_length: int
+
+
+def plan_form(prefix: str, source: RoadSource) -> Plan:
+    """The form of the sidebar."""
+    st.divider()
+    options = [*sorted(names()), *COMBINATIONS]
+    start = permalink.parameter("method")
+    permalink.missing("method", start, options, START)
+    methods = [
+        st.selectbox(
+            "Method",
+            options,
+            index=options.index(start if start in options else START),
+            key=f"{prefix}.method",
+            help="How trips are cut, the network split and noise shared; the names are the "
+            "paper's, event-histogram chooses for the workload.",
+        )
+    ]
+    epsilon = epsilon_slider(prefix)
+    saved = permalink.parameter("workload")
+    workload = st.selectbox(
+        "Queries to serve (public)",
+        WORKLOADS,
+        index=WORKLOADS.index(saved) if saved in WORKLOADS else 1,
+        key=f"{prefix}.workload",
+        format_func=lambda name: name if name == CORRIDORS else f"Paths of {name} streets",
+        help="Cuts, trees and truncation are chosen for these sample queries. They are public: "
+        "never drawn from the trips.",
+    )
+    if source.data.public and st.toggle(
+        "Compare with a second method",
+        value=permalink.parameter("with") in options,
+        key=f"{prefix}.compare",
+    ):
+        other = permalink.parameter("with")
+        methods.append(
+            st.selectbox(
+                "Second method",
+                options,
+                index=options.index(other if other in options else "dwork"),
+                key=f"{prefix}.other",
+            )
+        )
+    with st.expander("Parameters", icon=":material/tune:"):
+        neighbours = st.radio(
+            "Neighbouring relation",
+            list(NEIGHBOURS),
+            key=f"{prefix}.neighbours",
+            help="Add or remove one trip, or replace one for twice the noise.",
+        )
+        max_length = st.number_input(
+            "Δ: public bound on the streets of a trip",
+            1,
+            10_000,
+            100,
+            key=f"{prefix}.max_length",
+            help="Longer trips are cut. Choose it without looking at the trips.",
+        )
+    return Plan(tuple(methods), epsilon, workload, neighbours, int(max_length))
+
+
+@st.cache_resource(show_spinner=False, max_entries=12, hash_funcs={RoadGraph: id})
+def sample_queries(graph: RoadGraph, name: str) -> Paths:
+    """The public sample queries."""
+    return corridor_workload(graph) if name == CORRIDORS else clustered_workload(graph, int(name))
+
+
+def publish_plan(source: RoadSource, plan: Plan, method: str, **how: Any) -> RoadRelease:
+    """Spend the plan's ε on one release by one of its methods; ``how`` as for ``publish``."""
+    chosen = find(method)
+    if "max_length" in chosen.knobs():
+        chosen = find(method, max_length=plan.max_length)
+    workload = sample_queries(source.data.graph, plan.workload)
+    return publish(source.data, workload, chosen, plan.epsilon, neighbours=plan.neighbours, **how)

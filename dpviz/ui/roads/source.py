@@ -1,0 +1,137 @@
+"""Choose a road network and its trips: the built-in city, or one's own files."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dpviz.errors import DpvizError
+from dpviz.private.load.roads import CITY, city_trips, read_graph, read_trips
+from dpviz.private.roads import RoadData
+from dpviz.roads.graph import PARTS
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.account import dataset_name
+from dpviz.ui.shared.text import plain
+
+UPLOAD = "files"
+TITLES = {CITY: "Synthetic city, 45,000 trips", UPLOAD: "Your own files"}
+
+
+@dataclass(frozen=True)
+class RoadSource:
+    """Trips on a graph behind an opaque handle, and a key that changes with the choice."""
+
+    data: RoadData
+    key: str
+    backdrop: bool = False
+
+
+@st.cache_resource(show_spinner="Making the built-in city and its trips …")
+def built_in() -> RoadData:
+    """Synthetic and public, so that all visitors share it."""
+    return city_trips()
+
+
+def road_source(prefix: str, start: str | None) -> RoadSource | None:
+    """Selectors in the sidebar; None while files of one's own are not complete."""
+    options = list(TITLES)
+    permalink.missing("data", start, options, TITLES[options[0]])
+    chosen = st.selectbox(
+        "Roads and trips",
+        options,
+        index=options.index(start) if start in options else 0,
+        format_func=TITLES.__getitem__,
+        key=f"{prefix}.data",
+    )
+    if chosen == CITY:
+        st.caption("Streets of an invented city and commuter trips on them: nobody's real trips.")
+        return RoadSource(built_in(), CITY, backdrop=True)
+    return _upload(prefix)
+
+
+def _upload(prefix: str) -> RoadSource | None:
+    graph_files = st.file_uploader(
+        "Public road graph",
+        ["csv", "parquet", "geojson", "json", "graphml"],
+        accept_multiple_files=True,
+        key=f"{prefix}.graph",
+        help="One GeoJSON file of lines, one GraphML file, or two tables: nodes (node, x, y) and "
+        "edges (edge, src, dst, length).",
+    )
+    trips_file = st.file_uploader(
+        "Trips",
+        ["csv", "parquet"],
+        key=f"{prefix}.trips",
+        help="One row per step in order with columns trip and edge; or Parquet with a list column "
+        "edges or nodes.",
+    )
+    parts = st.selectbox(
+        "A disconnected graph",
+        PARTS,
+        key=f"{prefix}.parts",
+        help="Refuse it, keep its largest part, or keep all of it.",
+    )
+    directed = st.toggle(
+        "Streets go one way",
+        key=f"{prefix}.directed",
+        help="From src to dst, or as their lines are drawn; otherwise both ways.",
+    )
+    public = st.radio(
+        "These trips are",
+        ("sensitive", "public"),
+        key=f"{prefix}.public",
+        horizontal=True,
+        help="Sensitive: secure noise, one build per press of the button, no exact number. "
+        "Public: exact answers and ε at will; nothing that is shown is private.",
+    )
+    if not graph_files or trips_file is None:
+        st.info("Choose a road graph and trips to begin.", icon=":material/upload_file:")
+        return None
+    name = "trips"
+    if public == "sensitive":
+        name = dataset_name(prefix, Path(trips_file.name).stem)
+    files = [*graph_files, trips_file]
+    key = "|".join([*(file.file_id for file in files), parts, str(directed), public, name])
+    memory = st.session_state.setdefault(f"{prefix}.upload", {"key": None, "data": None})
+    try:
+        if memory["key"] != key:
+            with st.spinner("Reading the files …"):
+                data = _read(
+                    graph_files,
+                    trips_file,
+                    parts=parts,
+                    directed=directed,
+                    public=public == "public",
+                    name=name,
+                )
+                memory.update(key=key, data=data)
+    except DpvizError as error:
+        st.error(plain(error), icon=":material/error:")
+        return None
+    return RoadSource(memory["data"], key)
+
+
+def _read(
+    graph_files: list[Any],
+    trips_file: Any,
+    *,
+    parts: str,
+    directed: bool,
+    public: bool,
+    name: str,
+) -> RoadData:
+    """The visitor's own names for the files never become paths; nodes come before edges."""
+    ordered = sorted(graph_files, key=lambda file: "node" not in file.name.lower())
+    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
+        paths = []
+        for stem, file in zip(("graph", "edges", "more"), ordered, strict=False):
+            paths.append(Path(folder) / f"{stem}{Path(file.name).suffix.lower()[:12]}")
+            paths[-1].write_bytes(file.getbuffer())
+        trips = Path(folder) / f"trips{Path(trips_file.name).suffix.lower()[:12]}"
+        trips.write_bytes(trips_file.getbuffer())
+        graph = read_graph(*paths, parts=parts, directed=directed)
+        return read_trips(trips, graph, public=public, name=name)

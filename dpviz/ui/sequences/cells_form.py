@@ -1,0 +1,111 @@
+"""How places become sequences of cells: grid or leaves of a release, gap, rule and cap."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from dpviz.errors import DpvizError
+from dpviz.private.load.cells import Cells, leaf_cells
+from dpviz.releases.points.files import read as read_release
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.text import plain
+
+LEAVES = 200
+"""Most cells that are taken from a release."""
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """How places become sequences, all of it public: see :func:`read_places`.
+
+    ``leaves`` names the uploaded release whose leaves are the cells; empty for a grid.
+    """
+
+    side: int
+    gap: float
+    neighbours: bool
+    bound: int
+    leaves: str = ""
+
+    def link(self) -> dict[str, str | None]:
+        """For an address."""
+        return {
+            "side": str(self.side),
+            "gap": f"{self.gap:g}",
+            "steps": "near" if self.neighbours else None,
+            "cap": str(self.bound),
+        }
+
+
+def cutting_form(prefix: str, public: bool) -> tuple[Cutting, Cells | None]:
+    """Cells, gap, cap: public parameters, chosen without looking at the data."""
+
+    def saved(name: str, default: float, low: float, high: float) -> float:
+        return min(max(permalink.number(name) or default, low), high)
+
+    with st.expander("Cells and sequences", icon=":material/grid_on:"):
+        side = st.number_input(
+            "Cells per side of the public grid",
+            2,
+            32,
+            int(saved("side", 12, 2, 32)),
+            key=f"{prefix}.side",
+            help="Fewer cells, less noise in each: 6 to 16 suit most data.",
+        )
+        gap = st.number_input(
+            "Hours without a place that begin a new sequence",
+            0.1,
+            1000.0,
+            saved("gap", 12.0, 0.1, 1000.0),
+            key=f"{prefix}.gap",
+            format="%g",
+        )
+        neighbours = st.checkbox(
+            "Only steps to one of the eight cells around",
+            permalink.parameter("steps") == "near",
+            key=f"{prefix}.steps",
+            help="A public rule: a sequence is cut at its first step that breaks it, and what it "
+            "forbids gets no noise.",
+        )
+        bound = int(saved("cap", 2, 1, 1000))
+        if not public:
+            bound = st.number_input(
+                "Sequences kept of each person, at random",
+                1,
+                1000,
+                bound,
+                key=f"{prefix}.cap",
+                help="The guarantee hides a person; noise grows with what each may add.",
+            )
+        leaves, cells = _leaves_form(prefix)
+    return Cutting(int(side), float(gap), bool(neighbours), int(bound), leaves), cells
+
+
+def _leaves_form(prefix: str) -> tuple[str, Cells | None]:
+    """Leaves of a release in place of the grid: its name and the cells; None for the grid."""
+    file = st.file_uploader(
+        "In place of the grid: a release of places",
+        ["parquet"],
+        key=f"{prefix}.leaves",
+        help="Its leaves become the cells: small where many people are. It must be of the same "
+        "rectangle; page Explore makes such a release.",
+    )
+    if file is None:
+        return "", None
+    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
+        path = Path(folder) / "release.parquet"
+        path.write_bytes(file.getbuffer())
+        try:
+            cells = leaf_cells(read_release(path), LEAVES)
+        except DpvizError as error:
+            st.error(plain(str(error).replace(path.name, "the file")), icon=":material/error:")
+            return "", None
+    st.caption(
+        f"{len(cells)} cells of a release that says: {plain(cells.origin['guarantee'])}. Where "
+        "both are about the same people, the two prices add up."
+    )
+    return str(file.file_id), cells

@@ -1,0 +1,148 @@
+"""Charts of the page Trajectories, each with its table: lengths, and what follows what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpviz.evaluation.sequence_truth import exact_lengths
+from dpviz.render.flows import chance_words
+from dpviz.sequences.moves import following_sd
+from dpviz.ui.sequences.source import SequenceSource
+from dpviz.ui.sequences.view import View
+
+SYNTHETIC, EXACT = "synthetic", "exact (public data)"
+BLUE, ORANGE = "#2b7bba", "#e0761a"
+CHARTED = 30
+"""Symbols of the largest chart of what follows what: the most frequent ones."""
+
+
+def length_chart(view: View, source: SequenceSource) -> None:
+    """Lengths of synthetic sequences, beside the exact ones of public data."""
+    drawn = np.array([len(row) for row in view.synthetic])
+    exact = exact_lengths(source.data) if source.data.public else None
+    every = drawn if exact is None else np.append(drawn, exact)
+    longest = max(int(np.quantile(every, 0.97)), 5)
+    rows = _length_rows(drawn, longest, SYNTHETIC)
+    layers: list[dict[str, Any]] = []
+    if exact is not None:
+        rows += _length_rows(exact, longest, EXACT)
+        layers.append({"mark": {"type": "bar", "opacity": 0.75}, "transform": _only(EXACT)})
+    line = {"type": "line", "strokeWidth": 2, "point": {"size": 14, "filled": True}}
+    layers.append({"mark": line, "transform": _only(SYNTHETIC)})
+    st.markdown("**Lengths of sequences**")
+    st.vega_lite_chart(
+        rows,
+        {
+            "layer": layers,
+            "encoding": {
+                "x": {"field": "places", "type": "quantitative", "title": "places in a sequence"},
+                "y": {
+                    "field": "share",
+                    "type": "quantitative",
+                    "title": None,
+                    "axis": {"format": "~%", "tickCount": 5},
+                    "scale": {"type": "sqrt"},
+                },
+                "color": {
+                    "field": "of",
+                    "type": "nominal",
+                    "scale": {"domain": [SYNTHETIC, EXACT], "range": [ORANGE, BLUE]},
+                    "legend": None,
+                },
+                "tooltip": [
+                    {"field": "of", "title": "sequences"},
+                    {"field": "places"},
+                    {"field": "share", "format": ".1%"},
+                ],
+            },
+        },
+        width="stretch",
+        height=230,
+        alt="Shares of synthetic sequences by their number of places; the table below holds them",
+    )
+    st.markdown(
+        f":orange[:material/show_chart:] {SYNTHETIC}, {len(drawn):,} drawn"
+        + (f"  \n:blue[:material/bar_chart:] {EXACT}" if exact is not None else "")
+    )
+    if exact is not None:
+        both = [np.bincount(each, minlength=400)[:400] / len(each) for each in (drawn, exact)]
+        apart = 0.5 * float(np.abs(both[0] - both[1]).sum())
+        st.caption(f"Axis ∝ √share. Total variation distance of the two: {apart:.2f}.")
+    with st.expander("The chart as a table", icon=":material/table:"):
+        st.dataframe(
+            [{**row, "share": f"{row['share']:.1%}"} for row in rows],
+            hide_index=True,
+            width="stretch",
+        )
+
+
+def _only(label: str) -> list[dict[str, str]]:
+    return [{"filter": f"datum.of === '{label}'"}]
+
+
+def _length_rows(length: Any, longest: int, label: str) -> list[dict[str, Any]]:
+    share = np.bincount(length, minlength=longest + 1) / max(len(length), 1)
+    return [
+        {"places": places, "share": float(share[places]), "of": label}
+        for places in range(1, longest + 1)
+    ]
+
+
+def follow_chart(view: View) -> None:
+    """What follows what, for symbols that are no places: a square for each pair."""
+    if view.visits is None:
+        st.info("This release ranks strings and holds no counts to chart.", icon=":material/block:")
+        return
+    model, names = view.release.model, view.names
+    common = np.argsort(-view.visits, kind="stable")[:CHARTED].tolist()
+    labels = [names[row] for row in common]
+    rows = []
+    for symbol in common:
+        chance = model.following([symbol])
+        words = chance_words(chance, following_sd(model, [symbol]))
+        for other, label in [*zip(common, labels, strict=True), (len(names), "(the end)")]:
+            rows.append(
+                {
+                    "symbol": names[symbol],
+                    "next": label,
+                    "chance": float(chance[other]),
+                    "words": words[other],
+                }
+            )
+    st.markdown("**What follows what** (noisy)")
+    st.vega_lite_chart(
+        rows,
+        {
+            "mark": {"type": "rect", "color": ORANGE},
+            "encoding": {
+                "x": {"field": "next", "type": "nominal", "sort": [*labels, "(the end)"]},
+                "y": {"field": "symbol", "type": "nominal", "sort": labels},
+                "opacity": {
+                    "field": "chance",
+                    "type": "quantitative",
+                    "scale": {"range": [0.02, 1], "domainMin": 0},
+                    "legend": {"format": "%", "title": "chance", "symbolType": "square"},
+                },
+                "tooltip": [
+                    {"field": "symbol"},
+                    {"field": "next"},
+                    {"field": "words", "title": "chance"},
+                ],
+            },
+        },
+        width="stretch",
+        height=460,
+        alt="Chance of each symbol after each other one; the table below holds them",
+    )
+    with st.expander("The chart as a table", icon=":material/table:"):
+        st.dataframe(
+            [
+                {"symbol": row["symbol"], "next": row["next"], "chance": row["words"]}
+                for row in rows
+            ],
+            hide_index=True,
+            width="stretch",
+        )

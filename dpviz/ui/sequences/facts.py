@@ -1,0 +1,217 @@
+"""Below the map of the page Trajectories: methods side by side, prices, downloads, tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpviz.errors import DpvizError, ParameterError
+from dpviz.evaluation.sequence_truth import exact_lengths, exact_top
+from dpviz.methods.sequences import METHODS
+from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.sequences.files import save
+from dpviz.releases.sequences.publish import SequenceRelease, publish
+from dpviz.render import with_noise
+from dpviz.render.flowlines import centres
+from dpviz.render.flows import path_words
+from dpviz.sequences.moves import Strings, frequent
+from dpviz.ui.sequences.panel import refused, strings_table
+from dpviz.ui.sequences.source import SequenceSource
+from dpviz.ui.sequences.view import SAMPLED, View
+from dpviz.ui.shared.method_form import Choice
+from dpviz.ui.shared.prices import price_list
+
+COMPARED = 20
+"""Strings of the comparison."""
+
+
+def release_facts(
+    prefix: str, view: View, source: SequenceSource, choice: Choice, *, seed: int
+) -> None:
+    """Comparison, price list, downloads and tables."""
+    compare = st.expander(
+        "Methods side by side at this ε",
+        icon=":material/compare:",
+        key=f"{prefix}.compare",
+        on_change="rerun",
+    )
+    if compare.open:  # closed, it costs nothing
+        with compare:
+            try:
+                comparison(prefix, source, choice, seed)
+            except DpvizError as error:
+                refused(error)
+    header = view.release.header
+    with st.expander("Where ε goes", icon=":material/payments:"):
+        price_list(header)
+    with st.expander("Download the release, or synthetic sequences", icon=":material/download:"):
+        download_buttons(prefix, view, source)
+    title = "The map as a table" if source.places is not None else "All counts as a table"
+    with st.expander(title, icon=":material/table:"):
+        tables(view)
+
+
+def comparison(prefix: str, source: SequenceSource, choice: Choice, seed: int) -> None:
+    """The most frequent strings of every method at one ε, and how far off they are."""
+    if not source.data.public:
+        st.info(
+            "Each method would be a release of its own and spend ε again, so they are compared on "
+            "public data only.",
+            icon=":material/lock:",
+        )
+        return
+    key = (source.key, tuple(choice.parameters.items()), choice.epsilon, seed)
+    kept = st.session_state.get(f"{prefix}.compared")
+    if kept is None or kept[0] != key:
+        with st.spinner("Building a release by every method …"):
+            kept = (key, *_compared(source, choice, seed))
+        st.session_state[f"{prefix}.compared"] = kept
+    _, columns, scores = kept
+    most = max(map(len, columns.values()))
+    filled = {title: [*cells, *[""] * (most - len(cells))] for title, cells in columns.items()}
+    st.dataframe(
+        {"rank": list(range(1, most + 1)), **filled},
+        hide_index=True,
+        width="stretch",
+        height=420,
+        column_config={title: st.column_config.TextColumn(width=175) for title in filled},
+        alt="The most frequent strings of every method, side by side",
+    )
+    st.dataframe(scores, hide_index=True, width="stretch", alt="Scores of every method")
+    st.caption(
+        "✓ is among the exact ones. A method that ranks strings releases no counts, and one that "
+        "draws no sequences has no lengths. All use simulated noise and the same seed."
+    )
+
+
+def _compared(
+    source: SequenceSource, choice: Choice, seed: int
+) -> tuple[dict[str, list[str]], list[dict[str, str]]]:
+    """Strings in words by method, and each method's scores."""
+    data = source.data
+    exact = exact_top(data, COMPARED)
+    wanted = {string for string, _ in exact}
+    length = np.bincount(exact_lengths(data)) / max(len(exact_lengths(data)), 1)
+    columns = {
+        "Exact (public data)": [
+            f"{path_words(string, data.alphabet.names)}  ·  {count:,}" for string, count in exact
+        ]
+    }
+    scores: list[dict[str, str]] = []
+    for name, cls in sorted(METHODS.items(), key=lambda item: item[1].guarantee == "none"):
+        shared = {key: each for key, each in choice.parameters.items() if key in cls.knobs()}
+        title = cls.title if cls.guarantee != "none" else f"{cls.title} (NOT PRIVATE)"
+        release = publish(data, name, choice.epsilon, seed=seed, **shared)
+        top = frequent(release.model, COMPARED)
+        columns[title] = _cells(top, release, wanted)
+        scores.append(
+            {
+                "method": title,
+                f"of the exact top {COMPARED} found": f"{_found(top, wanted):.0%}",
+                "lengths: total variation distance": _length_distance(release, length),
+            }
+        )
+    return columns, scores
+
+
+def _cells(top: Strings, release: SequenceRelease, wanted: set[tuple[int, ...]]) -> list[str]:
+    names = release.alphabet.names
+    counts = [None] * len(top) if top.count is None else top.count.tolist()
+    return [
+        f"{'✓ ' if string in wanted else ''}{path_words(string, names)}"
+        + ("" if count is None else f"  ·  {count:,.0f}")
+        for string, count in zip(top.symbols, counts, strict=True)
+    ]
+
+
+def _found(top: Strings, wanted: set[tuple[int, ...]]) -> float:
+    return len(wanted & set(top.symbols)) / max(len(wanted), 1)
+
+
+def _length_distance(release: SequenceRelease, exact: Any) -> str:
+    try:
+        drawn = release.model.sample(SAMPLED, seed=0)
+    except ParameterError:
+        return "–"
+    share = np.bincount([len(row) for row in drawn]) / len(drawn)
+    most = max(len(share), len(exact))
+    both = (np.pad(each, (0, most - len(each))) for each in (share, exact))
+    return f"{0.5 * np.abs(next(both) - next(both)).sum():.2f}"
+
+
+def download_buttons(prefix: str, view: View, source: SequenceSource) -> None:
+    """The release, and synthetic sequences where it can draw them."""
+    with st.container(horizontal=True, gap="small"):
+        st.download_button(
+            "Release (Parquet)",
+            partial(_release_file, view.release),
+            "sequences.parquet",
+            "application/vnd.apache.parquet",
+            key=f"{prefix}.release",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+        if not view.refusal:
+            st.download_button(
+                f"{SAMPLED:,} synthetic sequences (CSV)",
+                partial(synthetic_csv, view, source),
+                "synthetic.csv",
+                "text/csv",
+                key=f"{prefix}.synthetic",
+                on_click="ignore",
+                icon=":material/download:",
+            )
+    st.caption(
+        "The release with its header, never the sequences it was made of: `dpviz sequences` reads "
+        "it. Synthetic sequences are drawn from it and cost nothing."
+    )
+
+
+def _release_file(release: SequenceRelease) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
+        path = Path(folder) / "sequences.parquet"
+        save(release, path)
+        return path.read_bytes()
+
+
+def synthetic_csv(view: View, source: SequenceSource) -> bytes:
+    """One row per place: sequence, step, name, and the centre of the cell where it has one."""
+    text = io.StringIO()
+    write = csv.writer(text, lineterminator="\n")
+    middle = None if source.places is None else np.round(centres(source.places), 6).tolist()
+    write.writerow(["sequence", "step", "symbol", *([] if middle is None else ["lon", "lat"])])
+    for number, sequence in enumerate(view.synthetic):
+        for step, symbol in enumerate(sequence.tolist()):
+            where = [] if middle is None else middle[symbol]
+            write.writerow([number, step, view.names[symbol], *where])
+    return text.getvalue().encode()
+
+
+def tables(view: View) -> None:
+    """Visits and moves in words, for those who cannot see the map."""
+    if view.visits is None:
+        refused(view.refusal)
+    else:
+        half = INTERVAL_SDS * (np.zeros(len(view.visits)) if view.sd is None else view.sd)
+        order = np.argsort(-view.visits, kind="stable")
+        st.markdown("**Visits**")
+        st.dataframe(
+            {
+                "place": [view.names[row] for row in order.tolist()],
+                "visits (noisy)": [
+                    with_noise(float(view.visits[row]), float(half[row])) for row in order
+                ],
+            },
+            hide_index=True,
+            width="stretch",
+            height=260,
+        )
+    st.markdown(f"**Moves**, the {len(view.moves):,} most frequent")
+    strings_table(view, view.moves, height=260)

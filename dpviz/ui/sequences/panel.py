@@ -1,0 +1,221 @@
+"""Beside the map of page Trajectories: where a place leads, frequent paths, synthetic trips."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import streamlit as st
+
+from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.render import Mark, rounded, with_noise
+from dpviz.render.flows import next_marks, path_order, path_words
+from dpviz.sequences.moves import Context, Strings, contexts, following_sd, frequent
+from dpviz.trees.lattice import Float
+from dpviz.ui.sequences.charts import length_chart
+from dpviz.ui.sequences.source import SequenceSource
+from dpviz.ui.sequences.view import View
+from dpviz.ui.shared.text import plain
+
+NEXT = 10
+INDENT = "\u2003"
+NARROW = st.column_config.TextColumn(width=62)
+PERCENT = st.column_config.ProgressColumn(format="%.0f %%", min_value=0, max_value=100)
+
+
+def place_panel(prefix: str, view: View, source: SequenceSource) -> list[Mark]:
+    """The chosen place: its visits, where people go next, and what came before."""
+    cell = _place_choice(prefix, view, source.places is not None)
+    if cell is None:
+        st.caption(
+            "Click a cell on the map to see where people go next from there. Busiest moves:"
+            if source.places is not None
+            else "Choose a symbol to see what follows it. Most frequent pairs:"
+        )
+        strings_table(view, view.moves.first(12), height=390)
+        return []
+    if view.refusal:
+        refused(view.refusal)
+        return []
+    assert view.visits is not None
+    half = 0.0 if view.sd is None else INTERVAL_SDS * float(view.sd[cell])
+    st.metric("Visits (noisy)", with_noise(float(view.visits[cell]), half))
+    known = contexts(view.release.model, cell)
+    table = f"{prefix}.contexts.{cell}"
+    chosen = _context_table(table, view, known[1:]) if len(known) > 1 else None
+    if len(known) == 1:
+        st.caption(
+            "The model keeps no longer context of this place: at this ε, what came before it "
+            "is lost in the noise."
+        )
+    if chosen is None:
+        chance = view.release.model.following([cell])
+        sd = following_sd(view.release.model, [cell])
+        st.markdown(f"**Next from {plain(view.names[cell])}**")
+    else:
+        chance, sd = chosen.chance, chosen.sd
+        st.markdown(f"**Next after {plain(path_words(chosen.symbols, view.names))}**")
+    _next_table(view, chance, sd)
+    if source.places is None:
+        return []
+    return next_marks(source.places, view.names, cell, chance, sd)
+
+
+def _place_choice(prefix: str, view: View, mapped: bool) -> int | None:
+    """The place by name: the way to choose it without a mouse."""
+    key, widget = f"{prefix}.cell", f"{prefix}.cell.name"
+    if st.session_state.get(key) not in view.names:
+        st.session_state[key] = None
+    st.session_state[widget] = st.session_state[key]
+
+    def take() -> None:
+        st.session_state[key] = st.session_state[widget]
+
+    st.selectbox(
+        "Place" if mapped else "Symbol",
+        view.names,
+        index=None,
+        key=widget,
+        on_change=take,
+        placeholder="Click the map, or choose" if mapped else "Choose",
+    )
+    name = st.session_state[key]
+    return None if name is None else view.names.index(name)
+
+
+def _next_table(view: View, chance: Float, sd: Float | None) -> None:
+    labels = [*view.names, "(the end)"]
+    order = np.argsort(-chance, kind="stable")[:NEXT]
+    order = order[chance[order] > 0]
+    columns: dict[str, Any] = {
+        "next": [labels[row] for row in order.tolist()],
+        "chance": (100 * chance[order]).tolist(),
+    }
+    if sd is not None:
+        half = 100 * INTERVAL_SDS * sd[order]
+        columns["±"] = [f"{rounded(each, each)} %" if each < 100 else "noise" for each in half]
+    st.dataframe(
+        pa.table(columns),
+        hide_index=True,
+        width="stretch",
+        column_config={"next": NARROW, "chance": PERCENT, "±": NARROW},
+        alt="Where people go next, and how likely it is",
+    )
+
+
+def _context_table(key: str, view: View, known: list[Context]) -> Context | None:
+    """The context tree under a place; a selected row is what came before."""
+    labels = [*view.names, "the end"]
+    st.markdown("**Its context tree**")
+    st.caption("Choose a row: people who came from there go on elsewhere.")
+    rows = st.dataframe(
+        pa.table(
+            {
+                "came": [_indented(each, view.names) for each in known],
+                "seen (noisy)": [
+                    with_noise(each.seen, INTERVAL_SDS * each.seen_sd) for each in known
+                ],
+                "likeliest next": [labels[int(np.argmax(each.chance))] for each in known],
+            }
+        ),
+        hide_index=True,
+        width="stretch",
+        height=min(36 * (len(known) + 1), 220),
+        key=key,
+        on_select="rerun",
+        selection_mode="single-row",
+        alt="Contexts of the place, longer ones below the shorter",
+    )
+    chosen = rows.selection.rows
+    return known[chosen[0]] if chosen else None
+
+
+def _indented(context: Context, names: tuple[str, ...]) -> str:
+    """What came before, below the shorter context and indented by its length."""
+    before = context.symbols[:-1]
+    return INDENT * (len(before) - 1) + f"from {path_words(before, names)}"
+
+
+def path_panel(prefix: str, view: View) -> tuple[Strings, int | None]:
+    """The table of frequent paths; a selected row is shown on the map."""
+    first, second = st.columns(2)
+    k = first.selectbox("Paths", (10, 20, 50, 100), index=1, key=f"{prefix}.k")
+    shortest = second.selectbox("Places, at least", (2, 3, 4, 5, 6), index=1, key=f"{prefix}.least")
+    returns = st.toggle(
+        "Also paths that come back",
+        key=f"{prefix}.returns",
+        help="Home, work and home again are the most frequent paths of most people, and hide the "
+        "others.",
+    )
+    strings = frequent(view.release.model, int(k), int(shortest), returns=returns)
+    if not len(strings):
+        st.info(
+            f"The release holds no such path of {shortest} places. Choose shorter ones, or raise "
+            "ε.",
+            icon=":material/route:",
+        )
+        return strings, None
+    table = f"{prefix}.paths.{view.key}.{k}.{shortest}.{returns}"
+
+    def take() -> None:
+        rows = st.session_state[table].selection.rows
+        st.session_state[f"{prefix}.path"] = (table, rows[0]) if rows else None
+
+    st.caption("Choose a row, or click a path on the map, to see it stand out.")
+    strings_table(view, strings, key=table, on_select=take, height=425)
+    kept = st.session_state.get(f"{prefix}.path")
+    chosen = kept[1] if kept and kept[0] == table else None
+    if chosen is not None:
+        st.markdown(
+            f"**Path {chosen + 1}:** {plain(path_words(strings.symbols[chosen], view.names))}"
+        )
+    st.session_state[f"{prefix}.drawn"] = (table, path_order(len(strings), chosen))
+    return strings, chosen
+
+
+def path_clicked(prefix: str, layer: str, index: int) -> None:
+    """A click on a path chooses it; on the chosen one, it lets go."""
+    table, order = st.session_state[f"{prefix}.drawn"]
+    if layer == "paths" and index < len(order):
+        st.session_state[f"{prefix}.path"] = (table, int(order[index]))
+    elif layer == "path":
+        st.session_state[f"{prefix}.path"] = None
+
+
+def strings_table(view: View, strings: Strings, **options: Any) -> None:
+    """Strings with their counts as far as the noise allows."""
+    columns: dict[str, Any] = {"path": [path_words(each, view.names) for each in strings.symbols]}
+    if strings.count is not None:
+        sd = np.zeros(len(strings)) if strings.sd is None else strings.sd
+        columns["times (noisy)"] = [
+            with_noise(count, INTERVAL_SDS * spread)
+            for count, spread in zip(strings.count.tolist(), sd.tolist(), strict=True)
+        ]
+    if "on_select" in options:
+        options["selection_mode"] = "single-row"
+    st.dataframe(
+        pa.table(columns), hide_index=True, width="stretch", alt="Frequent paths", **options
+    )
+
+
+def trip_panel(prefix: str, view: View, source: SequenceSource) -> int:
+    """How many synthetic trips move on the map, and how long synthetic sequences are."""
+    number = 0
+    drawn = len(view.synthetic)  # first: a release that can draw none says so instead
+    if source.places is not None:
+        number = st.select_slider(
+            "Trips on the map", (50, 100, 200, 400, 800, 1600), 400, key=f"{prefix}.trips"
+        )
+        st.caption(
+            "SYNTHETIC: drawn from the release, nobody's own. Every step takes the same time; "
+            "where a line runs within a cell means nothing."
+        )
+    length_chart(view, source)
+    return min(int(number), drawn)
+
+
+def refused(why: object) -> None:
+    """A release that cannot answer says why, as a sentence."""
+    text = str(why)
+    st.info(plain(f"{text[:1].upper()}{text[1:]}."), icon=":material/block:")

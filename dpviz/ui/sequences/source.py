@@ -1,0 +1,223 @@
+"""Choose sequences: the built-in city's, one's own places with a person and a time, or symbols."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from dpviz.build import source_columns
+from dpviz.datasets import DATASETS
+from dpviz.domain import Domain
+from dpviz.errors import DpvizError
+from dpviz.private.load.cells import Cells, grid_cells
+from dpviz.private.load.sequences import (
+    CITY,
+    HOUR,
+    alphabet_of,
+    city_sequences,
+    read_places,
+    read_sequences,
+)
+from dpviz.private.sequences import SequenceData
+from dpviz.render.projection import to_degrees
+from dpviz.ui.points.source_form import TYPES, columns_form, public_box, public_switch
+from dpviz.ui.sequences.cells_form import Cutting, cutting_form
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.account import dataset_name
+from dpviz.ui.shared.text import plain
+
+PLACES, SYMBOLS = "places", "symbols"
+TITLES = {
+    CITY: "Synthetic city, a week of 5,000 people",
+    PLACES: "Your own places in time",
+    SYMBOLS: "Your own lists of symbols",
+}
+SEQUENCE = "(a sequence is the unit)"
+MADE = ("person", "user", "id", "device", "vehicle")
+WHEN = ("time", "timestamp", "datetime", "date")
+"""Names by which the columns of a person and of a time are guessed."""
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceSource:
+    """Sequences behind an opaque handle, and a key that changes with the choice.
+
+    ``places`` are the boxes of the symbols in degrees, (|I|, 4); None where they are no places.
+    ``link`` restores the choice from an address.
+    """
+
+    data: SequenceData
+    key: str
+    link: dict[str, str | None]
+    places: NDArray[np.float64] | None = None
+    backdrop: bool = False
+
+
+@st.cache_resource(show_spinner="Following the people of the built-in city …", max_entries=8)
+def built_in(cutting: Cutting, public: bool, _cells: Cells | None = None) -> SequenceData:
+    """Synthetic, so that all visitors share it; ``cutting`` names the cells."""
+    return city_sequences(
+        cutting.side,
+        cutting.gap * HOUR,
+        neighbours=cutting.neighbours,
+        max_per_unit=cutting.bound,
+        public=public,
+        cells=_cells,
+    )
+
+
+def sequence_source(prefix: str) -> SequenceSource | None:
+    """Selectors in the sidebar; None while a file of one's own is not described yet."""
+    options, start = list(TITLES), permalink.parameter("data")
+    permalink.missing("data", start, options, TITLES[CITY])
+    chosen = st.selectbox(
+        "Sequences",
+        options,
+        index=options.index(start) if start in options else 0,
+        format_func=TITLES.__getitem__,
+        key=f"{prefix}.data",
+    )
+    if chosen == CITY:
+        return _city(prefix)
+    file = st.file_uploader(
+        "A file of points" if chosen == PLACES else "Text with a sequence a line, or Parquet",
+        TYPES if chosen == PLACES else ["txt", "csv", "parquet"],
+        key=f"{prefix}.file" if chosen == PLACES else f"{prefix}.symbols",
+        help="One place per row, with columns for the person and the time."
+        if chosen == PLACES
+        else "Symbols between spaces or commas; in Parquet, a column of lists.",
+    )
+    public = public_switch(prefix, "upload", False)
+    if file is None:
+        st.info("Choose a file to begin.", icon=":material/upload_file:")
+        return None
+    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
+        # The visitor's own name for the file never becomes a path.
+        path = Path(folder) / f"upload{Path(file.name).suffix.lower()[:12]}"
+        path.write_bytes(file.getbuffer())
+        try:
+            form = _places if chosen == PLACES else _symbols
+            return form(prefix, path, file, public)
+        except DpvizError as error:
+            st.error(plain(str(error).replace(path.name, "the file")), icon=":material/error:")
+            return None
+
+
+def _city(prefix: str) -> SequenceSource | None:
+    st.caption("Invented people at home, at work, at leisure and between: nobody's real places.")
+    public = public_switch(prefix, "built-in", permalink.parameter("sensitive") != "1")
+    cutting, cells = cutting_form(prefix, public)
+    link = {"data": CITY, "sensitive": None if public else "1", **cutting.link()}
+    key = f"{CITY}|{cutting}|{public}"
+    try:
+        data = built_in(cutting, public, cells)
+    except DpvizError as error:
+        st.error(plain(error), icon=":material/error:")
+        return None
+    cells = cells or grid_cells(DATASETS["persons"].domain, cutting.side)
+    return SequenceSource(data, key, link, _boxes(cells), True)
+
+
+def _boxes(cells: Cells) -> NDArray[np.float64]:
+    return to_degrees(cells.boxes, cells.domain.crs)
+
+
+def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource | None:
+    crs, columns, names = columns_form(prefix, path, file.file_id, 2)
+    person, when = (
+        st.selectbox(
+            label, names, index=_guess(names, words), key=f"{prefix}.{label}.{file.file_id}"
+        )
+        for label, words in (("Person", MADE), ("Time", WHEN))
+    )
+    bounds = public_box(prefix, path, columns, crs, public)
+    cutting, cells = cutting_form(prefix, public)
+    if bounds is None:
+        return None
+    name = "upload" if public else dataset_name(prefix, Path(file.name).stem)
+    domain = Domain(bounds[:2], bounds[2:], columns or ("lon", "lat"), crs)
+    key = f"{file.file_id}|{columns}|{person}|{when}|{bounds}|{crs}|{cutting}|{public}|{name}"
+
+    def read() -> SequenceData:
+        return read_places(
+            path,
+            domain,
+            person=person,
+            time=when,
+            side=cutting.side,
+            gap=cutting.gap * HOUR,
+            max_per_unit=cutting.bound,
+            columns=columns,
+            neighbours=cutting.neighbours,
+            public=public,
+            name=name,
+            cells=cells,
+        )
+
+    data = _read_once(prefix, key, read)
+    boxes = _boxes(cells or grid_cells(domain, cutting.side))
+    return SequenceSource(data, key, {"data": PLACES}, boxes)
+
+
+def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource | None:
+    text = st.text_area(
+        "Public alphabet",
+        key=f"{prefix}.alphabet",
+        placeholder="1..17, or home, work, shop",
+        help="Every symbol that may occur, chosen without looking at the sequences: a range of "
+        "whole numbers, or words between commas.",
+    )
+    drop = st.checkbox("Leave out symbols that the alphabet lacks", key=f"{prefix}.drop")
+    unit, bound = None, 1
+    if path.suffix == ".parquet":
+        names = [column.name for column in source_columns(path)]
+        said = st.selectbox("Privacy unit", [SEQUENCE, *names], key=f"{prefix}.symbol-unit")
+        if said != SEQUENCE:
+            unit = said
+            bound = st.number_input("Sequences kept of each", 1, 1000, 5, key=f"{prefix}.kept")
+    if not text.strip():
+        st.info("Name the public symbols, for instance 1..17.", icon=":material/abc:")
+        return None
+    name = "upload" if public else dataset_name(prefix, Path(file.name).stem)
+    words = text.strip()
+    if not re.fullmatch(r"-?\d{1,9}\.\.-?\d{1,9}", words):
+        # Without a comma a word would be taken for the name of a file on this server.
+        words = words.replace("\n", ",") + ","
+    key = f"{file.file_id}|{words}|{drop}|{unit}|{bound}|{public}|{name}"
+
+    def read() -> SequenceData:
+        return read_sequences(
+            path,
+            alphabet_of(words),
+            unit=unit,
+            max_per_unit=int(bound),
+            drop_unknown=drop,
+            public=public,
+            name=name,
+        )
+
+    return SequenceSource(_read_once(prefix, key, read), key, {"data": SYMBOLS})
+
+
+def _guess(names: list[str], words: tuple[str, ...]) -> int:
+    """The first column whose name holds one of the words; the first of all otherwise."""
+    found = [row for word in words for row, name in enumerate(names) if word in name.lower()]
+    return found[0] if found else 0
+
+
+def _read_once(prefix: str, key: str, read: Callable[[], SequenceData]) -> SequenceData:
+    """A file is read again only when something about it changes."""
+    memory = st.session_state.setdefault(f"{prefix}.upload", {"key": None, "data": None})
+    if memory["key"] != key:
+        with st.spinner("Reading the file …"):
+            memory.update(key=key, data=read())
+    data: SequenceData = memory["data"]
+    return data

@@ -1,0 +1,170 @@
+"""What the page Trajectories shows of a release: worked out once, and its three pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpviz.errors import ParameterError
+from dpviz.releases.sequences.publish import SequenceRelease
+from dpviz.render import Camera, Clock, Mark, Scene
+from dpviz.render.basemap import outlines, river
+from dpviz.render.flow_legends import move_legend, path_legend, trip_legend
+from dpviz.render.flows import NOISE_SDS, move_marks, path_marks, trip_marks, visit_marks
+from dpviz.render.marks import boxes
+from dpviz.render.scene import Bounds
+from dpviz.sequences.moves import Strings, frequent, visit_sd, visits
+from dpviz.trees.lattice import Float, Int
+from dpviz.ui.sequences.source import SequenceSource
+
+MOVES, PATHS, TRIPS = "Moves", "Frequent paths", "Synthetic trips"
+VIEWS = (MOVES, PATHS, TRIPS)
+
+PAIRS = 400
+SAMPLED = 5_000
+"""Synthetic sequences whose lengths are shown."""
+
+FEWEST, FIRST = 6, 40
+"""Cells that the map closes in on; moves by which a release is judged."""
+
+STEPS = 40.0
+"""Steps of the animation's clock."""
+
+SECONDS = 40.0
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A release and what the page shows of it; kept until the release changes.
+
+    Attributes:
+        key: changes with the release.
+        visits: noisy counts of the symbols; None where the release holds none.
+        sd: of the noise in them, where the model tells.
+        moves: the most frequent strings of two symbols.
+        refusal: why the release answers no counts; empty where it does.
+    """
+
+    key: tuple[Any, ...]
+    release: SequenceRelease
+    visits: Float | None
+    sd: Float | None
+    moves: Strings
+    refusal: str = ""
+
+    @classmethod
+    def of(cls, key: tuple[Any, ...], release: SequenceRelease) -> View:
+        """From a release."""
+        model = release.model
+        moves = frequent(model, PAIRS, 2, 2)
+        try:
+            return cls(key, release, visits(model), visit_sd(model), moves)
+        except ParameterError as error:
+            return cls(key, release, None, None, moves, str(error))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the symbols."""
+        return self.release.alphabet.names
+
+    @property
+    def most_visited(self) -> float | None:
+        """The largest count of a symbol."""
+        return None if self.visits is None else max(float(self.visits.max()), 1.0)
+
+    def focus(self, places: Float) -> Bounds:
+        """Where the map first looks: around the cells that stand out of their noise."""
+        clear = np.ones(len(places), dtype=np.bool_)
+        if self.visits is not None:
+            clear = self.visits > 0.01 * float(self.visits.max())
+            if self.sd is not None:
+                clear &= self.visits > NOISE_SDS * self.sd
+        return _around(places[clear] if clear.sum() >= FEWEST else places)
+
+    @property
+    def drowned(self) -> bool:
+        """Whether most of the moves that are drawn first are within their noise."""
+        moves = self.moves.first(FIRST)
+        if moves.count is None or moves.sd is None or not len(moves):
+            return False
+        return bool((moves.count > NOISE_SDS * moves.sd).mean() < 0.25)
+
+    @cached_property
+    def synthetic(self) -> list[Int]:
+        """Synthetic sequences: post-processing, so they cost nothing.
+
+        Raises:
+            ParameterError: the release cannot draw any.
+        """
+        return self.release.model.sample(SAMPLED, seed=0)
+
+
+def grid_scene(source: SequenceSource) -> Scene:
+    """The public cells: all there is to see before a release."""
+    assert source.places is not None
+    bounds = _around(source.places)
+    grid = boxes("grid", source.places, themed=60, width=0.8)
+    return Scene(
+        marks=[grid, *outlines(bounds), *([river()] if source.backdrop else [])],
+        camera=Camera(bounds=bounds, key=f"{source.key}.grid"),
+        domain=bounds,
+        description="The public cells; no release has been built yet",
+    )
+
+
+def move_scene(view: View, source: SequenceSource, arrows: int, *, faded: bool) -> Scene:
+    """Cells and the most frequent moves between them."""
+    assert source.places is not None
+    moves = view.moves.first(arrows)
+    marks = move_marks(source.places, view.names, moves, faded=faded)
+    return _scene(view, source, marks, legend=move_legend(moves, view.most_visited), picks=True)
+
+
+def path_scene(view: View, source: SequenceSource, strings: Strings, chosen: int | None) -> Scene:
+    """Cells and the most frequent paths."""
+    assert source.places is not None
+    marks = path_marks(source.places, view.names, strings, chosen)
+    legend = path_legend(strings, view.most_visited)
+    return _scene(view, source, tuple(marks), legend=legend, picks=True)
+
+
+def trip_scene(view: View, source: SequenceSource, number: int) -> Scene:
+    """Cells and synthetic trips that move."""
+    assert source.places is not None
+    marks = trip_marks(source.places, view.synthetic[:number], STEPS)
+    clock = Clock(0.0, STEPS, SECONDS)
+    return _scene(view, source, marks, legend=trip_legend(view.most_visited), clock=clock)
+
+
+def _scene(view: View, source: SequenceSource, marks: tuple[Mark, ...], **options: Any) -> Scene:
+    places = source.places
+    assert places is not None
+    bounds = _around(places)
+    return Scene(
+        marks=[
+            *visit_marks(places, view.names, view.visits, view.sd),
+            *outlines(bounds),
+            *([river()] if source.backdrop else []),
+            *marks,
+        ],
+        camera=Camera(bounds=view.focus(places), key=source.key),
+        domain=bounds,
+        description=f"Movements between places: {view.release.header.guarantee}",
+        **options,
+    )
+
+
+def _around(places: Float) -> Bounds:
+    west, south = places[:, :2].min(axis=0).tolist()
+    east, north = places[:, 2:].max(axis=0).tolist()
+    return west, south, east, north
+
+
+def cell_at(places: Float, lon: float, lat: float) -> int | None:
+    """The row of the box around a point; None outside all."""
+    at = np.array([lon, lat])
+    inside = np.flatnonzero(((places[:, :2] <= at) & (at < places[:, 2:])).all(axis=1))
+    return int(inside[0]) if len(inside) else None

@@ -1,0 +1,168 @@
+"""What a build costs: nothing on public data, else ε of its data set, paid by a button."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+import streamlit as st
+
+from dpviz.build import Account, Ledger
+from dpviz.errors import DpvizError
+from dpviz.progress import Progress
+from dpviz.ui.shared.text import plain
+
+Made = TypeVar("Made")
+
+HELP = (
+    "The ledger keeps what every data set has spent, under this name, over all visits. Use one "
+    "name for all files about the same people."
+)
+
+
+def dataset_name(prefix: str, suggestion: str) -> str:
+    """The owner's name for a file's data set, in the sidebar."""
+    name = st.text_input(
+        "Name of the data set in the ledger", suggestion, key=f"{prefix}.dataset", help=HELP
+    )
+    return name.strip() or suggestion
+
+
+def noise_seed(prefix: str) -> int:
+    """The seed of simulated noise on public data, and the button in the sidebar that changes it."""
+    place = f"{prefix}.seed"
+    with st.sidebar:
+        if st.button(
+            "Roll the noise again",
+            icon=":material/casino:",
+            key=f"{prefix}.reroll",
+            help="The same data and ε with fresh noise. The data are public: nothing is spent.",
+        ):
+            st.session_state[place] += 1
+    seed: int = st.session_state[place]
+    return seed
+
+
+def nothing_yet(records: str) -> None:
+    """What stands in place of a release of sensitive records before the first is paid for."""
+    st.info(
+        f"The {records} are sensitive, so nothing is shown yet. Choose a method and ε, then press "
+        "**Build** in the sidebar.",
+        icon=":material/lock:",
+    )
+
+
+PAUSE = 1.0
+"""Seconds after a build in which a press is taken for the second half of a double click."""
+
+
+class CancelledError(DpvizError):
+    """The owner stopped a build; what was paid stays paid."""
+
+
+class Job(Generic[Made]):
+    """A build in a thread of its own: no touch of the page interrupts what is paid for.
+
+    Streamlit stops a running script at every touch, and a double click presses a button twice.
+    """
+
+    def __init__(self, make: Callable[[Progress], Made]) -> None:
+        self.fraction, self.what, self.cancelled = 0.0, "Building", False
+        self.made: Made | None = None
+        self.error: Exception | None = None
+        self._make = make
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _run(self) -> None:
+        try:
+            self.made = self._make(self._report)
+        except Exception as error:  # raised again on the page that waits
+            self.error = error
+
+    def _report(self, fraction: float, what: str) -> None:
+        if self.cancelled:
+            raise CancelledError("the build was cancelled")
+        self.fraction, self.what = min(fraction, 1.0), what
+
+
+def paid_build(
+    prefix: str,
+    dataset: str,
+    epsilon: float,
+    make: Callable[[Ledger, Progress], Made],
+    *,
+    subject: str,
+    label: str = "Build",
+) -> Made | None:
+    """The button in the sidebar with its price, and the build it pays for.
+
+    Args:
+        prefix: of the button's key.
+        dataset: the ledger's name of the data set.
+        epsilon: the price.
+        make: builds, paying from the ledger that it is given; it runs in a thread and must not
+            touch the page. What it raises is raised here.
+        subject: what is built of: a finished build is given to the page that shows the same.
+        label: what the button does.
+
+    Returns:
+        The build, once, in the run of the script after it ended; None in all others.
+    """
+    ledger, place = Ledger(), f"{prefix}.job|{subject}"
+    job: Job[Made] | None = st.session_state.get(place)
+    ended = job is not None and not job.thread.is_alive()
+    if ended:
+        del st.session_state[place]
+        st.session_state[f"{prefix}.paid"] = (_offer(prefix)[0] + 1, time.monotonic())
+    with st.sidebar:
+        account = ledger.account(dataset)
+        # Each payment makes a new button: a second click on the old one presses nothing.
+        pressed = st.button(
+            f"{label}: spend ε = {epsilon:g}",
+            type="primary",
+            icon=":material/lock:",
+            key=f"{prefix}.build.{_offer(prefix)[0]}",
+            disabled=account.left is not None and epsilon > account.left,
+            help="Draws secure noise once. The price is written into the ledger before any noise "
+            "is drawn, and stays spent whatever happens then.",
+        )
+        st.caption(in_words(account))
+    if job is None:
+        if not pressed or time.monotonic() - _offer(prefix)[1] < PAUSE:
+            return None
+        job = st.session_state[place] = Job(lambda report: make(ledger, report))
+        _wait(prefix, job)
+    elif not ended:
+        _wait(prefix, job)
+    if job.error is not None:
+        raise job.error
+    return job.made
+
+
+def _offer(prefix: str) -> tuple[int, float]:
+    """How many builds were paid for on this page in this visit, and when the last one ended."""
+    found: tuple[int, float] = st.session_state.get(f"{prefix}.paid", (0, -math.inf))
+    return found
+
+
+def _wait(prefix: str, job: Job[Made]) -> None:
+    """Show how far a build is until it ends, then run the page again to show what it made."""
+    bar = st.progress(0.0, "Building …")
+    if st.button("Cancel (what is paid stays paid)", key=f"{prefix}.cancel"):
+        job.cancelled = True
+    while job.thread.is_alive():
+        bar.progress(job.fraction, f"{job.what} …")
+        job.thread.join(0.1)
+    st.rerun()
+
+
+def in_words(account: Account) -> str:
+    """What a data set has spent, and what is left of it."""
+    spent = f"“{plain(account.dataset)}” has spent ε = {account.spent:g}"
+    if account.total is None or account.left is None:
+        return f"{spent} in all. It has NO TOTAL yet, so that nothing limits what is spent."
+    return f"{spent} of {account.total:g}; {account.left:g} is left."

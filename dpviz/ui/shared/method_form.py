@@ -1,0 +1,175 @@
+"""The form of a method: its name, epsilon and the parameters that its registry entry declares."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from dpviz.methods.points import METHODS, names
+from dpviz.methods.registry import Knob, Recipe
+from dpviz.ui.shared import permalink
+
+STEPS = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)
+EPSILONS = (*(float(f"{step * ten:.3g}") for ten in (0.01, 0.1, 1) for step in STEPS), 10.0)
+"""A log scale from 0.01 to 10, ten steps a decade."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """What the visitor chose: a registered name or alias, parameters that differ, epsilon."""
+
+    name: str
+    parameters: Mapping[str, Any]
+    epsilon: float
+
+
+def nearest_epsilon(value: float | None, default: float = 1.0) -> float:
+    """The step of the slider closest to a value."""
+    return min(EPSILONS, key=lambda step: abs(step - (value or default)))
+
+
+def epsilon_slider(prefix: str) -> float:
+    """The price of a release; its value is kept in the session under ``prefix.epsilon``."""
+    chosen = st.select_slider(
+        "ε (privacy loss budget)",
+        EPSILONS,
+        key=f"{prefix}.epsilon",
+        format_func=lambda value: f"{value:g}",
+        help="Smaller is more private and noisier. The whole of ε is spent on this one release.",
+    )
+    return float(chosen)
+
+
+def method_form(
+    prefix: str, dims: int, *, public: bool, start: str = "privtree", saved: Mapping[str, str]
+) -> Choice:
+    """Selectors for method, epsilon and parameters.
+
+    Args:
+        prefix: of the widgets' keys.
+        dims: of the data; methods that cannot do them are left out, and named in a note.
+        public: methods without a guarantee are offered for public data only.
+        start: the method shown first.
+        saved: parameters from a permalink, as text.
+    """
+    able = {
+        alias: name
+        for alias, (name, _) in names().items()
+        if dims in METHODS[name].dims and (public or METHODS[name].guarantee != "none")
+    }
+    reason = f"not for {dims}-D" if public else f"not for {dims}-D, or not private"
+    return recipe_form(
+        prefix,
+        METHODS,
+        names(),
+        able,
+        start=start,
+        instead="privtree",
+        saved=saved,
+        reason=reason,
+        help="How space is divided and noise shared; the papers' names of variants are listed too.",
+    )
+
+
+def recipe_form(
+    prefix: str,
+    members: Mapping[str, type[Recipe]],
+    known: Mapping[str, tuple[str, Mapping[str, Any]]],
+    able: Mapping[str, str],
+    *,
+    start: str,
+    instead: str,
+    saved: Mapping[str, str],
+    reason: str,
+    help: str,  # noqa: A002 - the field's own word for it
+) -> Choice:
+    """Selectors for method, epsilon and parameters of any engine's registry.
+
+    Args:
+        prefix: of the widgets' keys.
+        members: the registry's methods by name.
+        known: every name and alias, with the method's name and the preset's parameters.
+        able: the names on offer, with the method's name.
+        start: the method shown first; where it is not on offer, ``instead``.
+        instead: a name that is always on offer.
+        saved: parameters from a permalink, as text.
+        reason: why the others are left out.
+        help: of the choice of a method.
+    """
+    options = sorted(able, key=lambda alias: (members[able[alias]].title, alias != able[alias]))
+    permalink.missing("method", start, options, members[able[instead]].title)
+    chosen = st.selectbox(
+        "Method",
+        options,
+        index=options.index(start if start in options else instead),
+        format_func=lambda alias: _title(alias, able[alias], members),
+        key=f"{prefix}.method",
+        help=help,
+    )
+    cls = members[able[chosen]]
+    shown = {members[name].title for name in able.values()}
+    hidden = sorted({each.title for each in members.values()} - shown)
+    if hidden:
+        st.caption(f"Left out ({reason}): {', '.join(hidden)}.")
+    st.session_state.setdefault(f"{prefix}.epsilon", nearest_epsilon(None))
+    epsilon = epsilon_slider(prefix)
+    preset = known[chosen][1]
+    with st.expander("Parameters", icon=":material/tune:"):
+        if cls.advice:
+            st.caption(f"Not the best choice for: {cls.advice}")
+        parameters = {}
+        for field in cls.knobs().values():
+            default = preset.get(field.name, field.default)
+            key = f"{prefix}.{chosen}.{field.name}"
+            value = _widget(key, field, default, saved.get(field.name))
+            if value != default:
+                parameters[field.name] = value
+        st.caption(cls.paper)
+    return Choice(chosen, parameters, epsilon)
+
+
+def _title(alias: str, name: str, members: Mapping[str, type[Recipe]]) -> str:
+    cls = members[name]
+    title = cls.title if alias == name else f"{cls.title} · {alias}"
+    return title if cls.guarantee != "none" else f"{title} — NOT PRIVATE"
+
+
+def _widget(key: str, field: dataclasses.Field[Any], default: Any, saved: str | None) -> Any:
+    """One input for one knob; an optional number left empty means "chosen by the method"."""
+    limits: Knob = field.metadata["knob"]
+    label = field.name.replace("_", " ")
+    kind = str(field.type)
+    if limits.choices:
+        start = saved if saved in limits.choices else default
+        options = list(limits.choices)
+        return st.selectbox(label, options, index=options.index(start), key=key, help=limits.help)
+    if kind.startswith("bool"):
+        start = saved == "True" if saved is not None else default
+        return st.checkbox(label, value=start, key=key, help=limits.help)
+    cast = int if kind.startswith("int") else float
+    start = default
+    if saved is not None:
+        try:
+            start = cast(float(saved))
+            if not math.isfinite(start):
+                raise ValueError
+        except (ValueError, OverflowError):
+            start = default
+    low = None if limits.low is None else cast(limits.low)
+    high = None if limits.high is None else cast(limits.high)
+    if start is not None:
+        start = max(start, low) if low is not None else start
+        start = min(start, high) if high is not None else start
+    settings: dict[str, Any] = {
+        "value": None if start is None else cast(start),
+        "min_value": low,
+        "max_value": high,
+        "step": 1 if cast is int else None,
+        "format": None if cast is int else "%g",
+        "placeholder": "automatic" if limits.optional else None,
+    }
+    return st.number_input(label, key=key, help=limits.help, **settings)

@@ -1,0 +1,88 @@
+"""The address of a page restores it: data set, method, epsilon, rectangle, camera."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+
+import streamlit as st
+
+from dpviz.ui.shared.text import plain
+
+
+def parameter(name: str) -> str | None:
+    """One parameter of the address."""
+    value = st.query_params.get(name)
+    return str(value) if value is not None else None
+
+
+def number(name: str) -> float | None:
+    """A finite number of the address; None where it is missing or no number."""
+    found = number_list(name, 1)
+    return found[0] if found else None
+
+
+def number_list(name: str, length: int) -> tuple[float, ...] | None:
+    """Numbers between commas; None where they are missing or not ``length`` finite numbers."""
+    try:
+        values = tuple(float(word) for word in (parameter(name) or "").split(","))
+    except ValueError:
+        return None
+    return values if len(values) == length and all(map(math.isfinite, values)) else None
+
+
+def ring(name: str) -> tuple[tuple[float, float], ...] | None:
+    """The corners of a polygon, x, y, x, y … between commas; None where they are no polygon."""
+    words = (parameter(name) or "").count(",") + 1
+    values = number_list(name, words) if 6 <= words <= 400 and words % 2 == 0 else None
+    return None if values is None else tuple(zip(values[::2], values[1::2], strict=True))
+
+
+def seed() -> int:
+    """The seed of the address; 0 where it is missing or no whole number of up to nine digits."""
+    text = parameter("seed") or ""
+    return int(text) if text.isdecimal() and text.isascii() and len(text) < 10 else 0
+
+
+def pairs(name: str) -> dict[str, str]:
+    """``key:value`` pairs between semicolons."""
+    words = (parameter(name) or "").split(";")
+    return {key: value for key, _, value in (word.partition(":") for word in words) if key}
+
+
+def joined(values: tuple[float, ...] | None, digits: int = 6) -> str | None:
+    """Numbers as a parameter."""
+    return None if values is None else ",".join(f"{value:.{digits}f}" for value in values)
+
+
+def missing(what: str, asked: str | None, offered: Collection[str], instead: str) -> None:
+    """Say so where the address asks for something that is not there, and what is shown instead."""
+    if asked and asked not in offered:
+        st.warning(
+            plain(
+                f"The address of this page asks for {what} {asked!r}, which is not on offer "
+                f"here. This is {instead}: choose another below."
+            ),
+            icon=":material/link_off:",
+        )
+
+
+def write(parameters: Mapping[str, str | None]) -> None:
+    """Put the parameters that have a value into the address, and take the others out."""
+    for name, value in parameters.items():
+        if value:
+            if st.query_params.get(name) != value:
+                st.query_params[name] = value
+        elif name in st.query_params:
+            del st.query_params[name]
+
+
+def keep(page: str) -> None:
+    """Remember the address of a page for when the visitor comes back to it in this visit."""
+    st.session_state[f"{page}.link"] = st.query_params.to_dict()
+
+
+def bring_back(page: str) -> None:
+    """On coming back to a page by the navigation, which drops its address: the remembered one."""
+    if not st.query_params.to_dict() and f"{page}.link" in st.session_state:
+        st.query_params.from_dict(st.session_state[f"{page}.link"])

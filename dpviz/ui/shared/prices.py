@@ -1,0 +1,29 @@
+"""Where the ε of a release went, as a table."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpviz.releases.points.release import Header
+
+
+def price_list(header: Header) -> None:
+    """One row a purpose, with its share of ε and the theorem that it rests on."""
+    st.dataframe(
+        [
+            {
+                "purpose": row["purpose"],
+                "ε": row["epsilon"],
+                "share": row["epsilon"] / header.epsilon,
+                "mechanism": row["mechanism"],
+                "theorem": row["theorem"],
+            }
+            for row in header.budget
+        ],
+        hide_index=True,
+        width="stretch",
+        column_config={
+            "share": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1)
+        },
+    )
+    st.caption(f"Neighbouring relation: {header.neighbouring}. Privacy unit: {header.unit}.")

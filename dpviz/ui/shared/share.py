@@ -1,0 +1,112 @@
+"""Files for others, from Explore and Compare: the map that travels, a report, a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dpviz.errors import DomainError
+from dpviz.exports import map_page, report_page
+from dpviz.exports.html import labels_of
+from dpviz.releases.points.release import Release
+from dpviz.render import Camera, scale_ends
+from dpviz.render.picture import comparison_png
+from dpviz.render.projection import from_degrees
+from dpviz.render.scene import Bounds
+from dpviz.ui.map.component import events
+from dpviz.ui.points.source_form import SIDES
+
+MOST = 12
+"""Rectangles that a file lists."""
+
+
+def share_panel(
+    prefix: str, map_key: str, releases: Sequence[Release], labels: Sequence[str] = ()
+) -> None:
+    """Downloads made from the releases when a button is pressed, with the answers of this visit."""
+    with st.expander("Share", icon=":material/share:"):
+        st.caption(
+            "One file with the map inside: it opens from a USB stick, without network or server, "
+            "and answers rectangles by itself; or a page to print. They hold the release only, "
+            "never a record or an exact count. The address of this page restores the page itself."
+        )
+        title = _title(prefix)
+        names = list(labels) or labels_of(releases)
+        rects = asked(prefix, releases[0])
+        camera = camera_of(map_key)
+        files: dict[str, tuple[str, str, Callable[[], str | bytes]]] = {
+            "Map (HTML)": (
+                "map.html",
+                "text/html",
+                lambda: map_page(
+                    releases, labels=names, rects=rects, title=title[0], camera=camera
+                ),
+            ),
+            "Report (HTML)": (
+                "report.html",
+                "text/html",
+                lambda: report_page(releases, labels=names, rects=rects, title=title[0]),
+            ),
+            "Picture (PNG)": (
+                "map.png",
+                "image/png",
+                lambda: comparison_png(
+                    releases, names, scale_ends(*releases), rects[0] if rects else None
+                ),
+            ),
+        }
+        with st.container(horizontal=True):
+            for label, (name, mime, make) in files.items():
+                st.download_button(
+                    label,
+                    make,
+                    name,
+                    mime,
+                    key=f"{prefix}.share.{name}",
+                    on_click="ignore",
+                    icon=":material/download:",
+                )
+
+
+def _title(prefix: str) -> list[str]:
+    """The title as its only item: a file that is made after a change of it takes the new one.
+
+    A press of a button right after typing reaches the server before the page is drawn again.
+    """
+    key = f"{prefix}.share.title"
+    kept: list[str] = st.session_state.setdefault(f"{key}.kept", [""])
+
+    def changed() -> None:
+        kept[0] = st.session_state[key]
+
+    st.text_input(
+        "Title", key=key, placeholder="A title for the file", max_chars=120, on_change=changed
+    )
+    return kept
+
+
+def asked(prefix: str, release: Release) -> list[Bounds]:
+    """The rectangles of this visit that the release can answer: the one in force first."""
+    history: list[dict[str, Any]] = st.session_state.get(f"{prefix}.history", [])
+    current = st.session_state.get(f"{prefix}.rect")
+    found = [tuple(current)] if current else []
+    found += [tuple(row[side] for side in SIDES) for row in history if "ring" not in row]
+    return [rect for rect in dict.fromkeys(found) if _inside(release, rect)][:MOST]
+
+
+def camera_of(map_key: str) -> Camera | None:
+    """Where the visitor looks; None where they have not moved the map."""
+    seen = events(map_key).camera
+    if not seen:
+        return None
+    return Camera(longitude=seen["longitude"], latitude=seen["latitude"], zoom=seen["zoom"])
+
+
+def _inside(release: Release, rect: Bounds) -> bool:
+    try:
+        release.domain.boxes(from_degrees(rect, release.domain.crs))
+    except DomainError:
+        return False
+    return True

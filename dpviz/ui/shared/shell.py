@@ -1,0 +1,84 @@
+"""Page set-up and navigation. A page is a file in ``pages`` with TITLE, ICON, ORDER and page()."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+import dpviz.ui.pages
+from dpviz.ui.map.component import preload
+from dpviz.ui.shared import log
+
+if TYPE_CHECKING:
+    from streamlit.navigation.page import StreamlitPage
+
+STYLE = """<style>
+[data-testid="stMainBlockContainer"] {padding: 3rem 1.5rem 2rem;}
+[data-testid="stMetricValue"] {font-size: 1.5rem;}
+[data-testid="stSidebarHeader"] {height: 2rem;}
+.st-key-dpviz-preload {display: none;}
+[data-testid="stSidebarUserContent"] {padding-top: 0;}
+[data-testid="stCaptionContainer"] {color: inherit; opacity: 0.78;}
+[data-testid="stMarkdownContainer"] td + td {overflow-wrap: anywhere;}
+.katex-display {overflow: visible !important;}
+button[kind="primary"], button[kind="primaryFormSubmit"] {color: light-dark(#fff, #0f1317);}
+:is(.st-key-learn-do, .st-key-learn-take) [data-testid="stAlertContainer"] {padding: 0.6rem 1rem;}
+[class*="-aside"] {padding-bottom: 0.5rem;}
+[class*="st-key-learn"] .katex-display {margin: 0.4rem 0;}
+[class*="-tour-learn"] button p {font-size: 1rem; text-decoration: underline;}
+@media (max-width: 640px) {
+  [class*="-headline"] {flex-wrap: nowrap;}
+  [class*="-headline"] button kbd {display: none;}
+  [class*="-headline"] button p {position: absolute; width: 1px; height: 1px; overflow: hidden;}
+  [class*="-tour-box"] {padding: 0.5rem 0.75rem; gap: 0.25rem;}
+  [class*="-tour-steps"] {gap: 0.1rem;}
+  [class*="-tour-steps"] button {min-height: 1.75rem;}
+  [class*="-tour-box"] p {font-size: 0.875rem; line-height: 1.4;}
+  .st-key-learn-body [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"]) {
+    flex-direction: column; flex-wrap: nowrap; gap: 1rem;}
+  .st-key-learn-body [data-testid="stColumn"],
+  .st-key-learn-body [data-testid="stColumn"] > [data-testid="stVerticalBlock"] {display: contents;}
+  .st-key-learn-body [data-testid="stLayoutWrapper"]:has(> [class*="-aside"]) {order: 1;}
+}
+</style>"""
+
+
+def page_modules() -> list[ModuleType]:
+    """Every page, in order."""
+    found = pkgutil.iter_modules(dpviz.ui.pages.__path__)
+    modules = [importlib.import_module(f"dpviz.ui.pages.{each.name}") for each in found]
+    return sorted((each for each in modules if hasattr(each, "page")), key=lambda each: each.ORDER)
+
+
+def summaries() -> dict[str, str]:
+    """What every page is for, by its title: the first sentence of its docstring."""
+    texts = {
+        each.TITLE: " ".join((each.__doc__ or "").split("\n\n")[0].split())
+        for each in page_modules()
+    }
+    return {title: text.removeprefix(f"{title}: ") for title, text in texts.items()}
+
+
+def run() -> None:
+    """Show the app."""
+    log.discreet()
+    st.set_page_config(page_title="dpviz", page_icon="🗺️", layout="wide")
+    st.html(STYLE)
+    preload()
+    first, *others = page_modules()
+    st.navigation([page_of(first, default=True), *map(page_of, others)]).run()
+
+
+def page_of(module: ModuleType, *, default: bool = False) -> StreamlitPage:
+    """A page as Streamlit's navigation knows it."""
+    return st.Page(
+        module.page,
+        title=module.TITLE,
+        icon=module.ICON,
+        url_path=module.__name__.rsplit(".", 1)[-1],
+        default=default,
+    )

@@ -1,0 +1,58 @@
+"""The guided first run: what this is, in one sentence, and three things to try."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+TITLE = "A map that anyone may look at, made of locations that nobody may see."
+STEPS = (
+    (":material/crop_free:", "**Draw a rectangle** on the map."),
+    (":material/tune:", "**Lower ε** in the sidebar: noisier, more private."),
+)
+LEARN = "**Open Learn**: nine short chapters."
+
+
+def tour(prefix: str) -> None:
+    """Welcome a newcomer until they close it; a help button brings it back at any time.
+
+    A newcomer's address asks for nothing; whoever opens a shared one came for what it shows.
+
+    Args:
+        prefix: of the widgets' keys; the page's own key.
+    """
+    key = f"{prefix}.tour"
+    if not st.session_state.setdefault(key, not st.query_params.to_dict()):
+        st.button(
+            "What is this?",
+            icon=":material/help:",
+            type="tertiary",
+            key=f"{key}.again",
+            on_click=_show,
+            args=(key, True),
+        )
+        return
+    from dpviz.ui.pages import learn
+    from dpviz.ui.shared.shell import page_of
+
+    with st.container(border=True, key=f"{key}.box"):
+        with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.headline"):
+            st.markdown(f"**{TITLE}**", width="stretch")
+            st.button(
+                "Close",
+                icon=":material/close:",
+                type="tertiary",
+                key=f"{key}.close",
+                on_click=_show,
+                args=(key, False),
+            )
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="small", key=f"{key}.steps"
+        ):
+            for icon, what in STEPS:
+                st.markdown(f"{icon} {what}", width="content")
+            if st.button(LEARN, icon=learn.ICON, type="tertiary", key=f"{key}.learn"):
+                st.switch_page(page_of(learn))
+
+
+def _show(key: str, shown: bool) -> None:
+    st.session_state[key] = shown

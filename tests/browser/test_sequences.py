@@ -1,0 +1,180 @@
+"""Trajectories in a real Chromium: a clicked cell and its arrows, a path, trips that move."""
+
+import csv
+import io
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from dpviz.datasets import DATASETS
+from dpviz.private.load.cells import grid_cells
+from dpviz.releases.sequences.files import read
+from tests.browser.test_pages import settled, violations
+
+pytestmark = pytest.mark.browser
+
+SIDE = 12
+CELL = (3, 6)
+
+
+def the_map(page):
+    """The map, once it shows what it was asked for."""
+    settled(page)
+    return page.locator("[data-testid=dpviz-map][data-rendered]").first
+
+
+def at_cell(found, column, row):
+    """Pixels of the page at the middle of a cell."""
+    box = grid_cells(DATASETS["persons"].domain, SIDE).boxes[column * SIDE + row]
+    middle = [float(box[0] + box[2]) / 2, float(box[1] + box[3]) / 2]
+    x, y = found.evaluate("(e, at) => e.__dpviz.deck.getViewports()[0].project(at)", middle)
+    frame = found.bounding_box()
+    return frame["x"] + x, frame["y"] + y
+
+
+def marks(found, layer):
+    """How many objects a layer of the map draws; None without the layer."""
+    return found.evaluate(
+        "(e, id) => e.__dpviz.layers().find(l => l.id === id)?.props.data.length ?? null", layer
+    )
+
+
+def show(page, view):
+    page.get_by_role("radio", name=view).or_(
+        page.get_by_role("button", name=view, exact=True)
+    ).first.click()
+
+
+def test_a_clicked_cell_shows_where_it_leads_and_lets_go(app, open_page):
+    page = open_page(f"{app}/trajectories")
+    found = the_map(page)
+    assert marks(found, "visits") == SIDE * SIDE
+    assert marks(found, "moves") > 20
+    assert marks(found, "next") is None
+    page.mouse.click(*at_cell(found, *CELL))
+    name = "-".join(map(str, CELL))
+    page.wait_for_url(re.compile(f"cell={name}"))
+    expect(page.get_by_text(f"Next from {name}")).to_be_visible()
+    settled(page)
+    assert marks(found, "chosen") == 1
+    assert marks(found, "next") >= 4
+    assert violations(page) == []
+    page.mouse.click(*at_cell(found, *CELL))
+    page.get_by_text("Busiest moves").wait_for()
+    settled(page)
+    assert marks(found, "next") is None
+    assert "cell=" not in page.url
+
+
+def test_a_place_is_chosen_by_keyboard(app, open_page):
+    page = open_page(f"{app}/trajectories")
+    the_map(page)
+    box = page.get_by_role("combobox", name="Place")
+    box.focus()
+    page.keyboard.type("3-5")
+    page.keyboard.press("Enter")
+    expect(
+        page.get_by_text("Next from 3-5").or_(page.get_by_text("Next after 3-5"))
+    ).to_be_visible()
+    settled(page)
+    assert marks(the_map(page), "next") >= 4
+
+
+def test_a_new_epsilon_draws_another_map(app, open_page):
+    page = open_page(f"{app}/trajectories?epsilon=4")
+    found = the_map(page)
+    clear = marks(found, "moves")
+    page.get_by_role("slider", name="ε (privacy loss budget)").focus()
+    for _ in range(17):
+        page.keyboard.press("ArrowLeft")
+    page.wait_for_url(re.compile(r"epsilon=0\.08"))
+    expect(page.get_by_text("Most moves are within their noise")).to_be_visible()
+    settled(page)
+    assert (marks(found, "moves") or 0) < clear / 2
+
+
+def test_a_row_and_a_click_choose_a_path(app, open_page):
+    page = open_page(f"{app}/trajectories")
+    the_map(page)
+    show(page, "Frequent paths")
+    found = the_map(page)
+    page.get_by_text("Choose a row, or click a path").wait_for()
+    settled(page)
+    assert marks(found, "paths") == 20
+    box = page.get_by_test_id("stDataFrame").first.bounding_box()
+    page.mouse.click(box["x"] + 15, box["y"] + 36 * 3 + 15)
+    expect(page.get_by_text("Path 3:")).to_be_visible()
+    settled(page)
+    assert marks(found, "path") == 1
+    assert marks(found, "paths") == 19
+
+
+def test_synthetic_trips_move_pause_and_hurry(app, open_page):
+    page = open_page(f"{app}/trajectories?view=Synthetic+trips")
+    found = the_map(page)
+    assert marks(found, "trips") > 200
+    time = "e => e.__dpviz.clock.time"
+    first = found.evaluate(time)
+    handle = found.element_handle()
+    page.wait_for_function("([e, t]) => e.__dpviz.clock.time !== t", arg=[handle, first])
+    speed = page.get_by_test_id("dpviz-speed")
+    expect(speed).to_have_text("1×")
+    speed.click()
+    expect(speed).to_have_attribute("aria-label", "Speed of the animation: 2 times")
+    page.get_by_test_id("dpviz-play").click()
+    stopped = found.evaluate(time)
+    page.wait_for_timeout(400)
+    assert found.evaluate(time) == stopped
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("view", ["Moves", "Frequent paths", "Synthetic trips"])
+def test_a_phone_in_the_dark_has_room_for_everything(app, open_page, view):
+    page = open_page(f"{app}/trajectories?cell=3-6&view={view}", 390, 844, "dark")
+    found = the_map(page)
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+    box = found.bounding_box()
+    assert box["width"] > 300
+    legend = page.get_by_test_id("dpviz-legend").bounding_box()
+    assert legend["x"] + legend["width"] <= box["x"] + box["width"]
+    assert legend["height"] < box["height"] / 3
+    clock = found.locator(".clock:visible, .camera:visible, .panel:visible, .legend:visible")
+    boxes = [clock.nth(at).bounding_box() for at in range(clock.count())]
+    for at, one in enumerate(boxes):
+        for other in boxes[at + 1 :]:
+            apart = (
+                one["x"] + one["width"] <= other["x"]
+                or other["x"] + other["width"] <= one["x"]
+                or one["y"] + one["height"] <= other["y"]
+                or other["y"] + other["height"] <= one["y"]
+            )
+            assert apart, (one, other)
+
+
+@pytest.mark.slow
+def test_all_that_unfolds_is_open_to_everyone_and_downloads_are_files(app, open_page, tmp_path):
+    page = open_page(f"{app}/trajectories")
+    the_map(page)
+    closed = page.locator("[data-testid=stExpander] details:not([open]) > summary")
+    assert closed.count() >= 5
+    while closed.count():
+        closed.first.click()
+        settled(page)
+    page.get_by_text("All use simulated noise and the same seed").wait_for()
+    settled(page)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        settled(page)
+        assert violations(page) == []
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Release (Parquet)").click()
+    saved.value.save_as(tmp_path / "release.parquet")
+    release = read(tmp_path / "release.parquet")
+    assert len(release.alphabet) == SIDE * SIDE
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="synthetic sequences (CSV)").click()
+    saved.value.save_as(tmp_path / "synthetic.csv")
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "synthetic.csv").read_text())))
+    assert len({row["sequence"] for row in rows}) > 4000
+    assert {row["symbol"] for row in rows} <= set(release.alphabet.names)

@@ -1,0 +1,167 @@
+"""What a map in a file holds, and what it must never hold."""
+
+import base64
+import gzip
+import html
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.errors import DomainError, ReleaseError
+from dpviz.exports import map_page
+from dpviz.render.view import release_scene
+from tests.exports.conftest import DOMAIN, NAME
+
+EVIL = "</script><img src=x onerror=window.pwned=1>&\"'{{ 7 * 7 }}"
+
+
+def element(page, name):
+    return re.search(rf'<script id="{name}"[^>]*>(.*?)</script>', page, re.DOTALL)[1]
+
+
+def unpacked(page):
+    """The columns of a page by name, read as the browser reads them."""
+    spec = json.loads(element(page, "scene"))
+    block = gzip.decompress(base64.b64decode(element(page, "columns")))
+    kinds = {"Float32Array": "f4", "Float64Array": "f8", "Int32Array": "i4", "Uint32Array": "u4"}
+
+    def placed(place):
+        kind = np.dtype(kinds.get(place["kind"], "u1"))
+        assert place["at"] % kind.itemsize == 0
+        return np.frombuffer(block, kind, place["items"], place["at"])
+
+    return {name: (each, placed(each["value"])) for name, each in spec["columns"].items()}
+
+
+def test_the_columns_are_those_of_the_scene_and_of_the_tree(pair):
+    page = map_page(pair)
+    found = unpacked(page)
+    scene = release_scene(pair, ["one", "two"])
+    for mark in scene.marks:
+        for name in mark.table.column_names:
+            entry, values = found.pop(f"{mark.id}.{name}")
+            column = mark.table.column(name).combine_chunks()
+            assert entry["length"] == len(column)
+            flat = column
+            while hasattr(flat, "values"):
+                flat = flat.values
+            assert np.array_equal(values, flat.to_numpy(zero_copy_only=False))
+    for at, release in enumerate(pair):
+        for name in ("lo", "hi", "first_child", "n_children", "count", "variance"):
+            _, values = found.pop(f"tree{at}.{name}")
+            assert np.array_equal(values, getattr(release.nodes, name).ravel())
+    assert found == {}
+
+
+def test_a_file_holds_the_release_and_nothing_else_of_the_data(sensitive, records):
+    rect = (10.2, 50.3, 10.5, 50.6)
+    page = map_page([sensitive], rects=[rect])
+    scene = release_scene([sensitive], ["a"])
+    tree = {f"tree0.{n}" for n in ("lo", "hi", "first_child", "n_children", "count", "variance")}
+    drawn = {f"{mark.id}.{name}" for mark in scene.marks for name in mark.table.column_names}
+    assert set(unpacked(page)) == tree | drawn
+    # Both packed blocks are read, so that nothing hides in them.
+    columns = gzip.decompress(base64.b64decode(element(page, "columns"))).decode("latin-1")
+    text = page.replace(element(page, "columns"), columns).replace(element(page, "deck"), "")
+    for secret in (NAME, "very-secret", str(Path.cwd())):
+        assert secret not in text, secret
+    bare = text.replace(columns, "")
+    for word in ("seed", ".csv", "source", "release_id", str(Path.home())):
+        assert word not in re.sub(r"<script type=.module.*?</script>", "", bare, flags=re.DOTALL)
+    seen = html.unescape(re.sub(r"<(script|style).*?</\1>", "", page, flags=re.DOTALL))
+    exact = int(((records >= rect[:2]) & (records < rect[2:])).all(axis=1).sum())
+    for count in (exact, len(records)):
+        assert count % 10  # noisy counts of this size are rounded to tens: no coincidence
+        assert re.findall(rf"(?<![\d,.])(?:{count}|{count:,})(?![\d,.])", seen) == []
+    for bound in (*records.min(axis=0), *records.max(axis=0), *records.mean(axis=0)):
+        assert f"{bound:.4f}" not in text
+        assert np.float64(bound).tobytes().decode("latin-1") not in columns
+    assert sensitive.header.guarantee in seen
+    assert "e<sup>ε</sup> = 1.65" in seen
+
+
+def test_no_address_is_reachable_from_a_file(sensitive):
+    page = map_page([sensitive])
+    assert "default-src 'none'" in page
+    own = page
+    for name in ("columns", "deck"):
+        own = own.replace(element(page, name), "")
+    assert re.findall(r"(?:src|href)\s*=\s*[\"']?http", own) == []
+    assert re.findall(r"https?://[^\s\"'<]+", own) == []
+
+
+def test_names_are_never_markup(sensitive):
+    evil = replace(
+        sensitive,
+        header=replace(
+            sensitive.header,
+            guarantee=EVIL,
+            method=EVIL,
+            unit=EVIL,
+            parameters={EVIL: EVIL},
+            budget=(
+                {"purpose": EVIL, "epsilon": 0.5, "delta": 0, "mechanism": EVIL, "theorem": EVIL},
+            ),
+        ),
+    )
+    page = map_page([evil], labels=[EVIL], title=EVIL, rects=[(10.1, 50.1, 10.9, 50.9)])
+    assert "<img" not in page
+    assert html.escape("<img src=x onerror") in page
+    assert page.count("</script>") == page.count("<script")
+    assert json.loads(element(page, "scene"))["names"] == [EVIL]
+    assert "{{ 7 * 7 }}" in html.unescape(page)
+
+
+def test_answers_in_words_are_the_engines(pair):
+    rect = (14.5, -24.0, 14.7, -23.8)
+    page = map_page(pair, rects=[rect])
+    table = html.unescape(re.search(r"<tbody>(.*?)</tbody>", page, re.DOTALL)[1])
+    for release in pair:
+        answer = release.count(rect)
+        half = dpviz.releases.points.range_count.INTERVAL_SDS * answer.noise_sd[0]
+        assert dpviz.render.with_noise(answer.count[0], half) in table
+        assert f"{answer.nodes[0]:,}" in table
+
+
+def test_what_is_not_private_says_so_in_capitals(pair, sensitive):
+    assert "PROTECTS NOBODY" in map_page(pair)
+    assert "<h1>Two maps, NOT PRIVATE</h1>" in map_page(pair)
+    private = map_page([sensitive])
+    assert "NOT PRIVATE" not in re.sub(r"<script.*?</script>", "", private, flags=re.DOTALL)
+
+
+def test_two_private_releases_add_up(sensitive):
+    assert "both maps together cost ε = 1." in map_page([sensitive, sensitive])
+
+
+def test_the_same_release_makes_the_same_file(sensitive):
+    assert map_page([sensitive]) == map_page([sensitive])
+
+
+def test_what_has_no_map_is_refused(sensitive, pair):
+    trips = dpviz.build(dpviz.load("trips-200k"), epsilon=1.0, seed=0)
+    with pytest.raises(ReleaseError, match="4 dimensions has no map"):
+        map_page([trips])
+    with pytest.raises(ReleaseError, match="different domains"):
+        map_page([sensitive, pair[0]])
+    with pytest.raises(ReleaseError, match="3 releases"):
+        map_page([sensitive] * 3)
+    with pytest.raises(DomainError, match="outside the domain"):
+        map_page([sensitive], rects=[(0, 0, 1, 1)])
+
+
+def test_a_projected_domain_has_saved_answers_but_no_live_ones(records):
+    metres = dpviz.Domain((0.0, 0.0), (700_000.0, 1_300_000.0), crs="EPSG:27700")
+    points = np.random.default_rng(3).uniform((4e5, 3e5), (5e5, 4e5), (2_000, 2))
+    release = dpviz.build(dpviz.from_points(points, metres), epsilon=1.0)
+    page = map_page([release], rects=[(-1.5, 52.5, -1.0, 53.0)])
+    spec = json.loads(element(page, "scene"))
+    assert spec["tools"] == spec["trees"] == []
+    assert "Ask the map" not in page
+    assert '<th scope="col">Rectangle' in page
+    assert DOMAIN.crs == "EPSG:4326"

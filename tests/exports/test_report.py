@@ -1,0 +1,81 @@
+"""The page to print, its chart and its picture."""
+
+import base64
+import html
+import re
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.errors import ReleaseError
+from dpviz.exports import report_page
+from dpviz.exports.charts import SIZES, expected_errors
+from dpviz.releases.points.range_count import INTERVAL_SDS
+from tests.exports.conftest import NAME
+from tests.exports.test_html import EVIL
+
+RECT = (10.2, 50.3, 10.5, 50.6)
+
+
+def words(page):
+    return html.unescape(re.sub(r"<style.*?</style>|base64,[^\"]*", "", page, flags=re.DOTALL))
+
+
+def test_a_report_says_all_that_a_reader_must_know_and_no_more(sensitive):
+    page = report_page([sensitive], rects=[RECT], title=EVIL)
+    assert "<script" not in page
+    assert "<img src=x" not in page
+    text = words(page)
+    header = sensitive.header
+    limit = "e<sup>ε</sup> = 1.65"
+    for needed in (header.guarantee, header.method, "add or remove one record", limit):
+        assert needed in text, needed
+    for row in header.budget:
+        assert row["purpose"] in text
+        assert row["mechanism"] in text
+        assert row["theorem"] in text
+    answer = sensitive.count(RECT)
+    half = INTERVAL_SDS * answer.noise_sd[0]
+    assert dpviz.render.with_noise(answer.count[0], half) in text
+    assert NAME not in text
+    assert "seed" not in text
+    assert re.findall(r"(?:src|href)=\"(?!data:image/(?:png|svg\+xml);base64,)", page) == []
+
+
+def test_the_pictures_are_pictures(pair):
+    page = report_page(pair)
+    png = base64.b64decode(re.search(r"image/png;base64,([^\"]+)", page)[1])
+    svg = base64.b64decode(re.search(r"image/svg\+xml;base64,([^\"]+)", page)[1])
+    assert png.startswith(b"\x89PNG")
+    assert svg.startswith(b"<?xml")
+    assert b"<script" not in svg
+    assert page == report_page(pair)
+
+
+def test_the_account_is_told_only_where_it_is_asked_for(sensitive, tmp_path):
+    ledger = dpviz.Ledger(tmp_path / "ledger.sqlite")
+    ledger.set_total(NAME, 2.0)
+    ledger.spend(NAME, 0.5, what="privtree", purpose=EVIL)
+    page = report_page([sensitive], account=ledger.account(NAME))
+    assert f"{NAME}: ε = 0.5 spent of 2, 1.5 left" in words(page)
+    assert html.escape(EVIL)[:20] in page
+    assert "<img src=x" not in page
+    assert "The ledger" not in report_page([sensitive])
+
+
+def test_expected_errors_are_those_of_the_engine(pair):
+    release = pair[1]  # a grid: every leaf has the same noise
+    noise, uniformity = expected_errors(release)
+    whole = release.count(release.domain.bounds)
+    assert noise[-1] == pytest.approx(INTERVAL_SDS * whole.noise_sd[0])
+    assert uniformity[-1] == 0.0
+    assert (np.diff(noise) > 0).all()
+    assert len(noise) == len(SIZES)
+    # Four times the area of a grid's cells has twice the noise, once it covers many of them.
+    assert noise[-1] / noise[-5] == pytest.approx((SIZES[-1] / SIZES[-5]) ** 0.5, rel=0.2)
+
+
+def test_three_releases_have_no_report(sensitive):
+    with pytest.raises(ReleaseError, match="3 releases"):
+        report_page([sensitive] * 3)

@@ -1,0 +1,92 @@
+"""The engines, each with the same tables in it."""
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+
+from tests.private.load.engines import servers
+from tests.private.load.engines.cases import CASES
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory):
+    """A folder of Parquet per case: two files, one of them in a folder below."""
+    root = tmp_path_factory.mktemp("parquet")
+    for name, case in CASES.items():
+        (root / name / "day=2").mkdir(parents=True)
+        half = case.table.num_rows // 2
+        pq.write_table(case.table.slice(0, half), root / name / "a.parquet")
+        pq.write_table(case.table.slice(half), root / name / "day=2" / "b.parquet")
+    return root
+
+
+@pytest.fixture(scope="session")
+def duckdb_file(folders):
+    """A database file of DuckDB."""
+    path = folders / "cases.duckdb"
+    with duckdb.connect(str(path)) as db:
+        for name in CASES:
+            db.execute(f"CREATE TABLE {name} AS FROM read_parquet('{folders / name}/**/*.parquet')")
+    return path
+
+
+@pytest.fixture(scope="session")
+def postgres_server():
+    yield from servers.serve_postgres()
+
+
+@pytest.fixture(scope="session")
+def postgres(postgres_server):
+    """The URL of a database with every case, in 2-D also as a table of points."""
+    import psycopg
+
+    with psycopg.connect(postgres_server.url) as db:
+        db.execute("CREATE EXTENSION postgis")
+        for name, case in CASES.items():
+            quoted = {column: '"' + column.replace('"', '""') + '"' for column in case.types}
+            typed = ", ".join(f"{quoted[column]} {kind}" for column, kind in case.types.items())
+            db.execute(f"CREATE TABLE {name} ({typed})".encode())
+            with db.cursor().copy(f"COPY {name} FROM STDIN") as copy:
+                for row in zip(*case.table.to_pydict().values(), strict=True):
+                    copy.write_row(row)
+            if case.domain.dims == 2:
+                x, y = (quoted[column] for column in case.domain.columns)
+                db.execute(
+                    f"CREATE TABLE {name}_points AS SELECT who, "
+                    f"ST_SetSRID(ST_MakePoint({x}, {y}), 4326)::geometry(Point, 4326) AS geom "
+                    f"FROM {name}".encode()
+                )
+    return postgres_server.url
+
+
+@pytest.fixture(scope="session")
+def spark_session(tmp_path_factory):
+    yield from servers.serve_spark(tmp_path_factory.mktemp("warehouse"))
+
+
+@pytest.fixture(scope="session", params=["folder", "duckdb", "postgres", "postgis", "spark"])
+def source(request):
+    """A function from a case's name to the source and the table for ``dpviz.load``."""
+    kind = request.param
+    if kind == "folder":
+        folders = request.getfixturevalue("folders")
+        return lambda name: (folders / name, None)
+    if kind == "duckdb":
+        url = f"duckdb:///{request.getfixturevalue('duckdb_file')}"
+        return lambda name: (url, f"main.{name}")
+    if kind == "spark":
+        session, folders = map(request.getfixturevalue, ("spark_session", "folders"))
+
+        def of_spark(name):
+            files = [str(path) for path in sorted((folders / name).rglob("*.parquet"))]
+            session.read.parquet(*files).createOrReplaceTempView(name)
+            return "spark://local", name
+
+        return of_spark
+    url = request.getfixturevalue("postgres")
+
+    def of_postgres(name):
+        points = kind == "postgis" and CASES[name].domain.dims == 2
+        return url, f"public.{name}{'_points' if points else ''}"
+
+    return of_postgres

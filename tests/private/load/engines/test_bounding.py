@@ -1,0 +1,82 @@
+"""Records of a unit chosen in an engine: as many and as likely as by NumPy, and unit by unit."""
+
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy.stats import chi2
+
+import dpviz
+from tests.private.load.engines.cases import CASES
+
+PEOPLE = 4_000
+VISITS = "AAABBC"
+"""Each person was three times in place A, twice in B and once in C."""
+STREETS = dpviz.Domain((0, 0), (4096, 4096))
+
+
+@pytest.fixture(scope="module")
+def visits(tmp_path_factory):
+    """A file and a folder with the same records: each person has a street of their own."""
+    person = np.repeat(np.arange(PEOPLE), len(VISITS))
+    place = np.tile([ord(each) - ord("A") for each in VISITS], PEOPLE)
+    order = np.random.default_rng(1).permutation(len(person))
+    table = pa.table({"lon": person[order] + 0.5, "lat": place[order] + 0.5, "who": person[order]})
+    folder = tmp_path_factory.mktemp("visits")
+    pq.write_table(table, folder / "visits.parquet")
+    return {"file": folder / "visits.parquet", "folder": folder}
+
+
+@pytest.mark.parametrize("source", ["file", "folder"])
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_every_choice_of_records_is_as_likely_as_by_drawing_without_replacement(visits, source, k):
+    """Chi-square over the choices, which are independent from person to person.
+
+    The salt is fresh, so the false-alarm probability is 1e-6 for each of the six tests.
+    """
+    handle = dpviz.load(visits[source], STREETS, unit="who", max_per_unit=k, bits=12)
+    counts = handle._index.histogram([np.arange(4097) << 14, np.array([0, 1, 2, 3]) << 14])
+    counts = counts[:PEOPLE]
+    assert (counts.sum(axis=1) == k).all()
+    seen = Counter(map(tuple, counts.tolist()))
+    draws = list(combinations(VISITS, k))
+    likely = Counter(tuple(draw.count(place) for place in "ABC") for draw in draws)
+    assert set(seen) <= set(likely)
+    expected = {choice: PEOPLE * n / len(draws) for choice, n in likely.items()}
+    statistic = sum((seen[choice] - mean) ** 2 / mean for choice, mean in expected.items())
+    assert statistic < chi2.isf(1e-6, len(likely) - 1)
+
+
+def test_two_loads_of_sensitive_data_choose_anew(visits):
+    first, second = (
+        dpviz.load(visits["folder"], STREETS, unit="who", bits=12)._index.codes.tolist()
+        for _ in range(2)
+    )
+    assert first != second
+
+
+@pytest.mark.parametrize("k", [1, 3, 50])
+def test_without_one_unit_all_others_keep_the_same_records(tmp_path, k):
+    """So that one unit changes at most k counts by one each, whatever the salt."""
+    case = CASES["texts"]
+    everyone, others = tmp_path / "everyone", tmp_path / "others"
+    units = case.table["who"].to_pylist()
+    for folder in (everyone, others):
+        folder.mkdir()
+    pq.write_table(case.table, everyone / "a.parquet")
+    for left_out in ("7", None):
+        rest = case.table.filter(pa.array([unit != left_out for unit in units]))
+        pq.write_table(rest, others / "a.parquet")
+        options = {"unit": "who", "max_per_unit": k, "public": True}
+        with_, without = (
+            dpviz.load(folder, case.domain, **options)._index for folder in (everyone, others)
+        )
+        less = dict(zip(without.codes.tolist(), without.weights.tolist(), strict=True))
+        more = Counter(dict(zip(with_.codes.tolist(), with_.weights.tolist(), strict=True)))
+        more.subtract(less)
+        assert min(more.values()) >= 0
+        inside = case.expected().total - dpviz.load(others, case.domain)._index.total
+        assert sum(more.values()) == min(k, inside)

@@ -1,0 +1,317 @@
+"""Files of (cell, count) rows: results of a warehouse, and counts that new days are appended to."""
+
+import json
+import stat
+from decimal import Decimal
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pv
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz.errors import DataError, DpvizError
+from dpviz.private.index import PointIndex
+from dpviz.private.load.cellquery import CellQuery, table
+from dpviz.private.load.counts import merged
+from tests.cli.test_releases import fails, run
+from tests.private.load.engines.cases import CASES, digest
+
+CASE = CASES["plane0"]
+BOX = CASE.domain
+
+
+def bounds(domain=BOX):
+    return "--bounds=" + ",".join(map(repr, domain.bounds))
+
+
+def by_hand(query, case=CASE, salt=""):
+    """The rows that a warehouse would export."""
+    with duckdb.connect() as db:
+        db.register("points", case.table)
+        return pa.table(db.execute(query.sql(table("points"), "duckdb", salt)).fetchnumpy())
+
+
+@pytest.fixture
+def days(tmp_path):
+    """Three days of the case, one of them a folder."""
+    third = CASE.table.num_rows // 3
+    pq.write_table(CASE.table.slice(0, third), tmp_path / "one.parquet")
+    pv.write_csv(CASE.table.slice(third, third), tmp_path / "two.csv")
+    (tmp_path / "three").mkdir()
+    pq.write_table(CASE.table.slice(2 * third), tmp_path / "three" / "a.parquet")
+    return [tmp_path / name for name in ("one.parquet", "two.csv", "three")]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "folder", "upper case", "decimal", "plain"])
+@pytest.mark.parametrize("name", ["plane0", "trips1"])
+def test_the_result_of_the_query_is_a_source(tmp_path, kind, name):
+    case = CASES[name]
+    query = CellQuery(case.domain, case.domain.columns, 9)
+    rows = by_hand(query, case)
+    rows = rows.take(np.random.default_rng(3).permutation(len(rows)))
+    path = tmp_path / f"{kind}.parquet"
+    if kind == "csv":
+        path = tmp_path / "rows.csv"
+        pv.write_csv(rows, path)
+    elif kind == "folder":
+        path.mkdir()
+        for part in range(3):
+            pq.write_table(rows.slice(part * 100, 100), path / f"{part}.parquet")
+        pq.write_table(rows.slice(300), path / "rest.parquet")
+    elif kind == "upper case":
+        pq.write_table(rows.rename_columns([each.upper() for each in rows.column_names]), path)
+    elif kind == "decimal":
+        wide = [column.cast(pa.decimal128(38, 0)) for column in rows.columns]
+        pq.write_table(pa.table(wide, names=rows.column_names), path)
+    elif kind == "plain":
+        pq.write_table(rows.rename_columns(["cell", "count"]), path)
+    else:
+        pq.write_table(rows, path)
+    handle = dpviz.load(path, case.domain, bits=9)
+    assert digest(handle._index) == digest(case.expected(9))
+    assert (handle.bits, handle.unit, handle.public) == (9, "one record", False)
+
+
+def test_a_bounded_result_brings_its_bound(tmp_path):
+    query = CellQuery(BOX, ("lon", "lat"), 16, "who", 3)
+    pq.write_table(by_hand(query), tmp_path / "rows.parquet")
+    handle = dpviz.load(tmp_path / "rows.parquet", BOX, unit="who", max_per_unit=3)
+    assert digest(handle._index) == digest(CASE.expected(kept=CASE.chosen(3)))
+    assert handle.max_per_unit == 3
+    for wrong in (
+        {},
+        {"unit": "who", "max_per_unit": 2},
+        {"unit": "other", "max_per_unit": 3},
+        {"unit": "who", "max_per_unit": 3, "bits": 15},
+    ):
+        with pytest.raises(DataError, match="was counted with other public facts"):
+            dpviz.load(tmp_path / "rows.parquet", BOX, **wrong)
+    other = dpviz.Domain(BOX.lower, (BOX.upper[0], BOX.upper[1] + 1))
+    with pytest.raises(DataError, match="was counted with other public facts"):
+        dpviz.load(tmp_path / "rows.parquet", other, unit="who", max_per_unit=3)
+    pq.write_table(pa.table({"cell": [1], "n": [2]}), tmp_path / "plain.parquet")
+    with pytest.raises(DataError, match="does not say that it was bounded for each who"):
+        dpviz.load(tmp_path / "plain.parquet", BOX, unit="who", max_per_unit=3)
+
+
+@pytest.mark.parametrize(
+    ("cell", "n", "message"),
+    [
+        ([2**32], [1], r"a cell is no number from 0 to 2\^32 − 1: give the bits .*now 16"),
+        ([-1], [1], "a cell is no number from 0"),
+        ([1], [-1], "a count is below 0"),
+        ([1, None], [1, 1], "column cell has missing values"),
+        ([1, 2], [1, None], "column n has missing values"),
+        ([1.5], [1], "column cell does not hold whole numbers"),
+        ([1], [Decimal("0.5")], "column n does not hold whole numbers"),
+        (["x"], [1], "column cell does not hold whole numbers"),
+        ([1, 2], [2**62, 2**62], r"the counts add up to over 2\^53"),
+    ],
+)
+def test_rows_that_no_query_gives(tmp_path, cell, n, message):
+    pq.write_table(pa.table({"cell": cell, "n": n}), tmp_path / "rows.parquet")
+    with pytest.raises(DataError, match=message):
+        dpviz.load(tmp_path / "rows.parquet", BOX)
+
+
+def test_a_csv_of_rows_is_checked_too(tmp_path):
+    (tmp_path / "rows.csv").write_text("cell,n\n1,2\n1,3\n7,0\n")
+    index = dpviz.load(tmp_path / "rows.csv", BOX)._index
+    assert index.weights.tolist() == [5]
+    (tmp_path / "rows.csv").write_text("cell,n\n1,2\nsecret,3\n")
+    with pytest.raises(DataError, match="column cell does not hold whole") as caught:
+        dpviz.load(tmp_path / "rows.csv", BOX)
+    assert "secret" not in str(caught.value)
+
+
+def test_days_are_merged_as_if_they_were_one_table(tmp_path, days):
+    together = dpviz.load(days, BOX)
+    assert digest(together._index) == digest(CASE.expected())
+    assert (together.name, together.bits, together.max_per_unit) == ("one", 16, 1)
+    kept = tmp_path / "all.SENSITIVE.parquet"
+    dpviz.save_counts(dpviz.load(days[0], BOX, bits=16), kept)
+    for day in days[1:]:
+        dpviz.save_counts(dpviz.load([kept, day]), kept)
+    again = dpviz.load(kept)
+    assert digest(again._index) == digest(CASE.expected())
+    assert (again.name, again.unit, again.bits, again.public) == ("one", "one record", 16, False)
+    assert again.domain.bounds == BOX.bounds
+    release = dpviz.build(again, "privtree", 1.0)
+    assert release.header.source == "one"
+    assert "parts" not in json.dumps(release.header.to_dict())
+
+
+@settings(max_examples=30)
+@given(st.lists(st.lists(st.integers(0, 15), max_size=30), min_size=1, max_size=4))
+def test_merging_equals_counting_together(parts):
+    domain = dpviz.Domain((0,), (1,))
+
+    def index(rows):
+        return PointIndex.from_cells(domain, np.array(rows, dtype=np.int64).reshape(-1, 1))
+
+    whole = index(parts[0])
+    for part in parts[1:]:
+        whole = whole.merged(index(part))
+    assert digest(whole) == digest(index([row for part in parts for row in part]))
+
+
+def test_kept_counts_say_that_they_are_sensitive_and_are_the_owner_s_alone(tmp_path):
+    path = tmp_path / "all.SENSITIVE.parquet"
+    handle = dpviz.load("city-50k", public=False, bits=8)
+    for name in ("all.parquet", "all.SENSITIVE.csv"):
+        with pytest.raises(DataError, match="EXACT COUNTS go to a file such as all"):
+            dpviz.save_counts(handle, tmp_path / name)
+    dpviz.save_counts(handle, path)
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    facts = json.loads(pq.read_schema(path).metadata[b"dpviz.counts"])
+    assert facts["warning"] == "SENSITIVE: EXACT COUNTS, NOT A RELEASE"
+    assert pq.read_table(path).column_names == ["cell", "n"]
+    with pytest.raises(DpvizError):
+        dpviz.read(path)
+    with pytest.raises(DataError, match="is marked SENSITIVE: count the sources again as public"):
+        dpviz.load(path, public=True)
+    public = dpviz.load("city-50k", bits=8)
+    dpviz.save_counts(public, tmp_path / "city.parquet")
+    assert dpviz.load(tmp_path / "city.parquet").public
+    assert not dpviz.load(tmp_path / "city.parquet", public=False).public
+
+
+def test_bounds_of_a_unit_add_up_over_appended_days(tmp_path, days):
+    path = tmp_path / "all.SENSITIVE.parquet"
+    options = {"unit": "who", "max_per_unit": 2}
+    dpviz.save_counts(dpviz.load(days[0], BOX, bits=16, **options), path)
+    handle = dpviz.load([path, *days[1:]], **options)
+    assert handle.max_per_unit == 6
+    assert handle.unit == "one who with at most 6 records"
+    assert handle.accounted_unit == "one who"
+    dpviz.save_counts(handle, path)
+    assert dpviz.load(path).max_per_unit == 6
+    release = dpviz.build(dpviz.load(path), "ugrid", 1.0)
+    assert sum(row["epsilon"] for row in release.header.budget) == pytest.approx(1.0)
+    assert "6 records" in release.header.guarantee
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"domain": dpviz.Domain((0, 0), (1, 1))}, "with domain of its own: it has"),
+        ({"bits": 15}, "with bits of its own: it has 16"),
+        ({"unit": "who"}, "with unit of its own: it has one record"),
+        ({"columns": ["cell", "n"]}, "with columns of its own: leave them out"),
+    ],
+)
+def test_what_is_said_must_be_what_the_file_states(tmp_path, days, options, message):
+    path = tmp_path / "all.SENSITIVE.parquet"
+    dpviz.save_counts(dpviz.load(days[0], BOX, bits=16), path)
+    with pytest.raises(DataError, match=message):
+        dpviz.load(path, **options)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        "{",
+        "[]",
+        {"version": 2},
+        {"bits": 60},
+        {"bits": 0},
+        {"max_per_unit": 0},
+        {"domain": {"lower": [0], "upper": [0], "columns": ["x"], "crs": "EPSG:4326", "bits": 30}},
+        {"parts": 5},
+        {"unit": None, "name": None, "public": "no", "warning": 3, "version": "x"},
+    ],
+)
+def test_damaged_facts_are_one_line(tmp_path, days, facts):
+    path = tmp_path / "all.SENSITIVE.parquet"
+    dpviz.save_counts(dpviz.load(days[0], BOX, bits=16), path)
+    kept = pq.read_table(path)
+    if isinstance(facts, dict):
+        facts = json.dumps({**json.loads(kept.schema.metadata[b"dpviz.counts"]), **facts})
+    pq.write_table(kept.replace_schema_metadata({b"dpviz.counts": facts.encode()}), path)
+    with pytest.raises(DataError, match=r"newer version|damaged or cut short"):
+        dpviz.load(path)
+
+
+def test_what_cannot_be_merged(tmp_path, days):
+    path = tmp_path / "all.SENSITIVE.parquet"
+    dpviz.save_counts(dpviz.load(days, BOX), path)
+    copy = tmp_path / "copy.csv"
+    copy.write_bytes(days[1].read_bytes())
+    with pytest.raises(DataError, match="copy is in one already: a record that is counted twice"):
+        dpviz.load([path, copy])
+    with pytest.raises(DataError, match="two is in two already"):
+        dpviz.load([days[1], days[1]], BOX)
+    with pytest.raises(DataError, match="different units: one record; one who"):
+        merged([dpviz.load(path), dpviz.load(days[1], BOX, bits=16, unit="who")])
+    with pytest.raises(DataError, match="no source"):
+        dpviz.load([], BOX)
+
+
+def test_the_command_keeps_and_appends(tmp_path, days, capsys, monkeypatch):
+    path, output = tmp_path / "all.SENSITIVE.parquet", tmp_path / "r.parquet"
+    code, out, err = run("aggregate", days[0], "-o", path, bounds(), "--dataset", "trips", "--json")
+    assert code == 0
+    assert json.loads(out)["bits"] == 16
+    assert "EXACT COUNTS: SENSITIVE" in err
+    for day in days[1:]:
+        code, _, _ = run("aggregate", path, day, "-o", path)
+        assert code == 0
+    assert digest(dpviz.load(path)._index) == digest(CASE.expected())
+    before = path.read_bytes()
+    assert "is in trips already" in fails(
+        capsys, monkeypatch, "aggregate", path, days[1], "-o", path
+    )
+    assert "exists: name it among the sources" in fails(
+        capsys, monkeypatch, "aggregate", days[1], "-o", path, bounds()
+    )
+    assert "EXACT COUNTS go to a file such as" in fails(
+        capsys, monkeypatch, "aggregate", days[1], "-o", tmp_path / "new.parquet", bounds()
+    )
+    assert path.read_bytes() == before
+    code, out, _ = run("build", path, "-o", output, "--json")
+    assert code == 0
+    assert dpviz.read(output).header.source == "trips"
+
+
+def test_the_printed_query_s_result_builds_a_release(tmp_path, capsys, monkeypatch):
+    words = ["--unit", "who", "--max-per-unit", 4, "--bits", 12, bounds()]
+    code, out, err = run("sql", "--table", "points", "--dialect", "duckdb", *words, "--json")
+    assert code == 0
+    assert "THE RESULT HOLDS EXACT COUNTS" in err
+    printed = json.loads(out)
+    with duckdb.connect() as db:
+        db.register("points", CASE.table)
+        rows = pa.table(db.execute(printed["sql"]).fetchnumpy())
+    assert rows.column_names == printed["columns"]
+    pv.write_csv(rows, tmp_path / "rows.csv")
+    code, out, _ = run("build", tmp_path / "rows.csv", "-o", tmp_path / "r.parquet", *words)
+    assert code == 0
+    assert "one who with at most 4 records" in out
+    wrong = ["--unit", "who", "--max-per-unit", 3, "--bits", 12, bounds()]
+    assert "was counted with other public facts" in fails(
+        capsys, monkeypatch, "build", tmp_path / "rows.csv", "-o", tmp_path / "q.parquet", *wrong
+    )
+    assert "dialect 'x' is not known" in fails(
+        capsys, monkeypatch, "sql", "--table", "t", "--dialect", "x", bounds()
+    )
+
+
+def test_a_table_on_the_command_line(duckdb_file, tmp_path, capsys, monkeypatch):
+    url, output = f"duckdb:///{duckdb_file}", tmp_path / "r.parquet"
+    words = ["build", url, "-o", output, bounds(), "--bits", 12]
+    code, out, err = run(*words, "--table", "main.plane0", "--unit", "who")
+    assert code == 0
+    header = dpviz.read(output).header
+    assert (header.source, header.unit) == ("plane0", "one who with at most 1 records")
+    assert "duckdb:" not in json.dumps(header.to_dict()) + out + err
+    assert "name one with table" in fails(capsys, monkeypatch, *words)
+    secret = "postgresql://u:hunter2@127.0.0.1:1/d"
+    shown = fails(capsys, monkeypatch, "build", secret, "-o", output, bounds(), "--table", "t")
+    assert "no connection" in shown
+    assert "hunter2" not in shown

@@ -1,0 +1,37 @@
+"""Every engine gives the (cell, count) rows that NumPy gives, on random boxes with all edges."""
+
+import pytest
+
+import dpviz
+from tests.private.load.engines.cases import CASES, digest
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_every_record_is_in_the_cell_that_numpy_says(source, name):
+    case = CASES[name]
+    place, table = source(name)
+    columns = None if table and table.endswith("_points") else case.domain.columns
+    handle = dpviz.load(place, case.domain, table=table, columns=columns)
+    assert digest(handle._index) == digest(case.expected())
+    assert 1_000 < handle._index.total < 2_000
+
+
+@pytest.mark.parametrize("bits", [1, 9, 26])
+def test_grids_of_other_steps(source, bits):
+    case = CASES["plane1"]
+    place, table = source("plane1")
+    handle = dpviz.load(place, case.domain, table=table, bits=bits)
+    assert digest(handle._index) == digest(case.expected(bits))
+
+
+@pytest.mark.parametrize("name", ["plane2", "texts", "trips1", "aliases"])
+@pytest.mark.parametrize("k", [1, 5])
+def test_every_engine_keeps_the_same_records_of_a_unit(source, name, k):
+    case = CASES[name]
+    place, table = source(name)
+    # The salt of public data is fixed, so that the choice can be compared.
+    handle = dpviz.load(place, case.domain, table=table, unit="who", max_per_unit=k, public=True)
+    kept = case.chosen(k)
+    assert digest(handle._index) == digest(case.expected(kept=kept))
+    assert handle.max_per_unit == k
+    assert 0 < handle._index.total < case.expected().total

@@ -1,0 +1,193 @@
+"""Folders and tables as sources: what is refused, and what a message says."""
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpviz
+from dpviz.errors import DataError, DpvizError
+from dpviz.private.load import aggregation
+from tests.cli.test_releases import run
+from tests.private.load.engines.cases import CASES, EVIL, digest
+from tests.private.load.engines.servers import PASSWORD
+
+CASE = CASES["plane0"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder whose name is also a pattern."""
+    folder = tmp_path / "day[1]*?"
+    folder.mkdir()
+    pq.write_table(CASE.table, folder / "a.parquet")
+    (tmp_path / "day1x").mkdir()
+    pq.write_table(CASE.table, tmp_path / "day1x" / "a.parquet")
+    return folder
+
+
+def test_the_name_of_a_folder_is_no_pattern(folder):
+    handle = dpviz.load(folder, CASE.domain)
+    assert digest(handle._index) == digest(CASE.expected())
+    assert handle.name == folder.name
+
+
+def test_bad_folders(tmp_path, folder):
+    with pytest.raises(DataError, match="no column 'no' in day1x: it has 'lon', 'lat', 'who'"):
+        dpviz.load(tmp_path / "day1x", CASE.domain, columns=["no", "lat"])
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(DataError, match="no Parquet file in the folder empty"):
+        dpviz.load(empty, CASE.domain)
+    pq.write_table(pa.table({"a": [1.0], "b": [2.0]}), empty / "a.parquet")
+    with pytest.raises(DataError, match="name 2 columns of empty: it has 'a', 'b'"):
+        dpviz.load(empty, CASE.domain)
+    (empty / "a.parquet").write_bytes(b"PAR1 cut short")
+    with pytest.raises(DataError, match=r"DuckDB refused .*: check .* that the files are whole"):
+        dpviz.load(empty, CASE.domain)
+    with pytest.raises(DataError, match="must be in the CRS of the domain"):
+        dpviz.load(folder, CASE.domain, crs="EPSG:27700")
+
+
+def test_too_many_cells_is_an_error_that_names_the_bits(folder, monkeypatch):
+    monkeypatch.setattr(aggregation, "MAX_CELLS", 300)
+    with pytest.raises(DataError, match="over 300 cells at 16 bits per axis: give fewer bits"):
+        dpviz.load(folder, CASE.domain)
+    with pytest.raises(DataError, match="over 300 cells at 16 bits"):
+        dpviz.load(folder, CASE.domain, unit="who", max_per_unit=9)
+    assert len(dpviz.load(folder, CASE.domain, bits=4)._index.codes) <= 256
+
+
+def test_bits_are_an_option_of_every_source(tmp_path, folder):
+    file = folder / "a.parquet"
+    assert digest(dpviz.load(file, CASE.domain, bits=9)._index) == digest(CASE.expected(9))
+    assert digest(dpviz.load(file, CASE.domain)._index) == digest(CASE.expected(26))
+    built_in = dpviz.load("city-50k", bits=3)
+    assert len(built_in._index.codes) <= 64
+    assert built_in._index.total == 50_000
+    for source in (file, folder):
+        with pytest.raises(DpvizError, match="bits=27: give 1 to 26"):
+            dpviz.load(source, CASE.domain, bits=27)
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        ("mysql://u:{}@h/d", {"table": "t"}, "mysql: is not among the sources.*dpviz sql"),
+        ("mysql:/u:{}@h/d", {}, "a database holds many tables"),
+        ("postgresql://u:{}@127.0.0.1:1/d", {}, "name one with table="),
+        ("postgresql://u:{}@127.0.0.1:1/d", {"table": "t"}, "PostgreSQL refused.*no connection"),
+        ("postgresql://u:{0}/{0}@127.0.0.1:1/d", {"table": "t"}, "PostgreSQL refused"),
+        ("postgresql://u:{}@127.0.0.1:x/d?{0}=1", {"table": "t"}, "PostgreSQL refused"),
+        ("duckdb:///missing.db", {"table": "t"}, "no file 'missing.db'"),
+        ("duckdb://", {"table": "t"}, "give duckdb:///FILE"),
+        ("plane.csv", {"table": "t"}, "give the URL of its database"),
+    ],
+)
+def test_bad_urls_are_one_line_that_never_quotes_a_password(source, options, message):
+    with pytest.raises(DataError, match=message) as caught:
+        dpviz.load(source.replace("{0}", "{}").replace("{}", PASSWORD), CASE.domain, **options)
+    assert PASSWORD not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_a_duckdb_file_is_read_only_and_found_by_both_kinds_of_path(tmp_path, monkeypatch):
+    path = tmp_path / "my data.duckdb"
+    with duckdb.connect(str(path)) as db:
+        db.register("points", CASE.table)
+        db.execute('CREATE TABLE "t; DROP TABLE t" AS FROM points')
+    before = path.read_bytes()
+    monkeypatch.chdir(tmp_path)
+    for url in ("duckdb:///my data.duckdb", "duckdb:///my%20data.duckdb", f"duckdb:///{path}"):
+        handle = dpviz.load(url, CASE.domain, table="t; DROP TABLE t")
+        assert digest(handle._index) == digest(CASE.expected())
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(DataError, match=r"DuckDB refused .*: check the name of the table"):
+        dpviz.load(f"duckdb:///{path}", CASE.domain, table="t")
+    (tmp_path / "text.duckdb").write_text("no database")
+    with pytest.raises(DataError, match="is this its database file"):
+        dpviz.load("duckdb:///text.duckdb", CASE.domain, table="t")
+
+
+def test_a_table_of_postgres_by_an_evil_name(postgres):
+    import psycopg
+
+    name = "t; DROP TABLE evil; --"
+    x, y = ('"' + column.replace('"', '""') + '"' for column in EVIL)
+    with psycopg.connect(postgres) as db:
+        db.execute(f'CREATE TABLE "{name}" AS SELECT * FROM evil'.encode())
+    case = CASES["evil"]
+    handle = dpviz.load(postgres, case.domain, table=name, unit="who", max_per_unit=2)
+    assert 0 < handle._index.total < case.expected().total
+    with psycopg.connect(postgres) as db:
+        assert db.execute(f"SELECT count({x}), count({y}) FROM evil".encode()).fetchone()[1] == 2000
+    with pytest.raises(DataError, match=r"no table .* in the database: check its name and schema"):
+        dpviz.load(postgres, case.domain, table="evil'; DROP TABLE evil; --")
+    with pytest.raises(DataError, match="no column 'no\"; --' in evil"):
+        dpviz.load(postgres, case.domain, table="evil", columns=['no"; --', EVIL[1]])
+
+
+def test_nothing_that_is_written_holds_a_password(postgres, tmp_path):
+    output, ledger = tmp_path / "r.parquet", tmp_path / "ledger.sqlite"
+    box = ",".join(map(repr, CASE.domain.bounds))
+    words = ["build", postgres, "--table", "public.plane0", f"--bounds={box}", "--unit", "who"]
+    code, out, err = run(*words, "-o", output, "--ledger", ledger)
+    assert code == 0
+    header = dpviz.read(output).header
+    assert (header.source, header.unit) == ("plane0", "one who with at most 1 records")
+    for text in (out.encode(), err.encode(), output.read_bytes(), ledger.read_bytes()):
+        assert PASSWORD.encode() not in text
+        assert b"postgresql" not in text
+
+
+def test_what_postgis_refuses(postgres):
+    import psycopg
+
+    with psycopg.connect(postgres) as db:
+        db.execute("CREATE TABLE lines (who int, geom geometry(LineString, 4326))")
+        db.execute("CREATE TABLE mixed (who int, geom geometry)")
+        db.execute("INSERT INTO mixed SELECT 1, ST_GeomFromText('LINESTRING(1 2, 3 4)')")
+        db.execute("CREATE TABLE globe AS SELECT who, geom::geography FROM plane1_points")
+    box = CASES["plane1"].domain
+    british = dpviz.Domain((0, 0), (1e6, 1e6), crs="EPSG:27700")
+    with pytest.raises(DataError, match=r"'geom' is in EPSG:4326, the domain in EPSG:27700"):
+        dpviz.load(postgres, british, table="plane1_points")
+    with pytest.raises(DataError, match="holds LineString: only points"):
+        dpviz.load(postgres, box, table="lines")
+    with pytest.raises(DataError, match=r"PostgreSQL refused .*: check .* are points"):
+        dpviz.load(postgres, box, table="mixed")
+    with pytest.raises(DataError, match="cannot take points in 'who' apart"):
+        dpviz.load(postgres, box, table="plane1_points", columns=["who"])
+    globe = dpviz.load(postgres, box, table="globe", columns=["geom"])
+    assert digest(globe._index) == digest(CASES["plane1"].expected())
+
+
+def test_an_engine_s_own_words_about_records_are_not_repeated(tmp_path, postgres):
+    import psycopg
+
+    secret = "12 Acacia Avenue"
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    pq.write_table(pa.table({"lon": [secret], "lat": ["1"]}), folder / "a.parquet")
+    with psycopg.connect(postgres) as db:
+        db.execute("CREATE TABLE addresses (lon text, lat text)")
+        db.execute("INSERT INTO addresses VALUES (%s, '1')", [secret])
+    for source, table in ((folder, None), (postgres, "addresses")):
+        with pytest.raises(DataError, match="check that the named columns hold numbers") as caught:
+            dpviz.load(source, CASE.domain, table=table)
+        assert secret not in str(caught.value)
+
+
+def test_spark_reads_a_folder_and_refuses_what_it_cannot(spark_session, folders):
+    case = CASES["plane0"]
+    handle = dpviz.load("spark://local", case.domain, table=f"{folders}/plane0/day=2")
+    half = np.arange(case.table.num_rows) >= case.table.num_rows // 2
+    assert digest(handle._index) == digest(case.expected(kept=half))
+    with pytest.raises(DataError, match=r"Spark refused .*: check the name of the table"):
+        dpviz.load("spark://local", case.domain, table="nothing")
+    with pytest.raises(DataError, match="cannot take points in 'lon' apart"):
+        dpviz.load("spark://local", case.domain, table=f"{folders}/plane0/day=2", columns=["lon"])
+    assert spark_session.range(3).count() == 3  # a session that was running still runs

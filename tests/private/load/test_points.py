@@ -1,0 +1,472 @@
+"""Loading records: formats, columns, CRS, what is dropped, what is said about bad input."""
+
+import json
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz.domain import Domain
+from dpviz.errors import DataError
+from dpviz.private.load.points import (
+    Records,
+    bound_contributions,
+    columns,
+    read_records,
+    recognised_columns,
+)
+
+NYC = Domain((-74.30, 40.45), (-73.60, 41.00))
+POINTS = np.array([[-74.0, 40.7], [-73.9, 40.8], [-74.25, 40.5]])
+FORMATS = ("csv", "tsv", "parquet", "geoparquet", "geojson", "gpkg", "shp", "zip")
+
+
+def frame(points=POINTS):
+    return pd.DataFrame(
+        {
+            "lon": points[:, 0],
+            "lat": points[:, 1],
+            "who": ["ann", "bob", "ann"][: len(points)],
+            "when": pd.to_datetime(["2030-01-01T08:00:00"] * len(points)),
+        }
+    )
+
+
+def write(folder, form, table=None, crs="EPSG:4326"):
+    """A file of that format with the points of `table`."""
+    import geopandas
+
+    table = frame() if table is None else table
+    path = folder / f"taxi.{form}"
+    if form == "csv":
+        table.to_csv(path, index=False)
+    elif form == "tsv":
+        table.to_csv(path, index=False, sep="\t")
+    elif form == "parquet":
+        table.to_parquet(path)
+    else:
+        places = geopandas.GeoDataFrame(
+            table.drop(columns=["lon", "lat"]).astype({"when": str}),
+            geometry=geopandas.points_from_xy(table["lon"], table["lat"]),
+            crs="EPSG:4326",
+        ).to_crs(crs)
+        if form == "geoparquet":
+            places.to_parquet(path)
+        elif form == "zip":
+            places.to_file(folder / "inner.shp")
+            with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+                for part in sorted(folder.glob("inner.*")):
+                    archive.write(part, f"some folder/{part.name}")
+        else:
+            places.to_file(path)
+    return path
+
+
+class TestFormats:
+    @pytest.mark.parametrize("form", FORMATS)
+    def test_every_format_gives_the_same_records(self, tmp_path, form):
+        records = read_records(write(tmp_path, form), NYC, unit="who", time="when")
+        np.testing.assert_allclose(records.points, POINTS, atol=1e-12)
+        assert records.points.dtype == np.float64
+        assert records.unit.tolist() == [0, 1, 0]
+        assert records.time.astype("datetime64[h]").tolist() == [np.datetime64("2030-01-01T08")] * 3
+        assert records.dropped == 0
+
+    @pytest.mark.parametrize("form", ["geoparquet", "gpkg", "shp", "zip", "geojson"])
+    def test_the_crs_of_the_file_is_honoured(self, tmp_path, form):
+        crs = "EPSG:4326" if form == "geojson" else "EPSG:32618"
+        records = read_records(write(tmp_path, form, crs=crs), NYC)
+        np.testing.assert_allclose(records.points, POINTS, atol=1e-8)
+
+    def test_the_domain_may_be_projected(self, tmp_path):
+        utm = Domain((500_000, 4_400_000), (700_000, 4_600_000), crs="EPSG:32618")
+        records = read_records(write(tmp_path, "csv"), utm, crs="EPSG:4326")
+        assert len(records.points) == 3
+        assert (records.points > 500_000).all()
+
+    def test_trips_in_another_crs(self, tmp_path):
+        trips = Domain(NYC.lower * 2, NYC.upper * 2)
+        import pyproj
+
+        to_utm = pyproj.Transformer.from_crs("EPSG:4326", "EPSG:32618", always_xy=True)
+        x, y = to_utm.transform(*POINTS.T)
+        pd.DataFrame({"plon": x, "plat": y, "dlon": x[::-1], "dlat": y[::-1]}).to_csv(
+            tmp_path / "trips.csv", index=False
+        )
+        records = read_records(tmp_path / "trips.csv", trips, crs="EPSG:32618")
+        np.testing.assert_allclose(records.points, np.hstack([POINTS, POINTS[::-1]]), atol=1e-8)
+
+    @pytest.mark.parametrize(
+        ("text", "encoding"),
+        [
+            ("lon;lat;straße\n-74,0;40,7;ü\n", "cp1252"),
+            ("lon,lat\n-74.0,40.7\n", "utf-8-sig"),
+            ("lon\tlat\n-74.0\t40.7\n", "utf-16"),
+            ('"a, b"|lon|lat\nx|-74.0|40.7\n', "utf-8"),
+            ("lon,lat\r\n -74.0 , 40.7 \r\n", "utf-8"),
+        ],
+    )
+    def test_text_as_people_write_it(self, tmp_path, text, encoding):
+        path = tmp_path / "points.csv"
+        path.write_bytes(text.encode(encoding))
+        assert read_records(path, NYC).points.tolist() == [[-74.0, 40.7]]
+
+    def test_a_geoparquet_with_native_points(self, tmp_path):
+        places = pa.StructArray.from_arrays([*map(pa.array, POINTS.T)], ["x", "y"])
+        geo = {
+            "version": "1.1.0",
+            "primary_column": "place",
+            "columns": {"place": {"encoding": "point", "geometry_types": ["Point"]}},
+        }
+        table = pa.table({"place": places}).replace_schema_metadata({"geo": json.dumps(geo)})
+        pq.write_table(table, tmp_path / "native.parquet")
+        np.testing.assert_array_equal(read_records(tmp_path / "native.parquet", NYC).points, POINTS)
+
+    @pytest.mark.parametrize("form", FORMATS)
+    def test_columns_are_listed_for_the_mapping_form(self, tmp_path, form):
+        kinds = {column.name: column.kind for column in columns(write(tmp_path, form))}
+        assert kinds["who"] == "text"
+        if form in ("csv", "tsv", "parquet"):
+            assert kinds["lon"] == kinds["lat"] == "number"
+            assert kinds["when"] == "time"
+        else:
+            assert kinds["geometry"] == "geometry"
+
+    def test_only_the_needed_columns_of_a_parquet_are_read(self, tmp_path, monkeypatch):
+        asked = []
+        original = pq.ParquetFile.read
+        monkeypatch.setattr(
+            pq.ParquetFile,
+            "read",
+            lambda self, columns: asked.append(columns) or original(self, columns=columns),
+        )
+        read_records(write(tmp_path, "parquet"), NYC, unit="who")
+        assert asked == [["lon", "lat", "who"]]
+
+
+class TestColumns:
+    @pytest.mark.parametrize(
+        ("names", "dims", "found"),
+        [
+            (["id", "Lon", "Lat"], 2, ("Lon", "Lat")),
+            (["latitude", "longitude"], 2, ("longitude", "latitude")),
+            (["y", "x", "lng", "lat"], 2, ("lng", "lat")),
+            (["dlat", "dlon", "plat", "plon"], 4, ("plon", "plat", "dlon", "dlat")),
+            (["a", "b"], 2, None),
+        ],
+    )
+    def test_usual_names_are_recognised(self, names, dims, found):
+        from dpviz.private.load.tables import Column
+
+        domain = Domain((0,) * dims, (1,) * dims)
+        assert recognised_columns([Column(name, "number") for name in names], domain) == found
+
+    def test_the_domains_own_names_come_first(self):
+        from dpviz.private.load.tables import Column
+
+        domain = Domain((0, 0), (1, 1), columns=("x", "y"))
+        existing = [Column(name, "number") for name in ("lon", "lat", "x", "y")]
+        assert recognised_columns(existing, domain) == ("x", "y")
+
+    def test_columns_can_be_named(self, tmp_path):
+        path = write(tmp_path, "csv", frame().rename(columns={"lon": "east", "lat": "north"}))
+        records = read_records(path, NYC, columns=("east", "north"))
+        np.testing.assert_array_equal(records.points, POINTS)
+
+
+class TestDropping:
+    def test_what_has_no_place_inside_is_dropped(self, tmp_path):
+        bad = [[np.nan, 40.7], [np.inf, 40.7], [-74.0, -np.inf], [0.0, 0.0], [-74.0, 41.0001]]
+        table = pd.DataFrame(np.vstack([POINTS, bad]), columns=["lon", "lat"])
+        table.to_parquet(tmp_path / "p.parquet")
+        records = read_records(tmp_path / "p.parquet", NYC)
+        np.testing.assert_array_equal(records.points, POINTS)
+        assert records.dropped == len(bad)
+
+    def test_edges_belong_to_the_domain(self, tmp_path):
+        corners = pd.DataFrame([NYC.lower, NYC.upper], columns=["lon", "lat"])
+        corners.to_parquet(tmp_path / "p.parquet")
+        assert len(read_records(tmp_path / "p.parquet", NYC).points) == 2
+
+    @pytest.mark.parametrize(
+        ("name", "content"),
+        [
+            ("a.csv", b""),
+            ("a.csv", b"\n \n"),
+            ("a.csv", b"lon,lat\n"),
+            ("a.geojson", b'{"type": "FeatureCollection", "features": []}'),
+        ],
+    )
+    def test_an_empty_file_is_an_empty_data_set(self, tmp_path, name, content):
+        (tmp_path / name).write_bytes(content)
+        assert read_records(tmp_path / name, NYC).points.shape == (0, 2)
+
+    def test_everything_outside_is_an_empty_data_set(self, tmp_path):
+        paris = Domain((2, 48), (3, 49))
+        records = read_records(write(tmp_path, "csv"), paris, unit="who")
+        assert records.points.shape == (0, 2)
+        assert len(records.unit) == 0
+
+    def test_the_printed_form_says_nothing(self):
+        assert repr(Records(POINTS, dropped=7)) == "<private records>"
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("name", "content", "message"),
+        [
+            (
+                "a.parquet",
+                b"lon,lat\n1,2\n",
+                "a.parquet is not Parquet, as its name says: it looks",
+            ),
+            ("a.csv", b"PAR1xxxxPAR1", "a.csv is not delimited text.*looks like Parquet"),
+            (
+                "a.parquet",
+                b"PAR1" + b"\0" * 90,
+                "a.parquet cannot be read as Parquet: it is damaged",
+            ),
+            ("a.geojson", b'{"type": "Feat', "cannot be read as GeoJSON"),
+            ("a.geojson", b'{"type": "Topology"}', "not GeoJSON: points only"),
+            ("a.gpkg", b"SQLite format 3\0" + b"\0" * 200, "cannot be read as GeoPackage"),
+            ("a.shp", b"\0\0\x27\x0a" + b"\0" * 200, "cannot be read as Shapefile"),
+            ("a.zip", b"PK\3\4" + b"\0" * 200, "cannot be read as a zip archive"),
+            ("a.csv", b"-74.0,40.7\n-73.9,40.8\n", "begins with numbers.*add a header line"),
+            ("a.csv", b"lon,lat\nhere,40.7\n", "column 'lon' holds text that is no number"),
+            ("a.csv", b"a,b\n1,2\n", "no columns called lon, lat or the like: name 2 of 'a', 'b'"),
+            ("a.csv", b"lon,lat,lon\n1,2,3\n", "several columns 'lon'"),
+            ("a.csv", b"lon,lat\n1,2\n1,2,3\n", "cannot be read as delimited text"),
+            ("a.csv", b"<b>x</b>,\x1b[31m\n1,2\n", r"name 2 of '<b>x</b>', '\\x1b\[31m'"),
+            ("a.csv", b"\x00\x01\x02\x03", "a.csv is not text"),
+            ("a.csv", b"a" * 100_000 + b",b\n1,2\n", "aaa…'"),
+        ],
+    )
+    def test_is_one_line_with_a_remedy(self, tmp_path, name, content, message):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(DataError, match=message) as caught:
+            read_records(tmp_path / name, NYC)
+        assert "\n" not in str(caught.value)
+        assert str(tmp_path) not in str(caught.value)
+        assert len(str(caught.value)) < 250
+
+    def test_missing_file_folder_and_null_byte(self, tmp_path):
+        for path, message in [
+            (tmp_path / "nowhere.csv", "no file 'nowhere.csv'"),
+            (tmp_path, "is a folder"),
+            ("a\0b.csv", "no file|cannot be opened"),
+        ]:
+            with pytest.raises(DataError, match=message):
+                read_records(path, NYC)
+
+    def test_truncated_parquet(self, tmp_path):
+        path = write(tmp_path, "parquet")
+        path.write_bytes(path.read_bytes()[:-100])
+        with pytest.raises(DataError, match="damaged or cut short"):
+            read_records(path, NYC)
+
+    def test_missing_columns_are_named_with_those_that_exist(self, tmp_path):
+        for form in ("csv", "parquet", "geojson", "gpkg"):
+            path = write(tmp_path, form)
+            with pytest.raises(DataError, match=r"no column 'nope' in taxi.*'who', 'when'"):
+                read_records(path, NYC, unit="nope")
+        with pytest.raises(DataError, match="1 columns for 2 dimensions"):
+            read_records(write(tmp_path, "csv"), NYC, columns=("lon",))
+
+    def test_text_and_times_are_no_coordinates(self, tmp_path):
+        path = write(tmp_path, "parquet")
+        with pytest.raises(DataError, match="column 'who' holds text"):
+            read_records(path, NYC, columns=("who", "lat"))
+        with pytest.raises(DataError, match=r"column 'when' holds timestamp.*not numbers"):
+            read_records(path, NYC, columns=("when", "lat"))
+
+    def test_times_must_be_times(self, tmp_path):
+        with pytest.raises(DataError, match="column 'who' holds no times"):
+            read_records(write(tmp_path, "csv"), NYC, time="who")
+
+    def test_unknown_crs(self, tmp_path):
+        with pytest.raises(DataError, match="unknown CRS 'EPSG:99999'"):
+            read_records(write(tmp_path, "csv"), NYC, crs="EPSG:99999")
+
+    def test_a_shapefile_without_crs_needs_one(self, tmp_path):
+        path = write(tmp_path, "shp")
+        path.with_suffix(".prj").unlink()
+        with pytest.raises(DataError, match="does not state its CRS"):
+            read_records(path, NYC)
+        assert len(read_records(path, NYC, crs="EPSG:4326").points) == 3
+
+    @pytest.mark.parametrize("form", ["geoparquet", "geojson", "gpkg"])
+    def test_other_geometries_are_refused_with_a_remedy(self, tmp_path, form):
+        import geopandas
+        import shapely
+
+        shapes = geopandas.GeoDataFrame(
+            geometry=[shapely.Point(-74, 40.7), shapely.box(-74, 40, -73, 41)], crs="EPSG:4326"
+        )
+        path = tmp_path / f"mixed.{form}"
+        shapes.to_parquet(path) if form == "geoparquet" else shapes.to_file(path)
+        with pytest.raises(DataError, match=r"holds Polygon.*only points.*centroids"):
+            read_records(path, NYC)
+
+    def test_swapped_axes_are_suspected_for_public_data_only(self, tmp_path):
+        swapped = frame().rename(columns={"lon": "lat", "lat": "lon"})
+        path = write(tmp_path, "csv", swapped)
+        with pytest.raises(DataError, match="lon and lat look swapped"):
+            read_records(path, NYC, public=True)
+        assert len(read_records(path, NYC).points) == 0
+
+    def test_no_message_quotes_a_record(self, tmp_path):
+        secret = "SECRET7391"
+        files = {
+            "a.csv": f"lon,lat\n{secret},40.7\n",
+            "b.csv": f"lon,lat\n-74.0,40.7\n{secret},1,2,3\n",
+            "c.csv": f'lon,lat\n"{secret}\n',
+            "d.geojson": '{"type": "FeatureCollection", "features": [{"type": "Feature", '
+            f'"geometry": {{"type": "{secret}", "coordinates": [1, 2]}}}}]}}',
+            "e.geojson": '{"type": "FeatureCollection", "features": [{"type": "Feature", '
+            f'"geometry": {{"type": "Point", "coordinates": ["{secret}", 2]}}}}]}}',
+            "f.geojson": f'{{"type": "FeatureCollection", "features": ["{secret}"',
+        }
+        for name, text in files.items():
+            (tmp_path / name).write_text(text)
+            with pytest.raises(DataError) as caught:
+                read_records(tmp_path / name, NYC)
+            assert secret not in str(caught.value)
+            assert caught.value.__context__ is None or caught.value.__suppress_context__
+
+
+class TestZip:
+    def archive(self, tmp_path, change):
+        path = write(tmp_path, "zip")
+        members = {}
+        with zipfile.ZipFile(path) as archive:
+            for info in archive.infolist():
+                members[info.filename] = archive.read(info)
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            change(archive, members)
+            for name, content in members.items():
+                archive.writestr(name, content)
+        return path
+
+    @pytest.mark.parametrize("evil", ["../up.shp", "/etc/up.shp", "a/../../up.shp", "C:\\up.shp"])
+    def test_paths_that_leave_the_folder(self, tmp_path, evil):
+        path = self.archive(tmp_path, lambda archive, _: archive.writestr(evil, b"x"))
+        with pytest.raises(DataError, match="leaves its folder"):
+            read_records(path, NYC)
+
+    def test_symbolic_links(self, tmp_path):
+        link = zipfile.ZipInfo("some folder/inner.cpg")
+        link.external_attr = 0o120777 << 16
+
+        def replace_by_link(archive, members):
+            del members[link.filename]
+            archive.writestr(link, b"/etc/passwd")
+
+        path = self.archive(tmp_path, replace_by_link)
+        with pytest.raises(DataError, match="symbolic link"):
+            read_records(path, NYC)
+
+    def test_bombs(self, tmp_path):
+        def inflate(archive, members):
+            members["some folder/inner.dbf"] = b"\0" * 50_000_000
+
+        path = self.archive(tmp_path, inflate)
+        assert path.stat().st_size < 100_000
+        with pytest.raises(DataError, match="unpacks to far more"):
+            read_records(path, NYC)
+
+    def test_too_many_members_and_not_one_shapefile(self, tmp_path):
+        def fill(archive, members):
+            members.update({f"{k}.txt": b"" for k in range(1_001)})
+
+        with pytest.raises(DataError, match="over 1,000 members"):
+            read_records(self.archive(tmp_path, fill), NYC)
+        with pytest.raises(DataError, match="holds 0 Shapefiles: zip exactly one"):
+            read_records(self.archive(tmp_path, lambda _, members: members.clear()), NYC)
+
+    def test_the_unpacked_files_are_removed(self, tmp_path, monkeypatch):
+        import tempfile
+
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+        (tmp_path / "scratch").mkdir()
+        read_records(write(tmp_path, "zip"), NYC)
+        assert list((tmp_path / "scratch").iterdir()) == []
+
+
+class TestBoundContributions:
+    @given(
+        st.lists(st.integers(-1, 6), max_size=60).map(
+            lambda units: np.array(units, dtype=np.int64)
+        ),
+        st.integers(1, 5),
+        st.one_of(st.none(), st.integers(0, 99).map(np.random.default_rng)),
+    )
+    def test_keeps_the_smaller_of_k_and_all(self, units, k, random):
+        kept = bound_contributions(units, k, random)
+        assert (np.diff(kept) > 0).all()
+        for unit in np.unique(units):
+            assert (units[kept] == unit).sum() == min(k, (units == unit).sum())
+
+    def test_every_record_is_kept_equally_often(self):
+        # 4 records of one unit among others, 2 kept: each is kept with probability 1/2. Each of the
+        # four counts is binomial(4000, 1/2); 6 standard deviations: false alarm 8e-9.
+        units = np.array([5, 1, 5, 5, 2, 5])
+        kept = np.zeros(6)
+        random = np.random.default_rng(7)
+        for _ in range(4_000):
+            kept[bound_contributions(units, 2, random)] += 1
+        assert (kept[[1, 4]] == 4_000).all()
+        assert np.abs(kept[[0, 2, 3, 5]] - 2_000).max() < 6 * np.sqrt(1_000)
+
+    def test_without_a_generator_the_choice_differs_each_time(self):
+        units = np.zeros(200, dtype=np.int64)  # C(200, 100) choices: a repeat has chance 1e-59
+        assert not np.array_equal(bound_contributions(units, 100), bound_contributions(units, 100))
+
+    def test_missing_units_are_bounded_together(self, tmp_path):
+        table = pd.DataFrame(
+            {"lon": [-74.0] * 6, "lat": [40.7] * 6, "who": [None, None, None, 1, 1, 2]}
+        )
+        table.to_parquet(tmp_path / "p.parquet")
+        records = read_records(tmp_path / "p.parquet", NYC, unit="who")
+        assert len(bound_contributions(records.unit, 1)) == 3
+
+    def test_a_bound_below_one_is_refused(self):
+        with pytest.raises(DataError, match="at most 0 records per unit: give 1 or more"):
+            bound_contributions(np.array([1]), 0)
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize(
+    ("name", "bounds", "rows"),
+    [
+        ("codepoint_gb", (-8.7, 49.8, 1.8, 60.9), 1_745_013),
+        ("beijing_taxi_30k", (115.4, 39.4, 117.6, 41.1), 29_695),
+        ("nyc_taxi_4d", (*NYC.lower * 2, *NYC.upper * 2), 85_384),
+    ],
+)
+def test_real_data(shared_data, name, bounds, rows):
+    records = read_records(shared_data / f"{name}.parquet", Domain.from_bounds(bounds))
+    assert len(records.points) == rows
+
+
+@pytest.mark.shared_data
+def test_people_of_real_check_ins_are_bounded_and_hidden_as_wholes(shared_data):
+    world = Domain.from_bounds([-180, -90, 180, 90])
+    path = shared_data / "gowalla_userpoi.parquet"
+    owners = pq.read_table(path, columns=["user_id"])["user_id"].to_numpy()
+    many = np.unique(owners, return_counts=True)[1]
+    for bound in (1, 5):
+        handle = dpviz.load(path, world, unit="user_id", max_per_unit=bound)
+        release = dpviz.build(handle, "privtree", 1.0)
+        assert f"one user_id with at most {bound} records" in release.header.guarantee
+        assert sum(row["epsilon"] for row in release.header.budget) == pytest.approx(1.0)
+        total = release.count(world.bounds)
+        # Chebyshev at a false alarm of 1e-6 would be 1,000 sd; the sum of thousands of
+        # independent draws is normal: 6 sd.
+        kept = np.minimum(many, bound).sum()
+        assert abs(total.count[0] - kept) < 6 * total.noise_sd[0]

@@ -1,0 +1,182 @@
+import json
+
+import geopandas
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz import Domain, Header, Release
+from dpviz.errors import DpvizError, ReleaseError
+from dpviz.releases.points.files import from_arrow, to_arrow
+from tests.strategies import trees
+
+HEADER = Header(
+    "privtree",
+    {"height": 3},
+    True,
+    "differentially private, ε = 1, add or remove one record",
+    1.0,
+    budget=({"purpose": "tree", "epsilon": 1.0, "delta": 0.0, "mechanism": "m", "theorem": ""},),
+    source="nowhere",
+)
+
+
+def release_of(nodes):
+    domain = Domain((-5.0,) * nodes.dims, (5.0,) * nodes.dims)
+    return Release(domain, nodes, HEADER)
+
+
+@pytest.fixture
+def release():
+    domain = Domain((-1.0, 50.0), (1.0, 52.0))
+    points = np.random.default_rng(0).normal([0, 51], 0.2, size=(2000, 2))
+    handle = dpviz.from_points(points, domain, public=True, name="normal")
+    return dpviz.build(handle, "privtree", 1.0, seed=0)
+
+
+@pytest.mark.parametrize("dims", [2, 4])
+@given(data=st.data())
+def test_a_table_comes_back_identical(dims, data):
+    before = release_of(data.draw(trees(dims)))
+    after = from_arrow(to_arrow(before))
+    assert after.domain == before.domain
+    assert after.header == before.header
+    for name in ("lo", "hi", "parent", "count", "variance", "level", "first_child", "n_children"):
+        assert np.array_equal(getattr(after.nodes, name), getattr(before.nodes, name))
+
+
+def test_a_file_is_geoparquet_that_geopandas_opens(release, tmp_path):
+    path = release.save(tmp_path / "r.parquet")
+    frame = geopandas.read_parquet(tmp_path / "r.parquet")
+    assert path is None or path.exists()
+    assert frame.crs == "EPSG:4326"
+    own = release.to_geopandas()
+    assert frame.geometry.geom_equals(own.geometry).all()
+    assert frame.geometry.is_valid.all()
+    assert frame.geometry.iloc[0].bounds == release.domain.bounds
+    for name in ("level", "parent", "first_child", "n_children", "leaf", "count", "variance"):
+        assert name in frame.columns
+    assert frame["leaf"].sum() == release.nodes.leaf.sum()
+    assert dpviz.read(tmp_path / "r.parquet").header == release.header
+
+
+def test_nothing_in_a_file_tells_seed_or_total(release, tmp_path):
+    release.save(tmp_path / "r.parquet")
+    packed = pq.read_schema(tmp_path / "r.parquet").metadata[b"dpviz"].decode()
+    assert "seed" not in packed
+    assert "2000" not in packed
+    assert json.loads(packed)["schema"] == 1
+
+
+def test_a_newer_schema_is_refused(release):
+    table = to_arrow(release)
+    header = json.loads(table.schema.metadata[b"dpviz"])
+    newer = table.replace_schema_metadata({"dpviz": json.dumps({**header, "schema": 99})})
+    with pytest.raises(ReleaseError, match="schema 99 is newer than this version reads"):
+        from_arrow(newer, "r.parquet")
+
+
+def test_a_later_field_of_the_header_is_kept(release):
+    table = to_arrow(release)
+    header = json.loads(table.schema.metadata[b"dpviz"])
+    later = table.replace_schema_metadata({"dpviz": json.dumps({**header, "colour": "blue"})})
+    assert from_arrow(later).header.extra == {"colour": "blue"}
+
+
+def test_what_is_no_release_is_refused(release, tmp_path):
+    plain = tmp_path / "plain.parquet"
+    pq.write_table(pa.table({"a": [1]}), plain)
+    with pytest.raises(ReleaseError, match=r"plain\.parquet: not a release"):
+        dpviz.read(plain)
+    text = tmp_path / "text.parquet"
+    text.write_text("hello")
+    with pytest.raises(ReleaseError, match=r"text\.parquet: not a readable Parquet file"):
+        dpviz.read(text)
+    with pytest.raises(ReleaseError, match=r"absent\.parquet: no such file"):
+        dpviz.read(tmp_path / "absent.parquet")
+    table = to_arrow(release)
+    with pytest.raises(ReleaseError, match="column 'variance' is missing"):
+        from_arrow(table.drop_columns(["variance"]))
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("count", lambda n: pa.array(["x"] * n), "damaged"),
+        ("count", lambda n: pa.array([None] * n, pa.float64()), "nulls"),
+        ("count", lambda n: pa.array([float("nan")] * n), "finite"),
+        ("parent", lambda n: pa.array([5] * n, pa.int32()), "breadth-first"),
+        ("lo", lambda n: pa.array([1] * n, pa.int64()), "boxes of shape|damaged"),
+        (
+            "hi",
+            lambda n: pa.FixedSizeListArray.from_arrays([2**40] * 2 * n, 2),
+            "outside",
+        ),
+    ],
+)
+def test_damaged_columns_are_refused(release, column, values, message):
+    table = to_arrow(release)
+    at = table.column_names.index(column)
+    damaged = table.set_column(at, column, values(table.num_rows))
+    with pytest.raises(ReleaseError, match=message):
+        from_arrow(damaged.replace_schema_metadata(table.schema.metadata))
+
+
+def test_truncated_and_flipped_files_never_crash(release, tmp_path):
+    release.save(tmp_path / "r.parquet")
+    content = (tmp_path / "r.parquet").read_bytes()
+    random = np.random.default_rng(1)
+    path = tmp_path / "broken.parquet"
+    refused = 0
+    for _ in range(150):
+        broken = bytearray(content)
+        if random.random() < 0.3:
+            broken = broken[: random.integers(0, len(content))]
+        else:
+            for at in random.integers(0, len(content), 8):
+                broken[at] = random.integers(256)
+        path.write_bytes(broken)
+        try:
+            dpviz.read(path)
+        except DpvizError:
+            refused += 1
+    assert refused > 45  # every truncation at least
+
+
+@pytest.mark.parametrize("ending", [".geojson", ".gpkg", ".csv"])
+def test_exports_hold_the_leaves(release, tmp_path, ending):
+    path = dpviz.export(release, tmp_path / f"out{ending}")
+    leaves = int(release.nodes.leaf.sum())
+    if ending == ".csv":
+        assert len(path.read_text().splitlines()) == leaves + 1
+        return
+    frame = geopandas.read_file(path)
+    assert len(frame) == leaves
+    assert frame["count"].sum() == pytest.approx(release.nodes.count[0])
+    if ending == ".geojson":
+        assert json.loads(path.read_text())["dpviz"]["guarantee"] == release.header.guarantee
+
+
+def test_a_failed_write_leaves_the_old_file(release, tmp_path, monkeypatch):
+    target = tmp_path / "r.parquet"
+    target.write_text("old")
+
+    def broken(*_args, **_options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pq, "write_table", broken)
+    with pytest.raises(ReleaseError, match="cannot be written: No space left"):
+        release.save(target)
+    assert target.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["r.parquet"]
+
+
+def test_bad_targets(release, tmp_path):
+    with pytest.raises(ReleaseError, match="output folder does not exist"):
+        release.save(tmp_path / "absent" / "r.parquet")
+    with pytest.raises(ReleaseError, match=r"cannot export to \.exe: use \.geojson"):
+        dpviz.export(release, tmp_path / "r.exe")

@@ -1,0 +1,108 @@
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpviz import Domain, Header, Release
+from dpviz.domain import LATTICE_BITS
+from dpviz.releases.points.range_count import BULK, INTERVAL_SDS, box_count, cover
+from tests.strategies import boxes, trees
+
+HEADER = Header("test", {}, False, "NOT PRIVATE", 1.0)
+
+
+def release_of(nodes):
+    return Release(Domain((0.0,) * nodes.dims, (1.0,) * nodes.dims), nodes, HEADER)
+
+
+def brute_force(nodes, lo, hi):
+    """The definition, node by node: whole nodes answer, cut leaves give the share of their area."""
+
+    def visit(node):
+        sides = np.minimum(nodes.hi[node], hi) - np.maximum(nodes.lo[node], lo)
+        if (sides <= 0).any():
+            return np.zeros(4)
+        share = sides.prod() / (nodes.hi[node] - nodes.lo[node]).prod()
+        if share == 1 or not nodes.n_children[node]:
+            count, variance = nodes.count[node], nodes.variance[node]
+            cut = max(count, 0) ** 2 * share * (1 - share) / 3
+            return np.array([count * share, variance * share**2, cut, 1])
+        return sum(map(visit, np.flatnonzero(nodes.parent == node)))
+
+    return visit(0)
+
+
+@pytest.mark.parametrize("dims", [2, 4])
+@given(data=st.data())
+def test_both_walks_equal_brute_force(dims, data):
+    nodes = data.draw(trees(dims))
+    lo, hi = data.draw(boxes(64, dims))
+    release = release_of(nodes)
+    expected = np.array([brute_force(nodes, lo[row], hi[row]) for row in range(len(lo))])
+    repeats = -(-BULK // len(lo))  # enough rows for the compiled walk
+    for times in (1, repeats):
+        answers = box_count(release, np.tile(lo, (times, 1)), np.tile(hi, (times, 1)))
+        assert answers.count == pytest.approx(np.tile(expected[:, 0], times), abs=1e-7)
+        assert answers.noise_sd**2 == pytest.approx(np.tile(expected[:, 1], times), abs=1e-7)
+        assert answers.uniformity_sd**2 == pytest.approx(np.tile(expected[:, 2], times), abs=1e-6)
+        assert answers.nodes.tolist() == np.tile(expected[:, 3], times).astype(int).tolist()
+
+
+@given(trees())
+def test_the_interval_has_the_stated_width(nodes):
+    answers = box_count(release_of(nodes), np.array([[0, 0]]), np.array([[33, 17]]))
+    half = INTERVAL_SDS * answers.noise_sd
+    assert (answers.low <= answers.count - half).all()
+    assert (answers.high >= answers.count + half).all()
+    assert (answers.high - answers.low <= 2 * half + 2).all()
+
+
+def test_a_single_laplace_draw_is_covered():
+    assert np.log(20) / np.sqrt(2) == pytest.approx(INTERVAL_SDS, abs=2e-3)
+    assert np.log(20) / np.sqrt(2) < INTERVAL_SDS
+
+
+def test_a_box_that_snaps_to_nothing_holds_nothing():
+    domain = Domain((0.0, 0.0), (1.0, 1.0))
+    side = 2 ** LATTICE_BITS[2]
+    from dpviz.trees.decomposition import Decomposition
+
+    nodes = Decomposition([[0, 0]], [[side, side]], [-1], [100.0], [1.0])
+    answer = Release(domain, nodes, HEADER).count([0.5, 0.5, 0.5 + 1e-12, 0.6])
+    assert answer.count.tolist() == [0]
+    assert answer.nodes.tolist() == [0]
+
+
+@given(trees())
+def test_cover_of_everything_is_the_root(nodes):
+    found = cover(release_of(nodes), [0, 0], [64, 64])
+    assert found.nodes.tolist() == [0]
+    assert found.fraction.tolist() == [1.0]
+
+
+AT_ONCE = """
+from threading import Thread
+import numba, numpy as np, dpviz
+square = dpviz.from_points(np.random.default_rng(0).random((5000, 2)), dpviz.Domain((0, 0), (1, 1)))
+release = dpviz.build(square, epsilon=1.0)
+rects = np.tile([0.1, 0.1, 0.8, 0.8], (3000, 1))
+visitors = [Thread(target=lambda: [release.count(rects) for _ in range(20)]) for _ in range(3)]
+for each in visitors:
+    each.start()
+for each in visitors:
+    each.join()
+print(numba.threading_layer())
+"""
+
+
+def test_visitors_ask_at_once_where_numba_has_no_openmp():
+    """Without turns, numba ends the process there ("Concurrent access has been detected")."""
+    layer = {**os.environ, "NUMBA_THREADING_LAYER": "workqueue"}
+    command = [sys.executable, "-c", AT_ONCE]
+    done = subprocess.run(command, capture_output=True, text=True, env=layer)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "workqueue"

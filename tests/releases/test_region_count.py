@@ -1,0 +1,182 @@
+"""Counts in regions: against rectangles, against area by brute force, and on bad shapes."""
+
+import json
+
+import geopandas
+import numpy as np
+import pytest
+import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz.errors import DataError, DomainError
+from dpviz.methods.points import METHODS
+from dpviz.releases.points.region_count import read_regions, region_count, regions_of
+
+DOMAIN = dpviz.Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
+POINTS = np.random.default_rng(4).normal([11, 50.5], [0.2, 0.1], size=(20_000, 2))
+HANDLE = dpviz.from_points(POINTS, DOMAIN, public=True)
+RELEASE = dpviz.build(HANDLE, "privtree", 1.0, seed=3)
+COLUMNS = ("count", "noise_sd", "uniformity_sd")
+
+
+@st.composite
+def boxes(draw):
+    """Rectangles whose sides are lattice lines, so that they are not snapped to others."""
+    low, high = [], []
+    for lower, upper in zip(DOMAIN.lower, DOMAIN.upper, strict=True):
+        first = draw(st.integers(0, DOMAIN.side - 4096))
+        last = draw(st.integers(first + 4096, DOMAIN.side))
+        low.append(lower + (upper - lower) * first / DOMAIN.side)
+        high.append(lower + (upper - lower) * last / DOMAIN.side)
+    return [*low, *high]
+
+
+@settings(max_examples=60)
+@given(boxes(), st.sampled_from(["privtree", "ugrid", "kdtree", "dawa"]))
+def test_a_rectangle_as_a_polygon_has_the_rectangle_s_answer(box, method):
+    release = RELEASE if method == "privtree" else built(method)
+    polygon = release.count_regions([shapely.box(*box)])
+    rectangle = release.count(box)
+    for name in COLUMNS:
+        np.testing.assert_allclose(
+            getattr(polygon, name), getattr(rectangle, name), rtol=1e-6, atol=1e-5
+        )
+
+
+KEPT = {}
+
+
+def built(method):
+    if method not in KEPT:
+        KEPT[method] = dpviz.build(HANDLE, method, 1.0, seed=3)
+    return KEPT[method]
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32 - 1))
+def test_any_polygon_is_the_leaves_weighted_by_area(seed):
+    random = np.random.default_rng(seed)
+    corners = np.array(DOMAIN.lower) + random.random((7, 2)) * [2.0, 1.0]
+    shape = shapely.convex_hull(shapely.MultiPoint(corners)).difference(
+        shapely.Point(corners.mean(axis=0)).buffer(0.05)  # a hole
+    )
+    nodes = RELEASE.nodes
+    low, high = DOMAIN.to_coordinates(nodes.lo), DOMAIN.to_coordinates(nodes.hi)
+    frames = shapely.box(*low[nodes.leaf].T, *high[nodes.leaf].T)
+    share = shapely.area(shapely.intersection(frames, shape)) / shapely.area(frames)
+    answer = RELEASE.count_regions([shape])
+    assert answer.count[0] == pytest.approx(float(nodes.count[nodes.leaf] @ share), abs=1e-4)
+
+
+def test_regions_that_tile_the_domain_add_up_to_its_total():
+    points = shapely.MultiPoint(np.array(DOMAIN.lower) + np.random.default_rng(1).random((50, 2)))
+    frame = shapely.box(*DOMAIN.bounds)
+    parts = shapely.intersection(
+        shapely.get_parts(shapely.voronoi_polygons(points, extend_to=frame)), frame
+    )
+    counts = RELEASE.count_regions(list(parts)).count
+    assert counts.sum() == pytest.approx(RELEASE.count(DOMAIN.bounds).count[0], abs=1e-3)
+
+
+def test_a_region_inside_one_node_uses_few_nodes_and_whole_nodes_are_exact():
+    nodes = RELEASE.nodes
+    row = int(np.flatnonzero((nodes.level == 2) & ~nodes.leaf)[0])
+    corners = [
+        *DOMAIN.to_coordinates(nodes.lo[[row]])[0],
+        *DOMAIN.to_coordinates(nodes.hi[[row]])[0],
+    ]
+    answer = RELEASE.count_regions([shapely.box(*corners)])
+    assert answer.nodes[0] == 1
+    assert answer.count[0] == nodes.count[row]
+    assert answer.uniformity_sd[0] == 0.0
+
+
+def test_a_bow_tie_is_repaired_and_what_lies_outside_is_said():
+    bow = shapely.Polygon([(10.0, 50.0), (11.0, 51.0), (11.0, 50.0), (10.0, 51.0)])
+    found = regions_of([bow, shapely.box(11.5, 50.0, 12.5, 51.0), shapely.box(0, 0, 1, 1)], DOMAIN)
+    assert shapely.is_valid(found.shapes).all()
+    assert found.inside == pytest.approx([1.0, 0.5, 0.0])
+    answer = region_count(RELEASE, found)
+    assert answer.count[2] == 0.0
+    assert answer.nodes[2] == 0
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [shapely.Point(11, 50.5), shapely.LineString([(10, 50), (12, 51)]), shapely.Polygon(), None],
+    ids=["point", "line", "empty", "none"],
+)
+def test_what_has_no_area_is_refused_by_name(shape):
+    with pytest.raises(DomainError, match="'1' has no area"):
+        regions_of([shape], DOMAIN)
+
+
+def test_regions_need_two_dimensions():
+    domain = dpviz.Domain.from_bounds([0.0] * 4 + [1.0] * 4)
+    with pytest.raises(DomainError, match="2-D"):
+        regions_of([shapely.box(0, 0, 1, 1)], domain)
+
+
+@pytest.fixture
+def districts(tmp_path):
+    shapes = [shapely.box(10, 50, 11, 51), shapely.box(11, 50, 12, 51)]
+    frame = geopandas.GeoDataFrame(
+        {"number": [1, 2], "district": ["West <b>", "East"]}, geometry=shapes, crs="EPSG:4326"
+    )
+    path = tmp_path / "districts.gpkg"
+    frame.to_file(path, driver="GPKG")
+    return path
+
+
+def test_a_file_in_another_crs_gives_the_same_answers(districts, tmp_path):
+    plain = read_regions(districts, DOMAIN)
+    assert plain.names == ("West <b>", "East")
+    other = tmp_path / "districts.parquet"
+    geopandas.read_file(districts).to_crs("EPSG:3857").to_parquet(other)
+    moved = read_regions(other, DOMAIN, "number")
+    assert moved.names == ("1", "2")
+    np.testing.assert_allclose(
+        region_count(RELEASE, plain).count, region_count(RELEASE, moved).count, rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"PK\x03\x04", b"lon,lat\n1,2\n"])
+def test_a_file_without_regions_is_one_clear_line(content, tmp_path):
+    path = tmp_path / "broken.geojson"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="broken"):
+        read_regions(path, DOMAIN)
+
+
+def test_an_unknown_name_column_is_refused(districts):
+    with pytest.raises(DataError, match="no column 'nme'"):
+        read_regions(districts, DOMAIN, "nme")
+
+
+def test_the_command_answers_every_district(districts, tmp_path):
+    from typer.testing import CliRunner
+
+    from dpviz.cli import app
+
+    path = tmp_path / "release.parquet"
+    RELEASE.save(str(path))
+    words = ["query", str(path), "--regions", str(districts), "--json"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0
+    rows = json.loads(result.stdout)["answers"]
+    assert [row["region"] for row in rows] == ["West <b>", "East"]
+    assert all(row["inside"] == 1.0 for row in rows)
+    west = RELEASE.count([10, 50, 11, 51])
+    assert rows[0]["count"] == pytest.approx(west.count[0])
+    assert rows[0]["low"] == west.low[0]
+
+
+def test_every_2d_method_answers_regions():
+    half = shapely.box(10, 50, 11, 51)
+    for name, method in METHODS.items():
+        if 2 in method.dims and name in ("privtree_plus", "hilbert_rtree", "privelet"):
+            answer = built(name).count_regions([half])
+            rectangle = built(name).count([10, 50, 11, 51])
+            assert answer.count[0] == pytest.approx(rectangle.count[0], rel=1e-6, abs=1e-3)

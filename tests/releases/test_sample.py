@@ -1,0 +1,84 @@
+"""Synthetic points reproduce a release's counts, and are marked as what they are."""
+
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz.errors import ParameterError, ReleaseError
+from dpviz.releases.points.release import Release
+from dpviz.releases.points.sample import MARK, sample, save_sample
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.density import locate
+
+DOMAIN = dpviz.Domain.from_bounds([0.0, 0.0, 4.0, 2.0])
+POINTS = np.random.default_rng(1).beta(2, 6, size=(5_000, 2)) * [4, 2]
+RELEASE = dpviz.build(dpviz.from_points(POINTS, DOMAIN, public=True), "privtree", 1.0, seed=2)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 20_000), st.integers(0, 2**32 - 1))
+def test_every_leaf_gets_its_share_to_the_whole_number(n, seed):
+    points = sample(RELEASE, n, seed)
+    assert points.shape == (n, 2)
+    cells, kept = DOMAIN.to_lattice(points)
+    assert kept.all()
+    drawn = np.bincount(locate(cells, RELEASE.nodes), minlength=len(RELEASE.nodes))
+    nodes = RELEASE.nodes
+    weight = np.where(nodes.leaf, np.maximum(nodes.count, 0.0), 0.0)
+    assert (np.abs(drawn - n * weight / weight.sum()) < 1.0).all()
+
+
+def test_the_default_size_is_the_noisy_total():
+    nodes = RELEASE.nodes
+    total = np.maximum(nodes.count[nodes.leaf], 0.0).sum()
+    assert len(sample(RELEASE, seed=1)) == round(total)
+
+
+def test_points_spread_evenly_inside_a_leaf():
+    """Kolmogorov–Smirnov of one leaf's x: false alarm below 1e-6 at 2.7/√n."""
+    nodes = Decomposition([[0, 0]], [[DOMAIN.side] * 2], [-1], [1.0], [0.0])
+    x = np.sort(sample(Release(DOMAIN, nodes, RELEASE.header), 20_000, 3)[:, 0]) / 4.0
+    gap = np.abs(x - np.arange(len(x)) / len(x)).max()
+    assert gap < 2.7 / np.sqrt(len(x))
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "geojson", "gpkg"])
+def test_a_file_of_points_reads_back_as_a_source(tmp_path, ending):
+    path = tmp_path / f"points.{ending}"
+    assert save_sample(RELEASE, path, 200, seed=1) == 200
+    handle = dpviz.load(path, DOMAIN, public=True)
+    from dpviz.evaluation.truth import exact_counts, exact_total
+
+    assert exact_total(handle) == 200
+    left = exact_counts(handle, [0, 0, 2, 2])[0]
+    assert left == (sample(RELEASE, 200, 1)[:, 0] < 2).sum()
+    if ending == "parquet":
+        note = json.loads(pq.read_schema(path).metadata[MARK])
+        assert note["synthetic"] is True
+        assert note["guarantee"] == RELEASE.header.guarantee
+
+
+def test_four_dimensions_go_to_tables_only(tmp_path):
+    domain = dpviz.Domain.from_bounds([0.0] * 4 + [1.0] * 4)
+    points = np.random.default_rng(0).random((500, 4))
+    release = dpviz.build(dpviz.from_points(points, domain, public=True), "privtree", 1.0, seed=1)
+    assert save_sample(release, tmp_path / "trips.csv", 50, 1) == 50
+    with pytest.raises(ReleaseError, match="2-D points only"):
+        save_sample(release, tmp_path / "trips.gpkg", 50, 1)
+
+
+def test_bad_requests_are_one_line_and_write_nothing(tmp_path):
+    with pytest.raises(ParameterError, match="-1 points"):
+        sample(RELEASE, -1)
+    with pytest.raises(ReleaseError, match="cannot write"):
+        save_sample(RELEASE, tmp_path / "points.xlsx")
+    empty = Decomposition([[0, 0]], [[DOMAIN.side] * 2], [-1], [-3.0], [2.0])
+    with pytest.raises(ReleaseError, match="nothing to sample"):
+        sample(Release(DOMAIN, empty, RELEASE.header), 5)
+    assert sample(Release(DOMAIN, empty, RELEASE.header)).shape == (0, 2)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,212 @@
+"""One-way streets: walks, routes, matchings and releases follow the directions."""
+
+import itertools
+import json
+from collections import Counter
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from dpviz.cli.root import app
+from dpviz.errors import DataError
+from dpviz.private.load.roads import read_graph
+from dpviz.private.roads import RoadData, exact_visits
+from dpviz.releases.roads.files import from_arrow, to_arrow
+from dpviz.releases.roads.publish import publish
+from dpviz.roads.decompose import min_cut, random_pairs
+from dpviz.roads.generate import clustered_workload, commuter_trips, corridor_workload
+from dpviz.roads.graph import RoadGraph, road_graph
+from dpviz.roads.paths import Paths, match_nodes, require_paths, walk_nodes
+from dpviz.roads.routing import Router, shortest_path
+
+SIDE = 8
+
+Ends = list[tuple[int, int]]
+several = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=10)
+
+
+def of(ends: Ends) -> RoadGraph:
+    nodes = {"node": list(range(5)), "x": list(range(5)), "y": [0, 1, 0, 1, 0]}
+    edges = {"src": [a for a, _ in ends], "dst": [b for _, b in ends]}
+    return road_graph(nodes, edges, parts="all", directed=True)
+
+
+@pytest.fixture(scope="module")
+def one_way() -> RoadGraph:
+    """A grid: streets east and north are one-way, every third one has a way back."""
+    number = np.arange(SIDE * SIDE)
+    x, y = number % SIDE, number // SIDE
+    east, north = number[x < SIDE - 1], number[y < SIDE - 1]
+    src = np.concatenate([east, north, east[::3] + 1, north[::3] + SIDE])
+    dst = np.concatenate([east + 1, north + SIDE, east[::3], north[::3]])
+    return road_graph({"node": number, "x": x, "y": y}, {"src": src, "dst": dst}, directed=True)
+
+
+@given(several, st.lists(st.integers(0, 9), min_size=1, max_size=6))
+def test_a_path_follows_the_directions(ends: Ends, raw: list[int]) -> None:
+    walk = [edge % len(ends) for edge in raw]
+    left = walk_nodes(of(ends), Paths.of([walk]))
+    joined = all(ends[a][1] == ends[b][0] for a, b in itertools.pairwise(walk))
+    assert (left[-1] >= 0) == joined
+    if joined:
+        assert left.tolist() == [ends[edge][1] for edge in walk]
+
+
+@given(several, st.integers(0, 1000))
+@settings(max_examples=60, deadline=None)
+def test_sub_domains_are_one_way_paths(ends: Ends, seed: int) -> None:
+    graph = of(ends)
+    for domains in (min_cut(graph, Paths.of([[0]])), random_pairs(graph, seed)):
+        assert sorted(domains.order.tolist()) == list(range(len(ends)))
+        require_paths(graph, Paths.of(np.split(domains.order, domains.start[1:-1])))
+
+
+@given(several, st.lists(st.lists(st.integers(0, 9), min_size=2, max_size=4), max_size=8))
+@settings(max_examples=60, deadline=None)
+def test_the_matching_of_a_pivot_is_the_best_bipartite_one(
+    ends: Ends, raw: list[list[int]]
+) -> None:
+    """At a star's centre: brute force over every way to join arriving with leaving edges."""
+    arriving = [edge for edge in range(len(ends)) if edge % 2 == 0]
+    leaving = [edge for edge in range(len(ends)) if edge % 2 == 1]
+    if not leaving:
+        return
+    count = len(ends)
+    nodes = {"node": range(count + 1), "x": range(count + 1), "y": [0] * (count + 1)}
+    edges = {
+        "src": [edge + 1 if edge % 2 == 0 else 0 for edge in range(count)],
+        "dst": [0 if edge % 2 == 0 else edge + 1 for edge in range(count)],
+    }
+    star = road_graph({k: list(v) for k, v in nodes.items()}, edges, directed=True)
+    random = np.random.default_rng(len(raw))
+    queries = [
+        [int(random.choice(arriving)), int(random.choice(leaving))] for _ in range(3 * len(raw))
+    ]
+    workload = Paths.of(queries or [[0]])
+    weight = Counter(map(tuple, queries))
+    most = max(
+        sum(weight[pair] for pair in zip(arriving, others, strict=False))
+        for others in itertools.permutations([*leaving, *([-1] * len(arriving))], len(arriving))
+    )
+    cut = min_cut(star, workload)
+    whole = len(cut.runs(workload)[0])
+    assert whole == sum(len(query) for query in workload_rows(workload)) - most
+
+
+def workload_rows(workload: Paths) -> list[list[int]]:
+    return [workload[row].tolist() for row in range(len(workload))]
+
+
+def test_shortest_paths_equal_those_of_a_directed_networkx(one_way: RoadGraph) -> None:
+    reference = nx.DiGraph()
+    reference.add_nodes_from(range(SIDE * SIDE))
+    for (a, b), length in zip(one_way.ends.tolist(), one_way.length.tolist(), strict=True):
+        reference.add_edge(a, b, weight=length)
+    source = SIDE * SIDE // 2
+    best = nx.single_source_dijkstra_path_length(reference, source)
+    targets = np.array(sorted(set(best) - {source}))
+    assert 10 < len(targets) < SIDE * SIDE - 1  # directions matter
+    router = Router(one_way)
+    _, before = router.tree(np.array([source]))
+    found = router.paths(before, np.zeros(len(targets), dtype=np.int64), targets)
+    require_paths(one_way, found)
+    np.testing.assert_allclose(found.sum(one_way.length), [best[node] for node in targets])
+
+
+def test_no_way_back_is_said() -> None:
+    graph = of([(0, 1), (1, 2)])
+    assert shortest_path(graph, 0, 2).tolist() == [0, 1]
+    with pytest.raises(DataError, match="no path leads from node 2 to 0"):
+        shortest_path(graph, 2, 0)
+    with pytest.raises(DataError, match="is not a path"):
+        require_paths(graph, Paths.of([[1, 0]]))
+    assert match_nodes(graph, [[0, 1, 2]])[0].tolist() == [0, 1]
+    with pytest.raises(DataError, match="steps from node 1 to 0, which no edge joins"):
+        match_nodes(graph, [[1, 0]])
+
+
+def test_generated_trips_and_workloads_follow_the_directions(one_way: RoadGraph) -> None:
+    trips = commuter_trips(one_way, 300, mean_edges=4, hubs=9, seed=5)
+    assert len(trips) == 300
+    workload = clustered_workload(one_way, 6, pivots=20)
+    assert workload.length.max() == 6
+    for paths in (trips, workload, corridor_workload(one_way, 60)):
+        require_paths(one_way, paths)
+
+
+def test_a_release_keeps_its_directions_and_its_sums(one_way: RoadGraph) -> None:
+    data = RoadData("one-way", one_way, commuter_trips(one_way, 500, seed=1), public=True)
+    workload = clustered_workload(one_way, 6, pivots=30)
+    for method in ("event-histogram", "min+opt+tru", "random", "hm+tru"):
+        release = publish(
+            data,
+            workload,
+            method,
+            1e9,
+            seed=1,
+        )
+        truth = workload.sum(exact_visits(data))
+        np.testing.assert_allclose(release.answer(workload).count, truth, atol=1e-3)
+    again = from_arrow(to_arrow(release))
+    assert again.graph.directed
+    backwards = Paths.of([workload[0][::-1]])
+    with pytest.raises(DataError, match="is not a path"):
+        again.answer(backwards)
+
+
+def test_files_and_commands_take_the_option(one_way: RoadGraph, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    pd.DataFrame({"node": one_way.node_id, "x": one_way.xy[:, 0], "y": one_way.xy[:, 1]}).to_csv(
+        tmp_path / "nodes.csv", index=False
+    )
+    pd.DataFrame({"src": one_way.ends[:, 0], "dst": one_way.ends[:, 1]}).to_csv(
+        tmp_path / "edges.csv", index=False
+    )
+    tables = (tmp_path / "nodes.csv", tmp_path / "edges.csv")
+    assert read_graph(*tables, directed=True).directed
+    assert not read_graph(*tables).directed
+    out = str(tmp_path / "r.parquet")
+    graph = ",".join(map(str, tables))
+    run = CliRunner()
+    built = run.invoke(
+        app, f"roads build generate:60 --graph {graph} --directed -o {out} --json".split()
+    )
+    assert built.exit_code == 0, built.output
+    assert json.loads(built.stdout)["edges"] == len(one_way)
+    asked = run.invoke(app, ["roads", "query", out, "--path", "0,1", "--json"])
+    assert json.loads(asked.stdout)["answers"][0]["edges"] == 2
+    failed = run.invoke(app, ["roads", "query", out, "--path", "1,0"])
+    assert "is not a path" in str(failed.exception)
+    failed = run.invoke(app, ["roads", "build", "city", "--directed", "-o", out])
+    assert "streets go both ways" in str(failed.exception)
+
+
+def test_lines_and_graphml_take_the_option(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    lines = {
+        "type": "FeatureCollection",
+        "features": [
+            {
+                "type": "Feature",
+                "properties": {},
+                "geometry": {"type": "LineString", "coordinates": points},
+            }
+            for points in ([[0, 0], [1, 0]], [[1, 0], [1, 1]])
+        ],
+    }
+    (tmp_path / "lines.geojson").write_text(json.dumps(lines))
+    made = nx.DiGraph()
+    for node, (x, y) in enumerate([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)]):
+        made.add_node(str(node), x=x, y=y)
+    made.add_edge("0", "1")
+    made.add_edge("1", "2")
+    nx.write_graphml(made, tmp_path / "graph.graphml")
+    for name in ("lines.geojson", "graph.graphml"):
+        graph = read_graph(tmp_path / name, directed=True)
+        require_paths(graph, Paths.of([[0, 1]]))
+        with pytest.raises(DataError, match="is not a path"):
+            require_paths(graph, Paths.of([[1, 0]]))
+        require_paths(read_graph(tmp_path / name), Paths.of([[1, 0]]))

@@ -1,0 +1,230 @@
+"""Sub-domains, trees and least squares against brute force."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpviz.errors import ParameterError
+from dpviz.releases.roads.release import consistent
+from dpviz.roads import trees
+from dpviz.roads.decompose import Subdomains, min_cut, random_pairs, separate
+from dpviz.roads.forest import Forest, answer_variance, planted
+from dpviz.roads.graph import RoadGraph, road_graph
+from dpviz.roads.paths import Paths, require_paths
+
+BUILDERS = {
+    "boost": lambda d, w: trees.boost(d),
+    "boost-common": lambda d, w: trees.boost(d, True),
+    "opt": trees.optimised,
+    "opt-common": lambda d, w: trees.optimised(d, w, True),
+    "best": trees.best,
+    "hm": trees.weighted_binary,
+}
+
+
+def matrix(forest: Forest) -> np.ndarray:
+    """M: one row per node, one column per position."""
+    at = np.arange(len(forest.domains.order))
+    return ((forest.lo[:, None] <= at) & (at < forest.hi[:, None])).astype(float)
+
+
+def are_paths(graph: RoadGraph, domains: Subdomains) -> None:
+    assert sorted(domains.order.tolist()) == list(range(len(graph)))
+    parts = np.split(domains.order, domains.start[1:-1])
+    require_paths(graph, Paths.of(parts))
+
+
+def test_every_decomposition_is_a_partition_into_paths(
+    streets: RoadGraph, odd: RoadGraph, workload: Paths
+) -> None:
+    for graph, queries in ((streets, workload), (odd, Paths.of([[0, 2]]))):
+        for domains in (separate(graph), min_cut(graph, queries), random_pairs(graph)):
+            are_paths(graph, domains)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=9),
+    st.integers(0, 1000),
+)
+@settings(max_examples=60, deadline=None)
+def test_any_multigraph_decomposes_into_paths(ends: list[tuple[int, int]], seed: int) -> None:
+    nodes = {"node": range(5), "x": range(5), "y": [0, 1, 0, 1, 0]}
+    edges = {"src": [a for a, _ in ends], "dst": [b for _, b in ends]}
+    graph = road_graph({k: list(v) for k, v in nodes.items()}, edges, parts="all")
+    are_paths(graph, min_cut(graph, Paths.of([[0]])))
+    are_paths(graph, random_pairs(graph, seed))
+
+
+def test_min_cut_cuts_least_at_a_crossing() -> None:
+    """Five edges at one node: every pairing by brute force."""
+    star = road_graph(
+        {"node": range(6), "x": [0, 1, 0, -1, 0, 2], "y": [0, 0, 1, 0, -1, 2]},
+        {"src": [0] * 5, "dst": [1, 2, 3, 4, 5]},
+    )
+    random = np.random.default_rng(7)
+    for _ in range(20):
+        pairs = [tuple(random.choice(5, 2, replace=False)) for _ in range(12)]
+        queries = Paths.of(pairs)
+        found = len(min_cut(star, queries).runs(queries)[0])
+        matchings = (
+            {frozenset(order[:2]), frozenset(order[2:4])}
+            for order in itertools.permutations(range(5))
+        )
+        joined = max(sum(frozenset(pair) in matching for pair in pairs) for matching in matchings)
+        assert found == 2 * len(pairs) - joined
+
+
+def test_min_cut_uses_networkx_at_large_crossings() -> None:
+    arms = 9
+    angle = np.arange(arms)
+    star = road_graph(
+        {"node": range(arms + 1), "x": [0, *np.cos(angle)], "y": [0, *np.sin(angle)]},
+        {"src": [0] * arms, "dst": list(range(1, arms + 1))},
+    )
+    queries = Paths.of([[0, 5], [5, 0], [1, 7], [2, 3], [4, 8]])
+    assert len(min_cut(star, queries).runs(queries)[0]) == 5
+    assert len(min_cut(star, queries).start) - 1 == 5
+
+
+def test_a_ring_is_cut_at_its_lightest_node() -> None:
+    ring = road_graph(
+        {"node": [0, 1, 2, 3], "x": [0, 1, 1, 0], "y": [0, 0, 1, 1]},
+        {"src": [0, 1, 2, 3], "dst": [1, 2, 3, 0]},
+    )
+    queries = Paths.of([[0, 1], [1, 2], [3, 0]])  # nothing passes from edge 2 to edge 3
+    assert len(min_cut(ring, queries).runs(queries)[0]) == 3
+
+
+def test_runs_of_a_query_add_up_to_its_distinct_edges(streets: RoadGraph, workload: Paths) -> None:
+    domains = min_cut(streets, workload)
+    low, high, query = domains.runs(workload)
+    assert (domains.path[low] == domains.path[high - 1]).all()
+    total = np.bincount(query, weights=high - low, minlength=len(workload))
+    distinct = [len(set(workload[row].tolist())) for row in range(len(workload))]
+    np.testing.assert_array_equal(total, distinct)
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_no_edge_pays_more_than_the_budget(name: str, streets: RoadGraph, workload: Paths) -> None:
+    forest = BUILDERS[name](min_cut(streets, workload), workload)
+    loss = matrix(forest).T @ (1 / forest.stretch)
+    assert loss.max() <= 1 + 1e-12
+    inner = np.flatnonzero(np.isin(np.arange(len(forest)), forest.parent))
+    for node in inner:  # children tile their parent
+        children = np.flatnonzero(forest.parent == node)
+        assert forest.lo[children[0]] == forest.lo[node]
+        assert forest.hi[children[-1]] == forest.hi[node]
+        np.testing.assert_array_equal(forest.lo[children[1:]], forest.hi[children[:-1]])
+
+
+def test_an_overspending_forest_is_refused() -> None:
+    domains = Subdomains(np.arange(2), np.array([0, 2]))
+    with pytest.raises(ParameterError, match="overspend"):
+        Forest(
+            domains,
+            np.array([0, 0, 1]),
+            np.array([2, 1, 2]),
+            np.array([-1, 0, 0]),
+            np.array([2.0, 1.9, 2.0]),
+        )
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_consistency_is_least_squares(name: str, streets: RoadGraph, workload: Paths) -> None:
+    forest = BUILDERS[name](min_cut(streets, workload), workload)
+    random = np.random.default_rng(11)
+    variance = forest.stretch**2
+    noisy = random.normal(0, 50, len(forest))
+    M = matrix(forest)
+    weight = 1 / np.sqrt(variance)
+    best, *_ = np.linalg.lstsq(M * weight[:, None], noisy * weight, rcond=None)
+    nodes = consistent(forest, noisy, variance)
+    np.testing.assert_allclose(nodes.count, M @ best, atol=1e-8)
+    covariance = np.linalg.inv((M.T / variance) @ M)
+    np.testing.assert_allclose(nodes.variance, np.diag(M @ covariance @ M.T), rtol=1e-8)
+    q = random.integers(0, 3, len(streets)).astype(float)
+    weights = np.zeros(len(forest))
+    weights[forest.leaf_at] = q
+    exact = q @ covariance @ q
+    assert answer_variance(forest.parent, variance, weights) == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_workload_variance_is_that_of_least_squares(
+    name: str, streets: RoadGraph, workload: Paths
+) -> None:
+    domains = min_cut(streets, workload)
+    forest = BUILDERS[name](domains, workload)
+    M = matrix(forest)
+    covariance = np.linalg.inv((M.T / forest.stretch**2) @ M)
+    low, high, _ = domains.runs(workload)
+    exact = sum(covariance[a:b, a:b].sum() for a, b in zip(low, high, strict=True)) / len(workload)
+    assert trees.workload_variance(forest, workload) == pytest.approx(exact, rel=1e-9)
+
+
+def partitions(n: int, groups: int) -> list[tuple[int, ...]]:
+    return [(0, *cuts, n) for cuts in itertools.combinations(range(1, n), groups - 1)]
+
+
+@given(
+    st.integers(2, 7),
+    st.data(),
+    st.lists(st.tuples(st.integers(0, 13), st.integers(1, 14)), min_size=1, max_size=8),
+)
+@settings(max_examples=60, deadline=None)
+def test_regrouping_is_optimal(n: int, chosen: st.DataObject, raw: list[tuple[int, int]]) -> None:
+    from dpviz.roads.search import regroup
+
+    groups = chosen.draw(st.integers(1, n))
+    fine = np.arange(n + 1) * 2
+    runs = [(min(a, b), max(a, b)) for a, b in raw if a != b] or [(0, 2)]
+    low, high = (np.array(column) for column in zip(*runs, strict=True))
+
+    def value(cuts: tuple[int, ...]) -> int:
+        return sum(
+            (b - a - 1) * sum(l <= fine[a] and h >= fine[b] for l, h in runs)
+            for a, b in itertools.pairwise(cuts)
+        )
+
+    found = tuple(regroup(fine, groups, low, high, np.ones(len(low))).tolist())
+    assert found in partitions(n, groups)
+    assert value(found) == max(value(cuts) for cuts in partitions(n, groups))
+
+
+def test_the_chosen_trees_are_never_worse_than_the_others(
+    streets: RoadGraph, workload: Paths
+) -> None:
+    domains = min_cut(streets, workload)
+    best = trees.workload_variance(trees.best(domains, workload), workload)
+    for name in ("boost", "opt"):
+        other = trees.workload_variance(BUILDERS[name](domains, workload), workload)
+        assert best <= other * (1 + 1e-9)
+    low, high, _ = domains.runs(workload)
+    assert best <= (high - low).sum() / len(workload) * (1 + 1e-9)
+
+
+def test_a_long_path_with_long_queries_gets_a_tree() -> None:
+    domains = Subdomains(np.arange(64), np.array([0, 64]))
+    workload = Paths.of([np.arange(64)] * 5)
+    forest = trees.best(domains, workload)
+    assert len(forest) > 64
+    assert trees.workload_variance(forest, workload) < 20  # flat: 64
+
+
+def test_level_uses_count_the_nodes_of_the_top_down_answer() -> None:
+    levels = [np.array([0, 8]), np.array([0, 4, 8]), np.array([0, 2, 4, 6, 8]), np.arange(9)]
+    one = np.ones(1)
+    uses = trees.level_uses(levels, np.array([1]), np.array([8]), one)
+    assert uses.tolist() == [0, 1, 1, 1]  # [4,8), [2,4), [1,2)
+    assert trees.level_uses(levels, np.array([0]), np.array([8]), one).tolist() == [1, 0, 0, 0]
+
+
+def test_trees_of_several_heights_are_planted_breadth_first() -> None:
+    domains = Subdomains(np.arange(5), np.array([0, 1, 5]))
+    forest = planted(domains, [[np.array([0, 1])], [np.array([0, 4]), np.arange(5)]])
+    assert forest.lo.tolist() == [0, 1, 1, 2, 3, 4]
+    assert forest.parent.tolist() == [-1, -1, 1, 1, 1, 1]
+    assert forest.stretch.tolist() == [1, 2, 2, 2, 2, 2]

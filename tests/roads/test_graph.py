@@ -1,0 +1,69 @@
+"""The public graph: what is refused, ids, parts."""
+
+import numpy as np
+import pytest
+
+from dpviz.errors import DataError
+from dpviz.roads.graph import RoadGraph, road_graph
+
+NODES = {"node": [1, 2, 3, 4], "x": [0, 1, 2, 3], "y": [0, 0, 0, 0]}
+
+
+def test_an_edge_that_names_a_missing_node_is_named() -> None:
+    with pytest.raises(DataError, match="edge 8 names node 9, which the node table lacks"):
+        road_graph(NODES, {"edge": [7, 8], "src": [1, 2], "dst": [2, 9]})
+
+
+def test_a_disconnected_graph_needs_a_decision() -> None:
+    edges = {"edge": [1, 2, 3], "src": [1, 3, 3], "dst": [2, 4, 4]}
+    with pytest.raises(DataError, match=r"falls into 2 parts \(2, 1 edges\).*parts=largest"):
+        road_graph(NODES, edges)
+    assert road_graph(NODES, edges, parts="all").edge_id.tolist() == [1, 2, 3]
+    largest = road_graph(NODES, edges, parts="largest")
+    assert largest.edge_id.tolist() == [2, 3]
+    assert largest.node_id[largest.ends].tolist() == [[3, 4], [3, 4]]
+    with pytest.raises(DataError, match="parts='some': choose one of"):
+        road_graph(NODES, edges, parts="some")
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        ({"edge": [1, 1], "src": [1, 2], "dst": [2, 3]}, "edge id 1 is given twice"),
+        ({"src": [], "dst": []}, "no edges"),
+        ({"src": [1], "dst": [2], "length": [-1.0]}, "edge 0 has length -1"),
+        ({"src": [1], "dst": [2], "length": [np.nan]}, "edge 0 has length nan"),
+        ({"src": [1]}, "no column 'dst'"),
+    ],
+)
+def test_bad_edges_get_one_clear_line(edges: dict[str, list[float]], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        road_graph(NODES, edges)
+
+
+def test_bad_nodes_get_one_clear_line() -> None:
+    with pytest.raises(DataError, match="node id 1 is given twice"):
+        road_graph({**NODES, "node": [1, 1, 3, 4]}, {"src": [3], "dst": [4]})
+    with pytest.raises(DataError, match="not a finite number"):
+        road_graph({**NODES, "x": [0, np.inf, 2, 3]}, {"src": [3], "dst": [4]})
+
+
+def test_parallel_edges_and_self_loops_are_edges(odd: RoadGraph) -> None:
+    assert len(odd) == 6
+    offset, dart = odd.incidence
+    at_c = dart[offset[odd.node_row("c")] : offset[odd.node_row("c") + 1]]
+    assert sorted(odd.edge_id[at_c // 2].tolist()) == ["bc", "cd", "loop", "loop"]
+
+
+def test_ids_are_found_whatever_their_type(odd: RoadGraph, streets: RoadGraph) -> None:
+    assert odd.edge_rows(["loop", "nowhere", "ab1"]).tolist() == [5, -1, 0]
+    assert streets.edge_rows([3, 10_000]).tolist() == [3, -1]
+    assert streets.edge_rows(["3", "x", "-1"]).tolist() == [3, -1, -1]
+    assert streets.node_row("12") == streets.node_row(12) == 12
+    with pytest.raises(DataError, match="node zz is not in the road graph"):
+        odd.node_row("zz")
+
+
+def test_columns_refuse_writes(odd: RoadGraph) -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        odd.length[0] = 5

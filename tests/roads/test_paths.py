@@ -1,0 +1,122 @@
+"""Sequences of edges: what is a path, shortest paths, generators."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpviz.errors import DataError, ParameterError
+from dpviz.roads.generate import clustered_workload, commuter_trips, corridor_workload
+from dpviz.roads.graph import RoadGraph, road_graph
+from dpviz.roads.paths import (
+    Paths,
+    match_nodes,
+    paths_from_ids,
+    require_paths,
+    require_workload,
+    walk_nodes,
+)
+from dpviz.roads.routing import Router, shortest_path
+
+
+def is_path(ends: list[tuple[int, int]], edges: list[int]) -> bool:
+    """Oracle: try both directions of every edge."""
+    reachable = set(ends[edges[0]])
+    reachable = {(b if a == here else a) for a, b in [ends[edges[0]]] for here in reachable}
+    for edge in edges[1:]:
+        a, b = ends[edge]
+        reachable = {b for here in reachable if here == a} | {a for here in reachable if here == b}
+    return bool(reachable)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=7),
+    st.lists(st.lists(st.integers(0, 6), min_size=1, max_size=6), min_size=1, max_size=5),
+)
+def test_a_path_is_recognised_as_by_brute_force(
+    ends: list[tuple[int, int]], sequences: list[list[int]]
+) -> None:
+    nodes = {"node": [0, 1, 2, 3], "x": [0, 1, 2, 3], "y": [0, 1, 0, 1]}
+    edges = {"src": [a for a, _ in ends], "dst": [b for _, b in ends]}
+    graph = road_graph(nodes, edges, parts="all")
+    sequences = [[edge % len(ends) for edge in each] for each in sequences]
+    paths = Paths.of(sequences)
+    left = walk_nodes(graph, paths)
+    for row, each in enumerate(sequences):
+        part = left[paths.start[row] : paths.start[row + 1]]
+        assert (part[-1] >= 0) == is_path(ends, each)
+        if part[-1] >= 0:  # the nodes are a walk: each leads from the one before along its edge
+            for step in range(1, len(each)):
+                assert sorted(ends[each[step]]) == sorted([part[step - 1], part[step]])
+
+
+def test_what_is_no_path_is_named(streets: RoadGraph) -> None:
+    with pytest.raises(DataError, match=r"query 1 \(0, 50\) is not a path"):
+        require_paths(streets, Paths.of([[0, 1], [0, 50]]))
+    with pytest.raises(DataError, match="query 0 is empty"):
+        require_paths(streets, Paths.of([[], [0, 1]]))
+    with pytest.raises(DataError, match="trip 1 names edge 999, which the road graph lacks"):
+        paths_from_ids(streets, [[0], [1, 999]], "trip")
+
+
+@pytest.mark.parametrize("empty", [Paths.of([]), Paths.of([[]])])
+def test_an_empty_workload_is_refused(empty: Paths) -> None:
+    with pytest.raises(ParameterError, match="the workload is empty"):
+        require_workload(empty)
+
+
+def test_node_sequences_are_matched_to_the_shorter_parallel_edge(odd: RoadGraph) -> None:
+    matched = match_nodes(odd, [["a", "b", "c"], ["d", "a"]])
+    assert [odd.edge_id[matched[row]].tolist() for row in range(2)] == [["ab1", "bc"], ["da"]]
+    with pytest.raises(DataError, match="path 0 steps from node a to c, which no edge joins"):
+        match_nodes(odd, [["a", "c"]])
+
+
+def test_shortest_paths_equal_those_of_networkx(streets: RoadGraph) -> None:
+    reference = nx.Graph()
+    for (a, b), length in zip(streets.ends.tolist(), streets.length.tolist(), strict=True):
+        reference.add_edge(a, b, weight=length)
+    router = Router(streets)
+    targets = np.arange(1, 81)
+    _, before = router.tree(np.array([0]))
+    found = router.paths(before, np.zeros(80, dtype=np.int64), targets)
+    require_paths(streets, found)
+    best = nx.single_source_dijkstra_path_length(reference, 0)
+    np.testing.assert_allclose(found.sum(streets.length), [best[node] for node in range(1, 81)])
+
+
+def test_a_shortest_path_needs_two_joined_nodes(odd: RoadGraph) -> None:
+    assert odd.edge_id[shortest_path(odd, "a", "c")].tolist() in (["ab1", "bc"], ["da", "cd"])
+    with pytest.raises(DataError, match="both ends of the path are node a"):
+        shortest_path(odd, "a", "a")
+    apart = road_graph(
+        {"node": [1, 2, 3, 4], "x": [0, 1, 2, 3], "y": [0, 0, 0, 0]},
+        {"src": [1, 3], "dst": [2, 4]},
+        parts="all",
+    )
+    with pytest.raises(DataError, match="no path joins nodes 1 and 4"):
+        shortest_path(apart, 1, 4)
+
+
+def test_generated_trips_and_workloads_are_paths_and_repeatable(streets: RoadGraph) -> None:
+    trips = commuter_trips(streets, 300, mean_edges=4, hubs=9, seed=5)
+    again = commuter_trips(streets, 300, mean_edges=4, hubs=9, seed=5)
+    assert len(trips) == 300
+    np.testing.assert_array_equal(trips.edge, again.edge)
+    for paths in (trips, clustered_workload(streets, 8, pivots=20), corridor_workload(streets, 40)):
+        require_paths(streets, paths)
+    clustered = clustered_workload(streets, 8, pivots=20)
+    assert len(clustered) == 100
+    assert clustered.length.max() == 8
+    assert np.mean(clustered.length == 8) > 0.9
+    for row in range(len(clustered)):
+        assert len(set(clustered[row].tolist())) == len(clustered[row])
+
+
+@pytest.mark.parametrize(
+    "call", [lambda g: commuter_trips(g, 0), lambda g: clustered_workload(g, 0)]
+)
+def test_generators_refuse_nothing(streets: RoadGraph, call) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(ParameterError, match="give numbers from 1"):
+        call(streets)

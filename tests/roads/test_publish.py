@@ -1,0 +1,256 @@
+"""The contract of every network method and of its release."""
+
+import json
+
+import numpy as np
+import pytest
+
+from dpviz.errors import DataError, ParameterError, PrivacyError, ReleaseError
+from dpviz.methods.roads import METHODS, find, names
+from dpviz.private.roads import RoadData, exact_visits
+from dpviz.releases.roads.files import export, from_arrow, read, save, to_arrow
+from dpviz.releases.roads.path_count import beats_zero, cover, path_variance
+from dpviz.releases.roads.publish import publish
+from dpviz.roads.graph import RoadGraph
+from dpviz.roads.paths import Paths
+
+COMBINED = ["min+opt+tru", "tru+best+min", "random+boost", "hm+tru", "min+opt"]
+ALL = [*sorted(names()), *COMBINED]
+UNBIASED = ["dwork", "hm", "min+opt", "random+boost", "min+best"]
+
+
+@pytest.fixture(params=ALL)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_every_method_names_a_paper_and_a_guarantee() -> None:
+    for cls in METHODS.values():
+        assert cls.paper
+        assert cls.guarantee == "ε-DP"
+        assert "Privacy:" in (cls.__doc__ or "")
+
+
+def test_the_price_is_epsilon(name: str, data: RoadData, workload: Paths) -> None:
+    header = publish(data, workload, name, 0.7, seed=1).header
+    spent = sum(row["epsilon"] for row in header.budget)
+    assert all(row["theorem"] for row in header.budget)
+    assert spent <= 0.7
+    assert spent == pytest.approx(0.7, rel=1e-9)
+    assert "NOT PRIVATE" in header.guarantee
+    assert not header.private
+    assert "seed" not in json.dumps(header.to_dict())
+
+
+def test_the_order_of_trips_changes_nothing(
+    name: str, streets: RoadGraph, trips: Paths, workload: Paths
+) -> None:
+    order = np.random.default_rng(0).permutation(len(trips))
+    one, other = (
+        publish(RoadData("g", streets, each, public=True), workload, name, seed=4)
+        for each in (trips, trips.take(order))
+    )
+    np.testing.assert_array_equal(one.nodes.count, other.nodes.count)
+
+
+def test_parents_are_the_sums_of_their_children(name: str, data: RoadData, workload: Paths) -> None:
+    nodes = publish(data, workload, name, seed=2).nodes
+    inner = ~nodes.leaf
+    sums = np.zeros(len(nodes))
+    child = np.flatnonzero(nodes.parent >= 0)
+    np.add.at(sums, nodes.parent[child], nodes.count[child])
+    np.testing.assert_allclose(sums[inner], nodes.count[inner], atol=1e-8)
+
+
+def test_a_path_is_the_sum_of_its_edges_and_of_its_cover(
+    name: str, data: RoadData, workload: Paths
+) -> None:
+    release = publish(data, workload, name, seed=2)
+    answers = release.answer(workload)
+    np.testing.assert_allclose(answers.count, workload.sum(release.count), atol=1e-8)
+    assert (answers.low <= answers.count).all()
+    assert (answers.count <= answers.high).all()
+    single = Paths.of([[edge] for edge in range(len(data.graph))])
+    np.testing.assert_allclose(release.answer(single).noise_sd, release.noise_sd, rtol=1e-9)
+    if not release.header.extra.get("groups"):
+        for row in range(5):
+            used = cover(release, np.unique(workload[row]))
+            total = release.nodes.count[used].sum()
+            assert total == pytest.approx(answers.count[row], abs=1e-8)
+
+
+def test_columns_survive_the_file(name: str, data: RoadData, workload: Paths, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    release = publish(data, workload, name, 0.5, seed=2)
+    save(release, tmp_path / "r.parquet")
+    back = read(tmp_path / "r.parquet")
+    for column in ("edge_id", "length", "line_xy", "xy"):
+        np.testing.assert_array_equal(getattr(back.graph, column), getattr(release.graph, column))
+    for column in ("lo", "hi", "parent", "count", "variance"):
+        np.testing.assert_array_equal(getattr(back.nodes, column), getattr(release.nodes, column))
+    np.testing.assert_array_equal(back.measured, release.measured)
+    np.testing.assert_array_equal(back.domains.order, release.domains.order)
+    assert back.header == release.header
+    with pytest.raises(ValueError, match="read-only"):
+        back.measured[0] = 1
+
+
+@pytest.mark.parametrize("unbiased", UNBIASED)
+def test_epsilon_without_bound_gives_exact_counts(
+    unbiased: str, data: RoadData, workload: Paths
+) -> None:
+    release = publish(data, workload, unbiased, 1e7, seed=1)
+    np.testing.assert_allclose(release.count, exact_visits(data), atol=1e-3)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"method": "dwork"}, {"method": "gs"}])
+def test_replacing_costs_twice_the_noise(
+    parameters: dict[str, str], data: RoadData, workload: Paths
+) -> None:
+    settings = {"method": "ngram_truncation", **parameters}
+    one = publish(data, workload, epsilon=0.1, seed=1, **settings)
+    other = publish(data, workload, epsilon=0.1, seed=1, neighbours="replace", **settings)
+    np.testing.assert_allclose(other.measured / one.measured, 4.0, rtol=1e-3)
+    assert "replace one trip" in other.header.neighbouring
+
+
+def test_the_noise_scale_is_l_times_the_stretch(data: RoadData, workload: Paths) -> None:
+    """dwork: Lap(Δ/ε), so a variance of 2(Δ/ε)²; every tree level pays its height."""
+    release = publish(data, workload, "dwork", 0.5, seed=1, max_length=40)
+    np.testing.assert_allclose(release.measured, 2 * (40 / 0.5) ** 2, rtol=1e-4)
+    tree = publish(data, workload, "min+boost", 0.5, seed=1, max_length=40)
+    height = np.where(tree.nodes.leaf & (tree.nodes.parent < 0), 1, 2)
+    np.testing.assert_allclose(tree.measured, 2 * (40 * height / 0.5) ** 2, rtol=1e-4)
+
+
+def test_several_trips_per_person_share_the_budget(
+    streets: RoadGraph, trips: Paths, workload: Paths
+) -> None:
+    person = RoadData("g", streets, trips, public=True, unit="one person", max_per_unit=3)
+    release = publish(person, workload, "dwork", 0.9, seed=1)
+    np.testing.assert_allclose(release.measured, 2 * (100 / 0.3) ** 2, rtol=1e-4)
+    assert sum(row["epsilon"] for row in release.header.budget) == pytest.approx(0.9)
+
+
+def test_sensitive_trips_take_secure_noise_only(
+    streets: RoadGraph, trips: Paths, workload: Paths
+) -> None:
+    secret = RoadData("g", streets, trips)
+    with pytest.raises(PrivacyError, match="NOT PRIVATE"):
+        publish(secret, workload, seed=1)
+    with pytest.raises(PrivacyError, match="never shown"):
+        exact_visits(secret)
+    release = publish(secret, workload, "basic")
+    assert release.header.private
+    assert release.header.guarantee == "differentially private, ε = 1, add or remove one trip"
+    with pytest.raises(TypeError, match="not written to disk"):
+        secret.__reduce__()
+    assert "sensitive" in repr(secret)
+
+
+def test_an_empty_data_set_is_published_like_any_other(
+    streets: RoadGraph, workload: Paths, name: str
+) -> None:
+    empty = RoadData("none", streets, Paths.of([]))
+    release = publish(empty, workload, name, 1.0)
+    assert len(release.count) == len(streets)
+
+
+def test_answers_are_unbiased_with_the_stated_variance(data: RoadData, workload: Paths) -> None:
+    """False alarm below 1e-6: the mean of 300 within 5 sd; their variance within 60 %, 6 sd for a
+    kurtosis up to 6 (a single Laplace draw)."""
+    truth = workload.sum(exact_visits(data))
+    path = workload.take(np.array([0, 7, 20]))
+    runs = [publish(data, workload, "min+opt", 1.0, seed=seed) for seed in range(300)]
+    errors = np.array([path.sum(each.count) - truth[[0, 7, 20]] for each in runs])
+    variance = path_variance(runs[0], path)
+    assert (np.abs(errors.mean(axis=0)) < 5 * np.sqrt(variance / 300)).all()
+    np.testing.assert_allclose(errors.var(axis=0), variance, rtol=0.6)
+
+
+def test_a_hopeless_epsilon_is_recognised(data: RoadData, workload: Paths) -> None:
+    assert beats_zero(publish(data, workload, "basic", 10.0, seed=1), workload)
+    assert not beats_zero(publish(data, workload, "dwork", 1e-4, seed=1), workload)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ({"method": "basik"}, "unknown road method 'basik': did you mean basic"),
+        ({"method": "min+max"}, "unknown part 'max' of road method"),
+        ({"method": "opt+best"}, "names index twice"),
+        ({"method": "basic", "max_length": 0}, "max_length=0: give a number from 1"),
+        ({"method": "ngram_truncation", "limit": 0}, "limit=0: give a number from 1"),
+        ({"method": "basic", "depth": 3}, "has no parameter 'depth'"),
+        ({"epsilon": 0}, "epsilon=0: give a positive"),
+        ({"neighbours": "swap"}, "neighbours='swap': choose one of add-remove, replace"),
+    ],
+)
+def test_bad_parameters(
+    call: dict[str, object], message: str, data: RoadData, workload: Paths
+) -> None:
+    with pytest.raises(ParameterError, match=message):
+        publish(data, workload, **call)  # type: ignore[arg-type]
+
+
+def test_bad_workloads_and_trips(data: RoadData, streets: RoadGraph) -> None:
+    with pytest.raises(ParameterError, match="the workload is empty"):
+        publish(data, Paths.of([]))
+    with pytest.raises(DataError, match="is not a path"):
+        publish(data, Paths.of([[0, 70]]))
+    with pytest.raises(DataError, match="a trip names an edge that the road graph lacks"):
+        RoadData("g", streets, Paths.of([[0, 10_000]]))
+
+
+def test_combinations_mean_their_words() -> None:
+    assert find("min+opt+tru") == find("event-histogram", index="opt")
+    assert find("MIN+best").truncation == "off"
+
+
+def test_damaged_files_are_refused(data: RoadData, workload: Paths, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    import pyarrow as pa
+
+    table = to_arrow(publish(data, workload, "min+opt", seed=1))
+    meta = table.schema.metadata
+    with pytest.raises(ReleaseError, match="not a road release"):
+        from_arrow(table.replace_schema_metadata({}))
+    with pytest.raises(ReleaseError, match="header is damaged"):
+        from_arrow(table.replace_schema_metadata({**meta, b"dpviz_roads": b"{"}))
+    header = json.loads(meta[b"dpviz_roads"])
+    newer = json.dumps({**header, "schema": 99}).encode()
+    with pytest.raises(ReleaseError, match="schema 99 is newer"):
+        from_arrow(table.replace_schema_metadata({**meta, b"dpviz_roads": newer}))
+    with pytest.raises(ReleaseError, match="column 'measured' is missing"):
+        from_arrow(table.drop_columns(["measured"]))
+
+    def swapped(name: str, value: object, row: int) -> pa.Table:
+        values = table[name].to_pylist()
+        values[row] = value
+        at = table.schema.get_field_index(name)
+        return table.set_column(at, name, pa.array(values, table.schema.field(name).type))
+
+    last = table.num_rows - 1
+    for name, value, row in [
+        ("position", 1, 0),
+        ("lo", -1, last),
+        ("measured", -1.0, last),
+        ("count", float("nan"), last),
+        ("src", None, 0),
+        ("length", -2.0, 0),
+        ("geometry", b"nothing", 0),
+        ("parent", 10**12, last),
+    ]:
+        with pytest.raises(ReleaseError):
+            from_arrow(swapped(name, value, row))
+    with pytest.raises(ReleaseError, match="no such file"):
+        read(tmp_path / "none.parquet")
+
+
+def test_exports(data: RoadData, workload: Paths, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    release = publish(data, workload, seed=1)
+    for ending in ("geojson", "csv", "gpkg"):
+        assert export(release, tmp_path / f"r.{ending}").stat().st_size > 100
+    text = json.loads((tmp_path / "r.geojson").read_text())
+    assert len(text["features"]) == len(data.graph)
+    assert text["dpviz"]["method"] == "event-histogram"
+    with pytest.raises(ReleaseError, match=r"cannot export to \.shp"):
+        export(release, tmp_path / "r.shp")

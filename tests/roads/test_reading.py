@@ -1,0 +1,190 @@
+"""Graphs and trips from files, and the commands."""
+
+import json
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from dpviz.cli import app
+from dpviz.errors import DataError, ParameterError
+from dpviz.private.load.roads import city, city_trips, read_graph, read_trips, workload_of
+from dpviz.roads.graph import RoadGraph
+
+
+def tables(graph: RoadGraph) -> tuple[pd.DataFrame, pd.DataFrame]:
+    nodes = pd.DataFrame({"node": graph.node_id, "x": graph.xy[:, 0], "y": graph.xy[:, 1]})
+    ends = graph.node_id[graph.ends]
+    edges = pd.DataFrame(
+        {"edge": graph.edge_id, "src": ends[:, 0], "dst": ends[:, 1], "length": graph.length}
+    )
+    return nodes, edges
+
+
+@pytest.fixture
+def files(odd: RoadGraph, tmp_path):  # type: ignore[no-untyped-def]
+    nodes, edges = tables(odd)
+    nodes.to_csv(tmp_path / "nodes.csv", index=False)
+    edges.to_parquet(tmp_path / "edges.parquet")
+    return tmp_path
+
+
+def test_two_tables(files, odd: RoadGraph) -> None:  # type: ignore[no-untyped-def]
+    graph = read_graph(files / "nodes.csv", files / "edges.parquet")
+    np.testing.assert_array_equal(graph.ends, odd.ends)
+    np.testing.assert_array_equal(graph.edge_id, odd.edge_id)
+    with pytest.raises(DataError, match=r"no file 'none.csv'"):
+        read_graph(files / "none.csv", files / "edges.parquet")
+    with pytest.raises(DataError, match=r"must be \.geojson or \.graphml"):
+        read_graph(files / "nodes.csv")
+
+
+def test_graphml_keeps_parallel_edges_and_loops(odd: RoadGraph, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    made = nx.MultiGraph()
+    for name, (x, y) in zip(odd.node_id.tolist(), odd.xy.tolist(), strict=True):
+        made.add_node(name, x=x, y=y)
+    ends = odd.node_id[odd.ends].tolist()
+    for name, (a, b), length in zip(odd.edge_id.tolist(), ends, odd.length.tolist(), strict=True):
+        made.add_edge(a, b, edge=name, length=length)
+    nx.write_graphml(made, tmp_path / "g.graphml")
+    graph = read_graph(tmp_path / "g.graphml")
+    assert sorted(graph.edge_id.tolist()) == sorted(odd.edge_id.tolist())
+    loop = graph.edge_rows(["loop"])[0]
+    assert graph.ends[loop, 0] == graph.ends[loop, 1]
+    assert graph.length[graph.edge_rows(["ab2"])[0]] == 2.0
+    made.add_node("bare")
+    nx.write_graphml(made, tmp_path / "bare.graphml")
+    with pytest.raises(DataError, match="a node lacks coordinates"):
+        read_graph(tmp_path / "bare.graphml")
+    (tmp_path / "bad.graphml").write_text("<graphml><")
+    with pytest.raises(DataError, match="cannot be read as GraphML"):
+        read_graph(tmp_path / "bad.graphml")
+
+
+def test_geojson_lines_join_at_equal_ends(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    def line(name: int, *points: tuple[float, float]) -> dict[str, object]:
+        geometry = {"type": "LineString", "coordinates": points}
+        return {"type": "Feature", "properties": {"id": name}, "geometry": geometry}
+
+    features = [line(7, (0, 0), (0.5, 0.2), (1, 0)), line(9, (1, 0), (1, 1))]
+    path = tmp_path / "g.geojson"
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    graph = read_graph(path)
+    assert graph.edge_id.tolist() == [7, 9]
+    assert len(graph.node_id) == 3
+    assert len(graph.line(0)) == 3
+    assert graph.crs == "EPSG:4326"
+    features[0]["geometry"] = {"type": "Point", "coordinates": (0, 0)}
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    with pytest.raises(DataError, match="every feature must be a LineString"):
+        read_graph(path)
+    path.write_text("[]")
+    with pytest.raises(DataError, match="no GeoJSON feature collection"):
+        read_graph(path)
+
+
+def test_trips_in_every_shape(odd: RoadGraph, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    listed = [["ab1", "bc"], ["da"], ["da", "ab2", "bc"]]
+    steps = [(t, edge) for t, each in enumerate(listed) for edge in each]
+    pd.DataFrame(steps, columns=["trip", "edge"]).to_csv(tmp_path / "long.csv", index=False)
+    pd.DataFrame({"edges": listed, "person": ["x", "x", "y"]}).to_parquet(
+        tmp_path / "lists.parquet"
+    )
+    pd.DataFrame({"nodes": [["a", "b"], ["d", "a", "b"]]}).to_parquet(tmp_path / "nodes.parquet")
+    for name in ("long.csv", "lists.parquet"):
+        trips = read_trips(tmp_path / name, odd)._trips
+        found = sorted(odd.edge_id[trips[row]].tolist() for row in range(len(trips)))
+        assert found == sorted(listed)
+    assert read_trips(tmp_path / "nodes.parquet", odd)._trips.length.sum() == 3
+    capped = read_trips(tmp_path / "lists.parquet", odd, unit="person", max_per_unit=1)
+    assert len(capped._trips) == 2
+    assert capped.unit == "one person with at most 1 trips"
+    with pytest.raises(DataError, match="has no column 'who'"):
+        read_trips(tmp_path / "lists.parquet", odd, unit="who")
+
+
+def test_unknown_edges_are_named_on_public_data_only(odd: RoadGraph, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "t.csv"
+    pd.DataFrame({"trip": [1, 1], "edge": ["bc", "moon"]}).to_csv(path, index=False)
+    with pytest.raises(DataError, match="trip 0 names edge moon"):
+        read_trips(path, odd, public=True)
+    with pytest.raises(DataError, match="a trip names an edge that the road graph lacks") as found:
+        read_trips(path, odd)
+    assert "moon" not in str(found.value)
+    assert len(read_trips(path, odd, drop_unknown=True)._trips.edge) == 1
+
+
+def test_workloads(streets: RoadGraph, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    assert workload_of("clustered:4", streets).length.max() == 4
+    assert len(workload_of("corridor", streets)) > 900
+    path = tmp_path / "w.csv"
+    pd.DataFrame({"query": [5, 5, 2], "edge": [0, 1, 3]}).to_csv(path, index=False)
+    assert workload_of(str(path), streets).length.tolist() == [1, 2]
+    with pytest.raises(ParameterError, match="workload 'some': give clustered"):
+        workload_of("some", streets)
+
+
+def test_the_city_is_one_network_with_trips() -> None:
+    graph = city()
+    assert len(np.unique(graph.part)) == 1
+    assert len(city_trips()._trips) == 45_000
+    assert city_trips().public
+
+
+def test_the_commands(files, odd: RoadGraph) -> None:  # type: ignore[no-untyped-def]
+    run = CliRunner()
+    graph = f"{files / 'nodes.csv'},{files / 'edges.parquet'}"
+    out = str(files / "r.parquet")
+    built = run.invoke(
+        app,
+        f"roads build generate:50 --graph {graph} -o {out} --method min+opt+tru "
+        "--workload clustered:2 --json".split(),
+    )
+    assert built.exit_code == 0, built.output
+    facts = json.loads(built.stdout)
+    assert facts["edges"] == 6
+    assert facts["guarantee"] == "differentially private, ε = 1, add or remove one trip"
+    asked = run.invoke(
+        app, ["roads", "query", out, "--path", "ab1,bc", "--between", "a,c", "--json"]
+    )
+    answers = json.loads(asked.stdout)["answers"]
+    assert [each["edges"] for each in answers] == [2, 2]
+    assert set(answers[0]) == {
+        "path", "count", "noise_sd", "low", "high", "edges", "subdomains", "nodes"
+    }  # fmt: skip
+    done = run.invoke(app, ["roads", "export", out, "-o", str(files / "r.csv"), "--json"])
+    assert json.loads(done.stdout)["rows"] == 6
+    for arguments, message in [
+        (["query", out], "nothing to answer"),
+        (["query", out, "--between", "a"], "give two node ids"),
+        (["query", out, "--path", "ab1,cd"], "is not a path"),
+        (["query", out, "--path", "zz"], "names edge zz"),
+        (["build", "generate:9", "-o", out], "--graph is missing"),
+        (["build", "city", "-o", "r.txt"], "give a .parquet file"),
+        (["build", "city", "-o", out, "--method", "x+y"], "unknown part 'x'"),
+    ]:
+        failed = run.invoke(app, ["roads", *arguments])
+        assert failed.exit_code != 0
+        assert message in str(failed.exception)
+
+
+@pytest.mark.shared_data
+def test_oldenburg_end_to_end(shared_data) -> None:  # type: ignore[no-untyped-def]
+    from dpviz.private.roads import RoadData, exact_visits
+    from dpviz.releases.roads.publish import publish
+    from dpviz.roads.generate import clustered_workload, commuter_trips
+
+    graph = read_graph(
+        shared_data / "road_oldenburg_nodes.parquet", shared_data / "road_oldenburg_edges.parquet"
+    )
+    assert len(graph) == 7035
+    data = RoadData("oldenburg", graph, commuter_trips(graph, 45_000), public=True)
+    workload = clustered_workload(graph, 10)
+    truth = workload.sum(exact_visits(data))
+    zero = np.mean(truth**2)
+    for method in ("basic", "min+best+tru"):
+        release = publish(data, workload, method, 1.0, seed=1)
+        error = np.mean((workload.sum(release.count) - truth) ** 2)
+        assert error < 0.1 * zero

@@ -1,0 +1,140 @@
+"""Truncation: exact counts, the split of ε, the choice of L, the private quantile."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpviz.methods.roads.truncation import (
+    kept_share,
+    length_share,
+    lost_visits,
+    paper_length,
+    private_quantile,
+    workload_length,
+)
+from dpviz.private.budget import Budget
+from dpviz.private.mechanisms.noise import SecureNoise, SimulatedNoise
+from dpviz.private.roads import (
+    length_histogram,
+    normalised_visits,
+    sampled_visits,
+    truncated,
+    visits,
+)
+from dpviz.roads.paths import Paths
+
+SEQUENCES = st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=9), min_size=1, max_size=6)
+
+
+@given(SEQUENCES, st.integers(1, 10), st.sampled_from(["window", "random"]))
+def test_one_trip_moves_at_most_the_limit(
+    sequences: list[list[int]], limit: int, pick: str
+) -> None:
+    """The sensitivities that every method pays for, trip by trip."""
+    noise = SimulatedNoise(1)
+    for each in sequences:
+        alone = Paths.of([each])
+        cut = truncated(alone, limit, noise, pick)
+        assert visits(cut, 6).sum() <= min(limit, len(each))
+        assert visits(cut, 6).max() <= 1
+        assert length_histogram(alone, limit).sum() == 1
+        assert sampled_visits(alone, 6, noise).sum() == 1
+        assert 0 < normalised_visits(alone, 6, 5040).sum() <= 5040
+
+
+@given(SEQUENCES, st.integers(1, 10))
+def test_truncation_keeps_what_it_promises(sequences: list[list[int]], limit: int) -> None:
+    paths = Paths.of(sequences)
+    windows = truncated(paths, limit, SimulatedNoise(2))
+    picked = truncated(paths, limit, SimulatedNoise(2), "random")
+    for row, each in enumerate(sequences):
+        size = min(limit, len(each))
+        part = windows[row].tolist()
+        assert part in [each[at : at + size] for at in range(len(each) - size + 1)]
+        assert len(picked[row]) == size
+        rest = iter(each)
+        assert all(edge in rest for edge in picked[row].tolist())  # in order
+
+
+@given(SEQUENCES)
+def test_visits_count_distinct_trips(sequences: list[list[int]]) -> None:
+    expected = [sum(edge in each for each in sequences) for edge in range(6)]
+    assert visits(Paths.of(sequences), 6).tolist() == expected
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=12))
+def test_lost_visits_by_the_definition(histogram: list[int]) -> None:
+    cap = len(histogram)
+    expected = [
+        sum(j * histogram[limit + j - 1] for j in range(1, cap - limit + 1))
+        for limit in range(1, cap + 1)
+    ]
+    assert lost_visits(histogram).tolist() == expected
+
+
+def test_the_split_is_theorem_3_with_sensitivity_of_l_edges() -> None:
+    cap, edges = 100, 7032
+    lengths = sum((cap - L) * (cap - L + 1) * (2 * cap - 2 * L + 1) / 3 for L in range(1, cap + 1))
+    counts = sum(2 * L**2 * edges for L in range(1, cap + 1))
+    share = length_share(cap, edges)
+    assert share == pytest.approx(lengths ** (1 / 3) / (lengths ** (1 / 3) + counts ** (1 / 3)))
+    assert share == pytest.approx(0.1318, abs=5e-5)
+
+    def bound(part: float) -> float:
+        return lengths / part**2 + counts / (1 - part) ** 2
+
+    assert bound(share) < min(bound(share * 1.01), bound(share * 0.99))
+
+
+def test_l_follows_its_formula() -> None:
+    histogram = np.array([500, 300, 100, 50, 20, 5, 2, 0, 1, 0])
+    edges, eps1, eps2 = 40, 0.2, 0.8
+    lost = lost_visits(histogram)
+    length = np.arange(1, 11)
+    paper = 2 * length**2 * edges / eps2**2 + lost**2
+    assert paper_length(histogram, edges, eps2) == 1 + np.argmin(paper)
+    own = (10 - length) * (11 - length) * (21 - 2 * length) / 3 / eps1**2
+    rule = 2 * length**2 * 7.0 / eps2**2 + 3 * (5 / edges) ** 2 * np.maximum(lost**2 - own, 0)
+    found = workload_length(histogram, edges, eps1, eps2, query_edges=5.0, query_variance=7.0)
+    assert found == 1 + np.argmin(rule)
+    assert 1 < found < 10
+
+
+def test_more_epsilon_never_shortens_trips() -> None:
+    histogram = 1000 * 0.7 ** np.arange(40)
+    found = [
+        workload_length(histogram, 500, 0.1 * eps, 0.9 * eps, query_edges=10, query_variance=10)
+        for eps in (0.01, 0.1, 1, 10, 100)
+    ]
+    assert found == sorted(found)
+    assert found[0] < found[-1]
+
+
+def test_kept_share() -> None:
+    assert kept_share([1, 1, 1], 1) == pytest.approx(3 / 6)
+    assert kept_share([1, -9, 1], 3) == 1
+    assert kept_share([0, 0], 1) == 1
+
+
+def test_the_quantile_is_near_with_a_large_budget() -> None:
+    lengths = np.repeat(np.arange(1, 21), 100)
+    share = Budget(100.0).spend(100.0, "quantile")
+    assert private_quantile(SecureNoise(), share, lengths, 50, 0.85) == 17
+
+
+def test_the_quantile_has_the_probabilities_of_the_exponential_mechanism() -> None:
+    """False alarm below 1e-6: 5 sigma for each of 4 candidates."""
+    lengths, n, epsilon = np.array([1, 2, 2, 4]), 4000, 1.0
+    score = -np.abs(np.array([1, 3, 3, 4]) - 0.5 * 4) / 0.5
+    weight = np.exp(epsilon * score / 2)
+    noise = SimulatedNoise(3)
+    found = np.array(
+        [
+            private_quantile(noise, Budget(epsilon).spend(epsilon, "q"), lengths, 4, 0.5)
+            for _ in range(n)
+        ]
+    )
+    for candidate, p in enumerate(weight / weight.sum(), 1):
+        sd = np.sqrt(n * p * (1 - p))
+        assert abs((found == candidate).sum() - n * p) < 5 * sd

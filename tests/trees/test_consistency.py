@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpviz.trees.consistency import least_squares, prune, sum_up
+from tests.strategies import trees
+
+
+def leaf_matrix(nodes):
+    """Row v: which leaves lie below node v."""
+    leaves = np.flatnonzero(nodes.leaf)
+    matrix = np.zeros((len(nodes), len(leaves)))
+    for column, leaf in enumerate(leaves):
+        node = leaf
+        while node >= 0:
+            matrix[node, column] = 1
+            node = nodes.parent[node]
+    return matrix
+
+
+@given(trees(), st.data())
+def test_least_squares_equals_the_dense_solution(nodes, data):
+    n = len(nodes)
+    spread = np.array(data.draw(st.lists(st.floats(0.1, 50), min_size=n, max_size=n)))
+    unmeasured = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n))) & ~nodes.leaf
+    weight = np.where(unmeasured, 0.0, 1 / spread)
+    matrix = leaf_matrix(nodes)
+    normal = matrix.T @ (weight[:, None] * matrix)
+    leaves = np.linalg.solve(normal, matrix.T @ (weight * nodes.count))
+    covariance = matrix @ np.linalg.inv(normal) @ matrix.T
+    count, variance = least_squares(nodes.parent, nodes.count, np.where(unmeasured, np.inf, spread))
+    assert count == pytest.approx(matrix @ leaves, abs=1e-6)
+    assert variance == pytest.approx(np.diag(covariance), rel=1e-9)
+    # What the intervals rely on: disjoint nodes are never positively correlated.
+    disjoint = matrix @ matrix.T == 0
+    assert (covariance[disjoint] <= 1e-9).all()
+
+
+@given(trees())
+def test_sums_are_the_sums_of_leaves(nodes):
+    sums = sum_up(nodes.parent, nodes.count)
+    assert sums == pytest.approx(leaf_matrix(nodes) @ nodes.count[nodes.leaf], abs=1e-8)
+    assert (sums[nodes.leaf] == nodes.count[nodes.leaf]).all()
+
+
+@given(trees(), st.floats(0, 300))
+def test_pruning_cuts_below_small_nodes_only(nodes, threshold):
+    pruned = prune(nodes, threshold)
+    inner = ~pruned.leaf
+    assert (pruned.count[inner] >= threshold).all()
+
+    def survives(node):
+        above = nodes.parent[node]
+        return above < 0 or (nodes.count[above] >= threshold and survives(above))
+
+    assert len(pruned) == sum(survives(node) for node in range(len(nodes)))

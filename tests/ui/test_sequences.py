@@ -1,0 +1,249 @@
+"""The page Trajectories without a browser: what it shows, asks, pays and refuses."""
+
+import re
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import dpviz
+from dpviz.methods.sequences import METHODS
+from dpviz.private.load.cells import leaf_cells
+from dpviz.private.load.sequences import HOUR, city_sequences
+from dpviz.releases.sequences.publish import publish
+
+SCRIPT = "from dpviz.ui.pages.sequences import page\npage()\n"
+
+
+def opened(**parameters: str) -> AppTest:
+    app = AppTest.from_string(SCRIPT, default_timeout=120)
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def table(app, column):
+    """The first table that has a column."""
+    assert not app.exception
+    return next(each.value for each in app.dataframe if column in each.value)
+
+
+def said(app):
+    kinds = (app.markdown, app.caption, app.info, app.warning, app.error)
+    return "\n".join(str(each.value) for kind in kinds for each in kind)
+
+
+@pytest.fixture(scope="module")
+def release():
+    return publish(city_sequences(12), "markov", 1.0, seed=0)
+
+
+def test_it_works_out_of_the_box(release):
+    app = opened()
+    names = release.alphabet.names
+    pairs = [s for s, _ in release.model.top(400, 2) if len(s) == 2]
+    wanted = [f"{names[a]} → {names[b]}" for a, b in pairs[:12]]
+    assert table(app, "path")["path"].tolist() == wanted
+    assert "NOT PRIVATE" in said(app)
+
+
+def test_a_permalink_chooses_a_cell_and_tells_where_it_goes(release):
+    app = opened(cell="3-6")
+    shown = table(app, "next")
+    names = [*release.alphabet.names, "(the end)"]
+    chance = release.model.following([release.alphabet.names.index("3-6")])
+    order = np.argsort(-chance)[: len(shown)]
+    assert shown["next"].tolist() == [names[row] for row in order]
+    np.testing.assert_allclose(shown["chance"], 100 * chance[order])
+    assert app.query_params["cell"] == "3-6"
+    assert app.selectbox(key="trajectories.cell.name").value == "3-6"
+
+
+def test_a_context_of_the_tree_changes_what_comes_next():
+    app = opened(cell="2-4", epsilon="8", side="8")
+    tree = table(app, "came")
+    assert len(tree) > 3
+    assert all(label.lstrip("\u2003").startswith("from") for label in tree["came"])
+
+
+def test_leaves_of_a_release_are_the_cells(tmp_path):
+    places = dpviz.build(dpviz.load("city-50k"), "privtree", 1.0, seed=0)
+    dpviz.save(places, tmp_path / "places.parquet")
+    app = opened()
+    content = (tmp_path / "places.parquet").read_bytes()
+    uploaded(app, "trajectories.leaves", "places.parquet", content)
+    assert not app.exception
+    assert not app.error
+    view = app.session_state["trajectories.view"]
+    assert view.names == leaf_cells(places, 200).names
+    assert "the two prices add up" in said(app)
+    uploaded(app, "trajectories.leaves", "places.parquet", b"no release")
+    assert "the file" in app.error[0].value
+
+
+@pytest.mark.parametrize(
+    ("address", "what"),
+    [
+        ({"cell": "nowhere"}, "cell"),
+        ({"view": "nothing"}, "view"),
+    ],
+)
+def test_what_an_address_asks_for_in_vain_is_left_out(address, what):
+    app = opened(**address)
+    assert not app.exception
+    assert what not in app.query_params
+
+
+def test_frequent_paths_have_the_wanted_places_and_no_returns():
+    app = opened(view="Frequent paths")
+    places = [row.split(" → ") for row in table(app, "path")["path"]]
+    assert len(places) == 20
+    assert all(len(row) >= 3 and len(set(row)) == len(row) for row in places)
+    app.toggle(key="trajectories.returns").set_value(True).run()
+    again = [row.split(" → ") for row in table(app, "path")["path"]]
+    assert any(len(set(row)) < len(row) for row in again)
+
+
+def test_lengths_of_public_data_stand_beside_the_exact_ones():
+    app = opened(view="Synthetic trips")
+    shown = table(app, "share")
+    assert set(shown["of"]) == {"synthetic", "exact (public data)"}
+    length = city_sequences(12)._sequences.length
+    ones = shown[(shown["of"] == "exact (public data)") & (shown["places"] == 1)]["share"].item()
+    assert ones == f"{(length == 1).mean():.1%}"
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("view", ["Moves", "Frequent paths", "Synthetic trips"])
+def test_every_method_is_shown_or_says_why_not(method, view):
+    app = opened(method=method, view=view, cell="3-6")
+    assert not app.exception
+    assert not app.error
+    refusal = "ranks strings and holds no counts" in said(app)
+    model = publish(city_sequences(12), method, 1.0, seed=0).model
+    assert refusal == (not hasattr(model, "counts"))
+
+
+def test_methods_are_compared_side_by_side():
+    app = opened()
+    app.session_state["trajectories.compare"] = True
+    app.run()
+    shown = table(app, "Exact (public data)")
+    assert {cls.title for cls in METHODS.values() if cls.guarantee != "none"} <= set(shown.columns)
+    assert any("NOT PRIVATE" in title for title in shown.columns)
+    assert len(shown) == 20
+    scores = table(app, "method")
+    assert len(scores) == len(METHODS)
+
+
+def test_a_hopeless_epsilon_is_said_plainly():
+    assert "within their noise" in said(opened(epsilon="0.02"))
+    assert "within their noise" not in said(opened(epsilon="2"))
+
+
+def build_button(app):
+    (button,) = [each for each in app.button if each.label.startswith("Build")]
+    return button
+
+
+def test_sensitive_sequences_are_paid_for_and_nothing_exact_is_shown():
+    app = opened(sensitive="1", epsilon="0.5", cap="3", view="Synthetic trips")
+    assert "nothing is shown yet" in said(app)
+    assert not app.dataframe
+    build_button(app).click().run()
+    assert not app.exception
+    (spend,) = dpviz.Ledger().account("city").spends
+    assert (spend.epsilon, spend.what, spend.purpose) == (0.5, "markov", "page Trajectories")
+    view = app.session_state["trajectories.view"]
+    assert view.release.header.private
+    assert view.release.header.unit == "one person with at most 3 sequences"
+    assert "exact" not in set(table(app, "share")["of"])
+    assert "exact" not in said(app.main).lower()
+    app.session_state["trajectories.compare"] = True
+    app.run()
+    assert "compared on public data only" in said(app)
+    assert len(dpviz.Ledger().account("city").spends) == 1
+
+
+def test_a_method_without_a_guarantee_is_not_offered_for_sensitive_sequences():
+    app = opened(sensitive="1")
+    offered = app.selectbox(key="trajectories.method").options
+    assert not any("NOT PRIVATE" in title for title in offered)
+    assert any(
+        "NOT PRIVATE" in title for title in opened().selectbox(key="trajectories.method").options
+    )
+
+
+def test_a_permalink_restores_what_was_chosen():
+    app = opened(side="6", gap="6", epsilon="2", seed="4", method="ngram", set="n_max:3")
+    view = app.session_state["trajectories.view"]
+    wanted = publish(city_sequences(6, 6 * HOUR), "ngram", 2.0, seed=4, n_max=3)
+    assert view.release.model.top(30) == wanted.model.top(30)
+    again = opened(**{name: app.query_params[name] for name in app.query_params})
+    assert again.session_state["trajectories.view"].key == view.key
+
+
+def uploaded(app, key, name, content):
+    return app.file_uploader(key=key).set_value((name, content, "text/plain")).run()
+
+
+def test_own_symbols_have_tables_and_charts_but_no_map():
+    app = opened(data="symbols")
+    assert "Choose a file to begin" in said(app)
+    lines = "a b c\n" * 300 + "b c\n" * 200
+    app.segmented_control(key="trajectories.public.upload").set_value("public")
+    uploaded(app, "trajectories.symbols", "visits.txt", lines.encode())
+    assert "Name the public symbols" in said(app)
+    app.text_area(key="trajectories.alphabet").set_value("a, b, c").run()
+    assert not app.exception
+    assert table(app, "path")["path"][0] == "b → c"
+    chart = table(app, "symbol")
+    assert set(chart["next"]) == {"a", "b", "c", "(the end)"}
+
+
+def test_a_symbol_outside_the_alphabet_is_one_clear_line():
+    app = opened(data="symbols")
+    uploaded(app, "trajectories.symbols", "visits.txt", b"a b c\n")
+    app.text_area(key="trajectories.alphabet").set_value("a").run()
+    assert not app.exception
+    assert "outside the alphabet" in app.error[0].value
+
+
+def test_an_alphabet_is_never_read_from_a_file_of_the_server():
+    app = opened(data="symbols")
+    uploaded(app, "trajectories.symbols", "visits.txt", b"a b c\n")
+    app.text_area(key="trajectories.alphabet").set_value(__file__).run()
+    assert not app.exception
+    assert "outside the alphabet" in app.error[0].value  # the path itself is the one symbol
+
+
+def places_file(people=60):
+    rows = ["person,time,lon,lat"]
+    for person in range(people):
+        for hour, (lon, lat) in enumerate([(14.05, -23.95), (14.55, -23.45), (14.95, -23.05)]):
+            rows.append(f"p{person},{3600 * hour},{lon},{lat}")
+    return "\n".join(rows).encode()
+
+
+def test_own_places_become_sequences_of_cells():
+    app = opened(data="places")
+    assert "Choose a file in the sidebar" in said(app)
+    app.segmented_control(key="trajectories.public.upload").set_value("public")
+    uploaded(app, "trajectories.file", "places.csv", places_file())
+    for side, value in zip(("west", "south", "east", "north"), (14, -24, 15, -23), strict=True):
+        app.number_input(key=f"trajectories.bounds.{side}").set_value(value)
+    app.number_input(key="trajectories.side").set_value(2)
+    app.run()
+    assert not app.exception
+    assert not app.error
+    view = app.session_state["trajectories.view"]
+    assert view.names == ("0-0", "0-1", "1-0", "1-1")
+    assert view.visits[0] == pytest.approx(60, abs=60)
+    assert re.search("per person|one person", view.release.header.unit)
+
+
+def test_coming_back_keeps_the_choice_of_a_place():
+    app = opened(cell="3-6")
+    app.selectbox(key="trajectories.cell.name").set_value("3-5").run()
+    assert app.query_params["cell"] == "3-5"
+    assert "Next from" in said(app)
