@@ -9,7 +9,7 @@ import pytest
 
 from dpviz.cli import main
 from tests import apidocs
-from tests.readme import README, with_tables
+from tests.readme import README, ROOT, TABLES, with_tables
 
 AGAIN = "run: uv run python -m tests.readme"
 
@@ -27,9 +27,14 @@ def pickups(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def test_the_tables_are_up_to_date():
-    text = README.read_text()
-    assert with_tables(text) == text, AGAIN
+@pytest.mark.parametrize("name", TABLES)
+def test_the_tables_are_up_to_date(name):
+    text = (ROOT / "assets" / name).read_text()
+    assert with_tables(name, text) == text, AGAIN
+
+
+def test_the_readme_is_a_screen_and_a_half():
+    assert len(README.read_bytes()) <= 6_000
 
 
 def test_the_page_on_the_api_is_up_to_date():
@@ -68,6 +73,17 @@ def test_the_commands_run(pickups, capsys, monkeypatch):
         assert not done.value.code, (words, capsys.readouterr().err)
 
 
-def test_pictures_and_links_exist():
-    for target in re.findall(r"\]\((?!http)([^)#]+)\)", README.read_text()):
-        assert (README.parent / target).exists(), target
+PAGES = [README, *sorted((ROOT / "assets").rglob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_pictures_and_links_exist(page):
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+def test_the_index_lists_every_page():
+    index = ROOT / "assets" / "index.md"
+    listed = set(re.findall(r"\]\((?!http)([^)#]+)\)", index.read_text()))
+    pages = {page.name for page in (ROOT / "assets").glob("*.md")} - {index.name}
+    assert pages <= listed

@@ -10,11 +10,11 @@ from tests.browser.conftest import ROOT, serving
 pytestmark = pytest.mark.browser
 
 
-def test_the_limit_is_what_the_readme_says():
+def test_the_limit_is_what_the_documentation_says():
     settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
     limit = settings["server"]["maxUploadSize"]
     assert f"Uploads are limited to {limit} MB" in " ".join(
-        (ROOT / "README.md").read_text().split()
+        (ROOT / "assets" / "security.md").read_text().split()
     )
 
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from dpviz.sequences.methods import find
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +20,6 @@ from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.private.sequences import Alphabet, Sequences
 from dpviz.releases.sequences.publish import publish
 from dpviz.sequences.exploration import Exploration
-from dpviz.sequences.methods import find
 
 from .cases import ABC, ROWS, grams, public
 

@@ -92,7 +92,7 @@ def covered(answers: Answers, exact: Int) -> tuple[Float, Float]:
 
 
 def compare(coverage: Coverage) -> list[Statement]:
-    """What the README says of intervals, and what we find."""
+    """What the documentation says of intervals, and what we find."""
     widened = {key: pair[1] for key, pair in coverage.items()}
     short = sorted((share, key) for key, share in widened.items() if share < WANTED)
     worst, (name, epsilon) = min((share, key) for key, share in widened.items())
