@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import signal
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -46,6 +47,8 @@ def commands() -> dict[str, str]:
 
 def main() -> None:
     """Entry point of ``dpviz``: errors that input causes become one line and exit code 2."""
+    # A shell starts background jobs, nohup and some CI start everything, with SIGINT ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         app()
     except DpvizError as error:
