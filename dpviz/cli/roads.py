@@ -263,7 +263,9 @@ def open_trips(
     opened = reading.read_graph(*words(graph), crs=crs, parts=parts, directed=directed)
     kind, _, number = source.partition(":")
     if kind == "generate" and number.isdigit():
-        return RoadData("generated", opened, commuter_trips(opened, int(number)), public=True)
+        data = RoadData("generated", opened, commuter_trips(opened, int(number)), public=True)
+        data.synthetic = True
+        return data
     return reading.read_trips(
         source,
         opened,

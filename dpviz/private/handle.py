@@ -17,7 +17,10 @@ class Handle(ABC):
     Attributes:
         records: what one of the data is called, in the plural.
         name: the public name of the data set.
+        names: every name in the ledger that a build of these records is charged to: those of all
+            sources that are in them.
         public: whether its owner declares every record public.
+        synthetic: the records were made up by this project and are nobody's.
         unit: the privacy unit in words.
         max_per_unit: most records of one privacy unit, 1 where a record is the unit.
 
@@ -26,11 +29,21 @@ class Handle(ABC):
     """
 
     records: ClassVar[str] = "records"
+    synthetic: bool = False
 
-    def __init__(self, name: str, *, public: bool, unit: str, max_per_unit: int) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        public: bool,
+        unit: str,
+        max_per_unit: int,
+        names: tuple[str, ...] = (),
+    ) -> None:
         if max_per_unit < 1:
             raise DataError(f"at most {max_per_unit} {self.records} per unit: give 1 or more")
         self.name = name
+        self.names = names or (name,)
         self.public = public
         self.unit = unit
         self.max_per_unit = max_per_unit
@@ -74,8 +87,9 @@ class DataHandle(Handle):
         dropped: int | None = None,
         bits: int | None = None,
         parts: tuple[str, ...] = (),
+        names: tuple[str, ...] = (),
     ) -> None:
-        super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit)
+        super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit, names=names)
         self.domain = domain
         self.dropped = dropped
         self.bits = domain.bits if bits is None else bits

@@ -37,10 +37,11 @@ class RoadData(Handle):
         public: bool = False,
         unit: str = "one trip",
         max_per_unit: int = 1,
+        names: tuple[str, ...] = (),
     ) -> None:
         if len(trips.edge) and (trips.edge.min() < 0 or trips.edge.max() >= len(graph)):
             raise DataError("a trip names an edge that the road graph lacks: use its edges")
-        super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit)
+        super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit, names=names)
         self.graph = graph
         self.__trips = _canonical(trips)
 

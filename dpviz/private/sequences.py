@@ -123,6 +123,7 @@ class SequenceData(Handle):
         public: bool = False,
         unit: str = "one sequence",
         max_per_unit: int = 1,
+        names: tuple[str, ...] = (),
         facts: dict[str, Any] | None = None,
     ) -> None:
         symbol = sequences.symbol
@@ -131,7 +132,7 @@ class SequenceData(Handle):
                 "a sequence holds a symbol outside the alphabet: add it to the public alphabet, or "
                 "leave such symbols out"
             )
-        super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit)
+        super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit, names=names)
         self.alphabet = alphabet
         self.facts = dict(facts or {})
         self.__sequences = _obedient(sequences, alphabet.follows)

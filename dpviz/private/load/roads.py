@@ -77,7 +77,9 @@ def city() -> RoadGraph:
 @lru_cache(maxsize=1)
 def city_trips() -> RoadData:
     """The built-in synthetic trips on the city's streets: public, nobody's real trips."""
-    return RoadData(CITY, city(), commuter_trips(city(), CITY_TRIPS), public=True)
+    trips = RoadData(CITY, city(), commuter_trips(city(), CITY_TRIPS), public=True)
+    trips.synthetic = True
+    return trips
 
 
 def graph_from_lines(path: Path, directed: bool = False) -> RoadGraph:

@@ -195,7 +195,9 @@ def city_sequences(
     sequences, who = cell_sequences(points, table["person"], seconds, cells, gap)
     alphabet, facts = cells.alphabet(neighbours=neighbours), {"cells": cells.to_dict()}
     if public:
-        return SequenceData(CITY, alphabet, sequences, public=True, facts=facts)
+        everyone = SequenceData(CITY, alphabet, sequences, public=True, facts=facts)
+        everyone.synthetic = True
+        return everyone
     rows = bound_contributions(who, max_per_unit)
     return SequenceData(
         CITY,

@@ -210,4 +210,6 @@ def _built_in(dataset: Dataset, chosen: Selection) -> DataHandle:
             raise DataError(f"no column {column!r} in {dataset.name}: it has {', '.join(table)}")
     points = np.column_stack([table[column] for column in names])
     records = Records(points, unit_numbers(table[unit], unit) if unit else None).inside(domain)
-    return _handle(records, domain, dataset.name, replace(chosen, public=public))
+    handle = _handle(records, domain, dataset.name, replace(chosen, public=public))
+    handle.synthetic = True
+    return handle
