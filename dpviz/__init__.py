@@ -13,9 +13,10 @@ from dpviz.build import Ledger, build, from_points, load, save_counts
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.methods.points import METHODS
+from dpviz.releases.header import Header
 from dpviz.releases.points.files import export, read, save
 from dpviz.releases.points.range_count import Answers
-from dpviz.releases.points.release import Header, Release
+from dpviz.releases.points.release import PointRelease
 from dpviz.trees.decomposition import Decomposition
 
 __all__ = [
@@ -26,7 +27,7 @@ __all__ = [
     "DpvizError",
     "Header",
     "Ledger",
-    "Release",
+    "PointRelease",
     "build",
     "export",
     "from_points",

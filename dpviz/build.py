@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
-from dpviz.methods.points import Method
+from dpviz.methods.points import PointMethod
 from dpviz.methods.points import method as find_method
 from dpviz.private.budget import Budget, positive_epsilon
 from dpviz.private.driver import header_of, noise_for, relation
@@ -22,7 +22,7 @@ from dpviz.private.load.points import recognised_columns
 from dpviz.private.load.sources import load, public_extent, stated_domain
 from dpviz.private.payment import Accountable, payment
 from dpviz.progress import Progress
-from dpviz.releases.points.release import Release
+from dpviz.releases.points.release import PointRelease
 
 __all__ = [
     "Account",
@@ -52,7 +52,7 @@ def from_points(
 
 def build(
     handle: DataHandle,
-    method: str | Method = "privtree",
+    method: str | PointMethod = "privtree",
     epsilon: float = 1.0,
     *,
     delta: float | None = None,
@@ -62,7 +62,7 @@ def build(
     purpose: str = "",
     progress: Progress | None = None,
     **parameters: Any,
-) -> Release:
+) -> PointRelease:
     """Spend epsilon on one release.
 
     Args:
@@ -113,7 +113,7 @@ def build(
             noise=chosen.noise_model(nodes),
             extra=receipt,
         )
-        return Release(handle.domain, nodes, header)
+        return PointRelease(handle.domain, nodes, header)
 
 
 def group_growth(epsilon: float, group: int) -> float:
@@ -131,7 +131,7 @@ def group_growth(epsilon: float, group: int) -> float:
         return math.inf
 
 
-def _checked_delta(method: Method, delta: float | None) -> float:
+def _checked_delta(method: PointMethod, delta: float | None) -> float:
     needed = method.delta
     if delta is None:
         return needed

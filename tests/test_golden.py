@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dpviz.releases.points.release import SCHEMA
+from dpviz.releases.header import SCHEMA
 from tests.golden.make import HERE, MADE, facts, room
 
 FOLDERS = sorted(HERE.glob("schema-*"))

@@ -25,7 +25,7 @@ from dpviz.errors import ParameterError, PrivacyError
 
 if TYPE_CHECKING:
     from dpviz.build import DataHandle
-    from dpviz.evaluation.workloads import Workload
+    from dpviz.workloads import Workload
 
 NONEMPTY_DRAWS = 20
 """Queries drawn for every one that --nonempty asks for."""
@@ -119,7 +119,8 @@ def _workloads(
     file: str | None,
 ) -> tuple[Workload, ...]:
     """The queries: from the file where it exists, else drawn (and written to it)."""
-    from dpviz.evaluation import truth, workloads
+    from dpviz import workloads
+    from dpviz.evaluation import truth
 
     if file is not None and Path(file).exists():
         stored = {load.size: load for load in workloads.read(file, handle.domain)}

@@ -42,7 +42,7 @@ from dpviz.errors import DataError, ParameterError
 if TYPE_CHECKING:
     from dpviz.domain import Domain
     from dpviz.releases.points.range_count import Answers
-    from dpviz.releases.points.release import Release
+    from dpviz.releases.points.release import PointRelease
 
 ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A release (Parquet).")]
 
@@ -166,7 +166,7 @@ def query(
     emit({"answers": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
 
 
-def emit_regions(release: Release, path: str, name: str | None, as_json: bool) -> None:
+def emit_regions(release: PointRelease, path: str, name: str | None, as_json: bool) -> None:
     """Answers for every region of a file."""
     from dpviz.releases.points.region_count import read_regions, region_count
 
@@ -299,7 +299,7 @@ def answer_rows(answers: Answers) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def summary(release: Release) -> dict[str, Any]:
+def summary(release: PointRelease) -> dict[str, Any]:
     """Size and guarantee of a release, the ``build --json`` contract but for the seconds."""
     return {
         "nodes": len(release.nodes),

@@ -47,7 +47,7 @@ from dpviz.cli.sequence_source import (
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.private.sequences import Alphabet
+    from dpviz.sequences.alphabet import Alphabet
     from dpviz.trees.lattice import Int
 
 sequences = typer.Typer(no_args_is_help=True, help="Private models of sequences.")

@@ -12,7 +12,7 @@ from dpviz.cli.root import Json, LedgerFile, app, emit, numbers
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.releases.points.release import Release
+    from dpviz.releases.points.release import PointRelease
 
 Releases = Annotated[
     list[str], typer.Argument(metavar="RELEASE...", help="A release (Parquet), or two to compare.")
@@ -88,7 +88,7 @@ def _write(
     output: str,
     make: Callable[[], str | bytes],
     ending: str,
-    releases: Sequence[Release],
+    releases: Sequence[PointRelease],
     as_json: bool,
 ) -> None:
     from dpviz.releases.points.files import write_file
@@ -103,7 +103,7 @@ def _write(
     emit(facts, as_json, "\n".join([f"{path}: {len(data) / 1e6:.1f} MB", *guarantees]))
 
 
-def _opened(paths: Sequence[str]) -> list[Release]:
+def _opened(paths: Sequence[str]) -> list[PointRelease]:
     from dpviz import read
 
     return [read(path) for path in paths]

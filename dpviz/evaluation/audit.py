@@ -16,7 +16,7 @@ from dpviz.evaluation.events import feature_names, features
 from dpviz.evaluation.exact import structure_loss
 from dpviz.evaluation.neighbours import Neighbours, neighbours
 from dpviz.evaluation.search import Finding, finding
-from dpviz.methods.points import Method, names
+from dpviz.methods.points import PointMethod, names
 from dpviz.methods.points import method as find_method
 from dpviz.private.budget import Budget, positive_epsilon
 from dpviz.private.index import PointIndex
@@ -56,7 +56,7 @@ class Audit(Finding):
 
 
 def audit(
-    method: Method,
+    method: PointMethod,
     epsilon: float = 1.0,
     *,
     trials: int = 40_000,
@@ -98,7 +98,7 @@ def audit(
     )
 
 
-def tiny(name: str, **parameters: Any) -> Method:
+def tiny(name: str, **parameters: Any) -> PointMethod:
     """A method with the parameters that make its builds small, where ``parameters`` allow it."""
     plain = find_method(name, **parameters)
     preset = names()[next(word for word in names() if word.lower() == name.lower())][1]
@@ -110,7 +110,7 @@ class PointBench:
 
     def __init__(
         self,
-        method: Method,
+        method: PointMethod,
         epsilon: float,
         domain: Domain,
         noise: Noise,

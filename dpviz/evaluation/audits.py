@@ -14,7 +14,7 @@ from dpviz.evaluation.audit import Audit, audit, tiny
 from dpviz.evaluation.figures.report import write_file
 from dpviz.evaluation.sequence_audit import audit_sequences, tiny_sequences
 from dpviz.evaluation.workers import worker_pool
-from dpviz.methods.points import METHODS, Method, names
+from dpviz.methods.points import METHODS, PointMethod, names
 from dpviz.methods.sequences import METHODS as SEQUENCE_METHODS
 from dpviz.methods.sequences import SequenceMethod
 from dpviz.progress import Progress
@@ -54,7 +54,7 @@ def group(name: str) -> list[str] | None:
     return groups.get(name.lower())
 
 
-def small(word: str, **parameters: Any) -> Method | SequenceMethod:
+def small(word: str, **parameters: Any) -> PointMethod | SequenceMethod:
     """The method of a setting, spatial or on sequences, with small builds.
 
     Raises:
@@ -69,7 +69,7 @@ def small(word: str, **parameters: Any) -> Method | SequenceMethod:
     return tiny(word, **parameters)
 
 
-def audited(method: Method | SequenceMethod, epsilon: float, **options: Any) -> Audit:
+def audited(method: PointMethod | SequenceMethod, epsilon: float, **options: Any) -> Audit:
     """The audit of either kind of method; see :func:`dpviz.evaluation.audit.audit`."""
     if isinstance(method, SequenceMethod):
         return audit_sequences(method, epsilon, **options)

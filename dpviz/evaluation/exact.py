@@ -17,10 +17,10 @@ from dpviz.trees.lattice import Float
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
-    from dpviz.methods.points import Method
+    from dpviz.methods.points import PointMethod
 
 
-def structure_loss(method: Method, epsilon: float, domain: Domain) -> float | None:
+def structure_loss(method: PointMethod, epsilon: float, domain: Domain) -> float | None:
     """Exact loss of a method's split decisions; None where it has no such decisions.
 
     With a shared threshold it is the loss of the worst event that is tried: at least that.

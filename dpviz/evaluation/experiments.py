@@ -22,11 +22,11 @@ from dpviz.errors import ParameterError
 from dpviz.evaluation.metrics import SANITY, errors, sanity_bound
 from dpviz.evaluation.truth import PublicRecords, exact_counts, exact_total, public_records
 from dpviz.evaluation.workers import worker_pool
-from dpviz.evaluation.workloads import Workload
-from dpviz.methods.points import Method, method
+from dpviz.methods.points import PointMethod, method
 from dpviz.progress import Progress
 from dpviz.releases.points.range_count import BULK
 from dpviz.trees.lattice import Int
+from dpviz.workloads import Workload
 
 if TYPE_CHECKING:
     from dpviz.build import DataHandle
@@ -163,7 +163,7 @@ class Bench:
         return rows
 
 
-def described_method(text: str) -> Method:
+def described_method(text: str) -> PointMethod:
     """A method from its name, followed by any parameters as ``:key=value``.
 
     >>> described_method("quadtree:height=6:prune=0").height

@@ -24,7 +24,7 @@ from dpviz.trees.lattice import Float, Int
 
 if TYPE_CHECKING:
     from dpviz.build import DataHandle
-    from dpviz.releases.points.release import Release
+    from dpviz.releases.points.release import PointRelease
 
 METRES = 111_320.0
 """Metres in one degree of latitude, to 0.6 % anywhere."""
@@ -258,7 +258,7 @@ def rms(errors: ArrayLike) -> float:
     return float(np.sqrt(np.mean(np.square(errors))))
 
 
-def aligned(release: Release, rect: Rect, across: int) -> Rect:
+def aligned(release: PointRelease, rect: Rect, across: int) -> Rect:
     """A rectangle moved to the nearest lines of a grid of ``across``² cells, at least one cell."""
     low = np.array(release.domain.lower)
     cell = (np.array(release.domain.upper) - low) / across

@@ -13,7 +13,7 @@ from dpviz.domain import Domain
 from dpviz.trees.lattice import Int
 
 if TYPE_CHECKING:
-    from dpviz.methods.points import Method
+    from dpviz.methods.points import PointMethod
 
 DEEP = 12
 """Levels of the deep chain: with two or four records beside every step of it."""
@@ -39,7 +39,7 @@ class Neighbours:
     target: Int
 
 
-def neighbours(method: Method, epsilon: float, domain: Domain) -> Iterator[Neighbours]:
+def neighbours(method: PointMethod, epsilon: float, domain: Domain) -> Iterator[Neighbours]:
     """The inputs that an audit tries; sizes follow the noise, which is of the order 1/ε."""
     dims, side = domain.dims, domain.side
     corner = np.full(dims, side // 5, dtype=np.int64)  # a place off the lines of every level
@@ -78,7 +78,7 @@ def neighbours(method: Method, epsilon: float, domain: Domain) -> Iterator[Neigh
         yield case(name, apart, [size] * len(apart), apart[0])
 
 
-def _thresholds(method: Method) -> list[int]:
+def _thresholds(method: PointMethod) -> list[int]:
     values = [method.parameters().get(name) for name in THRESHOLDS]
     return sorted({int(value) for value in values if value is not None and 1 <= value <= 10_000})
 

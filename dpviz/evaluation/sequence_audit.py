@@ -16,12 +16,13 @@ import numpy as np
 from dpviz.evaluation.audit import CONFIDENCE, Audit
 from dpviz.evaluation.search import finding
 from dpviz.methods.sequences import SequenceMethod, find
-from dpviz.methods.sequences.base import Model, Task
+from dpviz.methods.sequences.base import SequenceTask
 from dpviz.private.budget import Budget, positive_epsilon
 from dpviz.private.mechanisms.noise import Noise, SecureNoise, SimulatedNoise
-from dpviz.private.sequences import Alphabet, Sequences
+from dpviz.private.sequences import Sequences
 from dpviz.progress import Progress
-from dpviz.sequences.grams import GramTree, Ranking
+from dpviz.sequences.alphabet import Alphabet
+from dpviz.sequences.grams import GramTree, Model, Ranking
 from dpviz.sequences.model import ContextTree
 from dpviz.trees.lattice import Float
 
@@ -142,7 +143,7 @@ class SequenceBench:
         tables: tuple[list[list[float]], list[list[float]]] = ([], [])
         for _ in range(n):
             for sequences, table in zip(inputs, tables, strict=True):
-                task = Task(sequences, ALPHABET, Budget(self.epsilon), self.noise)
+                task = SequenceTask(sequences, ALPHABET, Budget(self.epsilon), self.noise)
                 table.append(features(self.method.build(task), case.target))
             self.done += 1
             if self.progress is not None and self.done % 100 == 0:

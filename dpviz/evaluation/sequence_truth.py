@@ -2,48 +2,12 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterator
-
 import numpy as np
 
 from dpviz.errors import ParameterError, PrivacyError
-from dpviz.private.events import Events, events_of
+from dpviz.private.events import events_of, frequent
 from dpviz.private.sequences import SequenceData
 from dpviz.trees.lattice import Int
-
-
-def frequent(events: Events, size: int, k: int) -> Iterator[tuple[tuple[int, ...], int, Int]]:
-    """The k most frequent strings by exact counts, best first; ties in order of the strings.
-
-    Yields:
-        The string, its count, and what follows each of its occurrences, as ``Events.after``.
-    """
-    items = events.items(size)
-    queue: list[tuple[int, tuple[int, ...], Int]] = []
-    _push(queue, (), items, events.text[items], size)
-    for _ in range(k):
-        if not queue:
-            return
-        count, string, start = heapq.heappop(queue)
-        after = events.after(start, len(string))
-        yield string, -count, after
-        _push(queue, string, start, after, size)
-
-
-def _push(
-    queue: list[tuple[int, tuple[int, ...], Int]],
-    string: tuple[int, ...],
-    start: Int,
-    after: Int,
-    size: int,
-) -> None:
-    """Every extension that occurs, with its starts. Strings differ, so no arrays are compared."""
-    order = np.argsort(after, kind="stable")
-    bounds = np.searchsorted(after[order], np.arange(size + 1))
-    for symbol in np.flatnonzero(np.diff(bounds)).tolist():
-        places = start[order[bounds[symbol] : bounds[symbol + 1]]]
-        heapq.heappush(queue, (-len(places), (*string, symbol), places))
 
 
 def exact_top(data: SequenceData, k: int) -> list[tuple[tuple[int, ...], int]]:

@@ -19,8 +19,8 @@ from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import exact_counts
-from dpviz.evaluation.workloads import SIZES, workload
 from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.workloads import SIZES, workload
 
 if TYPE_CHECKING:
     from dpviz.build import DataHandle

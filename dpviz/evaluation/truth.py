@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError, PrivacyError
-from dpviz.evaluation.workloads import Workload
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 from dpviz.releases.points.region_count import Regions
 from dpviz.trees.lattice import Codes, Int
+from dpviz.workloads import Workload
 
 
 def exact_counts(handle: DataHandle, rects: ArrayLike) -> Int:

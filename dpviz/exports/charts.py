@@ -12,7 +12,7 @@ from dpviz.releases.points.range_count import INTERVAL_SDS, box_count
 from dpviz.trees.lattice import Float
 
 if TYPE_CHECKING:
-    from dpviz.releases.points.release import Release
+    from dpviz.releases.points.release import PointRelease
 
 SIZES = np.logspace(-4, 0, 13)
 """Shares of the domain's area."""
@@ -23,7 +23,7 @@ RECTANGLES = 100
 COLOURS = ("#0072b2", "#d55e00")
 
 
-def expected_errors(release: Release) -> tuple[Float, Float]:
+def expected_errors(release: PointRelease) -> tuple[Float, Float]:
     """Median half-widths (95 %) of the noise and of the uniformity error, per size in `SIZES`.
 
     Rectangles have the domain's own shape and lie anywhere in it. What comes out is
@@ -42,7 +42,7 @@ def expected_errors(release: Release) -> tuple[Float, Float]:
     return INTERVAL_SDS * np.array(noise), INTERVAL_SDS * np.array(uniformity)
 
 
-def error_svg(releases: Sequence[Release], labels: Sequence[str]) -> bytes:
+def error_svg(releases: Sequence[PointRelease], labels: Sequence[str]) -> bytes:
     """The chart of :func:`expected_errors` as SVG, the same for the same releases."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure

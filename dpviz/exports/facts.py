@@ -13,7 +13,8 @@ from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 
 if TYPE_CHECKING:
-    from dpviz.releases.points.release import Header, Release
+    from dpviz.releases.header import Header
+    from dpviz.releases.points.release import PointRelease
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Facts:
     total: str
 
 
-def facts(release: Release, label: str) -> Facts:
+def facts(release: PointRelease, label: str) -> Facts:
     """The facts of a release."""
     nodes, whole = release.nodes, release.count(release.domain.bounds)
     return Facts(
@@ -69,7 +70,7 @@ def facts(release: Release, label: str) -> Facts:
     )
 
 
-def label_of(release: Release) -> str:
+def label_of(release: PointRelease) -> str:
     """The usual name of a release: its method and its price."""
     return f"{release.header.method}, ε = {release.header.epsilon:g}"
 
@@ -95,7 +96,7 @@ def statement(header: Header) -> tuple[str, ...]:
     )
 
 
-def together(releases: Sequence[Release]) -> str:
+def together(releases: Sequence[PointRelease]) -> str:
     """What several releases cost together; empty for one, or where none is private."""
     private = [each.header for each in releases if each.header.private]
     if len(private) < 2:
@@ -105,7 +106,7 @@ def together(releases: Sequence[Release]) -> str:
     return f"Releases of the same records add up: both maps together cost {price}."
 
 
-def replies(releases: Sequence[Release], labels: Sequence[str], rect: Bounds) -> list[Reply]:
+def replies(releases: Sequence[PointRelease], labels: Sequence[str], rect: Bounds) -> list[Reply]:
     """Answers to one rectangle.
 
     Args:

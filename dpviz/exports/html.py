@@ -26,14 +26,14 @@ from dpviz.render.view import check, release_scene
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from dpviz.releases.points.release import Release
+    from dpviz.releases.points.release import PointRelease
 
 HEIGHT = 640
 """Pixels of the map, where the screen is high enough."""
 
 
 def map_page(
-    releases: Sequence[Release],
+    releases: Sequence[PointRelease],
     *,
     labels: Sequence[str] = (),
     rects: Sequence[Bounds] = (),
@@ -90,7 +90,7 @@ def map_page(
     )
 
 
-def labels_of(releases: Sequence[Release]) -> list[str]:
+def labels_of(releases: Sequence[PointRelease]) -> list[str]:
     """Names that tell the releases apart."""
     names = [label_of(each) for each in releases]
     if len(set(names)) < len(names):
@@ -98,7 +98,7 @@ def labels_of(releases: Sequence[Release]) -> list[str]:
     return names
 
 
-def default_title(releases: Sequence[Release]) -> str:
+def default_title(releases: Sequence[PointRelease]) -> str:
     """Says what the file is and, above all, what it is not."""
     noun = "map" if len(releases) == 1 else "maps"
     first = "A" if len(releases) == 1 else "Two"
@@ -137,7 +137,7 @@ def _deck() -> str:
     return squeezed(path.read_bytes())
 
 
-def _tree(packer: Packer, name: str, release: Release) -> dict[str, Any]:
+def _tree(packer: Packer, name: str, release: PointRelease) -> dict[str, Any]:
     """The columns that answer a rectangle; lattice lines of two dimensions fit 32 bits."""
     nodes = release.nodes
     for column in ("lo", "hi"):

@@ -16,11 +16,11 @@ from dpviz.render.view import check
 
 if TYPE_CHECKING:
     from dpviz.build import Account
-    from dpviz.releases.points.release import Release
+    from dpviz.releases.points.release import PointRelease
 
 
 def report_page(
-    releases: Sequence[Release],
+    releases: Sequence[PointRelease],
     *,
     labels: Sequence[str] = (),
     rects: Sequence[Bounds] = (),

@@ -47,7 +47,7 @@ def knob(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
+class Method:
     """Base of every kind of method.
 
     Class attributes:
@@ -91,8 +91,8 @@ class Recipe:
         return {field.name: field for field in dataclasses.fields(cls)}
 
 
-R = TypeVar("R", bound=Recipe)
-C = TypeVar("C", bound=type[Recipe])
+R = TypeVar("R", bound=Method)
+C = TypeVar("C", bound=type[Method])
 
 
 class Registry(Generic[R]):

@@ -6,12 +6,12 @@ import dataclasses
 from typing import Any
 
 from dpviz.errors import ParameterError, PrivacyError
-from dpviz.methods.registry import Recipe
+from dpviz.methods.registry import Method
 from dpviz.private.budget import Budget
 from dpviz.private.handle import Handle
 from dpviz.private.mechanisms.noise import Noise, SecureNoise, SimulatedNoise
 from dpviz.progress import Progress
-from dpviz.releases.points.release import Header
+from dpviz.releases.header import Header
 
 NEIGHBOURS = {"add-remove": 1, "replace": 2}
 """Neighbouring relations, and how many steps of add or remove lead from one to the other."""
@@ -30,7 +30,7 @@ def relation(neighbours: str, unit: str) -> str:
 
 def noise_for(
     data: Handle,
-    method: Recipe,
+    method: Method,
     *,
     simulate: bool,
     seed: int | None,
@@ -54,7 +54,7 @@ def noise_for(
 
 def header_of(
     data: Handle,
-    method: Recipe,
+    method: Method,
     source: Noise,
     budget: Budget,
     *,

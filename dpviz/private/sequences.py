@@ -13,54 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.errors import DataError, ParameterError
+from dpviz.errors import DataError
 from dpviz.private.handle import Handle
+from dpviz.sequences.alphabet import Alphabet
 from dpviz.trees.lattice import Int
-
-MOST_SYMBOLS = 4096
-"""Symbols of the largest alphabet: counts after every context have one cell for each."""
-
-
-@dataclass(frozen=True, eq=False)
-class Alphabet:
-    """What may follow what: public, never taken from the sequences.
-
-    Attributes:
-        names: of the symbols, distinct.
-        follows: bool (|I|, |I|), whether a symbol may come right after another; None where any may.
-            The end may come after every symbol.
-
-    Raises:
-        ParameterError: no symbol, too many, or a name twice; ``follows`` of another shape.
-
-    >>> len(Alphabet(("home", "work")))
-    2
-    """
-
-    names: tuple[str, ...]
-    follows: NDArray[np.bool_] | None = None
-
-    def __post_init__(self) -> None:
-        size = len(self.names)
-        if not 1 <= size <= MOST_SYMBOLS:
-            raise ParameterError(
-                f"an alphabet of {size:,} symbols: give 1 to {MOST_SYMBOLS:,}, for instance a "
-                "coarser grid"
-            )
-        if len(set(self.names)) < size:
-            raise ParameterError("the alphabet holds a symbol twice: name each once")
-        if self.follows is not None and self.follows.shape != (size, size):
-            raise ParameterError(
-                f"what may follow what has shape {self.follows.shape}: give ({size}, {size})"
-            )
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def codes(self, words: Iterable[str]) -> Int:
-        """Numbers of symbols by name; −1 for a word that is none."""
-        place = {name: row for row, name in enumerate(self.names)}
-        return np.array([place.get(word, -1) for word in words], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)

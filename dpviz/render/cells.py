@@ -16,7 +16,7 @@ from dpviz.render.scene import Bounds, Mark, Row, Side
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
-    from dpviz.releases.points.release import Release
+    from dpviz.releases.points.release import PointRelease
 
 ALWAYS = 255
 """The last level at which a leaf is drawn: all below its own."""
@@ -24,7 +24,7 @@ ALWAYS = 255
 Float = NDArray[np.float64]
 
 
-def node_bounds(release: Release) -> Float:
+def node_bounds(release: PointRelease) -> Float:
     """West, south, east, north of every node in degrees, float64 of shape (n, 4)."""
     if release.nodes.dims != 2:
         raise ValueError(f"a release of {release.nodes.dims} dimensions has no cells on a map")
@@ -39,12 +39,12 @@ def domain_bounds(domain: Domain) -> Bounds:
     return west, south, east, north
 
 
-def densities(release: Release) -> Float:
+def densities(release: PointRelease) -> Float:
     """Estimated records per km² of every node, negative where the noise made it so."""
     return np.asarray(release.nodes.count / areas(node_bounds(release)))
 
 
-def scale_ends(*releases: Release) -> tuple[float, float]:
+def scale_ends(*releases: PointRelease) -> tuple[float, float]:
     """Ends of the log colour scale, per km², from releases only.
 
     They span the middle of the leaves that stand out of their noise, each leaf weighing as much as
@@ -67,7 +67,7 @@ def scale_ends(*releases: Release) -> tuple[float, float]:
 
 
 def cells(
-    release: Release,
+    release: PointRelease,
     *,
     ends: tuple[float, float] | None = None,
     id: str = "cells",  # noqa: A002

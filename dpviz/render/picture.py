@@ -13,7 +13,7 @@ from dpviz.render.colors import ACCENT, PALETTES
 from dpviz.render.scene import Bounds
 
 if TYPE_CHECKING:
-    from dpviz.releases.points.release import Release
+    from dpviz.releases.points.release import PointRelease
 
 NOISE = "#c9ced3"
 """Towards this a leaf fades whose count is under twice its noise."""
@@ -23,7 +23,7 @@ NEGATIVE = "#e3b0a8"
 
 
 def comparison_png(
-    releases: Sequence[Release],
+    releases: Sequence[PointRelease],
     titles: Sequence[str],
     ends: tuple[float, float],
     rect: Bounds | None = None,
@@ -74,7 +74,7 @@ def comparison_png(
     return file.getvalue()
 
 
-def _draw(panel, release: Release, scale) -> None:  # type: ignore[no-untyped-def]
+def _draw(panel, release: PointRelease, scale) -> None:  # type: ignore[no-untyped-def]
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import to_rgba
 

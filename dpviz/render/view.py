@@ -13,13 +13,13 @@ from dpviz.render.marks import boxes
 from dpviz.render.scene import Camera, Scene, Side
 
 if TYPE_CHECKING:
-    from dpviz.releases.points.release import Release
+    from dpviz.releases.points.release import PointRelease
 
 SIDES: tuple[Side, Side] = ("left", "right")
 
 
 def release_scene(
-    releases: Sequence[Release],
+    releases: Sequence[PointRelease],
     labels: Sequence[str] = ("",),
     *,
     mode: Literal["side", "swipe"] = "swipe",
@@ -67,7 +67,7 @@ def release_scene(
     )
 
 
-def check(releases: Sequence[Release]) -> None:
+def check(releases: Sequence[PointRelease]) -> None:
     """Refuse what cannot share one map.
 
     Raises:
@@ -85,7 +85,7 @@ def check(releases: Sequence[Release]) -> None:
             raise ReleaseError("the two releases have different domains: compare maps of one")
 
 
-def is_city(release: Release) -> bool:
+def is_city(release: PointRelease) -> bool:
     """Whether the public domain is the built-in city's, which has a river of its own."""
     from dpviz.datasets.geography import BOUNDS
 

@@ -11,7 +11,7 @@ from typing import NoReturn
 import numpy as np
 
 from dpviz.errors import ParameterError, ReleaseError
-from dpviz.sequences.model import LONGEST, Mask, checked, sequence_rows, settle
+from dpviz.sequences.model import LONGEST, ContextTree, Mask, checked, sequence_rows, settle
 from dpviz.trees.lattice import Float, Int
 
 
@@ -198,3 +198,7 @@ class Ranking:
         raise ParameterError(
             "this release ranks strings and holds no counts: build one with another method"
         )
+
+
+Model = ContextTree | GramTree | Ranking
+"""What a release holds: each answers count, top, following and sample, or says why it cannot."""

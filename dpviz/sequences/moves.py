@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.methods.sequences.base import Model
-from dpviz.sequences.grams import Ranking
+from dpviz.sequences.grams import Model, Ranking
 from dpviz.sequences.model import ContextTree
 from dpviz.trees.lattice import Float
 

@@ -5,11 +5,10 @@ The slopes come from the estimates of neighbouring leaves, so this is post-proce
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.grid import breadth_first, renumbered
 from dpviz.trees.lattice import Float, Int, morton
 
 
@@ -46,7 +45,8 @@ def refine(nodes: Decomposition) -> Decomposition:
     fanout = 1 << dims
     parent = np.repeat(leaves, fanout)
     # Sub-cells of shallow leaves must stand among the nodes of their own level.
-    order = np.concatenate([nodes.parent, parent])
+    parent = np.concatenate([nodes.parent, parent])
+    order = breadth_first(parent)
     columns = {
         "lo": np.concatenate([nodes.lo, np.stack(low, axis=1).reshape(-1, dims)]),
         "hi": np.concatenate([nodes.hi, np.stack(high, axis=1).reshape(-1, dims)]),
@@ -55,29 +55,8 @@ def refine(nodes: Decomposition) -> Decomposition:
             [nodes.variance, (shares * nodes.variance[leaves, None]).ravel()]
         ),
     }
-    return breadth_first(order, columns, nodes)
-
-
-def breadth_first(parent: Int, columns: dict[str, Any], nodes: Decomposition) -> Decomposition:
-    """Nodes with new leaves appended at the end, renumbered into breadth-first order."""
-    old = len(nodes)
-    level = np.concatenate([nodes.level.astype(np.int64), np.zeros(len(parent) - old, np.int64)])
-    level[old:] = level[parent[old:]] + 1
-    # Within a level, old nodes keep their order; families follow their parents' new order.
-    place = np.zeros(len(parent), dtype=np.int64)
-    order: list[Int] = []
-    start = 0
-    for depth in range(int(level.max()) + 1):
-        rows = np.flatnonzero(level == depth)
-        if depth:
-            rows = rows[np.argsort(place[parent[rows]], kind="stable")]
-        place[rows] = start + np.arange(len(rows))
-        start += len(rows)
-        order.append(rows)
-    rows = np.concatenate(order)
-    above = parent[rows]
-    renumbered = np.where(above >= 0, place[np.maximum(above, 0)], -1)
-    return Decomposition(parent=renumbered, **{name: each[rows] for name, each in columns.items()})
+    ordered = {name: column[order] for name, column in columns.items()}
+    return Decomposition(parent=renumbered(parent, order), **ordered)
 
 
 def _tilts(nodes: Decomposition, leaves: Int) -> Float:

@@ -23,7 +23,7 @@ from dpviz.evaluation.events import clopper_pearson, epsilon_bound, feature_name
 from dpviz.evaluation.exact import _Threshold, chain_losses, shared_threshold_loss
 from dpviz.evaluation.neighbours import neighbours
 from dpviz.methods.points import METHODS, method
-from dpviz.methods.points.base import Method, SharedThreshold, Structure, knob
+from dpviz.methods.points.base import PointMethod, SharedThreshold, Structure, knob
 from dpviz.methods.points.parts import CellTree
 from dpviz.methods.points.privtree import exact_loss, tight_constant
 from dpviz.private.budget import Budget
@@ -35,7 +35,7 @@ PRIVATE = sorted(name for name, cls in METHODS.items() if cls.guarantee != "none
 
 
 @dataclass(frozen=True, kw_only=True)
-class Half(Method):
+class Half(PointMethod):
     """One noisy count at the rate ``factor``·ε: private for factor 1, broken for 2."""
 
     name: ClassVar[str] = "half"
@@ -50,7 +50,7 @@ class Half(Method):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExactSplits(Method):
+class ExactSplits(PointMethod):
     """InLN_DPSD's flaw: splits on exact counts, noise on the leaves."""
 
     name: ClassVar[str] = "exact_splits"
@@ -63,7 +63,7 @@ class ExactSplits(Method):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BinarySparseVector(Method):
+class BinarySparseVector(PointMethod):
     """PrivTree §5, algorithm 3 (NOT PRIVATE): one noisy threshold for every node, scale 2/ε."""
 
     name: ClassVar[str] = "binary_sparse_vector"

@@ -12,7 +12,7 @@ from dpviz.evaluation.experiments import Plan, run
 from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.results import CONTRACT, Results, about, read_rows, summary
 from dpviz.evaluation.truth import exact_counts, nonempty, public_records
-from dpviz.evaluation.workloads import workload
+from dpviz.workloads import workload
 
 DOMAIN = dpviz.Domain((0, 0), (1, 1), columns=("x", "y"))
 POINTS = np.random.default_rng(4).beta(2, 6, size=(4000, 2))

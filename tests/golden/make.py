@@ -13,7 +13,7 @@ import dpviz
 from dpviz.private.load.cells import grid_alphabet
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData, Sequences
-from dpviz.releases.points.release import SCHEMA
+from dpviz.releases.header import SCHEMA
 from dpviz.releases.roads import files as road_files
 from dpviz.releases.roads.publish import publish
 from dpviz.releases.sequences import files as sequence_files

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz import Domain, Header, Release
+from dpviz import Domain, Header, PointRelease
 from dpviz.errors import DpvizError, ReleaseError
 from dpviz.releases.points.files import from_arrow, to_arrow
 from tests.strategies import trees
@@ -27,7 +27,7 @@ HEADER = Header(
 
 def release_of(nodes):
     domain = Domain((-5.0,) * nodes.dims, (5.0,) * nodes.dims)
-    return Release(domain, nodes, HEADER)
+    return PointRelease(domain, nodes, HEADER)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz import Domain, Header, Release
+from dpviz import Domain, Header, PointRelease
 from dpviz.domain import LATTICE_BITS
 from dpviz.releases.points.range_count import BULK, INTERVAL_SDS, box_count, cover
 from tests.strategies import boxes, trees
@@ -16,7 +16,7 @@ HEADER = Header("test", {}, False, "NOT PRIVATE", 1.0)
 
 
 def release_of(nodes):
-    return Release(Domain((0.0,) * nodes.dims, (1.0,) * nodes.dims), nodes, HEADER)
+    return PointRelease(Domain((0.0,) * nodes.dims, (1.0,) * nodes.dims), nodes, HEADER)
 
 
 def brute_force(nodes, lo, hi):
@@ -72,7 +72,7 @@ def test_a_box_that_snaps_to_nothing_holds_nothing():
     from dpviz.trees.decomposition import Decomposition
 
     nodes = Decomposition([[0, 0]], [[side, side]], [-1], [100.0], [1.0])
-    answer = Release(domain, nodes, HEADER).count([0.5, 0.5, 0.5 + 1e-12, 0.6])
+    answer = PointRelease(domain, nodes, HEADER).count([0.5, 0.5, 0.5 + 1e-12, 0.6])
     assert answer.count.tolist() == [0]
     assert answer.nodes.tolist() == [0]
 

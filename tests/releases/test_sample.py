@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import ParameterError, ReleaseError
-from dpviz.releases.points.release import Release
+from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.sample import MARK, sample, save_sample
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.density import locate
@@ -42,7 +42,7 @@ def test_the_default_size_is_the_noisy_total():
 def test_points_spread_evenly_inside_a_leaf():
     """Kolmogorov–Smirnov of one leaf's x: false alarm below 1e-6 at 2.7/√n."""
     nodes = Decomposition([[0, 0]], [[DOMAIN.side] * 2], [-1], [1.0], [0.0])
-    x = np.sort(sample(Release(DOMAIN, nodes, RELEASE.header), 20_000, 3)[:, 0]) / 4.0
+    x = np.sort(sample(PointRelease(DOMAIN, nodes, RELEASE.header), 20_000, 3)[:, 0]) / 4.0
     gap = np.abs(x - np.arange(len(x)) / len(x)).max()
     assert gap < 2.7 / np.sqrt(len(x))
 
@@ -79,6 +79,6 @@ def test_bad_requests_are_one_line_and_write_nothing(tmp_path):
         save_sample(RELEASE, tmp_path / "points.xlsx")
     empty = Decomposition([[0, 0]], [[DOMAIN.side] * 2], [-1], [-3.0], [2.0])
     with pytest.raises(ReleaseError, match="nothing to sample"):
-        sample(Release(DOMAIN, empty, RELEASE.header), 5)
-    assert sample(Release(DOMAIN, empty, RELEASE.header)).shape == (0, 2)
+        sample(PointRelease(DOMAIN, empty, RELEASE.header), 5)
+    assert sample(PointRelease(DOMAIN, empty, RELEASE.header)).shape == (0, 2)
     assert list(tmp_path.iterdir()) == []

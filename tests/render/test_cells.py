@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpviz import Decomposition, Domain, Header, Release
+from dpviz import Decomposition, Domain, Header, PointRelease
 from dpviz.render import cells, scale_ends
 from dpviz.render.cells import densities, node_bounds
 from dpviz.render.projection import areas, to_degrees, world
@@ -11,13 +11,13 @@ from dpviz.render.projection import areas, to_degrees, world
 HALF = 1 << 25
 
 
-def release(counts=(100.0, 60.0, 30.0, -5.0, 15.0), variance=4.0, domain=None) -> Release:
+def release(counts=(100.0, 60.0, 30.0, -5.0, 15.0), variance=4.0, domain=None) -> PointRelease:
     """A root and its four quadrants, breadth-first."""
     lo = [[0, 0], [0, 0], [HALF, 0], [0, HALF], [HALF, HALF]]
     hi = [[2 * HALF, 2 * HALF], [HALF, HALF], [2 * HALF, HALF], [HALF, 2 * HALF], [2 * HALF] * 2]
     nodes = Decomposition(lo, hi, [-1, 0, 0, 0, 0], counts, np.full(5, variance))
     header = Header("test", {}, private=False, guarantee="NOT PRIVATE", epsilon=1.0)
-    return Release(domain or Domain((10.0, 50.0), (11.0, 51.0)), nodes, header)
+    return PointRelease(domain or Domain((10.0, 50.0), (11.0, 51.0)), nodes, header)
 
 
 def test_bounds_are_west_south_east_north():
@@ -56,7 +56,7 @@ def test_offsets_resolve_a_centimetre():
     hi = np.array([[2 * HALF, 2 * HALF], [1, 1], [2, 1]])
     nodes = Decomposition(lo, hi, [-1, 0, 0], np.ones(3), np.ones(3))
     header = Header("test", {}, private=False, guarantee="NOT PRIVATE", epsilon=1.0)
-    tiny = cells(Release(Domain((10.0, 50.0), (10.5, 50.5)), nodes, header))
+    tiny = cells(PointRelease(Domain((10.0, 50.0), (10.5, 50.5)), nodes, header))
     offsets = np.array(tiny.table["bounds"].to_pylist(), dtype=np.float64)
     metre = 512 / 40_075_017
     width = (offsets[1, 2] - offsets[1, 0]) / metre
@@ -90,4 +90,4 @@ def test_four_dimensions_are_refused_by_name():
     nodes = Decomposition(np.zeros((1, 4), int), np.full((1, 4), 4), [-1], [1.0], [1.0])
     header = Header("test", {}, private=False, guarantee="NOT PRIVATE", epsilon=1.0)
     with pytest.raises(ValueError, match="4 dimensions has no cells"):
-        cells(Release(Domain((0,) * 4, (1,) * 4), nodes, header))
+        cells(PointRelease(Domain((0,) * 4, (1,) * 4), nodes, header))

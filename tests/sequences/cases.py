@@ -4,7 +4,8 @@ from collections import Counter
 
 from hypothesis import strategies as st
 
-from dpviz.private.sequences import Alphabet, SequenceData, Sequences
+from dpviz.private.sequences import SequenceData, Sequences
+from dpviz.sequences.alphabet import Alphabet
 
 ABC = Alphabet(("a", "b", "c"))
 ROWS = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=7), min_size=0, max_size=12)

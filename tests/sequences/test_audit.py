@@ -20,7 +20,7 @@ from dpviz.evaluation.exact import chain_losses
 from dpviz.evaluation.sequence_audit import ALPHABET, FEATURES, audit_sequences, features, pairs
 from dpviz.methods.points.base import Structure
 from dpviz.methods.sequences import METHODS
-from dpviz.methods.sequences.base import SequenceMethod, Task, knob
+from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, knob
 from dpviz.methods.sequences.markov import Markov
 from dpviz.private.budget import Budget
 from dpviz.private.events import events_of
@@ -124,7 +124,7 @@ def test_neighbours_differ_by_one_sequence_of_at_most_l_top_events():
 @pytest.mark.parametrize("name", sorted(METHODS))
 def test_every_model_has_every_feature(name):
     for case in pairs(1.0, 3):
-        task = Task(case.sequences(more=True), ALPHABET, Budget(1e6), SimulatedNoise(1))
+        task = SequenceTask(case.sequences(more=True), ALPHABET, Budget(1e6), SimulatedNoise(1))
         found = features(small(name).build(task), case.target)
         assert len(found) == len(FEATURES)
         assert np.isfinite(found).all()

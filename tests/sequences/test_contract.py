@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.errors import BudgetError, ParameterError, PrivacyError
 from dpviz.methods.sequences import METHODS, find
-from dpviz.methods.sequences.base import Task
+from dpviz.methods.sequences.base import SequenceTask
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms import noise as mechanisms
 from dpviz.private.mechanisms.noise import SimulatedNoise
-from dpviz.private.sequences import Alphabet, SequenceData, Sequences
+from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.sequences.publish import publish
+from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import Ranking
 
 from .cases import ABC, ROWS, grams, public
@@ -77,7 +78,7 @@ def test_exactly_epsilon_is_spent_with_every_setting(name, data):
     method = find(name, **data.draw(setting(name)))
     epsilon = data.draw(st.sampled_from([0.05, 0.1, 0.7, 1.0, 2.5]))
     budget = Budget(epsilon)
-    model = method.build(Task(Sequences.of(MANY), ABC, budget, SimulatedNoise(1)))
+    model = method.build(SequenceTask(Sequences.of(MANY), ABC, budget, SimulatedNoise(1)))
     assert len(model) >= 1
     spent = sum((Fraction(row.epsilon) for row in budget.rows), Fraction(0))
     assert spent <= Fraction(epsilon)
@@ -149,7 +150,7 @@ def test_noise_is_drawn_by_mechanisms_only(name):
             callers.add(sys._getframe(1).f_globals["__name__"])
             return super().words(n)
 
-    find(name).build(Task(Sequences.of(MANY), ABC, Budget(1.0), Watched(0)))
+    find(name).build(SequenceTask(Sequences.of(MANY), ABC, Budget(1.0), Watched(0)))
     assert callers == ({"dpviz.private.mechanisms.noise"} if name in PRIVATE else set())
 
 

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.errors import BudgetError, DataError, ParameterError, PrivacyError
 from dpviz.methods.sequences import METHODS, find
-from dpviz.methods.sequences.base import Task
+from dpviz.methods.sequences.base import SequenceTask
 from dpviz.methods.sequences.markov import Markov, _grown
 from dpviz.private.budget import Budget
 from dpviz.private.events import events_of
 from dpviz.private.mechanisms.noise import SimulatedNoise
-from dpviz.private.sequences import Alphabet, SequenceData, Sequences
+from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.sequences.publish import publish
+from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.model import projected
 
 ABC = Alphabet(("a", "b", "c"))
@@ -168,7 +169,7 @@ def test_projected_rows_are_the_closest_ones_with_their_sums(seed):
 @given(rows, st.floats(0.01, 50), st.integers(0, 2**32 - 1))
 def test_the_price_is_spent_once_and_whole(rows, epsilon, seed):
     budget = Budget(epsilon)
-    task = Task(Sequences.of(rows), ABC, budget, SimulatedNoise(seed))
+    task = SequenceTask(Sequences.of(rows), ABC, budget, SimulatedNoise(seed))
     find("markov", max_depth=4).build(task)
     assert sum(row.epsilon for row in budget.rows) == pytest.approx(epsilon)
     assert [row.purpose for row in budget.rows] == ["contexts", "next symbols"]

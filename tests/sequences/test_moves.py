@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from dpviz.errors import ParameterError
-from dpviz.private.sequences import Alphabet, SequenceData, Sequences
+from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.sequences.publish import publish
+from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.moves import (
     contexts,
     following_sd,

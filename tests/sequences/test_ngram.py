@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from dpviz.errors import ParameterError
 from dpviz.methods.sequences import ngram
-from dpviz.methods.sequences.base import Task
+from dpviz.methods.sequences.base import SequenceTask
 from dpviz.methods.sequences.ngram import NGram, Starts
 from dpviz.private.budget import Budget
 from dpviz.private.events import events_of
 from dpviz.private.mechanisms.noise import SimulatedNoise
-from dpviz.private.sequences import Alphabet, Sequences
+from dpviz.private.sequences import Sequences
 from dpviz.releases.sequences.publish import publish
+from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.exploration import Exploration
 
 from .cases import ABC, ROWS, grams, public
@@ -52,7 +53,7 @@ def explored(rows, epsilon, noise, alphabet=ABC, **parameters):
             super().__init__(*words, **named)
             kept.append(self)
 
-    task = Task(Sequences.of(rows), alphabet, Budget(epsilon), noise)
+    task = SequenceTask(Sequences.of(rows), alphabet, Budget(epsilon), noise)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ngram, "Exploration", Kept)
         tree = find("ngram", **parameters).build(task)
@@ -117,7 +118,7 @@ def test_scale_and_threshold_are_those_of_the_specification():
             assert 0.5 * math.exp(-theta * epsilon / 20) == pytest.approx(1 / size)
     assert method.threshold(1.0, 1) == method.threshold(1.0, 3) > 0
     noise = Watched(1)
-    task = Task(Sequences.of([[0, 1]] * 50), ABC, Budget(0.5), noise)
+    task = SequenceTask(Sequences.of([[0, 1]] * 50), ABC, Budget(0.5), noise)
     NGram(l_top=20, n_max=5).build(task)
     assert noise.scales[:3] == pytest.approx([20 / (0.5 / 5)] * 3)  # single symbols, and no end
 
@@ -248,14 +249,14 @@ def test_forbidden_steps_get_neither_noise_nor_a_string():
     noise = Watched(2)
     alphabet = Alphabet(("a", "b", "c"), follows)
     rows = Sequences.of([[0, 1, 2, 1]] * 200)
-    tree = NGram(n_max=3).build(Task(rows, alphabet, Budget(5.0), noise))
+    tree = NGram(n_max=3).build(SequenceTask(rows, alphabet, Budget(5.0), noise))
     for string in strings(tree.child).values():
         assert all(follows[pair] for pair in itertools.pairwise(string))
     assert tree.following([1])[1] == 0
-    paper = NGram(n_max=3, mask=False).build(Task(rows, alphabet, Budget(5.0), Watched(2)))
+    paper = NGram(n_max=3, mask=False).build(SequenceTask(rows, alphabet, Budget(5.0), Watched(2)))
     assert paper.follows is None
     more = Watched(2)
-    NGram(n_max=3, mask=False).build(Task(rows, alphabet, Budget(5.0), more))
+    NGram(n_max=3, mask=False).build(SequenceTask(rows, alphabet, Budget(5.0), more))
     assert len(noise.scales) < len(more.scales)
 
 

@@ -17,9 +17,10 @@ from dpviz.errors import DataError, DpvizError, ParameterError, PrivacyError, Re
 from dpviz.methods.sequences import METHODS
 from dpviz.private.load.cells import cell_sequences, grid_alphabet, grid_cells
 from dpviz.private.load.sequences import alphabet_of, read_places, read_sequences
-from dpviz.private.sequences import Alphabet, SequenceData, Sequences
+from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.sequences.files import KEY, from_arrow, read, save, to_arrow
 from dpviz.releases.sequences.publish import publish
+from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import Ranking
 
 ABC = Alphabet(("a", "b", "c"))

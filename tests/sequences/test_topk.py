@@ -10,14 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpviz.errors import ParameterError, PrivacyError
-from dpviz.evaluation.sequence_truth import exact_lengths, exact_top, frequent
-from dpviz.methods.sequences.base import Task
+from dpviz.evaluation.sequence_truth import exact_lengths, exact_top
+from dpviz.methods.sequences.base import SequenceTask
 from dpviz.methods.sequences.topk_em import Candidates, TopK
 from dpviz.private.budget import Budget
-from dpviz.private.events import events_of
+from dpviz.private.events import events_of, frequent
 from dpviz.private.mechanisms.noise import SimulatedNoise
-from dpviz.private.sequences import Alphabet, SequenceData, Sequences
+from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.sequences.publish import publish
+from dpviz.sequences.alphabet import Alphabet
 
 from .cases import ABC, ROWS, grams, public
 
@@ -79,7 +80,7 @@ def test_rankings_have_the_probabilities_of_the_mechanism():
     noise = SimulatedNoise(9)
     method = TopK(k=2, l_top=4)
     found = Counter(
-        method.build(Task(Sequences.of(rows), ABC, Budget(epsilon), noise)).strings
+        method.build(SequenceTask(Sequences.of(rows), ABC, Budget(epsilon), noise)).strings
         for _ in range(n)
     )
     wanted = {each: exact_probability(each, rows, 4, epsilon) for each in rankings(2)}

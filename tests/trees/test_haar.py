@@ -88,7 +88,7 @@ def test_any_region_has_the_variance_of_the_matrices(seed):
 def test_the_sum_of_the_nodes_variances_is_wrong_both_ways():
     """Why this exists: far too much for a rectangle, too little along a diagonal."""
     release = built(2, power=6)
-    summed = dpviz.Release(
+    summed = dpviz.PointRelease(
         release.domain, release.nodes, dpviz.Header("test", {}, False, "NOT PRIVATE", 1.0)
     )
     rect = [1 / 64, 1 / 64, 63 / 64, 63 / 64]

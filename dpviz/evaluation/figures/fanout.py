@@ -15,8 +15,8 @@ from dpviz.evaluation.experiments import Plan, Row, run
 from dpviz.evaluation.figures.report import Statement, write_figure, write_page, write_rows
 from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.results import mean_error
-from dpviz.evaluation.workloads import workload
 from dpviz.progress import Progress
+from dpviz.workloads import workload
 
 DATA = {"city-250k": (1, 2), "trips-200k": (1, 2, 4)}
 """Built-in data in two and four dimensions, and the axes halved per level."""

@@ -15,10 +15,10 @@ from dpviz.build import build, load
 from dpviz.datasets import dataset
 from dpviz.evaluation.figures.report import Statement, write_file, write_rows
 from dpviz.evaluation.truth import exact_counts
-from dpviz.evaluation.workloads import workload
 from dpviz.methods.points import METHODS
 from dpviz.progress import Progress
 from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.workloads import workload
 
 if TYPE_CHECKING:
     from dpviz.releases.points.range_count import Answers

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from dpviz.build import DataHandle
-    from dpviz.releases.points.release import Release
+    from dpviz.releases.points.release import PointRelease
     from dpviz.trees.lattice import Float
 
 POINTS = 1 << 20
@@ -98,7 +98,7 @@ def uniform_line(seed: int) -> DataHandle:
     return from_points(points, Domain((0.0,), (float(SIDE),)), public=True, name="uniform line")
 
 
-def median_tree(handle: DataHandle, knobs: dict[str, Any], seed: int) -> Release:
+def median_tree(handle: DataHandle, knobs: dict[str, Any], seed: int) -> PointRelease:
     """A binary tree that spends :data:`EPSILON` on the medians of each level.
 
     The cells are measured once, with that much: what every later median costs is nothing.
@@ -117,7 +117,7 @@ def median_tree(handle: DataHandle, knobs: dict[str, Any], seed: int) -> Release
     )
 
 
-def rank_errors(handle: DataHandle, release: Release) -> Float:
+def rank_errors(handle: DataHandle, release: PointRelease) -> Float:
     """Mean of |left − n/2| / (n/2) over the cuts of each depth that have records to cut."""
     nodes = release.nodes
     rects = release.domain.to_coordinates(np.hstack([nodes.lo, nodes.hi]))

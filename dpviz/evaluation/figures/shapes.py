@@ -16,8 +16,8 @@ from dpviz.domain import Domain
 from dpviz.evaluation.experiments import Plan, Row, run
 from dpviz.evaluation.results import mean_error
 from dpviz.evaluation.truth import nonempty
-from dpviz.evaluation.workloads import Workload, workload
 from dpviz.progress import Progress
+from dpviz.workloads import Workload, workload
 
 if TYPE_CHECKING:
     from dpviz.build import DataHandle

@@ -8,9 +8,9 @@ True
 
 from __future__ import annotations
 
-from dpviz.methods.points.base import METHODS, Knob, Method, knob, method, names
+from dpviz.methods.points.base import METHODS, Knob, PointMethod, knob, method, names
 
-__all__ = ["METHODS", "Knob", "Method", "knob", "method", "names"]
+__all__ = ["METHODS", "Knob", "PointMethod", "knob", "method", "names"]
 
 
 def _discover() -> None:

@@ -11,19 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.errors import ParameterError
-from dpviz.methods.points.base import Method, knob, register
-from dpviz.methods.points.parts import (
-    MAX_NODES,
-    breadth_first,
-    halved_blocks,
-    noisy_total,
-    renumbered,
-    uniform_side,
-)
+from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.parts import MAX_NODES, noisy_total, uniform_side
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.trees.consistency import combine, least_squares
 from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.grid import breadth_first, halved_blocks, renumbered
 from dpviz.trees.lattice import Float, Int, grid_edges
 
 if TYPE_CHECKING:
@@ -34,7 +28,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveGrid(Method):
+class AdaptiveGrid(PointMethod):
     """A grid of m1 × m1 cells, each divided into m2 × m2 by its own noisy count.
 
     W. Qardaji, W. Yang, N. Li: Differentially Private Grids for Geospatial Data. ICDE 2013 (AG).

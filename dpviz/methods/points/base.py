@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpviz.errors import ParameterError
-from dpviz.methods.registry import Knob, Recipe, Registry, knob
+from dpviz.methods.registry import Knob, Method, Registry, knob
 
 if TYPE_CHECKING:
     from dpviz.private.budget import Budget
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dpviz.trees.decomposition import Decomposition
     from dpviz.trees.lattice import Float, Int
 
-__all__ = ["METHODS", "Knob", "Method", "knob", "method", "names", "register"]
+__all__ = ["METHODS", "Knob", "PointMethod", "knob", "method", "names", "register"]
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class SharedThreshold:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Method(Recipe):
+class PointMethod(Method):
     """Base of every spatial method.
 
     Class attributes:
@@ -91,7 +91,7 @@ class Method(Recipe):
         raise ParameterError(f"method {self.name} has no build")
 
 
-REGISTRY: Registry[Method] = Registry("method")
+REGISTRY: Registry[PointMethod] = Registry("method")
 METHODS = REGISTRY.members
 """Every registered method by its name."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import Method, SharedThreshold, knob, register
+from dpviz.methods.points.base import PointMethod, SharedThreshold, knob, register
 from dpviz.methods.points.parts import CellTree
 from dpviz.private.mechanisms.noise import published_laplace
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class BinarySvtTree(Method):
+class BinarySvtTree(PointMethod):
     """A quadtree whose nodes split by the binary SVT, one noisy threshold for all: NOT PRIVATE.
 
     J. Zhang, X. Xiao, X. Xie: PrivTree. SIGMOD 2016, §5 and algorithm 3, with the scale λ = 2/ε of

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.workloads import workload
-from dpviz.methods.points.base import Method, knob, register
+from dpviz.methods.points.base import PointMethod, knob, register
 from dpviz.methods.points.greedyh import BucketTree, level_rates
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.private.mechanisms.partitions import LONG_SHIFT, private_partition, published_partition
 from dpviz.trees.consistency import least_squares
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Codes, grid_edges, hilbert, hilbert_run_boxes
+from dpviz.workloads import workload
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Dawa(Method):
+class Dawa(PointMethod):
     """Buckets of similar cells along the Hilbert curve; a tree over them, weighted for a workload.
 
     C. Li, M. Hay, G. Miklau, Y. Wang: A Data- and Workload-Aware Algorithm for Range Queries Under

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import Method, knob, register
+from dpviz.methods.points.base import PointMethod, knob, register
 from dpviz.methods.points.parts import CellTree, finished
 from dpviz.private.mechanisms.noise import geometric_variance, gradual_at
 
@@ -25,7 +25,7 @@ MARGIN = 1e-9
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class GradualTree(Method):
+class GradualTree(PointMethod):
     """A tree of measured counts in which a node that stops has all of its measurement refined.
 
     Ours. As in the self-budgeting tree, a node carries what its path has left of ε, B, and decides

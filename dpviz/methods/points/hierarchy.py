@@ -8,19 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import Method, knob, register
-from dpviz.methods.points.parts import (
-    breadth_first,
-    checked_cells,
-    most_cells,
-    noisy_total,
-    renumbered,
-    uniform_side,
-)
+from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.parts import checked_cells, most_cells, noisy_total, uniform_side
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.trees.consistency import least_squares
 from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.grid import breadth_first, renumbered
 from dpviz.trees.lattice import Int, grid_edges
 
 if TYPE_CHECKING:
@@ -31,7 +25,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Hierarchy(Method):
+class Hierarchy(PointMethod):
     """Grids of b, b², … , n cells per side, all measured, made consistent by least squares.
 
     W. Qardaji, W. Yang, N. Li: Understanding Hierarchical Methods for Differentially Private

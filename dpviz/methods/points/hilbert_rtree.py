@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import Method, knob, register
+from dpviz.methods.points.base import PointMethod, knob, register
 from dpviz.methods.points.kdparts import BoxTree, KdCells, grow, with_noisy_counts
 from dpviz.private.mechanisms.medians import exponential_cuts
 from dpviz.trees.decomposition import Decomposition
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class HilbertRTree(Method):
+class HilbertRTree(PointMethod):
     """A one-dimensional kd-tree over Hilbert positions; a node's box bounds its stretch of curve.
 
     G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial

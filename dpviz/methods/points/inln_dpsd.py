@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import Method, knob, register
+from dpviz.methods.points.base import PointMethod, knob, register
 from dpviz.methods.points.parts import CellTree
 from dpviz.private.mechanisms.noise import published_laplace, random_ranks
 from dpviz.trees.consistency import sum_up
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class InLnDpsd(Method):
+class InLnDpsd(PointMethod):
     """A quadtree that splits on exact counts, with "indefeasible" noise on its leaves: NOT PRIVATE.
 
     X. Li, Y. Wang, X. Zhang, K. Zhou, C. Li: A More Secure Spatial Decompositions Algorithm via

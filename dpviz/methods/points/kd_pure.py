@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import Method, knob, register
+from dpviz.methods.points.base import PointMethod, knob, register
 from dpviz.methods.points.kdparts import KdCells, grow
 from dpviz.private.mechanisms.medians import exact_cuts
 from dpviz.trees.consistency import prune
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class KdPure(Method):
+class KdPure(PointMethod):
     """Exact medians and exact counts: NOT PRIVATE, a reference for public data only.
 
     G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial

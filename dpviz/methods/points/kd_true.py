@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from dpviz.methods.points.base import Method, knob, register
+from dpviz.methods.points.base import PointMethod, knob, register
 from dpviz.methods.points.kdparts import KdCells, grow, with_noisy_counts
 from dpviz.private.mechanisms.medians import exact_cuts
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class KdTrue(Method):
+class KdTrue(PointMethod):
     """Exact medians with noisy counts: NOT PRIVATE, a reference for public data only.
 
     G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.methods.points.base import Method, knob, register
+from dpviz.methods.points.base import PointMethod, knob, register
 from dpviz.methods.points.kdparts import BoxTree, KdCells, grow, halves, with_noisy_counts
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.medians import Column, exponential_cuts, mean_cuts, smooth_cuts
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class KdTree(Method):
+class KdTree(PointMethod):
     """A kd-tree with private medians, flattened to fanout 4, with geometric budgets and pruning.
 
     G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from dpviz.errors import ParameterError
 from dpviz.private.budget import DISJOINT
@@ -165,107 +165,6 @@ def finished(
     estimates = settle if shrink else least_squares
     nodes = tree.decomposition(*estimates(tree.parent, noisy, variance))
     return refine(nodes) if slopes else nodes
-
-
-def grid_tree(edges: list[Int], count: Float, variance: Float) -> Decomposition:
-    """A grid as a tree: blocks of cells are halved along every axis until they are single cells.
-
-    The inner nodes are sums of their cells, so that large rectangles use few nodes.
-
-    Args:
-        edges: per axis, ascending lattice lines from 0 to ``side``.
-        count: estimates of the cells, shape (len(edges[0]) − 1, …).
-        variance: their variances, of the same shape.
-    """
-    dims = len(edges)
-    low, high, parent, _ = halved_blocks(
-        np.zeros((1, dims), dtype=np.int64), np.array([[len(line) - 1 for line in edges]])
-    )
-    single = (high - low == 1).all(axis=1)
-    cell = tuple(low[single].T)
-    counts, variances = np.zeros(len(parent)), np.zeros(len(parent))
-    counts[single], variances[single] = count[cell], variance[cell]
-    box_lo = np.stack([edges[axis][low[:, axis]] for axis in range(dims)], axis=1)
-    box_hi = np.stack([edges[axis][high[:, axis]] for axis in range(dims)], axis=1)
-    return Decomposition(box_lo, box_hi, parent, sum_up(parent, counts), sum_up(parent, variances))
-
-
-def halved_blocks(low: Int, high: Int) -> tuple[Int, Int, Int, Int]:
-    """Blocks of grid cells, halved along every axis until they are single cells.
-
-    Args:
-        low: first cells of k root blocks, int64 of shape (k, d).
-        high: cells after their last.
-
-    Returns:
-        ``low`` and ``high`` of all blocks, breadth-first parents (−1 for the roots), and the row of
-        the root that each block stems from.
-    """
-    root = np.arange(len(low))
-    lows, highs, parents, roots = [low], [high], [np.full(len(low), -1, dtype=np.int64)], [root]
-    start = 0
-    while True:
-        open_rows = np.flatnonzero((high - low > 1).any(axis=1))
-        if not len(open_rows):
-            break
-        above = start + open_rows
-        start += len(low)
-        low, high, root = low[open_rows], high[open_rows], root[open_rows]
-        tags = np.stack([above, root], axis=1)
-        for axis in range(low.shape[1]):
-            low, high, tags = _halve(low, high, tags, axis)
-        above, root = tags.T
-        for column, part in zip(
-            (lows, highs, parents, roots), (low, high, above, root), strict=True
-        ):
-            column.append(part)
-    return (
-        np.concatenate(lows),
-        np.concatenate(highs),
-        np.concatenate(parents),
-        np.concatenate(roots),
-    )
-
-
-def breadth_first(parent: ArrayLike) -> Int:
-    """The order that lists nodes breadth-first, siblings together and in their given order.
-
-    Args:
-        parent: parent of each node in any order, −1 for roots.
-    """
-    parent = np.asarray(parent, dtype=np.int64)
-    by_parent = np.argsort(parent, kind="stable")
-    sizes = np.bincount(parent + 1, minlength=len(parent) + 1)
-    first = np.cumsum(sizes) - sizes
-    frontier = by_parent[: sizes[0]]
-    order = []
-    while len(frontier):
-        order.append(frontier)
-        many = sizes[frontier + 1]
-        within = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
-        frontier = by_parent[np.repeat(first[frontier + 1], many) + within]
-    return np.concatenate(order)
-
-
-def renumbered(parent: ArrayLike, order: Int) -> Int:
-    """The parent column after the nodes were put into ``order``."""
-    place = np.empty(len(order) + 1, dtype=np.int64)
-    place[order], place[-1] = np.arange(len(order)), -1
-    return place[np.asarray(parent, dtype=np.int64)[order]]
-
-
-def _halve(low: Int, high: Int, tags: Int, axis: int) -> tuple[Int, Int, Int]:
-    """Each block in two along an axis, where it is longer than one cell; siblings stay together."""
-    middle = (low[:, axis] + high[:, axis]) // 2
-    copies = np.where(high[:, axis] - low[:, axis] > 1, 2, 1)
-    rows = np.repeat(np.arange(len(low)), copies)
-    second = np.zeros(len(rows), dtype=np.bool_)
-    second[1:] = rows[1:] == rows[:-1]
-    first = (copies[rows] == 2) & ~second
-    low, high, middle = low[rows].copy(), high[rows].copy(), middle[rows]
-    high[first, axis] = middle[first]
-    low[second, axis] = middle[second]
-    return low, high, tags[rows]
 
 
 def uniform_side(n: float, epsilon: float, dims: int, c: float = 10.0) -> int:

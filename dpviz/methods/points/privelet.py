@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.errors import ParameterError
-from dpviz.methods.points.base import Method, knob, register
-from dpviz.methods.points.parts import checked_cells, grid_tree
+from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.parts import checked_cells
 from dpviz.private.mechanisms.noise import geometric
+from dpviz.trees.grid import grid_tree
 from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int, grid_edges
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Privelet(Method):
+class Privelet(PointMethod):
     """A grid rebuilt from noisy Haar coefficients, so that large ranges carry little noise.
 
     X. Xiao, G. Wang, J. Gehrke: Differential Privacy via Wavelet Transforms. ICDE 2010

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpviz.errors import ParameterError
-from dpviz.methods.points.base import Method, Structure, knob, register
+from dpviz.methods.points.base import PointMethod, Structure, knob, register
 from dpviz.methods.points.parts import CellTree
 from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, bernoulli
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class PrivTree(Method):
+class PrivTree(PointMethod):
     """A quadtree that stops by biased noisy counts; then noisy counts on its leaves.
 
     J. Zhang, X. Xiao, X. Xie: PrivTree: A Differentially Private Algorithm for Hierarchical

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.domain import LATTICE_BITS
-from dpviz.methods.points.base import Method, Structure, knob, register
+from dpviz.methods.points.base import PointMethod, Structure, knob, register
 from dpviz.methods.points.parts import CellTree, finished
 from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, asymmetric_geometric, bernoulli
 
@@ -35,7 +35,7 @@ MARGIN = 1e-4
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class PrivTreePlus(Method):
+class PrivTreePlus(PointMethod):
     """A tree with one-sided structure cost, and noise that spends what the structure left over.
 
     Ours; the depth-penalised count is PrivTree's (J. Zhang, X. Xiao, X. Xie, SIGMOD 2016).

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import Method, knob, register
+from dpviz.methods.points.base import PointMethod, knob, register
 from dpviz.methods.points.parts import CellTree
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class QuadExact(Method):
+class QuadExact(PointMethod):
     """A quadtree that splits by exact counts and publishes them: NOT PRIVATE, for public data only.
 
     H. Samet: Foundations of Multidimensional and Metric Data Structures. Morgan Kaufmann 2006. What

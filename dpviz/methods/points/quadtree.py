@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import Method, knob, register
+from dpviz.methods.points.base import PointMethod, knob, register
 from dpviz.methods.points.parts import CellTree, geometric_weights, measured_levels
 from dpviz.private.budget import DISJOINT
 from dpviz.trees.consistency import least_squares, prune
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Quadtree(Method):
+class Quadtree(PointMethod):
     """A complete 2^d-ary tree of public height with noisy counts on every level.
 
     G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial

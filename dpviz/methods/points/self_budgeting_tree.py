@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import Method, knob, register
+from dpviz.methods.points.base import PointMethod, knob, register
 from dpviz.methods.points.parts import CellTree, finished
 from dpviz.private.mechanisms.noise import geometric_at, geometric_variance
 from dpviz.trees.consistency import combine
@@ -30,7 +30,7 @@ FIRST_SHARE = 0.04
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class SelfBudgetingTree(Method):
+class SelfBudgetingTree(PointMethod):
     """A tree of measured counts in which each node decides, from its noisy count, how to go on.
 
     Ours. A measured node with noisy count N and unspent share B of its path's ε: if N·B·ε ≤ c, it

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import Method, knob, register
+from dpviz.methods.points.base import PointMethod, knob, register
 from dpviz.methods.points.parts import CellTree
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class SimpleTree(Method):
+class SimpleTree(PointMethod):
     """A quadtree whose nodes split while their published noisy count exceeds a threshold.
 
     Algorithm 1 of J. Zhang, X. Xiao, X. Xie: PrivTree. SIGMOD 2016.

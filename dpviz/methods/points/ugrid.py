@@ -7,16 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import Method, knob, register
-from dpviz.methods.points.parts import (
-    checked_cells,
-    grid_tree,
-    most_cells,
-    noisy_total,
-    uniform_side,
-)
+from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.parts import checked_cells, most_cells, noisy_total, uniform_side
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
+from dpviz.trees.grid import grid_tree
 from dpviz.trees.lattice import grid_edges
 
 if TYPE_CHECKING:
@@ -28,7 +23,7 @@ if TYPE_CHECKING:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class UniformGrid(Method):
+class UniformGrid(PointMethod):
     """A uniform grid with m = ⌈(nε/c)^{2/(d+2)}⌉ cells per side and noisy counts.
 
     W. Qardaji, W. Yang, N. Li: Differentially Private Grids for Geospatial Data. ICDE 2013 (UG);

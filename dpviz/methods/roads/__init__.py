@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 from dpviz.errors import ParameterError
-from dpviz.methods.roads.base import METHODS, NetworkMethod, method, names
+from dpviz.methods.roads.base import METHODS, RoadMethod, method, names
 
-__all__ = ["METHODS", "WORDS", "NetworkMethod", "find", "names"]
+__all__ = ["METHODS", "WORDS", "RoadMethod", "find", "names"]
 
 WORDS: dict[str, dict[str, Any]] = {
     "tru": {"truncation": "workload"},
@@ -36,7 +36,7 @@ def _discover() -> None:
         importlib.import_module(f"{__name__}.{module.name}")
 
 
-def find(name: str, **parameters: Any) -> NetworkMethod:
+def find(name: str, **parameters: Any) -> RoadMethod:
     """The method of a name, an alias, or a combination such as ``min+opt+tru``.
 
     Raises:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpviz.errors import ParameterError
-from dpviz.methods.registry import Knob, Recipe, Registry, knob
+from dpviz.methods.registry import Knob, Method, Registry, knob
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import Noise
 from dpviz.progress import Progress
@@ -19,8 +19,8 @@ __all__ = [
     "METHODS",
     "Knob",
     "Measured",
-    "NetworkMethod",
-    "Task",
+    "RoadMethod",
+    "RoadTask",
     "knob",
     "method",
     "names",
@@ -29,7 +29,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class RoadTask:
     """What a method works on: private trips on a public graph, for a public workload.
 
     Attributes:
@@ -57,15 +57,15 @@ class Measured:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetworkMethod(Recipe):
+class RoadMethod(Method):
     """Base of every network method."""
 
-    def build(self, task: Task) -> Measured:
+    def build(self, task: RoadTask) -> Measured:
         """Spend the budget on a histogram of edges. Whatever is not in the result is forgotten."""
         raise ParameterError(f"method {self.name} has no build")
 
 
-REGISTRY: Registry[NetworkMethod] = Registry("road method")
+REGISTRY: Registry[RoadMethod] = Registry("road method")
 METHODS = REGISTRY.members
 """Every registered network method by its name."""
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.methods.roads.base import Measured, NetworkMethod, Task, knob, register
+from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask, knob, register
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.private.roads import sampled_visits, truncated, visits
 from dpviz.releases.roads.release import consistent
@@ -17,7 +17,7 @@ from dpviz.roads.forest import grouped
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class GroupSmoothing(NetworkMethod):
+class GroupSmoothing(RoadMethod):
     """Edges sorted by a noisy sample, then noisy sums of groups, spread evenly over their edges.
 
     G. Kellaris, S. Papadopoulos: Practical Differential Privacy via Grouping and Smoothing. VLDB
@@ -41,7 +41,7 @@ class GroupSmoothing(NetworkMethod):
     max_length: int = knob(100, "Δ: public bound on the edges of a trip; longer are cut", 1, 10_000)
     width: int = knob(50, "Edges of one group", 1, 10_000)
 
-    def build(self, task: Task) -> Measured:
+    def build(self, task: RoadTask) -> Measured:
         """See the class."""
         budget, noise, m = task.budget, task.noise, len(task.graph)
         trips = truncated(task.trips, self.max_length, noise)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpviz.methods.roads.base import Measured, NetworkMethod, Task, knob, register
+from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask, knob, register
 from dpviz.methods.roads.truncation import (
     kept_share,
     length_share,
@@ -36,7 +36,7 @@ PAPER = (
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class EventHistogram(NetworkMethod):
+class EventHistogram(RoadMethod):
     """Noisy visits of every edge, after truncation, on trees over path sub-domains.
 
     Privacy: a trip cut to L edges moves at most L edge counts by one. A node of a tree is noised
@@ -106,7 +106,7 @@ class EventHistogram(NetworkMethod):
         choices=("own", "common"),
     )
 
-    def build(self, task: Task) -> Measured:
+    def build(self, task: RoadTask) -> Measured:
         """See the class."""
         graph, budget, noise, factor = task.graph, task.budget, task.noise, task.sensitivity
         forest = self.forest(task)
@@ -160,13 +160,13 @@ class EventHistogram(NetworkMethod):
         extra["limit"] = limit
         return Measured(forest.domains, consistent(forest, estimate, variance), variance, extra)
 
-    def forest(self, task: Task) -> Forest:
+    def forest(self, task: RoadTask) -> Forest:
         """The trees: a function of the public graph and workload alone."""
         if task.progress is not None:
             task.progress(0.0, "cutting the graph and choosing trees")
         return _planned(task.graph, task.workload, self.decomposition, self.index, self.height)
 
-    def _quantile(self, task: Task, q: float, purpose: str, cap: int) -> int:
+    def _quantile(self, task: RoadTask, q: float, purpose: str, cap: int) -> int:
         share = task.budget.spend(
             QUANTILE_SHARE * task.budget.epsilon,
             purpose,

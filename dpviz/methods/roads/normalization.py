@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dpviz.methods.roads.base import Measured, NetworkMethod, Task, register
+from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask, register
 from dpviz.methods.roads.histogram import PAPER
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.private.roads import normalised_visits
@@ -19,7 +19,7 @@ UNIT = 5040
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Normalization(NetworkMethod):
+class Normalization(RoadMethod):
     """Each trip adds 1 / its number of edges to each of them.
 
     Privacy: a trip adds at most one in all (sensitivity 1), counted in whole steps of 1/5040.
@@ -32,7 +32,7 @@ class Normalization(NetworkMethod):
     paper: ClassVar[str] = f"Baseline in: {PAPER}"
     advice: ClassVar[str] = "Totals are far too low where trips are long."
 
-    def build(self, task: Task) -> Measured:
+    def build(self, task: RoadTask) -> Measured:
         """See the class."""
         forest = flat(separate(task.graph))
         share = task.budget.spend(

@@ -6,19 +6,18 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dpviz.errors import ParameterError
-from dpviz.methods.registry import Knob, Recipe, Registry, knob
+from dpviz.methods.registry import Knob, Method, Registry, knob
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import Noise
-from dpviz.private.sequences import Alphabet, Sequences
-from dpviz.sequences.grams import GramTree, Ranking
-from dpviz.sequences.model import ContextTree
+from dpviz.private.sequences import Sequences
+from dpviz.sequences.alphabet import Alphabet
+from dpviz.sequences.grams import Model
 
 __all__ = [
     "METHODS",
     "Knob",
-    "Model",
     "SequenceMethod",
-    "Task",
+    "SequenceTask",
     "find",
     "knob",
     "names",
@@ -26,12 +25,8 @@ __all__ = [
 ]
 
 
-Model = ContextTree | GramTree | Ranking
-"""What a release holds: each answers count, top, following and sample, or says why it cannot."""
-
-
 @dataclass(frozen=True, eq=False)
-class Task:
+class SequenceTask:
     """What a method works on: private sequences over a public alphabet, and the money for it."""
 
     sequences: Sequences
@@ -41,7 +36,7 @@ class Task:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SequenceMethod(Recipe):
+class SequenceMethod(Method):
     """Base of every sequence method.
 
     Class attributes:
@@ -50,7 +45,7 @@ class SequenceMethod(Recipe):
 
     tiny: ClassVar[dict[str, Any]] = {}
 
-    def build(self, task: Task) -> Model:
+    def build(self, task: SequenceTask) -> Model:
         """Spend the budget on a model. Whatever is not in the result is forgotten."""
         raise ParameterError(f"method {self.name} has no build")
 

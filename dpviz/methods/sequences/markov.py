@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpviz.errors import ParameterError
-from dpviz.methods.sequences.base import SequenceMethod, Task, knob, register
+from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, knob, register
 from dpviz.private.events import Events, events_of
 from dpviz.private.mechanisms.noise import bernoulli, geometric
 from dpviz.sequences.model import ContextTree, allowed_after, projected
@@ -75,7 +75,7 @@ class Markov(SequenceMethod):
     )
     mask: bool = knob(True, "Steps that the alphabet forbids get no count (post-processing)")
 
-    def build(self, task: Task) -> ContextTree:
+    def build(self, task: SequenceTask) -> ContextTree:
         """See the class."""
         size = len(task.alphabet)
         width = size + 1

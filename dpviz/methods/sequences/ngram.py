@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.methods.sequences.base import SequenceMethod, Task, knob, register
+from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, knob, register
 from dpviz.methods.sequences.markov import MAX_CELLS
 from dpviz.private.budget import Share
 from dpviz.private.events import Events, events_of
@@ -61,7 +61,7 @@ class NGram(SequenceMethod):
     n_max: int = knob(5, "Symbols of the longest string that is counted", 1, 20)
     mask: bool = knob(True, "Steps that the alphabet forbids get no count, and no noise")
 
-    def build(self, task: Task) -> GramTree:
+    def build(self, task: SequenceTask) -> GramTree:
         """See the class."""
         share = task.budget.spend(
             task.budget.left, "strings", mechanism="geometric", theorem=THEOREM

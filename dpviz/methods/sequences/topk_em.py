@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.methods.sequences.base import SequenceMethod, Task, knob, register
+from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, knob, register
 from dpviz.private.events import Events, events_of
 from dpviz.private.mechanisms.noise import exponential
 from dpviz.sequences.grams import Ranking
@@ -49,7 +49,7 @@ class TopK(SequenceMethod):
     k: int = knob(50, "Strings to choose", 1, 1000)
     mask: bool = knob(True, "Strings with a step that the alphabet forbids are no candidates")
 
-    def build(self, task: Task) -> Ranking:
+    def build(self, task: SequenceTask) -> Ranking:
         """See the class."""
         share = task.budget.spend(
             task.budget.left,

@@ -7,9 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.evaluation.sequence_truth import frequent
-from dpviz.methods.sequences.base import SequenceMethod, Task, knob, register
-from dpviz.private.events import events_of
+from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, knob, register
+from dpviz.private.events import events_of, frequent
 from dpviz.sequences.grams import GramTree
 
 
@@ -41,7 +40,7 @@ class Truncate(SequenceMethod):
     )
     strings: int = knob(200, "Most frequent strings whose extensions are counted", 1, 10_000)
 
-    def build(self, task: Task) -> GramTree:
+    def build(self, task: SequenceTask) -> GramTree:
         """See the class."""
         size = len(task.alphabet)
         events = events_of(task.sequences, size, self.l_top)

@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError, DpvizError, ParameterError, ReleaseError
-from dpviz.private.sequences import Alphabet, Sequences
-from dpviz.releases.points.release import Header, Release
+from dpviz.private.sequences import Sequences
+from dpviz.releases.header import Header
+from dpviz.releases.points.release import PointRelease
+from dpviz.sequences.alphabet import Alphabet
 from dpviz.trees.lattice import Float, Int
 
 MOST_CELLS = 1024
@@ -116,7 +118,7 @@ def grid_cells(domain: Domain, side: int) -> Cells:
     return Cells(domain, _grid_names(corner), lo, hi, {"side": side})
 
 
-def leaf_cells(release: Release, most: int = 256) -> Cells:
+def leaf_cells(release: PointRelease, most: int = 256) -> Cells:
     """Leaves of a release of places, or the nodes above them: at most ``most``, by noisy count.
 
     From the roots on, the node with the largest noisy count is opened as long as its children fit.

@@ -15,7 +15,8 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.load.cells import Cells, cell_sequences, grid_cells
 from dpviz.private.load.points import bound_contributions, read_records, unit_numbers
-from dpviz.private.sequences import Alphabet, SequenceData, Sequences
+from dpviz.private.sequences import SequenceData, Sequences
+from dpviz.sequences.alphabet import Alphabet
 from dpviz.trees.lattice import Int
 
 CITY = "city"

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError, ReleaseError
-from dpviz.releases.points.release import SCHEMA, Header, Release
+from dpviz.releases.header import SCHEMA, Header
+from dpviz.releases.points.release import PointRelease
 from dpviz.trees.decomposition import Decomposition
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ KEY = b"dpviz"
 COLUMNS = ("lo", "hi", "parent", "count", "variance")
 
 
-def save(release: Release, path: str | os.PathLike[str]) -> Path:
+def save(release: PointRelease, path: str | os.PathLike[str]) -> Path:
     """Write a release as Parquet, in 2-D as GeoParquet 1.1 with one rectangle per node."""
     import pyarrow.parquet as pq
 
@@ -38,7 +39,7 @@ def save(release: Release, path: str | os.PathLike[str]) -> Path:
     return write_file(path, lambda temporary: pq.write_table(table, temporary, compression="zstd"))
 
 
-def to_arrow(release: Release) -> pyarrow.Table:
+def to_arrow(release: PointRelease) -> pyarrow.Table:
     """The table that :func:`save` writes: a row per node, breadth-first, and the header."""
     import pyarrow as pa
 
@@ -56,7 +57,7 @@ def to_arrow(release: Release) -> pyarrow.Table:
     return pa.table(columns).replace_schema_metadata(metadata)
 
 
-def read(path: str | os.PathLike[str]) -> Release:
+def read(path: str | os.PathLike[str]) -> PointRelease:
     """Read a release.
 
     Raises:
@@ -110,7 +111,7 @@ def stated(table: pyarrow.Table, key: bytes, what: str, name: str) -> dict[str, 
     return values
 
 
-def from_arrow(table: pyarrow.Table, name: str = "table") -> Release:
+def from_arrow(table: pyarrow.Table, name: str = "table") -> PointRelease:
     """The inverse of :func:`to_arrow`.
 
     Raises:
@@ -123,14 +124,14 @@ def from_arrow(table: pyarrow.Table, name: str = "table") -> Release:
             raise ReleaseError(f"column {missing[0]!r} is missing")
         domain = Domain.from_dict(values.pop("domain"))
         columns = {column: _numbers(table[column], domain.dims) for column in COLUMNS}
-        return Release(domain, Decomposition(**columns), Header.from_dict(values))
+        return PointRelease(domain, Decomposition(**columns), Header.from_dict(values))
     except DpvizError as error:
         raise ReleaseError(f"{name}: {error}") from error
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, BufferError) as error:
         raise ReleaseError(f"{name}: the release is damaged") from error
 
 
-def to_geopandas(release: Release) -> geopandas.GeoDataFrame:
+def to_geopandas(release: PointRelease) -> geopandas.GeoDataFrame:
     """One row per node: rectangle, level, parent, leaf, count, variance and its noise sd.
 
     Raises:
@@ -154,7 +155,7 @@ def to_geopandas(release: Release) -> geopandas.GeoDataFrame:
     )
 
 
-def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = True) -> Path:
+def export(release: PointRelease, path: str | os.PathLike[str], *, leaves: bool = True) -> Path:
     """Write GeoJSON, GeoPackage or CSV by the file's ending; the leaves only, or every node.
 
     GeoJSON is in EPSG:4326, as its standard asks; the header travels beside the data where the
@@ -178,7 +179,7 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     )
 
 
-def _plain_frame(release: Release, leaves: bool) -> Any:
+def _plain_frame(release: PointRelease, leaves: bool) -> Any:
     import pandas as pd
 
     nodes, domain = release.nodes, release.domain
@@ -192,7 +193,7 @@ def _plain_frame(release: Release, leaves: bool) -> Any:
     return pd.DataFrame({**columns, "noise_sd": np.sqrt(nodes.variance[kept])})
 
 
-def _rectangles_wkb(release: Release) -> list[bytes]:
+def _rectangles_wkb(release: PointRelease) -> list[bytes]:
     """Well-known binary of the node rectangles, counter-clockwise, without importing shapely."""
     low = release.domain.to_coordinates(release.nodes.lo)
     high = release.domain.to_coordinates(release.nodes.hi)

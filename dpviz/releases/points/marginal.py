@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
-from dpviz.methods.points.parts import grid_tree
 from dpviz.releases.points.range_count import box_count
-from dpviz.releases.points.release import Release
+from dpviz.releases.points.release import PointRelease
+from dpviz.trees.grid import grid_tree
 from dpviz.trees.lattice import grid_edges
 
 
 def marginal(
-    release: Release, axes: tuple[int, int], within: ArrayLike | None = None, cells: int = 64
-) -> Release:
+    release: PointRelease, axes: tuple[int, int], within: ArrayLike | None = None, cells: int = 64
+) -> PointRelease:
     """A grid of range counts over two axes of a release.
 
     For trips (pickup, drop-off) axes (0, 1) show where trips start, and with ``within`` set to a
@@ -61,6 +61,6 @@ def marginal(
         (answers.noise_sd**2).reshape(cells, cells),
     )
     extra = {**release.header.extra, "marginal": [domain.columns[axis] for axis in axes]}
-    return Release(
+    return PointRelease(
         flat, nodes, replace(release.header, noise=noise.to_dict() if noise else {}, extra=extra)
     )

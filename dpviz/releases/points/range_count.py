@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from dpviz.trees.lattice import Float, Int, overlaps
 
 if TYPE_CHECKING:
-    from dpviz.releases.points.release import Release
+    from dpviz.releases.points.release import PointRelease
 
 INTERVAL_SDS = 2.12
 """Half-width of a 95 % interval in standard deviations of the noise: the two-sided 95 % point of a
@@ -60,7 +60,7 @@ class Cover:
     fraction: Float
 
 
-def range_count(release: Release, rects: ArrayLike) -> Answers:
+def range_count(release: PointRelease, rects: ArrayLike) -> Answers:
     """Estimated records in rectangles.
 
     Args:
@@ -75,7 +75,7 @@ def range_count(release: Release, rects: ArrayLike) -> Answers:
     return box_count(release, lo, hi)
 
 
-def box_count(release: Release, lo: Int, hi: Int) -> Answers:
+def box_count(release: PointRelease, lo: Int, hi: Int) -> Answers:
     """Estimated records in lattice boxes [lo, hi), int64 of shape (q, dims) each."""
     if len(lo) < BULK:
         found = [cover(release, lo[row], hi[row]) for row in range(len(lo))]
@@ -119,7 +119,7 @@ def answers_from(columns: Float) -> Answers:
     )
 
 
-def cover(release: Release, lo: ArrayLike, hi: ArrayLike) -> Cover:
+def cover(release: PointRelease, lo: ArrayLike, hi: ArrayLike) -> Cover:
     """The nodes that answer the lattice box [lo, hi): the reference walk, level by level."""
     nodes = release.nodes
     lo, hi = np.asarray(lo, np.int64), np.asarray(hi, np.int64)
@@ -138,7 +138,7 @@ def cover(release: Release, lo: ArrayLike, hi: ArrayLike) -> Cover:
     return Cover(np.concatenate(used), np.concatenate(shares))
 
 
-def _sums(release: Release, found: Cover) -> tuple[float, float, float, int]:
+def _sums(release: PointRelease, found: Cover) -> tuple[float, float, float, int]:
     count, variance = release.nodes.count[found.nodes], release.nodes.variance[found.nodes]
     share = found.fraction
     cut = np.maximum(count, 0.0) ** 2 * share * (1.0 - share) / 3.0

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import geopandas
 
     from dpviz.domain import Domain
-    from dpviz.releases.points.release import Release
+    from dpviz.releases.points.release import PointRelease
     from dpviz.trees.haar import HaarNoise
 
 WHOLE = 1.0 - 1e-9
@@ -117,7 +117,7 @@ class RegionCover:
     fraction: Float
 
 
-def region_count(release: Release, regions: Regions) -> Answers:
+def region_count(release: PointRelease, regions: Regions) -> Answers:
     """Estimated records in regions.
 
     Args:
@@ -139,7 +139,7 @@ def region_count(release: Release, regions: Regions) -> Answers:
     return answers_from(columns)
 
 
-def _exact_variance(release: Release, noise: HaarNoise, found: RegionCover, n: int) -> Float:
+def _exact_variance(release: PointRelease, noise: HaarNoise, found: RegionCover, n: int) -> Float:
     """Variance of the sum of each of n regions, from the release's own noise."""
     order = np.argsort(found.region, kind="stable")
     ends = np.cumsum(np.bincount(found.region, minlength=n))[:-1]
@@ -152,7 +152,7 @@ def _exact_variance(release: Release, noise: HaarNoise, found: RegionCover, n: i
     )
 
 
-def region_cover(release: Release, regions: Regions) -> RegionCover:
+def region_cover(release: PointRelease, regions: Regions) -> RegionCover:
     """The nodes that answer regions: whole ones as high in the tree as may be, and cut leaves."""
     import shapely
 

@@ -20,7 +20,7 @@ from dpviz.trees.lattice import Float, Int
 if TYPE_CHECKING:
     import pyarrow
 
-    from dpviz.releases.points.release import Release
+    from dpviz.releases.points.release import PointRelease
 
 MOST = 100_000_000
 FORMATS = (".parquet", ".csv", ".geojson", ".gpkg")
@@ -28,7 +28,7 @@ MARK = b"dpviz-synthetic"
 """Metadata of a Parquet file of synthetic points: the guarantee of the release behind them."""
 
 
-def sample(release: Release, n: int | None = None, seed: int | None = None) -> Float:
+def sample(release: PointRelease, n: int | None = None, seed: int | None = None) -> Float:
     """Synthetic points.
 
     A leaf of estimate c gets its share n·c / Σc, rounded so that all shares add up to n (largest
@@ -65,7 +65,7 @@ def sample(release: Release, n: int | None = None, seed: int | None = None) -> F
 
 
 def save_sample(
-    release: Release,
+    release: PointRelease,
     path: str | os.PathLike[str],
     n: int | None = None,
     seed: int | None = None,
@@ -100,7 +100,7 @@ def _shares(weight: Float, n: int, random: np.random.Generator) -> Int:
     return np.asarray(whole)
 
 
-def _table(release: Release, points: Float) -> pyarrow.Table:
+def _table(release: PointRelease, points: Float) -> pyarrow.Table:
     import pyarrow as pa
 
     columns = {name: points[:, axis] for axis, name in enumerate(release.domain.columns)}
@@ -118,7 +118,7 @@ def _write_table(table: pyarrow.Table, path: str) -> None:
         pyarrow.parquet.write_table(table, path, compression="zstd")
 
 
-def _write_map(release: Release, points: Float, path: Path) -> None:
+def _write_map(release: PointRelease, points: Float, path: Path) -> None:
     import geopandas
 
     geometry = geopandas.points_from_xy(*points.T, crs=release.domain.crs)

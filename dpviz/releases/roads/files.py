@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.errors import DpvizError, ReleaseError
+from dpviz.releases.header import Header
 from dpviz.releases.points.files import opened, stated, write_file
-from dpviz.releases.points.release import Header
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.roads.decompose import Subdomains
 from dpviz.roads.graph import Int, RoadGraph

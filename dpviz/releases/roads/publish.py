@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpviz.methods.roads import NetworkMethod, find
-from dpviz.methods.roads.base import Task
+from dpviz.methods.roads import RoadMethod, find
+from dpviz.methods.roads.base import RoadTask
 from dpviz.private.budget import Budget, positive_epsilon
 from dpviz.private.driver import NEIGHBOURS, header_of, noise_for, relation
 from dpviz.private.ledger import Ledger
@@ -21,7 +21,7 @@ __all__ = ["NEIGHBOURS", "publish"]
 def publish(
     data: RoadData,
     workload: Paths,
-    method: str | NetworkMethod = "event-histogram",
+    method: str | RoadMethod = "event-histogram",
     epsilon: float = 1.0,
     *,
     neighbours: str = "add-remove",
@@ -66,7 +66,9 @@ def publish(
     # Group privacy: at ε/k for one trip, k trips of one unit cost ε wherever they run.
     group = data.max_per_unit
     budget = Budget(epsilon / group)
-    task = Task(data.graph, data._trips, workload, budget, noise, NEIGHBOURS[neighbours], progress)
+    task = RoadTask(
+        data.graph, data._trips, workload, budget, noise, NEIGHBOURS[neighbours], progress
+    )
     with payment(ledger, data, chosen.name, epsilon, purpose=purpose) as receipt:
         measured = chosen.build(task)
         header = header_of(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpviz.errors import ReleaseError
-from dpviz.releases.points.release import Header
+from dpviz.releases.header import Header
 from dpviz.roads.decompose import Subdomains
 from dpviz.roads.forest import TINY, Forest
 from dpviz.roads.graph import Float, Int, RoadGraph

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.errors import DpvizError, ReleaseError
-from dpviz.methods.sequences.base import Model
-from dpviz.private.sequences import Alphabet
+from dpviz.releases.header import Header
 from dpviz.releases.points.files import opened, stated, write_file
-from dpviz.releases.points.release import Header
 from dpviz.releases.sequences.publish import SequenceRelease
-from dpviz.sequences.grams import GramTree, Ranking
+from dpviz.sequences.alphabet import Alphabet
+from dpviz.sequences.grams import GramTree, Model, Ranking
 from dpviz.sequences.model import ContextTree, Mask
 from dpviz.trees.lattice import Int
 

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpviz.methods.sequences import SequenceMethod, find
-from dpviz.methods.sequences.base import Model, Task
+from dpviz.methods.sequences.base import SequenceTask
 from dpviz.private.budget import Budget, positive_epsilon
 from dpviz.private.driver import NEIGHBOURS, header_of, noise_for, relation
 from dpviz.private.ledger import Ledger
 from dpviz.private.payment import payment
-from dpviz.private.sequences import Alphabet, SequenceData
+from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress
-from dpviz.releases.points.release import Header
+from dpviz.releases.header import Header
+from dpviz.sequences.alphabet import Alphabet
+from dpviz.sequences.grams import Model
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +69,7 @@ def publish(
     steps = data.max_per_unit * NEIGHBOURS[neighbours]
     budget = Budget(epsilon / steps)
     with payment(ledger, data, chosen.name, epsilon, purpose=purpose) as receipt:
-        model = chosen.build(Task(data._sequences, data.alphabet, budget, noise))
+        model = chosen.build(SequenceTask(data._sequences, data.alphabet, budget, noise))
         header = header_of(
             data,
             chosen,

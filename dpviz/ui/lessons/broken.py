@@ -12,7 +12,7 @@ from dpviz.evaluation.audit import Audit, audit, tiny
 from dpviz.evaluation.exact import structure_loss
 from dpviz.evaluation.search import FINAL
 from dpviz.methods.points import method
-from dpviz.releases.points.release import Release
+from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Scene, cells, scale_ends
 from dpviz.render.basemap import outlines, river
 from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, Room, axis, named
@@ -68,7 +68,7 @@ def body(room: Room) -> None:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _pair(data: str, people: int, epsilon: float, seed: int) -> tuple[Release, Release]:
+def _pair(data: str, people: int, epsilon: float, seed: int) -> tuple[PointRelease, PointRelease]:
     """Releases of the two neighbours: ``people`` records at one place of the city, and one more."""
     domain = built_in(data).domain
     place = np.array(domain.lower) * 0.6 + np.array(domain.upper) * 0.4
@@ -84,7 +84,7 @@ def _pair(data: str, people: int, epsilon: float, seed: int) -> tuple[Release, R
     return made[0], made[1]
 
 
-def _maps(room: Room, people: int, releases: tuple[Release, Release]) -> None:
+def _maps(room: Room, people: int, releases: tuple[PointRelease, PointRelease]) -> None:
     ends = scale_ends(*releases)
     labels = [f"{people + more} people: {_cells(each)}" for more, each in enumerate(releases)]
     sides = zip(releases, ("left", "right"), labels, strict=True)
@@ -110,7 +110,7 @@ def _maps(room: Room, people: int, releases: tuple[Release, Release]) -> None:
     )
 
 
-def _cells(release: Release) -> str:
+def _cells(release: PointRelease) -> str:
     leaves = int(release.nodes.leaf.sum())
     return "1 cell" if leaves == 1 else f"{leaves:,} cells"
 

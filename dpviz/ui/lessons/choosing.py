@@ -9,10 +9,10 @@ import streamlit as st
 
 from dpviz.evaluation.experiments import Plan, run
 from dpviz.evaluation.plots import COLOURS
-from dpviz.evaluation.workloads import workload
 from dpviz.methods.points import METHODS, names
 from dpviz.ui.lessons.parts import Room, axis, named
 from dpviz.ui.points.source_form import built_in
+from dpviz.workloads import workload
 
 TITLE, ORDER = "Choosing", 9
 DO = (

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpviz.build import build
 from dpviz.evaluation.lesson import Spot, lone_record
-from dpviz.releases.points.release import Release
+from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Legend, Mark, Scene, cells, density_legend, scale_ends
 from dpviz.render.basemap import outlines, river
 from dpviz.render.cells import domain_bounds
@@ -86,14 +86,14 @@ class Room:
         """Of the chapter's one map."""
         return f"{self.key}.map"
 
-    def release(self, method: str, **parameters: Any) -> Release:
+    def release(self, method: str, **parameters: Any) -> PointRelease:
         """A release of the data with this ε and seed, kept."""
         return released(self.data, method, self.epsilon, self.seed, parameters)
 
     def scene(
         self,
         *marks: Mark,
-        release: Release | None = None,
+        release: PointRelease | None = None,
         camera: Rect | None = None,
         **options: Any,
     ) -> Scene:
@@ -190,7 +190,7 @@ class Room:
 @st.cache_resource(max_entries=64, show_spinner=False)
 def released(
     data: str, method: str, epsilon: float, seed: int, parameters: Mapping[str, Any]
-) -> Release:
+) -> PointRelease:
     """A release of public built-in data: simulated, so that all visitors share it."""
     return build(built_in(data), method, epsilon, seed=seed, **parameters)
 

@@ -8,7 +8,7 @@ from dpviz.build import build
 from dpviz.evaluation.lesson import Rect, aligned
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.points.range_count import INTERVAL_SDS
-from dpviz.releases.points.release import Release
+from dpviz.releases.points.release import PointRelease
 from dpviz.render import boxes, rounded, with_noise
 from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, Room, axis, middle, named
 from dpviz.ui.points.source_form import built_in
@@ -59,7 +59,7 @@ def body(room: Room) -> None:
         _coverage(room, rect)
 
 
-def _answer(room: Room, release: Release, rect: Rect) -> None:
+def _answer(room: Room, release: PointRelease, rect: Rect) -> None:
     answer = release.count(rect)
     exact = int(exact_counts(room.handle, rect)[0])
     half = float(answer.high[0] - answer.low[0]) / 2
@@ -113,7 +113,7 @@ def _coverage(room: Room, rect: Rect) -> None:
 
 
 @st.cache_resource(max_entries=6, show_spinner="Rolling the noise 200 times …")
-def _rolls(data: str, epsilon: float, seed: int) -> list[Release]:
+def _rolls(data: str, epsilon: float, seed: int) -> list[PointRelease]:
     seeds = range(seed * ROLLS, (seed + 1) * ROLLS)
     city = built_in(data)
     return [build(city, METHOD, epsilon, seed=each, height=HEIGHT, prune=0.0) for each in seeds]

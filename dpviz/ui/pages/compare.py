@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpviz.build import build
 from dpviz.errors import DpvizError
-from dpviz.releases.points.release import Release
+from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Scene
 from dpviz.render.cells import domain_bounds
 from dpviz.render.view import release_scene
@@ -36,7 +36,7 @@ class View:
     """Two releases and the picture of them; kept until one of them changes."""
 
     key: tuple[Any, ...]
-    releases: tuple[Release, Release]
+    releases: tuple[PointRelease, PointRelease]
     labels: tuple[str, str]
 
 
@@ -105,7 +105,7 @@ def _choices(source: Source) -> list[Choice]:
 
 def _view(source: Source, choices: list[Choice]) -> View:
     """Each side is rebuilt only where its own configuration changed."""
-    built: dict[Any, Release] = st.session_state.setdefault(f"{KEY}.built", {})
+    built: dict[Any, PointRelease] = st.session_state.setdefault(f"{KEY}.built", {})
     keys = [
         (source.key, side, choice.name, tuple(choice.parameters.items()), choice.epsilon)
         for side, choice in zip("ab", choices, strict=True)

@@ -13,7 +13,7 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_total
 from dpviz.progress import Progress
 from dpviz.releases.points.range_count import INTERVAL_SDS
-from dpviz.releases.points.release import Release
+from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Scene, with_noise
 from dpviz.render.cells import domain_bounds
 from dpviz.render.view import release_scene
@@ -42,7 +42,7 @@ class View:
     """A release and the picture of it; kept until the release changes."""
 
     key: tuple[Any, ...]
-    release: Release
+    release: PointRelease
     scene: Scene
 
 
@@ -110,7 +110,7 @@ def _public_view(source: Source, choice: Choice) -> View:
 def _sensitive_view(source: Source, choice: Choice) -> View | None:
     """Secure noise: one release per press of the button; what is shown stays until the next."""
 
-    def make(ledger: Ledger, progress: Progress) -> Release:
+    def make(ledger: Ledger, progress: Progress) -> PointRelease:
         return build(
             source.handle,
             choice.name,
@@ -132,7 +132,7 @@ def _sensitive_view(source: Source, choice: Choice) -> View | None:
     return shown
 
 
-def _kept(key: tuple[Any, ...], source: Source, make: Callable[[], Release]) -> View:
+def _kept(key: tuple[Any, ...], source: Source, make: Callable[[], PointRelease]) -> View:
     shown: View | None = st.session_state.get(f"{KEY}.view")
     if shown is None or shown.key != key:
         release = make()
@@ -141,7 +141,7 @@ def _kept(key: tuple[Any, ...], source: Source, make: Callable[[], Release]) -> 
     return shown
 
 
-def _scene(release: Release, source: Source) -> Scene:
+def _scene(release: PointRelease, source: Source) -> Scene:
     camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
     return replace(release_scene([release], camera=camera), tools=("rect", "polygon"))
 

@@ -12,7 +12,7 @@ import streamlit as st
 from dpviz.build import Account, Ledger, build
 from dpviz.errors import DpvizError
 from dpviz.progress import Progress
-from dpviz.releases.points.release import Release
+from dpviz.releases.points.release import PointRelease
 from dpviz.render import Scene
 from dpviz.render.cells import domain_bounds
 from dpviz.render.view import release_scene
@@ -40,7 +40,7 @@ class Made:
     """A release that was paid for, and the picture of it; kept until its frame changes."""
 
     key: str
-    release: Release
+    release: PointRelease
     scene: Scene
 
 
@@ -86,7 +86,7 @@ def _steps() -> None:
 def _made(source: Source, choice: Choice, purpose: str) -> Made | None:
     """One release per press of the button; it stays until the records or their frame change."""
 
-    def make(ledger: Ledger, progress: Progress) -> Release:
+    def make(ledger: Ledger, progress: Progress) -> PointRelease:
         return build(
             source.handle,
             choice.name,
@@ -219,7 +219,7 @@ def _after(made: Made, source: Source) -> None:
         st.rerun()
 
 
-def receipt_of(release: Release) -> dict[str, Any]:
+def receipt_of(release: PointRelease) -> dict[str, Any]:
     """What was paid, for what, by which theorem: public like the release itself."""
     header = release.header
     return {

@@ -14,7 +14,7 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.points.marginal import marginal
 from dpviz.releases.points.range_count import INTERVAL_SDS
-from dpviz.releases.points.release import Release
+from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Scene, boxes, cells, density_legend, rounded, scale_ends
 from dpviz.render import with_noise as words
 from dpviz.render.basemap import outlines, river
@@ -81,18 +81,18 @@ def page() -> None:
     permalink.keep(KEY)
 
 
-def _release(source: Source, choice: Choice) -> Release | None:
+def _release(source: Source, choice: Choice) -> PointRelease | None:
     """Rebuilt at once on public data; on sensitive data one secure build per press of a button."""
     key = (source.key, choice.name, tuple(choice.parameters.items()), choice.epsilon)
     memory: dict[str, Any] = {"key": None, "release": None}
     kept = st.session_state.setdefault(f"{KEY}.kept", memory)
-    make: Callable[..., Release] = partial(
+    make: Callable[..., PointRelease] = partial(
         build, source.handle, choice.name, choice.epsilon, **choice.parameters
     )
     if source.public:
         if kept["key"] != key:
             kept.update(key=key, release=make(seed=0))
-        shown: Release = kept["release"]
+        shown: PointRelease = kept["release"]
         return shown
     release = paid_build(
         KEY,
@@ -106,12 +106,12 @@ def _release(source: Source, choice: Choice) -> Release | None:
     if kept["key"] != (source.key,):
         nothing_yet("data")
         return None
-    built: Release = kept["release"]
+    built: PointRelease = kept["release"]
     return built
 
 
 @st.fragment
-def _maps_and_answer(release: Release, source: Source) -> None:
+def _maps_and_answer(release: PointRelease, source: Source) -> None:
     """Two maps and the answer: drawing reruns this part only."""
     rects: dict[str, Rect | None] = {
         end: _usable(release, title, axes, st.session_state[f"{KEY}.{end}"])
@@ -143,7 +143,9 @@ def _maps_and_answer(release: Release, source: Source) -> None:
     permalink.keep(KEY)
 
 
-def _usable(release: Release, title: str, axes: tuple[int, int], rect: Rect | None) -> Rect | None:
+def _usable(
+    release: PointRelease, title: str, axes: tuple[int, int], rect: Rect | None
+) -> Rect | None:
     """The rectangle of one map; None, and a word about it, where it has no place in the domain."""
     if rect is None:
         return None
@@ -157,7 +159,7 @@ def _usable(release: Release, title: str, axes: tuple[int, int], rect: Rect | No
     return rect
 
 
-def _answer(release: Release, source: Source, start: Rect | None, end: Rect | None) -> None:
+def _answer(release: PointRelease, source: Source, start: Rect | None, end: Rect | None) -> None:
     if start is None and end is None:
         st.caption(
             "Draw a rectangle on the left map (from) and one on the right (to). With one of them "
@@ -184,7 +186,7 @@ def _answer(release: Release, source: Source, start: Rect | None, end: Rect | No
             st.metric("Exact (public data)", f"{exact:,}", width="content")
 
 
-def _scene(seen: Release, source: Source, title: str) -> Scene:
+def _scene(seen: PointRelease, source: Source, title: str) -> Scene:
     bounds = domain_bounds(seen.domain)
     ends = scale_ends(seen)
     backdrop = [river()] if source.backdrop else []

@@ -13,7 +13,7 @@ import streamlit as st
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.points.range_count import INTERVAL_SDS, Answers, cover
-from dpviz.releases.points.release import Release
+from dpviz.releases.points.release import PointRelease
 from dpviz.render import Mark, boxes, rounded, with_noise
 from dpviz.render.cells import node_bounds
 from dpviz.render.projection import from_degrees
@@ -27,7 +27,9 @@ SHOWN_NODES = 2_000
 Rect = tuple[float, float, float, float]
 
 
-def answer_panel(prefix: str, release: Release, source: Source, rect: Rect | None) -> list[Mark]:
+def answer_panel(
+    prefix: str, release: PointRelease, source: Source, rect: Rect | None
+) -> list[Mark]:
     """The answer to a rectangle in degrees, and the nodes it used as marks for the map."""
     if rect is None:
         st.markdown("**Draw a rectangle or a polygon**")
@@ -51,7 +53,7 @@ def answer_panel(prefix: str, release: Release, source: Source, rect: Rect | Non
 
 def tell(
     prefix: str,
-    release: Release,
+    release: PointRelease,
     source: Source,
     answers: Answers,
     place: dict[str, Any],
@@ -97,7 +99,7 @@ def tell(
     remember(prefix, row)
 
 
-def used(release: Release, nodes: Int) -> list[Mark]:
+def used(release: PointRelease, nodes: Int) -> list[Mark]:
     """Outlines of the nodes that an answer used."""
     if len(nodes) > SHOWN_NODES:
         return []

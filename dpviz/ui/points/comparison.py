@@ -13,7 +13,7 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.tradeoff import epsilon_for, half_width
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.points.range_count import INTERVAL_SDS
-from dpviz.releases.points.release import Release
+from dpviz.releases.points.release import PointRelease
 from dpviz.render import rounded, with_noise
 from dpviz.render.projection import from_degrees
 from dpviz.ui.points.source_form import SIDES, Source
@@ -38,7 +38,7 @@ class Answer:
 
 
 def answers(
-    releases: Sequence[Release], labels: Sequence[str], rect: Rect
+    releases: Sequence[PointRelease], labels: Sequence[str], rect: Rect
 ) -> tuple[list[Answer], Any]:
     """An answer per release, and the rectangle in the domain's own coordinates.
 
@@ -60,7 +60,7 @@ def answers(
 
 
 def answer_columns(
-    prefix: str, releases: Sequence[Release], labels: Sequence[str], source: Source, rect: Rect
+    prefix: str, releases: Sequence[PointRelease], labels: Sequence[str], source: Source, rect: Rect
 ) -> list[dict[str, Any]]:
     """Show both answers beside the exact one; rows for the download."""
     try:

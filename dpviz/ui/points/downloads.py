@@ -14,7 +14,7 @@ import streamlit as st
 
 import dpviz.releases.points.files
 from dpviz.releases.points.range_count import INTERVAL_SDS
-from dpviz.releases.points.release import Release
+from dpviz.releases.points.release import PointRelease
 from dpviz.render import rounded, short
 from dpviz.render.cells import densities, node_bounds
 
@@ -28,7 +28,7 @@ ROWS = 500
 """Rows of the table that stands for the map."""
 
 
-def download_buttons(prefix: str, release: Release) -> None:
+def download_buttons(prefix: str, release: PointRelease) -> None:
     """The files of a release of points, and what is in them."""
     file_buttons(prefix, release, "release", dpviz.releases.points.files)
     st.caption(
@@ -67,7 +67,7 @@ def _file(write: Callable[[Any, Path], object], release: Any, name: str) -> byte
         return path.read_bytes()
 
 
-def table_of_cells(release: Release) -> None:
+def table_of_cells(release: PointRelease) -> None:
     """The map in words, for those who cannot see it: its densest cells."""
     density, bounds = densities(release), node_bounds(release)
     leaves = np.flatnonzero(release.nodes.leaf)

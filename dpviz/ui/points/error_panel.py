@@ -14,9 +14,9 @@ import streamlit as st
 from dpviz.evaluation.experiments import Plan, Row, run
 from dpviz.evaluation.plots import COLOURS, METRICS, error_figure
 from dpviz.evaluation.results import CONTRACT, summary
-from dpviz.evaluation.workloads import SIZES, workload
 from dpviz.methods.points import METHODS, names
 from dpviz.ui.points.source_form import Source
+from dpviz.workloads import SIZES, workload
 
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 REFRESH = 0.4

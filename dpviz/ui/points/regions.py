@@ -19,7 +19,7 @@ from dpviz.releases.points.region_count import (
     region_cover,
     regions_of,
 )
-from dpviz.releases.points.release import Release
+from dpviz.releases.points.release import PointRelease
 from dpviz.render import Legend, Mark, rounded
 from dpviz.render.districts import district_marks
 from dpviz.ui.map.component import Ring
@@ -33,7 +33,7 @@ MOST = 20_000
 Asked = tuple[Regions, Answers, tuple[Mark, ...], Legend]
 
 
-def polygon_panel(prefix: str, release: Release, source: Source, ring: Ring) -> list[Mark]:
+def polygon_panel(prefix: str, release: PointRelease, source: Source, ring: Ring) -> list[Mark]:
     """The answer to a polygon in degrees, and the nodes it used as marks for the map."""
     import geopandas
     import shapely
@@ -60,7 +60,7 @@ def polygon_panel(prefix: str, release: Release, source: Source, ring: Ring) -> 
     return used(release, region_cover(release, regions).nodes)
 
 
-def districts_panel(prefix: str, release: Release) -> tuple[list[Mark], Legend | None]:
+def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Legend | None]:
     """Counts for every district of a file: a table, a download, a choropleth and its legend."""
     with st.expander("Districts from a file", icon=":material/map_search:"):
         file = st.file_uploader(
@@ -109,7 +109,7 @@ def districts_panel(prefix: str, release: Release) -> tuple[list[Mark], Legend |
 
 
 def _asked(
-    prefix: str, release: Release, file: Any
+    prefix: str, release: PointRelease, file: Any
 ) -> tuple[Regions, Answers, tuple[Mark, ...], Legend]:
     """Answers and marks, kept until the file or the release changes."""
     memory = st.session_state.setdefault(f"{prefix}.districts.kept", {"key": None})
@@ -123,7 +123,7 @@ def _asked(
     return found
 
 
-def _read(release: Release, file: Any) -> Regions:
+def _read(release: PointRelease, file: Any) -> Regions:
     with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
         # The visitor's own name for the file never becomes a path.
         path = Path(folder) / f"districts{Path(file.name).suffix.lower()[:12]}"

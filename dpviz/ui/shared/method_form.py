@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.methods.points import METHODS, names
-from dpviz.methods.registry import Knob, Recipe
+from dpviz.methods.registry import Knob, Method
 from dpviz.ui.shared import permalink
 
 STEPS = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)
@@ -77,7 +77,7 @@ def method_form(
 
 def recipe_form(
     prefix: str,
-    members: Mapping[str, type[Recipe]],
+    members: Mapping[str, type[Method]],
     known: Mapping[str, tuple[str, Mapping[str, Any]]],
     able: Mapping[str, str],
     *,
@@ -132,7 +132,7 @@ def recipe_form(
     return Choice(chosen, parameters, epsilon)
 
 
-def _title(alias: str, name: str, members: Mapping[str, type[Recipe]]) -> str:
+def _title(alias: str, name: str, members: Mapping[str, type[Method]]) -> str:
     cls = members[name]
     title = cls.title if alias == name else f"{cls.title} · {alias}"
     return title if cls.guarantee != "none" else f"{title} — NOT PRIVATE"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpviz.releases.points.release import Header
+from dpviz.releases.header import Header
 
 
 def price_list(header: Header) -> None:

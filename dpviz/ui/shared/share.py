@@ -10,7 +10,7 @@ import streamlit as st
 from dpviz.errors import DomainError
 from dpviz.exports import map_page, report_page
 from dpviz.exports.html import labels_of
-from dpviz.releases.points.release import Release
+from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, scale_ends
 from dpviz.render.picture import comparison_png
 from dpviz.render.projection import from_degrees
@@ -23,7 +23,7 @@ MOST = 12
 
 
 def share_panel(
-    prefix: str, map_key: str, releases: Sequence[Release], labels: Sequence[str] = ()
+    prefix: str, map_key: str, releases: Sequence[PointRelease], labels: Sequence[str] = ()
 ) -> None:
     """Downloads made from the releases when a button is pressed, with the answers of this visit."""
     with st.expander("Share", icon=":material/share:"):
@@ -87,7 +87,7 @@ def _title(prefix: str) -> list[str]:
     return kept
 
 
-def asked(prefix: str, release: Release) -> list[Bounds]:
+def asked(prefix: str, release: PointRelease) -> list[Bounds]:
     """The rectangles of this visit that the release can answer: the one in force first."""
     history: list[dict[str, Any]] = st.session_state.get(f"{prefix}.history", [])
     current = st.session_state.get(f"{prefix}.rect")
@@ -104,7 +104,7 @@ def camera_of(map_key: str) -> Camera | None:
     return Camera(longitude=seen["longitude"], latitude=seen["latitude"], zoom=seen["zoom"])
 
 
-def _inside(release: Release, rect: Bounds) -> bool:
+def _inside(release: PointRelease, rect: Bounds) -> bool:
     try:
         release.domain.boxes(from_degrees(rect, release.domain.crs))
     except DomainError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dpviz.releases.points.release import Header
+from dpviz.releases.header import Header
 
 
 def plain(text: object) -> str:
