@@ -78,7 +78,7 @@ def test_kept_pictures_tell_a_lost_theme_and_a_lost_page():
 def test_what_axe_finds_is_found(open_page, app):
     page = open_page(app)
     settled(page)
-    page.evaluate("document.querySelector('[data-testid=stMain] h4').style.color = '#eee'")
+    page.evaluate("document.querySelector('[data-testid=stMain] h1').style.color = '#eee'")
     assert any("color-contrast" in line for line in violations(page))
 
 

@@ -176,7 +176,7 @@ class Room:
         """A place for words below the map; on a phone they come last, the controls before them."""
         return st.container(key=f"{self.key}.aside")
 
-    def reroll(self, label: str = "Roll the noise again") -> None:
+    def reroll(self, label: str = "New random noise") -> None:
         """A button that draws everything on the page anew."""
         st.button(
             label,

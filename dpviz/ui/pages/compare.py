@@ -43,7 +43,6 @@ class View:
 def page() -> None:
     """The page."""
     _restore()
-    st.markdown("#### Compare two configurations")
     with st.sidebar:
         source = source_form(KEY, 2, permalink.parameter("data"))
         choices = _choices(source) if source is not None and source.public else None
@@ -67,7 +66,7 @@ def page() -> None:
         place.markdown(f"**{side}** {badge(release.header)}")
     _map_and_answers(view, source)
     st.divider()
-    st.markdown("##### Error against ε")
+    st.markdown("## Accuracy by ε")
     error_panel(f"{KEY}.errors", source, [_described(choice) for choice in choices])
     _remember(source, choices)
 

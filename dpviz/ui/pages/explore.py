@@ -50,7 +50,6 @@ def page() -> None:
     """The page."""
     permalink.bring_back(KEY)
     _restore()
-    st.markdown("#### Explore a private map")
     tour(KEY)
     with st.sidebar:
         source = source_form(

@@ -45,7 +45,6 @@ def page() -> None:
     from dpviz.cli import commands
     from dpviz.ui.shared.shell import summaries
 
-    st.markdown("#### Help")
     st.markdown(
         "dpviz turns private locations into a **release**: rectangles with noisy counts that "
         "anyone may look at, query and share, because ε-differential privacy bounds what they "
@@ -61,13 +60,13 @@ def page() -> None:
     ]
     _section("Methods", _table(("Method", "Name", "Guarantee", "Paper"), rows))
     _section("Command line", _table(("Command", "Does"), commands().items()))
-    st.markdown("##### Python")
+    st.markdown("## Python")
     example = inspect.cleandoc(dpviz.__doc__ or "").split("\n\n")[1]
     st.code(example, language="pycon", wrap_lines=True)
 
 
 def _section(title: str, text: str) -> None:
-    st.markdown(f"##### {title}\n\n{text}")
+    st.markdown(f"## {title}\n\n{text}")
 
 
 def _list(points: Iterable[str]) -> str:

@@ -19,6 +19,8 @@ from dpviz.ui.shared.warm import warm
 TITLE, ICON, ORDER = "Learn", ":material/school:", 6
 KEY = "learn"
 CHAPTER, DATA, EPSILON, SEED = (f"{KEY}.{word}" for word in ("chapter", "data", "epsilon", "seed"))
+WRITTEN = f"{KEY}.written"
+"""The chapter that this page last put into the address."""
 
 
 @cache
@@ -60,6 +62,7 @@ def page() -> None:
 def _restore(names: list[str]) -> None:
     """When the page is entered, take chapter, data set, ε and seed from the address."""
     if EPSILON in st.session_state:
+        _step_back(names)
         return
     asked = permalink.parameter("chapter") or names[0]
     if asked.isdecimal() and 1 <= int(asked) <= len(names):
@@ -71,6 +74,14 @@ def _restore(names: list[str]) -> None:
     st.session_state[DATA] = data if data in _cities() else _cities()[0]
     st.session_state[EPSILON] = nearest_epsilon(permalink.number("epsilon"))
     st.session_state[SEED] = permalink.seed()
+
+
+def _step_back(names: list[str]) -> None:
+    """The browser's Back gives the address of the chapter before: show that chapter."""
+    asked, written = permalink.parameter("chapter"), st.session_state.get(WRITTEN)
+    if asked in names and written is not None and asked != written:
+        st.session_state[CHAPTER] = asked
+        st.session_state[WRITTEN] = asked
 
 
 def _cities() -> list[str]:
@@ -97,7 +108,7 @@ def _controls(names: list[str]) -> None:
 def _head(names: list[str], at: int, chapter: ModuleType) -> None:
     """Title, and the way to the chapters before and after."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"{KEY}.headline"):
-        st.markdown(f"#### {at + 1}. {chapter.TITLE}", width="stretch")
+        st.markdown(f"## {at + 1}. {chapter.TITLE}", width="stretch")
         _turn("Back", "B", names, at - 1, ":material/arrow_back:")
         _turn("Next", "N", names, at + 1, ":material/arrow_forward:")
     with st.container(key=f"{KEY}.do"):
@@ -125,6 +136,7 @@ def _open(name: str) -> None:
 
 
 def _remember(room: Room, slug: str) -> None:
+    st.session_state[WRITTEN] = slug
     permalink.write(
         {
             "chapter": slug,

@@ -46,7 +46,6 @@ class Made:
 
 def page() -> None:
     """The page."""
-    st.markdown("#### Publish a release of sensitive records")
     with st.sidebar:
         source = source_form(KEY, 2, permalink.parameter("data") or UPLOAD, owner=True)
         choice = None

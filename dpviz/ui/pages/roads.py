@@ -46,7 +46,6 @@ VIEWS = ("Trips", "Sub-domains")
 def page() -> None:
     """The page."""
     _restore()
-    st.markdown("#### Trips on a road network")
     with st.sidebar:
         source = road_source(KEY, permalink.parameter("data"))
         plan = plan_form(KEY, source) if source is not None else None

@@ -46,7 +46,6 @@ def page() -> None:
     """The page."""
     permalink.bring_back(KEY)
     _restore()
-    st.markdown("#### Where people go next")
     with st.sidebar:
         source = sequence_source(KEY)
         choice = None

@@ -43,7 +43,6 @@ def page() -> None:
         st.session_state[f"{KEY}.epsilon"] = nearest_epsilon(permalink.number("epsilon"))
         for end, _, _ in ENDS:
             st.session_state[f"{KEY}.{end}"] = permalink.number_list(end, 4)
-    st.markdown("#### Trips: from here to there")
     with st.sidebar:
         source = source_form(
             KEY, 4, permalink.parameter("data"), sensitive=permalink.parameter("sensitive") == "1"

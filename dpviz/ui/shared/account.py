@@ -36,7 +36,7 @@ def noise_seed(prefix: str) -> int:
     place = f"{prefix}.seed"
     with st.sidebar:
         if st.button(
-            "Roll the noise again",
+            "New random noise",
             icon=":material/casino:",
             key=f"{prefix}.reroll",
             help="The same data and ε with fresh noise. The data are public: nothing is spent.",

@@ -9,6 +9,35 @@ import streamlit as st
 
 from dpviz.ui.shared.text import plain
 
+STEP = "chapter"
+"""The parameter whose change is a step of its own that the browser's Back takes back."""
+
+HELD = "address.held"
+"""In the session while the browser may not have :data:`SCRIPT` yet: then nothing is written."""
+
+SCRIPT = f"""<script>
+(() => {{
+  if (window.dpvizAddress) return;
+  window.dpvizAddress = true;
+  const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
+  const step = (place) => new URLSearchParams(place.search).get("{STEP}");
+  history.pushState = (state, title, url) => {{
+    const to = new URL(url, location.href);
+    const same = to.pathname === location.pathname;
+    (same && (!step(location) || step(to) === step(location)) ? replace : push)(state, title, url);
+  }};
+}})();
+</script>"""
+"""Streamlit makes a new step of the browser's history out of every parameter that is written, so
+that Back would never leave a page. A page is one step, whatever its address has held meanwhile."""
+
+
+def one_step_a_page() -> None:
+    """Let Back leave a page at the first press; call first in every run of the app."""
+    with st.container(key="dpviz-address"):
+        st.html(SCRIPT, unsafe_allow_javascript=True)
+    st.session_state[HELD] = HELD not in st.session_state
+
 
 def parameter(name: str) -> str | None:
     """One parameter of the address."""
@@ -69,6 +98,8 @@ def missing(what: str, asked: str | None, offered: Collection[str], instead: str
 
 def write(parameters: Mapping[str, str | None]) -> None:
     """Put the parameters that have a value into the address, and take the others out."""
+    if st.session_state.get(HELD):
+        return  # a first run shows what the address says, or what every visit begins with
     for name, value in parameters.items():
         if value:
             if st.query_params.get(name) != value:

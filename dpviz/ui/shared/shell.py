@@ -12,6 +12,7 @@ import streamlit as st
 import dpviz.ui.pages
 from dpviz.ui.map.component import preload
 from dpviz.ui.shared import log
+from dpviz.ui.shared.permalink import one_step_a_page
 
 if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
@@ -20,7 +21,10 @@ STYLE = """<style>
 [data-testid="stMainBlockContainer"] {padding: 3rem 1.5rem 2rem;}
 [data-testid="stMetricValue"] {font-size: 1.5rem;}
 [data-testid="stSidebarHeader"] {height: 2rem;}
-.st-key-dpviz-preload {display: none;}
+.st-key-dpviz-preload, .st-key-dpviz-address {display: none;}
+h1 {font-size: 1.6rem !important; padding: 0 0 0.25rem !important;}
+h2 {font-size: 1.25rem !important; padding: 0.5rem 0 0.25rem !important;}
+h3 {font-size: 1.05rem !important; padding: 0.5rem 0 0.25rem !important;}
 [data-testid="stSidebarUserContent"] {padding-top: 0;}
 [data-testid="stCaptionContainer"] {color: inherit; opacity: 0.78;}
 [data-testid="stMarkdownContainer"] td + td {overflow-wrap: anywhere;}
@@ -66,11 +70,16 @@ def summaries() -> dict[str, str]:
 def run() -> None:
     """Show the app."""
     log.discreet()
-    st.set_page_config(page_title="dpviz", page_icon="🗺️", layout="wide")
-    st.html(STYLE)
-    preload()
+    # Before the navigation, which would fetch its own icon of the page from a server elsewhere.
+    st.set_page_config(page_icon="🗺️", layout="wide")
     first, *others = page_modules()
-    st.navigation([page_of(first, default=True), *map(page_of, others)]).run()
+    page = st.navigation([page_of(first, default=True), *map(page_of, others)])
+    st.set_page_config(page_title=f"{page.title} · dpviz")
+    st.html(STYLE)
+    one_step_a_page()
+    preload()
+    st.title(page.title, anchor=False)
+    page.run()
 
 
 def page_of(module: ModuleType, *, default: bool = False) -> StreamlitPage:

@@ -1,0 +1,51 @@
+"""The browser's Back leaves every page at the first press, and a step of Learn is a step back."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from dpviz.ui.shared.shell import page_modules
+from tests.browser.test_pages import settled
+
+pytestmark = pytest.mark.browser
+
+
+def visit(page, title):
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
+    shown(page, title)
+
+
+def shown(page, title):
+    """The page of this title has run to its end, and so has written its address."""
+    expect(page.get_by_role("heading", level=1)).to_have_text(title)
+    expect(page).to_have_title(f"{title} · dpviz")
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+
+
+def test_back_walks_through_all_pages(app, open_page):
+    titles = [module.TITLE for module in page_modules()]
+    page = open_page(f"{app}/")
+    settled(page)
+    for title in titles[1:]:
+        visit(page, title)
+    for title in reversed(titles[:-1]):
+        page.go_back()
+        shown(page, title)
+    before = page.evaluate("history.length")
+    page.get_by_test_id("stSidebar").get_by_role("button", name="New random noise").click()
+    expect(page).to_have_url(re.compile("seed=1"))
+    assert page.evaluate("history.length") <= before  # not a step of its own
+    page.go_back()
+    assert page.url == "about:blank"
+
+
+def test_back_turns_a_chapter_of_learn_back(app, open_page):
+    page = open_page(f"{app}/learn?chapter=leaks")
+    settled(page)
+    first = page.get_by_role("heading", level=2).first.inner_text()
+    page.get_by_role("button", name="Next").click()
+    expect(page.get_by_role("heading", level=2).first).not_to_have_text(first)
+    settled(page)
+    page.go_back()
+    expect(page.get_by_role("heading", level=2).first).to_have_text(first)
