@@ -3,7 +3,8 @@
 >>> import dpviz, numpy as np
 >>> domain = dpviz.Domain((0, 0), (1, 1), columns=("x", "y"))
 >>> points = np.random.default_rng(0).beta(2, 5, size=(10_000, 2))
->>> release = dpviz.build(dpviz.from_points(points, domain), method="privtree", epsilon=1.0)
+>>> people = dpviz.from_points(points, domain, name="people")
+>>> release = dpviz.build(people, method="privtree", epsilon=1.0)  # the ledger pays
 >>> answer = release.count([0.1, 0.1, 0.5, 0.5])
 >>> bool(answer.low[0] < answer.count[0] < answer.high[0])
 True

@@ -20,7 +20,7 @@ from dpviz.private.load.counts import save_counts
 from dpviz.private.load.points import columns as source_columns
 from dpviz.private.load.points import recognised_columns
 from dpviz.private.load.sources import load, public_extent, stated_domain
-from dpviz.private.payment import Accountable, payment
+from dpviz.private.payment import USER_LEDGER, Accountable, payment
 from dpviz.progress import Progress
 from dpviz.releases.points.release import PointRelease
 
@@ -58,8 +58,9 @@ def build(
     delta: float | None = None,
     simulate: bool = False,
     seed: int | None = None,
-    ledger: Ledger | None = None,
+    ledger: Ledger | None = USER_LEDGER,
     purpose: str = "",
+    declare_public: bool = False,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> PointRelease:
@@ -72,15 +73,18 @@ def build(
         delta: the whole delta; the least that the method needs by default.
         simulate: fast NumPy noise, NOT PRIVATE; accepted only for public data.
         seed: makes a simulation repeatable; implies ``simulate``.
-        ledger: pays for a release of sensitive data under the handle's name, on disk before any
-            noise is drawn. Without one the caller keeps the account. Public data cost nothing.
+        ledger: pays for a release of sensitive data under the handle's names, on disk before any
+            noise is drawn; this user's by default. With None the caller keeps the account, and the
+            release says so. Public data cost nothing.
         purpose: what the release is for, in the ledger's words.
+        declare_public: insist that data are public that the ledger knows as sensitive.
         progress: called with (fraction, what); may raise to cancel. What is paid stays paid.
         **parameters: knobs of the method.
 
     Raises:
         ParameterError: an unknown method or parameter, or a value out of range.
-        PrivacyError: simulated noise, or a method without a guarantee, on sensitive data.
+        PrivacyError: simulated noise, or a method without a guarantee, on sensitive data; or data
+            declared public that the ledger knows as sensitive.
         BudgetError: the ledger has not enough left. Nothing was spent.
         LedgerError: the ledger cannot be read or written. Nothing was spent.
     """
@@ -98,7 +102,9 @@ def build(
     group = handle.max_per_unit
     growth = group_growth(epsilon / group, group)
     budget = Budget(epsilon / group, delta / growth)
-    with payment(ledger, handle, chosen.name, epsilon, delta, purpose) as receipt:
+    with payment(
+        ledger, handle, chosen.name, epsilon, delta, purpose, declare_public=declare_public
+    ) as receipt:
         nodes = chosen.build(handle._index, budget, noise)
         header = header_of(
             handle,

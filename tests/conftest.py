@@ -1,7 +1,6 @@
 """Fixtures of the whole suite."""
 
 import os
-import uuid
 from pathlib import Path
 
 import pytest
@@ -10,18 +9,6 @@ from hypothesis import settings
 # Compiled code is slow on its first call only, and a failure must come back at the next run.
 settings.register_profile("dpviz", deadline=None, derandomize=True)
 settings.load_profile("dpviz")
-
-
-@pytest.fixture(scope="session")
-def ledgers(tmp_path_factory) -> Path:
-    """A folder for the ledgers of this run."""
-    return tmp_path_factory.mktemp("ledgers")
-
-
-@pytest.fixture(autouse=True)
-def no_ledger_of_the_user(ledgers, monkeypatch):
-    """Each test pays from a ledger of its own; processes that it starts inherit it."""
-    monkeypatch.setenv("DPVIZ_LEDGER", str(ledgers / f"{uuid.uuid4().hex}.sqlite"))
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,8 @@ POINTS = np.random.default_rng(3).beta(2, 6, size=(5000, 2))
 
 def handle(*, public=False, **options):
     index = PointIndex.from_points(SQUARE, POINTS)
-    return DataHandle("beta", SQUARE, index, public=public, **options)
+    name = options.pop("name", "beta")
+    return DataHandle(name, SQUARE, index, public=public, **options)
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, np.nan, np.inf, "x"])
@@ -77,7 +78,7 @@ def test_exact_answers_are_for_public_data():
 def test_a_privacy_unit_of_k_records_costs_k_times_the_noise():
     one = dpviz.build(handle(), "quadtree", 1.0, height=1, budget="leaf", prune=0)
     three = dpviz.build(
-        handle(max_per_unit=3, unit="one person with at most 3 records"),
+        handle(max_per_unit=3, unit="one person with at most 3 records", name="persons"),
         "quadtree",
         1.0,
         height=1,

@@ -240,9 +240,13 @@ def error_parts(
     """
     _public(handle)
     exact = exact_counts(handle, rects)
-    noiseless = range_count(build(handle, method, NOISELESS, seed=0, **parameters), rects).count
+    noiseless = range_count(
+        build(handle, method, NOISELESS, seed=0, ledger=None, **parameters), rects
+    ).count
     answers = [
-        build(handle, method, epsilon, seed=seed * rolls + roll, **parameters).count(rects)
+        build(handle, method, epsilon, seed=seed * rolls + roll, ledger=None, **parameters).count(
+            rects
+        )
         for roll in range(rolls)
     ]
     return Parts(

@@ -117,7 +117,7 @@ def expected_errors(
         **parameters: knobs of the method.
     """
     handle = stand_in(domain, records, seed)
-    release = build(handle, method, epsilon / max_per_unit, seed=seed, **parameters)
+    release = build(handle, method, epsilon / max_per_unit, seed=seed, ledger=None, **parameters)
     found = []
     for size in SIZES:
         rects = workload(domain, size, queries, seed).rects

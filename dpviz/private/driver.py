@@ -13,6 +13,10 @@ from dpviz.private.mechanisms.noise import Noise, SecureNoise, SimulatedNoise
 from dpviz.progress import Progress
 from dpviz.releases.header import Header
 
+DECLARED = "declared public by the owner"
+SYNTHETIC = "synthetic: nobody's"
+"""Who says that the records of a release need no protection; empty where they are sensitive."""
+
 NEIGHBOURS = {"add-remove": 1, "replace": 2}
 """Neighbouring relations, and how many steps of add or remove lead from one to the other."""
 
@@ -86,6 +90,8 @@ def header_of(
         guarantee = f"NOT PRIVATE: simulated noise, as large as for {claim}"
     else:
         guarantee = f"differentially private, {claim}, {neighbouring}"
+        if data.public and not data.synthetic:
+            guarantee += f"; records {DECLARED}"
     rows = (
         {
             **dataclasses.asdict(row),
@@ -94,6 +100,9 @@ def header_of(
         }
         for row in budget.rows
     )
+    extra: dict[str, Any] = said.pop("extra", {})
+    if data.public:
+        extra = {**extra, "records": SYNTHETIC if data.synthetic else DECLARED}
     return Header(
         method=method.name,
         parameters=method.parameters(),
@@ -105,5 +114,6 @@ def header_of(
         unit=data.unit,
         budget=tuple(rows),
         source=data.name,
+        extra=extra,
         **said,
     )

@@ -17,7 +17,7 @@ import os
 import sqlite3
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -108,7 +108,20 @@ class Ledger:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        self.path = default_path() if path is None else Path(path)
+        self._path = None if path is None else Path(path)
+
+    @property
+    def path(self) -> Path:
+        """Of the file; that of this user where none was named."""
+        return default_path() if self._path is None else self._path
+
+    def sensitive(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Those of the names that a build of sensitive records was ever paid for under."""
+        return tuple(name for name in names if self.account(name).spends)
+
+    def declare_public(self, names: Sequence[str]) -> None:
+        """Record that their owner declares these data public after all."""
+        raise LedgerError(f"{self.path.name}: a declaration cannot be recorded yet")
 
     def account(self, dataset: str) -> Account:
         """What a data set has spent; an unknown one has spent nothing."""
@@ -150,13 +163,14 @@ class Ledger:
 
     def spend(
         self,
-        dataset: str,
+        dataset: str | Sequence[str],
         epsilon: float,
         delta: float = 0.0,
         *,
         what: str,
         purpose: str = "",
         unit: str = "one record",
+        neighbours: str = "add-remove",
     ) -> str:
         """Pay; when this returns, the row is on disk.
 
@@ -168,6 +182,7 @@ class Ledger:
             purpose: what for, in the buyer's words.
             unit: the privacy unit without its bound. Prices for different units do not add up, so
                 that the first spend fixes the unit of a data set.
+            neighbours: the relation that the price is for, "add-remove" or "replace".
 
         Returns:
             The id of the release that may now be made.
@@ -176,7 +191,7 @@ class Ledger:
             BudgetError: more than is left, or another privacy unit than before.
             LedgerError: the file is damaged, busy, read-only or its disk is full: nothing is spent.
         """
-        dataset = _named(dataset)
+        dataset = _named(dataset if isinstance(dataset, str) else dataset[0])
         price, price_delta = _amount(epsilon, "epsilon"), _amount(delta, "delta", least=0.0)
         release = uuid.uuid4().hex
         with self._writing() as db:

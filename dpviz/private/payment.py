@@ -9,6 +9,12 @@ from typing import Protocol
 from dpviz.errors import DpvizError, PrivacyError
 from dpviz.private.ledger import Ledger
 
+USER_LEDGER = Ledger()
+"""The ledger of this user, wherever it is when a build pays: what pays unless told otherwise."""
+
+UNPAID = {"ledger": "not entered in a ledger"}
+"""What a release of sensitive records says of itself whose price no ledger holds."""
+
 
 class Accountable(Protocol):
     """What a handle tells the ledger about its data set."""
@@ -18,12 +24,50 @@ class Accountable(Protocol):
         """The owner's name for the data set."""
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that the records are charged to: those of all sources that are in them."""
+
+    @property
     def public(self) -> bool:
         """Whether every record is declared public: then nothing is paid."""
 
     @property
+    def synthetic(self) -> bool:
+        """Whether the records were made up by this project: then there is nothing to declare."""
+
+    @property
     def accounted_unit(self) -> str:
         """The privacy unit without its bound: prices for "one person" add up whatever the bound."""
+
+
+def charged_names(data: Accountable) -> tuple[str, ...]:
+    """The accounts that pay for a release of these data, each once."""
+    return tuple(dict.fromkeys((data.name, *data.names)))
+
+
+def require_public(ledger: Ledger | None, data: Accountable, *, declare: bool = False) -> None:
+    """Hold a declaration that records are public against what the ledger knows of them.
+
+    Args:
+        ledger: that may know the data as sensitive; None asks nobody.
+        data: declared public. Data that are sensitive or made up by this project pass.
+        declare: their owner insists, and the ledger keeps that they did.
+
+    Raises:
+        PrivacyError: the ledger knows one of the names as sensitive.
+        LedgerError: the ledger cannot be read, or not written where the owner insists.
+    """
+    if ledger is None or not data.public or data.synthetic:
+        return
+    known = ledger.sensitive(charged_names(data))
+    if known and declare:
+        ledger.declare_public(known)
+    elif known:
+        raise PrivacyError(
+            f"data set {known[0]!r} is sensitive, says the ledger: it cannot be public too. Build "
+            "it as sensitive, or insist with declare_public=True (--declare-public), which the "
+            "ledger records"
+        )
 
 
 @contextmanager
@@ -34,31 +78,50 @@ def payment(
     epsilon: float,
     delta: float = 0.0,
     purpose: str = "",
+    *,
+    neighbours: str = "add-remove",
+    declare_public: bool = False,
 ) -> Iterator[dict[str, str]]:
     """Pay before the body runs, and note how it went.
 
     Args:
-        ledger: pays; without one the caller keeps the account.
+        ledger: pays, from every account whose records are in the data, or from none of them.
+            Without one the caller keeps the account, and the release says that no ledger does.
         data: of which the body makes a release; public data cost nothing.
         what: is bought, for instance the method.
         epsilon: the whole price for one privacy unit.
         delta: the whole delta.
         purpose: in the buyer's words.
+        neighbours: the relation that the price is for, "add-remove" or "replace".
+        declare_public: insist that data are public that the ledger knows as sensitive.
 
     Yields:
-        For the release's header: its id in the ledger, or nothing where nothing was paid.
+        For the release's header: its id in the ledger, or that no ledger holds the price; nothing
+        for public data.
 
     Raises:
         BudgetError: not enough is left; nothing was spent.
         LedgerError: the ledger cannot be read or written; nothing was spent.
-        PrivacyError: the body failed. Only our own errors are known to quote no record; of any
-            other, its kind is told and nothing else.
+        PrivacyError: the data are declared public and the ledger knows better; or the body failed.
+            Only our own errors are known to quote no record; of any other, its kind is told and
+            nothing else.
     """
-    if ledger is None or data.public:
+    if data.public:
+        require_public(ledger, data, declare=declare_public)
         yield {}
         return
-    unit = data.accounted_unit
-    paid = ledger.spend(data.name, epsilon, delta, what=what, purpose=purpose, unit=unit)
+    if ledger is None:
+        yield dict(UNPAID)
+        return
+    paid = ledger.spend(
+        charged_names(data),
+        epsilon,
+        delta,
+        what=what,
+        purpose=purpose,
+        unit=data.accounted_unit,
+        neighbours=neighbours,
+    )
     try:
         yield {"release_id": paid}
     except BaseException as error:

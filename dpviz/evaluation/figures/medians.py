@@ -109,6 +109,7 @@ def median_tree(handle: DataHandle, knobs: dict[str, Any], seed: int) -> PointRe
         "kdtree",
         2 * EPSILON * levels,
         seed=seed,
+        ledger=None,
         height=LEVELS,
         flatten=1,
         prune=0,

@@ -9,7 +9,7 @@ from dpviz.methods.roads.base import RoadTask
 from dpviz.private.budget import Budget, positive_epsilon
 from dpviz.private.driver import NEIGHBOURS, header_of, noise_for, relation
 from dpviz.private.ledger import Ledger
-from dpviz.private.payment import payment
+from dpviz.private.payment import USER_LEDGER, payment
 from dpviz.private.roads import RoadData
 from dpviz.progress import Progress
 from dpviz.releases.roads.release import RoadRelease
@@ -27,8 +27,9 @@ def publish(
     neighbours: str = "add-remove",
     simulate: bool = False,
     seed: int | None = None,
-    ledger: Ledger | None = None,
+    ledger: Ledger | None = USER_LEDGER,
     purpose: str = "",
+    declare_public: bool = False,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> RoadRelease:
@@ -44,8 +45,10 @@ def publish(
         simulate: fast NumPy noise, NOT PRIVATE; accepted only for public data.
         seed: makes a simulation repeatable; implies ``simulate``.
         ledger: pays for a release of sensitive trips under the data's name, on disk before any
-            noise is drawn. Without one the caller keeps the account. Public trips cost nothing.
+            noise is drawn; this user's by default. With None the caller keeps the account, and the
+            release says so. Public trips cost nothing.
         purpose: what the release is for, in the ledger's words.
+        declare_public: insist that data are public that the ledger knows as sensitive.
         progress: called with (fraction, what); may raise to cancel. What is paid stays paid.
         **parameters: knobs of the method.
 
@@ -69,7 +72,15 @@ def publish(
     task = RoadTask(
         data.graph, data._trips, workload, budget, noise, NEIGHBOURS[neighbours], progress
     )
-    with payment(ledger, data, chosen.name, epsilon, purpose=purpose) as receipt:
+    with payment(
+        ledger,
+        data,
+        chosen.name,
+        epsilon,
+        purpose=purpose,
+        neighbours=neighbours,
+        declare_public=declare_public,
+    ) as receipt:
         measured = chosen.build(task)
         header = header_of(
             data,

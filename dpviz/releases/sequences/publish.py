@@ -10,7 +10,7 @@ from dpviz.methods.sequences.base import SequenceTask
 from dpviz.private.budget import Budget, positive_epsilon
 from dpviz.private.driver import NEIGHBOURS, header_of, noise_for, relation
 from dpviz.private.ledger import Ledger
-from dpviz.private.payment import payment
+from dpviz.private.payment import USER_LEDGER, payment
 from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress
 from dpviz.releases.header import Header
@@ -35,8 +35,9 @@ def publish(
     neighbours: str = "add-remove",
     simulate: bool = False,
     seed: int | None = None,
-    ledger: Ledger | None = None,
+    ledger: Ledger | None = USER_LEDGER,
     purpose: str = "",
+    declare_public: bool = False,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> SequenceRelease:
@@ -50,8 +51,10 @@ def publish(
             removing and adding.
         simulate: fast NumPy noise, NOT PRIVATE; accepted only for public data.
         seed: makes a simulation repeatable; implies ``simulate``.
-        ledger: pays for sensitive sequences under the data's name, before any noise is drawn.
+        ledger: pays for sensitive sequences under the data's names, before any noise is drawn; this
+            user's by default. With None the caller keeps the account, and the release says so.
         purpose: what the release is for, in the ledger's words.
+        declare_public: insist that data are public that the ledger knows as sensitive.
         progress: called with (fraction, what); may raise to cancel. What is paid stays paid.
         **parameters: knobs of the method.
 
@@ -68,7 +71,15 @@ def publish(
     # Group privacy: at ε/k for one sequence, k sequences cost ε; to replace one is two steps.
     steps = data.max_per_unit * NEIGHBOURS[neighbours]
     budget = Budget(epsilon / steps)
-    with payment(ledger, data, chosen.name, epsilon, purpose=purpose) as receipt:
+    with payment(
+        ledger,
+        data,
+        chosen.name,
+        epsilon,
+        purpose=purpose,
+        neighbours=neighbours,
+        declare_public=declare_public,
+    ) as receipt:
         model = chosen.build(SequenceTask(data._sequences, data.alphabet, budget, noise))
         header = header_of(
             data,

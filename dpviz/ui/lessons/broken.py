@@ -78,6 +78,7 @@ def _pair(data: str, people: int, epsilon: float, seed: int) -> tuple[PointRelea
             EXACT_SPLITS,
             epsilon,
             seed=seed,
+            ledger=None,
         )
         for more in (0, 1)
     ]

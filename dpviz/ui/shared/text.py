@@ -14,6 +14,8 @@ def plain(text: object) -> str:
 
 def badge(header: Header) -> str:
     """The release's guarantee as one Markdown badge."""
+    if header.private and "records" in header.extra:  # true noise that nobody is hidden by
+        return f":gray-badge[:material/public: {plain(header.guarantee)}]"
     if header.private:
         return f":green-badge[:material/verified_user: {plain(header.guarantee)}]"
     return f":red-badge[:material/warning: {plain(header.guarantee)}]"

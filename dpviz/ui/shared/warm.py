@@ -32,4 +32,4 @@ def _load() -> None:
     nobody = from_points(np.zeros((0, 2)), domain, public=True)
     questions = np.tile(domain.bounds, (BULK, 1))
     exact_counts(nobody, questions)
-    build(nobody, epsilon=1.0, seed=0).count(questions)
+    build(nobody, epsilon=1.0, seed=0, ledger=None).count(questions)

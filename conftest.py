@@ -1,0 +1,18 @@
+"""Fixtures of tests and doctests alike."""
+
+import uuid
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def ledgers(tmp_path_factory) -> Path:
+    """A folder for the ledgers of this run."""
+    return tmp_path_factory.mktemp("ledgers")
+
+
+@pytest.fixture(autouse=True)
+def no_ledger_of_the_user(ledgers, monkeypatch):
+    """Each test pays from a ledger of its own; processes that it starts inherit it."""
+    monkeypatch.setenv("DPVIZ_LEDGER", str(ledgers / f"{uuid.uuid4().hex}.sqlite"))
