@@ -1,5 +1,7 @@
 """The front door of the app: ``uv run streamlit run app.py``."""
 
-from dpviz.ui.shared.shell import run
+from streamlit import App
 
-run()
+from dpviz.ui import server
+
+app = App(server.SCRIPT, middleware=server.MIDDLEWARE, lifespan=server.lifespan)

@@ -85,6 +85,13 @@ def list_datasets(as_json: Json = False) -> None:
 @app.command("app")
 def run_app(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
+    address: Annotated[
+        str,
+        typer.Option(
+            help="Whom it answers: this machine alone, or every network with 0.0.0.0. The app has "
+            "no log-in: open it behind your own authentication and TLS only."
+        ),
+    ] = "127.0.0.1",
 ) -> None:
     """Open the app in a browser."""
     from streamlit.web import cli
@@ -93,4 +100,5 @@ def run_app(
     if not page.is_file():
         raise ParameterError("app.py is not beside the package: run this from a clone")
     sys.argv = ["streamlit", "run", str(page), "--server.port", str(port)]
+    sys.argv += ["--server.address", address]
     cli.main()

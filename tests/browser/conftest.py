@@ -71,16 +71,21 @@ def browser():
 
 
 @contextmanager
-def serving(script, *options, log=subprocess.DEVNULL, **environment):
-    """The address of a Streamlit script on a free port of this machine."""
+def serving(script, *options, log=subprocess.DEVNULL, command=None, cwd=ROOT, **environment):
+    """The address of a Streamlit script, or of a command's server, on a free port of this machine.
+
+    ``command``: arguments of Python, the port last to come; in place of a script and its options.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
-    command += ["--server.address", "127.0.0.1", "--server.headless", "true", *options]
+    arguments = command or ["-m", "streamlit", "run", str(script), "--server.port"]
+    arguments = [sys.executable, *arguments, str(port)]
+    if command is None:
+        arguments += ["--server.address", "127.0.0.1", "--server.headless", "true", *options]
     server = subprocess.Popen(
-        command,
-        cwd=ROOT,
+        arguments,
+        cwd=cwd,
         stdout=log,
         stderr=subprocess.STDOUT,
         env={**os.environ, **environment},

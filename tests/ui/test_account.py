@@ -9,7 +9,7 @@ import dpviz
 from dpviz.cli import app as command_line
 from dpviz.errors import BudgetError
 
-APP = str(Path(__file__).parents[2] / "app.py")
+APP = str(Path(__file__).parents[2] / "dpviz" / "ui" / "shared" / "script.py")
 
 
 def explore(**address):

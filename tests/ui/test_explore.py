@@ -10,7 +10,7 @@ from dpviz.methods.points import METHODS, names
 from dpviz.releases.points.range_count import INTERVAL_SDS
 from dpviz.render import with_noise
 
-APP = str(Path(__file__).parents[2] / "app.py")
+APP = str(Path(__file__).parents[2] / "dpviz" / "ui" / "shared" / "script.py")
 RECT = (14.5, -24.0, 14.7, -23.8)
 
 

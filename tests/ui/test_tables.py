@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 import dpviz
 from tests.private.load.engines.cases import CASES
 
-APP = str(Path(__file__).parents[2] / "app.py")
+APP = str(Path(__file__).parents[2] / "dpviz" / "ui" / "shared" / "script.py")
 CASE = CASES["plane0"]
 
 

@@ -1,0 +1,159 @@
+"""The web server around the pages: whom it answers, with which headers, and what it never does.
+
+It answers this machine only unless its owner opens it, answers no page of another origin, and calls
+nothing outside. It sees requests, never records.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.formparsers import MultiPartParser
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import App, cli_util, config, net_util
+from streamlit.web.server import server_util
+
+from dpviz.ui.shared import log
+
+SCRIPT = Path(__file__).parent / "shared" / "script.py"
+
+TILES = "https://tile.openstreetmap.org"
+"""Of the detailed base map, which a visitor's browser asks for once they choose it."""
+
+POLICY = {
+    "default-src": "'self'",
+    # The map's program and the charts' formulas are handed to the browser as text.
+    "script-src": "'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' blob:",
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": f"'self' data: blob: {TILES}",
+    "font-src": "'self' data:",
+    "connect-src": f"'self' data: blob: {TILES}",
+    "worker-src": "'self' blob:",
+    "object-src": "'none'",
+    "base-uri": "'self'",
+    "form-action": "'self'",
+    "frame-ancestors": "'self'",
+}
+"""Where a page may take what from: this server alone, so that what slips in cannot send out."""
+
+HEADERS = {
+    "content-security-policy": "; ".join(f"{what} {where}" for what, where in POLICY.items()),
+    "x-frame-options": "SAMEORIGIN",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "strict-origin-when-cross-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+
+OPEN = (
+    "dpviz answers the network at %s. It has no log-in: whoever reaches it can read what it shows, "
+    "spend epsilon and set lifetime budgets. Put it behind your own authentication and TLS."
+)
+
+
+class Guard:
+    """Refuses strangers' requests before Streamlit sees them, and adds the headers to all answers.
+
+    A page of another site in the owner's browser reaches 127.0.0.1 too: it is told by its Origin,
+    or, where its name was made to point here, by the Host that the browser asked for.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or hand it on."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        asked = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        if not (_is_host(asked.get("host", "")) and _is_same_origin(asked)):
+            await _refuse(scope, send)
+            return
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": _with_headers(message.get("headers", []))}
+            await send(message)
+
+        await self._app(scope, receive, answer)
+
+
+def _with_headers(given: Any) -> list[tuple[bytes, bytes]]:
+    ours = {name.encode(): value.encode() for name, value in HEADERS.items()}
+    return [*((name, value) for name, value in given if name.lower() not in ours), *ours.items()]
+
+
+def _is_host(host: str) -> bool:
+    """Whether this server goes by that name: any where it is open to others and names none."""
+    try:
+        name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    allowed = [each.lower() for each in config.get_option("server.allowedHosts")]
+    if name in allowed or "*" in allowed:
+        return True
+    if any(each.startswith("*.") and name.endswith(each[1:]) for each in allowed):
+        return True
+    return is_here(name) or (not allowed and not is_here(config.get_option("server.address")))
+
+
+def _is_same_origin(asked: dict[str, str]) -> bool:
+    """Whether a page of this server asks, or a program that is no browser."""
+    origin = asked.get("origin")
+    if origin is None:
+        return True
+    others = config.get_option("server.corsAllowedOrigins")
+    return urlsplit(origin).netloc == asked.get("host") or origin in others
+
+
+def is_here(address: str | None) -> bool:
+    """Whether an address is this machine alone.
+
+    >>> is_here("127.0.0.1"), is_here("localhost"), is_here("0.0.0.0"), is_here(None)
+    (True, True, False, False)
+    """
+    if address is None or address == "localhost":
+        return address is not None
+    try:
+        return ipaddress.ip_address(address.strip("[]")).is_loopback
+    except ValueError:
+        return address.startswith("unix:")
+
+
+async def _refuse(scope: Scope, send: Send) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    words = b"dpviz does not go by this name, or another site asked: see its README"
+    kind = [(b"content-type", b"text/plain")]
+    start = {"type": "http.response.start", "status": 403, "headers": _with_headers(kind)}
+    await send(start)
+    await send({"type": "http.response.body", "body": words})
+
+
+MIDDLEWARE = [Middleware(Guard)]
+
+
+@asynccontextmanager
+async def lifespan(_app: App) -> AsyncIterator[dict[str, Any]]:
+    """What is done once, before the first visitor and after the last."""
+    log.discreet()
+    # Streamlit asks an outside service for this machine's address when it meets an unknown origin.
+    net_util.get_external_ip = lambda: None
+    # Streamlit's parser of uploads writes what is over 1 MB to the temporary folder.
+    MultiPartParser.spool_max_size = 2**40
+    address = config.get_option("server.address")
+    if not is_here(address):
+        logging.getLogger(__name__).warning(OPEN, address or "every address of this machine")
+    if not config.get_option("server.headless"):
+        cli_util.open_browser(server_util.get_url(config.get_option("browser.serverAddress")))
+    yield {}

@@ -1,0 +1,6 @@
+"""What every visitor's touch runs: the page that they are on."""
+
+from dpviz.ui.shared.shell import run
+
+if __name__ == "__main__":  # as Streamlit runs it, and not whoever imports it
+    run()

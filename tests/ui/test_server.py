@@ -1,0 +1,155 @@
+"""The server answers this machine alone, no page of another site, and calls nothing outside."""
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import tomllib
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from streamlit import config
+
+from dpviz.ui import server
+from tests.browser.conftest import ROOT, serving
+
+README = ["-m", "streamlit", "run", str(ROOT / "app.py")]
+COMMAND = ["-c", "from dpviz.cli import main; main()", "app"]
+
+
+def answer(headers, kind="http"):
+    """Status and headers, or the code of a websocket's end, of a request through the guard."""
+    sent = []
+
+    async def page(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": kind, "headers": [(k.encode(), v.encode()) for k, v in headers.items()]}
+    asyncio.run(server.Guard(page)(scope, None, send))
+    return sent[0]
+
+
+@pytest.fixture
+def options():
+    """Options of Streamlit's configuration, put back afterwards."""
+    names = ("server.address", "server.allowedHosts", "server.corsAllowedOrigins")
+    before = {name: config.get_option(name) for name in names}
+    config.set_option("server.address", "127.0.0.1")
+    yield config.set_option
+    for name, value in before.items():
+        config.set_option(name, value)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8501", "localhost", "localhost.:8501", "[::1]:8501"])
+def test_this_machine_is_answered_with_every_header(host, options):
+    told = answer({"host": host, "origin": f"http://{host}"})
+    assert told["status"] == 200
+    assert {name.decode() for name, _ in told["headers"]} == set(server.HEADERS)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"host": "evil.example"},  # a name that was made to point at this machine
+        {"host": "127.0.0.1.evil.example"},
+        {"host": "127.0.0.1:8501@evil.example"},
+        {"host": "[::1"},
+        {},
+        {"host": "localhost:8501", "origin": "http://localhost:3000"},
+        {"host": "localhost:8501", "origin": "https://evil.example"},
+        {"host": "localhost:8501", "origin": "null"},
+    ],
+    ids=str,
+)
+def test_strangers_are_refused(headers, options):
+    assert answer(headers)["status"] == 403
+    assert answer(headers, "websocket") == {"type": "websocket.close", "code": 1008}
+
+
+def test_an_owner_may_name_hosts_and_origins(options):
+    proxied = {"host": "maps.example.org", "origin": "https://maps.example.org"}
+    assert answer(proxied)["status"] == 403
+    options("server.allowedHosts", ["maps.example.org"])
+    assert answer(proxied)["status"] == 200
+    assert answer({"host": "evil.example"})["status"] == 403
+    options("server.allowedHosts", ["*.example.org"])
+    assert answer(proxied)["status"] == 200
+    rewritten = {"host": "127.0.0.1:8501", "origin": "https://maps.example.org"}
+    assert answer(rewritten)["status"] == 403
+    options("server.corsAllowedOrigins", ["https://maps.example.org"])
+    assert answer(rewritten)["status"] == 200
+
+
+def test_a_server_opened_to_all_answers_to_any_name(options):
+    options("server.address", "0.0.0.0")
+    assert answer({"host": "192.0.2.7:8501"})["status"] == 200
+    assert answer({"host": "192.0.2.7:8501", "origin": "https://evil.example"})["status"] == 403
+
+
+def listening(port):
+    """Addresses on which this machine listens at a port, as the kernel writes them."""
+    rows = []
+    for table in ("tcp", "tcp6"):
+        rows += [row.split() for row in Path(f"/proc/net/{table}").read_text().splitlines()[1:]]
+    return {
+        row[1].rpartition(":")[0]
+        for row in rows
+        if row[3] == "0A" and int(row[1].rpartition(":")[2], 16) == port
+    }
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the kernel's table of sockets")
+@pytest.mark.parametrize("command", [README, COMMAND], ids=["README", "dpviz app"])
+def test_every_way_to_start_it_listens_on_this_machine_alone(command, tmp_path):
+    """Started from another folder, with nothing said of an address."""
+    port = "--port" if command is COMMAND else "--server.port"
+    with serving(
+        None, command=[*command, port], cwd=tmp_path, STREAMLIT_SERVER_HEADLESS="true"
+    ) as address:
+        assert listening(int(address.rpartition(":")[2])) == {"0100007F"}
+        for path in ("/", "/_stcore/health", "/nothing-there"):
+            with urllib.request.urlopen(address + path, timeout=10) as page:
+                told = {name.lower() for name, _ in page.getheaders()}
+            assert set(server.HEADERS) <= told
+        asked = urllib.request.Request(address, headers={"Host": "evil.example"})
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(asked, timeout=10)
+
+
+def test_a_start_calls_nothing_outside(tmp_path):
+    """All that leaves by HTTP would come to this trap; its control does."""
+    with socket.create_server(("127.0.0.1", 0)) as trap:
+        trap.settimeout(0.2)
+        proxy = f"http://127.0.0.1:{trap.getsockname()[1]}"
+        outside = {"HTTP_PROXY": proxy, "HTTPS_PROXY": proxy, "http_proxy": proxy, "NO_PROXY": ""}
+        with serving(
+            ROOT / "app.py", "--browser.serverAddress", "127.0.0.1", **outside
+        ) as address:
+            asked = {"Origin": "https://evil.example", "Host": address.removeprefix("http://")}
+            asked |= {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
+            asked["Sec-WebSocket-Key"] = "AAAAAAAAAAAAAAAAAAAAAA=="
+            request = urllib.request.Request(f"{address}/_stcore/stream", headers=asked)
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                urllib.request.urlopen(request, timeout=10)
+        with pytest.raises(TimeoutError):
+            trap.accept()
+        code = "from streamlit import net_util; net_util.get_external_ip()"
+        control = subprocess.Popen(
+            [sys.executable, "-c", code], env={**os.environ, **outside}, stderr=subprocess.DEVNULL
+        )
+        trap.settimeout(30)
+        trap.accept()[0].close()
+        control.terminate()
+        control.wait(20)
+
+
+def test_the_settings_that_keep_it_at_home():
+    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
+    assert settings["server"]["address"] == "127.0.0.1"
+    assert settings["browser"] == {"serverAddress": "127.0.0.1", "gatherUsageStats": False}
