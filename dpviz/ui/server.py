@@ -74,7 +74,9 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        asked = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        asked = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+        }
         if not (_is_host(asked.get("host", "")) and _is_same_origin(asked)):
             await _refuse(scope, send)
             return

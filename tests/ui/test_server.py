@@ -128,11 +128,13 @@ def test_a_start_calls_nothing_outside(tmp_path):
         trap.settimeout(0.2)
         proxy = f"http://127.0.0.1:{trap.getsockname()[1]}"
         outside = {"HTTP_PROXY": proxy, "HTTPS_PROXY": proxy, "http_proxy": proxy, "NO_PROXY": ""}
-        with serving(
-            ROOT / "app.py", "--browser.serverAddress", "127.0.0.1", **outside
-        ) as address:
+        with serving(ROOT / "app.py", "--browser.serverAddress", "127.0.0.1", **outside) as address:
             asked = {"Origin": "https://evil.example", "Host": address.removeprefix("http://")}
-            asked |= {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
+            asked |= {
+                "Upgrade": "websocket",
+                "Connection": "Upgrade",
+                "Sec-WebSocket-Version": "13",
+            }
             asked["Sec-WebSocket-Key"] = "AAAAAAAAAAAAAAAAAAAAAA=="
             request = urllib.request.Request(f"{address}/_stcore/stream", headers=asked)
             with pytest.raises(urllib.error.HTTPError, match="403"):
