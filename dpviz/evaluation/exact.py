@@ -8,47 +8,86 @@ Where all bits share one noisy threshold, an explicit event's loss is found by q
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
 
 import numpy as np
 
-from dpviz.methods.points.base import SharedThreshold, Structure
-from dpviz.trees.lattice import Float
-
-if TYPE_CHECKING:
-    from dpviz.domain import Domain
-    from dpviz.methods.points import PointMethod
+from dpviz.methods.structure import SharedThreshold, Structure
+from dpviz.trees.lattice import Float, Int
 
 
-def structure_loss(method: PointMethod, epsilon: float, domain: Domain) -> float | None:
+def structure_loss(structure: Structure | SharedThreshold | None) -> float | None:
     """Exact loss of a method's split decisions; None where it has no such decisions.
 
     With a shared threshold it is the loss of the worst event that is tried: at least that.
     """
-    structure = method.structure(epsilon, domain.dims)
     if isinstance(structure, SharedThreshold):
         return shared_threshold_loss(structure)
     return None if structure is None else max(chain_losses(structure))
 
 
-def chain_losses(structure: Structure) -> tuple[float, float]:
-    """Greatest log ratios over all outcomes: with the record to without it, and the reverse.
+def whole_loss(structure: Structure | SharedThreshold | None) -> float | None:
+    """Exact loss of a whole release, where its split decisions are independent bits."""
+    return release_loss(structure) if isinstance(structure, Structure) else None
 
-    Counts run from 0 to ``structure.most``: beyond, no bit is in doubt.
+
+def release_loss(structure: Structure, most_counts: int | None = None) -> float:
+    """Exact loss of all that is released: splits and the rest are worst at once.
+
+    The noise of the rest is independent of the bits, so the suprema add up in each direction.
     """
-    size = structure.most + 1
-    counts = np.arange(size + 1)
-    end = np.zeros(size)  # at the cap on the depth a node is a leaf without a bit
+    pairs = zip(chain_losses(structure, most_counts), structure.rest, strict=True)
+    return max(math.fsum(pair) for pair in pairs)
+
+
+def chain_losses(structure: Structure, most_counts: int | None = None) -> tuple[float, float]:
+    """Greatest log ratios over all outcomes: with the unit to without it, and the reverse.
+
+    Counts run from 0 to ``structure.most``: beyond, no bit is in doubt. A unit moves each of a path
+    by ``structure.records`` at most; splits gain most if it moves all of them by that much. Bits
+    have the probabilities that are drawn, multiples of 2^−64.
+
+    Args:
+        structure: the bits.
+        most_counts: of all counts, look at about so many that are evenly spaced, and at those where
+            the curve bends; at all by default. The losses are then those of the chains over these
+            counts: never more than the supremum, and short of it by the second order of their
+            spacing in noise scales.
+    """
+    counts = _counts(structure, most_counts)
+    end = np.zeros(len(counts))  # at the cap on the depth a node is a leaf without a bit
     adding, removing = end, end.copy()
     for depth in range(structure.depth - 1, -1, -1):
-        stop = np.asarray(structure.no_split(counts, depth), dtype=np.float64)
-        stop = np.maximum(stop, structure.floor)
-        split_ratio = _difference(np.log1p(-stop))
-        stop_ratio = _difference(np.log(stop))
+        stop, stop_more = (
+            _drawn(structure.no_split(counts + more, depth), structure.floor)
+            for more in (0, structure.records)
+        )
+        split_ratio = np.log1p(-stop_more) - np.log1p(-stop)
+        stop_ratio = np.log(stop_more) - np.log(stop)
         # A child holds at most what its parent does.
         adding = np.maximum(stop_ratio, split_ratio + np.maximum.accumulate(adding))
         removing = np.maximum(-stop_ratio, -split_ratio + np.maximum.accumulate(removing))
     return float(adding.max()), float(removing.max())
+
+
+def _counts(structure: Structure, most_counts: int | None) -> Int:
+    every = structure.most + 1
+    step = 1 if most_counts is None else math.ceil(every / most_counts)
+    counts = np.arange(0, every, step)
+    if step == 1:
+        return counts
+    bends = [bend for depth in range(structure.depth) for bend in structure.bends(depth)]
+    # Each unit around a bend moves the count from before it to behind it.
+    before = np.ceil(np.asarray(bends, dtype=np.float64)).astype(np.int64) - structure.records
+    beside = np.concatenate([before, before + structure.records])
+    found: Int = np.union1d(counts, beside[(beside >= 0) & (beside < every)])
+    return found
+
+
+def _drawn(no_split: Float, floor: float) -> Float:
+    """P(no split) as :func:`~dpviz.private.mechanisms.noise.bernoulli` compares it with a word."""
+    no = np.clip(np.asarray(no_split, dtype=np.float64), floor, 1.0 - 2.0**-53)
+    return np.asarray(np.floor(no * 2.0**64) * 2.0**-64, dtype=np.float64)
 
 
 PIN_LEVELS = (1, 2, 3)
@@ -144,7 +183,3 @@ def _log_above(x: Float) -> Float:
     """Log probability that a Laplace number of scale 1 is above x."""
     tail = np.log1p(-0.5 * np.exp(-np.abs(x)))
     return np.asarray(np.where(x > 0, -x - np.log(2), tail))
-
-
-def _difference(logs: Float) -> Float:
-    return logs[1:] - logs[:-1]

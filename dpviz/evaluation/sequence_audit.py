@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.evaluation.audit import CONFIDENCE, Audit
+from dpviz.evaluation.exact import structure_loss, whole_loss
 from dpviz.evaluation.search import finding
 from dpviz.methods.sequences import SequenceMethod, find
 from dpviz.methods.sequences.base import SequenceTask
@@ -107,6 +108,7 @@ def audit_sequences(
     bench = SequenceBench(method, epsilon, noise, trials, progress)
     l_top = int(method.parameters()["l_top"])
     found = finding(bench, list(pairs(epsilon, l_top)), list(FEATURES), confidence)
+    structure = method.structure(epsilon, len(ALPHABET))
     return Audit(
         **vars(found),
         method=method.name,
@@ -115,6 +117,8 @@ def audit_sequences(
         confidence=confidence,
         trials=trials,
         secure=secure,
+        structure_epsilon=structure_loss(structure),
+        exact_epsilon=whole_loss(structure),
     )
 
 

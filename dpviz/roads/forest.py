@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -23,6 +24,9 @@ Levels = Sequence[NDArray[np.int64]]
 """A tree over a path of k edges: boundaries of each level from coarse to fine, each from 0 to k and
 a subset of the next; the last one is 0, 1, …, k."""
 
+
+ROUNDING = 1e-13
+"""More noise by this share: weights that sum to 1 in floating point may sum to more."""
 
 TINY = 1e-12
 """Least variance in least squares: with a huge ε the noise rounds to none, and 0/0 must not."""
@@ -40,7 +44,7 @@ class Forest:
 
     Privacy: one more visited edge raises every node of one root path by one, so its loss is
     Σ 1/stretch along the path, in units of ε/L. The constructor demands that this be at most 1 for
-    every edge; then L edges cost at most ε, whatever the trees.
+    every edge, in exact fractions; then L edges cost at most ε, whatever the trees.
     """
 
     domains: Subdomains
@@ -50,11 +54,9 @@ class Forest:
     stretch: Float
 
     def __post_init__(self) -> None:
-        loss = np.zeros(len(self.parent))
-        for part in level_slices(self.parent):
-            above = self.parent[part]
-            loss[part] = np.where(above < 0, 0.0, loss[above]) + 1.0 / self.stretch[part]
-        if len(loss) == 0 or loss.max() > 1.0 + 1e-9 or (self.stretch <= 0).any():
+        if len(self.parent) == 0 or not (np.isfinite(self.stretch) & (self.stretch > 0)).all():
+            raise ParameterError("a forest needs a node, and noise on every one")
+        if _greatest_loss(self.parent, self.stretch) > 1:
             raise ParameterError("the trees overspend: Σ 1/stretch along a root path is above 1")
 
     def __len__(self) -> int:
@@ -90,6 +92,21 @@ class Forest:
         return np.asarray(running[self.hi] - running[self.lo])
 
 
+def _greatest_loss(parent: Int, stretch: Float) -> Fraction:
+    """Greatest Σ 1/stretch along a root path, exactly.
+
+    Of the nodes of a level many share their sum: each distinct one is added up once.
+    """
+    sums = [Fraction(0)]
+    row = np.zeros(len(parent) + 1, dtype=np.int64)  # of each node's sum; the last, of no parent
+    for part in level_slices(parent):
+        pairs = np.column_stack([row[parent[part]].astype(np.float64), stretch[part]])
+        distinct, which = np.unique(pairs, axis=0, return_inverse=True)
+        row[part] = len(sums) + which.ravel()
+        sums += [sums[int(above)] + 1 / Fraction(own) for above, own in distinct.tolist()]
+    return max(sums)
+
+
 def flat(domains: Subdomains) -> Forest:
     """Every edge measured once, on its own."""
     at = np.arange(len(domains.order))
@@ -115,15 +132,19 @@ def planted(
     Args:
         domains: the paths.
         trees: levels of each path's tree, see :data:`Levels`.
-        weights: share of each level in the loss, summing to 1 per tree; equal by default.
+        weights: share of each level in the loss, summing to 1 per tree but for rounding; equal by
+            default.
         common_height: let every tree pay for the height of the highest, as in the paper.
     """
     highest = max(len(levels) for levels in trees)
     if weights is None:
-        weights = [
-            np.full(len(levels), 1.0 / (highest if common_height else len(levels)))
+        # Whole numbers: k levels of 1/k are exactly 1.
+        stretches = [
+            np.full(len(levels), float(highest if common_height else len(levels)))
             for levels in trees
         ]
+    else:
+        stretches = [(1.0 + ROUNDING) / each for each in weights]
     columns: list[tuple[Int, Int, Int, Float]] = []
     first = 0
     for depth in range(highest):
@@ -131,14 +152,15 @@ def planted(
         bounds = [trees[k][depth] + domains.start[k] for k in rows]
         lo = np.concatenate([each[:-1] for each in bounds])
         hi = np.concatenate([each[1:] for each in bounds])
-        share = np.repeat([weights[k][depth] for k in rows], [len(each) - 1 for each in bounds])
+        sizes = [len(each) - 1 for each in bounds]
+        stretch = np.repeat([stretches[k][depth] for k in rows], sizes)
         if depth == 0:
             parent = np.full(len(lo), -1)
         else:
             above = columns[-1][0]
             parent = first - len(above) + np.searchsorted(above, lo, side="right") - 1
         first += len(lo)
-        columns.append((lo, hi, parent, 1.0 / share))
+        columns.append((lo, hi, parent, stretch))
     lo, hi, parent, stretch = (np.concatenate(part) for part in zip(*columns, strict=True))
     return Forest(domains, lo, hi, parent, stretch)
 

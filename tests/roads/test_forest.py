@@ -1,6 +1,8 @@
 """Sub-domains, trees and least squares against brute force."""
 
 import itertools
+import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -110,8 +112,11 @@ def test_runs_of_a_query_add_up_to_its_distinct_edges(streets: RoadGraph, worklo
 @pytest.mark.parametrize("name", BUILDERS)
 def test_no_edge_pays_more_than_the_budget(name: str, streets: RoadGraph, workload: Paths) -> None:
     forest = BUILDERS[name](min_cut(streets, workload), workload)
-    loss = matrix(forest).T @ (1 / forest.stretch)
-    assert loss.max() <= 1 + 1e-12
+    loss: list[Fraction] = []
+    for node, parent in enumerate(forest.parent.tolist()):
+        loss.append((loss[parent] if parent >= 0 else 0) + 1 / Fraction(forest.stretch[node]))
+    assert max(loss) <= 1  # exactly: fractions, no tolerance
+    assert float(max(loss)) > 1 - 1e-12  # and nothing is wasted
     inner = np.flatnonzero(np.isin(np.arange(len(forest)), forest.parent))
     for node in inner:  # children tile their parent
         children = np.flatnonzero(forest.parent == node)
@@ -130,6 +135,25 @@ def test_an_overspending_forest_is_refused() -> None:
             np.array([-1, 0, 0]),
             np.array([2.0, 1.9, 2.0]),
         )
+
+
+@pytest.mark.parametrize("levels", [2, 3, 10])
+def test_one_unit_in_the_last_place_too_much_is_refused(levels: int) -> None:
+    chain = Subdomains(np.arange(1), np.array([0, 1]))
+    where = np.zeros(levels, dtype=np.int64), np.ones(levels, dtype=np.int64)
+    parent = np.arange(levels) - 1
+    stretch = np.full(levels, float(levels))
+    assert len(Forest(chain, *where, parent, stretch)) == levels
+    stretch[-1] = math.nextafter(levels, 0)
+    with pytest.raises(ParameterError, match="overspend"):
+        Forest(chain, *where, parent, stretch)
+
+
+@pytest.mark.parametrize("stretch", [0.0, -2.0, np.nan, np.inf])
+def test_a_node_without_noise_is_refused(stretch: float) -> None:
+    domains = Subdomains(np.arange(1), np.array([0, 1]))
+    with pytest.raises(ParameterError, match="noise on every one"):
+        Forest(domains, np.zeros(1, int), np.ones(1, int), np.full(1, -1), np.array([stretch]))
 
 
 @pytest.mark.parametrize("name", BUILDERS)

@@ -5,6 +5,7 @@ At confidence 1 − 1e-6 a sound method is accused with probability at most 1e-6
 
 from __future__ import annotations  # the kind of a knob is read from its annotation
 
+import dataclasses
 import json
 from dataclasses import dataclass
 from typing import ClassVar
@@ -18,7 +19,6 @@ from dpviz.errors import ParameterError
 from dpviz.evaluation.audits import audited, group, kept_rows, page, sequence_settings, small
 from dpviz.evaluation.exact import chain_losses
 from dpviz.evaluation.sequence_audit import ALPHABET, FEATURES, audit_sequences, features, pairs
-from dpviz.methods.points.base import Structure
 from dpviz.methods.sequences import METHODS
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, knob
 from dpviz.methods.sequences.markov import Markov
@@ -96,19 +96,12 @@ def test_the_exact_loss_of_split_decisions_is_what_their_share_pays(size, epsilo
     By dynamic programming over every chain of scores that never rises and every end of the path.
     The loss is bounded from below too: the constant is not many times too large.
     """
-    method, l_top = Markov(l_top=20), 20
-    scale = method.scale(epsilon, size)
-    bias = max(scale * np.log(size), 1.0)
-    depth = 5 if size > 4 else 12  # beyond, bits are as good as certain
-    structure = Structure(
-        lambda scores, level: method.no_split(scores, level, scale, bias),
-        floor=2.0**-32,
-        depth=depth,
-        most=int(depth * bias + 30 * scale),
-    )
-    loss = l_top * max(chain_losses(structure))
-    assert loss <= epsilon * (1 + 1e-9)
+    method, l_top = Markov(l_top=20, max_depth=5 if size > 4 else 12, tree_share=0.5), 20
+    structure = method.structure(2 * epsilon, size - 1)
+    loss = l_top * max(chain_losses(dataclasses.replace(structure, records=1)))
+    assert loss <= epsilon
     assert loss > 0.75 * epsilon
+    assert max(chain_losses(structure)) <= epsilon  # all events of a sequence on one path
 
 
 def test_neighbours_differ_by_one_sequence_of_at_most_l_top_events():

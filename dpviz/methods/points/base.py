@@ -6,55 +6,30 @@ methods, the contract tests and the audit follow from the registry.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpviz.errors import ParameterError
 from dpviz.methods.registry import Knob, Method, Registry, knob
+from dpviz.methods.structure import SharedThreshold, Structure
 
 if TYPE_CHECKING:
     from dpviz.private.budget import Budget
     from dpviz.private.index import PointIndex
     from dpviz.private.mechanisms.noise import Noise
     from dpviz.trees.decomposition import Decomposition
-    from dpviz.trees.lattice import Float, Int
 
-__all__ = ["METHODS", "Knob", "PointMethod", "knob", "method", "names", "register"]
-
-
-@dataclass(frozen=True)
-class Structure:
-    """The random split decisions of a method, for the exact calculation of their loss.
-
-    Attributes:
-        no_split: P(no split) for exact counts (n,) at a depth.
-        floor: the least probability of not splitting.
-        depth: levels that draw a bit; below, nodes are leaves.
-        most: a count above which no bit is in doubt at any depth.
-    """
-
-    no_split: Callable[[Int, int], Float]
-    floor: float
-    depth: int
-    most: int
-
-
-@dataclass(frozen=True)
-class SharedThreshold:
-    """Split decisions that compare noisy counts with one noisy threshold.
-
-    Attributes:
-        threshold: before its noise, in records.
-        scale: of the Laplace noise of the threshold and of every count.
-        depth: levels that draw a bit; below, nodes are leaves.
-        fanout: children of a node.
-    """
-
-    threshold: float
-    scale: float
-    depth: int
-    fanout: int
+__all__ = [
+    "METHODS",
+    "Knob",
+    "PointMethod",
+    "SharedThreshold",
+    "Structure",
+    "knob",
+    "method",
+    "names",
+    "register",
+]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpviz.domain import LATTICE_BITS
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, Structure, knob, register
 from dpviz.methods.points.parts import CellTree
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from dpviz.private.mechanisms.noise import Noise
     from dpviz.trees.decomposition import Decomposition
     from dpviz.trees.lattice import Float, Int
+
+MARGIN = 1e-9
+"""Relative; against rounding in λ and in the probabilities of the bits."""
 
 
 @register
@@ -103,12 +107,20 @@ class PrivTree(PointMethod):
         axes = self.axes or dims
         scale = self.scale(self.tree_share * epsilon, 1 << axes)
         bias = scale * math.log(1 << axes)
-        depth = min(self.max_depth, 40)
+        depth = min(self.max_depth, LATTICE_BITS[dims] * dims // axes)
+        price = self.tree_share * epsilon
         return Structure(
             lambda counts, level: self.no_split(counts, level, scale, bias),
             floor=NO_SPLIT_FLOOR,
             depth=depth,
             most=math.ceil(max(self.threshold, 0.0) + depth * bias + 40 * scale),
+            gain=price,
+            loss=price,
+            rest=(epsilon - price, epsilon - price),
+            bends=lambda level: (
+                (level - 1) * bias + self.threshold,
+                level * bias + self.threshold,
+            ),
         )
 
     def no_split(self, counts: ArrayLike, depth: int, scale: float, bias: float) -> Float:
@@ -118,11 +130,15 @@ class PrivTree(PointMethod):
         return np.where(above > 0, 0.5 * np.exp(-np.abs(above)), 1 - 0.5 * np.exp(-np.abs(above)))
 
     def scale(self, epsilon_tree: float, fanout: int) -> float:
-        """λ: the noise scale of a split decision that makes the tree ε_tree-DP."""
+        """λ: the noise scale of a split decision that makes the tree ε_tree-DP.
+
+        The two constants without slack of their own are taken for ε_tree(1 − MARGIN).
+        """
         if self.accounting == "paper":
             return (2 * fanout - 1) / ((fanout - 1) * epsilon_tree)
         if self.accounting == "tight":
-            return tight_constant(fanout) / epsilon_tree
+            return tight_constant(fanout) / (epsilon_tree * (1.0 - MARGIN))
+        epsilon_tree *= 1.0 - MARGIN
         low, high = 0.01 / epsilon_tree, tight_constant(fanout) / epsilon_tree
         for _ in range(200):
             middle = 0.5 * (low + high)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.domain import LATTICE_BITS
+from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, Structure, knob, register
 from dpviz.methods.points.parts import CellTree, finished
 from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, asymmetric_geometric, bernoulli
@@ -47,7 +48,8 @@ class PrivTreePlus(PointMethod):
     its splits gain at most ε₊ in log probability and its leaf's no-split gains nothing; removing it
     costs at most ε₋ = τε₊ by (B), at the leaf alone. The leaf's count has noise of rate ε−ε₊
     upwards and ε−ε₋ downwards, so every outcome's log probability moves by at most ε either way.
-    All later steps are post-processing.
+    All later steps are post-processing. The lemma needs a curve that has a ramp: in 1-D there is
+    none for τ below 0.0575, and :class:`Curve` refuses; the knob starts above that.
 
     Do not use it where unbiased counts are needed: shrinkage trades bias for variance.
 
@@ -68,7 +70,7 @@ class PrivTreePlus(PointMethod):
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
     tree_share: float = knob(0.4, "f: share of ε that adding a record may cost the tree", 0.05, 0.8)
-    tau: float = knob(0.5, "τ: cost of removing a record, as a share of that of adding", 0.05, 1.0)
+    tau: float = knob(0.5, "τ: cost of removing a record, as a share of that of adding", 0.1, 1.0)
     shrink: bool = knob(True, "Non-negative, shrunk counts inside their parents' totals")
     slopes: bool = knob(True, "Linear density inside the leaves (2-D)")
     max_depth: int = knob(52, "Public cap on the depth", 1, 60)
@@ -82,7 +84,17 @@ class PrivTreePlus(PointMethod):
 
         depth = min(self.max_depth, LATTICE_BITS[dims]) - FREE_LEVELS
         most = math.ceil((depth * curve.distance + curve.m + 25.0 / self.tau) / scale)
-        return Structure(no_split, NO_SPLIT_FLOOR, depth, most)
+        gain = self.tree_share * epsilon
+        return Structure(
+            no_split,
+            NO_SPLIT_FLOOR,
+            depth,
+            most,
+            gain=gain,
+            loss=self.tau * gain,
+            rest=(epsilon - gain, epsilon - self.tau * gain),
+            bends=lambda depth: tuple((depth * curve.distance + u) / scale for u in (0.0, curve.m)),
+        )
 
     def _curve(self, dims: int) -> Curve:
         return Curve(1.0 / (2 << dims), self.tau)
@@ -91,6 +103,7 @@ class PrivTreePlus(PointMethod):
         """See the class."""
         dims = index.domain.dims
         epsilon = budget.epsilon
+        curve = self._curve(dims)
         tree_share = budget.spend(
             self.tree_share * epsilon,
             "tree",
@@ -101,7 +114,6 @@ class PrivTreePlus(PointMethod):
         leaf_share = budget.spend(
             budget.left, "leaf counts", mechanism="asymmetric geometric", theorem="PrivTree+"
         )
-        curve = self._curve(dims)
         scale = gain * (1.0 - MARGIN)
 
         def split(counts: Int, depth: int) -> NDArray[np.bool_]:
@@ -131,7 +143,11 @@ class Curve:
 
     With D = slack·ln(1/p_min) and Q(v) = ln(1 − a·e^(−τv)): R = ln p is ln p_min below 0; then
     ln p_min + u − Σ_{j≥1} [Q(u−m+jD) − Q(jD−m)] up to m; then Q(u−m). a solves Σ_{j≥0} Q'(jD) = 1,
-    m in (0, D] makes R continuous.
+    m in (0, D] makes R continuous. Such an m exists iff 1 − a > p_min (the continuous curve would
+    start below its least value otherwise) and D ≥ ln(1/p_min).
+
+    Raises:
+        ParameterError: there is no such m, and with it no lemma.
 
     >>> curve = Curve(1 / 8, 0.5)
     >>> [round(value, 12) for value in (curve.distance, curve.a, curve.m)]
@@ -143,12 +159,19 @@ class Curve:
         self.tau = tau
         self.distance = slack * math.log(1.0 / least)
         self.a, self.m = _solved(self.distance, tau, least)
+        if slack < 1.0 or self.m <= 0.0:
+            raise ParameterError(
+                f"privtree_plus: tau={tau:g}: the curve has no ramp that starts at {least:g}, "
+                "which its proof needs: choose a larger tau"
+            )
 
     def log_split(self, u: ArrayLike) -> Float:
         """R(u) = ln p(u)."""
         u = np.asarray(u, dtype=np.float64)
-        ramp = np.clip(u, 0.0, self.m)
-        low = math.log(self.least) + ramp - _echo(ramp, self.a, self.m, self.distance, self.tau)
+        low = np.full(u.shape, math.log(self.least))
+        on_ramp = (u > 0.0) & (u < self.m)  # few rows, and the only ones with a long sum
+        ramp = u[on_ramp]
+        low[on_ramp] += ramp - _echo(ramp, self.a, self.m, self.distance, self.tau)
         tail = _log_tail(np.maximum(u - self.m, 0.0), self.a, self.tau)
         return np.where(u >= self.m, tail, low)
 
@@ -177,17 +200,18 @@ def _echo(u: Float, a: float, m: float, distance: float, tau: float) -> Float:
 @lru_cache(maxsize=64)
 def _solved(distance: float, tau: float, least: float) -> tuple[float, float]:
     """The constants a and m of the curve, by bisection."""
-    terms = math.ceil(42.0 / (tau * distance)) + 2
+    terms = math.ceil(42.0 / (tau * distance)) + 3
+    steps = np.arange(terms, dtype=np.float64) * distance
+    decay = tau * np.exp(-tau * steps)
 
     def slopes(a: float) -> float:  # Σ_{j≥0} Q'(jD), increasing in a
-        decays = (a * math.exp(-tau * j * distance) for j in range(terms))
-        return math.fsum(tau * each / (1.0 - each) for each in decays)
+        return float((a * decay / (1.0 - a / tau * decay)).sum())
 
     a = _bisected(lambda value: slopes(value) - 1.0, 0.0, 1.0)
 
     def gap(m: float) -> float:  # R(m) from the left minus ln(1 − a), increasing in m
-        ramp = float(_echo(np.asarray(m), a, m, distance, tau))
-        return math.log(least) + m - ramp - math.log1p(-a)
+        echo = _log_tail(steps[1:], a, tau) - _log_tail(steps[1:] - m, a, tau)
+        return math.log(least) + m - float(echo.sum()) - math.log1p(-a)
 
     return a, _bisected(gap, 0.0, distance)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -155,7 +156,7 @@ class EventHistogram(RoadMethod):
         estimate, variance = np.empty(len(forest)), np.empty(len(forest))
         for stretch in np.unique(forest.stretch):
             part = forest.stretch == stretch
-            scale = factor * limit * float(stretch)
+            scale = math.nextafter(factor * limit * float(stretch), math.inf)
             estimate[part], variance[part] = geometric(noise, share, counts[part], scale)
         extra["limit"] = limit
         return Measured(forest.domains, consistent(forest, estimate, variance), variance, extra)

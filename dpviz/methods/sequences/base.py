@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from dpviz.errors import ParameterError
 from dpviz.methods.registry import Knob, Method, Registry, knob
+from dpviz.methods.structure import Structure
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import Noise
 from dpviz.private.sequences import Sequences
@@ -44,6 +45,10 @@ class SequenceMethod(Method):
     """
 
     tiny: ClassVar[dict[str, Any]] = {}
+
+    def structure(self, epsilon: float, size: int) -> Structure | None:
+        """The split decisions of a build at this price over ``size`` symbols; None without any."""
+        return None
 
     def build(self, task: SequenceTask) -> Model:
         """Spend the budget on a model. Whatever is not in the result is forgotten."""

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz.errors import ParameterError
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, knob, register
+from dpviz.methods.structure import Structure
 from dpviz.private.events import Events, events_of
-from dpviz.private.mechanisms.noise import bernoulli, geometric
+from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, bernoulli, geometric
 from dpviz.sequences.model import ContextTree, allowed_after, projected
 from dpviz.trees.lattice import Float, Int
 
@@ -84,7 +85,7 @@ class Markov(SequenceMethod):
             share * task.budget.epsilon, "contexts", mechanism="split decisions", theorem=THEOREM
         )
         scale = self.scale(first.epsilon, width)
-        bias = max(scale * math.log(width), 1.0)
+        bias = self.bias(scale, width)
 
         follows = task.alphabet.follows if self.mask else None
 
@@ -114,6 +115,31 @@ class Markov(SequenceMethod):
             final = np.maximum(counts, 0.0)
             final = final if allowed is None else np.where(allowed, final, 0.0)
         return ContextTree(first_child, final, float(variance.flat[0]), follows)
+
+    def structure(self, epsilon: float, size: int) -> Structure:
+        """A sequence moves the scores of a path by l_top at most, where all its events are."""
+        width = size + 1
+        price = (self.tree_share or 1.0 / width) * epsilon
+        scale = self.scale(price, width)
+        bias = self.bias(scale, width)
+        return Structure(
+            lambda scores, depth: self.no_split(scores, depth, scale, bias),
+            floor=NO_SPLIT_FLOOR,
+            depth=self.max_depth,
+            most=math.ceil(max(self.threshold, 0.0) + self.max_depth * bias + 40 * scale),
+            gain=price,
+            loss=price,
+            rest=(epsilon - price, epsilon - price),
+            bends=lambda depth: (
+                (depth - 1) * bias + self.threshold,
+                depth * bias + self.threshold,
+            ),
+            records=self.l_top,
+        )
+
+    def bias(self, scale: float, fanout: int) -> float:
+        """δ, at least one event: the proof needs it."""
+        return max(scale * math.log(fanout), 1.0)
 
     def scale(self, epsilon: float, fanout: int) -> float:
         """λ₁, the scale of the noise in a split decision."""

@@ -154,7 +154,7 @@ def _audited(epsilon: float) -> Audit:
 @st.cache_data(max_entries=64, show_spinner="Calculating losses …")
 def _loss(name: str, epsilon: float, levels: int, data: str) -> float:
     chosen, domain = method(name, max_depth=levels), built_in(data).domain
-    return structure_loss(chosen, epsilon, domain) or 0.0
+    return structure_loss(chosen.structure(epsilon, domain.dims)) or 0.0
 
 
 def _losses(room: Room) -> None:

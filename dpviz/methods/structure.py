@@ -1,0 +1,56 @@
+"""The random split decisions of a method as numbers, for the exact calculation of what they cost.
+
+A method that publishes one random bit per node says here with which probability, and what its
+theorem lets them cost; :mod:`dpviz.evaluation.exact` holds the one against the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dpviz.trees.lattice import Float, Int
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Independent bits, one per node, whose probabilities follow from exact counts.
+
+    Attributes:
+        no_split: P(no split) for exact counts (n,) at a depth.
+        floor: the least probability of not splitting.
+        depth: levels that draw a bit; below, nodes are leaves.
+        most: a count above which no bit is in doubt at any depth.
+        gain: what the theorem lets the bits cost when a privacy unit is added.
+        loss: and when one is removed.
+        rest: exact cost of everything else that is released, adding and removing a unit.
+        bends: counts at which the curve of a depth changes its formula: looked at in any case.
+        records: by how much one unit moves the counts of a path at most.
+    """
+
+    no_split: Callable[[Int, int], Float]
+    floor: float
+    depth: int
+    most: int
+    gain: float
+    loss: float
+    rest: tuple[float, float]
+    bends: Callable[[int], tuple[float, ...]] = lambda _depth: ()
+    records: int = 1
+
+
+@dataclass(frozen=True)
+class SharedThreshold:
+    """Split decisions that compare noisy counts with one noisy threshold.
+
+    Attributes:
+        threshold: before its noise, in records.
+        scale: of the Laplace noise of the threshold and of every count.
+        depth: levels that draw a bit; below, nodes are leaves.
+        fanout: children of a node.
+    """
+
+    threshold: float
+    scale: float
+    depth: int
+    fanout: int

@@ -1,0 +1,186 @@
+"""The whole box of knobs: the exact loss of split decisions is within the price at every setting.
+
+Corners and random points of every method that draws bits, in every dimension and fanout, for
+ε from 10⁻³ to 100, and for privacy units of several records. No tolerance: methods leave a margin.
+"""
+
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from dpviz.errors import ParameterError
+from dpviz.evaluation.exact import chain_losses, release_loss
+from dpviz.methods.points import METHODS
+from dpviz.methods.points.privtree_plus import SLACK, Curve
+from dpviz.methods.sequences import METHODS as SEQUENCE_METHODS
+from dpviz.methods.structure import Structure
+
+COUNTS = 400
+"""Counts of a chain at most: evenly spaced, where one record is far below the noise."""
+
+EPSILONS = (1e-3, 0.1, 1.0, 100.0)
+UNITS = (1, 2, 3, 10, 200)
+"""Records of one privacy unit."""
+
+ALPHABETS = (1, 2, 3, 17, 300)
+
+
+def settings_of(cls):
+    """Values of the knobs that move a structure: every choice, or both ends and the default."""
+    plain = cls()
+    found = {}
+    for name, field in cls.knobs().items():
+        knob = field.metadata["knob"]
+        value = getattr(plain, name)
+        if isinstance(value, bool) or name == "projection":
+            continue  # post-processing
+        ends = list(knob.choices) or [knob.low, knob.high]
+        found[name] = [value, *ends]
+    return found
+
+
+def random_setting(cls, random):
+    drawn = {}
+    for name, values in settings_of(cls).items():
+        field = cls.knobs()[name]
+        knob = field.metadata["knob"]
+        if knob.choices or random.random() < 0.15:
+            drawn[name] = values[random.integers(len(values))]
+        elif str(field.type).startswith("int"):
+            drawn[name] = int(random.integers(knob.low, knob.high, endpoint=True))
+        elif knob.high > 1e3:  # a threshold: of every size
+            drawn[name] = float(random.choice([-1, 1]) * 10 ** random.uniform(-1, 6))
+        else:
+            drawn[name] = random.uniform(knob.low, knob.high)
+    return drawn
+
+
+def holds(structure, epsilon, unit):
+    """Its exact losses against its prices; where a unit has several records, against as many."""
+    assert isinstance(structure, Structure)
+    structure = dataclasses.replace(structure, records=structure.records * unit)
+    adding, removing = chain_losses(structure, COUNTS)
+    assert adding <= unit * structure.gain
+    assert removing <= unit * structure.loss
+    rest = (unit * structure.rest[0], unit * structure.rest[1])
+    whole = release_loss(dataclasses.replace(structure, rest=rest), COUNTS)
+    assert whole <= epsilon
+    return adding / (unit * structure.gain), removing / (unit * structure.loss)
+
+
+def with_bits(methods, *arguments):
+    return sorted(name for name, cls in methods.items() if _bits(cls(), *arguments))
+
+
+def _bits(method, *arguments):
+    return isinstance(method.structure(1.0, *arguments), Structure)
+
+
+POINTS = with_bits(METHODS, 2)
+SEQUENCES = with_bits(SEQUENCE_METHODS, 3)
+
+
+def publics(name):
+    """What is public beside the knobs: dimensions, or the size of the alphabet."""
+    return (METHODS[name].dims, METHODS) if name in POINTS else (ALPHABETS, SEQUENCE_METHODS)
+
+
+def allowed(setting, public):
+    """A fanout needs as many axes."""
+    return (setting.get("axes") or 1) <= public
+
+
+def test_every_method_that_splits_at_random_is_walked():
+    assert {"privtree", "privtree_plus"} <= set(POINTS)
+    assert SEQUENCES == ["markov"]
+
+
+@pytest.mark.parametrize("name", POINTS + SEQUENCES)
+def test_corners_of_the_box(name):
+    every, methods = publics(name)
+    cls = methods[name]
+    values = settings_of(cls)
+    random = np.random.default_rng(0)
+    corners = list(itertools.product(*values.values(), every, EPSILONS, UNITS))
+    # All corners of a few knobs are thousands: of them a fixed choice, and each value alone.
+    chosen = [corners[row] for row in random.choice(len(corners), 60, replace=False)]
+    for knob, ends in values.items():
+        chosen += [
+            (*[end if other == knob else values[other][0] for other in values], public, 1.0, 1)
+            for end in ends
+            for public in every
+        ]
+    for *setting, public, epsilon, unit in chosen:
+        knobs = dict(zip(values, setting, strict=True))
+        if allowed(knobs, public):
+            holds(cls(**knobs).structure(epsilon / unit, public), epsilon, unit)
+
+
+def random_points(name, n, seed):
+    every, methods = publics(name)
+    random = np.random.default_rng(seed)
+    for _ in range(n):
+        knobs = random_setting(methods[name], random)
+        public, unit = random.choice(every), int(random.choice(UNITS))
+        epsilon = 10 ** random.uniform(-3, 2)
+        if allowed(knobs, public):
+            method = methods[name](**knobs)
+            used = holds(method.structure(epsilon / unit, int(public)), epsilon, unit)
+            yield max(used)
+
+
+@pytest.mark.parametrize("name", POINTS + SEQUENCES)
+def test_random_points_of_the_box(name):
+    used = list(random_points(name, 120, seed=1))
+    assert max(used) > 0.8  # the search has power: prices are nearly reached
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10, 20))
+@pytest.mark.parametrize("name", POINTS + SEQUENCES)
+def test_many_random_points_of_the_box(name, seed):
+    assert sum(1 for _ in random_points(name, 1_100, seed)) > 300
+
+
+def flawed(dims, tau):
+    """The curve as it was without the check: no ramp, and a jump where the tail begins."""
+    curve = Curve.__new__(Curve)
+    fine = Curve(1 / (2 << dims), 0.5)
+    curve.least, curve.tau, curve.distance = fine.least, tau, fine.distance
+    from dpviz.methods.points.privtree_plus import _solved
+
+    curve.a, curve.m = _solved(curve.distance, tau, curve.least)
+    return curve
+
+
+def test_a_curve_without_a_ramp_breaks_the_theorem_and_is_refused(monkeypatch):
+    """In 1-D with τ = 0.05: removing a record would cost many times its price."""
+    with pytest.raises(ParameterError, match=r"tau=0\.05: the curve has no ramp"):
+        Curve(1 / 4, 0.05)
+    with pytest.raises(ParameterError, match="tau"):
+        METHODS["privtree_plus"](tau=0.05)
+    method = METHODS["privtree_plus"](tau=0.1)
+    object.__setattr__(method, "tau", 0.05)
+    monkeypatch.setattr(type(method), "_curve", lambda self, dims: flawed(dims, self.tau))
+    structure = method.structure(1e-3, 1)
+    losses = chain_losses(structure, COUNTS)
+    assert max(losses) > 10 * 1e-3  # of ε, not of the share of it
+    with pytest.raises(AssertionError):
+        holds(structure, 1e-3, 1)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3, 4])
+def test_the_lowest_tau_of_the_knob_has_a_ramp_in_every_dimension(dims):
+    low = METHODS["privtree_plus"].knobs()["tau"].metadata["knob"].low
+    curve = Curve(1 / (2 << dims), low)
+    assert 0 < curve.m <= curve.distance
+    assert curve.no_split(curve.m) == pytest.approx(curve.a)
+    assert -math.expm1(curve.log_split(math.nextafter(curve.m, 0))) == pytest.approx(curve.a)
+
+
+def test_a_curve_with_gaps_below_the_lemmas_is_refused():
+    with pytest.raises(ParameterError, match="ramp"):
+        Curve(1 / 8, 0.5, slack=0.9 * min(SLACK, 1.0))
