@@ -11,6 +11,13 @@ settings.register_profile("dpviz", deadline=None, derandomize=True)
 settings.load_profile("dpviz")
 
 
+def pytest_xdist_auto_num_workers(config) -> int:
+    """The whole suite on every core; chosen tests in one process, where they start at once."""
+    if config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return 0
+    return min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2, 4)
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of real data sets beside the project; tests that need it are skipped without."""
