@@ -6,12 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from dpviz.sequences.methods import find
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpviz.errors import ParameterError
-from dpviz.methods.sequences import ngram
+from dpviz.methods.sequences import find, ngram
 from dpviz.methods.sequences.base import SequenceTask
 from dpviz.methods.sequences.ngram import NGram, Starts
 from dpviz.private.budget import Budget
