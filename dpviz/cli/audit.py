@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import io
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,16 +18,23 @@ from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpviz.evaluation.audit import Audit
+    from dpviz.evaluation.file_audit import FileAudit, Outcome
 
 
 @app.command()
 def audit(
     method: Annotated[
         str,
-        typer.Argument(metavar="METHOD", help="A name or alias; all for every one, or sequences."),
+        typer.Argument(
+            metavar="METHOD",
+            help="A name or alias; all, sequences or extremes for many; files for whole builds.",
+        ),
     ],
     epsilon: Epsilon = 1.0,
-    trials: Annotated[int, typer.Option(help="Runs on each of two neighbouring inputs.")] = 40_000,
+    trials: Annotated[
+        int | None,
+        typer.Option(help="Runs on each of two inputs; 40,000 by default, 200 builds of files."),
+    ] = None,
     confidence: Annotated[
         float, typer.Option(help="Of the bound, over all events that are tried.")
     ] = 0.9999,
@@ -37,6 +49,9 @@ def audit(
         str | None, typer.Option("--output", "-o", help="With all: a page (.md) of the table.")
     ] = None,
     processes: Annotated[int, typer.Option(min=1, help="With all: worker processes.")] = 2,
+    own_process: Annotated[
+        bool, typer.Option("--own-process", help="With files: each build in a process of its own.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Bound a method's real epsilon from below, by runs on neighbouring inputs chosen to hurt it.
@@ -46,6 +61,12 @@ def audit(
     """
     from dpviz.evaluation.audits import audited, group, small
 
+    if method.lower() == "files":
+        if parameters or output is not None:
+            raise ParameterError("audit files: takes neither --set nor --output")
+        _files(epsilon, trials, confidence, own_process, as_json)
+        return
+    trials = 40_000 if trials is None else trials
     if group(method) is not None:
         if parameters or secure:
             raise ParameterError(
@@ -73,25 +94,30 @@ def audit(
         "guarantee": chosen.guarantee,
         "parameters": chosen.parameters(),
     }
-    emit(facts, as_json, "\n".join(_lines(found)))
+    emit(facts, as_json, "\n".join(_lines(found, found.method)))
 
 
-def _lines(found: Audit) -> list[str]:
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
+
+
+def _lines(found: Audit | FileAudit, what: str, unit: str = "record") -> list[str]:
     """What one audit found, in words."""
     verdict = "VIOLATES" if found.violates else "not refuted at"
     more, fewer = found.probabilities
     other = "without" if found.more_likely == "with" else "with"
     lines = [
-        f"{found.method}: {verdict} epsilon = {found.epsilon:g}",
+        f"{what}: {verdict} epsilon = {found.epsilon:g}",
         f"the real epsilon is at least {found.epsilon_lower_bound:.4g} "
         f"(confidence {found.confidence:g}, {found.trials:,} runs on each input)",
         f"inputs: {found.neighbours}",
         f"event: {found.event}",
-        f"it happens in {more:.4%} of the runs {found.more_likely} the record, "
+        f"it happens in {more:.4%} of the runs {found.more_likely} the {unit}, "
         f"in {fewer:.4%} {other} it",
     ]
-    if found.structure_epsilon is not None:
-        lines.append(f"exact loss of the tree's structure: {found.structure_epsilon:.6g}")
+    structure = getattr(found, "structure_epsilon", None)
+    if structure is not None:
+        lines.append(f"exact loss of the tree's structure: {structure:.6g}")
     return lines
 
 
@@ -136,3 +162,56 @@ def _all(
         for word, each in found
     ]
     emit(facts, as_json, "\n".join(lines))
+
+
+def _files(
+    epsilon: float, trials: int | None, confidence: float, own_process: bool, as_json: bool
+) -> None:
+    """Audit whole builds, from a file to a release, for each kind of data."""
+    from dpviz.evaluation.file_audit import TRIALS, audit_files
+
+    found = []
+    for each in audit_files(
+        run_outside if own_process else run_here,
+        epsilon,
+        trials=TRIALS if trials is None else trials,
+        confidence=confidence,
+        progress=progress(),
+    ):
+        found.append(each)
+        if not as_json:
+            print("\n".join(_lines(each, f"files of {each.kind}", "unit")))
+    if as_json:
+        audits = [{**dataclasses.asdict(each), "violates": each.violates} for each in found]
+        emit({"audits": audits}, True, "")
+
+
+def run_here(words: Sequence[str]) -> Outcome:
+    """A command in this process, as a shell would see it end."""
+    from dpviz.cli import main
+    from dpviz.evaluation.file_audit import Outcome
+
+    before, sys.argv = sys.argv, ["dpviz", *words]
+    said, complaint = io.StringIO(), io.StringIO()
+    try:
+        with redirect_stdout(said), redirect_stderr(complaint):
+            main()
+        code = 0
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except Exception as error:  # a traceback: what an interpreter makes of it
+        return Outcome(1, repr(error))
+    finally:
+        sys.argv = before
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt
+    return Outcome(code, complaint.getvalue())
+
+
+def run_outside(words: Sequence[str]) -> Outcome:
+    """A command in a process of its own."""
+    from dpviz.evaluation.file_audit import Outcome
+
+    started = [sys.executable, "-c", "from dpviz.cli import main; main()", *words]
+    done = subprocess.run(started, capture_output=True, text=True, check=False)
+    return Outcome(done.returncode, done.stderr)

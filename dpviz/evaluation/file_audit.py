@@ -1,0 +1,177 @@
+"""Audits of the whole command line, from a file to a release, on neighbouring files.
+
+An audit of a method starts at the index; here everything before it is under suspicion too. A bench
+runs ``dpviz … build`` on either file as it would be run on sensitive data, with the noise of
+releases and a ledger, and tells features of what came out: of the release, or of the refusal.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dpviz.evaluation.audit import CONFIDENCE
+from dpviz.evaluation.file_cases import FileCase, file_cases
+from dpviz.evaluation.search import Finding, finding
+from dpviz.progress import Progress
+from dpviz.trees.lattice import Float
+
+KINDS = ("points", "roads", "sequences")
+
+FEATURES = (
+    "exit code",
+    "checksum of the error",
+    "rows of the release",
+    "count of everything",
+    "count where the unit is",
+)
+"""What an attacker looks at. A refusal that depends on one unit is a difference like any other."""
+
+TRIALS = 200
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended: its exit code, and what it said on standard error."""
+
+    code: int
+    error: str
+
+
+Run = Callable[[Sequence[str]], Outcome]
+"""Runs ``dpviz`` with these words; the command line itself stands above this room."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileAudit(Finding):
+    """What an audit of files found, and of what.
+
+    Attributes:
+        kind: of data: points, roads or sequences.
+        epsilon: the claim.
+        confidence: of the bound.
+        trials: runs on each file, search included.
+    """
+
+    kind: str
+    epsilon: float
+    confidence: float
+    trials: int
+
+    @property
+    def violates(self) -> bool:
+        """Whether the claim is refuted."""
+        return self.epsilon_lower_bound > self.epsilon
+
+
+def audit_files(
+    run: Run,
+    epsilon: float = 1.0,
+    *,
+    kinds: Sequence[str] = KINDS,
+    cases: Sequence[FileCase] | None = None,
+    trials: int = TRIALS,
+    confidence: float = CONFIDENCE,
+    progress: Progress | None = None,
+) -> Iterator[FileAudit]:
+    """Try to refute the claim of whole builds, for each kind of data.
+
+    Args:
+        run: a command of dpviz.
+        epsilon: the claim to test.
+        kinds: of data.
+        cases: neighbouring files; all of :func:`~dpviz.evaluation.file_cases.file_cases` by
+            default.
+        trials: runs on each of two files, search included.
+        confidence: of the bound of each kind.
+        progress: called with the share of the trials of a kind that are done.
+
+    Raises:
+        ParameterError: fewer than 100 trials, or a confidence outside (0, 1).
+    """
+    for kind in kinds:
+        chosen = [case for case in (cases or file_cases()) if case.kind == kind]
+        if not chosen:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            bench = FileBench(run, epsilon, Path(folder), trials, progress)
+            found = finding(bench, chosen, list(FEATURES), confidence)
+        yield FileAudit(
+            **vars(found), kind=kind, epsilon=epsilon, confidence=confidence, trials=trials
+        )
+
+
+class FileBench:
+    """Builds from two files and keeps the features of what comes out."""
+
+    delta = 0.0
+
+    def __init__(
+        self, run: Run, epsilon: float, folder: Path, trials: int, progress: Progress | None
+    ) -> None:
+        self.command, self.epsilon, self.folder = run, epsilon, folder
+        self.trials, self.done, self.progress = trials, 0, progress
+
+    def run(self, case: FileCase, n: int) -> tuple[Float, Float]:
+        """Features of n builds with the unit and n without, shape (n, features) each."""
+        contents = {"with": case.larger, "without": case.without}
+        for side, content in contents.items():
+            place = self.folder / side
+            place.mkdir(exist_ok=True)
+            for name, each in {**case.beside, case.file: content}.items():
+                (place / name).write_bytes(each)
+        tables: dict[str, list[list[float]]] = {side: [] for side in contents}
+        for _ in range(n):
+            for side, table in tables.items():
+                table.append(self._features(case, self.folder / side))
+            self.done += 1
+            if self.progress is not None:
+                self.progress(min(self.done / self.trials, 1.0), f"auditing files of {case.kind}")
+        return np.array(tables["with"]), np.array(tables["without"])
+
+    def _features(self, case: FileCase, place: Path) -> list[float]:
+        output = place / "release.parquet"
+        output.unlink(missing_ok=True)
+        words = [_filled(word, place, case) for word in case.words]
+        command = [] if case.kind == "points" else [case.kind]
+        done = self.command(
+            [
+                *(*command, "build", str(place / case.file), *words, "-o", str(output)),
+                *("--epsilon", repr(self.epsilon), "--dataset", case.name),
+                *("--ledger", str(self.folder / "ledger.sqlite"), "--json"),
+            ]
+        )
+        if done.code:
+            return [float(done.code), float(zlib.crc32(done.error.encode())), 0.0, 0.0, 0.0]
+        return [0.0, 0.0, *_of_release(case.kind, output)]
+
+
+def _filled(word: str, place: Path, case: FileCase) -> str:
+    for name in case.beside:
+        word = word.replace(f"{{{name}}}", str(place / name))
+    return word
+
+
+def _of_release(kind: str, path: Path) -> list[float]:
+    """Rows, the whole count, and the count where the cases' units are."""
+    if kind == "roads":
+        from dpviz.releases.roads.files import read as read_roads
+
+        roads = read_roads(path)
+        return [float(len(roads.nodes)), float(roads.count.sum()), float(roads.count[0])]
+    if kind == "sequences":
+        from dpviz.releases.sequences.files import read as read_sequences
+
+        model = read_sequences(path).model
+        counts = getattr(model, "counts", np.zeros((1, 1)))
+        return [float(len(model)), float(counts[0].sum()), float(counts[0, 0])]
+    from dpviz.releases.points.files import read
+
+    nodes = read(path).nodes
+    leaf = nodes.count[nodes.leaf]
+    return [float(len(nodes)), float(leaf.sum()), float(leaf[0])]

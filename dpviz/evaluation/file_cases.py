@@ -1,0 +1,184 @@
+"""Neighbouring files made to hurt reading: the same but for the rows of one privacy unit more.
+
+A unit more must not change how the rows of others are typed, merged, dropped or refused. Each case
+is an attack on one such step; the files are made here and hold nobody's records.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+MANY = 200
+"""Units of others in a file: a merge of them all stands far above the noise of ε = 1."""
+
+PLACE = (0.3, 0.3)
+
+
+@dataclass(frozen=True, eq=False)
+class FileCase:
+    """Two files that differ by the rows of one privacy unit, and the command that reads them.
+
+    Attributes:
+        name: what they are, in words.
+        kind: of data: points, roads or sequences.
+        file: name of the file.
+        without: its content without the unit.
+        larger: and with it.
+        words: options of the build.
+        beside: public files that the options name as ``{name}``, by name.
+    """
+
+    name: str
+    kind: str
+    file: str
+    without: bytes
+    larger: bytes
+    words: tuple[str, ...]
+    beside: Mapping[str, bytes] = field(default_factory=dict)
+
+
+Rows = list[list[Any]]
+
+
+def file_cases() -> list[FileCase]:
+    """Every case, points first."""
+    return [*_points(), *_roads(), *_sequences()]
+
+
+def _points() -> Iterable[FileCase]:
+    unit = ("--unit", "device", "--max-per-unit", "1")
+    head = ["device", "x", "y"]
+
+    def case(name: str, others: Rows, more: Rows, first: bool = False) -> FileCase:
+        rows = [*more, *others] if first else [*others, *more]
+        texts = _csv(head, others), _csv(head, rows)
+        return FileCase(name, "points", "places.csv", *texts, (*POINTS, *unit))
+
+    long = [[10**17 + each, *PLACE] for each in range(MANY)]
+    yield case("18-digit devices, or one of 20 digits more", long, [["9" * 20, *PLACE]])
+    yield case("18-digit devices, or one named zed more", long, [["zed", *PLACE]])
+    yield case("18-digit devices, or one without a name more", long, [["", *PLACE]], first=True)
+    twins = [[f"{'0' * each}7", *PLACE] for each in range(MANY)]
+    yield case("devices 7, 07, 007 …, or one named zed more", twins, [["zed", *PLACE]])
+    scales = [[f"1e{'0' * each}3", *PLACE] for each in range(MANY)]
+    yield case("devices 1e3, 1e03 …, or one named zed more", scales, [["zed", *PLACE]])
+    yield case("one device more, of 500 rows", long, [["zed", *PLACE]] * 500)
+    yield case("one device more, whose place is a word", long, [["1", "here", "there"]])
+    yield case("one device more, with decimal commas", long, [["1", "0,3", "0,3"]])
+    yield case("one device more, with an empty place", long, [["1", "", ""]], first=True)
+    yield case("one device more, at infinity", long, [["1", "inf", "nan"]], first=True)
+    quoted = [['a "quoted", name\nof two lines', *PLACE]]
+    yield case("one device more, with quotes and a line break", long, quoted, first=True)
+    features = [_feature(each, [*PLACE]) for each in range(MANY)]
+    odd: dict[str, dict[str, Any]] = {
+        "without a geometry": {**_feature(1, [*PLACE]), "geometry": None},
+        "that is a line": _feature(1, [[0.1, 0.1], [0.2, 0.2]], "LineString"),
+        "whose device is a list": _feature([1, 2], [*PLACE]),
+    }
+    for what, feature in odd.items():
+        texts = _geojson(features), _geojson([feature, *features])
+        words = (*POINTS, *unit)
+        yield FileCase(f"one feature more, {what}", "points", "places.geojson", *texts, words)
+
+
+def _feature(device: object, coordinates: list[Any], kind: str = "Point") -> dict[str, Any]:
+    return {
+        "type": "Feature",
+        "properties": {"device": device},
+        "geometry": {"type": kind, "coordinates": coordinates},
+    }
+
+
+POINTS = ("--bounds", "0,0,1,1", "--method", "ugrid", "--set", "cells=2")
+
+
+NODES = b"node,x,y\n0,0,0\n1,1,0\n2,2,0\n3,3,0\n"
+EDGES = b"edge,src,dst\na,0,1\nb,1,2\nc,2,3\n"
+WORKLOAD = b"query,edge\n0,a\n1,b\n"
+ROADS = (
+    *("--graph", "{nodes.csv},{edges.csv}", "--workload", "{workload.csv}"),
+    *("--set", "truncation=fixed", "--set", "limit=1", "--set", "index=flat"),
+    *("--set", "decomposition=edges", "--unit", "person", "--max-per-unit", "1"),
+)
+
+
+def _roads() -> Iterable[FileCase]:
+    head = ["person", "trip", "edge"]
+    beside = {"nodes.csv": NODES, "edges.csv": EDGES, "workload.csv": WORKLOAD}
+
+    def case(name: str, others: Rows, more: Rows, first: bool = False) -> FileCase:
+        rows = [*more, *others] if first else [*others, *more]
+        texts = _csv(head, others), _csv(head, rows)
+        return FileCase(name, "roads", "trips.csv", *texts, ROADS, beside)
+
+    shared: Rows = [[f"p{each}", f"t{each}", "a"] for each in range(MANY)]
+    thief: Rows = [["thief", f"t{each}", "a"] for each in range(MANY)]
+    name = "a trip of each person, or one person more who uses all their trip ids"
+    yield case(name, shared, thief, first=True)
+    yield case(f"{name}, last", shared, thief)
+    long: Rows = [[10**17 + each, each, "a"] for each in range(MANY)]
+    yield case("18-digit persons, or one of 20 digits more", long, [["9" * 20, MANY, "a"]])
+    twins: Rows = [["everyone", "0" * each + "7", "a"] for each in range(MANY)]
+    yield case("one person with trips 7, 07 …, or zed's trip more", twins, [["zed", "zed", "a"]])
+    people: Rows = [["0" * each + "7", each, "a"] for each in range(MANY)]
+    yield case("persons 7, 07, 007 …, or one named zed more", people, [["zed", MANY, "a"]])
+    yield case("one person more, on a street that is not there", shared, [["zed", "z", "nowhere"]])
+    yield case("one person more, without a street", shared, [["zed", "z", ""]], first=True)
+    yield case("one person more, without a trip", shared, [["zed", "", "a"]], first=True)
+    yield case("one person more, of 500 trips", shared, [["zed", f"z{i}", "a"] for i in range(500)])
+
+
+PLACES = (
+    *("--time", "time", "--bounds", "0,0,1,1", "--side", "2", "--unit", "person"),
+    *("--max-per-unit", "1", "--method", "ngram", "--set", "l_top=1", "--set", "n_max=1"),
+)
+SYMBOLS = (*("--alphabet", "a,b,c", "--method", "ngram", "--set", "l_top=1", "--set", "n_max=1"),)
+
+
+def _sequences() -> Iterable[FileCase]:
+    head = ["person", "x", "y", "time"]
+    noon = "2020-01-01T12:00:00"
+
+    def case(
+        name: str, others: Rows, more: Rows, first: bool = False, words: tuple[str, ...] = ()
+    ) -> FileCase:
+        rows = [*more, *others] if first else [*others, *more]
+        texts = _csv(head, others), _csv(head, rows)
+        return FileCase(name, "sequences", "places.csv", *texts, (*PLACES, *words))
+
+    people: Rows = [[f"p{each}", *PLACE, noon] for each in range(MANY)]
+    long: Rows = [[10**17 + each, *PLACE, noon] for each in range(MANY)]
+    yield case("18-digit persons, or one of 20 digits more", long, [["9" * 20, *PLACE, noon]])
+    twins: Rows = [["0" * each + "7", *PLACE, noon] for each in range(MANY)]
+    yield case("persons 7, 07, 007 …, or one named zed more", twins, [["zed", *PLACE, noon]])
+    yield case("one person more, whose time is a word", people, [["zed", *PLACE, "noon"]])
+    yield case("one person more, whose time is a number", people, [["zed", *PLACE, "1577880000"]])
+    yield case("one person more, without a time", people, [["zed", *PLACE, ""]], first=True)
+    yield case("one person more, outside", people, [["zed", 7, 7, noon]], True, ("--steps",))
+    texts = b"a b\n" * MANY
+    for what, line in {
+        "a symbol that is not there": b"z\n",
+        "nothing but separators": b" , ;\n",
+        "a quarter of a million symbols": b"a " * 250_000 + b"\n",
+        "bytes that are no text": b"\xff\xfe\x00\n",
+    }.items():
+        for first, larger in ((False, texts + line), (True, line + texts)):
+            name = f"one line more, of {what}" + (", first" if first else "")
+            yield FileCase(name, "sequences", "lines.txt", texts, larger, SYMBOLS)
+
+
+def _csv(head: list[str], rows: Rows) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def _geojson(features: list[dict[str, Any]]) -> bytes:
+    return json.dumps({"type": "FeatureCollection", "features": features}).encode()

@@ -1,0 +1,148 @@
+"""The audit of whole builds: what reading does wrong is refuted, whatever the room that reads.
+
+Old mistakes are put back in front of the command, as a rewriting of its file: what a build then
+does is what it did when the mistake stood in the reader.
+"""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from dpviz.cli import app
+from dpviz.cli import audit as command
+from dpviz.cli.audit import run_here, run_outside
+from dpviz.errors import ParameterError
+from dpviz.evaluation import file_audit
+from dpviz.evaluation.file_audit import FEATURES, KINDS, FileBench, Outcome, audit_files
+from dpviz.evaluation.file_cases import MANY, FileCase, file_cases
+
+CASES = file_cases()
+TOTAL = FEATURES.index("count of everything")
+
+
+def case(kind, *parts):
+    return next(
+        each for each in CASES if each.kind == kind and all(part in each.name for part in parts)
+    )
+
+
+STOLEN = case("roads", "uses all their trip ids")
+LONG = case("points", "18-digit devices", "of 20 digits more")
+
+
+def rewritten(rewrite):
+    """A command that sees the file after ``rewrite(rows)``."""
+
+    def run(words):
+        path = Path(words[list(words).index("build") + 1])
+        rows = list(csv.DictReader(io.StringIO(path.read_text())))
+        rewrite(rows)
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+        return run_here(words)
+
+    return run
+
+
+def trips_by_their_id_alone(rows):
+    """All rows of a trip id are one trip, of the person of its first row."""
+    owner = {}
+    for row in rows:
+        row["person"] = owner.setdefault(row["trip"], row["person"])
+
+
+def units_typed_by_inference(rows):
+    """One number too long for an integer makes doubles of the whole column."""
+    names = [row["device"] for row in rows]
+    if any(float(name) >= 2.0**63 for name in names):
+        for row in rows:
+            row["device"] = repr(float(row["device"]))
+
+
+MISTAKES = [
+    pytest.param(STOLEN, trips_by_their_id_alone, id="trips grouped by trip id alone"),
+    pytest.param(LONG, units_typed_by_inference, id="unit column typed by inference"),
+]
+
+
+@pytest.mark.parametrize(("mistaken", "rewrite"), MISTAKES)
+def test_an_old_mistake_shows_at_once(mistaken, rewrite, tmp_path):
+    bench = FileBench(rewritten(rewrite), 1.0, tmp_path, 100, None)
+    larger, without = bench.run(mistaken, 2)
+    assert (larger[:, 0] == 0).all()  # the build went through: no refusal
+    assert (without[:, 0] == 0).all()
+    gap = np.abs(np.subtract.outer(larger[:, TOTAL], without[:, TOTAL]))
+    assert gap.min() > 0.5 * MANY
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("mistaken", "rewrite"), MISTAKES)
+def test_an_old_mistake_is_refuted(mistaken, rewrite):
+    (found,) = audit_files(rewritten(rewrite), 1.0, cases=[mistaken], trials=100)
+    assert found.violates
+    assert found.epsilon_lower_bound > 1.2
+    assert "count" in found.event
+
+
+def test_a_refusal_that_depends_on_one_unit_is_refuted():
+    """A command that makes nothing: it only refuses what holds a certain word."""
+
+    def run(words):
+        found = b"9999" in Path(words[1]).read_bytes()
+        return Outcome(2, f"error: row {201 if found else 200} is no number")
+
+    (found,) = audit_files(run, 1.0, cases=[LONG], trials=200)
+    assert found.violates
+    assert "checksum of the error" in found.event
+
+
+def test_a_command_that_always_refuses_in_the_same_words_is_sound():
+    found = list(audit_files(lambda words: Outcome(2, "no"), 1.0, trials=100))
+    assert [each.kind for each in found] == list(KINDS)
+    assert not any(each.violates for each in found)
+
+
+def test_cases_differ_by_one_unit_and_have_names_of_their_own():
+    assert {each.kind for each in CASES} == set(KINDS)
+    names = [(each.kind, each.name) for each in CASES]
+    assert len(set(names)) == len(names)
+    for each in CASES:
+        assert isinstance(each, FileCase)
+        assert len(each.larger) > len(each.without)
+        if not each.file.endswith("json"):  # lines of the smaller are all in the larger, in order
+            lines = iter(each.larger.split(b"\n"))
+            assert all(line in lines for line in each.without.split(b"\n"))
+
+
+def test_both_ways_to_run_a_command_tell_the_same(tmp_path):
+    box = ["--bounds", "0,0,1,1", "-o", str(tmp_path / "out.parquet")]
+    words = ["build", str(tmp_path / "absent.csv"), *box]
+    here, outside = run_here(words), run_outside(words)
+    assert here == outside
+    assert here.code == 2
+    assert "absent.csv" in here.error
+    assert run_here(["methods"]).code == 0
+
+
+def test_the_command_audits_files(monkeypatch):
+    cases = [case("points", "of 500 rows")]
+    monkeypatch.setattr(file_audit, "file_cases", lambda: cases)
+    monkeypatch.setattr(command, "run_here", lambda words: Outcome(2, "no"))
+    done = CliRunner().invoke(app, ["audit", "files", "--trials", "100", "--json"])
+    (found,) = json.loads(done.stdout)["audits"]
+    assert (found["kind"], found["violates"], found["trials"]) == ("points", False, 100)
+    said = CliRunner().invoke(app, ["audit", "files", "--trials", "100"]).stdout
+    assert said.startswith("files of points: not refuted at epsilon = 1\n")
+
+
+@pytest.mark.parametrize("words", [["--set", "height=3"], ["-o", "x.md"], ["--trials", "99"]])
+def test_what_is_not_for_files_is_one_clear_line(words):
+    done = CliRunner().invoke(app, ["audit", "files", *words])
+    assert isinstance(done.exception, ParameterError)
