@@ -45,7 +45,7 @@ class Half(PointMethod):
         share = budget.spend(budget.left, "count")
         rate = self.factor * share.use()
         tree = CellTree(index, index.domain.dims)
-        count = tree.counts() + noise.discrete_laplace(1, 1 / rate)
+        count = tree.counts() + noise.two_sided(1, rate)
         return tree.decomposition(count, np.ones(1))
 
 
@@ -70,12 +70,10 @@ class BinarySparseVector(PointMethod):
     threshold: float = knob(60.0, "θ, far from the counts of empty nodes", 0, 1000)
 
     def build(self, index, budget, noise):
-        scale = 2 / budget.spend(budget.left, "tree").use()
-        threshold = self.threshold + noise.discrete_laplace(1, scale)[0]
+        rate = budget.spend(budget.left, "tree").use() / 2
+        threshold = self.threshold + noise.two_sided(1, rate)[0]
         tree = CellTree(index, index.domain.dims)
-        tree.grow(
-            lambda counts, _: counts + noise.discrete_laplace(len(counts), scale) > threshold, 12
-        )
+        tree.grow(lambda counts, _: counts + noise.two_sided(len(counts), rate) > threshold, 12)
         zeros = np.zeros(len(tree.parent))
         return tree.decomposition(zeros, zeros)
 

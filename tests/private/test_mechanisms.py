@@ -16,6 +16,7 @@ from dpviz.private.mechanisms.noise import (
     geometric,
     geometric_variance,
 )
+from dpviz.private.mechanisms.sources import BLOCK
 
 ALARM = 1e-6
 
@@ -29,7 +30,7 @@ def discrete_laplace_probabilities(scale, reach):
 @pytest.mark.parametrize("noise", [SecureNoise(), SimulatedNoise(1)], ids=["secure", "simulated"])
 @pytest.mark.parametrize("scale", [0.2, 1.0, 7.5])
 def test_draws_follow_the_discrete_laplace_distribution(noise, scale):
-    draws = noise.discrete_laplace(20_000, scale)
+    draws = noise.two_sided(20_000, 1 / scale)
     reach = max(1, int(scale * 4))
     _, expected = discrete_laplace_probabilities(scale, reach)
     inner = np.bincount(np.clip(draws, -reach - 1, reach + 1) + reach + 1, minlength=2 * reach + 3)
@@ -83,10 +84,10 @@ def test_a_certain_split_can_still_fail_and_an_impossible_one_succeed():
 
 
 def test_simulation_repeats_and_secure_noise_does_not():
-    first, second = (SimulatedNoise(5).discrete_laplace(64, 9.0) for _ in range(2))
+    first, second = (SimulatedNoise(5).two_sided(64, 1 / 9) for _ in range(2))
     assert (first == second).all()
     # Equal by chance with probability below 2^-128 (at most 1/19 each, 64 draws).
-    one, two = (SecureNoise().discrete_laplace(64, 9.0) for _ in range(2))
+    one, two = (SecureNoise().two_sided(64, 1 / 9) for _ in range(2))
     assert (one != two).any()
     assert (SecureNoise().words(4) != SecureNoise().words(4)).any()
 
@@ -100,5 +101,5 @@ def test_progress_can_cancel_secure_draws():
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        SecureNoise(report).discrete_laplace(60_000, 1.0)
+        SecureNoise(report).two_sided(3 * BLOCK, 1.0)
     assert [round(fraction, 2) for fraction, _ in seen] == [0.33, 0.67]

@@ -27,7 +27,7 @@ from .cases import ABC, ROWS, grams, public
 class NoNoise(SimulatedNoise):
     """Every draw is zero, so that counts are exact at any ε."""
 
-    def discrete_laplace(self, n, scale):
+    def two_sided(self, n, rates):
         return np.zeros(n, dtype=np.int64)
 
 
@@ -38,9 +38,9 @@ class Watched(SimulatedNoise):
         super().__init__(seed)
         self.scales = []
 
-    def discrete_laplace(self, n, scale):
-        self.scales += [scale] * n
-        return super().discrete_laplace(n, scale)
+    def two_sided(self, n, rates):
+        self.scales += (1 / np.broadcast_to(rates, n)).tolist()
+        return super().two_sided(n, rates)
 
 
 def explored(rows, epsilon, noise, alphabet=ABC, **parameters):

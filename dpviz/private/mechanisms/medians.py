@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from dpviz.private.budget import Share
-from dpviz.private.mechanisms.noise import (
-    Noise,
-    exponential_draws,
-    geometric,
-    geometric_each,
-    laplace,
-    uniform_below,
-)
+from dpviz.private.mechanisms.bounds import Bounds
+from dpviz.private.mechanisms.bounds import exponential as exponential_bounds
+from dpviz.private.mechanisms.comparison import fair, less
+from dpviz.private.mechanisms.counts import geometric, geometric_each
+from dpviz.private.mechanisms.samplers import checked_rates
+from dpviz.private.mechanisms.samples import uniform_below
+from dpviz.private.mechanisms.selection import Candidates, chosen_rows
+from dpviz.private.mechanisms.sources import Noise
 from dpviz.trees.lattice import Float, Int
 
-REACH = 49.0
-"""ln of an exponential draw lies in [−45.1, 3.7]: a cut whose log weight is this far below the best
-one's cannot win the race, and is left out of it without any effect."""
+REACH = 28.0
+"""Intervals whose log weights are this far below the best one's, by cuts in the cell, add up to
+less than 2^−40 of it: they are looked at only where more than 38 bits are needed."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,17 @@ class Column:
         starts = np.searchsorted(kept, self.starts)
         return Column(self.values[kept], weights[kept], starts, self.lo, self.hi)
 
+    def cell(self, row: int) -> Column:
+        """One of the cells, by itself."""
+        part = slice(int(self.starts[row]), int(self.starts[row + 1]))
+        return Column(
+            self.values[part],
+            self.weights[part],
+            np.array([0, part.stop - part.start], dtype=np.int64),
+            self.lo[row : row + 1],
+            self.hi[row : row + 1],
+        )
+
     def distinct(self) -> tuple[Int, Int, Int]:
         """Distinct values inside each cell.
 
@@ -76,8 +88,9 @@ def exponential_cuts(noise: Noise, share: Share, column: Column, factor: float =
 
     One record moves rank(x) − n/2 by exactly ½ at every x, so a cut of weight e^{−ε·|rank − n/2|}
     is ε-DP (F. McSherry, K. Talwar, FOCS 2007; with the real n/2: the paper's ε/2 in the exponent
-    wastes half). All cuts between two neighbouring values have one rank: an interval is drawn by
-    number of cuts × weight in a race of exponential numbers, then a cut uniformly in it.
+    wastes half). All cuts between two neighbouring values have one rank: an interval is chosen by
+    number of cuts × weight, exactly (:mod:`~dpviz.private.mechanisms.selection`), then a cut
+    uniformly in it.
 
     Args:
         noise: the source of randomness.
@@ -88,22 +101,31 @@ def exponential_cuts(noise: Noise, share: Share, column: Column, factor: float =
     Returns:
         One cut per cell, int64 of shape (k,).
     """
-    rate = share.use() * factor
-    below, above, ranks, owner = _race(column, rate)
-    lengths = (above - below).astype(np.float64)
+    exact_rate = Fraction(share.use()) * Fraction(factor)
+    rate = float(exact_rate)
+    below, above, distance, owner = _race(column, rate, REACH)
+    starts = np.searchsorted(owner, np.arange(len(column) + 1))
     with np.errstate(divide="ignore"):
-        race = np.log(exponential_draws(noise, len(below))) - np.log(lengths) + rate * ranks
-    starts = np.searchsorted(owner, np.arange(len(column)))
-    best = np.minimum.reduceat(race, starts)
-    rows = np.flatnonzero(race == best[owner])
-    _, first = np.unique(owner[rows], return_index=True)  # a tie: the first one
-    chosen = rows[first]
-    cuts: Int = below[chosen] + 1 + uniform_below(noise, above[chosen] - below[chosen])
+        weight = np.log((above - below).astype(np.float64)) - rate * distance
+    best = np.maximum.reduceat(weight, starts[:-1])
+
+    def whole(cell: int) -> tuple[Int, Int, Float, Int]:
+        return _race(column.cell(cell), rate, np.inf)
+
+    def candidates(cell: int) -> tuple[Candidates, Fraction]:
+        low, high, far, _ = whole(cell)
+        return ((high - low).tolist(), [Fraction(each) for each in far.tolist()]), exact_rate
+
+    chosen, exactly = chosen_rows(noise.words, starts, np.exp(weight - best[owner]), candidates)
+    below, above = below[chosen], above[chosen]
+    for cell, place in exactly.items():
+        below[cell], above[cell] = (side[place] for side in whole(cell)[:2])
+    cuts: Int = below + 1 + uniform_below(noise, above - below)
     return cuts
 
 
-def _race(column: Column, rate: float) -> tuple[Int, Int, Float, Int]:
-    """The intervals that can win: values below and above, |rank − n/2|, and the cell of each."""
+def _race(column: Column, rate: float, depth: float) -> tuple[Int, Int, Float, Int]:
+    """The intervals near the best one: values below and above, |rank − n/2|, the cell of each."""
     values, cumulative, starts = column.distinct()
     k = len(column)
     base = cumulative[starts[:-1]]
@@ -117,7 +139,7 @@ def _race(column: Column, rate: float) -> tuple[Int, Int, Float, Int]:
         below, above, rank = _interval(column, values, cumulative, starts, np.arange(k), place)
         with np.errstate(divide="ignore"):
             lowest = np.minimum(lowest, rate * np.abs(rank - half) - np.log(above - below))
-    reach = (lowest + np.log(column.hi - column.lo) + REACH) / rate
+    reach = (lowest + np.log(column.hi - column.lo) + depth) / rate
     first = np.searchsorted(cumulative, base + half - reach) - starts[:-1]
     last = np.searchsorted(cumulative, base + half + reach, side="right") - starts[:-1]
     first = np.clip(first, 0, many - 1)
@@ -147,17 +169,36 @@ def smooth_cuts(noise: Noise, share: Share, column: Column) -> Int:
 
     K. Nissim, S. Raskhodnikova, A. Smith (STOC 2007), as in ICDE 2012, definition 4: x_m plus
     (2σ/ε)·Lap(1), σ at ξ = ε/(4(1 + ln(2/δ))), m = ⌈n/2⌉. Adding or removing a record moves the
-    median by at most one place in the order, which σ covers. Rounding to a cut is post-processing.
+    median by at most one place in the order, which σ covers. x_m is a lattice number, so rounding
+    the sum rounds the noise: drawn as such, exactly. σ is computed in double precision, and ξ and
+    ε are lowered by 2^−40 of themselves for it.
     """
     from dpviz.private.mechanisms.sensitivity import medians_and_sensitivities
 
-    epsilon, delta = share.use(), share.delta
+    epsilon, delta = share.use() * (1.0 - 2.0**-40), share.delta
     xi = epsilon / (4.0 * (1.0 + math.log(2.0 / delta)))
     values, cumulative, starts = column.distinct()
     median, sigma = medians_and_sensitivities(values, cumulative, starts, column.lo, column.hi, xi)
-    noisy = median + 2.0 * sigma / epsilon * laplace(noise, len(column))
-    cuts: Int = np.clip(np.rint(noisy), column.lo + 1, column.hi - 1).astype(np.int64)
-    return cuts
+    checked_rates(epsilon / (2.0 * (column.hi - column.lo)))  # what σ cannot pass: public
+    noisy = median.astype(np.int64) + rounded_laplace(noise, epsilon / (2.0 * sigma))
+    return np.asarray(np.clip(noisy, column.lo + 1, column.hi - 1), dtype=np.int64)
+
+
+def rounded_laplace(noise: Noise, rates: Float) -> Int:
+    """Laplace noise of scale 1/rate each, rounded to integers, exactly.
+
+    |noise| rounds to k ≥ 1 with probability e^(−(k − ½)·rate) − e^(−(k + ½)·rate): it is not 0 with
+    probability e^(−rate/2), and then 1 more than a one-sided geometric draw, of fair sign.
+    """
+
+    def bounds(row: int) -> Bounds:
+        return exponential_bounds(Fraction(float(rates[row])) / 2)
+
+    rows = np.flatnonzero(less(noise.words, len(rates), np.exp(-rates / 2.0), bounds))
+    sizes = 1 + noise.one_sided(len(rows), rates[rows])
+    draws: Int = np.zeros(len(rates), dtype=np.int64)
+    draws[rows] = np.where(fair(noise.words, len(rows)), sizes, -sizes)
+    return draws
 
 
 def mean_cuts(noise: Noise, shares: tuple[Share, Share], column: Column) -> Int:
@@ -183,7 +224,7 @@ def exact_cuts(column: Column) -> Int:
 
     The middle of the longest interval among those with the most balanced sides.
     """
-    below, above, distance, owner = _race(column, 1.0)
+    below, above, distance, owner = _race(column, 1.0, REACH)
     usable = np.flatnonzero(above > below)
     order = np.lexsort((below[usable] - above[usable], distance[usable], owner[usable]))
     _, first = np.unique(owner[usable][order], return_index=True)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.private.budget import Share
-from dpviz.private.mechanisms.noise import Noise, laplace, laplace_scale
+from dpviz.private.mechanisms.noise import Noise, laplace, laplace_rate
 from dpviz.trees.lattice import Float, Int
 
 Flags = list[NDArray[np.bool_]]
@@ -59,7 +59,7 @@ def private_partition(noise: Noise, share: Share, counts: Int, bucket_cost: floa
     for deviation in deviations(counts):
         length = len(counts) // len(deviation)
         shift = {1: 2, 2: 3}.get(length, LONG_SHIFT)
-        draws = noise.discrete_laplace(len(deviation), laplace_scale(epsilon, shift))
+        draws = noise.two_sided(len(deviation), laplace_rate(epsilon, shift))
         costs.append(deviation + draws + _dyadic(bucket_cost, len(counts)))
     return cheapest_partition(costs)
 

@@ -1,0 +1,110 @@
+"""Exact bounds of real probabilities, in integers: what decides where sixteen bits do not.
+
+Every function gives a :data:`Bounds`: asked for b bits it answers two integers (low, high) with
+low ≤ 2^b·q ≤ high that close in on q as b grows. No floating point is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+
+Bounds = Callable[[int], tuple[int, int]]
+"""From a number of bits b to integers (low, high) with low ≤ 2^b·q ≤ high, high − low small."""
+
+GUARD = 16
+"""Bits beyond those asked for, so that what is lost on the way stays below the last one."""
+
+
+@lru_cache(maxsize=4096)
+def exponential_bounds(x: Fraction, bits: int) -> tuple[int, int]:
+    """Integers (low, high) with low ≤ 2^bits·e^(−x) ≤ high, for x ≥ 0.
+
+    e^(−x) = (e^(−y))^m with m = max(1, ⌈x⌉) and y = x/m ≤ 1, and Σ (−y)^k / k! has terms of falling
+    size and alternating sign, so that what is left out is smaller than the last term. Every step
+    rounds outwards. Where x > bits, e^(−x) < 2^−bits says it all.
+
+    >>> exponential_bounds(Fraction(1), 10)  # 1024/e = 376.7
+    (376, 377)
+    """
+    if x > bits:
+        return 0, 1
+    many = max(1, -(-x.numerator // x.denominator))
+    up, down = x.numerator, x.denominator * many
+    width = bits + GUARD + many.bit_length()
+    low = high = term_low = term_high = 1 << width
+    k = 0
+    while term_high > 1:
+        k += 1
+        term_low = term_low * up // (down * k)
+        term_high = -(-term_high * up // (down * k))
+        if k % 2:
+            low, high = low - term_high, high - term_low
+        else:
+            low, high = low + term_low, high + term_high
+    low, high = low - term_high, high + term_high
+    low = _power(max(low, 0), many, width, 0)
+    high = _power(high, many, width, (1 << width) - 1)
+    return low >> (width - bits), -(-high >> (width - bits))
+
+
+def _power(value: int, exponent: int, width: int, carry: int) -> int:
+    """value^exponent in fixed point: rounded down without, up with ``carry`` = 2^width − 1."""
+    result = 1 << width
+    while exponent:
+        if exponent & 1:
+            result = (result * value + carry) >> width
+        value = (value * value + carry) >> width
+        exponent >>= 1
+    return result
+
+
+def number(q: Fraction) -> Bounds:
+    """A rational number."""
+
+    def bounds(bits: int) -> tuple[int, int]:
+        scaled = q * (1 << bits)
+        return scaled.numerator // scaled.denominator, -(-scaled.numerator // scaled.denominator)
+
+    return bounds
+
+
+def exponential(x: Fraction) -> Bounds:
+    """e^(−x), x ≥ 0."""
+    return lambda bits: exponential_bounds(x, bits)
+
+
+def digit(x: Fraction, times: int = 1) -> Bounds:
+    """1 / (1 + e^x), so many times, for x ≥ 0: it grows with e^(−x)."""
+
+    def bounds(bits: int) -> tuple[int, int]:
+        width = bits + GUARD
+        low, high = exponential_bounds(x, width)
+        one = 1 << width
+        scale = times << bits
+        return scale * low // (one + low), -(-scale * high // (one + high))
+
+    return bounds
+
+
+def unchanged(rate: Fraction, finest: Fraction) -> Bounds:
+    """(q/p)(1 − p)/(1 − q) with p = e^(−rate), q = e^(−finest), 0 < rate ≤ finest.
+
+    The odds that a refinement adds nothing; see
+    :func:`~dpviz.private.mechanisms.counts.nested_at`. As 1 − p is at least about the rate, twice
+    the bits of 1/rate more keep the quotient exact to the bits asked for.
+    """
+    small = 2 * max(0, (rate.denominator // rate.numerator).bit_length()) + 2
+
+    def bounds(bits: int) -> tuple[int, int]:
+        width = bits + GUARD + small
+        one = 1 << width
+        ratio = exponential_bounds(finest - rate, width)
+        p = exponential_bounds(rate, width)
+        q = exponential_bounds(finest, width)
+        low = (ratio[0] * (one - p[1]) << bits) // (one * (one - q[0]))
+        high = -(-(ratio[1] * (one - p[0]) << bits) // (one * max(one - q[1], 1)))
+        return low, high
+
+    return bounds

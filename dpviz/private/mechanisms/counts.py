@@ -1,0 +1,194 @@
+"""Counts with two-sided geometric noise: one rate for all, one each, refined step by step."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpviz.private.budget import Share
+from dpviz.private.mechanisms.bounds import Bounds, unchanged
+from dpviz.private.mechanisms.comparison import Float, less
+from dpviz.private.mechanisms.samplers import Int, checked_rates
+from dpviz.private.mechanisms.sources import Noise
+
+MOST = 1 << 61
+"""Counts are cut to ±2^61, noise to ±2^62 (by the sampler), and their sum to ±2^61 again, so that
+nothing overflows. To cut counts moves no two of them further apart, so it keeps every sensitivity;
+a sum with noise that was cut is cut to what it had been with the whole of it."""
+
+LEAST_RATE = 2.0**-40
+"""Counts with noise of a larger scale than 2^40 are refused: they say nothing."""
+
+
+def laplace_scale(epsilon: float, sensitivity: float = 1.0) -> float:
+    """Noise scale sensitivity / epsilon."""
+    return sensitivity / epsilon
+
+
+def laplace_rate(epsilon: float, sensitivity: float = 1.0) -> float:
+    """The largest double that is not above epsilon / sensitivity, so that noise is never less."""
+    rate = epsilon / sensitivity
+    exact = Fraction(epsilon) / Fraction(sensitivity)
+    return rate if Fraction(rate) <= exact else math.nextafter(rate, 0.0)
+
+
+def geometric_variance(scale: ArrayLike) -> Float:
+    """Variance of discrete Laplace noise: 2a / (1 − a)² with a = e^(−1/scale)."""
+    rate = 1.0 / np.asarray(scale, dtype=np.float64)
+    return np.asarray(2.0 * np.exp(-rate) / np.expm1(-rate) ** 2, dtype=np.float64)
+
+
+def geometric(
+    noise: Noise, share: Share, counts: ArrayLike, sensitivity: float = 1.0
+) -> tuple[Int, Float]:
+    """The geometric mechanism: integer counts plus discrete Laplace noise.
+
+    ε-DP for a vector of counts whose L1 norm moves by at most ``sensitivity`` (an integer vector;
+    A. Ghosh, T. Roughgarden and M. Sundararajan, STOC 2009): disjoint cells under add/remove of one
+    record have sensitivity 1.
+
+    Args:
+        noise: the source of randomness.
+        share: pays for this one vectorised draw.
+        counts: exact counts, int64, any shape.
+        sensitivity: L1 sensitivity of the vector.
+
+    Returns:
+        Noisy counts (int64) and the variance of each (float64), of the shape of ``counts``.
+    """
+    rate = float(checked_rates(laplace_rate(share.use(), sensitivity), LEAST_RATE))
+    counts = np.asarray(counts, dtype=np.int64)
+    noisy = _noisy(noise, counts.ravel(), rate).reshape(counts.shape)
+    return noisy, np.full(counts.shape, geometric_variance(1.0 / rate))
+
+
+def geometric_at(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLike) -> Int:
+    """Counts plus discrete Laplace noise of a rate (epsilon) of their own each, shape (n,).
+
+    The theorem behind ``share`` says why the rates along any path add up to its epsilon.
+    """
+    share.use()
+    rates = checked_rates(rates, LEAST_RATE)
+    return _noisy(noise, np.asarray(counts, dtype=np.int64), rates)
+
+
+def _noisy(noise: Noise, counts: Int, rates: ArrayLike) -> Int:
+    """Counts (n,) plus noise, in integers that cannot overflow."""
+    draws = noise.two_sided(len(counts), rates)
+    draws += np.clip(counts, -MOST, MOST)
+    return np.clip(draws, -MOST, MOST, out=draws)
+
+
+def nested_at(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLike) -> Int:
+    """Each count k times, with noise of k rates, each coarser one made from the next finer one.
+
+    With rates r₁ ≤ … ≤ rₖ, N_k = count + two-sided geometric noise of rate rₖ, and
+    N_i = N_{i+1} + U − V, where U and V are independent of everything and of each other, and each
+    is 0 with probability s = (q/p)(1 − p)/(1 − q), else one-sided geometric of ratio p, with
+    p = e^(−r_i), q = e^(−r_{i+1}) (r_i = r_{i+1}: s = 1).
+
+    *Every N_i has noise of rate r_i exactly.* The generating function of U is
+    s + (1 − s)(1 − p)/(1 − pz) = ((1 − p + sp) − spz)/(1 − pz). As sp = q(1 − p)/(1 − q) and
+    1 − p + sp = (1 − p)/(1 − q), it is [(1 − p)/(1 − pz)] · [(1 − qz)/(1 − q)]: that of a one-sided
+    draw of ratio p over that of one of ratio q. Two-sided noise is the difference of two one-sided
+    draws, so adding U − V turns the law of ratio q into that of ratio p. Induction from k down.
+
+    *Who looks at N_1 … N_i only pays r_i.* Given N_{i+1}, N_i knows
+    nothing of the count, so the probability of (N_1, …, N_i) is P(N_i | count) times factors
+    without the count, and the first factor moves by at most e^(r_i) when the count moves by one.
+    Whoever decides from N_1, …, N_i whether to look at N_{i+1} pays for the last one looked at (for
+    Laplace noise: F. Koufogiannis, S. Han, G. Pappas: Gradual Release of Sensitive Data under
+    Differential Privacy, 2016). The theorem behind ``share`` says which leave the vault.
+
+    Args:
+        noise: the source of randomness.
+        share: pays for all of it.
+        counts: exact counts, int64 (n,).
+        rates: positive and ascending along the first axis, (k, n), k ≥ 1.
+
+    Returns:
+        Noisy counts, int64 (k, n), in the order of the rates: coarsest first.
+
+    Raises:
+        ValueError: rates that fall.
+    """
+    counts = np.asarray(counts, dtype=np.int64)
+    rates = np.atleast_2d(checked_rates(rates, LEAST_RATE))
+    if (rates[1:] < rates[:-1]).any():
+        raise ValueError("rates of nested counts must not fall from coarse to fine")
+    noisy = np.empty((len(rates), len(counts)), dtype=np.int64)
+    noisy[-1] = geometric_at(noise, share, counts, rates[-1])
+    for level in range(len(rates) - 2, -1, -1):
+        noisy[level] = noisy[level + 1]
+        differ = np.flatnonzero(rates[level] < rates[level + 1])
+        pair = rates[level, differ], rates[level + 1, differ]
+        noisy[level, differ] += _added(noise, *pair) - _added(noise, *pair)
+    return noisy
+
+
+def gradual_at(
+    noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLike, finest: ArrayLike
+) -> tuple[Int, Int]:
+    """Each count twice, with noise of its rate and of the higher rate ``finest``, (n,) each.
+
+    :func:`nested_at` with two levels: the coarse one alone is rate-DP, both are finest-DP.
+    """
+    rates = np.stack([np.asarray(each, dtype=np.float64) for each in (rates, finest)])
+    coarse, fine = nested_at(noise, share, counts, rates)
+    return coarse, fine
+
+
+def nothing_added(rates: ArrayLike, finest: ArrayLike) -> Float:
+    """The probability (q/p)(1 − p)/(1 − q) of :func:`nested_at`; 1 where the rates are equal."""
+    rates, finest = np.asarray(rates, dtype=np.float64), np.asarray(finest, dtype=np.float64)
+    return np.asarray(np.exp(rates - finest) * np.expm1(-rates) / np.expm1(-finest))
+
+
+def _added(noise: Noise, rates: Float, finest: Float) -> Int:
+    """U of :func:`nested_at`."""
+
+    def bounds(row: int) -> Bounds:
+        return unchanged(Fraction(float(rates[row])), Fraction(float(finest[row])))
+
+    rows = np.flatnonzero(~less(noise.words, len(rates), nothing_added(rates, finest), bounds))
+    added: Int = np.zeros(len(rates), dtype=np.int64)
+    added[rows] = noise.one_sided(len(rows), rates[rows])
+    return added
+
+
+def asymmetric_geometric(
+    noise: Noise, share: Share, counts: ArrayLike, up: float, down: float
+) -> tuple[Float, Float]:
+    """Counts plus G − H of one-sided geometric draws, P(G=k) ∝ e^(−up·k), P(H=k) ∝ e^(−down·k).
+
+    P(k) is proportional to e^(−up·k) for k ≥ 0 and to e^(−down·|k|) below: moving a count by one
+    changes the log probability of any outcome by exactly ``up`` one way or ``down`` the other.
+
+    Returns:
+        Noisy counts less the noise's known mean (float64), and their variances.
+    """
+    share.use()
+    counts = np.asarray(counts, dtype=np.int64)
+    draws = noise.one_sided(counts.size, up) - noise.one_sided(counts.size, down)
+    noisy = np.clip(counts, -MOST, MOST) + draws.reshape(counts.shape)
+    mean = sum(sign * math.exp(-rate) / -math.expm1(-rate) for sign, rate in ((1, up), (-1, down)))
+    variance = sum(0.5 * float(geometric_variance(1.0 / rate)) for rate in (up, down))
+    return noisy - mean, np.full(counts.shape, variance)
+
+
+def geometric_each(
+    noise: Noise, share: Share, values: ArrayLike, sensitivities: ArrayLike
+) -> tuple[Int, Float]:
+    """The geometric mechanism on one integer value per disjoint cell, each of its own sensitivity.
+
+    Sensitivities must be public.
+
+    Returns:
+        Noisy values (int64) and the variance of each (float64).
+    """
+    rates = np.nextafter(share.use() / np.asarray(sensitivities, dtype=np.float64), 0.0)
+    values = np.asarray(values, dtype=np.int64)
+    return _noisy(noise, values, rates), geometric_variance(1.0 / rates)

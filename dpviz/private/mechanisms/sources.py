@@ -1,0 +1,145 @@
+"""Sources of randomness.
+
+A release uses :class:`SecureNoise`: exact laws, from the entropy of the operating system.
+:class:`OpenDPNoise` draws the same laws with OpenDP's samplers, a hundred times as slowly: the
+reference. :class:`SimulatedNoise` is repeatable, and therefore not private: it is accepted for
+public data only, and says so in the release.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpviz.private.mechanisms import samplers
+from dpviz.private.mechanisms.comparison import Float, Source, Words
+from dpviz.private.mechanisms.samplers import Int, checked_rates
+from dpviz.progress import Progress
+
+BLOCK = 1 << 16
+"""Draws between two reports of progress, where work can be cancelled: a hundredth of a second, and
+a tenth of one on a busy machine. The law does not know how draws are grouped."""
+
+REFERENCE_BLOCK = 4096
+"""The same for OpenDP's samplers. Fewer draws than this are not reported."""
+
+
+class Noise(Protocol):
+    """A source of randomness: the only primitives that mechanisms draw from."""
+
+    private: bool
+
+    def words(self, n: int) -> Words:
+        """Draw n independent uniform 64-bit integers."""
+        ...
+
+    def two_sided(self, n: int, rates: ArrayLike) -> Int:
+        """Draw n independent integers with P(k) ∝ e^(−rate·|k|), rates one for all or (n,)."""
+        ...
+
+    def one_sided(self, n: int, rates: ArrayLike) -> Int:
+        """Draw n independent integers k ≥ 0 with P(k) ∝ e^(−rate·k), rates one for all or (n,)."""
+        ...
+
+
+class SecureNoise:
+    """Noise fit for release: exact laws (:mod:`~dpviz.private.mechanisms.samplers`).
+
+    Every bit comes from the operating system when it is needed, and none is kept: neither a forked
+    process nor another thread can meet the same bits twice. ``progress(fraction, what)`` is called
+    between blocks and may raise to cancel (what was spent stays spent).
+    """
+
+    private = True
+
+    def __init__(self, progress: Progress | None = None) -> None:
+        self._progress = progress
+
+    def words(self, n: int) -> Words:
+        """See :class:`Noise`."""
+        return np.frombuffer(os.urandom(8 * n), dtype=np.uint64)
+
+    def two_sided(self, n: int, rates: ArrayLike) -> Int:
+        """See :class:`Noise`."""
+        return self._blocks(samplers.two_sided, n, checked_rates(rates), BLOCK)
+
+    def one_sided(self, n: int, rates: ArrayLike) -> Int:
+        """See :class:`Noise`."""
+        return self._blocks(samplers.one_sided, n, checked_rates(rates), BLOCK)
+
+    def _blocks(
+        self, sampler: Callable[[Source, int, Float], Int], n: int, rates: Float, block: int
+    ) -> Int:
+        """Draw block by block, and report after each."""
+        draws = np.empty(n, dtype=np.int64)
+        for start in range(0, n, block):
+            part = slice(start, min(start + block, n))
+            size = part.stop - start
+            draws[part] = sampler(self.words, size, rates[part] if rates.ndim else rates)
+            if self._progress is not None and n >= REFERENCE_BLOCK:
+                self._progress(part.stop / n, "drawing noise")
+        return draws
+
+
+class OpenDPNoise(SecureNoise):
+    """The same laws by OpenDP's exact samplers: what :class:`SecureNoise` is checked against."""
+
+    def two_sided(self, n: int, rates: ArrayLike) -> Int:
+        """See :class:`Noise`; the scale 1/rate is rounded up, never down."""
+        return self._blocks(_reference, n, checked_rates(rates), REFERENCE_BLOCK)
+
+    def one_sided(self, n: int, rates: ArrayLike) -> Int:
+        """See :class:`Noise`: two-sided draws, the negative redrawn."""
+        rates = checked_rates(rates)
+        draws = self.two_sided(n, rates)
+        negative = np.flatnonzero(draws < 0)
+        if len(negative):
+            again = rates[negative] if rates.ndim else rates
+            draws[negative] = self.one_sided(len(negative), again)
+        return draws
+
+
+def _reference(_words: Source, n: int, rates: Float) -> Int:
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+    draws = np.empty(n, dtype=np.int64)
+    distinct, group = np.unique(np.broadcast_to(rates, n), return_inverse=True)
+    for at, rate in enumerate(distinct.tolist()):
+        rows = np.flatnonzero(group == at)
+        measure = dp.m.make_laplace(*space, scale=math.nextafter(1.0 / rate, math.inf))
+        draws[rows] = measure([0] * len(rows))
+    return draws
+
+
+class SimulatedNoise:
+    """Repeatable noise of the same laws, by NumPy, for public data: NOT PRIVATE.
+
+    The draws follow one fixed stream, so the same seed at another epsilon sees the same bits.
+    """
+
+    private = False
+
+    def __init__(self, seed: int | None = None) -> None:
+        self._random = np.random.default_rng(seed)
+
+    def words(self, n: int) -> Words:
+        """See :class:`Noise`."""
+        return self._random.integers(0, 2**64, size=n, dtype=np.uint64)
+
+    def two_sided(self, n: int, rates: ArrayLike) -> Int:
+        """See :class:`Noise`: the difference of two geometric draws."""
+        stop = -np.expm1(-checked_rates(rates))
+        up = self._random.geometric(stop, size=n)
+        return np.asarray(up - self._random.geometric(stop, size=n), dtype=np.int64)
+
+    def one_sided(self, n: int, rates: ArrayLike) -> Int:
+        """See :class:`Noise`."""
+        stop = -np.expm1(-checked_rates(rates))
+        return np.asarray(self._random.geometric(stop, size=n) - 1, dtype=np.int64)

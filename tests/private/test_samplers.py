@@ -1,0 +1,357 @@
+"""The exact samplers: laws decision by decision, and drawn; band of doubt, entropy, extremes."""
+
+import math
+import multiprocessing
+import threading
+from collections import defaultdict
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from dpviz.errors import ParameterError
+from dpviz.private.budget import Budget
+from dpviz.private.mechanisms import bounds, comparison, counts, samplers, sources
+from dpviz.private.mechanisms.noise import (
+    OpenDPNoise,
+    SecureNoise,
+    SimulatedNoise,
+    geometric,
+    nested_at,
+)
+
+ALARM = 1e-6
+SCALES = (0.05, 0.3, 1.0, 7.5, 400.0, 1e6)
+
+
+def power_of_e(x):
+    """e^x for a fraction, to 80 digits."""
+    with localcontext(prec=80):
+        return (Decimal(x.numerator) / Decimal(x.denominator)).exp()
+
+
+@given(st.fractions(0, 300, max_denominator=10**9), st.sampled_from([1, 16, 80, 144]))
+def test_bounds_hold_the_exponential_and_are_narrow(x, bits):
+    low, high = bounds.exponential_bounds(x, bits)
+    with localcontext(prec=150):
+        exact = (-(Decimal(x.numerator) / Decimal(x.denominator))).exp() * 2**bits
+        assert low <= exact <= high
+    assert high - low <= 2
+
+
+@given(st.floats(2.0**-40, 30), st.floats(1, 50), st.sampled_from([16, 80]))
+def test_bounds_hold_the_odds_that_a_refinement_adds_nothing(rate, factor, bits):
+    coarse, fine = Fraction(rate), Fraction(rate * factor)
+    low, high = bounds.unchanged(coarse, fine)(bits)
+    with localcontext(prec=150):
+        p, q = (
+            (-(Decimal(each.numerator) / Decimal(each.denominator))).exp()
+            for each in (coarse, fine)
+        )
+        assert low <= q / p * (1 - p) / (1 - q) * 2**bits <= high
+    assert high - low <= 2
+
+
+def scripted(*prefixes):
+    """A source whose first sixteen bits are given; a decision that needs more fails the test."""
+    todo = list(prefixes)
+
+    def words(n):
+        assert n == 1
+        return np.array([todo.pop(0)], dtype=np.uint64)
+
+    return words
+
+
+@pytest.mark.parametrize("q", [Fraction(1, 3), Fraction(1, 2), Fraction(1, 2**17), Fraction(7, 8)])
+def test_every_prefix_decides_as_the_whole_number_would(q):
+    """All 2^16 prefixes: below the bounds yes, above them no, and between them more bits decide."""
+    prefixes = np.arange(1 << 16, dtype=np.uint16)
+    undecided = []
+
+    def words(n):
+        if n == (1 << 16) // 4:
+            return prefixes.view(np.uint64)
+        undecided.append(n)
+        return np.zeros(n, dtype=np.uint64)  # then U is the prefix itself
+
+    yes = comparison.less(words, 1 << 16, float(q), lambda _: bounds.number(q))
+    assert (yes == [Fraction(prefix, 1 << 16) < q for prefix in range(1 << 16)]).all()
+    assert len(undecided) <= 2
+
+
+@given(st.floats(0.01, 0.99), st.integers(0, 2**16 - 1), st.integers(0, 2**64 - 1))
+def test_a_doubtful_prefix_is_decided_by_the_bits_behind_it(q, prefix, behind):
+    exact = Fraction(q)
+    whole = Fraction(prefix << 64 | behind, 1 << 80)
+    if whole == exact:
+        return
+    decided = comparison.settled(
+        scripted(behind, *[0] * 4), prefix, comparison.FIRST, bounds.number(exact)
+    )
+    assert decided == (whole < exact)
+
+
+def outcomes(sampler, monkeypatch):
+    """All outcomes of a sampler with their exact probabilities, by walking its decisions.
+
+    Each decision's own probability is asked of its bounds (200 bits); decisions are yes or no.
+    """
+    law = defaultdict(Fraction)
+    waiting = [()]
+    while waiting:
+        script = waiting.pop()
+        if len(script) > 14:  # counts far beyond those that are looked at
+            continue
+        taken, probability = [], [Fraction(1)]
+
+        def decide(likely, script=script, taken=taken, probability=probability):
+            answer = script[len(taken)] if len(taken) < len(script) else False
+            if len(taken) >= len(script):
+                waiting.append((*taken, True))
+            taken.append(answer)
+            probability.append(likely if answer else 1 - likely)
+            return answer
+
+        def less(words, n, approximate, exact, decide=decide):
+            assert (
+                abs(np.broadcast_to(approximate, n) - [middle(exact(r)) for r in range(n)]).max(
+                    initial=0
+                )
+                < 2.0**-30
+            )
+            return np.array([decide(middle(exact(row))) for row in range(n)], dtype=bool)
+
+        def fair(words, n, decide=decide):
+            return np.array([decide(Fraction(1, 2)) for _ in range(n)], dtype=bool)
+
+        monkeypatch.setattr(samplers, "less", less)
+        monkeypatch.setattr(samplers, "fair", fair)
+        result = sampler()
+        law[result] += math.prod(probability)
+    return law
+
+
+def middle(limits):
+    low, high = limits(200)
+    assert high - low <= 4
+    return Fraction(low + high, 1 << 201)
+
+
+@pytest.mark.parametrize("rate", [5.0, 1.7, 0.9, 0.4])
+def test_enumerated_decisions_give_the_law(rate, monkeypatch):
+    """Exhaustive: every path of decisions, no sampling."""
+    ratio = power_of_e(-Fraction(rate))
+    two = outcomes(lambda: int(samplers.two_sided(None, 1, rate)[0]), monkeypatch)
+    one = outcomes(lambda: int(samplers.one_sided(None, 1, np.array([rate]))[0]), monkeypatch)
+    with localcontext(prec=60):
+        for k in range(-6, 7):
+            wanted = (1 - ratio) / (1 + ratio) * ratio ** abs(k)
+            found = Decimal(two[k].numerator) / Decimal(two[k].denominator)
+            assert abs(found - wanted) < Decimal(2) ** -150
+        for k in range(7):
+            found = Decimal(one[k].numerator) / Decimal(one[k].denominator)
+            assert abs(found - (1 - ratio) * ratio**k) < Decimal(2) ** -150
+
+
+def law_pvalue(draws, scale):
+    """Chi-square of two-sided draws against the formula, in about thirty classes."""
+    rate = 1 / scale
+    edges = np.unique(np.round(scale * np.concatenate([np.linspace(0, 3, 13), [4, 5, 7, 9]])))
+    edges = np.concatenate([-edges[::-1] - 1, edges]).astype(np.int64)  # (edge, next edge]
+
+    def below(k):  # P(K <= k)
+        upper = 1 - np.exp(-rate * (np.maximum(k, 0) + 1)) / (1 + np.exp(-rate))
+        lower = np.exp(-rate * np.abs(np.minimum(k, 0))) / (1 + np.exp(-rate))
+        return np.where(k >= 0, upper, lower)
+
+    probability = np.diff(np.concatenate([[0.0], below(edges), [1.0]]))
+    where = np.searchsorted(edges, draws, side="left")
+    seen = np.bincount(where, minlength=len(probability))
+    wanted = probability * len(draws)
+    kept = wanted > 8
+    if kept.all():
+        return stats.chisquare(seen, wanted).pvalue
+    # Classes too rare for the test are judged together, by themselves where they are still rare.
+    rest = stats.poisson.sf(seen[~kept].sum() - 1, wanted[~kept].sum())
+    share = seen[kept] / seen[kept].sum() if kept.sum() > 1 else None
+    if share is None:
+        return float(rest)
+    inner = stats.chisquare(seen[kept], wanted[kept] * (seen[kept].sum() / wanted[kept].sum()))
+    return min(float(rest), inner.pvalue)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("each", [False, True], ids=["one rate", "a rate each"])
+def test_draws_follow_the_law(scale, each):
+    """False alarm below 1e-6 for each of the twelve."""
+    n = 200_000
+    rates = np.full(n, 1 / scale) if each else 1 / scale
+    assert law_pvalue(SecureNoise().two_sided(n, rates), scale) > ALARM / 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scale", SCALES)
+def test_ten_million_draws_follow_the_law_and_opendp(scale):
+    """Against the formula, and against a tenth as many of OpenDP's; false alarm below 2e-6 each."""
+    ours = SecureNoise().two_sided(10**7, 1 / scale)
+    assert law_pvalue(ours, scale) > ALARM / 2
+    theirs = OpenDPNoise().two_sided(10**5, 1 / scale)
+    edges = np.unique(np.quantile(ours, np.linspace(0, 1, 20)))
+    tables = [np.bincount(np.searchsorted(edges, d), minlength=21) for d in (ours, theirs)]
+    common = np.array(tables)[:, (tables[0] > 2000)]
+    if common.shape[1] > 1:
+        assert stats.chi2_contingency(common).pvalue > ALARM
+
+
+@pytest.mark.parametrize("rate", [0.05, 1.0, 4.0])
+def test_one_sided_draws_follow_the_law(rate):
+    n = 200_000
+    for noise in (SecureNoise(), SimulatedNoise(3)):
+        draws = noise.one_sided(n, np.full(n, rate))
+        edges = np.arange(1, 2 + int(6 / rate))
+        wanted = -np.diff(np.exp(-rate * np.append(edges, [np.inf])), prepend=1.0) * n
+        seen = np.bincount(np.searchsorted(edges, draws, side="right"), minlength=len(wanted))
+        kept = wanted > 8
+        seen, wanted = (np.append(t[kept], t[~kept].sum() + 1e-9) for t in (seen, wanted))
+        assert stats.chisquare(seen, wanted * (seen.sum() / wanted.sum())).pvalue > ALARM / 2
+
+
+@pytest.mark.parametrize("scale", [0.3, 2.0, 40.0])
+def test_a_wide_band_of_doubt_changes_nothing(scale, monkeypatch):
+    """With a band of a quarter, most coins are decided by integers: the same law."""
+    decided = []
+    settled = comparison.settled
+
+    def counted(*arguments):
+        decided.append(1)
+        return settled(*arguments)
+
+    monkeypatch.setattr(comparison, "BAND", 1 / 8)
+    monkeypatch.setattr(comparison, "settled", counted)
+    n = 20_000
+    rates = np.full(n, 1 / scale)
+    assert law_pvalue(SecureNoise().two_sided(n, rates), scale) > ALARM
+    assert len(decided) > 0.2 * n
+
+
+@pytest.mark.parametrize("scale", [2.0**-10, 2.0**40])
+def test_extreme_scales(scale):
+    share = Budget(1.0).spend(1.0, "test", theorem="test")
+    noisy, variance = geometric(SecureNoise(), share, np.full(1000, 7), sensitivity=scale)
+    if scale < 1:
+        assert (noisy == 7).all()
+        assert (variance == 0).all()
+    else:
+        # Four standard deviations of a mean |k| that is one: odds below e^-100 outside.
+        assert 0.5 * scale < np.abs(noisy).mean() < 2 * scale
+
+
+def test_nothing_overflows_at_the_largest_counts_and_scales():
+    share = Budget(1.0).spend(1.0, "test", theorem="test")
+    extreme = np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min] * 50)
+    noisy, _ = geometric(SecureNoise(), share, extreme, sensitivity=2.0**40)
+    assert (np.sign(noisy) == np.sign(extreme)).all()
+    assert np.abs(noisy).max() <= counts.MOST
+
+
+@pytest.mark.parametrize("sensitivity", [2.0**41, 1e30])
+def test_a_scale_above_two_to_the_forty_is_refused_in_one_line(sensitivity):
+    share = Budget(1.0).spend(1.0, "test", theorem="test")
+    with pytest.raises(ParameterError, match=r"above 2\^40: choose a larger epsilon"):
+        geometric(SecureNoise(), share, [1], sensitivity=sensitivity)
+
+
+def test_rates_are_never_rounded_up():
+    for epsilon, sensitivity in ((1.0, 3), (0.1, 7), (math.pi, 1.1), (1e-4, 121)):
+        rate = counts.laplace_rate(epsilon, sensitivity)
+        assert Fraction(rate) * Fraction(sensitivity) <= Fraction(epsilon)
+        assert rate == pytest.approx(epsilon / sensitivity, rel=1e-15)
+
+
+@pytest.mark.parametrize("noise", [SecureNoise(), SimulatedNoise(3)], ids=["secure", "simulated"])
+def test_nested_counts_have_their_laws_and_know_nothing_more(noise):
+    """Every level has its own law; what a coarser one adds does not depend on the finer one.
+
+    False alarm of all together below 1e-6.
+    """
+    n = 100_000
+    rates = np.repeat([[0.2], [0.4], [0.4], [1.5]], n, axis=1)
+    share = Budget(9.0).spend(9.0, "test", theorem="test")
+    noisy = nested_at(noise, share, np.full(n, 10), rates)
+    assert noisy.shape == (4, n)
+    for level, rate in enumerate(rates[:, 0]):
+        assert law_pvalue(noisy[level] - 10, 1 / rate) > ALARM / 20
+    assert (noisy[1] == noisy[2]).all()
+    for level in (0, 2):
+        added = noisy[level] - noisy[level + 1]
+        table = np.zeros((2, 9), dtype=np.int64)
+        np.add.at(table, ((noisy[level + 1] > 10).astype(int), np.clip(added, -4, 4) + 4), 1)
+        assert stats.chi2_contingency(table).pvalue > ALARM / 20
+
+
+def test_nested_rates_must_not_fall():
+    share = Budget(9.0).spend(9.0, "test", theorem="test")
+    with pytest.raises(ValueError, match="must not fall"):
+        nested_at(SecureNoise(), share, [1], [[0.5], [0.4]])
+
+
+def test_enumerated_refinements_give_the_law(monkeypatch):
+    """P(N₁, N₂) from the decisions themselves, summed over N₂: the coarse law, no sampling."""
+    coarse, fine = 1.3, 2.2
+    p, q = np.exp(-coarse), np.exp(-fine)
+    stays = middle(bounds.unchanged(Fraction(coarse), Fraction(fine)))
+    reach = 60
+    k = np.arange(reach)
+    one = (1 - float(stays)) * (1 - p) * p**k
+    one[0] += float(stays)
+    added = np.convolve(one, one[::-1])
+    noise = (1 - q) / (1 + q) * q ** np.abs(np.arange(-reach, reach + 1.0))
+    both = np.convolve(added, noise)
+    centre = len(both) // 2
+    wanted = (1 - p) / (1 + p) * p ** np.abs(np.arange(-15.0, 16))
+    np.testing.assert_allclose(both[centre - 15 : centre + 16], wanted, rtol=1e-12)
+
+
+def drawn_in_child(queue):
+    queue.put(SecureNoise().words(64).tolist())
+
+
+def test_a_fork_or_a_thread_never_sees_the_same_bits_twice():
+    """64-bit words all differ: by chance some two of 30,000 are equal with odds below 1e-9."""
+    noise = SecureNoise()
+    seen = noise.words(64).tolist()
+    threads = [
+        threading.Thread(target=lambda: seen.extend(noise.words(4096).tolist())) for _ in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    context = multiprocessing.get_context("forkserver")
+    queue = context.Queue()
+    children = [context.Process(target=drawn_in_child, args=(queue,)) for _ in range(2)]
+    for child in children:
+        child.start()
+    for _ in children:
+        seen.extend(queue.get(timeout=60))
+    for worker in (*threads, *children):
+        worker.join()
+    assert len(set(seen)) == len(seen) == 64 + 6 * 4096 + 2 * 64
+
+
+def test_no_state_is_left_in_the_source_between_draws():
+    """What a fork would copy: nothing that came from the system."""
+    noise = SecureNoise()
+    before = dict(vars(noise))
+    noise.two_sided(1000, 0.5)
+    assert vars(noise) == before
+
+
+def test_progress_comes_often_enough_to_cancel_at_once():
+    """Blocks are of a size, whatever the scale: the time of one is bounded by its draws."""
+    reports = []
+    SecureNoise(lambda fraction, what: reports.append(fraction)).two_sided(5 * sources.BLOCK, 0.01)
+    assert reports == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0])
