@@ -124,9 +124,14 @@ def base_map(bounds: Bounds | None = None, tolerance: float = 0.0) -> dict[str, 
             west, south, east, north = bounds
             near = (edge[:, 0] <= east) & (edge[:, 2] >= west)
             near &= (edge[:, 1] <= north) & (edge[:, 3] >= south)
-            shapes = shapely.clip_by_rect(shapes[near], *bounds)
+            # Clipping by a rectangle may hand back a large polygon that crosses itself.
+            shapes = (
+                shapely.intersection(shapely.make_valid(shapes[near]), shapely.box(*bounds))
+                if filled
+                else shapely.clip_by_rect(shapes[near], *bounds)
+            )
         shapes = shapely.simplify(shapes, tolerance) if tolerance else shapes
-        parts = shapely.get_parts(shapes)
+        parts = shapely.get_parts(shapely.get_parts(shapes))
         parts = parts[~shapely.is_empty(parts)]
         if filled:
             parts = parts[shapely.get_type_id(parts) == POLYGON]

@@ -60,7 +60,8 @@ def _draw_names(panel: Any, mark: Mark, zoom: float, theme: Theme, unit: float) 
     inside = (at > (west, south)).all(axis=1) & (at < (east, north)).all(axis=1) & (start <= zoom)
     figure = panel.figure
     pixel = (east - west) / (panel.get_position().width * figure.get_figwidth() * figure.dpi)
-    taken: list[tuple[float, float, float, float]] = []
+    corner = 190 * unit * pixel  # the scale bar's
+    taken = [(east - corner, south, east, south + 0.25 * corner)]
     halo = withStroke(linewidth=2.4 * unit, foreground=(*(c / 255 for c in HALO.of(theme)), 0.85))
     for row in np.flatnonzero(inside)[np.argsort(rank[inside], kind="stable")].tolist():
         name, size = mark.table["name"][row].as_py(), (20 if rank[row] <= 1 else 16) * unit

@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from dpviz.sequences.methods import find
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
