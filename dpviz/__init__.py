@@ -10,7 +10,7 @@
 True
 """
 
-from dpviz.build import Ledger, build, from_points, load, save_counts
+from dpviz.build import Ledger, build, from_frame, from_points, load, save_counts
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.methods.points import METHODS
@@ -31,6 +31,7 @@ __all__ = [
     "PointRelease",
     "build",
     "export",
+    "from_frame",
     "from_points",
     "load",
     "read",

@@ -17,9 +17,9 @@ from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 from dpviz.private.ledger import Account, Ledger
 from dpviz.private.load.counts import save_counts
+from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.points import columns as source_columns
-from dpviz.private.load.points import recognised_columns
-from dpviz.private.load.sources import load, public_extent, stated_domain
+from dpviz.private.load.sources import from_frame, load, public_extent, stated_domain
 from dpviz.private.payment import USER_LEDGER, Accountable, payment
 from dpviz.progress import Progress
 from dpviz.releases.points.release import PointRelease
@@ -30,6 +30,7 @@ __all__ = [
     "DataHandle",
     "Ledger",
     "build",
+    "from_frame",
     "from_points",
     "load",
     "public_extent",

@@ -73,7 +73,10 @@ class DataHandle(Handle):
         domain: its public frame.
         dropped: how many records lay outside the domain; None unless the data is public.
         bits: the records are on a public grid of 2^bits steps per axis; the lattice's by default.
+        columns: what was taken for the coordinates, by its name; empty where nothing was chosen.
     """
+
+    columns: str = ""
 
     def __init__(
         self,

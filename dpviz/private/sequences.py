@@ -108,7 +108,8 @@ def _obedient(sequences: Sequences, follows: NDArray[np.bool_] | None) -> Sequen
     kept = length.copy()
     if follows is not None and len(symbol) > 1:
         wrong = ~follows[symbol[:-1], symbol[1:]]  # the step from each place to the next one
-        wrong[start[1:-1][start[1:-1] < len(symbol)] - 1] = False  # from one sequence to another
+        border = start[(start > 0) & (start < len(symbol))]
+        wrong[border - 1] = False  # from one sequence to another
         owner = np.repeat(np.arange(len(sequences)), length)
         place = np.flatnonzero(wrong)
         np.minimum.at(kept, owner[place], place + 1 - start[owner[place]])

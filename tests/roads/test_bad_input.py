@@ -58,11 +58,11 @@ BUILD = "build trips.csv --public --graph nodes.csv,edges.csv -o out.parquet "
         ),
         (
             "build strangers.csv --public --graph nodes.csv,edges.csv -o out.parquet",
-            "trip 0 names edge 77, which the road graph lacks",
+            "trip 0 names an edge that the road graph lacks",
         ),
         (
-            "build strangers.csv --graph nodes.csv,edges.csv -o out.parquet",
-            "a trip names an edge that the road graph lacks",
+            "build trips.csv --max-per-unit 3 --graph nodes.csv,edges.csv -o out.parquet",
+            "at most 3 records per unit, but no unit: name its column too",
         ),
         (BUILD + "--workload none.csv", "the workload is empty"),
         (BUILD + "--workload gap.csv", "query 0 (10, 30) is not a path"),

@@ -101,19 +101,30 @@ def test_trips_in_every_shape(odd: RoadGraph, tmp_path) -> None:  # type: ignore
     capped = read_trips(tmp_path / "lists.parquet", odd, unit="person", max_per_unit=1)
     assert len(capped._trips) == 2
     assert capped.unit == "one person with at most 1 trips"
-    with pytest.raises(DataError, match="has no column 'who'"):
+    with pytest.raises(DataError, match=r"no column 'who' in lists.parquet"):
         read_trips(tmp_path / "lists.parquet", odd, unit="who")
 
 
-def test_unknown_edges_are_named_on_public_data_only(odd: RoadGraph, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_trip_on_an_unknown_edge_is_dropped_unless_it_is_public(odd: RoadGraph, tmp_path) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "t.csv"
-    pd.DataFrame({"trip": [1, 1], "edge": ["bc", "moon"]}).to_csv(path, index=False)
-    with pytest.raises(DataError, match="trip 0 names edge moon"):
+    pd.DataFrame({"trip": [1, 1, 2], "edge": ["bc", "moon", "da"]}).to_csv(path, index=False)
+    with pytest.raises(DataError, match="trip 0 names an edge that the road graph lacks") as found:
         read_trips(path, odd, public=True)
-    with pytest.raises(DataError, match="a trip names an edge that the road graph lacks") as found:
-        read_trips(path, odd)
     assert "moon" not in str(found.value)
-    assert len(read_trips(path, odd, drop_unknown=True)._trips.edge) == 1
+    assert [odd.edge_id[each] for each in read_trips(path, odd)._trips.edge] == ["da"]
+    assert len(read_trips(path, odd, drop_unknown=True)._trips.edge) == 2
+
+
+def test_one_trip_number_of_two_persons_is_two_trips(odd: RoadGraph, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    """Rows were once grouped by the trip's number alone, and one person took over the others."""
+    path = tmp_path / "t.csv"
+    others = [(f"p{k}", k, "bc") for k in range(200)]
+    thief = [("thief", k, "da") for k in range(200)]
+    for rows in (others, thief + others):
+        pd.DataFrame(rows, columns=["who", "trip", "edge"]).to_csv(path, index=False)
+        trips = read_trips(path, odd, unit="who")._trips
+        assert (odd.edge_id[trips.edge] == "bc").sum() == 200
+        assert len(trips) == 200 + (rows is not others)
 
 
 def test_workloads(streets: RoadGraph, tmp_path) -> None:  # type: ignore[no-untyped-def]

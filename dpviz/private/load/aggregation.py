@@ -20,7 +20,7 @@ from dpviz.private.index import PointIndex
 from dpviz.private.load.cellquery import CellQuery, parts_of
 from dpviz.private.load.engines import connected
 from dpviz.private.load.engines.base import Engine, Rows, watched
-from dpviz.private.load.points import recognised_columns
+from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Column, listed, pick
 from dpviz.trees.lattice import morton

@@ -8,9 +8,11 @@ that is given again is refused: a record that is counted twice would cost twice 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +29,8 @@ from dpviz.private.load.cellquery import CellQuery, checked_bits
 from dpviz.private.load.engines.base import Rows
 from dpviz.private.load.selection import Selection, bounded
 from dpviz.private.load.tables import open_table
-from dpviz.private.load.tables.base import parsing
+from dpviz.private.load.tables.base import is_text, parsing
+from dpviz.private.load.values import plain
 from dpviz.releases.points.files import write_file
 from dpviz.trees.lattice import unmorton
 
@@ -48,6 +51,7 @@ class Facts:
     max_per_unit: int
     public: bool
     parts: tuple[str, ...]
+    names: tuple[str, ...] = ()
 
 
 def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
@@ -82,6 +86,7 @@ def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
         "warning": WARNING if not handle.public else "exact counts of public data",
         "version": 1,
         "name": handle.name,
+        "names": list(handle.names),
         "domain": domain.to_dict(),
         "bits": bits,
         "unit": handle.accounted_unit,
@@ -130,6 +135,7 @@ def stated(path: Path) -> Facts | None:
             most,
             facts["public"] is True,
             tuple(map(str, facts["parts"])),
+            tuple(map(str, facts.get("names", ()))),
         )
 
 
@@ -152,6 +158,12 @@ def kept(path: Path, facts: Facts, chosen: Selection) -> DataHandle:
             raise DataError(f"{path.name} holds counts per cell, with {what} of its own: {remedy}")
     if chosen.public and not facts.public:
         raise DataError(f"{path.name} is marked SENSITIVE: count the sources again as public")
+    if not facts.names and chosen.name is None and not facts.public:
+        raise DataError(
+            f"{path.name} does not say under which names in the ledger its records are: name the "
+            "data set (name, --dataset)"
+        )
+    names = dict.fromkeys([*facts.names, *([chosen.name] if chosen.name else [])])
     return DataHandle(
         chosen.name or facts.name,
         facts.domain,
@@ -161,6 +173,7 @@ def kept(path: Path, facts: Facts, chosen: Selection) -> DataHandle:
         max_per_unit=facts.max_per_unit,
         bits=facts.bits,
         parts=facts.parts,
+        names=tuple(names),
     )
 
 
@@ -213,11 +226,19 @@ def result(path: Path, found: tuple[str, str], chosen: Selection) -> DataHandle:
         unit=chosen.unit_words,
         max_per_unit=chosen.most,
         bits=bits,
+        parts=part_of(str(path)),
     )
 
 
-def merged(handles: Sequence[DataHandle], name: str | None = None) -> DataHandle:
+def merged(
+    handles: Sequence[DataHandle], name: str | None = None, titles: Sequence[str] = ()
+) -> DataHandle:
     """One handle on the records of several; no record may be in two of them.
+
+    Args:
+        handles: at least one.
+        name: of the whole; the first one's by default.
+        titles: what to call them in messages; their names by default.
 
     A unit that is in several of them may have as many records as their bounds together.
 
@@ -225,7 +246,8 @@ def merged(handles: Sequence[DataHandle], name: str | None = None) -> DataHandle
         DataError: different domains, grids, units or kinds of data; or the same part twice.
     """
     first = handles[0]
-    for other in handles[1:]:
+    titles = titles or [handle.name for handle in handles]
+    for other, title in zip(handles[1:], titles[1:], strict=True):
         for what, one, two in (
             ("domains", _frame(first.domain), _frame(other.domain)),
             ("grids", f"{first.bits} bits", f"{other.bits} bits"),
@@ -233,15 +255,13 @@ def merged(handles: Sequence[DataHandle], name: str | None = None) -> DataHandle
             ("kinds", _kind(first), _kind(other)),
         ):
             if one != two:
-                raise DataError(
-                    f"{first.name} and {other.name} have different {what}: {one}; {two}"
-                )
+                raise DataError(f"{titles[0]} and {title} have different {what}: {one}; {two}")
     index, parts = first._index, first._parts
-    for other in handles[1:]:
+    for other, title in zip(handles[1:], titles[1:], strict=True):
         again = sorted(set(parts) & set(other._parts))
         if again:
             raise DataError(
-                f"{other.name} is in {first.name} already: a record that is counted twice "
+                f"{title} is in {titles[0]} already: a record that is counted twice "
                 "would cost twice its epsilon"
             )
         index, parts = index.merged(other._index), (*parts, *other._parts)
@@ -258,7 +278,24 @@ def merged(handles: Sequence[DataHandle], name: str | None = None) -> DataHandle
         max_per_unit=1 if alone else most,
         bits=first.bits,
         parts=parts,
+        names=tuple(dict.fromkeys(each for handle in handles for each in handle.names)),
     )
+
+
+def part_of(source: str, table: str | None = None) -> tuple[str, ...]:
+    """What a source is known by when it is given again: its place and time, never its records.
+
+    A file or folder is known by its path and when it was last written; a table of a database, in
+    this process only, by its URL.
+    """
+    path = Path(source)
+    known: list[Any] = [source, table, _PROCESS]
+    if path.exists():
+        known = [str(path.resolve()), table, path.stat().st_mtime_ns]
+    return (hashlib.sha256(json.dumps(known).encode()).hexdigest(),)
+
+
+_PROCESS = secrets.token_hex(16)
 
 
 def _frame(domain: Domain) -> str:
@@ -272,20 +309,25 @@ def _kind(handle: DataHandle) -> str:
 
 def _rows(path: Path, cell: str, count: str) -> Rows:
     """The two columns as whole numbers."""
-    import pyarrow.parquet as pq
-
-    if path.is_dir():
-        with parsing(path.name, "counts per cell"):
-            table = pq.read_table(path, columns=[cell, count])
-            columns: dict[str, Any] = {name: table[name] for name in (cell, count)}
-    else:
-        columns = open_table(path).read([cell, count], [])
-    return _whole(columns[cell], cell, path.name), _whole(columns[count], count, path.name)
+    files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+    columns: dict[str, list[Any]] = {cell: [np.empty(0, np.int64)], count: [np.empty(0, np.int64)]}
+    for file in files:
+        for block in open_table(file).blocks([cell, count]):
+            for name, some in columns.items():
+                some.append(_whole(block.columns[name], name, path.name))
+    return np.concatenate(columns[cell]), np.concatenate(columns[count])
 
 
 def _whole(column: Any, name: str, file: str) -> Any:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
+    column = plain(column)
+    if pa.types.is_null(column.type):
+        column = column.cast(pa.int64())
+    if is_text(column.type):
+        column = pc.ascii_trim_whitespace(pc.cast(column, pa.large_string()))
+        column = pc.if_else(pc.equal(column, ""), None, column)
     if column.null_count:
         raise DataError(f"{file}: column {name} has missing values: give the query's whole result")
     try:

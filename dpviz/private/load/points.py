@@ -1,15 +1,14 @@
-"""Records: read from a file, put into the domain's CRS, cut to the domain, bounded per unit.
+"""Records of places: parsed, typed, put into the domain's CRS, clipped, and bounded per unit.
 
-What leaves this room is `Records`, whose printed form says nothing. Records outside the domain or
-without a finite position are dropped; how many were is known only to who holds the records, and may
-be shown for public data only.
+Each step says its stability: by how many records its output moves when its input moves by one. A
+record without a finite position, or outside the domain, is dropped; how many were is known only to
+who holds the records, and may be shown for public data only.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +17,37 @@ from numpy.typing import NDArray
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.private.index import PointIndex
+from dpviz.private.load import tally
+from dpviz.private.load.bounding import bounded, numbered
+from dpviz.private.load.names import is_coordinate, recognised_columns, wkt_column
 from dpviz.private.load.tables import Column, Table, open_table
-from dpviz.private.load.tables.base import listed, shown
+from dpviz.private.load.tables.base import listed, pick, shown
+from dpviz.private.load.tally import Tally
+from dpviz.private.load.values import texts, times, wkt_points
+from dpviz.trees.lattice import morton
 
-_FAMILIES: tuple[tuple[str, ...], ...] = (
-    ("lon", "lat"),
-    ("lng", "lat"),
-    ("long", "lat"),
-    ("longitude", "latitude"),
-    ("x", "y"),
-    ("easting", "northing"),
-    ("point_x", "point_y"),
-    ("plon", "plat", "dlon", "dlat"),
-    ("pickup_lon", "pickup_lat", "dropoff_lon", "dropoff_lat"),
-    ("pickup_longitude", "pickup_latitude", "dropoff_longitude", "dropoff_latitude"),
-    ("start_lon", "start_lat", "end_lon", "end_lat"),
-    ("start_lng", "start_lat", "end_lng", "end_lat"),
-    ("origin_lon", "origin_lat", "destination_lon", "destination_lat"),
-)
-"""Names of coordinates that are recognised, in order of preference, whatever their case."""
+
+@dataclass(frozen=True)
+class Layout:
+    """Which columns are read and how: decided by the schema alone, so public.
+
+    Attributes:
+        columns: of the coordinates, in the domain's order; one of WKT; none for the geometry.
+        crs: of the coordinates.
+        unit: column of the privacy unit.
+        time: column of the time.
+    """
+
+    columns: tuple[str, ...]
+    crs: str
+    unit: str | None = None
+    time: str | None = None
+
+    @property
+    def words(self) -> str:
+        """What was taken for the coordinates."""
+        return ", ".join(self.columns) or "the geometry"
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,34 +57,24 @@ class Records:
     Attributes:
         points: coordinates (n, dims), float64, in the domain's CRS.
         unit: number of each record's privacy unit (n,), int64, if a unit column was named.
-        time: time of each record (n,), datetime64 or float64, if a time column was named.
-        dropped: how many records were left out; never to be shown for sensitive data.
+        ids: of the units by number, a pyarrow array of bytes.
+        time: seconds since 1970 of each record (n,), NaN for none, if a time column was named.
+        counts: what became of the others; never to be shown for sensitive data.
     """
 
     points: NDArray[np.float64]
     unit: NDArray[np.int64] | None = None
-    time: NDArray[Any] | None = None
-    dropped: int = 0
+    ids: Any = None
+    time: NDArray[np.float64] | None = None
+    counts: Tally = field(default_factory=Tally)
 
     def __repr__(self) -> str:
         return "<private records>"
 
-    def keep(self, chosen: NDArray[Any]) -> Records:
-        """The chosen records (a mask or row numbers)."""
-        return Records(
-            self.points[chosen],
-            None if self.unit is None else self.unit[chosen],
-            None if self.time is None else self.time[chosen],
-            self.dropped,
-        )
-
-    def inside(self, domain: Domain) -> Records:
-        """The records with a finite position in the domain's closed box."""
-        inside = _inside(self.points, domain)
-        if inside.all():
-            return self
-        dropped = self.dropped + int(len(inside) - inside.sum())
-        return replace(self.keep(inside), dropped=dropped)
+    @property
+    def dropped(self) -> int:
+        """How many records were left out."""
+        return tally.dropped(self.counts)
 
 
 def columns(path: str | Path) -> Sequence[Column]:
@@ -85,18 +86,80 @@ def columns(path: str | Path) -> Sequence[Column]:
     return open_table(path).columns
 
 
-def recognised_columns(existing: Sequence[Column], domain: Domain) -> tuple[str, ...] | None:
-    """The columns that hold the coordinates, by their names: the domain's own, or usual ones."""
-    by_name = {column.name.strip().lower(): column.name for column in existing}
-    own = tuple(name.lower() for name in domain.columns)
-    for family in (own, *_FAMILIES):
-        if len(family) == domain.dims and all(name in by_name for name in family):
-            return tuple(by_name[name] for name in family)
-    return None
+def layout(
+    table: Table,
+    domain: Domain,
+    *,
+    columns: Sequence[str] | None = None,
+    crs: str | None = None,
+    unit: str | None = None,
+    time: str | None = None,
+) -> Layout:
+    """What to read of a table, from its schema.
+
+    Raises:
+        DataError: no such column, no coordinates among them, or a CRS that nobody knows.
+    """
+    names = tuple(columns) if columns is not None else _found(table, domain)
+    alone = domain.dims == 2 and len(names) == 1 and not is_coordinate(names[0], domain)
+    if len(names) not in (0, domain.dims) and not alone:
+        raise DataError(f"{len(names)} columns for {domain.dims} dimensions: name one for each")
+    if len(names) == 1 and domain.dims == 2 and _is_geometry(table, names[0]):
+        names = ()
+    if table.declares and table.columns:
+        pick(table.columns, [*names, *(each for each in (unit, time) if each)], table.name)
+    source_crs = (crs or domain.crs) if names else (table.crs or crs)
+    if source_crs is None:
+        raise DataError(f"{table.name} does not state its CRS: name it, for example EPSG:4326")
+    if _transformer(source_crs, domain.crs) is not None and domain.dims % 2:
+        raise DataError(f"{domain.dims} dimensions cannot change their CRS: project them first")
+    return Layout(names, source_crs, unit, time)
+
+
+@dataclass(frozen=True, repr=False)
+class _Located:
+    """Records of one block that are inside the domain."""
+
+    points: NDArray[np.float64]
+    unit: Any = None
+    time: NDArray[np.float64] | None = None
+
+
+def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterator[_Located]:
+    """Parse, type, project and clip, block by block.
+
+    Stability 1 in records: each is kept or dropped by what stands in it, and nothing else.
+    """
+    planar = how.columns if len(how.columns) == domain.dims else ()
+    wkt = how.columns[0] if len(how.columns) == 1 and not planar else None
+    extra = [each for each in (wkt, how.unit, how.time) if each is not None]
+    names = [*dict.fromkeys([*planar, *extra])]
+    for block in table.blocks(names, planar, geometry=not how.columns):
+        counts.add(tally.READ, block.rows + block.broken)
+        counts.add(tally.BROKEN, block.broken)
+        if block.places is not None:
+            points = block.places
+        elif wkt is not None:
+            points = wkt_points(block.columns[wkt], wkt)
+        else:
+            points = np.column_stack([block.columns[name] for name in planar])
+        finite = np.isfinite(points).all(axis=1)
+        points = _in_crs(points, how.crs, domain.crs)
+        inside = _inside(points, domain)
+        counts.add(tally.NO_PLACE, np.count_nonzero(~finite))
+        counts.add(tally.OUTSIDE, np.count_nonzero(finite & ~inside))
+        unit = None if how.unit is None else texts(block.columns[how.unit], how.unit)
+        time = None if how.time is None else times(block.columns[how.time], how.time)
+        if not inside.all():
+            rows = np.flatnonzero(inside)
+            points = points[rows]
+            unit = None if unit is None else unit.take(rows)
+            time = None if time is None else time[rows]
+        yield _Located(points, unit, time)
 
 
 def read_records(
-    path: str | Path,
+    source: Any,
     domain: Domain,
     *,
     columns: Sequence[str] | None = None,
@@ -104,111 +167,132 @@ def read_records(
     unit: str | None = None,
     time: str | None = None,
     public: bool = False,
+    table: str | None = None,
+    counts: Tally | None = None,
 ) -> Records:
-    """Read a file of records and keep those inside the domain.
+    """Read records and keep those inside the domain.
 
     Args:
-        path: CSV, Parquet, GeoParquet, GeoJSON, GeoPackage, Shapefile (.shp, or zipped).
+        source: a file of any format, or a table in memory.
         domain: the public box; a file without any record inside gives empty records.
-        columns: names of the coordinates in the domain's order; None takes the geometry, if the
-            file has one, or recognises usual names.
+        columns: names of the coordinates in the domain's order, or in 2-D one column of WKT; None
+            takes the geometry, if the file has one, or recognises usual names.
         crs: the CRS of plain columns (None: the domain's), and of geometry whose file states none.
         unit: name of the column of the privacy unit.
         time: name of the column of the time.
         public: the data are public, so a suspected swap of the axes may be reported.
+        table: a layer of a GeoPackage, or a sheet of a workbook.
+        counts: is told what became of the records.
 
     Raises:
         DataError: one line that names the thing and the remedy, and quotes no record.
     """
-    table = open_table(path)
-    names = tuple(columns) if columns is not None else _found(table, domain)
-    if names is not None and len(names) != domain.dims:
-        raise DataError(f"{len(names)} columns for {domain.dims} dimensions: name one for each")
-    extra = [name for name in (unit, time) if name is not None]
-    if names is None:
-        points = table.places()
-        source_crs = table.crs or crs
-        if source_crs is None:
-            raise DataError(f"{table.name} does not state its CRS: name it, for example EPSG:4326")
-        read = table.read(extra, [])
-    else:
-        read = table.read([*dict.fromkeys([*names, *extra])], names)
-        points = np.column_stack([read[name] for name in names])
-        source_crs = crs or domain.crs
-    points = _in_crs(points, source_crs, domain.crs)
+    opened = open_table(source, table)
+    how = layout(opened, domain, columns=columns, crs=crs, unit=unit, time=time)
+    counts = Tally() if counts is None else counts
+    parts = list(located(opened, how, domain, counts))
     if public:
-        _suspect_swap(points, domain, table.name)
+        _suspect_swap(opened, how, domain, counts)
+    points = [np.empty((0, domain.dims)), *(part.points for part in parts)]
+    number, ids = numbered([part.unit for part in parts]) if unit is not None else (None, None)
+    when = [np.empty(0), *(part.time for part in parts if part.time is not None)]
     return Records(
-        points,
-        None if unit is None else unit_numbers(read[unit], unit),
-        None if time is None else _times(read[time], time),
-    ).inside(domain)
+        np.concatenate(points), number, ids, np.concatenate(when) if time else None, counts
+    )
 
 
-def bound_contributions(
-    unit: NDArray[np.int64], k: int, random: np.random.Generator | None = None
-) -> NDArray[np.int64]:
-    """Row numbers (m,) of at most `k` records of each unit, chosen uniformly at random.
+def read_index(
+    table: Table,
+    how: Layout,
+    domain: Domain,
+    *,
+    most: int = 1,
+    public: bool = False,
+    counts: Tally | None = None,
+) -> PointIndex:
+    """Records as an index, in blocks, so that eight bytes of each are held at once.
+
+    Stability, from parse to index: one record more or less moves the index by at most 1; with a
+    unit, one unit more or less moves it by at most ``most``, whatever the others have.
 
     Args:
-        unit: number of each record's privacy unit (n,).
-        k: the bound, at least 1.
-        random: None draws from the operating system's entropy, as sensitive data require; a seeded
-            generator is for public data only.
+        table: opened.
+        how: its layout.
+        domain: the public box.
+        most: with a unit, records kept of each.
+        public: whether the choice of those may be repeatable, and swapped axes may be reported.
+        counts: is told what became of the records.
+    """
+    counts = Tally() if counts is None else counts
+    codes, ids = [np.empty(0, dtype=np.uint64)], []
+    for part in located(table, how, domain, counts):
+        codes.append(morton(domain.to_lattice(part.points)[0]))
+        if how.unit is not None:
+            ids.append(part.unit)
+    if public:
+        _suspect_swap(table, how, domain, counts)
+    every = np.concatenate(codes)
+    del codes
+    if how.unit is not None:
+        unit, distinct = numbered(ids)
+        kept = bounded(unit, distinct, most, public=public)
+        counts.add(tally.OVER, len(every) - len(kept))
+        every = every[kept]
+    counts.add(tally.KEPT, len(every))
+    return PointIndex.from_codes(domain, every)
+
+
+def _is_geometry(table: Table, name: str) -> bool:
+    return any(each.name == name and each.kind == "geometry" for each in table.columns)
+
+
+def _found(table: Table, domain: Domain) -> tuple[str, ...]:
+    """Columns of the coordinates; none for the geometry."""
+    existing = table.columns
+    if domain.dims == 2 and any(column.kind == "geometry" for column in existing):
+        return ()
+    if not table.declares:  # no record decides what the columns are
+        return domain.columns
+    names = recognised_columns(existing, domain)
+    if names is not None:
+        return names
+    wkt = wkt_column(existing) if domain.dims == 2 else None
+    if wkt is not None:
+        return (wkt,)
+    if not existing:  # an empty file is an empty data set
+        return domain.columns
+    raise DataError(
+        f"{table.name} has no columns called {', '.join(domain.columns)} or the like: "
+        f"name {domain.dims} of {listed(existing)}"
+    )
+
+
+def _transformer(source: str, target: str) -> Any:
+    """From one CRS to another, as (x, y); None where they are the same.
 
     Raises:
-        DataError: a bound below 1.
+        DataError: a CRS that is not known.
     """
-    if k < 1:
-        raise DataError(f"at most {k} records per unit: give 1 or more")
-    n = len(unit)
-    if random is None:
-        key = np.frombuffer(os.urandom(8 * n), dtype=np.uint64)
-    else:
-        key = random.integers(0, 2**64, n, dtype=np.uint64)
-    order = np.lexsort([key, unit])
-    ordered = unit[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])[:n])
-    sizes = np.diff(np.append(starts, n))
-    rank = np.arange(n) - np.repeat(starts, sizes)
-    return np.sort(order[rank < k])
-
-
-def _found(table: Table, domain: Domain) -> tuple[str, ...] | None:
-    """Columns of the coordinates, or None for the geometry."""
-    existing = table.columns
-    has_geometry = any(column.kind == "geometry" for column in existing)
-    if domain.dims == 2 and has_geometry:
+    if source == target:
         return None
-    names = recognised_columns(existing, domain)
-    if names is None and not existing:  # an empty file is an empty data set
-        return domain.columns
-    if names is None:
-        raise DataError(
-            f"{table.name} has no columns called {', '.join(domain.columns)} or the like: "
-            f"name {domain.dims} of {listed(existing)}"
-        )
-    return names
-
-
-def _in_crs(points: NDArray[np.float64], source: str, target: str) -> NDArray[np.float64]:
-    """Points (n, d) from one CRS to another, each pair of columns as (x, y)."""
-    if source == target or len(points) == 0:
-        return points
     import pyproj
 
     try:
-        transformer = pyproj.Transformer.from_crs(source, target, always_xy=True)
+        found = pyproj.Transformer.from_crs(source, target, always_xy=True)
     except pyproj.exceptions.ProjError:
         raise DataError(f"unknown CRS {shown(source)}: use a code such as EPSG:4326") from None
-    if transformer.source_crs == transformer.target_crs:
+    return None if found.source_crs == found.target_crs else found
+
+
+def _in_crs(points: NDArray[np.float64], source: str, target: str) -> NDArray[np.float64]:
+    """Points (n, d) from one CRS to another, each by itself and each pair of columns as (x, y)."""
+    transformer = _transformer(source, target)
+    if transformer is None or len(points) == 0:
         return points
     pairs = [
         transformer.transform(points[:, k], points[:, k + 1])
         for k in range(0, points.shape[1] - 1, 2)
     ]
-    if points.shape[1] != 2 * len(pairs):
-        raise DataError(f"{points.shape[1]} dimensions cannot change their CRS: project them first")
     return np.column_stack([axis for pair in pairs for axis in pair])
 
 
@@ -221,55 +305,18 @@ def _inside(points: NDArray[np.float64], domain: Domain) -> NDArray[np.bool_]:
     return inside
 
 
-def _suspect_swap(points: NDArray[np.float64], domain: Domain, name: str) -> None:
+def _suspect_swap(table: Table, how: Layout, domain: Domain, counts: Tally) -> None:
     """On public data only: say so when hardly any point fits, but most would with axes swapped."""
-    if domain.dims != 2 or len(points) == 0 or _inside(points, domain).mean() > 0.01:
+    placed = counts[tally.READ] - counts[tally.BROKEN]
+    outside = counts[tally.OUTSIDE] + counts[tally.NO_PLACE]
+    if domain.dims != 2 or outside == 0 or placed - outside > 0.01 * placed:
         return
-    if _inside(points[:, ::-1], domain).mean() > 0.5:
+    turned = Domain(domain.lower[::-1], domain.upper[::-1], domain.columns[::-1], domain.crs)
+    swapped = Tally()
+    for _ in located(table, replace(how, unit=None, time=None), turned, swapped):
+        pass
+    if swapped[tally.OUTSIDE] + swapped[tally.NO_PLACE] < 0.5 * placed:
         first, second = domain.columns
         raise DataError(
-            f"{name}: {first} and {second} look swapped; name the columns the other way round"
+            f"{table.name}: {first} and {second} look swapped; name the columns the other way round"
         )
-
-
-def unit_numbers(column: Any, name: str) -> NDArray[np.int64]:
-    """A number for each distinct value (n,), int64; all missing values count as one unit.
-
-    Raises:
-        DataError: values that have no equality, such as lists.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if isinstance(column, np.ndarray):
-        column = pa.array(column, from_pandas=True)
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    if pa.types.is_null(column.type):
-        return np.zeros(len(column), dtype=np.int64)
-    if pa.types.is_dictionary(column.type):  # its dictionary may repeat values
-        column = column.cast(column.type.value_type)
-    try:
-        encoded = pc.dictionary_encode(column, null_encoding="encode")
-    except pa.ArrowNotImplementedError:
-        raise DataError(
-            f"column {shown(name)} holds {column.type}: a privacy unit is a number or a text"
-        ) from None
-    return np.asarray(encoded.indices.to_numpy(zero_copy_only=False), dtype=np.int64)
-
-
-def _times(column: Any, name: str) -> NDArray[Any]:
-    """Times as datetime64[us], or numbers as float64."""
-    import pyarrow as pa
-
-    if isinstance(column, np.ndarray):
-        return column
-    types = pa.types
-    if types.is_integer(column.type) or types.is_floating(column.type):
-        return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
-    try:
-        return np.asarray(column.cast(pa.timestamp("us")).to_numpy())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise DataError(
-            f"column {shown(name)} holds no times: use ISO 8601, for example 2030-01-31T08:30:00"
-        ) from None

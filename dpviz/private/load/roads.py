@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpviz.errors import DataError, ParameterError
-from dpviz.private.load.points import bound_contributions
+from dpviz.private.load import tally
+from dpviz.private.load.items import Form, Items, bounded_items, read_items
+from dpviz.private.load.selection import checked_bound
+from dpviz.private.load.tables import Table, named, open_table
+from dpviz.private.load.tables.base import listed, pick
+from dpviz.private.load.tally import Tally
+from dpviz.private.load.values import number_of, texts
 from dpviz.private.roads import RoadData
 from dpviz.roads.generate import clustered_workload, commuter_trips, corridor_workload
 from dpviz.roads.graph import RoadGraph, road_graph
-from dpviz.roads.paths import Paths, match_nodes, paths_from_ids
+from dpviz.roads.paths import Paths, paths_from_ids
 
 CITY_TRIPS = 45_000
 CITY = "city"
 """Name of the built-in network and trips."""
+
+TRIP, EDGE, EDGES, NODES = "trip", "edge", "edges", "nodes"
+"""Columns of trips."""
+
+_IDS = ("node", "edge", "src", "dst", "query")
+_NUMBERS = ("x", "y", "lon", "lat", "length")
+_WHOLE = re.compile(rb"0|-?[1-9][0-9]{0,17}")
 
 ID_FIELDS = ("edge", "id", "osmid", "fid")
 
@@ -46,7 +61,7 @@ def read_graph(
         return city()
     paths = [_existing(source) for source in sources]
     if len(paths) == 2:
-        nodes, edges = (_columns(path) for path in paths)
+        nodes, edges = (public_columns(path) for path in paths)
         return road_graph(nodes, edges, crs=crs, parts=parts, directed=directed)
     if len(paths) != 1:
         raise DataError(f"{len(paths)} files for a road graph: give nodes and edges, or one file")
@@ -160,7 +175,7 @@ def graph_from_graphml(path: Path, crs: str = "", directed: bool = False) -> Roa
 
 
 def read_trips(
-    source: str | os.PathLike[str],
+    source: Any,
     graph: RoadGraph,
     *,
     unit: str | None = None,
@@ -168,72 +183,102 @@ def read_trips(
     public: bool = False,
     drop_unknown: bool = False,
     name: str | None = None,
+    table: str | None = None,
+    counts: Tally | None = None,
 ) -> RoadData:
-    """Trips from a file into a handle.
+    """Trips into a handle.
+
+    Stability, from parse to handle: one trip more or less in the source is at most one more or
+    less here; with a unit, one unit more or less changes at most ``max_per_unit`` trips. A trip is
+    the rows of one (unit, trip), so that two persons may use the same numbers.
 
     Args:
-        source: CSV or Parquet. One row per step in order, with columns ``trip`` and ``edge``; or
-            (Parquet) one row per trip with a list column ``edges``, or ``nodes`` to be matched.
-        graph: the public road graph.
+        source: a file of any format, ``duckdb:///FILE``, or a table in memory. One row per step in
+            order, with columns ``trip`` and ``edge``; or one row per trip with a column of lists,
+            ``edges``, or ``nodes`` to be matched.
+        graph: the public road graph; its ids are compared as text.
         unit: column that names the privacy unit (a person); by default a trip is the unit.
         max_per_unit: with ``unit``, at most this many trips of each are kept, chosen at random.
         public: whether the owner declares every trip public.
-        drop_unknown: leave out steps on edges that the graph lacks, instead of refusing them.
+        drop_unknown: leave out steps on edges that the graph lacks, instead of the whole trip. Of
+            public trips, one that names such an edge is an error.
         name: the owner's name for the data set, also in the ledger; by default the file's.
+        table: of a database.
+        counts: is told what became of the trips.
 
     Raises:
-        DataError: the file cannot be read as trips on this graph.
+        DataError: the source cannot be read as trips.
     """
-    path = _existing(source)
-    table = _columns(path)
-    keys = table.get(unit) if unit is not None else None
-    if unit is not None and keys is None:
-        raise DataError(f"{path.name} has no column {unit!r}: it has {', '.join(table)}")
-    if "edges" in table:
-        listed = [list(each) for each in table["edges"]]
-    elif "nodes" in table:
-        trips = match_nodes(graph, [list(each) for each in table["nodes"]])
-        listed = []
-    elif "trip" in table and "edge" in table:
-        _, first, number = np.unique(table["trip"], return_index=True, return_inverse=True)
-        order = np.argsort(number, kind="stable")
-        cuts = np.searchsorted(number[order], np.arange(1, len(first)))
-        listed = [part.tolist() for part in np.split(np.asarray(table["edge"])[order], cuts)]
-        keys = None if keys is None else np.asarray(keys)[first]
-    else:
+    checked_bound(unit, max_per_unit)
+    counts = Tally() if counts is None else counts
+    opened = open_table(source, table)
+    form = _form(opened, unit)
+    of_nodes = form.item == NODES
+    names = [str(each) for each in (graph.node_id if of_nodes else graph.edge_id).tolist()]
+    items = read_items(opened, form, names, unit, counts)
+    lost = np.bincount(items.owner, items.item < 0, minlength=len(items)) > 0
+    if of_nodes:
+        items, lost = _matched(graph, items)
+    elif public and lost.any() and not drop_unknown:
         raise DataError(
-            f"{path.name} has columns {', '.join(table)}: trips need trip and edge, or edges, "
-            "or nodes"
+            f"trip {int(np.argmax(lost))} names an edge that the road graph lacks: use the ids of "
+            "its edges, or drop unknown ones (drop_unknown)"
         )
-    if "nodes" not in table:
-        trips = _known(graph, listed, public, drop_unknown)
-    if keys is not None:
-        codes = np.unique(np.asarray([str(key) for key in keys]), return_inverse=True)[1]
-        trips = trips.take(bound_contributions(codes.astype(np.int64), max_per_unit))
+    elif drop_unknown:
+        counts.add(tally.STEPS, np.count_nonzero(items.item < 0))
+        items, lost = items.only(items.item >= 0), np.zeros(len(items), dtype=np.bool_)
+    counts.add(tally.UNKNOWN, np.count_nonzero(lost))
+    items = bounded_items(items.take(np.flatnonzero(~lost)), max_per_unit, counts, public=public)
     return RoadData(
-        path.stem if name is None else name,
+        named(source, table) if name is None else name,
         graph,
-        trips,
+        Paths(items.start, items.item),
         public=public,
         unit="one trip" if unit is None else f"one {unit} with at most {max_per_unit} trips",
-        max_per_unit=1 if unit is None else max_per_unit,
+        max_per_unit=max_per_unit,
     )
 
 
-def _known(graph: RoadGraph, listed: list[list[object]], public: bool, drop_unknown: bool) -> Paths:
-    """Trips by edge ids; the message on an unknown edge names it on public data only."""
-    if drop_unknown:
-        rows = [graph.edge_rows(np.array([str(name) for name in each])) for each in listed]
-        return Paths.of([each[each >= 0] for each in rows])
-    try:
-        return paths_from_ids(graph, listed, "trip")
-    except DataError:
-        if public:
-            raise
-        raise DataError(
-            "a trip names an edge that the road graph lacks: use the ids of its edges, or drop "
-            "unknown ones (drop_unknown)"
-        ) from None
+def _form(table: Table, unit: str | None) -> Form:
+    """Where the steps stand, by the names of the columns."""
+    existing = [column.name for column in table.columns]
+    if not table.declares:  # no record decides what the columns are
+        return Form(EDGES)
+    if unit is not None:
+        pick(table.columns, [unit], table.name)
+    for each in (EDGES, NODES):
+        if each in existing:
+            return Form(each)
+    if {TRIP, EDGE} <= set(existing) or not existing:
+        return Form(EDGE, TRIP)
+    raise DataError(
+        f"{table.name} has columns {listed(table.columns)}: trips need trip and edge, or edges, "
+        "or nodes"
+    )
+
+
+def _matched(graph: RoadGraph, items: Items) -> tuple[Items, NDArray[np.bool_]]:
+    """Nodes as edges, each step the shortest that joins two; and which trips cannot be matched.
+
+    A trip is lost that names a node which the graph lacks, or two in a row that no edge joins.
+    """
+    key = graph.pair_keys(*graph.ends.T)
+    order = np.lexsort([graph.length, key])
+    keys, first = np.unique(key[order], return_index=True)
+    edges, owner = order[first], items.owner
+    stays = np.ones(len(items.item), dtype=np.bool_)
+    stays[items.start[1:][np.diff(items.start) > 0] - 1] = False  # the last node leads nowhere
+    at = np.flatnonzero(stays)
+    one, two = items.item[at], items.item[at + 1] if len(at) else items.item[at]
+    wanted = graph.pair_keys(one, two)
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    wrong = (keys[place] != wanted) | (one < 0) | (two < 0)
+    edge = np.full(len(items.item), -1, dtype=np.int64)
+    edge[at] = np.where(wrong, -1, edges[place])
+    broken = (edge < 0) & stays | (items.item < 0)
+    lost = np.bincount(owner, broken, minlength=len(items)) > 0
+    steps = Items(items.start, edge, items.unit, items.ids).only(stays)
+    return steps, np.asarray(lost)
 
 
 def workload_of(text: str, graph: RoadGraph) -> Paths:
@@ -252,7 +297,7 @@ def workload_of(text: str, graph: RoadGraph) -> Paths:
         raise ParameterError(
             f"workload {text!r}: give clustered:LENGTH, corridor, or a file of query and edge"
         )
-    table = _columns(Path(text))
+    table = public_columns(Path(text))
     if "query" not in table or "edge" not in table:
         raise DataError(f"{Path(text).name}: a workload needs the columns query and edge")
     _, number_of = np.unique(table["query"], return_inverse=True)
@@ -269,25 +314,33 @@ def _existing(source: str | os.PathLike[str]) -> Path:
     return path
 
 
-def _columns(path: Path) -> dict[str, Any]:
-    """All columns of a CSV or Parquet file; lists stay lists."""
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet as pq
+def public_columns(path: Path) -> dict[str, Any]:
+    """The columns of a PUBLIC table of a road graph or of queries.
 
-    try:
-        if path.suffix.lower() in {".parquet", ".pq"}:
-            table = pq.read_table(path, partitioning=None)
-        else:
-            table = pyarrow.csv.read_csv(path)
-    except (pa.ArrowException, OSError, ValueError):
-        raise DataError(f"{path.name} cannot be read as CSV or Parquet") from None
-    for name in table.column_names:
-        if table[name].null_count:
+    Ids are whole numbers where each is written as one, else text, so that no two of them meet.
+
+    Raises:
+        DataError: missing values, numbers that are none, or a file that is no table.
+    """
+    table = open_table(path)
+    wanted = [each.name for each in table.columns if each.name in (*_IDS, *_NUMBERS)]
+    pick(table.columns, wanted, table.name)
+    cells: dict[str, list[bytes | None]] = {name: [] for name in wanted}
+    for block in table.blocks(wanted):
+        for name in wanted:
+            cells[name] += texts(block.columns[name], name).to_pylist()
+    for name in wanted:
+        if not all(cells[name]):
             raise DataError(f"{path.name}: column {name!r} has missing values: fill or drop them")
-    return {
-        name: column.to_pylist()
-        if pa.types.is_list(column.type) or pa.types.is_large_list(column.type)
-        else column.to_numpy()
-        for name, column in zip(table.column_names, table.columns, strict=True)
-    }
+    return {name: _public_column([each or b"" for each in cells[name]], name) for name in wanted}
+
+
+def _public_column(cells: list[bytes], name: str) -> NDArray[Any]:
+    if name in _NUMBERS:
+        numbers = np.array([number_of(cell) for cell in cells], dtype=np.float64)
+        if np.isnan(numbers).any():
+            raise DataError(f"column {name!r} must hold numbers, one each")
+        return numbers
+    if all(map(_WHOLE.fullmatch, cells)):
+        return np.array([int(cell) for cell in cells], dtype=np.int64)
+    return np.array([cell.decode(errors="replace") for cell in cells], dtype=np.str_)

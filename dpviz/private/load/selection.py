@@ -10,6 +10,9 @@ from dpviz.errors import DataError
 from dpviz.private.load.cellquery import checked_bits
 from dpviz.progress import Progress
 
+MAX_PER_UNIT = 1_000_000
+"""The largest bound: noise grows with it, so that one beyond says nothing."""
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -25,6 +28,9 @@ class Selection:
     table: str | None = None
     bits: int | None = None
     progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        checked_bound(self.unit, self.max_per_unit)
 
     def box(self, source: str) -> Domain:
         """The domain.
@@ -51,6 +57,26 @@ class Selection:
     def unit_words(self) -> str:
         """The privacy unit in words."""
         return bounded("one record" if self.unit is None else f"one {self.unit}", self.most)
+
+
+def checked_bound(unit: str | None, most: int, usual: int = 1) -> int:
+    """The bound on the records of one unit, checked before anything is read.
+
+    Args:
+        unit: the column of the privacy unit, if one is named.
+        most: the bound.
+        usual: what it is if nobody gives it.
+
+    Raises:
+        DataError: out of range, or a bound without a unit.
+    """
+    if not 1 <= most <= MAX_PER_UNIT:
+        raise DataError(f"at most {most} records per unit: give 1 or more, up to {MAX_PER_UNIT:,}")
+    if unit is None and most != usual:
+        raise DataError(
+            f"at most {most} records per unit, but no unit: name its column too (unit, --unit)"
+        )
+    return most
 
 
 def bounded(unit: str, most: int) -> str:

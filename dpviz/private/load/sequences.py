@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.private.load import tally
+from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.cells import Cells, cell_sequences, grid_cells
-from dpviz.private.load.points import bound_contributions, read_records, unit_numbers
+from dpviz.private.load.items import Form, bounded_items, read_items
+from dpviz.private.load.points import read_records
+from dpviz.private.load.selection import checked_bound
+from dpviz.private.load.tables import Table, named, open_table
+from dpviz.private.load.tables.base import pick, shown
+from dpviz.private.load.tally import Tally
+from dpviz.private.load.values import texts
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.sequences.alphabet import Alphabet
-from dpviz.trees.lattice import Int
 
 CITY = "city"
 """The built-in sequences: a week of 5,000 invented people, on a grid."""
 
 HOUR = 3600.0
+
+SEQUENCE, SYMBOL = "sequence", "symbol"
+"""Columns of sequences with a row for each symbol."""
 
 
 def alphabet_of(text: str) -> Alphabet:
@@ -51,7 +59,7 @@ def alphabet_of(text: str) -> Alphabet:
 
 
 def read_sequences(
-    source: str | os.PathLike[str],
+    source: Any,
     alphabet: Alphabet,
     *,
     column: str | None = None,
@@ -60,54 +68,88 @@ def read_sequences(
     drop_unknown: bool = False,
     public: bool = False,
     name: str | None = None,
+    table: str | None = None,
+    counts: Tally | None = None,
 ) -> SequenceData:
-    """Sequences of symbols from a file into a handle.
+    """Sequences of symbols into a handle.
+
+    Stability, from parse to handle: one sequence more or less in the source is at most one more or
+    less here; with a unit, one unit more or less changes at most ``max_per_unit`` sequences.
 
     Args:
-        source: Parquet with a list column of words or whole numbers; or text with one sequence per
-            line, symbols between spaces or commas.
-        alphabet: public.
-        column: the list column; by default the only one.
-        unit: (Parquet) the column of the privacy unit; by default a sequence is the unit.
+        source: a file of any format, ``duckdb:///FILE``, or a table in memory. One row per
+            sequence, with a column of lists, or of text with symbols between spaces or commas; or
+            one row per symbol in order, with columns ``sequence`` and ``symbol``. Text without a
+            header has one sequence per line, and is read so unless a column or a unit is named.
+        alphabet: public; its names are compared as text.
+        column: the column of lists; by default the only one.
+        unit: the column of the privacy unit; by default a sequence is the unit.
         max_per_unit: with ``unit``, sequences kept of each, at random.
-        drop_unknown: leave out symbols that the alphabet lacks, instead of refusing them.
+        drop_unknown: leave out symbols that the alphabet lacks, instead of the whole sequence. Of
+            public sequences, one that holds such a symbol is an error.
         public: whether the owner declares every sequence public.
         name: the owner's name for the data set, also in the ledger; by default the file's.
+        table: of a database, or a sheet of a workbook.
+        counts: is told what became of the sequences.
 
     Raises:
-        DataError: the file cannot be read as sequences over this alphabet.
+        DataError: the source cannot be read as sequences.
     """
-    path = Path(source)
-    if not path.is_file():
-        raise DataError(f"no file {path.name!r}: check the name")
-    if path.suffix.lower() in (".parquet", ".pq"):
-        start, words, keys = _from_parquet(path, column, unit)
-    elif unit is not None:
-        raise DataError(f"{path.name}: a privacy unit needs a Parquet file with its column")
-    else:
-        start, words = _from_text(path)
-        keys = None
-    codes = _coded(words, alphabet)
+    checked_bound(unit, max_per_unit)
+    counts = Tally() if counts is None else counts
+    opened = open_table(source, table, header=column is not None or unit is not None)
+    items = read_items(opened, _form(opened, column, unit), alphabet.names, unit, counts)
+    lost = np.bincount(items.owner, items.item < 0, minlength=len(items)) > 0
     if drop_unknown:
-        kept = codes >= 0
-        start = np.concatenate([[0], np.cumsum(kept)])[start]
-        codes = codes[kept]
-    sequences = Sequences(start, codes)
-    if keys is not None:
-        rows = bound_contributions(keys, max_per_unit)
-        sequences = Sequences.of([sequences[row] for row in rows.tolist()])
+        counts.add(tally.STEPS, np.count_nonzero(items.item < 0))
+        items = items.only(items.item >= 0)
+    elif public and lost.any():
+        raise DataError(
+            "a sequence holds a symbol outside the alphabet: add it to the public alphabet, or "
+            "leave such symbols out"
+        )
+    else:
+        counts.add(tally.UNKNOWN, np.count_nonzero(lost))
+        items = items.take(np.flatnonzero(~lost))
+    items = bounded_items(items, max_per_unit, counts, public=public)
     return SequenceData(
-        path.stem if name is None else name,
+        named(source, table) if name is None else name,
         alphabet,
-        sequences,
+        Sequences(items.start, items.item),
         public=public,
         unit=_unit(unit, max_per_unit),
-        max_per_unit=1 if unit is None else max_per_unit,
+        max_per_unit=max_per_unit,
     )
 
 
+def _form(table: Table, column: str | None, unit: str | None) -> Form:
+    """Where the symbols stand, by the names and declared types of the columns."""
+    existing = [each.name for each in table.columns]
+    if not table.declares:  # no record decides what the columns are
+        return Form(column or SEQUENCE)
+    if existing:
+        pick(table.columns, [each for each in (column, unit) if each], table.name)
+    if column is not None:
+        kind = next((each.kind for each in table.columns if each.name == column), "list")
+        if kind not in ("list", "text"):
+            raise DataError(
+                f"column {shown(column)} of {table.name} holds no lists: choose another"
+            )
+        return Form(column)
+    if existing == ["line"]:
+        return Form("line")
+    if {SEQUENCE, SYMBOL} <= set(existing):
+        return Form(SYMBOL, SEQUENCE)
+    found = [each.name for each in table.columns if each.kind == "list"]
+    if len(found) != 1:
+        raise DataError(
+            f"{table.name} has {len(found)} list columns: name the one with the sequences"
+        )
+    return Form(found[0])
+
+
 def read_places(
-    source: str | os.PathLike[str],
+    source: Any,
     domain: Domain,
     *,
     person: str,
@@ -116,15 +158,21 @@ def read_places(
     gap: float = 12 * HOUR,
     max_per_unit: int = 5,
     columns: Sequence[str] | None = None,
+    crs: str | None = None,
     neighbours: bool = False,
     public: bool = False,
     name: str | None = None,
     cells: Cells | None = None,
+    table: str | None = None,
+    counts: Tally | None = None,
 ) -> SequenceData:
     """Places with a person and a time, as sequences of cells.
 
+    Stability, from parse to handle: one person more or less changes at most ``max_per_unit``
+    sequences; which places make one, and where it is cut, is of that person's places alone.
+
     Args:
-        source: any file of points.
+        source: a file of points of any format, or a table in memory.
         domain: the public rectangle; places outside are left out.
         person: the column of the privacy unit.
         time: the column of the time.
@@ -132,30 +180,44 @@ def read_places(
         gap: seconds after which a new sequence begins.
         max_per_unit: sequences kept of each person, at random.
         columns: of the coordinates.
+        crs: of plain coordinate columns; the domain's by default.
         neighbours: only steps to a cell that touches; records are cut at others.
         public: whether the owner declares every record public.
         name: the owner's name for the data set, also in the ledger; by default the file's.
         cells: in place of a grid, of the same rectangle: leaves of a release.
+        table: a layer of a GeoPackage, or a sheet of a workbook.
+        counts: is told what became of the places.
 
     Raises:
         DataError: the file cannot be read as places in time, or the cells are of another rectangle.
     """
-    path = Path(source)
+    checked_bound(person, max_per_unit)
+    counts = Tally() if counts is None else counts
     cells = cells or grid_cells(domain, side)
     _same_rectangle(cells, domain)
-    records = read_records(path, domain, columns=columns, unit=person, time=time)
-    when = np.asarray(records.time)
-    if when.dtype.kind == "M":
-        missing = np.isnat(when)
-        when = when.astype("datetime64[us]").astype(np.int64) / 1e6
-        when[missing] = np.nan
-    people = np.asarray(records.unit)
-    sequences, who = cell_sequences(records.points, people, when, cells, gap)
-    rows = bound_contributions(who, max_per_unit)
+    records = read_records(
+        source,
+        domain,
+        columns=columns,
+        crs=crs,
+        unit=person,
+        time=time,
+        public=public,
+        table=table,
+        counts=counts,
+    )
+    when, people = np.asarray(records.time), np.asarray(records.unit)
+    timed = np.isfinite(when)
+    counts.add(tally.NO_TIME, np.count_nonzero(~timed))
+    sequences, who = cell_sequences(records.points[timed], people[timed], when[timed], cells, gap)
+    kept = bounded(who, records.ids, max_per_unit, public=public)
+    counts.add(tally.SEQUENCES, len(who))
+    counts.add(tally.OVER, len(who) - len(kept))
+    counts.add(tally.KEPT, len(kept))
     return SequenceData(
-        path.stem if name is None else name,
+        named(source, table) if name is None else name,
         cells.alphabet(neighbours=neighbours),
-        Sequences.of([sequences[row] for row in rows.tolist()]),
+        Sequences.of([sequences[row] for row in kept.tolist()]),
         public=public,
         unit=_unit(person, max_per_unit),
         max_per_unit=max_per_unit,
@@ -199,7 +261,7 @@ def city_sequences(
         everyone = SequenceData(CITY, alphabet, sequences, public=True, facts=facts)
         everyone.synthetic = True
         return everyone
-    rows = bound_contributions(who, max_per_unit)
+    rows = bounded(*numbered([texts(who, "person")]), max_per_unit)
     return SequenceData(
         CITY,
         alphabet,
@@ -220,61 +282,3 @@ def _same_rectangle(cells: Cells, domain: Domain) -> None:
 
 def _unit(unit: str | None, bound: int) -> str:
     return "one sequence" if unit is None else f"one {unit} with at most {bound} sequences"
-
-
-def _coded(words: NDArray[Any], alphabet: Alphabet) -> Int:
-    distinct, place = np.unique(words, return_inverse=True)
-    return alphabet.codes(str(word) for word in distinct.tolist())[place]
-
-
-def _from_text(path: Path) -> tuple[Int, NDArray[Any]]:
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError):
-        raise DataError(f"{path.name} is no readable text: give UTF-8") from None
-    rows = [re.split(r"[\s,;]+", line.strip()) for line in lines if line.strip()]
-    start = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
-    return start, np.array([word for row in rows for word in row], dtype=np.str_)
-
-
-def _from_parquet(
-    path: Path, column: str | None, unit: str | None
-) -> tuple[Int, NDArray[Any], Int | None]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        file = pq.ParquetFile(path)
-        schema = file.schema_arrow
-        lists = [
-            field.name
-            for field in schema
-            if pa.types.is_list(field.type) or pa.types.is_large_list(field.type)
-        ]
-        if column is None and len(lists) != 1:
-            raise DataError(
-                f"{path.name} has {len(lists)} list columns: name the one with the sequences"
-            )
-        chosen = lists[0] if column is None else column
-        missing = [each for each in (chosen, unit) if each and each not in schema.names]
-        if missing:
-            raise DataError(f"{path.name} has no column {missing[0]!r}: check the name")
-        if chosen not in lists:
-            raise DataError(f"column {chosen!r} of {path.name} holds no lists: choose another")
-        table = file.read([chosen, *([unit] if unit else [])])
-        found = table[chosen].combine_chunks()
-        if found.null_count or found.values.null_count:
-            raise DataError(f"column {chosen!r} of {path.name} holds nulls: leave such rows out")
-        kind = found.values.type
-        if not (
-            pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_dictionary(kind)
-        ):
-            raise DataError(f"column {chosen!r} of {path.name}: symbols are words or whole numbers")
-        start = found.offsets.to_numpy().astype(np.int64)
-        words = found.values.to_numpy(zero_copy_only=False)[start[0] : start[-1]]
-        keys = None if unit is None else unit_numbers(table[unit], unit)
-    except (pa.ArrowException, OSError, MemoryError):
-        raise DataError(f"{path.name}: not a readable Parquet file, or damaged") from None
-    if words.dtype.kind == "O":
-        words = words.astype(np.str_)
-    return start - start[0], words, keys

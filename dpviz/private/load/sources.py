@@ -6,19 +6,20 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
+from typing import Any
 
 from dpviz.datasets import DATASETS, Dataset
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle
-from dpviz.private.index import PointIndex
 from dpviz.private.load import counts
 from dpviz.private.load.aggregation import folder_index, table_index, table_name
 from dpviz.private.load.engines import scheme_of
-from dpviz.private.load.points import Records, bound_contributions, read_records, unit_numbers
+from dpviz.private.load.points import layout, located, read_index
 from dpviz.private.load.selection import Selection
+from dpviz.private.load.tables import Table, open_table, stem
+from dpviz.private.load.tables.memory import MemoryTable, is_frame
+from dpviz.private.load.tally import Tally, dropped
 from dpviz.progress import Progress
 
 
@@ -39,13 +40,15 @@ def load(
     """Read a data set into a handle.
 
     Args:
-        source: a path (CSV, Parquet, GeoParquet, GeoJSON, GeoPackage, Shapefile, zipped Shapefile),
-            a folder of Parquet, the URL of a database (with ``table``), or the name of a built-in
-            data set. Folders and tables are counted by cell inside an engine. A file of (cell,
-            count) rows is a source too: of :func:`save_counts`, or the result of ``dpviz sql``.
-            A list of sources counts as one that has the records of all; NO RECORD MAY BE IN TWO.
+        source: a path (CSV, also .gz or .zip; Parquet, GeoParquet, GeoJSON, JSON lines, GeoPackage,
+            Shapefile, also zipped; Excel), a folder of Parquet, the URL of a database (with
+            ``table``), or the name of a built-in data set. Folders and tables are counted by
+            cell inside an engine. A file of (cell, count) rows is a source too: of
+            :func:`save_counts`, or the result of ``dpviz sql``. A list of sources counts as one
+            that has the records of all; NO RECORD MAY BE IN TWO.
         domain: the public box; a built-in data set has its own. Records outside are dropped.
-        columns: coordinate columns in the domain's order; recognised by their names otherwise.
+        columns: coordinate columns in the domain's order, or in 2-D one column of WKT; the geometry
+            or columns of usual names otherwise, as ``handle.columns`` then says.
         crs: CRS of plain coordinate columns, and of geometry whose file does not state one; the
             domain's by default for columns.
         unit: column that names the privacy unit (a person); by default a record is the unit.
@@ -53,7 +56,8 @@ def load(
         public: whether the owner declares every record public; false for files by default.
         name: public name of the data set; the file's name without its ending, or the table's, by
             default.
-        table: with a URL (``postgresql://…``, ``duckdb:///FILE``, ``spark://…``), the table.
+        table: with a URL (``postgresql://…``, ``duckdb:///FILE``, ``spark://…``), the table; or a
+            layer of a GeoPackage, a sheet of a workbook.
         bits: records are moved to a public grid of 2^bits steps per axis. Folders and tables always
             are: 16 in 2-D, 10 in 4-D by default. Other sources keep the domain's own lattice.
         progress: called while an engine counts; raising an exception cancels.
@@ -66,7 +70,36 @@ def load(
     )
     if isinstance(source, (str, os.PathLike)):
         return _one(os.fspath(source), chosen)
+    if is_frame(source):
+        raise DataError("a table in memory is no file: give it to dpviz.from_frame(frame, domain)")
     return _together([os.fspath(each) for each in source], chosen)
+
+
+def from_frame(
+    frame: Any,
+    domain: Domain,
+    *,
+    columns: Sequence[str] | None = None,
+    crs: str | None = None,
+    unit: str | None = None,
+    max_per_unit: int = 1,
+    public: bool = False,
+    name: str = "table",
+    bits: int | None = None,
+) -> DataHandle:
+    """A handle on a table in memory: pandas, geopandas, polars or pyarrow.
+
+    The arguments are those of :func:`load`. A column keeps its type: an id is the text itself, or
+    one canonical form of a number (7 and 7.0 are ``7``), a time or a truth value; a column of
+    Python objects is read value by value.
+
+    Raises:
+        DataError: no such table, or no such columns in it.
+    """
+    chosen = Selection(domain, columns, crs, unit, max_per_unit, public, name, None, bits, None)
+    if not is_frame(frame):
+        raise DataError("give a pandas, geopandas or polars data frame, or a pyarrow table")
+    return _of_table(MemoryTable(frame, name), name, chosen)
 
 
 def stated_domain(source: str | os.PathLike[str]) -> Domain | None:
@@ -86,8 +119,6 @@ def _one(source: str, chosen: Selection) -> DataHandle:
         if chosen.table is None:
             raise DataError("a database holds many tables: name one with table=… (--table)")
         return _counted(source, table_name(chosen.table), chosen)
-    if chosen.table is not None:
-        raise DataError(f"table {chosen.table!r}: give the URL of its database as the source")
     if source in DATASETS:
         return _built_in(DATASETS[source], chosen)
     if not path.suffix and not path.exists():
@@ -98,21 +129,13 @@ def _one(source: str, chosen: Selection) -> DataHandle:
     facts = counts.stated(path)
     if facts is not None:
         return counts.kept(path, facts, chosen)
-    domain = chosen.box(path.name)
+    chosen.box(path.name)  # its lack is said first
     found = None if chosen.columns is not None else counts.result_columns(path)
     if found is not None:
         return counts.result(path, found, chosen)
     if path.is_dir():
         return _counted(source, path.name, chosen)
-    records = read_records(
-        path,
-        domain,
-        columns=chosen.columns,
-        crs=chosen.crs,
-        unit=chosen.unit,
-        public=bool(chosen.public),
-    )
-    return _handle(records, domain, path.stem, chosen)
+    return _of_table(open_table(path, chosen.table), stem(path), chosen, path)
 
 
 def _together(sources: Sequence[str], chosen: Selection) -> DataHandle:
@@ -133,8 +156,9 @@ def _together(sources: Sequence[str], chosen: Selection) -> DataHandle:
                 chosen.progress((number + fraction) / len(sources), what)
 
         table = None if scheme_of(source) is None else chosen.table
-        handles.append(_one(source, replace(chosen, table=table, name=None, progress=report)))
-    return counts.merged(handles, chosen.name)
+        handles.append(_one(source, replace(chosen, table=table, progress=report)))
+    titles = [Path(each).name if scheme_of(each) is None else "the table" for each in sources]
+    return counts.merged(handles, chosen.name, titles)
 
 
 def public_extent(
@@ -147,11 +171,19 @@ def public_extent(
 
     The bounds of sensitive data are private: never call this for them.
     """
+    import numpy as np
+
     everywhere = Domain((-1e9, -1e9), (1e9, 1e9), crs=crs)
-    points = read_records(Path(path), everywhere, columns=columns, crs=crs, public=True).points
-    if not len(points):
+    table = open_table(path)
+    how = layout(table, everywhere, columns=columns, crs=crs)
+    corners = [
+        [block.points.min(axis=0), block.points.max(axis=0)]
+        for block in located(table, how, everywhere, Tally())
+        if len(block.points)
+    ]
+    if not corners:
         raise DataError("no records with coordinates: type the rectangle instead")
-    low, high = points.min(axis=0), points.max(axis=0)
+    low, high = np.min([each[0] for each in corners], 0), np.max([each[1] for each in corners], 0)
     margin = np.maximum(0.01 * (high - low), 1e-4)
     west, south = (low - margin).tolist()
     east, north = (high + margin).tolist()
@@ -175,41 +207,45 @@ def _counted(source: str, own: str, chosen: Selection) -> DataHandle:
         unit=chosen.unit_words,
         max_per_unit=chosen.most,
         bits=chosen.grid_bits(domain),
+        parts=counts.part_of(source, chosen.table),
     )
 
 
-def _handle(records: Records, domain: Domain, own: str, chosen: Selection) -> DataHandle:
-    """A handle on records in memory, bounded per unit."""
-    if records.unit is not None:
-        # A seed only where the data is public: elsewhere it would tell who was left out.
-        random = np.random.default_rng(0) if chosen.public else None
-        records = records.keep(bound_contributions(records.unit, chosen.max_per_unit, random))
-    index = PointIndex.from_points(domain, records.points)
-    return DataHandle(
+def _of_table(
+    table: Table, own: str, chosen: Selection, source: str | os.PathLike[str] | None = None
+) -> DataHandle:
+    """A handle on the records of an opened table, bounded per unit."""
+    domain, facts, public = chosen.box(table.name), Tally(), bool(chosen.public)
+    how = layout(table, domain, columns=chosen.columns, crs=chosen.crs, unit=chosen.unit)
+    index = read_index(table, how, domain, most=chosen.most, public=public, counts=facts)
+    handle = DataHandle(
         chosen.name or own,
         domain,
         index if chosen.bits is None else index.coarsened(chosen.grid_bits(domain)),
-        public=bool(chosen.public),
+        public=public,
         unit=chosen.unit_words,
         max_per_unit=chosen.most,
-        dropped=records.dropped if chosen.public else None,
+        dropped=dropped(facts) if public else None,
         bits=chosen.bits,
+        parts=() if source is None else counts.part_of(str(source), chosen.table),
     )
+    handle.columns = how.words
+    return handle
 
 
 def _built_in(dataset: Dataset, chosen: Selection) -> DataHandle:
     """A handle on a built-in data set."""
+    import pyarrow as pa
+
     domain = chosen.domain or dataset.domain
     public = dataset.public if chosen.public is None else chosen.public
     names = tuple(chosen.columns or dataset.domain.columns)
-    if len(names) != domain.dims:
-        raise DataError(f"{len(names)} columns for {domain.dims} dimensions: name one for each")
-    table, unit = dataset.table(), chosen.unit
-    for column in (*names, *([unit] if unit else [])):
-        if column not in table:
-            raise DataError(f"no column {column!r} in {dataset.name}: it has {', '.join(table)}")
-    points = np.column_stack([table[column] for column in names])
-    records = Records(points, unit_numbers(table[unit], unit) if unit else None).inside(domain)
-    handle = _handle(records, domain, dataset.name, replace(chosen, public=public))
+    table = MemoryTable(pa.table(dataset.table()), dataset.name)
+    handle = _of_table(
+        table,
+        dataset.name,
+        replace(chosen, domain=domain, public=public, columns=names),
+        dataset.name,
+    )
     handle.synthetic = True
     return handle

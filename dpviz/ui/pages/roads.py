@@ -14,7 +14,7 @@ from dpviz.progress import Progress
 from dpviz.releases.roads.path_count import beats_zero
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.render import Camera, Scene
-from dpviz.render.basemap import city_ground, outlines
+from dpviz.render.basemap import river
 from dpviz.render.roads import (
     bounds,
     domain_legend,
@@ -179,7 +179,7 @@ def _scene(releases: list[RoadRelease], source: RoadSource, plan: Plan, view: st
         return found
     graph = source.data.graph
     area = bounds(graph)
-    backdrop = [*(city_ground() if source.backdrop else outlines(area))]
+    backdrop = [river()] if source.backdrop else []
     top = max(top_count(release) for release in releases)
     mode: Any = "single"
     labels: tuple[str, ...] = ()

@@ -28,7 +28,7 @@ class Duck:
     title = "DuckDB"
     parts = 8
 
-    def __init__(self, path: Path | None = None) -> None:
+    def __init__(self, path: Path | None = None, *, ordered: bool = False) -> None:
         import duckdb
 
         self._spill = tempfile.TemporaryDirectory(prefix="dpviz-")
@@ -39,7 +39,7 @@ class Duck:
                 for setting, value in (
                     ("temp_directory", self._spill.name),  # by default in the current folder
                     ("memory_limit", MEMORY),
-                    ("preserve_insertion_order", "false"),
+                    ("preserve_insertion_order", str(ordered).lower()),
                     ("enable_progress_bar", "true"),  # or it does not measure progress
                     ("enable_progress_bar_print", "false"),
                 ):
@@ -49,8 +49,12 @@ class Duck:
             raise
 
     @classmethod
-    def of_url(cls, url: str) -> Duck:
+    def of_url(cls, url: str, *, ordered: bool = False) -> Duck:
         """``duckdb:///FILE``: relative to the current folder, or absolute (also with four slashes).
+
+        Args:
+            url: of the database file.
+            ordered: whether rows come in the order in which they were inserted.
 
         Raises:
             DataError: no such file.
@@ -58,7 +62,7 @@ class Duck:
         written = unquote(url.partition("://")[2]).removeprefix("/")
         for path in (Path(written), Path(f"/{written}")):
             if written and path.is_file():
-                return cls(path)
+                return cls(path, ordered=ordered)
         raise DataError(f"no file {Path(written).name!r}: give duckdb:///FILE, a DuckDB database")
 
     def relation(self, name: str) -> Any:
@@ -103,6 +107,12 @@ class Duck:
         with refused(self.title, NOT_NUMBERS):
             first, second = self._engine.execute(query).fetchnumpy().values()
         return np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+
+    def batches(self, query: str, rows: int) -> Any:
+        """The result of a query as a reader of record batches of about so many rows."""
+        result = self._engine.execute(query)
+        make = getattr(result, "to_arrow_reader", None) or result.fetch_record_batch
+        return make(rows)
 
     def fraction(self) -> float:
         """DuckDB's own estimate."""

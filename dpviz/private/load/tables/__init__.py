@@ -5,6 +5,6 @@ name says is refused. Parsers' own messages are dropped, since they may quote re
 """
 
 from dpviz.private.load.tables.base import MAX_BYTES, MAX_RECORDS, Column, Table
-from dpviz.private.load.tables.opening import open_table
+from dpviz.private.load.tables.opening import named, open_table, stem
 
-__all__ = ["MAX_BYTES", "MAX_RECORDS", "Column", "Table", "open_table"]
+__all__ = ["MAX_BYTES", "MAX_RECORDS", "Column", "Table", "named", "open_table", "stem"]

@@ -1,11 +1,13 @@
-"""A zipped Shapefile, unpacked with suspicion: no path tricks, no links, no bombs."""
+"""Archives, unpacked with suspicion: no path tricks, no links, no bombs."""
 
 from __future__ import annotations
 
+import gzip
+import io
 import stat
 import zipfile
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 from dpviz.errors import DataError
 from dpviz.private.load.tables.base import MAX_BYTES, parsing
@@ -13,9 +15,75 @@ from dpviz.private.load.tables.base import MAX_BYTES, parsing
 MAX_RATIO = 200
 """Refuse members that grow more than this when unpacked; real Shapefiles stay under 30."""
 MAX_MEMBERS = 1_000
+MAX_TEXT = 1 << 26
+"""Text that unpacks to no more than this is never a bomb."""
+_TEXTS = (".csv", ".tsv", ".txt")
 _PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
 _CHUNK = 1 << 20
 _SMALL = 1 << 20  # ratios of tiny members say nothing
+
+
+def is_zipped_text(path: Path) -> bool:
+    """Whether a zip holds one file of delimited text and no Shapefile.
+
+    Raises:
+        DataError: a hostile or damaged archive.
+    """
+    with parsing(path.name, "a zip archive"), zipfile.ZipFile(path) as archive:
+        return _text_member(archive, path.name) is not None
+
+
+def opened_zip(path: Path) -> IO[bytes]:
+    """The one file of delimited text in a zip, as a stream that ends where a bomb begins."""
+    archive = zipfile.ZipFile(path)
+    member = _text_member(archive, path.name)
+    if member is None:
+        raise DataError(f"{path.name} holds no text")
+    limit = max(MAX_TEXT, MAX_RATIO * member.compress_size)
+    return io.BufferedReader(_Limited(archive.open(member), limit, path.name))
+
+
+def opened_gzip(path: Path) -> IO[bytes]:
+    """A gzipped file, as a stream that ends where a bomb begins."""
+    limit = max(MAX_TEXT, MAX_RATIO * path.stat().st_size)
+    return io.BufferedReader(_Limited(gzip.open(path), limit, path.name))
+
+
+class _Limited(io.RawIOBase):
+    """A stream that refuses to give more than it should."""
+
+    def __init__(self, stream: Any, limit: int, name: str) -> None:
+        self._stream, self._left, self._name = stream, limit, name
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        chunk = self._stream.read(len(buffer))
+        self._left -= len(chunk)
+        if self._left < 0:
+            raise DataError(f"{self._name} unpacks to far more than it should: unpack it first")
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def _text_member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo | None:
+    members = archive.infolist()
+    if len(members) > MAX_MEMBERS:
+        raise DataError(f"{name} holds over {MAX_MEMBERS:,} members: zip one file only")
+    for member in members:
+        _refuse_tricks(member, name)
+    files = [m for m in members if not m.is_dir() and "__MACOSX" not in m.filename]
+    texts = [m for m in files if _suffix(m) in _TEXTS]
+    if any(_suffix(m) == ".shp" for m in files) or not texts:
+        return None
+    if len(texts) > 1:
+        raise DataError(f"{name} holds {len(texts)} files of text: zip exactly one")
+    return texts[0]
 
 
 def unpack_shapefile(path: Path, folder: Path) -> Path:
@@ -36,7 +104,7 @@ def unpack_shapefile(path: Path, folder: Path) -> Path:
         if len(shapes) != 1:
             raise DataError(
                 f"{path.name} holds {len(shapes)} Shapefiles: zip exactly one "
-                "(.shp, .shx, .dbf, .prj)"
+                "(.shp, .shx, .dbf, .prj), or one CSV file"
             )
         stem = PurePosixPath(shapes[0].filename).with_suffix("")
         left = MAX_BYTES

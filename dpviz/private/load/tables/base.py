@@ -1,4 +1,9 @@
-"""What every format offers: columns, a CRS, numbers, labels and geometry."""
+"""What every format offers: columns, a CRS, and its records block by block.
+
+A record is what the format calls one: a line of text, a row, a feature. Each is parsed by itself
+(stability 1); one that cannot be is left out and counted as broken. What is refused is the layout
+only, which no record decides.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +24,45 @@ MAX_BYTES = 4 * 2**30
 MAX_RECORDS = 200_000_000
 """The largest number of records that is read into memory."""
 
-Kind = Literal["number", "text", "time", "geometry", "other"]
+BLOCK_ROWS = 1 << 18
+"""Records that are handed on at once by formats that count them."""
+
+Kind = Literal["number", "text", "time", "geometry", "list", "other"]
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column's name and what it holds, for a form that maps columns to coordinates."""
+    """A column's name and what its declared type holds, for a form that maps columns."""
 
     name: str
     kind: Kind
 
 
+@dataclass(frozen=True, repr=False)
+class Block:
+    """Some records, in order: private.
+
+    Attributes:
+        rows: how many.
+        columns: pyarrow arrays (rows,) by name; float64 arrays where numbers were asked for.
+        places: coordinates (rows, 2) of the geometry, NaN where it is no point.
+        broken: records of this stretch that could not be parsed, and are left out.
+    """
+
+    rows: int
+    columns: dict[str, Any]
+    places: NDArray[np.float64] | None = None
+    broken: int = 0
+
+    def __repr__(self) -> str:
+        return "<private block>"
+
+
 class Table(Protocol):
     """An opened file. Nothing but its layout has been read yet."""
+
+    declares: bool
+    """Whether the file says which columns it has; without, a record may lack any."""
 
     @property
     def name(self) -> str:
@@ -45,14 +76,18 @@ class Table(Protocol):
     def crs(self) -> str | None:
         """The CRS of the geometry, if the file states one."""
 
-    def read(self, names: Sequence[str], numeric: Sequence[str]) -> dict[str, Any]:
-        """The named columns as pyarrow arrays; those in `numeric` as float64, missing as NaN."""
+    def blocks(
+        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
+    ) -> Iterator[Block]:
+        """All records, block by block, in order.
 
-    def places(self) -> NDArray[np.float64]:
-        """Coordinates (n, 2) of the geometry, missing ones as NaN.
+        Args:
+            names: columns to read.
+            numeric: those of them that are wanted as float64, cells that are no number as NaN.
+            geometry: whether to read the places.
 
         Raises:
-            DataError: geometries other than points.
+            DataError: a damaged file, or one that is too large.
         """
 
 
@@ -71,56 +106,60 @@ def parsing(name: str, what: str) -> Iterator[None]:
         ) from None
 
 
-def as_numbers(column: Any, name: str) -> NDArray[np.float64]:
-    """A pyarrow column as float64 (n,), missing values as NaN.
+def bounded_rows(blocks: Iterator[Block], name: str) -> Iterator[Block]:
+    """The blocks, up to the most records that are read.
 
     Raises:
-        DataError: the column does not hold numbers.
+        DataError: there are more.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    types = pa.types
-    if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    kind = column.type
-    if types.is_null(kind):
-        return np.full(len(column), np.nan)
-    if types.is_string(kind) or types.is_large_string(kind):
-        column = pc.utf8_trim_whitespace(column)
-    elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)):
-        raise DataError(f"column {shown(name)} holds {kind}, not numbers: choose another")
-    try:
-        numbers = column.cast(pa.float64(), safe=False)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise DataError(
-            f"column {shown(name)} holds text that is no number: choose another, or clean it"
-        ) from None
-    return np.asarray(numbers.to_numpy(), dtype=np.float64)
+    rows = 0
+    for block in blocks:
+        rows += block.rows
+        if rows > MAX_RECORDS:
+            raise too_many_records(name)
+        yield block
 
 
-def point_coordinates(geometry: Any, name: str) -> NDArray[np.float64]:
-    """Coordinates (n, 2) of an array of shapely geometries, empty and missing ones as NaN.
+def too_many_records(name: str) -> DataError:
+    """The error of a file with more records than are read."""
+    return DataError(f"{name} holds more than {MAX_RECORDS:,} records: aggregate it in DuckDB")
 
-    Raises:
-        DataError: geometries other than points.
+
+def too_large(name: str) -> DataError:
+    """The error of a file that is larger than what is read."""
+    return DataError(f"{name} is over {MAX_BYTES >> 30} GiB: aggregate it in DuckDB")
+
+
+def point_coordinates(wkb: Any) -> NDArray[np.float64]:
+    """Coordinates (n, 2) of geometries in WKB, each by itself; NaN for what is no point.
+
+    A multipoint of one point is that point.
     """
     import shapely
 
+    geometry = shapely.from_wkb(wkb, on_invalid="ignore")
     kinds = shapely.get_type_id(geometry)
-    refuse_other_types(
-        name, {shapely.GeometryType(kind).name.title() for kind in np.unique(kinds) if kind > 0}
-    )
-    return np.column_stack([shapely.get_x(geometry), shapely.get_y(geometry)])
+    single = (kinds == 4) & (shapely.get_num_geometries(geometry) == 1)
+    if single.any():
+        geometry = np.where(single, shapely.get_geometry(geometry, 0), geometry)
+        kinds = shapely.get_type_id(geometry)
+    xy = np.column_stack([shapely.get_x(geometry), shapely.get_y(geometry)])
+    xy[kinds != 0] = np.nan
+    return xy
 
 
 def refuse_other_types(name: str, types: set[str]) -> None:
-    """Raise unless there are only points (`types` are the others)."""
+    """Raise if the file declares that it holds no points (`types` are what it holds)."""
     if types:
         raise DataError(
             f"{name} holds {', '.join(sorted(types))}: only points can be read; "
-            "take centroids, or split multipoints, first"
+            "take centroids, or split multipoints (ogr2ogr -explodecollections), first"
         )
+
+
+def no_geometry(name: str) -> DataError:
+    """The error of a file without places."""
+    return DataError(f"{name} has no geometry: name the columns of the coordinates")
 
 
 def shown(name: object) -> str:
@@ -149,6 +188,21 @@ def pick(columns: Sequence[Column], wanted: Sequence[str], name: str) -> None:
             raise DataError(f"{name} has several columns {shown(column)}: give them distinct names")
 
 
+def is_text(arrow_type: Any) -> bool:
+    """Whether a pyarrow type holds text, or the bytes of text."""
+    import pyarrow as pa
+
+    types = pa.types
+    return bool(
+        types.is_string(arrow_type)
+        or types.is_large_string(arrow_type)
+        or types.is_string_view(arrow_type)
+        or types.is_binary(arrow_type)
+        or types.is_large_binary(arrow_type)
+        or types.is_fixed_size_binary(arrow_type)
+    )
+
+
 def kind_of(arrow_type: Any) -> Kind:
     """What a pyarrow type holds."""
     import pyarrow as pa
@@ -164,6 +218,6 @@ def kind_of(arrow_type: Any) -> Kind:
         return "number"
     if types.is_temporal(arrow_type):
         return "time"
-    if types.is_string(arrow_type) or types.is_large_string(arrow_type):
-        return "text"
-    return "other"
+    if types.is_list(arrow_type) or types.is_large_list(arrow_type):
+        return "list"
+    return "text" if is_text(arrow_type) else "other"

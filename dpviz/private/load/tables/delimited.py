@@ -1,136 +1,329 @@
-"""Delimited text: comma, semicolon, tab or bar; UTF-8, UTF-16 with a mark, or Windows-1252."""
+"""Delimited text: comma, semicolon, tab or bar, with a header line.
+
+**A record is a line**: it ends at LF, CR or CRLF, whatever stands in quotes, and is split by
+itself. A line of another number of fields than the header, or whose quotes do not enclose whole
+fields (such as one that opens a quote and does not close it), is left out and changes no other
+line: stability 1. Delimiter and encoding come from the header line alone; cells are bytes, and
+nothing about a column is guessed from what its cells hold.
+"""
 
 from __future__ import annotations
 
 import codecs
 import csv
-from collections.abc import Sequence
-from functools import cached_property
+import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.errors import DataError
-from dpviz.private.load.tables.base import Column, as_numbers, kind_of, parsing, pick
+from dpviz.private.load.tables.base import (
+    MAX_BYTES,
+    Block,
+    Column,
+    bounded_rows,
+    no_geometry,
+    parsing,
+    pick,
+    too_large,
+)
+from dpviz.private.load.values import number_of, numbers
 
-_SAMPLE = 1 << 16
-_BLOCK = 1 << 22
+BLOCK = 1 << 24
+"""Bytes of text that are parsed at once."""
+
+MAX_LINE = 1 << 20
+"""A longer line is left out, like any line that cannot be split."""
+
 _DELIMITERS = ",;\t|"
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_BREAK = re.compile(rb"[\r\n]")
+_COORDINATE = re.compile(r"\s*[+-]?[0-9]+[.,][0-9]+\s*")
+_SEPARATOR = re.compile(rb"(?i)sep=([,;\t|])")
 
 
 class DelimitedText:
     """A text file with a header line. An empty file is an empty table."""
 
     crs: str | None = None
+    declares = True
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.name = path.name
-        with path.open("rb") as file:
-            sample = file.read(_SAMPLE)
-        self.encoding = _encoding(sample)
-        text = sample.decode(self.encoding, errors="replace").removeprefix("\ufeff")
-        self.is_empty = not text.strip()
-        header = next((line for line in text.splitlines() if line.strip()), "")
-        if "\0" in header:
-            raise DataError(f"{self.name} is not text: give CSV, Parquet or a vector format")
-        self.delimiter = max(_DELIMITERS, key=_outside_quotes(header).count)
+    def __init__(
+        self, path: Path, name: str | None = None, opened: Callable[[], IO[bytes]] | None = None
+    ) -> None:
+        self.name = name or path.name
+        self._open = opened or (lambda: path.open("rb"))
         with parsing(self.name, "delimited text"):
-            self._names = next(csv.reader([header], delimiter=self.delimiter), [])
-        if self._names and all(_is_number(name) for name in self._names):
-            raise DataError(
-                f"{self.name} begins with numbers, not with column names: add a header line"
-            )
+            self._skip = 0
+            header, self.delimiter, utf16 = self._header()
+            line = header.decode("utf-8" if utf16 else _encoding(header), errors="replace")
+            if "\0" in line:
+                raise DataError(f"{self.name} is not text: give CSV, Parquet or a vector format")
+            self._names = next(csv.reader([line], delimiter=self.delimiter), [])
+        _refuse_headerless(self._names, self.name)
 
-    @cached_property
+    @property
     def columns(self) -> Sequence[Column]:
-        """The columns of the header, with the kinds that the first block suggests."""
+        """The columns of the header; all of text, since a header says no more."""
+        return [Column(name, "text") for name in self._names]
+
+    def blocks(
+        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
+    ) -> Iterator[Block]:
+        """The records of the lines after the header."""
+        if geometry:
+            raise no_geometry(self.name)
+        if self._names:
+            pick(self.columns, names, self.name)
+            yield from bounded_rows(self._blocks(names, numeric), self.name)
+
+    def _blocks(self, names: Sequence[str], numeric: Sequence[str]) -> Iterator[Block]:
+        with parsing(self.name, "delimited text"), self._open() as file:
+            for lines, lost in _whole_lines(self._stream(file)):
+                whole, broken = _splittable(lines, self.delimiter)
+                yield self._block(whole, names, numeric, lost + broken)
+
+    def _block(
+        self, lines: bytes, names: Sequence[str], numeric: Sequence[str], broken: int
+    ) -> Block:
+        """The records of lines whose quotes enclose whole fields."""
         import pyarrow as pa
 
-        if self.is_empty:
-            return []
-        kinds: dict[str, Any] = {}
-        with parsing(self.name, "delimited text"):
-            try:
-                with self._reader([], {}) as reader:
-                    kinds = {field.name: field.type for field in reader.schema}
-            except pa.ArrowInvalid:
-                if len(self._names) < 2:
-                    raise
-        return [Column(name, kind_of(kinds.get(name, pa.null()))) for name in self._names]
-
-    def read(self, names: Sequence[str], numeric: Sequence[str]) -> dict[str, Any]:
-        """The named columns; those in `numeric` as float64."""
-        import pyarrow as pa
-
-        if self.is_empty:
-            return {
-                name: pa.array([], pa.float64() if name in numeric else pa.string())
-                for name in names
-            }
-        pick([Column(name, "other") for name in self._names], names, self.name)
-        wanted = {name: pa.string() for name in numeric}
-        with parsing(self.name, "delimited text"):
-            table = None
-            for decimal_point in "., "[: 2 if self.delimiter == ";" else 1]:
-                try:
-                    floats = dict.fromkeys(wanted, pa.float64())
-                    table = self._table(names, floats, decimal_point)
-                    break
-                except pa.ArrowInvalid:
-                    continue
-            if table is None:  # find out which column is to blame
-                table = self._table(names, wanted, ".")
-            return {
-                name: as_numbers(table[name], name) if name in numeric else table[name]
-                for name in names
-            }
-
-    def places(self) -> NDArray[np.float64]:
-        """Text has no geometry."""
-        raise DataError(f"{self.name} has no geometry: name the columns of the coordinates")
-
-    def _options(self, names: Sequence[str], types: dict[str, Any], decimal_point: str) -> Any:
-        import pyarrow.csv as pv
-
-        return {
-            "read_options": pv.ReadOptions(encoding=self.encoding, block_size=_BLOCK),
-            "parse_options": pv.ParseOptions(delimiter=self.delimiter, newlines_in_values=False),
-            "convert_options": pv.ConvertOptions(
-                include_columns=list(names), column_types=types, decimal_point=decimal_point
-            ),
+        wanted = {name: f"c{self._names.index(name)}" for name in names}
+        types = {column: pa.binary() for column in wanted.values()}
+        quick = {**types, **{wanted[name]: pa.float64() for name in numeric}}
+        if not names:  # only how many there are
+            types = quick = {"c0": pa.binary()}
+        table = self._parsed(lines, quick)
+        if table is None:  # a line with another number of fields, or a cell that is no plain number
+            lines, ragged = _fitting(lines, self.delimiter, len(self._names))
+            broken += ragged
+            table = self._parsed(lines, quick)
+        if table is None:  # numbers are parsed one by one
+            table = self._parsed(lines, types)
+        columns = {
+            name: numbers(table[wanted[name]], name) if name in numeric else table[wanted[name]]
+            for name in names
         }
+        return Block(table.num_rows, columns, broken=broken)
 
-    def _reader(self, names: Sequence[str], types: dict[str, Any]) -> Any:
+    def _parsed(self, lines: bytes, types: dict[str, Any]) -> Any:
+        """The columns of `types`; None where a line or a cell does not fit them."""
+        import pyarrow as pa
         import pyarrow.csv as pv
 
-        return pv.open_csv(self._path, **self._options(names, types, "."))
+        if not lines.strip(b"\r\n"):
+            return pa.table({name: pa.array([], kind) for name, kind in types.items()})
+        try:
+            return pv.read_csv(
+                pa.BufferReader(lines),
+                read_options=pv.ReadOptions(
+                    column_names=[f"c{k}" for k in range(len(self._names))], block_size=MAX_LINE * 4
+                ),
+                parse_options=pv.ParseOptions(
+                    delimiter=self.delimiter,
+                    quote_char='"' if b'"' in lines else False,
+                    newlines_in_values=False,
+                ),
+                convert_options=pv.ConvertOptions(
+                    include_columns=list(types),
+                    column_types=types,
+                    null_values=[""],
+                    strings_can_be_null=False,
+                    check_utf8=False,
+                ),
+            )
+        except pa.ArrowInvalid:
+            return None
 
-    def _table(self, names: Sequence[str], types: dict[str, Any], decimal_point: str) -> Any:
-        import pyarrow.csv as pv
+    def _header(self) -> tuple[bytes, str, bool]:
+        """The header line, the delimiter, and whether the line was UTF-16 and is UTF-8 now."""
+        delimiter, seen = None, b""
+        with self._open() as file:
+            utf16 = file.read(2) in _UTF16
+        with self._open() as file:
+            for chunk in decoded(file, 1 << 16, self.name):
+                seen += chunk
+                while found := _BREAK.search(seen):
+                    line, seen = seen[: found.start()], seen[found.end() :]
+                    self._skip += found.end()
+                    if said := _SEPARATOR.fullmatch(line.strip()):  # as spreadsheets write it
+                        delimiter = said[1].decode()
+                    elif line.strip():
+                        return line, delimiter or _delimiter(line), utf16
+                if len(seen) > MAX_LINE:
+                    raise DataError(f"{self.name} has no header line: add the columns' names")
+        self._skip += len(seen)
+        return seen.strip(), delimiter or _delimiter(seen), utf16
 
-        return pv.read_csv(self._path, **self._options(names, types, decimal_point))
+    def _stream(self, file: IO[bytes]) -> Iterator[bytes]:
+        """What stands below the header."""
+        skip = self._skip
+        for chunk in decoded(file, BLOCK, self.name):
+            if skip < len(chunk):
+                yield chunk[skip:]
+            skip = max(0, skip - len(chunk))
 
 
-def _encoding(sample: bytes) -> str:
-    if sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
+class TextLines:
+    """Text without a header: a record is a line, in one column ``line``."""
+
+    crs: str | None = None
+    declares = True
+    columns: Sequence[Column] = (Column("line", "text"),)
+
+    def __init__(
+        self, path: Path, name: str | None = None, opened: Callable[[], IO[bytes]] | None = None
+    ) -> None:
+        self.name = name or path.name
+        self._open = opened or (lambda: path.open("rb"))
+
+    def blocks(
+        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
+    ) -> Iterator[Block]:
+        """The lines that are not blank."""
+        pick(self.columns, names, self.name)
+        return bounded_rows(self._blocks(), self.name)
+
+    def _blocks(self) -> Iterator[Block]:
+        import pyarrow as pa
+
+        with parsing(self.name, "text"), self._open() as file:
+            chunks = decoded(file, BLOCK, self.name)
+            for lines, lost in _whole_lines(chunks):
+                rows = [line for line in _BREAK.split(lines) if line.strip()]
+                yield Block(len(rows), {"line": pa.array(rows, pa.large_binary())}, broken=lost)
+
+
+def decoded(file: IO[bytes], size: int, name: str) -> Iterator[bytes]:
+    """The bytes of a text file in chunks, without a byte order mark; UTF-16 as UTF-8.
+
+    Raises:
+        DataError: the file is too large.
+    """
+    decode, first, read = None, True, 0
+    while chunk := file.read(size):
+        read += len(chunk)
+        if read > MAX_BYTES:
+            raise too_large(name)
+        if first and chunk[:2] in _UTF16:
+            decode = codecs.getincrementaldecoder("utf-16")("surrogatepass").decode
+        if decode is not None:
+            chunk = decode(chunk).encode("utf-8", "surrogatepass")
+        if first:
+            chunk, first = chunk.removeprefix(codecs.BOM_UTF8), False
+        if chunk:
+            yield chunk
+
+
+def _whole_lines(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, int]]:
+    """The same bytes, cut after line ends, and how many lines were too long and are left out."""
+    rest, skipping = b"", False
+    for chunk in chunks:
+        if skipping:
+            found = _BREAK.search(chunk)
+            if found is None:
+                continue
+            chunk, skipping = chunk[found.end() :], False
+        chunk = rest + chunk
+        cut = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1
+        rest = chunk[cut:]
+        lost = 0
+        if len(rest) > MAX_LINE:
+            rest, skipping, lost = b"", True, 1
+        if cut or lost:
+            lines, long = _without_long(chunk[:cut])
+            yield lines, lost + long
+    if rest:
+        lines, long = _without_long(rest + b"\n")
+        yield lines, long
+
+
+def _without_long(lines: bytes) -> tuple[bytes, int]:
+    """Without lines over the limit, which are rare."""
+    if len(lines) <= MAX_LINE:
+        return lines, 0
+    ends = _ends(lines)
+    import pyarrow as pa
+
+    return _kept(lines, ends, pa.array(np.diff(ends, prepend=0) <= MAX_LINE))
+
+
+def _splittable(lines: bytes, delimiter: str) -> tuple[bytes, int]:
+    """The lines whose quotes, if any, enclose whole fields, and how many others there were."""
+    if b'"' not in lines:
+        return lines, 0
+    import pyarrow.compute as pc
+
+    ends, mark = _ends(lines), re.escape(delimiter)
+    field = rf'(?:"(?:[^"\r\n]|"")*"|[^"{mark}\r\n][^{mark}\r\n]*|)'
+    whole = rf"^{field}(?:{mark}{field})*[\r\n]?\z"
+    return _kept(lines, ends, pc.match_substring_regex(_array(lines, ends), whole))
+
+
+def _fitting(lines: bytes, delimiter: str, fields: int) -> tuple[bytes, int]:
+    """Of such lines, those with this number of fields, and how many others there were."""
+    import pyarrow.compute as pc
+
+    ends, mark = _ends(lines), re.escape(delimiter)
+    array = _array(lines, ends)
+    if b'"' in lines:  # what stands in quotes divides no fields
+        array = pc.replace_substring_regex(array, rf'(^|{mark})"(?:[^"]|"")*"', r"\1")
+    divided = pc.equal(pc.count_substring(array, delimiter), fields - 1)
+    blank = np.diff(ends, prepend=0) == 1
+    kept, lost = _kept(lines, ends, divided)
+    return kept, lost - int(np.count_nonzero(blank & ~_mask(divided)))
+
+
+def _array(lines: bytes, ends: Any) -> Any:
+    """Each line with its end, as a pyarrow array on the same bytes."""
+    import pyarrow as pa
+
+    start = np.concatenate([[0], ends]).astype(np.int64)
+    buffers = [None, pa.py_buffer(start), pa.py_buffer(lines)]
+    return pa.Array.from_buffers(pa.large_binary(), len(ends), buffers)
+
+
+def _mask(column: Any) -> Any:
+    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+def _ends(lines: bytes) -> Any:
+    """Where lines end, after CR or LF; CRLF ends an empty one more, which holds no record."""
+    codes = np.frombuffer(lines, dtype=np.uint8)
+    return np.flatnonzero((codes == 10) | (codes == 13)) + 1
+
+
+def _kept(lines: bytes, ends: Any, fits: Any) -> tuple[bytes, int]:
+    """The lines that fit, and how many do not."""
+    kept = _mask(fits)
+    if kept.all():
+        return lines, 0
+    start = np.concatenate([[0], ends[:-1]])[kept]
+    some = b"".join(lines[a:b] for a, b in zip(start.tolist(), ends[kept].tolist(), strict=True))
+    return some, int((~kept).sum())
+
+
+def _encoding(header: bytes) -> str:
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(sample)  # a cut last character is fine
+        header.decode("utf-8")
     except UnicodeDecodeError:
         return "cp1252"
     return "utf-8"
 
 
-def _outside_quotes(line: str) -> str:
-    return "".join(line.split('"')[::2])
+def _delimiter(header: bytes) -> str:
+    outside = b"".join(header.split(b'"')[::2])
+    return max(_DELIMITERS, key=lambda mark: outside.count(mark.encode()))
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _refuse_headerless(names: Sequence[str], file: str) -> None:
+    """Raise if the first line holds coordinates; its cells may be a record's and are not quoted."""
+    if any(map(_COORDINATE.fullmatch, names)) or (
+        names and not any(np.isnan(number_of(name)) for name in names)
+    ):
+        raise DataError(
+            f"{file} begins with numbers, not with column names: add a header line, such as lon,lat"
+        )

@@ -3,86 +3,102 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.errors import DataError
-from dpviz.private.load.tables.base import (
-    Column,
-    as_numbers,
-    kind_of,
-    parsing,
-    pick,
-    refuse_other_types,
-)
+from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, bounded_rows, parsing
+from dpviz.private.load.values import number_of, numbers
 
 
 class GeoJson:
-    """A FeatureCollection, a Feature or a geometry (RFC 7946; also the older `crs` member)."""
+    """A FeatureCollection, a Feature or a geometry (RFC 7946; also the older `crs` member).
+
+    It declares no columns: a feature may lack any. Numbers stay the text that they are written as.
+    """
+
+    declares = False
 
     def __init__(self, path: Path) -> None:
         self.name = path.name
         with parsing(self.name, "GeoJSON"):
-            document = json.loads(path.read_bytes())
-            kind = document["type"]
+            document = json_value(path.read_bytes())
+            kind = document.get("type")
+            if kind is None:
+                raise DataError(
+                    f"{self.name} is no GeoJSON: give JSON records as one object per line in a "
+                    ".jsonl file, or as CSV"
+                )
             if kind == "FeatureCollection":
-                self._features = document["features"]
+                self._features = list(document["features"])
             else:
                 self._features = [
                     document if kind == "Feature" else {"geometry": document, "properties": {}}
                 ]
-            self._rows = [feature.get("properties") or {} for feature in self._features]
-            names = dict.fromkeys(name for row in self._rows for name in row)
-            self._names = [str(name) for name in names]
             crs = document.get("crs") or {}
             self.crs: str | None = str(crs.get("properties", {}).get("name", "OGC:CRS84"))
 
     @property
     def columns(self) -> Sequence[Column]:
-        """The properties that occur, then the geometry."""
-        columns = [Column(name, kind_of(self._column(name).type)) for name in self._names]
-        return [*columns, Column("geometry", "geometry")]
+        """The properties of the first feature, for a form, then the geometry."""
+        first = next(map(_properties, self._features), {})
+        return [*(Column(str(name), "text") for name in first), Column("geometry", "geometry")]
 
-    def read(self, names: Sequence[str], numeric: Sequence[str]) -> dict[str, Any]:
-        """The named properties; those in `numeric` as float64."""
-        if self._features:
-            pick([Column(name, "other") for name in self._names], names, self.name)
-        columns = {name: self._column(name) for name in names}
-        with parsing(self.name, "GeoJSON"):
-            return {
-                name: as_numbers(column, name) if name in numeric else column
-                for name, column in columns.items()
-            }
+    def blocks(
+        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
+    ) -> Iterator[Block]:
+        """The features; what is none is left out."""
+        return bounded_rows(self._blocks(names, numeric, geometry), self.name)
 
-    def places(self) -> NDArray[np.float64]:
-        """Coordinates (n, 2) of the points."""
-        xy = np.full((len(self._features), 2), np.nan)
-        with parsing(self.name, "GeoJSON"):
-            geometries = [feature.get("geometry") for feature in self._features]
-            types = {geometry["type"] for geometry in geometries if geometry} - {"Point"}
-            known = {"LineString", "Polygon", "GeometryCollection"}
-            known |= {f"Multi{kind}" for kind in ("Point", "LineString", "Polygon")}
-            if types - known:  # an unknown type is content, not layout: it is not repeated
-                raise DataError(f"{self.name} holds geometry that is not GeoJSON: points only")
-            refuse_other_types(self.name, types)
-            rows = [k for k, geometry in enumerate(geometries) if _coordinates(geometry)]
-            if rows:
-                xy[rows] = [_coordinates(geometries[k])[:2] for k in rows]
-        return xy
-
-    def _column(self, name: str) -> Any:
-        import pyarrow as pa
-
-        values = [row.get(name) for row in self._rows]
-        try:
-            return pa.array(values)
-        except (pa.ArrowException, OverflowError, ValueError, TypeError):  # values of mixed types
-            return pa.array([None if value is None else str(value) for value in values])
+    def _blocks(
+        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
+    ) -> Iterator[Block]:
+        for start in range(0, len(self._features), BLOCK_ROWS):
+            every = self._features[start : start + BLOCK_ROWS]
+            features = [each for each in every if isinstance(each, dict)]
+            rows = [_properties(each) for each in features]
+            columns = columns_of_objects(rows, names, numeric)
+            places = None
+            if geometry:
+                xy = [_place(each.get("geometry")) for each in features]
+                places = np.array(xy, dtype=np.float64).reshape(-1, 2)
+            yield Block(len(rows), columns, places, len(every) - len(rows))
 
 
-def _coordinates(geometry: Any) -> list[float]:
-    return list(geometry["coordinates"]) if geometry else []
+def json_value(text: bytes) -> Any:
+    """A JSON value whose numbers stay the text that they are written as."""
+    return json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+
+
+def columns_of_objects(
+    rows: Sequence[dict[str, Any]], names: Sequence[str], numeric: Sequence[str]
+) -> dict[str, Any]:
+    """Columns of records of which each may lack any, cell by cell."""
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    return {
+        name: numbers(cells, name) if name in numeric else cells for name, cells in columns.items()
+    }
+
+
+def _properties(feature: Any) -> dict[str, Any]:
+    found = feature.get("properties") if isinstance(feature, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _place(geometry: Any) -> tuple[float, float]:
+    """A point, or a multipoint of one; NaN for anything else."""
+    nowhere = (np.nan, np.nan)
+    if not isinstance(geometry, dict):
+        return nowhere
+    at = geometry.get("coordinates")
+    if geometry.get("type") == "MultiPoint" and isinstance(at, list) and len(at) == 1:
+        at = at[0]
+    elif geometry.get("type") != "Point":
+        return nowhere
+    if not isinstance(at, list) or not 2 <= len(at) <= 4:
+        return nowhere
+    x, y = (number_of(each) if isinstance(each, str) else np.nan for each in at[:2])
+    return x, y

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import tempfile
 import weakref
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from dpviz.errors import DataError
-from dpviz.private.load.tables.archive import unpack_shapefile
-from dpviz.private.load.tables.base import MAX_BYTES, Table
-from dpviz.private.load.tables.delimited import DelimitedText
+from dpviz.private.load.tables.archive import (
+    is_zipped_text,
+    opened_gzip,
+    opened_zip,
+    unpack_shapefile,
+)
+from dpviz.private.load.tables.base import MAX_BYTES, Table, shown
+from dpviz.private.load.tables.delimited import DelimitedText, TextLines
 from dpviz.private.load.tables.geojson import GeoJson
+from dpviz.private.load.tables.jsonlines import JsonLines
+from dpviz.private.load.tables.memory import MemoryTable, is_frame
 from dpviz.private.load.tables.parquet import ParquetTable
 from dpviz.private.load.tables.vector import VectorFile
+from dpviz.private.load.tables.workbook import Workbook
 
+_BLANK = b"\xef\xbb\xbf \t\r\n"
 _MAGIC = {
     b"PAR1": "Parquet",
     b"PK\x03\x04": "zip",
     b"PK\x05\x06": "zip",
+    b"\x1f\x8b": "gzip",
     b"SQLite format 3\0": "GeoPackage",
     b"\0\0\x27\x0a": "Shapefile",
 }
@@ -30,19 +42,81 @@ _SUFFIXES = {
     ".shp": "Shapefile",
     ".geojson": "GeoJSON",
     ".json": "GeoJSON",
+    ".jsonl": "JSON lines",
+    ".ndjson": "JSON lines",
+    ".xlsx": "Excel",
+    ".gz": "gzip",
     ".csv": "text",
     ".tsv": "text",
     ".txt": "text",
 }
 
 
-def open_table(path: str | Path) -> Table:
-    """Open a file of records by its content.
+def open_table(source: Any, table: str | None = None, *, header: bool = True) -> Table:
+    """Open a file of records by its content, a table of a DuckDB file, or a table in memory.
+
+    Args:
+        source: a path, ``duckdb:///FILE``, or a data frame.
+        table: of a database; a layer of a GeoPackage, a sheet of a workbook.
+        header: whether text has a line of names; without, a record is a line in a column ``line``.
 
     Raises:
         DataError: no such file, too large, or not what its name says.
     """
-    path = Path(path)
+    from dpviz.private.load.engines import scheme_of
+
+    if is_frame(source):
+        return MemoryTable(source, "the table")
+    if isinstance(source, MemoryTable):
+        return source
+    scheme = scheme_of(str(source))
+    if scheme is not None:
+        return _database(str(source), scheme, table)
+    path = Path(source)
+    found = _kind_of_file(path)
+    if table is not None and found not in ("GeoPackage", "Excel"):
+        raise DataError(
+            f"table {shown(table)}: {path.name} is one table; only a database, a GeoPackage and a "
+            "workbook hold several"
+        )
+    if found == "GeoPackage":
+        return VectorFile(path, found, layer=table)
+    if found == "Excel":
+        return Workbook(path, table)
+    text = DelimitedText if header else TextLines
+    if found == "zip":
+        if is_zipped_text(path):
+            return text(path, opened=partial(opened_zip, path))
+        return _zipped_shapefile(path)
+    if found == "gzip":
+        return text(path, opened=partial(opened_gzip, path))
+    if found == "Shapefile":
+        return VectorFile(path, found)
+    kinds: dict[str, Any] = {"Parquet": ParquetTable, "GeoJSON": GeoJson, "JSON lines": JsonLines}
+    opened: Table = kinds.get(found, text)(path)
+    return opened
+
+
+def named(source: Any, table: str | None = None) -> str:
+    """The public name of a source that its owner does not name."""
+    from dpviz.private.load.engines import scheme_of
+
+    if is_frame(source):
+        return "table"
+    if scheme_of(str(source)) is not None:
+        from dpviz.private.load.cellquery import parts_of
+
+        return parts_of(table or "table")[-1]
+    return stem(Path(source))
+
+
+def stem(path: Path) -> str:
+    """A file's name without its endings: ``days`` of ``days.csv.gz``."""
+    return Path(path.stem).stem if path.suffix.lower() in (".gz", ".zip") else path.stem
+
+
+def _kind_of_file(path: Path) -> str:
+    """What a file is, by its first bytes, held against its name."""
     try:
         if path.is_dir():
             raise DataError(f"{path.name} is a folder: give a file")
@@ -58,32 +132,43 @@ def open_table(path: str | Path) -> Table:
         raise DataError(f"{path.name!r} cannot be opened: check its name and permissions") from None
     found = _recognised(head)
     promised = _SUFFIXES.get(path.suffix.lower(), found)
+    if promised == "GeoJSON" and found == "text" and head.lstrip(_BLANK)[:1] == b"[":
+        raise DataError(
+            f"{path.name} holds JSON records: give one object per line in a .jsonl file, or CSV"
+        )
+    if promised == "JSON lines" or (found, promised) == ("zip", "Excel"):
+        found = promised  # the first line may be a broken record, which decides nothing
     if found != promised:
         raise DataError(
             f"{path.name} is not {_called(promised)}, as its name says: "
             f"it looks like {_called(found)}"
         )
-    if found == "Parquet":
-        return ParquetTable(path)
-    if found == "GeoJSON":
-        return GeoJson(path)
-    if found == "zip":
-        return _zipped_shapefile(path)
-    if found in ("GeoPackage", "Shapefile"):
-        return VectorFile(path, found)
-    return DelimitedText(path)
+    return found
 
 
 def _recognised(head: bytes) -> str:
     for magic, kind in _MAGIC.items():
         if head.startswith(magic):
             return kind
-    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
-    return "GeoJSON" if text[:1] == b"{" else "text"
+    return "GeoJSON" if head.lstrip(_BLANK)[:1] == b"{" else "text"
 
 
 def _called(kind: str) -> str:
-    return {"text": "delimited text", "zip": "a zip archive"}.get(kind, kind)
+    names = {"text": "delimited text", "zip": "a zip archive", "Excel": "an Excel workbook"}
+    return names.get(kind, kind)
+
+
+def _database(url: str, scheme: str, table: str | None) -> Table:
+    from dpviz.private.load.tables.database import DatabaseTable
+
+    if scheme != "duckdb":
+        raise DataError(
+            f"{scheme}: gives points only, counted by cell: export the table to Parquet, or give "
+            "duckdb:///FILE"
+        )
+    if table is None:
+        raise DataError("a database holds many tables: name one with table=… (--table)")
+    return DatabaseTable(url, table)
 
 
 def _zipped_shapefile(path: Path) -> Table:

@@ -1,30 +1,37 @@
-"""Parquet and GeoParquet: only the needed columns are read."""
+"""Parquet and GeoParquet: only the needed columns are read, row group by row group."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.errors import DataError
 from dpviz.private.load.tables.base import (
+    BLOCK_ROWS,
     MAX_BYTES,
     MAX_RECORDS,
+    Block,
     Column,
-    as_numbers,
     kind_of,
+    no_geometry,
     parsing,
     pick,
     point_coordinates,
+    refuse_other_types,
+    too_large,
+    too_many_records,
 )
+from dpviz.private.load.values import numbers
 
 
 class ParquetTable:
     """A Parquet file; one with `geo` metadata has a geometry column."""
+
+    declares = True
 
     def __init__(self, path: Path) -> None:
         import pyarrow.parquet as pq
@@ -33,7 +40,7 @@ class ParquetTable:
         with parsing(self.name, "Parquet"):
             self._file = pq.ParquetFile(path, memory_map=True)
             schema = self._file.schema_arrow
-            self._geometry, self.crs, self._encoding = _geo(self._file.metadata.metadata)
+            self._geometry, self.crs, self._encoding, types = _geo(self._file.metadata.metadata)
             self.columns: Sequence[Column] = [
                 Column(
                     field.name,
@@ -41,57 +48,68 @@ class ParquetTable:
                 )
                 for field in schema
             ]
+        if types and "Point" not in types:  # the file's own word on its schema
+            self._declared_other: set[str] = types
+        else:
+            self._declared_other = set()
         if self._file.metadata.num_rows > MAX_RECORDS:
-            raise DataError(
-                f"{self.name} holds more than {MAX_RECORDS:,} records: aggregate it in DuckDB"
-            )
+            raise too_many_records(self.name)
 
-    def read(self, names: Sequence[str], numeric: Sequence[str]) -> dict[str, Any]:
-        """The named columns; those in `numeric` as float64."""
+    def blocks(
+        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
+    ) -> Iterator[Block]:
+        """The rows, a quarter of a million at a time."""
+        if geometry and self._geometry is None:
+            raise no_geometry(self.name)
+        if geometry:
+            refuse_other_types(self.name, self._declared_other)
         pick(self.columns, names, self.name)
-        table = self._read(names)
-        return {
-            name: as_numbers(table[name], name) if name in numeric else table[name]
-            for name in names
-        }
-
-    def places(self) -> NDArray[np.float64]:
-        """Coordinates (n, 2) of the primary geometry column."""
-        import shapely
-
-        if self._geometry is None:
-            raise DataError(f"{self.name} has no geometry: name the columns of the coordinates")
-        column = self._read([self._geometry])[self._geometry].combine_chunks()
-        with parsing(self.name, "GeoParquet"):
-            if self._encoding == "point":
-                return np.column_stack(
-                    [as_numbers(column.field(axis), axis) for axis in ("x", "y")]
-                )
-            wkb = column.to_numpy(zero_copy_only=False)
-            return point_coordinates(shapely.from_wkb(wkb), self.name)
-
-    def _read(self, names: Sequence[str]) -> Any:
+        wanted = [*names]
+        if geometry and self._geometry is not None:
+            wanted = [*dict.fromkeys([*names, self._geometry])]
+        self._refuse_large(wanted)
         with parsing(self.name, "Parquet"):
-            metadata = self._file.metadata
+            for batch in self._file.iter_batches(BLOCK_ROWS, columns=wanted):
+                columns = {
+                    name: numbers(batch[name], name) if name in numeric else batch[name]
+                    for name in names
+                }
+                places = self._places(batch[self._geometry]) if geometry else None
+                yield Block(batch.num_rows, columns, places)
+
+    def _places(self, column: Any) -> NDArray[np.float64]:
+        if self._encoding == "point":
+            xy = np.column_stack([numbers(column.field(axis), axis) for axis in ("x", "y")])
+            xy[np.asarray(column.is_null())] = np.nan
+            return xy
+        return point_coordinates(column.to_numpy(zero_copy_only=False))
+
+    def _refuse_large(self, wanted: Sequence[str]) -> None:
+        metadata = self._file.metadata
+        with parsing(self.name, "Parquet"):
             size = sum(
                 metadata.row_group(group).column(k).total_uncompressed_size
                 for group in range(metadata.num_row_groups)
                 for k in range(metadata.num_columns)
-                if metadata.row_group(group).column(k).path_in_schema.split(".")[0] in names
+                if metadata.row_group(group).column(k).path_in_schema.split(".")[0] in wanted
             )
-            if size > MAX_BYTES:
-                raise DataError(
-                    f"{self.name} is over {MAX_BYTES >> 30} GiB: aggregate it in DuckDB"
-                )
-            return self._file.read(columns=list(names))
+        if size > MAX_BYTES:
+            raise too_large(self.name)
 
 
-def _geo(metadata: dict[bytes, bytes] | None) -> tuple[str | None, str | None, str]:
-    """Geometry column, CRS and encoding from GeoParquet metadata."""
+def _geo(
+    metadata: dict[bytes, bytes] | None,
+) -> tuple[str | None, str | None, str, set[str]]:
+    """Geometry column, CRS, encoding and types of geometry from GeoParquet metadata."""
     if not metadata or b"geo" not in metadata:
-        return None, None, ""
+        return None, None, "", set()
     geo = json.loads(metadata[b"geo"])
     name = geo["primary_column"]
     column = geo["columns"][name]
     crs = column.get("crs", "OGC:CRS84")  # absent means longitude and latitude, null means unknown
-    return name, json.dumps(crs) if isinstance(crs, dict) else crs, column.get("encoding", "WKB")
+    types = {str(kind).removesuffix(" Z") for kind in column.get("geometry_types") or ()}
+    known = {"Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon"}
+    if types - known - {"GeometryCollection"}:
+        types = set()
+    encoding = column.get("encoding", "WKB")
+    return name, json.dumps(crs) if isinstance(crs, dict) else crs, encoding, types

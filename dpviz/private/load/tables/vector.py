@@ -2,39 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.errors import DataError
 from dpviz.private.load.tables.base import (
+    BLOCK_ROWS,
     MAX_RECORDS,
+    Block,
     Column,
     Kind,
-    as_numbers,
     parsing,
     pick,
     point_coordinates,
     refuse_other_types,
     shown,
+    too_many_records,
 )
+from dpviz.private.load.values import numbers
 
 
 class VectorFile:
     """One layer of points of a file that GDAL reads as `driver`."""
 
-    def __init__(self, path: Path, driver: str, name: str | None = None) -> None:
+    declares = True
+
+    def __init__(
+        self, path: Path, driver: str, name: str | None = None, layer: str | None = None
+    ) -> None:
         import pyogrio
 
         self.name = name or path.name
         self._path = path
         self._driver = driver
         with parsing(self.name, driver):
-            layers = [(str(layer), str(kind)) for layer, kind in pyogrio.list_layers(path)]
-            self._layer = _only_layer(layers, self.name)
+            layers = [(str(each), str(kind)) for each, kind in pyogrio.list_layers(path)]
+            self._layer = _only_layer(layers, self.name, layer)
             info = pyogrio.read_info(path, layer=self._layer, force_feature_count=True)
             self.crs: str | None = info["crs"]
             fields = zip(info["fields"], info["dtypes"], strict=True)
@@ -43,49 +46,51 @@ class VectorFile:
                 Column("geometry", "geometry"),
             ]
         if info["features"] > MAX_RECORDS:
-            raise DataError(
-                f"{self.name} holds more than {MAX_RECORDS:,} records: aggregate it in DuckDB"
-            )
+            raise too_many_records(self.name)
 
-    def read(self, names: Sequence[str], numeric: Sequence[str]) -> dict[str, Any]:
-        """The named fields; those in `numeric` as float64."""
-        import pyarrow as pa
+    def blocks(
+        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
+    ) -> Iterator[Block]:
+        """The features, with fields of the types that the layer declares."""
+        from pyogrio.raw import open_arrow
 
-        if not names:
-            return {}
         pick([column for column in self.columns if column.kind != "geometry"], names, self.name)
-        meta, values = self._raw(names, geometry=False)[::3]
-        columns = dict(zip(meta["fields"], map(pa.array, values), strict=True))
-        return {
-            name: as_numbers(columns[name], name) if name in numeric else columns[name]
-            for name in names
-        }
-
-    def places(self) -> NDArray[np.float64]:
-        """Coordinates (n, 2) of the points."""
-        import shapely
-
-        wkb = self._raw([], geometry=True)[2]
-        with parsing(self.name, self._driver):
-            return point_coordinates(shapely.from_wkb(wkb), self.name)
-
-    def _raw(self, names: Sequence[str], *, geometry: bool) -> Any:
-        import pyogrio.raw
-
-        with parsing(self.name, self._driver):
-            return pyogrio.raw.read(
-                self._path, layer=self._layer, columns=list(names), read_geometry=geometry
-            )
+        with (
+            parsing(self.name, self._driver),
+            open_arrow(
+                self._path,
+                layer=self._layer,
+                columns=list(names),
+                read_geometry=geometry,
+                batch_size=BLOCK_ROWS,
+                use_pyarrow=True,
+            ) as (meta, reader),
+        ):
+            place = meta["geometry_name"] or "wkb_geometry"
+            for batch in reader:
+                columns = {
+                    name: numbers(batch[name], name) if name in numeric else batch[name]
+                    for name in names
+                }
+                wkb = batch[place].to_numpy(zero_copy_only=False) if geometry else None
+                places = None if wkb is None else point_coordinates(wkb)
+                yield Block(batch.num_rows, columns, places)
 
 
-def _only_layer(layers: list[tuple[str, str]], name: str) -> str:
+def _only_layer(layers: list[tuple[str, str]], name: str, wanted: str | None) -> str:
     """The layer that may hold points."""
     spatial = [(layer, kind) for layer, kind in layers if kind != "None"]
-    points = [layer for layer, kind in spatial if kind.split()[-1:] == ["Point"] or "Point" in kind]
+    if wanted is not None:
+        kinds = [kind for layer, kind in spatial if layer == wanted]
+        if not kinds:
+            several = ", ".join(shown(layer) for layer, _ in spatial[:5])
+            raise DataError(f"no layer {shown(wanted)} in {name}: it has {several}")
+        spatial = [(wanted, kinds[0])]
+    points = [layer for layer, kind in spatial if kind.split()[:1] == ["Point"]]
     points = points or [layer for layer, kind in spatial if kind.startswith("Unknown")]
     if len(points) > 1:
         several = ", ".join(shown(layer) for layer in points[:5])
-        raise DataError(f"{name} has several layers of points ({several}): keep one of them")
+        raise DataError(f"{name} has several layers of points: name one as its table ({several})")
     if not points:
         refuse_other_types(name, {kind for _, kind in spatial})
         raise DataError(f"{name} has no layer with geometry: give one with points")

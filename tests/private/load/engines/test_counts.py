@@ -241,11 +241,13 @@ def test_damaged_facts_are_one_line(tmp_path, days, facts):
 def test_what_cannot_be_merged(tmp_path, days):
     path = tmp_path / "all.SENSITIVE.parquet"
     dpviz.save_counts(dpviz.load(days, BOX), path)
-    copy = tmp_path / "copy.csv"
-    copy.write_bytes(days[1].read_bytes())
-    with pytest.raises(DataError, match="copy is in one already: a record that is counted twice"):
+    copy = tmp_path / "copy.SENSITIVE.parquet"
+    copy.write_bytes(path.read_bytes())
+    with pytest.raises(DataError, match=r"two.csv is in all.SENSITIVE.parquet already: a record"):
+        dpviz.load([path, days[1]])
+    with pytest.raises(DataError, match=r"copy.SENSITIVE.parquet is in all.SENSITIVE.parquet"):
         dpviz.load([path, copy])
-    with pytest.raises(DataError, match="two is in two already"):
+    with pytest.raises(DataError, match=r"two.csv is in two.csv already"):
         dpviz.load([days[1], days[1]], BOX)
     with pytest.raises(DataError, match="different units: one record; one who"):
         merged([dpviz.load(path), dpviz.load(days[1], BOX, bits=16, unit="who")])
@@ -264,7 +266,7 @@ def test_the_command_keeps_and_appends(tmp_path, days, capsys, monkeypatch):
         assert code == 0
     assert digest(dpviz.load(path)._index) == digest(CASE.expected())
     before = path.read_bytes()
-    assert "is in trips already" in fails(
+    assert "two.csv is in all.SENSITIVE.parquet already" in fails(
         capsys, monkeypatch, "aggregate", path, days[1], "-o", path
     )
     assert "exists: name it among the sources" in fails(

@@ -82,7 +82,7 @@ def test_bits_are_an_option_of_every_source(tmp_path, folder):
         ("postgresql://u:{}@127.0.0.1:x/d?{0}=1", {"table": "t"}, "PostgreSQL refused"),
         ("duckdb:///missing.db", {"table": "t"}, "no file 'missing.db'"),
         ("duckdb://", {"table": "t"}, "give duckdb:///FILE"),
-        ("plane.csv", {"table": "t"}, "give the URL of its database"),
+        ("plane.csv", {"table": "t"}, "no file 'plane.csv'"),
     ],
 )
 def test_bad_urls_are_one_line_that_never_quotes_a_password(source, options, message):

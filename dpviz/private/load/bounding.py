@@ -1,0 +1,91 @@
+"""Group and bound: at most K records of each privacy unit, chosen by randomness of its own.
+
+Which records of a unit are kept is a function of a fresh secret key, of the unit's id and of how
+many records it has: of nothing that belongs to another unit. So whoever adds or removes one unit
+changes what is kept by at most that unit's K records, under every key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Int = NDArray[np.int64]
+
+_PUBLIC = b"public records: nobody is left out in secret"
+
+
+def fresh_key() -> bytes:
+    """A secret key of 128 bits from the operating system."""
+    return secrets.token_bytes(16)
+
+
+def numbered(ids: Sequence[Any]) -> tuple[Int, Any]:
+    """A number for each id (n,), and the distinct ids by their number; missing ones are one unit.
+
+    Ids are equal if their texts are, byte by byte; see :func:`dpviz.private.load.values.texts`.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = pa.chunked_array(list(ids), pa.large_binary()).combine_chunks()
+    encoded = pc.dictionary_encode(column, null_encoding="encode")
+    numbers = encoded.indices.to_numpy(zero_copy_only=False)
+    return np.asarray(numbers, dtype=np.int64), encoded.dictionary
+
+
+def bounded(unit: Int, ids: Any, k: int, *, public: bool = False) -> Int:
+    """Row numbers (m,), ascending, of at most `k` records of each unit, each set as likely.
+
+    Stability: with one unit more or less, the kept records differ by at most its own k.
+
+    Args:
+        unit: number of each record's privacy unit (n,).
+        ids: of the units by number, as from :func:`numbered`.
+        k: the bound, at least 1.
+        public: a key that is known, so that the choice is repeatable; never for sensitive data,
+            where it would tell who was left out.
+    """
+    size = np.bincount(unit, minlength=len(ids))
+    over = size > k
+    if not over.any():
+        return np.arange(len(unit))
+    key = _PUBLIC if public else fresh_key()
+    seed = np.zeros(len(ids), dtype=np.uint64)
+    seed[over] = [_seed(key, ids[number].as_py()) for number in np.flatnonzero(over).tolist()]
+    row = np.flatnonzero(over[unit])
+    row = row[np.argsort(unit[row], kind="stable")]
+    owner = unit[row]
+    place = _place_within(owner)
+    with np.errstate(over="ignore"):
+        turn = _mixed(seed[owner] + place.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+    order = np.lexsort([turn, owner])
+    kept = ~over[unit]
+    kept[row[order[place < k]]] = True  # owners stand in the same order before and after
+    return np.flatnonzero(kept)
+
+
+def _seed(key: bytes, unit: bytes | None) -> int:
+    """A keyed hash of the unit's id, a missing one apart from every text."""
+    text = b"" if unit is None else b"=" + unit
+    return int.from_bytes(hashlib.blake2b(text, key=key[:64], digest_size=8).digest(), "little")
+
+
+def _place_within(owner: Int) -> Int:
+    """How many-th of its owner each item is, from 0; equal owners stand together."""
+    if not len(owner):
+        return owner
+    starts = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
+    return np.arange(len(owner)) - np.repeat(starts, np.diff(np.append(starts, len(owner))))
+
+
+def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Steele, Lea and Flood's finaliser of SplitMix64 (OOPSLA 2014): a bijection that scatters."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(words ^ (words >> np.uint64(31)))

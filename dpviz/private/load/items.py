@@ -1,0 +1,173 @@
+"""Records that are sequences: the items of each, in order, with the unit that it belongs to.
+
+They stand in a column of lists, a record per row; or in rows, one per step, that are grouped by
+(unit, id): two units that use one id have two records. Which rows make a record, and in which
+order, depends on the rows of that unit alone: stability 1 in records, and in units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.private.load import tally
+from dpviz.private.load.bounding import bounded, numbered
+from dpviz.private.load.tables import Table
+from dpviz.private.load.tally import Tally
+from dpviz.private.load.values import lists, texts
+
+Int = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Form:
+    """Where the items stand, decided by the schema alone.
+
+    Attributes:
+        item: the column of items, or of lists of them.
+        group: the column that says to which record a row belongs; None for lists.
+    """
+
+    item: str
+    group: str | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class Items:
+    """Records as items one after the other: private.
+
+    Attributes:
+        start: offsets (n + 1,), int64.
+        item: numbers of items, int64; −1 for what the public names lack.
+        unit: number of each record's privacy unit (n,); None if a record is the unit.
+        ids: of the units by number.
+    """
+
+    start: Int
+    item: Int
+    unit: Int | None = None
+    ids: Any = None
+
+    def __repr__(self) -> str:
+        return "<private items>"
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    @property
+    def owner(self) -> Int:
+        """The record of each item, int64."""
+        return np.repeat(np.arange(len(self)), np.diff(self.start))
+
+    def only(self, kept: NDArray[np.bool_]) -> Items:
+        """The same records without some of their items (a mask)."""
+        start = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[self.start]
+        return Items(start, self.item[kept], self.unit, self.ids)
+
+    def take(self, records: Int) -> Items:
+        """Some of the records, in ascending order."""
+        length = np.diff(self.start)
+        kept = np.zeros(len(self), dtype=np.bool_)
+        kept[records] = True
+        start = np.concatenate([[0], np.cumsum(length[kept], dtype=np.int64)])
+        unit = None if self.unit is None else self.unit[kept]
+        return Items(start, self.item[np.repeat(kept, length)], unit, self.ids)
+
+
+def read_items(
+    table: Table, form: Form, names: Sequence[str], unit: str | None, counts: Tally
+) -> Items:
+    """Parse, type, and group by (unit, id).
+
+    Args:
+        table: opened.
+        form: where the items stand.
+        names: of the items that there may be, public and distinct.
+        unit: column of the privacy unit.
+        counts: is told what became of the rows.
+    """
+    wanted = [each for each in (form.item, form.group, unit) if each is not None]
+    lengths, items, groups, units = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [], []
+    known = _known(names)
+    for block in table.blocks([*dict.fromkeys(wanted)]):
+        counts.add(tally.READ, block.rows + block.broken)
+        counts.add(tally.BROKEN, block.broken)
+        if form.group is None:
+            start, cells = lists(block.columns[form.item], form.item)
+            lengths.append(np.diff(start))
+        else:
+            cells = texts(block.columns[form.item], form.item)
+            groups.append(texts(block.columns[form.group], form.group))
+        items.append(_numbers(cells, known, len(names)))
+        if unit is not None:
+            units.append(texts(block.columns[unit], unit))
+    item = np.concatenate(items)
+    number, ids = numbered(units) if unit is not None else (None, None)
+    if form.group is None:
+        start = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
+        return Items(start, item, number, ids)
+    return _grouped(item, groups, number, ids, counts)
+
+
+def bounded_items(items: Items, k: int, counts: Tally, *, public: bool = False) -> Items:
+    """At most `k` records of each unit, those without items left out before.
+
+    Stability: with one unit more or less, at most k records differ.
+    """
+    filled = np.flatnonzero(np.diff(items.start) > 0)
+    counts.add(tally.EMPTY, len(items) - len(filled))
+    items = items.take(filled)
+    if items.unit is not None:
+        kept = bounded(items.unit, items.ids, k, public=public)
+        counts.add(tally.OVER, len(items) - len(kept))
+        items = items.take(kept)
+    counts.add(tally.KEPT, len(items))
+    return items
+
+
+def _grouped(item: Int, groups: Sequence[Any], unit: Int | None, ids: Any, counts: Tally) -> Items:
+    """Rows as records; a row without an id belongs to none."""
+    group, names = numbered(groups)
+    nameless = np.array([not each.as_py() for each in names], dtype=np.bool_)
+    rows = np.flatnonzero(~nameless[group]) if len(names) else np.empty(0, np.int64)
+    counts.add(tally.NO_ID, len(group) - len(rows))
+    owner = np.zeros(len(group), dtype=np.int64) if unit is None else unit
+    rows = rows[np.lexsort([group[rows], owner[rows]])]  # stable: rows of a record stay in order
+    key = np.column_stack([owner[rows], group[rows]])
+    first = np.flatnonzero(np.append(True, (key[1:] != key[:-1]).any(axis=1)))[: len(rows)]
+    # A unit's records stand in the order of its own first rows: numbers of ids are of all units.
+    begin = np.zeros(len(group), dtype=np.int64)
+    begin[rows] = np.repeat(rows[first], np.diff(np.append(first, len(rows))))
+    rows = rows[np.lexsort([begin[rows], owner[rows]])]
+    first = np.flatnonzero(begin[rows] == rows)
+    start = np.append(first, len(rows))
+    return Items(start, item[rows], None if unit is None else owner[rows[first]], ids)
+
+
+def _known(names: Sequence[str]) -> Any:
+    """The names as they may be written: in UTF-8, or in Windows-1252 where that can."""
+    import pyarrow as pa
+
+    utf8 = [name.encode(errors="surrogatepass") for name in names]
+    other = [_windows(name) or text for name, text in zip(names, utf8, strict=True)]
+    return pa.array([*utf8, *other], pa.large_binary())
+
+
+def _windows(name: str) -> bytes:
+    try:
+        return name.encode("cp1252")
+    except UnicodeEncodeError:
+        return b""
+
+
+def _numbers(cells: Any, known: Any, names: int) -> Int:
+    """The number of the name in each cell; −1 for another text."""
+    import pyarrow.compute as pc
+
+    found = pc.index_in(cells, value_set=known).fill_null(-1)
+    number = np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+    return np.where(number < 0, -1, number % max(names, 1))

@@ -1,0 +1,72 @@
+"""Tables of a DuckDB database file, record by record, for trips and sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from typing import Any
+
+from dpviz.private.load.tables.base import (
+    BLOCK_ROWS,
+    Block,
+    Column,
+    bounded_rows,
+    kind_of,
+    no_geometry,
+    pick,
+)
+from dpviz.private.load.values import numbers
+
+
+class DatabaseTable:
+    """A table or view of a DuckDB file, opened for reading only."""
+
+    crs: str | None = None
+    declares = True
+
+    def __init__(self, url: str, table: str) -> None:
+        from dpviz.private.load.aggregation import table_name
+
+        self.name = table_name(table)
+        self._url, self._table = url, table
+        self.columns: Sequence[Column] = [
+            Column(field.name, kind_of(field.type)) for field in self._schema()
+        ]
+
+    def blocks(
+        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
+    ) -> Iterator[Block]:
+        """The rows, in the order of the file."""
+        if geometry:
+            raise no_geometry(self.name)
+        pick(self.columns, names, self.name)
+        return bounded_rows(self._blocks(names, numeric), self.name)
+
+    def _blocks(self, names: Sequence[str], numeric: Sequence[str]) -> Iterator[Block]:
+        from sqlglot import exp
+
+        from dpviz.private.load.engines.base import refused
+        from dpviz.private.load.engines.duck import Duck
+
+        with closing(Duck.of_url(self._url, ordered=True)) as engine:
+            wanted = [exp.column(exp.to_identifier(name, quoted=True)) for name in names]
+            query = exp.select(*(wanted or [exp.Literal.number(1)]))
+            text = query.from_(engine.relation(self._table)).sql(dialect="duckdb")
+            with refused(engine.title, "the table cannot be read"):
+                for batch in engine.batches(text, BLOCK_ROWS):
+                    columns = {
+                        name: numbers(batch[name], name) if name in numeric else batch[name]
+                        for name in names
+                    }
+                    yield Block(batch.num_rows, columns)
+
+    def _schema(self) -> Sequence[Any]:
+        from sqlglot import exp
+
+        from dpviz.private.load.engines.base import refused
+        from dpviz.private.load.engines.duck import Duck
+
+        with closing(Duck.of_url(self._url)) as engine:
+            text = exp.select("*").from_(engine.relation(self._table)).limit(0).sql("duckdb")
+            with refused(engine.title, "check the name of the table"):
+                return list(engine.batches(text, 1).schema)

@@ -1,0 +1,79 @@
+"""JSON lines: one object per line. A line that holds none is left out, and changes no other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from dpviz.private.load.tables.base import (
+    BLOCK_ROWS,
+    Block,
+    Column,
+    bounded_rows,
+    no_geometry,
+    parsing,
+)
+from dpviz.private.load.tables.delimited import MAX_LINE
+from dpviz.private.load.tables.geojson import columns_of_objects, json_value
+
+
+class JsonLines:
+    """A file of one JSON object per line; it declares no columns, so a record may lack any."""
+
+    crs: str | None = None
+    declares = False
+
+    def __init__(self, path: Path) -> None:
+        self.name = path.name
+        self._path = path
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """The names in the first line, for a form."""
+        first: dict[str, Any] = next((row for row in self._rows() if row is not None), {})
+        return [Column(str(name), "text") for name in first]
+
+    def blocks(
+        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
+    ) -> Iterator[Block]:
+        """The objects."""
+        if geometry:
+            raise no_geometry(self.name)
+        return bounded_rows(self._blocks(names, numeric), self.name)
+
+    def _blocks(self, names: Sequence[str], numeric: Sequence[str]) -> Iterator[Block]:
+        rows: list[dict[str, Any]] = []
+        broken = 0
+        for row in self._rows():
+            if row is None:
+                broken += 1
+                continue
+            rows.append(row)
+            if len(rows) == BLOCK_ROWS:
+                yield Block(len(rows), columns_of_objects(rows, names, numeric), broken=broken)
+                rows, broken = [], 0
+        yield Block(len(rows), columns_of_objects(rows, names, numeric), broken=broken)
+
+    def _rows(self) -> Iterator[dict[str, Any] | None]:
+        """The object of each line that is not blank; None for a line without one."""
+        with parsing(self.name, "JSON lines"), self._path.open("rb") as file:
+            long = False
+            while line := file.readline(MAX_LINE):
+                if not line.endswith(b"\n") and len(line) == MAX_LINE:
+                    if not long:
+                        yield None
+                    long = True
+                    continue
+                if long:
+                    long = False
+                elif line.strip():
+                    yield _object(line)
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    try:
+        found = json_value(line.removeprefix(b"\xef\xbb\xbf"))
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,99 @@
+"""Tables in memory: pandas, geopandas, polars and pyarrow, with the types that they have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from dpviz.errors import DataError
+from dpviz.private.load.tables.base import (
+    BLOCK_ROWS,
+    Block,
+    Column,
+    bounded_rows,
+    kind_of,
+    no_geometry,
+    parsing,
+    pick,
+    point_coordinates,
+)
+from dpviz.private.load.values import numbers
+
+
+class MemoryTable:
+    """A data frame. A column of Python objects has a type for each cell; any other has one."""
+
+    declares = True
+
+    def __init__(self, frame: Any, name: str) -> None:
+        self.name = name
+        self.crs: str | None = None
+        self._rows = len(frame)
+        with parsing(name, "a table"):
+            self._columns, self._wkb = _columns(frame)
+            if self._wkb is not None:
+                self.crs = None if frame.crs is None else str(frame.crs.to_wkt())
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """The frame's columns, and its places as geometry."""
+        named = [
+            Column(name, "text" if isinstance(cells, list) else kind_of(cells.type))
+            for name, cells in self._columns.items()
+        ]
+        return [*named, *([] if self._wkb is None else [Column("geometry", "geometry")])]
+
+    def blocks(
+        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
+    ) -> Iterator[Block]:
+        """The rows, in blocks."""
+        if geometry and self._wkb is None:
+            raise no_geometry(self.name)
+        pick([Column(name, "other") for name in self._columns], names, self.name)
+        return bounded_rows(self._blocks(names, numeric, geometry), self.name)
+
+    def _blocks(
+        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
+    ) -> Iterator[Block]:
+        for start in range(0, self._rows, BLOCK_ROWS):
+            rows = slice(start, min(start + BLOCK_ROWS, self._rows))
+            columns = {name: self._columns[name][rows] for name in names}
+            columns |= {name: numbers(columns[name], name) for name in numeric}
+            places = point_coordinates(self._wkb[rows]) if geometry else None
+            yield Block(rows.stop - rows.start, columns, places)
+
+
+def is_frame(value: Any) -> bool:
+    """Whether a value is a table in memory, by its looks: none of these libraries is imported."""
+    return hasattr(value, "columns") and hasattr(value, "shape")
+
+
+def _columns(frame: Any) -> tuple[dict[str, Any], Any]:
+    """Columns as pyarrow arrays, or lists of Python values; and the places as WKB, if any."""
+    import pyarrow as pa
+
+    if not isinstance(frame, pa.Table) and hasattr(frame, "to_arrow") and not hasattr(frame, "loc"):
+        frame = frame.to_arrow()  # polars
+    if isinstance(frame, pa.Table):
+        return {name: frame[name].combine_chunks() for name in frame.column_names}, None
+    if not (hasattr(frame, "dtypes") and hasattr(frame, "loc")):
+        raise DataError("give a pandas, geopandas or polars data frame, or a pyarrow table")
+    wkb = None
+    place = getattr(frame, "_geometry_column_name", None)
+    if place is not None and place in frame.columns:
+        wkb = np.asarray(frame[place].to_wkb(), dtype=object)
+    columns: dict[str, Any] = {}
+    for at, name in enumerate(frame.columns):
+        if name == place and wkb is not None:
+            continue
+        cells = frame.iloc[:, at]
+        if str(name) in columns:
+            raise DataError("the table has two columns of one name: give them distinct names")
+        columns[str(name)] = (
+            cells.tolist()
+            if str(cells.dtype) in ("object", "geometry")
+            else pa.Array.from_pandas(cells)
+        )
+    return columns, wkb

@@ -1,0 +1,82 @@
+"""Excel workbooks (.xlsx): one sheet whose first row holds the names."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from dpviz.errors import DataError
+from dpviz.private.load.tables.archive import MAX_RATIO
+from dpviz.private.load.tables.base import (
+    BLOCK_ROWS,
+    Block,
+    Column,
+    no_geometry,
+    parsing,
+    pick,
+    shown,
+)
+from dpviz.private.load.values import numbers
+
+MAX_UNPACKED = 1 << 30
+"""Bytes that a workbook may unpack to."""
+
+
+class Workbook:
+    """A sheet, each cell of which has a type of its own."""
+
+    crs: str | None = None
+    declares = True
+
+    def __init__(self, path: Path, sheet: str | None = None) -> None:
+        from python_calamine import CalamineWorkbook
+
+        self.name = path.name
+        with parsing(self.name, "an Excel workbook"):
+            with zipfile.ZipFile(path) as archive:
+                size = sum(member.file_size for member in archive.infolist())
+            if size > min(MAX_UNPACKED, max(1 << 24, MAX_RATIO * path.stat().st_size)):
+                raise DataError(f"{self.name} unpacks to far more than it should: give CSV")
+            book = CalamineWorkbook.from_path(str(path))
+            sheets = list(book.sheet_names)
+            if sheet is None and len(sheets) != 1:
+                several = ", ".join(map(shown, sheets[:5]))
+                raise DataError(f"{self.name} has {len(sheets)} sheets: name one ({several})")
+            if sheet is not None and sheet not in sheets:
+                several = ", ".join(map(shown, sheets[:5]))
+                raise DataError(f"no sheet {shown(sheet)} in {self.name}: it has {several}")
+            self._sheet = book.get_sheet_by_name(sheet or sheets[0])
+            header: list[Any] = next(iter(self._sheet.iter_rows()), [])
+        if any(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in header):
+            raise DataError(f"{self.name} begins with numbers, not with names: add a row of names")
+        self._names = [str(cell) for cell in header]
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """The cells of the first row."""
+        return [Column(name, "text") for name in self._names]
+
+    def blocks(
+        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
+    ) -> Iterator[Block]:
+        """The rows below the first."""
+        if geometry:
+            raise no_geometry(self.name)
+        if not self._names:
+            return
+        pick(self.columns, names, self.name)
+        places = {name: self._names.index(name) for name in names}
+        with parsing(self.name, "an Excel workbook"):
+            rows = iter(self._sheet.iter_rows())
+            next(rows, None)
+            while some := list(islice(rows, BLOCK_ROWS)):
+                columns: dict[str, Any] = {
+                    name: [None if row[at] == "" else row[at] for row in some]
+                    for name, at in places.items()
+                }
+                for name in numeric:
+                    columns[name] = numbers(columns[name], name)
+                yield Block(len(some), columns)

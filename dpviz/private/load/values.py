@@ -1,0 +1,290 @@
+"""Type: what a cell holds, decided from that cell alone.
+
+Every function maps columns cell by cell: a value that cannot be read becomes a missing one (NaN or
+null) and nothing else changes, so each has stability 1. What a column's declared type rules out
+(times where numbers belong) is refused: that is the schema, not a record. A column is a pyarrow
+array of a declared type, or a list of Python values where each cell has a type of its own.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.errors import DataError
+from dpviz.private.load.tables.base import is_text, shown
+
+Float = NDArray[np.float64]
+
+_NUMBER = re.compile(rb"[+-]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
+_BETWEEN = re.compile(rb"[\s,;]+")
+_WKT = (
+    r"(?i)^\s*(?:SRID=[0-9]+;)?\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*"
+    r"(?P<x>[-+0-9.eE]+)\s+(?P<y>[-+0-9.eE]+)(?:\s+[-+0-9.eE]+){0,2}\s*\)\s*$"
+)
+
+
+def numbers(column: Any, name: str) -> Float:
+    """A column as float64 (n,), stability 1: a cell is a number or NaN, whatever stands elsewhere.
+
+    A cell of text is a number with a decimal point, or with one comma and no point, which is then
+    a decimal comma.
+
+    Raises:
+        DataError: the declared type holds no numbers.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(column, list):
+        return np.array([_number(cell) for cell in column], dtype=np.float64)
+    types, column = pa.types, plain(column)
+    kind = column.type
+    if types.is_null(kind):
+        return np.full(len(column), np.nan)
+    if is_text(kind):
+        return _parsed(column)
+    if not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)):
+        raise DataError(f"column {shown(name)} holds {kind}, not numbers: choose another")
+    return _float(pc.cast(column, pa.float64(), safe=False))
+
+
+def texts(column: Any, name: str) -> Any:
+    """Ids as a large_binary pyarrow array (n,), missing ones null, stability 1.
+
+    Text stays as it is written, byte by byte: ``7``, ``07`` and ``7.0`` are three ids. A typed
+    column has one canonical form: whole numbers and decimals in decimal digits, other numbers as
+    the shortest decimal that reads back the same, times in ISO 8601, truth as true or false.
+
+    Raises:
+        DataError: the declared type has no such form, as lists have none.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(column, list):
+        return pa.array([_text(cell) for cell in column], pa.large_binary())
+    column = plain(column)
+    kind = column.type
+    if is_text(kind) or pa.types.is_null(kind):
+        return pc.cast(column, pa.large_binary())
+    if pa.types.is_nested(kind):
+        raise DataError(f"column {shown(name)} holds {kind}: an id is a number or a text")
+    try:
+        return pc.cast(pc.cast(column, pa.large_string()), pa.large_binary())
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        raise DataError(f"column {shown(name)} holds {kind}: an id is a number or a text") from None
+
+
+def times(column: Any, name: str) -> Float:
+    """Seconds since 1970 UTC as float64 (n,), stability 1: what is no time is NaN.
+
+    A cell of text is ISO 8601 (UTC unless it says otherwise), or a number of seconds; numbers are
+    seconds.
+
+    Raises:
+        DataError: the declared type holds neither times nor numbers.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(column, list):
+        return np.array([_time(cell) for cell in column], dtype=np.float64)
+    types, column = pa.types, plain(column)
+    kind = column.type
+    if types.is_timestamp(kind) or types.is_date(kind):
+        micro = pc.cast(pc.cast(column, pa.timestamp("us"), safe=False), pa.int64())
+        return _float(pc.cast(micro, pa.float64(), safe=False)) / 1e6
+    if is_text(kind):
+        try:
+            return _iso(column)
+        except (pa.ArrowInvalid, UnicodeDecodeError):
+            return np.array([_instant(cell) for cell in column.to_pylist()], dtype=np.float64)
+    if types.is_nested(kind) or types.is_boolean(kind) or types.is_time(kind):
+        raise DataError(
+            f"column {shown(name)} holds {kind}, not times: use ISO 8601, for example "
+            "2030-01-31T08:30:00"
+        )
+    return numbers(column, name)
+
+
+def wkt_points(column: Any, name: str) -> Float:
+    """Points (n, 2) of a column of WKT, stability 1: what is no point is NaN.
+
+    Raises:
+        DataError: the declared type is no text.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = texts(column, name) if isinstance(column, list) else plain(column)
+    if not is_text(column.type):
+        raise DataError(
+            f"column {shown(name)} holds {column.type}: name two columns of numbers, or one of WKT"
+        )
+    found = pc.extract_regex(pc.cast(column, pa.large_binary()), _WKT)
+    return np.column_stack([_parsed(pc.struct_field(found, axis)) for axis in ("x", "y")])
+
+
+def lists(column: Any, name: str) -> tuple[NDArray[np.int64], Any]:
+    """Offsets (n + 1,) and the ids, as in :func:`texts`, of a column of lists; stability 1.
+
+    A cell of text is a list of what stands between spaces, commas or semicolons. A missing list is
+    empty; a missing item is a null.
+
+    Raises:
+        DataError: the declared type holds neither lists nor text.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(column, list):
+        rows = [_items(cell) for cell in column]
+        column = pa.array(rows, pa.large_list(pa.large_binary()))
+    column = plain(column)
+    kind = column.type
+    if pa.types.is_null(kind):
+        return np.zeros(len(column) + 1, dtype=np.int64), pa.array([], pa.large_binary())
+    if is_text(kind):
+        column = _split(pc.cast(column, pa.large_binary()))
+    elif not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
+        raise DataError(f"column {shown(name)} holds {kind}, not lists: choose another")
+    length = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+    start = np.concatenate([[0], np.cumsum(length, dtype=np.int64)])
+    return start, texts(pc.list_flatten(column), name)
+
+
+def plain(column: Any) -> Any:
+    """One pyarrow array, without dictionary encoding, of a column in any form."""
+    import pyarrow as pa
+
+    if isinstance(column, np.ndarray):
+        column = pa.array(column, from_pandas=True)
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    if pa.types.is_dictionary(column.type):  # its dictionary may repeat values
+        column = column.cast(column.type.value_type)
+    return column
+
+
+def _number(cell: Any) -> float:
+    """A Python value as a number; NaN for what is none."""
+    if isinstance(cell, (str, bytes)) or cell is None:
+        return number_of(cell)
+    if isinstance(cell, bool):
+        return math.nan
+    try:
+        return float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def _text(cell: Any) -> bytes | None:
+    """A Python value in the canonical form of :func:`texts`; None for what has no such form."""
+    if isinstance(cell, str):
+        return cell.encode(errors="surrogatepass")
+    if isinstance(cell, bytes):
+        return cell
+    if isinstance(cell, (bool, np.bool_)):
+        return b"true" if cell else b"false"
+    if isinstance(cell, (int, np.integer)):
+        return str(int(cell)).encode() if abs(int(cell)) < 2**128 else None
+    if isinstance(cell, (float, np.floating)):
+        return None if math.isnan(cell) else repr(float(cell)).removesuffix(".0").encode()
+    if isinstance(cell, (Decimal, date, time)) and cell == cell:  # NaT is not itself
+        return str(cell).encode()
+    return None
+
+
+def _time(cell: Any) -> float:
+    """A Python value as seconds since 1970 UTC; NaN for what is no time."""
+    if isinstance(cell, datetime):
+        return _since_1970(cell) if cell == cell else math.nan
+    if isinstance(cell, date):
+        return _since_1970(datetime(cell.year, cell.month, cell.day))
+    return _instant(cell) if isinstance(cell, (str, bytes)) else _number(cell)
+
+
+def _items(cell: Any) -> list[bytes | None]:
+    """A Python list, or text between spaces, commas or semicolons, as texts."""
+    if isinstance(cell, (list, tuple, np.ndarray)):
+        return [_text(item) for item in cell]
+    text = _text(cell)
+    return [] if text is None else [word for word in _BETWEEN.split(text) if word]
+
+
+def number_of(cell: bytes | str | None) -> float:
+    """The number in a cell of text; NaN for anything else."""
+    if cell is None:
+        return math.nan
+    word = (cell.encode(errors="surrogatepass") if isinstance(cell, str) else cell).strip()
+    return float(word.replace(b",", b".")) if _NUMBER.fullmatch(word) else math.nan
+
+
+def _parsed(column: Any) -> Float:
+    """Cells of text as numbers: a whole column at once where every cell allows it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pc.cast(column, pa.large_binary())
+    if len(text) == text.null_count:
+        return np.full(len(text), np.nan)
+    try:
+        words = pc.ascii_trim_whitespace(pc.cast(text, pa.large_string()))
+        return _float(pc.cast(pc.replace_substring(words, ",", "."), pa.float64()))
+    except pa.ArrowInvalid:
+        return np.array([number_of(cell) for cell in text.to_pylist()], dtype=np.float64)
+
+
+def _float(column: Any) -> Float:
+    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _iso(column: Any) -> Float:
+    """Times of cells that are all ISO 8601, without a zone or all with one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pc.cast(column, pa.large_string())
+    for zone in (None, "UTC"):
+        try:
+            found = pc.cast(text, pa.timestamp("us", tz=zone))
+        except pa.ArrowInvalid:
+            if zone is not None:
+                raise
+            continue
+        return _float(pc.cast(pc.cast(found, pa.int64()), pa.float64(), safe=False)) / 1e6
+    raise AssertionError
+
+
+def _instant(cell: bytes | str | None) -> float:
+    if cell is None:
+        return math.nan
+    value = number_of(cell)
+    if not math.isnan(value):
+        return value
+    try:
+        word = (cell.decode() if isinstance(cell, bytes) else cell).strip()
+        when = datetime.fromisoformat(word)
+    except ValueError:
+        return math.nan
+    return _since_1970(when)
+
+
+def _since_1970(when: datetime) -> float:
+    when = when.replace(tzinfo=UTC) if when.tzinfo is None else when
+    since = when - datetime(1970, 1, 1, tzinfo=UTC)
+    return (since.days * 86_400_000_000 + since.seconds * 1_000_000 + since.microseconds) / 1e6
+
+
+def _split(column: Any) -> Any:
+    import pyarrow as pa
+
+    rows = [_items(cell) for cell in column.to_pylist()]
+    return pa.array(rows, pa.large_list(pa.large_binary()))
