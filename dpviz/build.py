@@ -11,7 +11,7 @@ from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.methods.points import PointMethod
 from dpviz.methods.points import method as find_method
-from dpviz.private.budget import Budget, positive_epsilon
+from dpviz.private.budget import Budget, per_record, positive_epsilon
 from dpviz.private.driver import header_of, noise_for, relation
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
@@ -101,8 +101,9 @@ def build(
     delta = _checked_delta(chosen, delta)
     # Group privacy: at ε/k for one record, k records of one unit cost ε wherever they fall.
     group = handle.max_per_unit
-    growth = group_growth(epsilon / group, group)
-    budget = Budget(epsilon / group, delta / growth)
+    step = per_record(epsilon, group)
+    growth = group_growth(step, group)
+    budget = Budget(step, delta / growth)
     with payment(
         ledger, handle, chosen.name, epsilon, delta, purpose, declare_public=declare_public
     ) as receipt:
@@ -132,8 +133,11 @@ def group_growth(epsilon: float, group: int) -> float:
     >>> group_growth(0.5, 1), round(group_growth(0.5, 3), 6)
     (1.0, 5.367003)
     """
+    if group == 1:
+        return 1.0
+    # The quotient's relative error is a few units in the last place: rounded up by more than that.
     try:
-        return math.fsum(math.exp(step * epsilon) for step in range(group))
+        return math.expm1(group * epsilon) / math.expm1(epsilon) * (1.0 + 2.0**-48)
     except OverflowError:
         return math.inf
 

@@ -176,6 +176,26 @@ class Budget:
         return asked
 
 
+LEAST_EPSILON = 1e-6
+"""Of one record: below it no method says anything, and noise scales would near 2^40."""
+
+
+def per_record(epsilon: float, group: int) -> float:
+    """Epsilon of one record where a privacy unit has up to ``group`` of them: rounded down.
+
+    Raises:
+        ParameterError: so little that the noise would say nothing.
+    """
+    share = _below(Fraction(epsilon) / group)
+    if share < LEAST_EPSILON:
+        of = f" for up to {group:,} records each" if group > 1 else ""
+        raise ParameterError(
+            f"epsilon={epsilon:g}{of}: noise of such a scale hides everything, choose at least "
+            f"{LEAST_EPSILON * group:g}"
+        )
+    return share
+
+
 def positive_epsilon(epsilon: float) -> float:
     """Epsilon as a float, checked.
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.errors import BudgetError, ParameterError
-from dpviz.private.budget import Budget
+from dpviz.private.budget import Budget, per_record
 
 
 @given(st.floats(1e-6, 100), st.lists(st.floats(1e-6, 10), min_size=1, max_size=12))
@@ -17,6 +17,17 @@ def test_split_spends_everything_and_never_more(epsilon, weights):
     assert spent <= Fraction(epsilon)
     assert float(spent) == pytest.approx(epsilon, rel=1e-12)
     assert [row.epsilon for row in budget.rows] == [share.epsilon for share in shares]
+
+
+@pytest.mark.parametrize(("epsilon", "group"), [(0.1, 3), (1.0, 7), (0.3, 10**5)])
+def test_what_records_of_a_unit_cost_together_is_never_more_than_epsilon(epsilon, group):
+    assert Fraction(per_record(epsilon, group)) * group <= Fraction(epsilon)
+
+
+@pytest.mark.parametrize(("epsilon", "group"), [(1e-20, 1), (1e-3, 10**4)])
+def test_an_absurdly_small_epsilon_is_refused_in_one_line(epsilon, group):
+    with pytest.raises(ParameterError, match="noise of such a scale hides everything"):
+        per_record(epsilon, group)
 
 
 @given(st.floats(1e-6, 100), st.integers(2, 50))

@@ -1,6 +1,7 @@
 """Statistics: every bound has a false-alarm probability of about 1e-6 per test; seeds are fixed
 where the source has one. Secure noise has no seed, so its tests are bounds, not golden values."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -8,11 +9,14 @@ import pytest
 from scipy import stats
 
 from dpviz.private.budget import Budget
+from dpviz.private.mechanisms import selection
 from dpviz.private.mechanisms.noise import (
     NO_SPLIT_FLOOR,
     SecureNoise,
     SimulatedNoise,
     bernoulli,
+    biased_laplace,
+    exponential,
     geometric,
     geometric_variance,
 )
@@ -81,6 +85,68 @@ def test_a_certain_split_can_still_fail_and_an_impossible_one_succeed():
     assert not bernoulli(Fixed(int(NO_SPLIT_FLOOR * 2**64) - 1), share, [0.0])[0]
     assert bernoulli(Fixed(int(NO_SPLIT_FLOOR * 2**64)), share, [0.0])[0]
     assert bernoulli(Fixed(2**64 - 1), share, [1.0])[0]
+
+
+@pytest.mark.parametrize("count", [0, 3, 40])
+@pytest.mark.parametrize("depth", [0, 2])
+def test_exact_split_odds_are_those_of_the_formula(count, depth):
+    """The bounds close in on P(max(θ − δ, c − iδ) + Lap(λ) ≤ θ), and the doubles are as near."""
+    threshold, bias, scale = 1.5, 4.25, 2.75
+    b = max(threshold - bias, count - depth * bias)
+    z = (b - threshold) / scale
+    wanted = 0.5 * math.exp(-z) if z > 0 else 1 - 0.5 * math.exp(z)
+    exact = biased_laplace([count], depth, threshold, bias, scale)
+    low, high = exact.bounds(0)(60)
+    assert high - low <= 2
+    assert low / 2**60 == pytest.approx(wanted, rel=1e-12)
+    assert exact.error[0] < 2.0**-40
+
+
+def test_doubtful_splits_are_decided_by_integers():
+    """With doubles that are wrong by a tenth and say so, the exact law comes out all the same."""
+    n = 20_000
+    counts = np.full(n, 3)
+    exact = biased_laplace(counts, 1, 0.0, 2.0, 1.5)
+    q = 0.5 * math.exp(-(3 - 2.0) / 1.5)
+    share = Budget(1).spend(1, "bits", theorem="test")
+    wide = dataclasses.replace(exact, error=np.full(n, 0.2))
+    yes = bernoulli(SecureNoise(), share, np.full(n, q + 0.1), wide).sum()
+    low, high = stats.binom.ppf([ALARM / 2, 1 - ALARM / 2], n, 1 - q)
+    assert low <= yes <= high
+
+
+@pytest.mark.parametrize("sensitivity", [1, 20])
+def test_the_exponential_mechanism_follows_its_law(sensitivity):
+    """A chi-square test, for the doubles and for the integers; false alarm 1e-6 each."""
+    scores, n = np.array([0, 3, 4, 4, -30]), 5000
+    weights = np.exp(1.5 * scores / (2 * sensitivity))
+    wanted = n * weights / weights.sum()
+    for margin in (selection.MARGIN, 2**40):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(selection, "MARGIN", margin)
+            share = Budget(1.5).spend(1.5, "choice", theorem="test")
+            chosen = [exponential(SecureNoise(), share, scores, sensitivity) for _ in range(n)]
+        seen = np.bincount(chosen, minlength=5)
+        kept = wanted > 5
+        assert seen[~kept].sum() <= 2  # below 1e-6 where it is expected at most 5e-5 times
+        scaled = wanted[kept] * seen[kept].sum() / wanted[kept].sum()
+        assert stats.chisquare(seen[kept], scaled).pvalue > ALARM
+
+
+def test_a_candidate_of_tiny_weight_is_chosen_by_the_bits_that_say_so():
+    """Weights 1 and e^(−200): the last 2^−280 of [0, 1) belong to the second, not nothing."""
+    share = Budget(1.0).spend(1.0, "choice", theorem="test")
+
+    class Ones(SecureNoise):
+        def __init__(self, words):
+            self.left = words
+
+        def words(self, n):
+            self.left -= n
+            return np.full(n, 2**64 - 1 if self.left >= 0 else 0, dtype=np.uint64)
+
+    assert exponential(Ones(20), share, [400, 0]) == 1
+    assert exponential(Ones(3), share, [400, 0]) == 0
 
 
 def test_simulation_repeats_and_secure_noise_does_not():

@@ -13,7 +13,7 @@ from dpviz.domain import LATTICE_BITS
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, Structure, knob, register
 from dpviz.methods.points.parts import CellTree
-from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, bernoulli
+from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, bernoulli, biased_laplace
 
 if TYPE_CHECKING:
     from dpviz.private.budget import Budget
@@ -94,7 +94,8 @@ class PrivTree(PointMethod):
         bias = scale * math.log(1 << axes)
 
         def split(counts: Int, depth: int) -> NDArray[np.bool_]:
-            return bernoulli(noise, share, self.no_split(counts, depth, scale, bias))
+            exact = biased_laplace(counts, depth, self.threshold, bias, scale)
+            return bernoulli(noise, share, self.no_split(counts, depth, scale, bias), exact)
 
         tree = CellTree(index, axes)
         tree.grow(split, self.max_depth)

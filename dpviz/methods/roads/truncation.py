@@ -6,6 +6,7 @@ vertices), so the noise grows with L and the loss shrinks. Lengths are in edges.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -119,8 +120,11 @@ def private_quantile(
         sensitivity: 1 for add or remove, 2 for replace.
     """
     within = np.cumsum(np.bincount(np.minimum(lengths, cap), minlength=cap + 1))[1:]
-    score = -np.abs(within - q * len(lengths)) / max(q, 1.0 - q)
-    return exponential(noise, share, score, sensitivity) + 1
+    # q as a fraction a/b: b times the score's difference is an integer, and moves by a or b − a.
+    part = Fraction(q).limit_denominator(10**6)
+    score = -np.abs(within * part.denominator - part.numerator * len(lengths))
+    most = max(part.numerator, part.denominator - part.numerator)
+    return exponential(noise, share, score, most * Fraction(sensitivity)) + 1
 
 
 def kept_share(histogram: ArrayLike, limit: int) -> float:

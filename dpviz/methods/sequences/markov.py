@@ -14,7 +14,7 @@ from dpviz.errors import ParameterError
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, knob, register
 from dpviz.methods.structure import Structure
 from dpviz.private.events import Events, events_of
-from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, bernoulli, geometric
+from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, bernoulli, biased_laplace, geometric
 from dpviz.sequences.model import ContextTree, allowed_after, projected
 from dpviz.trees.lattice import Float, Int
 
@@ -93,7 +93,8 @@ class Markov(SequenceMethod):
             if depth == 0 and follows is not None:
                 return np.ones(len(scores), dtype=np.bool_)  # a public rule, so it costs nothing
             no = self.no_split(scores, depth, scale, bias)
-            return bernoulli(task.noise, first, no)
+            exact = biased_laplace(scores, depth, self.threshold, bias, scale)
+            return bernoulli(task.noise, first, no, exact)
 
         events = events_of(task.sequences, size, self.l_top)
         first_child, exact = _grown(events, size, split, self.max_depth)

@@ -75,6 +75,18 @@ def exponential(x: Fraction) -> Bounds:
     return lambda bits: exponential_bounds(x, bits)
 
 
+def laplace_below(z: Fraction) -> Bounds:
+    """P(L ≤ −z) for a Laplace number L of scale 1: e^(−z)/2, and 1 − e^z/2 where z is negative."""
+
+    def bounds(bits: int) -> tuple[int, int]:
+        low, high = exponential_bounds(abs(z), bits)
+        if z < 0:
+            low, high = (2 << bits) - high, (2 << bits) - low
+        return low >> 1, -(-high >> 1)
+
+    return bounds
+
+
 def digit(x: Fraction, times: int = 1) -> Bounds:
     """1 / (1 + e^x), so many times, for x ≥ 0: it grows with e^(−x)."""
 

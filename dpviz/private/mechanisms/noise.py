@@ -20,7 +20,7 @@ from dpviz.private.mechanisms.counts import (
     nested_at,
     nothing_added,
 )
-from dpviz.private.mechanisms.decisions import NO_SPLIT_FLOOR, bernoulli
+from dpviz.private.mechanisms.decisions import NO_SPLIT_FLOOR, bernoulli, biased_laplace
 from dpviz.private.mechanisms.published import exponential_draws, laplace, published_laplace
 from dpviz.private.mechanisms.samplers import Int
 from dpviz.private.mechanisms.samples import poisson_sample, random_ranks, uniform_below
@@ -38,6 +38,7 @@ __all__ = [
     "Words",
     "asymmetric_geometric",
     "bernoulli",
+    "biased_laplace",
     "exponential",
     "exponential_draws",
     "geometric",

@@ -6,7 +6,7 @@ from typing import Any
 
 from dpviz.methods.roads import RoadMethod, find
 from dpviz.methods.roads.base import RoadTask
-from dpviz.private.budget import Budget, positive_epsilon
+from dpviz.private.budget import Budget, per_record, positive_epsilon
 from dpviz.private.driver import NEIGHBOURS, header_of, noise_for, relation
 from dpviz.private.ledger import Ledger
 from dpviz.private.payment import USER_LEDGER, payment
@@ -68,7 +68,7 @@ def publish(
     noise = noise_for(data, chosen, simulate=simulate, seed=seed, progress=progress)
     # Group privacy: at ε/k for one trip, k trips of one unit cost ε wherever they run.
     group = data.max_per_unit
-    budget = Budget(epsilon / group)
+    budget = Budget(per_record(epsilon, group))
     task = RoadTask(
         data.graph, data._trips, workload, budget, noise, NEIGHBOURS[neighbours], progress
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpviz.methods.sequences import SequenceMethod, find
 from dpviz.methods.sequences.base import SequenceTask
-from dpviz.private.budget import Budget, positive_epsilon
+from dpviz.private.budget import Budget, per_record, positive_epsilon
 from dpviz.private.driver import NEIGHBOURS, header_of, noise_for, relation
 from dpviz.private.ledger import Ledger
 from dpviz.private.payment import USER_LEDGER, payment
@@ -70,7 +70,7 @@ def publish(
     noise = noise_for(data, chosen, simulate=simulate, seed=seed, progress=progress)
     # Group privacy: at ε/k for one sequence, k sequences cost ε; to replace one is two steps.
     steps = data.max_per_unit * NEIGHBOURS[neighbours]
-    budget = Budget(epsilon / steps)
+    budget = Budget(per_record(epsilon, steps))
     with payment(
         ledger,
         data,
