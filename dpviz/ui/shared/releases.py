@@ -1,0 +1,240 @@
+"""Open a release: of your list, by upload, by path or by link; and the list of what you paid for.
+
+Who sees which list: the user that the server's login names; on a server that only this computer can
+reach, its one person; on any other, this visit of this browser, and the page says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import uuid
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dpviz.errors import DpvizError
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.shelf import Shelf, Stored, kind_of, read_any
+from dpviz.ui.shared.text import plain
+
+PARAMETER = "release"
+"""Of an address: the id of a release that is kept here."""
+FILE = "DPVIZ_OPEN"
+"""The environment's name for the file that ``dpviz app FILE`` opens."""
+HERE = ("127.0.0.1", "localhost", "::1")
+RELAYED = ("x-forwarded-for", "x-forwarded-host", "x-real-ip", "forwarded", "via")
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A release that is looked at, whoever made it; nothing is known of its records."""
+
+    key: str
+    title: str
+    release: Any
+
+    @property
+    def page(self) -> str:
+        """The page that shows it."""
+        kind = kind_of(self.release)
+        if kind != "points":
+            return kind
+        return "trips" if self.release.domain.dims == 4 else "explore"
+
+
+def alone() -> bool:
+    """Whether only this computer reaches the server, so that its one person is the visitor."""
+    headers = {name.lower(): value for name, value in st.context.headers.items()}
+    host = headers.get("host", "localhost").rsplit(":", 1)[0].strip("[]")
+    relayed = any(name in headers for name in RELAYED)
+    return st.get_option("server.address") in HERE and host in HERE and not relayed
+
+
+def visitor() -> str:
+    """Whose list this is; no name of a person, but a digest of what the login says."""
+    user = st.user.to_dict()
+    if user.get("is_logged_in"):
+        name = f"{user.get('iss')}|{user.get('sub') or user.get('email')}"
+        return "user:" + hashlib.sha256(name.encode()).hexdigest()[:32]
+    if alone():
+        return "here"
+    return "visit:" + str(st.session_state.setdefault("releases.visit", uuid.uuid4().hex))
+
+
+def opened(page: str) -> Opened | None:
+    """The release that a page shows in place of a data set; None where there is none."""
+    place = f"opened.{page}"
+    asked, current = permalink.parameter(PARAMETER), st.session_state.get(place)
+    if asked and (current is None or current.key != asked):
+        try:
+            stored, release = Shelf().open(asked)
+        except DpvizError as error:
+            st.warning(plain(error), icon=":material/link_off:")
+            permalink.write({PARAMETER: None})
+        else:
+            current = Opened(asked, stored.title, release)
+            if current.page != page:
+                show(current)
+            st.session_state[place] = current
+    found: Opened | None = current
+    return found
+
+
+def show(release: Opened) -> None:
+    """Go to the page that shows a release."""
+    import dpviz.ui.pages
+    from dpviz.ui.shared.shell import page_modules, page_of
+
+    st.session_state[f"opened.{release.page}"] = release
+    modules = {module.__name__.rsplit(".", 1)[-1]: module for module in page_modules()}
+    assert dpviz.ui.pages.__path__
+    st.switch_page(page_of(modules[release.page], default=release.page == "explore"))
+
+
+def open_given() -> None:
+    """At the start of a visit, the file that ``dpviz app`` was given; for this computer only."""
+    path = os.environ.get(FILE)
+    if not path or "releases.given" in st.session_state or not alone():
+        return
+    st.session_state["releases.given"] = True
+    try:
+        release = read_any(path)
+    except DpvizError as error:
+        st.error(plain(error), icon=":material/error:")
+        return
+    show(Opened(f"file:{path}", Path(path).stem, release))
+
+
+def close(page: str) -> None:
+    """Back to data sets."""
+    st.session_state.pop(f"opened.{page}", None)
+    st.query_params.pop(PARAMETER, None)
+
+
+def release_panel(page: str) -> None:
+    """In the sidebar: what is open and how to close it, or the ways to open a release."""
+    current: Opened | None = st.session_state.get(f"opened.{page}")
+    if current is not None:
+        st.markdown(f"**Release**  \n{plain(current.title)}")
+        st.button(
+            "Close this release",
+            icon=":material/close:",
+            key=f"{page}.close",
+            on_click=close,
+            args=(page,),
+            width="stretch",
+        )
+        return
+    with st.popover("Open a release", icon=":material/folder_open:", width="stretch"):
+        open_form(page)
+        your_releases(f"{page}.side")
+
+
+def open_form(prefix: str) -> None:
+    """By upload, and where the server is this computer, by path."""
+    file = st.file_uploader(
+        "A release file of any kind",
+        ["parquet"],
+        key=f"{prefix}.open.file",
+        help="The .parquet file that dpviz wrote. Looking at a release costs nothing.",
+    )
+    path = st.text_input("Or its path on this computer", key=f"{prefix}.open.path") if alone() else ""
+    if not st.button("Open", icon=":material/folder_open:", key=f"{prefix}.open", type="primary"):
+        return
+    try:
+        if file is not None:
+            show(uploaded(file))
+        elif path.strip():
+            place = Path(path.strip()).expanduser()
+            show(Opened(f"file:{place}", place.stem, read_any(place)))
+        else:
+            st.caption("Choose a file first.")
+    except DpvizError as error:
+        st.error(plain(error), icon=":material/error:")
+
+
+def uploaded(file: Any) -> Opened:
+    """An uploaded release.
+
+    Raises:
+        DpvizError: the file is none.
+    """
+    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
+        # The visitor's own name for the file never becomes a path.
+        path = Path(folder) / "release.parquet"
+        path.write_bytes(file.getbuffer())
+        return Opened(f"upload:{file.file_id}", Path(file.name).stem[:120], read_any(path))
+
+
+def your_releases(prefix: str) -> None:
+    """The list: open, download, rename, share."""
+    mine = Shelf().of(visitor())
+    st.markdown("**Your releases**")
+    if visitor().startswith("visit:"):
+        st.caption(
+            "This server has no login: the list is of this visit only. Keep the link of a release, "
+            "or download it."
+        )
+    if not mine:
+        st.caption("What you publish is kept here, with its receipt.")
+        return
+    stored = st.selectbox(
+        "Your releases",
+        mine,
+        format_func=lambda each: each.label,
+        key=f"{prefix}.mine",
+        label_visibility="collapsed",
+    )
+    if stored is not None:
+        _one(prefix, stored)
+
+
+def _one(prefix: str, stored: Stored) -> None:
+    shelf = Shelf()
+    with st.container(horizontal=True, gap="small"):
+        if st.button("Open", icon=":material/map:", key=f"{prefix}.mine.open"):
+            try:
+                show(Opened(stored.id, stored.title, shelf.open(stored.id)[1]))
+            except DpvizError as error:
+                st.error(plain(error), icon=":material/error:")
+        st.download_button(
+            "Download",
+            partial(shelf.path(stored.id).read_bytes),
+            "release.parquet",
+            "application/vnd.apache.parquet",
+            key=f"{prefix}.mine.file",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+        st.download_button(
+            "Receipt",
+            json.dumps(stored.receipt, indent=2, ensure_ascii=False),
+            "receipt.json",
+            "application/json",
+            key=f"{prefix}.mine.receipt",
+            on_click="ignore",
+            icon=":material/receipt:",
+        )
+    with st.expander("Rename or share", icon=":material/link:"):
+        key = f"{prefix}.mine.title.{stored.id}.{stored.title}"
+        st.text_input(
+            "Title",
+            stored.title,
+            key=key,
+            max_chars=120,
+            on_change=lambda: shelf.rename(stored.id, st.session_state[key]),
+        )
+        st.caption("Whoever has this link, and may open this server, sees the release:")
+        st.code(link_of(stored.id), language=None, wrap_lines=True)
+
+
+def link_of(identity: str) -> str:
+    """The address that opens a release of this server."""
+    base = str(st.context.url or "").split("?")[0].rsplit("/", 1)[0]
+    return f"{base}/?{PARAMETER}={identity}"

@@ -1,0 +1,245 @@
+"""Your releases on disk: a release that was paid for is a file, with its receipt, before it is seen.
+
+One folder of the owner's choice (``$DPVIZ_RELEASES``; else ``releases`` beside the ledger) holds a
+release ``<id>.parquet`` and a receipt ``<id>.json`` for each payment. Both are public like every
+release. The id is the ledger's random one: whoever knows it may open the release, and a list is
+shown only to whom it belongs. This room sees releases only, never a record.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+import tempfile
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from dpviz.build import Ledger
+from dpviz.errors import DpvizError, ReleaseError
+
+VARIABLE = "DPVIZ_RELEASES"
+FILES = {
+    "points": "dpviz.releases.points.files",
+    "roads": "dpviz.releases.roads.files",
+    "sequences": "dpviz.releases.sequences.files",
+}
+"""The rooms that read and write each kind of release."""
+
+SHOWN = 200
+"""Most releases of a list, the newest."""
+TITLE = 120
+"""Most letters of a title."""
+_ID = re.compile(r"[0-9a-f]{32}")
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A release on the shelf.
+
+    Attributes:
+        id: the ledger's, which names both files.
+        owner: who may see it in a list.
+        title: in its owner's words.
+        kind: a key of :data:`FILES`.
+        at: when it was written, ISO 8601.
+        receipt: what was paid, for what, by which theorem.
+    """
+
+    id: str
+    owner: str
+    title: str
+    kind: str
+    at: str
+    receipt: dict[str, Any]
+
+    @property
+    def label(self) -> str:
+        """Title, price and day, for a list."""
+        return f"{self.title} · ε = {self.receipt.get('epsilon', 0):g} · {self.at[:10]}"
+
+
+class Shelf:
+    """The folder of releases; every operation looks at the disk anew."""
+
+    def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
+        given = folder or os.environ.get(VARIABLE)
+        self.folder = Path(given) if given else Ledger().path.parent / "releases"
+
+    def ready(self) -> None:
+        """Refuse before a payment what would lose the release after it.
+
+        Raises:
+            ReleaseError: the folder cannot be made or written.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=self.folder, prefix=".dpviz-") as probe:
+                probe.write(b"\0" * 4096)
+        except OSError as error:
+            raise ReleaseError(
+                f"the folder of releases cannot be written ({error.strerror}): nothing was spent; "
+                f"make room, or set {VARIABLE} to another folder"
+            ) from None
+
+    def keep(self, release: Any, owner: str, title: str = "") -> Stored:
+        """Write a release that was paid for, and its receipt.
+
+        Raises:
+            DpvizError: it cannot be written, or was not paid for.
+        """
+        receipt, kind = receipt_of(release), kind_of(release)
+        identity = str(receipt["release_id"])
+        if not _ID.fullmatch(identity):
+            raise ReleaseError("a release without an id of the ledger is not kept")
+        name = title.strip() or str(receipt["data_set"])
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        stored = Stored(identity, owner, name[:TITLE], kind, now, receipt)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        _room(kind).save(release, self.path(identity))
+        self._write(stored)
+        return stored
+
+    def path(self, identity: str) -> Path:
+        """The file of a release.
+
+        Raises:
+            ReleaseError: no id, for instance a path in its place.
+        """
+        if not _ID.fullmatch(identity):
+            raise ReleaseError("no such release here: check the link")
+        return self.folder / f"{identity}.parquet"
+
+    def find(self, identity: str) -> Stored:
+        """A release by its id.
+
+        Raises:
+            ReleaseError: none of this id, or a damaged receipt.
+        """
+        try:
+            values = json.loads(self.path(identity).with_suffix(".json").read_text("utf-8"))
+            stored = Stored(**values)
+        except (OSError, ValueError, TypeError):
+            raise ReleaseError("no such release here: check the link, or open its file") from None
+        if stored.id != identity or stored.kind not in FILES or not isinstance(stored.receipt, dict):
+            raise ReleaseError("the receipt of this release is damaged: open its file instead")
+        return stored
+
+    def open(self, identity: str) -> tuple[Stored, Any]:
+        """A release with its receipt.
+
+        Raises:
+            ReleaseError: none of this id, or damaged.
+        """
+        stored = self.find(identity)
+        return stored, _room(stored.kind).read(self.path(identity))
+
+    def of(self, owner: str) -> list[Stored]:
+        """Those of one owner, the newest first."""
+        found = []
+        for file in self.folder.glob("*.json"):
+            if _ID.fullmatch(file.stem):
+                try:
+                    found.append(self.find(file.stem))
+                except ReleaseError:
+                    continue  # one damaged receipt hides no other
+        mine = [each for each in found if each.owner == owner]
+        return sorted(mine, key=lambda each: (each.at, each.id), reverse=True)[:SHOWN]
+
+    def rename(self, identity: str, title: str) -> None:
+        """Give a release another title; an empty one changes nothing."""
+        if title.strip():
+            self._write(replace(self.find(identity), title=title.strip()[:TITLE]))
+
+    def _write(self, stored: Stored) -> None:
+        text = json.dumps(stored.__dict__, indent=2, ensure_ascii=False, default=str)
+        from dpviz.releases.points.files import write_file
+
+        target = self.path(stored.id).with_suffix(".json")
+        write_file(target, lambda temporary: Path(temporary).write_text(text, "utf-8"))
+
+
+def kind_of(release: Any) -> str:
+    """The kind of a release: a key of :data:`FILES`."""
+    return next(kind for kind in FILES if f".{kind}." in f"{type(release).__module__}.")
+
+
+def kind_in(path: str | os.PathLike[str]) -> str | None:
+    """The kind of release that a file holds; None for any other file. Reads its header only."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        stated = pq.read_schema(path).metadata or {}
+    except (pa.ArrowException, OSError, ValueError):
+        return None
+    return next((kind for kind in FILES if _room(kind).KEY in stated), None)
+
+
+def read_any(path: str | os.PathLike[str]) -> Any:
+    """A release of any kind from a file.
+
+    Raises:
+        ReleaseError: another file, or a damaged one.
+    """
+    kind = kind_in(path)
+    if kind is None:
+        raise ReleaseError(
+            f"{Path(path).name}: no release: choose a .parquet file that dpviz wrote"
+            if Path(path).is_file()
+            else f"{Path(path).name}: no such file"
+        )
+    return _room(kind).read(path)
+
+
+def receipt_of(release: Any) -> dict[str, Any]:
+    """What was paid, for what, by which theorem: public like the release itself."""
+    header = release.header
+    receipt = {
+        "release_id": header.extra.get("release_id"),
+        "data_set": header.source,
+        "guarantee": header.guarantee,
+        "epsilon": header.epsilon,
+        "delta": header.delta,
+        "neighbouring": header.neighbouring,
+        "unit": header.unit,
+        "method": header.method,
+        "parameters": header.parameters,
+        "prices": list(header.budget),
+    }
+    domain = getattr(release, "domain", None)
+    if domain is not None:
+        receipt |= {"bounds": list(domain.bounds), "crs": domain.crs}
+    return receipt
+
+
+def keeping(make: Any, owner: str, title: str) -> Any:
+    """A build that pays, as one that also keeps what it made, before anyone sees it.
+
+    Args:
+        make: takes what it is given and returns a release.
+        owner: see :class:`Stored`.
+        title: of the release; its data set's name where empty.
+
+    Returns:
+        Takes the same, and returns the release and what went wrong in keeping it (empty: nothing).
+    """
+
+    def made(*given: Any) -> tuple[Any, str]:
+        shelf = Shelf()
+        shelf.ready()
+        release = make(*given)
+        try:
+            shelf.keep(release, owner, title)
+        except (DpvizError, OSError) as error:
+            return release, str(error)
+        return release, ""
+
+    return made
+
+
+def _room(kind: str) -> Any:
+    return importlib.import_module(FILES[kind])
