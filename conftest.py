@@ -14,5 +14,7 @@ def ledgers(tmp_path_factory) -> Path:
 
 @pytest.fixture(autouse=True)
 def no_ledger_of_the_user(ledgers, monkeypatch):
-    """Each test pays from a ledger of its own; processes that it starts inherit it."""
-    monkeypatch.setenv("DPVIZ_LEDGER", str(ledgers / f"{uuid.uuid4().hex}.sqlite"))
+    """Each test pays from a ledger of its own, and keeps its releases; its processes inherit it."""
+    name = uuid.uuid4().hex
+    monkeypatch.setenv("DPVIZ_LEDGER", str(ledgers / f"{name}.sqlite"))
+    monkeypatch.setenv("DPVIZ_RELEASES", str(ledgers / name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -84,6 +85,9 @@ def list_datasets(as_json: Json = False) -> None:
 
 @app.command("app")
 def run_app(
+    release: Annotated[
+        str | None, typer.Argument(metavar="[FILE]", help="A release of any kind to open.")
+    ] = None,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
     address: Annotated[
         str,
@@ -93,12 +97,16 @@ def run_app(
         ),
     ] = "127.0.0.1",
 ) -> None:
-    """Open the app in a browser."""
+    """Open the app in a browser, and a release in it."""
     from streamlit.web import cli
 
     page = Path(__file__).parents[2] / "app.py"
     if not page.is_file():
         raise ParameterError("app.py is not beside the package: run this from a clone")
+    if release is not None:
+        if not Path(release).is_file():
+            raise ParameterError(f"{release}: no such file")
+        os.environ["DPVIZ_OPEN"] = str(Path(release).resolve())
     sys.argv = ["streamlit", "run", str(page), "--server.port", str(port)]
     sys.argv += ["--server.address", address]
     cli.main()

@@ -145,3 +145,9 @@ def open_page(browser):
     for context in contexts:
         context.close()
     assert errors == []
+
+
+def pay(page):
+    """The button with the price, then the one that confirms it."""
+    page.get_by_role("button", name="Publish: spend").click()
+    page.get_by_role("button", name="Spend it", exact=True).click()

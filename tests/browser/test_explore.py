@@ -10,7 +10,7 @@ import dpviz
 from dpviz.releases.points.range_count import INTERVAL_SDS
 from dpviz.render import with_noise
 from dpviz.ui.shared.tour import TITLE
-from tests.browser.conftest import ROOT, serving
+from tests.browser.conftest import ROOT, pay, serving
 
 pytestmark = pytest.mark.browser
 
@@ -153,10 +153,9 @@ def test_sensitive_data_show_nothing_before_they_are_paid_for_and_nothing_exact_
     app, open_page
 ):
     page = open_page(f"{app}/?data=city-50k&sensitive=1&epsilon=1&rect=14.5,-24.0,14.7,-23.8")
-    build = page.get_by_role("button", name=re.compile("Build: spend"))
-    build.wait_for()
+    page.get_by_role("button", name="Publish: spend").wait_for()
     assert page.locator("[data-testid=dpviz-legend]").count() == 0
-    build.click()
+    pay(page)
     the_map(page)
     expect(metric(page)).to_be_visible()
     text = page.locator("[data-testid=stMain]").inner_text().lower()
@@ -172,7 +171,7 @@ def test_names_of_columns_are_never_markup(app, open_page, tmp_path):
     rows = "\n".join(f"{14.6 + i / 1000},{-23.9 + i / 1000}" for i in range(100))
     file.write_text(f'"{evil}","[a](javascript:window.pwned=1)"\n{rows}\n')
     page = open_page(f"{app}/?data=Your own file")
-    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_test_id("stSidebar").locator("input[type=file]").last.set_input_files(file)
     column = page.get_by_role("combobox", name="Longitude / x")
     expect(column).to_be_visible()
     column.click()
@@ -181,7 +180,7 @@ def test_names_of_columns_are_never_markup(app, open_page, tmp_path):
     for side, value in zip(("west", "south", "east", "north"), (14, -24, 15, -23), strict=True):
         page.get_by_label(side, exact=True).fill(str(value))
         page.keyboard.press("Tab")
-    page.get_by_role("button", name=re.compile("Build: spend")).click()
+    pay(page)
     the_map(page)
     assert page.evaluate("window.pwned") is None
     assert page.locator("img[src=x]").count() == 0

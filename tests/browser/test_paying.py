@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from dpviz import Ledger
-from tests.browser.conftest import ROOT, serving
+from tests.browser.conftest import ROOT, pay, serving
 
 pytestmark = pytest.mark.browser
 
@@ -31,7 +31,7 @@ def test_a_touch_during_the_build_loses_nothing(open_page, tmp_path):
     with serving(ROOT / "app.py", DPVIZ_LEDGER=str(ledger)) as address:
         page = open_page(f"{address}/publish?data=city-250k")
         expect(page.get_by_text("What to expect, before paying")).to_be_visible()
-        page.get_by_role("button", name="Pay and publish").click()
+        pay(page)
         purpose = page.get_by_label("What for (a note in the ledger)")
         purpose.fill("something else")
         purpose.press("Enter")

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
-from tests.browser.conftest import ROOT, serving
+from tests.browser.conftest import ROOT, pay, serving
 
 pytestmark = pytest.mark.browser
 
@@ -153,8 +153,7 @@ def test_nothing_of_sensitive_records_leaves_the_vault(records, open_page, tmp_p
         page.goto(f"{address}/publish")
         uploaded(page, records)
         expect(page.get_by_text("What to expect, before paying")).to_be_visible()
-        pay = page.get_by_role("button", name="Pay and publish")
-        pay.click()
+        pay(page)
         expect(page.get_by_text("Published.")).to_be_visible()
         page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
         with page.expect_download() as download:
@@ -186,9 +185,9 @@ def test_nothing_of_sensitive_trips_leaves_the_vault(trips, open_page, tmp_path)
     ):
         page = open_page("about:blank")
         traffic = Traffic(page)
-        page.goto(f"{address}/trajectories?data=places")
+        page.goto(f"{address}/sequences?data=places")
         uploaded(page, trips)
-        page.get_by_role("button", name="Build: spend").click()
+        pay(page)
         page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
         for view in ("Frequent paths", "Synthetic trips", "Moves"):
             page.get_by_role("radio", name=view).or_(
@@ -245,7 +244,7 @@ def test_an_unexpected_failure_tells_its_kind_and_nothing_else(
         page.goto(f"{address}/publish")
         uploaded(page, records)
         if step == "first_rows":
-            page.get_by_role("button", name="Pay and publish").click()
+            pay(page)
         expect(page.get_by_text(shown)).to_be_visible()
         page.wait_for_timeout(500)
         content = traffic.all

@@ -1,4 +1,4 @@
-"""Trajectories in a real Chromium: a clicked cell and its arrows, a path, trips that move."""
+"""Sequences in a real Chromium: a clicked cell and its arrows, a path, trips that move."""
 
 import csv
 import io
@@ -47,7 +47,7 @@ def show(page, view):
 
 
 def test_a_clicked_cell_shows_where_it_leads_and_lets_go(app, open_page):
-    page = open_page(f"{app}/trajectories")
+    page = open_page(f"{app}/sequences")
     found = the_map(page)
     assert marks(found, "visits") == SIDE * SIDE
     assert marks(found, "moves") > 20
@@ -68,7 +68,7 @@ def test_a_clicked_cell_shows_where_it_leads_and_lets_go(app, open_page):
 
 
 def test_a_place_is_chosen_by_keyboard(app, open_page):
-    page = open_page(f"{app}/trajectories")
+    page = open_page(f"{app}/sequences")
     the_map(page)
     box = page.get_by_role("combobox", name="Place")
     box.focus()
@@ -82,7 +82,7 @@ def test_a_place_is_chosen_by_keyboard(app, open_page):
 
 
 def test_a_new_epsilon_draws_another_map(app, open_page):
-    page = open_page(f"{app}/trajectories?epsilon=4")
+    page = open_page(f"{app}/sequences?epsilon=4")
     found = the_map(page)
     clear = marks(found, "moves")
     page.get_by_role("slider", name="ε (privacy loss budget)").focus()
@@ -95,7 +95,7 @@ def test_a_new_epsilon_draws_another_map(app, open_page):
 
 
 def test_a_row_and_a_click_choose_a_path(app, open_page):
-    page = open_page(f"{app}/trajectories")
+    page = open_page(f"{app}/sequences")
     the_map(page)
     show(page, "Frequent paths")
     found = the_map(page)
@@ -111,7 +111,7 @@ def test_a_row_and_a_click_choose_a_path(app, open_page):
 
 
 def test_synthetic_trips_move_pause_and_hurry(app, open_page):
-    page = open_page(f"{app}/trajectories?view=Synthetic+trips")
+    page = open_page(f"{app}/sequences?view=Synthetic+trips")
     found = the_map(page)
     assert marks(found, "trips") > 200
     time = "e => e.__dpviz.clock.time"
@@ -131,7 +131,7 @@ def test_synthetic_trips_move_pause_and_hurry(app, open_page):
 
 @pytest.mark.parametrize("view", ["Moves", "Frequent paths", "Synthetic trips"])
 def test_a_phone_in_the_dark_has_room_for_everything(app, open_page, view):
-    page = open_page(f"{app}/trajectories?cell=3-6&view={view}", 390, 844, "dark")
+    page = open_page(f"{app}/sequences?cell=3-6&view={view}", 390, 844, "dark")
     found = the_map(page)
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
     box = found.bounding_box()
@@ -154,7 +154,7 @@ def test_a_phone_in_the_dark_has_room_for_everything(app, open_page, view):
 
 @pytest.mark.slow
 def test_all_that_unfolds_is_open_to_everyone_and_downloads_are_files(app, open_page, tmp_path):
-    page = open_page(f"{app}/trajectories")
+    page = open_page(f"{app}/sequences")
     the_map(page)
     closed = page.locator("[data-testid=stExpander] details:not([open]) > summary")
     assert closed.count() >= 5

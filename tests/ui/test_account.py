@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 import dpviz
 from dpviz.cli import app as command_line
 from dpviz.errors import BudgetError
+from tests.ui.paying import pay, price
 
 APP = str(Path(__file__).parents[2] / "dpviz" / "ui" / "shared" / "script.py")
 
@@ -18,18 +19,13 @@ def explore(**address):
     return app.run()
 
 
-def build_button(app):
-    (button,) = [each for each in app.button if each.label.startswith("Build")]
-    return button
-
-
 def said(app):
     return "\n".join(str(each.value) for each in [*app.caption, *app.error])
 
 
 def test_a_build_is_paid_and_named_in_the_release():
     app = explore(epsilon="0.5")
-    build_button(app).click().run()
+    pay(app)
     assert not app.exception
     account = dpviz.Ledger().account("city-50k")
     assert [(row.epsilon, row.what, row.purpose, row.outcome) for row in account.spends] == [
@@ -43,11 +39,11 @@ def test_a_build_is_paid_and_named_in_the_release():
 def test_two_visitors_share_one_account_and_cannot_overspend():
     dpviz.Ledger().set_total("city-50k", 1.0)
     first, second = explore(epsilon="1"), explore(epsilon="1")
-    assert not build_button(second).disabled
-    build_button(first).click().run()
+    assert not price(second).disabled
+    pay(first)
     assert "1; 0 is left" in said(first)
-    build_button(second).click().run()  # its page still shows the button as it was
-    assert build_button(second).disabled
+    price(second).click().run()  # its page still shows the button as it was
+    assert price(second).disabled
     assert "1; 0 is left" in said(second)
     assert "explore.view" not in second.session_state
     assert dpviz.Ledger().account("city-50k").spent == 1.0
@@ -76,7 +72,7 @@ def test_an_upload_is_accounted_for_under_the_owner_s_name():
     app.run()
     assert app.text_input(key="explore.dataset").value == "visits-may"
     app.text_input(key="explore.dataset").set_value("visits").run()
-    build_button(app).click().run()
+    pay(app)
     assert not app.exception
     assert dpviz.Ledger().account("visits").spent == 1.0
     assert dpviz.Ledger().account("visits-may").spends == ()
@@ -112,11 +108,11 @@ def test_a_failed_build_is_told_and_the_next_press_pays_again(monkeypatch):
     real = page.build
     monkeypatch.setattr(page, "build", failing)
     app = explore(epsilon="0.5")
-    build_button(app).click().run()
+    pay(app)
     assert [error.value for error in app.error] == ["a public reason"]
     monkeypatch.setattr(page, "build", real)
     monkeypatch.setattr("dpviz.ui.shared.account.PAUSE", 0.0)
-    build_button(app.run()).click().run()
+    pay(app.run())
     assert not app.exception
     assert dpviz.Ledger().account("city-50k").spent == 1.0
     assert "explore.view" in app.session_state
@@ -154,7 +150,7 @@ def test_trips_on_roads_are_accounted_for_under_the_owner_s_name():
     app.file_uploader(key="roads.trips").set_value(("walks.csv", walks, "text/csv")).run()
     app.toggle(key="roads.directed").set_value(True).run()
     app.text_input(key="roads.dataset").set_value("walkers").run()
-    build_button(app).click().run()
+    pay(app)
     assert not app.exception
     assert app.session_state["roads.shown"][1].graph.directed
     assert dpviz.Ledger().account("walkers").spent == 1.0

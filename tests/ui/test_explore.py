@@ -9,6 +9,7 @@ import dpviz
 from dpviz.methods.points import METHODS, names
 from dpviz.releases.points.range_count import INTERVAL_SDS
 from dpviz.render import with_noise
+from tests.ui.paying import confirm, price
 
 APP = str(Path(__file__).parents[2] / "dpviz" / "ui" / "shared" / "script.py")
 RECT = (14.5, -24.0, 14.7, -23.8)
@@ -127,9 +128,11 @@ def test_a_rectangle_outside_the_domain_is_one_clear_line():
 def test_sensitive_data_wait_for_the_button_and_show_nothing_exact():
     app = healthy(opened(sensitive="1", rect=",".join(map(str, RECT))))
     assert not app.metric
-    (build,) = [button for button in app.button if button.label.startswith("Build")]
-    assert "ε = 1" in build.label
-    build.click().run()
+    assert "ε = 1" in price(app).label
+    price(app).click().run()
+    assert any("it cannot be undone" in warning.value for warning in app.warning)
+    assert not app.metric
+    confirm(app)
     healthy(app)
     assert "Noisy count" in metrics(app)
     assert not any("Exact" in label for label in metrics(app))
@@ -139,6 +142,7 @@ def test_sensitive_data_wait_for_the_button_and_show_nothing_exact():
     before = metrics(app)
     app.select_slider(key="explore.epsilon").set_value(0.1).run()
     assert metrics(healthy(app)) == before  # nothing is rebuilt unasked
+    assert "was published at ε = 1, before the controls were moved" in words(app)
     assert "seed" not in app.query_params
     # Declared sensitive, the truth is refused by the vault itself as well.
     from dpviz.errors import PrivacyError
@@ -174,7 +178,7 @@ POINTS = b"lon,lat\n" + b"".join(b"%f,%f\n" % (14.6 + i / 1e3, -23.9 + i / 1e3) 
 def test_an_upload_is_sensitive_until_declared_public():
     app = healthy(uploaded("a.csv", POINTS))
     assert not app.metric
-    assert any(button.label.startswith("Build") for button in app.button)
+    assert price(app)
     app = healthy(uploaded("a.csv", POINTS, public=True))
     assert metrics(app)["Exact total (public data)"] == "50"
 

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
+from tests.ui.paying import pay
 
 SCRIPT = "from dpviz.ui.pages.publish import page\npage()\n"
 RECORDS = 7_919
@@ -18,11 +19,6 @@ def opened(data="city-50k"):
     app = AppTest.from_string(SCRIPT, default_timeout=120)
     app.query_params["data"] = data
     return app.run()
-
-
-def pay(app):
-    (button,) = [each for each in app.button if each.label.startswith("Pay and publish")]
-    return button
 
 
 def words(app):
@@ -74,7 +70,7 @@ def test_a_total_that_another_tab_set_meanwhile_is_one_clear_line():
 def test_paying_gives_a_release_and_its_receipt_and_the_next_one_is_priced_anew():
     app = opened()
     app.text_input(key="publish.purpose").set_value("bicycle plan").run()
-    pay(app).click().run()
+    pay(app)
     assert not app.exception
     (row,) = dpviz.Ledger().account("city-50k").spends
     assert (row.epsilon, row.purpose, row.outcome) == (1.0, "bicycle plan", "released")
@@ -103,7 +99,7 @@ def test_a_unit_and_its_bound_are_in_the_guarantee_and_the_bound_is_compared():
     bounds = list(compared.iloc[:, 0])
     assert bounds[0] == 1
     assert bounds == sorted(bounds)
-    pay(app).click().run()
+    pay(app)
     assert not app.exception
     (row,) = dpviz.Ledger().account("persons").spends
     assert row.unit == "one person"

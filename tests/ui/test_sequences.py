@@ -1,4 +1,4 @@
-"""The page Trajectories without a browser: what it shows, asks, pays and refuses."""
+"""The page Sequences without a browser: what it shows, asks, pays and refuses."""
 
 import re
 
@@ -11,6 +11,7 @@ from dpviz.methods.sequences import METHODS
 from dpviz.private.load.cells import leaf_cells
 from dpviz.private.load.sequences import HOUR, city_sequences
 from dpviz.releases.sequences.publish import publish
+from tests.ui.paying import pay
 
 SCRIPT = "from dpviz.ui.pages.sequences import page\npage()\n"
 
@@ -56,7 +57,7 @@ def test_a_permalink_chooses_a_cell_and_tells_where_it_goes(release):
     assert shown["next"].tolist() == [names[row] for row in order]
     np.testing.assert_allclose(shown["chance"], 100 * chance[order])
     assert app.query_params["cell"] == "3-6"
-    assert app.selectbox(key="trajectories.cell.name").value == "3-6"
+    assert app.selectbox(key="sequences.cell.name").value == "3-6"
 
 
 def test_a_context_of_the_tree_changes_what_comes_next():
@@ -71,13 +72,13 @@ def test_leaves_of_a_release_are_the_cells(tmp_path):
     dpviz.save(places, tmp_path / "places.parquet")
     app = opened()
     content = (tmp_path / "places.parquet").read_bytes()
-    uploaded(app, "trajectories.leaves", "places.parquet", content)
+    uploaded(app, "sequences.leaves", "places.parquet", content)
     assert not app.exception
     assert not app.error
-    view = app.session_state["trajectories.view"]
+    view = app.session_state["sequences.view"]
     assert view.names == leaf_cells(places, 200).names
     assert "the two prices add up" in said(app)
-    uploaded(app, "trajectories.leaves", "places.parquet", b"no release")
+    uploaded(app, "sequences.leaves", "places.parquet", b"no release")
     assert "the file" in app.error[0].value
 
 
@@ -99,7 +100,7 @@ def test_frequent_paths_have_the_wanted_places_and_no_returns():
     places = [row.split(" → ") for row in table(app, "path")["path"]]
     assert len(places) == 20
     assert all(len(row) >= 3 and len(set(row)) == len(row) for row in places)
-    app.toggle(key="trajectories.returns").set_value(True).run()
+    app.toggle(key="sequences.returns").set_value(True).run()
     again = [row.split(" → ") for row in table(app, "path")["path"]]
     assert any(len(set(row)) < len(row) for row in again)
 
@@ -126,7 +127,7 @@ def test_every_method_is_shown_or_says_why_not(method, view):
 
 def test_methods_are_compared_side_by_side():
     app = opened()
-    app.session_state["trajectories.compare"] = True
+    app.session_state["sequences.compare"] = True
     app.run()
     shown = table(app, "Exact (public data)")
     assert {cls.title for cls in METHODS.values() if cls.guarantee != "none"} <= set(shown.columns)
@@ -141,25 +142,20 @@ def test_a_hopeless_epsilon_is_said_plainly():
     assert "within their noise" not in said(opened(epsilon="2"))
 
 
-def build_button(app):
-    (button,) = [each for each in app.button if each.label.startswith("Build")]
-    return button
-
-
 def test_sensitive_sequences_are_paid_for_and_nothing_exact_is_shown():
     app = opened(sensitive="1", epsilon="0.5", cap="3", view="Synthetic trips")
     assert "nothing is shown yet" in said(app)
     assert not app.dataframe
-    build_button(app).click().run()
+    pay(app)
     assert not app.exception
     (spend,) = dpviz.Ledger().account("city").spends
-    assert (spend.epsilon, spend.what, spend.purpose) == (0.5, "markov", "page Trajectories")
-    view = app.session_state["trajectories.view"]
+    assert (spend.epsilon, spend.what, spend.purpose) == (0.5, "markov", "page Sequences")
+    view = app.session_state["sequences.view"]
     assert view.release.header.private
     assert view.release.header.unit == "one person with at most 3 sequences"
     assert "exact" not in set(table(app, "share")["of"])
     assert "exact" not in said(app.main).lower()
-    app.session_state["trajectories.compare"] = True
+    app.session_state["sequences.compare"] = True
     app.run()
     assert "compared on public data only" in said(app)
     assert len(dpviz.Ledger().account("city").spends) == 1
@@ -167,20 +163,20 @@ def test_sensitive_sequences_are_paid_for_and_nothing_exact_is_shown():
 
 def test_a_method_without_a_guarantee_is_not_offered_for_sensitive_sequences():
     app = opened(sensitive="1")
-    offered = app.selectbox(key="trajectories.method").options
+    offered = app.selectbox(key="sequences.method").options
     assert not any("NOT PRIVATE" in title for title in offered)
     assert any(
-        "NOT PRIVATE" in title for title in opened().selectbox(key="trajectories.method").options
+        "NOT PRIVATE" in title for title in opened().selectbox(key="sequences.method").options
     )
 
 
 def test_a_permalink_restores_what_was_chosen():
     app = opened(side="6", gap="6", epsilon="2", seed="4", method="ngram", set="n_max:3")
-    view = app.session_state["trajectories.view"]
+    view = app.session_state["sequences.view"]
     wanted = publish(city_sequences(6, 6 * HOUR), "ngram", 2.0, seed=4, n_max=3)
     assert view.release.model.top(30) == wanted.model.top(30)
     again = opened(**{name: app.query_params[name] for name in app.query_params})
-    assert again.session_state["trajectories.view"].key == view.key
+    assert again.session_state["sequences.view"].key == view.key
 
 
 def uploaded(app, key, name, content):
@@ -191,10 +187,10 @@ def test_own_symbols_have_tables_and_charts_but_no_map():
     app = opened(data="symbols")
     assert "Choose a file to begin" in said(app)
     lines = "a b c\n" * 300 + "b c\n" * 200
-    app.segmented_control(key="trajectories.public.upload").set_value("public")
-    uploaded(app, "trajectories.symbols", "visits.txt", lines.encode())
+    app.segmented_control(key="sequences.public.upload").set_value("public")
+    uploaded(app, "sequences.symbols", "visits.txt", lines.encode())
     assert "Name the public symbols" in said(app)
-    app.text_area(key="trajectories.alphabet").set_value("a, b, c").run()
+    app.text_area(key="sequences.alphabet").set_value("a, b, c").run()
     assert not app.exception
     assert table(app, "path")["path"][0] == "b → c"
     chart = table(app, "symbol")
@@ -203,16 +199,16 @@ def test_own_symbols_have_tables_and_charts_but_no_map():
 
 def test_a_symbol_outside_the_alphabet_is_one_clear_line():
     app = opened(data="symbols")
-    uploaded(app, "trajectories.symbols", "visits.txt", b"a b c\n")
-    app.text_area(key="trajectories.alphabet").set_value("a").run()
+    uploaded(app, "sequences.symbols", "visits.txt", b"a b c\n")
+    app.text_area(key="sequences.alphabet").set_value("a").run()
     assert not app.exception
     assert "outside the alphabet" in app.error[0].value
 
 
 def test_an_alphabet_is_never_read_from_a_file_of_the_server():
     app = opened(data="symbols")
-    uploaded(app, "trajectories.symbols", "visits.txt", b"a b c\n")
-    app.text_area(key="trajectories.alphabet").set_value(__file__).run()
+    uploaded(app, "sequences.symbols", "visits.txt", b"a b c\n")
+    app.text_area(key="sequences.alphabet").set_value(__file__).run()
     assert not app.exception
     assert "outside the alphabet" in app.error[0].value  # the path itself is the one symbol
 
@@ -228,15 +224,15 @@ def places_file(people=60):
 def test_own_places_become_sequences_of_cells():
     app = opened(data="places")
     assert "Choose a file in the sidebar" in said(app)
-    app.segmented_control(key="trajectories.public.upload").set_value("public")
-    uploaded(app, "trajectories.file", "places.csv", places_file())
+    app.segmented_control(key="sequences.public.upload").set_value("public")
+    uploaded(app, "sequences.file", "places.csv", places_file())
     for side, value in zip(("west", "south", "east", "north"), (14, -24, 15, -23), strict=True):
-        app.number_input(key=f"trajectories.bounds.{side}").set_value(value)
-    app.number_input(key="trajectories.side").set_value(2)
+        app.number_input(key=f"sequences.bounds.{side}").set_value(value)
+    app.number_input(key="sequences.side").set_value(2)
     app.run()
     assert not app.exception
     assert not app.error
-    view = app.session_state["trajectories.view"]
+    view = app.session_state["sequences.view"]
     assert view.names == ("0-0", "0-1", "1-0", "1-1")
     assert view.visits[0] == pytest.approx(60, abs=60)
     assert re.search("per person|one person", view.release.header.unit)
@@ -244,6 +240,6 @@ def test_own_places_become_sequences_of_cells():
 
 def test_coming_back_keeps_the_choice_of_a_place():
     app = opened(cell="3-6")
-    app.selectbox(key="trajectories.cell.name").set_value("3-5").run()
+    app.selectbox(key="sequences.cell.name").set_value("3-5").run()
     assert app.query_params["cell"] == "3-5"
     assert "Next from" in said(app)

@@ -5,6 +5,7 @@ from streamlit.testing.v1 import AppTest
 import dpviz
 from dpviz.releases.points.range_count import INTERVAL_SDS
 from dpviz.render import with_noise
+from tests.ui.paying import pay
 
 PAGE = "from dpviz.ui.pages.trips import page\npage()\n"
 START, END = (14.5, -24.0, 14.6, -23.8), (14.6, -24.0, 14.75, -23.85)
@@ -45,8 +46,7 @@ def test_without_rectangles_the_page_says_what_to_do():
 def test_sensitive_trips_wait_for_the_button_and_show_no_exact_number():
     app = opened(**{"data": "trips-50k", "sensitive": "1", "from": joined(START)})
     assert metrics(app) == {}
-    button = next(each for each in app.button if each.label.startswith("Build"))
-    button.click().run()
+    pay(app)
     assert not app.exception
     assert "Trips from here to there" in metrics(app)
     assert "Exact (public data)" not in metrics(app)

@@ -96,9 +96,7 @@ def _made(source: Source, choice: Choice, purpose: str) -> Made | None:
             **choice.parameters,
         )
 
-    made = paid_build(
-        KEY, source.handle.name, choice.epsilon, make, subject=source.key, label="Pay and publish"
-    )
+    made = paid_build(KEY, source.handle.name, choice.epsilon, make, subject=source.key)
     if made is not None:
         scene = release_scene([made])
         st.session_state[f"{KEY}.made"] = Made(source.key, made, scene)

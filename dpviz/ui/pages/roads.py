@@ -8,9 +8,6 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpviz.build import Ledger
-from dpviz.errors import DpvizError
-from dpviz.progress import Progress
 from dpviz.releases.roads.path_count import beats_zero
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.render import Camera, Scene
@@ -31,11 +28,10 @@ from dpviz.ui.map.component import events
 from dpviz.ui.roads.answer import Ends, ends_form, path_answer
 from dpviz.ui.roads.facts import release_facts
 from dpviz.ui.roads.plan import Plan, plan_form, publish_plan, sample_queries
-from dpviz.ui.roads.source import RoadSource, road_source
+from dpviz.ui.roads.source import RoadSource, opened_roads, road_source
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.account import noise_seed, nothing_yet, paid_build
-from dpviz.ui.shared.method_form import nearest_epsilon
-from dpviz.ui.shared.text import badge, plain
+from dpviz.ui.shared.skeleton import Slots, run
+from dpviz.ui.shared.text import plain
 
 TITLE, ICON, ORDER = "Roads", ":material/route:", 4
 KEY = "roads"
@@ -45,72 +41,57 @@ VIEWS = ("Trips", "Sub-domains")
 
 def page() -> None:
     """The page."""
-    _restore()
-    with st.sidebar:
-        source = road_source(KEY, permalink.parameter("data"))
-        plan = plan_form(KEY, source) if source is not None else None
-    if source is None or plan is None:
-        st.caption("Choose your files in the sidebar, or the built-in city to see its roads.")
-        return
-    try:
-        releases = _public(source, plan) if source.data.public else _sensitive(source, plan)
-    except DpvizError as error:
-        st.error(plain(error), icon=":material/error:")
-        return
-    if not releases:
-        return
-    st.markdown(badge(releases[0].header))
-    _warn(releases, plan, sample_queries(source.data.graph, plan.workload))
+    run(
+        Slots(
+            key=KEY,
+            records="trips",
+            restore=_restore,
+            source=lambda: road_source(KEY, permalink.parameter("data")),
+            choose=lambda source: plan_form(KEY, source),
+            build=lambda source, plan, **how: publish_plan(source, plan, plan.methods[0], **how),
+            adopt=lambda opened: opened_roads(opened),
+            empty=lambda: st.caption("Choose your files in the sidebar, or the built-in city."),
+            before=lambda source: None,
+            show=_show,
+            link=lambda source, plan: {
+                "data": source.key if source.backdrop else None,
+                "method": plan.methods[0],
+                "with": plan.methods[1] if len(plan.methods) > 1 else None,
+                "workload": plan.workload,
+            },
+        )
+    )
+
+
+def _restore() -> None:
+    ends = [permalink.parameter(name) for name in ("from", "to")]
+    st.session_state[f"{KEY}.ends"] = tuple(each for each in ends if each)
+
+
+def _show(release: RoadRelease, source: RoadSource, plan: Plan | None) -> None:
+    plan = plan or Plan.of(release.header)
+    releases = [release, *_second(source, plan)]
+    workload = sample_queries(source.data.graph, plan.workload)
+    _warn(releases, plan, workload)
     view = st.segmented_control(
         "Show", VIEWS, default=VIEWS[0], key=f"{KEY}.view", label_visibility="collapsed"
     )
     _map_and_answer(releases, source, plan, view or VIEWS[0])
-    release_facts(KEY, releases, plan, sample_queries(source.data.graph, plan.workload))
-    _remember(source, plan)
+    release_facts(KEY, releases, plan, workload)
 
 
-def _restore() -> None:
-    """At the first run of a visit, take the choices from the address."""
-    if f"{KEY}.ready" in st.session_state:
-        return
-    st.session_state[f"{KEY}.ready"] = True
-    st.session_state[f"{KEY}.epsilon"] = nearest_epsilon(permalink.number("epsilon"))
-    ends = [permalink.parameter(name) for name in ("from", "to")]
-    st.session_state[f"{KEY}.ends"] = tuple(each for each in ends if each)
-    st.session_state[f"{KEY}.seed"] = permalink.seed()
-
-
-def _public(source: RoadSource, plan: Plan) -> list[RoadRelease]:
-    """Simulated noise, rebuilt at once whenever something changes."""
-    kept: dict[Any, RoadRelease] = st.session_state.setdefault(f"{KEY}.built", {})
-    seed = noise_seed(KEY)
-    facts = (source.key, plan.epsilon, plan.workload, plan.neighbours, plan.max_length, seed)
-    keys = [(method, *facts) for method in plan.methods]
-    for key in keys:
-        if key not in kept:
-            with st.spinner("Cutting the network and drawing noise …"):
-                kept[key] = publish_plan(source, plan, key[0], seed=seed)
-    for key in [key for key in kept if key not in keys]:
-        del kept[key]
-    return [kept[key] for key in keys]
-
-
-def _sensitive(source: RoadSource, plan: Plan) -> list[RoadRelease]:
-    """Secure noise: one release per press of the button; what is shown stays until the next."""
-
-    def make(ledger: Ledger, progress: Progress) -> RoadRelease:
-        return publish_plan(
-            source, plan, plan.methods[0], ledger=ledger, purpose="page Roads", progress=progress
-        )
-
-    release = paid_build(KEY, source.data.name, plan.epsilon, make, subject=source.key)
-    if release is not None:
-        st.session_state[f"{KEY}.shown"] = (source.key, release)
-    shown = st.session_state.get(f"{KEY}.shown")
-    if shown is None or shown[0] != source.key:
-        nothing_yet("trips")
+def _second(source: RoadSource, plan: Plan) -> list[RoadRelease]:
+    """The release to compare with, of public trips only; kept until something changes."""
+    if len(plan.methods) < 2:
         return []
-    return [shown[1]]
+    seed = st.session_state[f"{KEY}.seed"]
+    asked = (source.key, repr(plan), seed)
+    kept = st.session_state.get(f"{KEY}.second")
+    if kept is None or kept[0] != asked:
+        with st.spinner("Cutting the network and drawing noise …"):
+            kept = (asked, publish_plan(source, plan, plan.methods[1], seed=seed))
+        st.session_state[f"{KEY}.second"] = kept
+    return [kept[1]]
 
 
 def _warn(releases: list[RoadRelease], plan: Plan, workload: Paths) -> None:
@@ -145,7 +126,7 @@ def _map_and_answer(releases: list[RoadRelease], source: RoadSource, plan: Plan,
     with right:
         marks = path_answer(ends, releases, labels, source.data)
         typed = ends_form(KEY, ends, source.data)
-        if ends and st.button("Forget the places", icon=":material/close:", key=f"{KEY}.forget"):
+        if ends and st.button("Clear the places", icon=":material/close:", key=f"{KEY}.forget"):
             typed = ()
     map_overlay(MAP, marks=marks)
     permalink.write(dict(zip(("from", "to"), [*ends, None, None], strict=False)))
@@ -212,16 +193,3 @@ def _centre(graph: RoadGraph) -> tuple[float, float, float, float]:
     place = node_degrees(graph)
     (west, south), (east, north) = np.quantile(place, [0.1, 0.9], axis=0).tolist()
     return west, south, east, north
-
-
-def _remember(source: RoadSource, plan: Plan) -> None:
-    permalink.write(
-        {
-            "data": source.key if source.backdrop else None,
-            "method": plan.methods[0],
-            "with": plan.methods[1] if len(plan.methods) > 1 else None,
-            "epsilon": f"{plan.epsilon:g}",
-            "workload": plan.workload,
-            "seed": str(st.session_state[f"{KEY}.seed"]) if source.data.public else None,
-        }
-    )

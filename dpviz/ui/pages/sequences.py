@@ -1,4 +1,4 @@
-"""Trajectories: movements between places; where people go next, frequent paths, synthetic trips."""
+"""Sequences: movements between places; where people go next, frequent paths, synthetic trips."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from functools import partial
 
 import streamlit as st
 
-from dpviz.build import Ledger
 from dpviz.errors import DpvizError
 from dpviz.methods.sequences import METHODS, names
-from dpviz.progress import Progress
 from dpviz.releases.sequences.publish import SequenceRelease, publish
 from dpviz.render import Mark, Scene
 from dpviz.ui.map import map_overlay, map_view
@@ -18,7 +16,7 @@ from dpviz.ui.points.domain_map import choose_domain
 from dpviz.ui.sequences.charts import follow_chart
 from dpviz.ui.sequences.facts import release_facts
 from dpviz.ui.sequences.panel import path_clicked, path_panel, place_panel, refused, trip_panel
-from dpviz.ui.sequences.source import PLACES, SequenceSource, sequence_source
+from dpviz.ui.sequences.source import PLACES, SequenceSource, opened_sequences, sequence_source
 from dpviz.ui.sequences.view import (
     MOVES,
     PATHS,
@@ -31,12 +29,11 @@ from dpviz.ui.sequences.view import (
     trip_scene,
 )
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.account import noise_seed, nothing_yet, paid_build
-from dpviz.ui.shared.method_form import Choice, nearest_epsilon, recipe_form
-from dpviz.ui.shared.text import badge, plain
+from dpviz.ui.shared.method_form import Choice, recipe_form
+from dpviz.ui.shared.skeleton import Slots, run
 
-TITLE, ICON, ORDER = "Trajectories", ":material/timeline:", 5
-KEY = "trajectories"
+TITLE, ICON, ORDER = "Sequences", ":material/timeline:", 5
+KEY = "sequences"
 MAP = f"{KEY}.map"
 START = "markov"
 ARROWS = (20, 40, 80, 160, 320)
@@ -44,29 +41,52 @@ ARROWS = (20, 40, 80, 160, 320)
 
 def page() -> None:
     """The page."""
-    permalink.bring_back(KEY)
-    _restore()
-    with st.sidebar:
-        source = sequence_source(KEY)
-        choice = None
-        if source is not None:
-            st.divider()
-            choice = _method_form(source)
-    if source is None or choice is None:
-        if st.session_state.get(f"{KEY}.data") == PLACES:
-            choose_domain(KEY)
-        else:
-            st.caption("Choose a file in the sidebar, or the built-in city to see it move.")
-        return
-    try:
-        view = _public(source, choice) if source.data.public else _sensitive(source, choice)
-    except DpvizError as error:
-        st.error(plain(error), icon=":material/error:")
-        return
-    if view is None:
-        return
-    st.markdown(badge(view.release.header))
-    if view.drowned:
+    run(
+        Slots(
+            key=KEY,
+            records="sequences",
+            restore=_restore,
+            source=lambda: sequence_source(KEY),
+            choose=_method_form,
+            build=lambda source, choice, **how: publish(
+                source.data, choice.name, choice.epsilon, **choice.parameters, **how
+            ),
+            adopt=opened_sequences,
+            empty=_empty,
+            before=_before,
+            show=_show,
+            link=lambda source, choice: {
+                **source.link,
+                "method": choice.name,
+                "set": ";".join(f"{name}:{value}" for name, value in choice.parameters.items()),
+            },
+        )
+    )
+
+
+def _restore() -> None:
+    st.session_state[f"{KEY}.cell"] = permalink.parameter("cell")
+    asked = permalink.parameter("view")
+    st.session_state[f"{KEY}.show"] = asked if asked in VIEWS else MOVES
+
+
+def _empty() -> None:
+    if st.session_state.get(f"{KEY}.data") == PLACES:
+        choose_domain(KEY)
+    else:
+        st.caption("Choose a file in the sidebar, or the built-in city to see it move.")
+
+
+def _before(source: SequenceSource) -> None:
+    if source.places is not None:
+        map_view(grid_scene(source), key=f"{KEY}.grid")
+
+
+def _show(release: SequenceRelease, source: SequenceSource, choice: Choice | None) -> None:
+    view: View | None = st.session_state.get(f"{KEY}.view")
+    if view is None or view.release is not release or view.key != (source.key,):
+        view = st.session_state[f"{KEY}.view"] = View.of((source.key,), release)
+    if view.below_noise:
         st.warning(
             "Most moves are within their noise, and so is what is drawn from them. Raise ε, choose "
             "fewer cells, or lower l_top among the parameters.",
@@ -74,18 +94,6 @@ def page() -> None:
         )
     _map_and_answer(view, source)
     release_facts(KEY, view, source, choice, seed=st.session_state[f"{KEY}.seed"])
-    _remember(source, choice)
-
-
-def _restore() -> None:
-    """When the page is entered, take the choices from the address."""
-    if f"{KEY}.epsilon" in st.session_state:
-        return
-    st.session_state[f"{KEY}.epsilon"] = nearest_epsilon(permalink.number("epsilon"))
-    st.session_state[f"{KEY}.cell"] = permalink.parameter("cell")
-    st.session_state[f"{KEY}.seed"] = permalink.seed()
-    asked = permalink.parameter("view")
-    st.session_state[f"{KEY}.show"] = asked if asked in VIEWS else MOVES
 
 
 def _method_form(source: SequenceSource) -> Choice:
@@ -105,44 +113,6 @@ def _method_form(source: SequenceSource) -> Choice:
         reason="no guarantee",
         help="How contexts or strings are found, and what is released of them.",
     )
-
-
-def _public(source: SequenceSource, choice: Choice) -> View:
-    """Simulated noise, rebuilt at once whenever something changes."""
-    seed = noise_seed(KEY)
-    key = (source.key, choice.name, tuple(choice.parameters.items()), choice.epsilon, seed)
-    shown: View | None = st.session_state.get(f"{KEY}.view")
-    if shown is None or shown.key != key:
-        release = publish(source.data, choice.name, choice.epsilon, seed=seed, **choice.parameters)
-        shown = st.session_state[f"{KEY}.view"] = View.of(key, release)
-    return shown
-
-
-def _sensitive(source: SequenceSource, choice: Choice) -> View | None:
-    """Secure noise: one release per press of the button; what is shown stays until the next."""
-
-    def make(ledger: Ledger, progress: Progress) -> SequenceRelease:
-        return publish(
-            source.data,
-            choice.name,
-            choice.epsilon,
-            ledger=ledger,
-            purpose="page Trajectories",
-            progress=progress,
-            **choice.parameters,
-        )
-
-    release = paid_build(KEY, source.data.name, choice.epsilon, make, subject=source.key)
-    if release is not None:
-        key = (source.key, release.header.extra["release_id"])
-        st.session_state[f"{KEY}.view"] = View.of(key, release)
-    shown: View | None = st.session_state.get(f"{KEY}.view")
-    if shown is None or shown.key[0] != source.key:
-        nothing_yet("sequences")
-        if source.places is not None:
-            map_view(grid_scene(source), key=f"{KEY}.grid")
-        return None
-    return shown
 
 
 @st.fragment
@@ -211,16 +181,3 @@ def _picked(view: View, source: SequenceSource, show: str | None) -> None:
         chosen = view.names[cell]
         same = st.session_state.get(f"{KEY}.cell") == chosen
         st.session_state[f"{KEY}.cell"] = None if same else chosen
-
-
-def _remember(source: SequenceSource, choice: Choice) -> None:
-    permalink.write(
-        {
-            **source.link,
-            "method": choice.name,
-            "epsilon": f"{choice.epsilon:g}",
-            "set": ";".join(f"{name}:{value}" for name, value in choice.parameters.items()),
-            "seed": str(st.session_state[f"{KEY}.seed"]) if source.data.public else None,
-        }
-    )
-    permalink.keep(KEY)

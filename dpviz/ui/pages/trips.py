@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -26,9 +24,10 @@ from dpviz.ui.points.answers import Rect, rectangle_form
 from dpviz.ui.points.downloads import download_buttons
 from dpviz.ui.points.source_form import Source, source_form
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.account import nothing_yet, paid_build
-from dpviz.ui.shared.method_form import Choice, method_form, nearest_epsilon
-from dpviz.ui.shared.text import badge, plain
+from dpviz.ui.shared.method_form import Choice, method_form
+from dpviz.ui.shared.prices import price_list
+from dpviz.ui.shared.skeleton import Slots, run
+from dpviz.ui.shared.text import plain
 
 TITLE, ICON, ORDER = "Trips", ":material/trip_origin:", 2
 KEY = "trips"
@@ -38,75 +37,51 @@ CELLS = 64
 
 def page() -> None:
     """The page."""
-    permalink.bring_back(KEY)
-    if f"{KEY}.epsilon" not in st.session_state:
-        st.session_state[f"{KEY}.epsilon"] = nearest_epsilon(permalink.number("epsilon"))
-        for end, _, _ in ENDS:
-            st.session_state[f"{KEY}.{end}"] = permalink.number_list(end, 4)
-    with st.sidebar:
-        source = source_form(
-            KEY, 4, permalink.parameter("data"), sensitive=permalink.parameter("sensitive") == "1"
+    run(
+        Slots(
+            key=KEY,
+            records="trips",
+            restore=_restore,
+            source=lambda: source_form(
+                KEY,
+                4,
+                permalink.parameter("data"),
+                sensitive=permalink.parameter("sensitive") == "1",
+            ),
+            choose=lambda source: method_form(
+                KEY,
+                4,
+                public=source.public,
+                start=permalink.parameter("method") or "privtree",
+                saved=permalink.pairs("set"),
+            ),
+            build=lambda source, choice, **how: build(
+                source.handle, choice.name, choice.epsilon, **choice.parameters, **how
+            ),
+            adopt=lambda opened: Source(None, opened.title, opened.key),
+            empty=lambda: st.caption("Choose a file of trips and its area in the sidebar."),
+            before=lambda source: None,
+            show=_show,
+            link=lambda source, choice: {
+                "data": source.name,
+                "method": choice.name,
+                "set": ";".join(f"{name}:{value}" for name, value in choice.parameters.items()),
+            },
         )
-        choice = None
-        if source is not None:
-            st.divider()
-            start = permalink.parameter("method") or "privtree"
-            choice = method_form(
-                KEY, 4, public=source.public, start=start, saved=permalink.pairs("set")
-            )
-    if source is None or choice is None:
-        st.caption("Choose a file of trips and its public rectangle in the sidebar.")
-        return
-    try:
-        release = _release(source, choice)
-    except DpvizError as error:
-        st.error(plain(error), icon=":material/error:")
-        return
-    if release is None:
-        return
-    st.markdown(badge(release.header))
+    )
+
+
+def _restore() -> None:
+    for end, _, _ in ENDS:
+        st.session_state[f"{KEY}.{end}"] = permalink.number_list(end, 4)
+
+
+def _show(release: PointRelease, source: Source, choice: Choice | None) -> None:
     _maps_and_answer(release, source)
+    with st.expander("How the budget was spent", icon=":material/payments:"):
+        price_list(release.header)
     with st.expander("Download this release", icon=":material/download:"):
         download_buttons(KEY, release)
-    permalink.write(
-        {
-            "data": source.name,
-            "method": choice.name,
-            "epsilon": f"{choice.epsilon:g}",
-            "set": ";".join(f"{name}:{value}" for name, value in choice.parameters.items()),
-            "sensitive": None if source.public else "1",
-        }
-    )
-    permalink.keep(KEY)
-
-
-def _release(source: Source, choice: Choice) -> PointRelease | None:
-    """Rebuilt at once on public data; on sensitive data one secure build per press of a button."""
-    key = (source.key, choice.name, tuple(choice.parameters.items()), choice.epsilon)
-    memory: dict[str, Any] = {"key": None, "release": None}
-    kept = st.session_state.setdefault(f"{KEY}.kept", memory)
-    make: Callable[..., PointRelease] = partial(
-        build, source.handle, choice.name, choice.epsilon, **choice.parameters
-    )
-    if source.public:
-        if kept["key"] != key:
-            kept.update(key=key, release=make(seed=0))
-        shown: PointRelease = kept["release"]
-        return shown
-    release = paid_build(
-        KEY,
-        source.handle.name,
-        choice.epsilon,
-        lambda ledger, progress: make(ledger=ledger, purpose="page Trips", progress=progress),
-        subject=source.key,
-    )
-    if release is not None:
-        kept.update(key=(source.key,), release=release)
-    if kept["key"] != (source.key,):
-        nothing_yet("data")
-        return None
-    built: PointRelease = kept["release"]
-    return built
 
 
 @st.fragment
@@ -178,8 +153,10 @@ def _answer(release: PointRelease, source: Source, start: Rect | None, end: Rect
     spread = INTERVAL_SDS * float(answers.uniformity_sd[0])
     with st.container(horizontal=True, gap="large"):
         st.metric("Trips from here to there", words(float(answers.count[0]), half), width="content")
-        st.metric("Uniformity error (estimate)", f"± {rounded(spread, spread)}", width="content")
-        st.metric("Nodes used", f"{int(answers.nodes[0]):,}", width="content")
+        st.metric(
+            "Error from cut cells (estimate)", f"± {rounded(spread, spread)}", width="content"
+        )
+        st.metric("Built from cells", f"{int(answers.nodes[0]):,}", width="content")
         if source.public:
             exact = int(exact_counts(source.handle, question)[0])
             st.metric("Exact (public data)", f"{exact:,}", width="content")

@@ -15,7 +15,7 @@ from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.points.range_count import INTERVAL_SDS, Answers, cover
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Mark, boxes, rounded, with_noise
-from dpviz.render.cells import node_bounds
+from dpviz.render.cells import domain_bounds, node_bounds
 from dpviz.render.projection import from_degrees
 from dpviz.trees.lattice import Int
 from dpviz.ui.points.source_form import SIDES, Source
@@ -39,6 +39,13 @@ def answer_panel(
             "click."
         )
         return []
+    west, south, east, north = rect
+    if west >= east or south >= north:
+        st.warning(
+            "This rectangle has no area: west must be less than east, and south less than north.",
+            icon=":material/crop_free:",
+        )
+        return []
     try:
         inside = from_degrees(rect, release.domain.crs)
         answers = release.count(inside)
@@ -48,6 +55,7 @@ def answer_panel(
         return []
     place = dict(zip(SIDES, rect, strict=True))
     tell(prefix, release, source, answers, place, lambda: exact_counts(source.handle, inside))
+    partly(rect, domain_bounds(release.domain))
     return used(release, cover(release, lo[0], hi[0]).nodes)
 
 
@@ -86,17 +94,34 @@ def tell(
     st.markdown(
         f"**95 % interval (noise):** {plain(rounded(row['low'], half))} to "
         f"{plain(rounded(row['high'], half))}  \n"
-        f"**Uniformity error (estimate):** ± {rounded(spread, spread)}  \n"
-        f"**Nodes used:** {row['nodes']:,}, outlined on the map"
+        f"**Error from cut cells:** ± {rounded(spread, spread)} (estimate)  \n"
+        f"**Built from {row['nodes']:,} {'cell' if row['nodes'] == 1 else 'cells'}** (outlined)",
+        help="Error from cut cells (uniformity error): an ESTIMATE of what it costs that records "
+        "are taken to be spread evenly in the cells that an edge cuts.",
     )
     if source.public:
         true = int(exact()[0])
-        off = count - true
+        off = on_screen(count, half) - true
         relative = f" ({abs(off) / true:.1%} of it)" if true else ""
         st.metric("Exact count (public data)", f"{true:,}")
         st.markdown(f"**Error:** {plain(f'{off:+,.0f}')}{relative}")
-        row |= {"exact": true, "error": off}
+        row |= {"exact": true, "error": count - true}
     remember(prefix, row)
+
+
+def on_screen(count: float, half: float) -> float:
+    """A count as it is shown, so that the sums a reader makes of what they see come out."""
+    return float(rounded(count, half).replace(",", ""))
+
+
+def partly(rect: Rect, area: Rect) -> None:
+    """Say how much of a rectangle lies inside the area; nothing outside is counted."""
+    west, south, east, north = rect
+    across = max(0.0, min(east, area[2]) - max(west, area[0])) / (east - west)
+    up = max(0.0, min(north, area[3]) - max(south, area[1])) / (north - south)
+    if across * up < 0.9999:
+        share = f"{across * up:.0%}" if across * up >= 0.01 else "less than 1 %"
+        st.caption(f"{share} of the rectangle lies inside the area; nothing outside is counted.")
 
 
 def used(release: PointRelease, nodes: Int) -> list[Mark]:
@@ -117,7 +142,7 @@ def remember(prefix: str, row: dict[str, Any]) -> None:
 def history_table(prefix: str) -> None:
     """The questions asked so far, with a download."""
     history = st.session_state.get(f"{prefix}.history", [])
-    with st.expander(f"History of queries ({len(history)})", icon=":material/history:"):
+    with st.expander(f"History ({len(history)})", icon=":material/history:"):
         if not history:
             st.caption("Answers are kept here during this visit.")
             return
@@ -134,7 +159,7 @@ def history_table(prefix: str) -> None:
             "text/csv",
             icon=":material/download:",
         )
-        if right.button("Forget them", icon=":material/delete:", key=f"{prefix}.forget"):
+        if right.button("Clear", icon=":material/delete:", key=f"{prefix}.forget"):
             history.clear()
             st.rerun()
 
@@ -152,16 +177,15 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
 def rectangle_form(prefix: str, rect: Rect | None, domain: Rect) -> Rect | None:
     """Four numbers for the rectangle; returns them when the visitor applies them."""
     with (
-        st.expander("Rectangle by numbers", icon=":material/pin:"),
+        st.expander("Enter coordinates", icon=":material/pin:"),
         st.form(f"{prefix}.numbers", border=False),
     ):
         start = rect or _middle(domain)
-        first, second = st.columns(2)
         values = [
-            place.number_input(side, value=value, format="%.5f", key=f"{prefix}.{side}.{value}")
-            for side, place, value in zip(SIDES, (first, second) * 2, start, strict=True)
+            st.number_input(side, value=value, format="%.5f", key=f"{prefix}.{side}.{value}")
+            for side, value in zip(SIDES, start, strict=True)
         ]
-        if st.form_submit_button("Ask"):
+        if st.form_submit_button("Query"):
             west, south, east, north = map(float, values)
             return west, south, east, north
     return None

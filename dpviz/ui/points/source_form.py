@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,11 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError, DpvizError
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import dataset_name
+from dpviz.ui.shared.releases import release_instead
 from dpviz.ui.shared.tables import offered as offered_tables
 from dpviz.ui.shared.tables import table_handle
 from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.unit_form import unit_form
 
 UPLOAD = "Your own file"
 TYPES = ["csv", "tsv", "txt", "parquet", "geoparquet", "geojson", "json", "gpkg", "zip"]
@@ -34,6 +37,7 @@ class Source:
     """A chosen data set: an opaque handle, and a key that changes whenever the choice does."""
 
     handle: Any
+    """None where a release was opened, of whose records nothing is known here."""
     title: str
     key: str
     backdrop: bool = False
@@ -43,7 +47,12 @@ class Source:
     @property
     def public(self) -> bool:
         """Whether its owner declares every record public."""
-        return bool(self.handle.public)
+        return self.handle is not None and bool(self.handle.public)
+
+    @property
+    def account(self) -> str:
+        """The name of its account in the ledger."""
+        return str(self.handle.name)
 
 
 @st.cache_resource(show_spinner="Making the built-in city …", max_entries=8)
@@ -53,7 +62,13 @@ def built_in(name: str, public: bool = True) -> Any:
 
 
 def source_form(
-    prefix: str, dims: int, start: str | None, *, sensitive: bool = False, owner: bool = False
+    prefix: str,
+    dims: int,
+    start: str | None,
+    *,
+    sensitive: bool = False,
+    owner: bool = False,
+    pane: Any = None,
 ) -> Source | None:
     """Selectors in the sidebar; None while a file of one's own is not described yet.
 
@@ -62,7 +77,8 @@ def source_form(
         dims: of the data sets on offer.
         start: the data set shown first.
         sensitive: whether a built-in data set is treated as sensitive at first.
-        owner: all records are sensitive, and a privacy unit may be chosen.
+        owner: all records are confidential.
+        pane: of the area's form; beside the others by default.
     """
     offered = [name for name, each in DATASETS.items() if each.domain.dims == dims]
     tables = offered_tables(dims, sensitive=owner)
@@ -87,7 +103,7 @@ def source_form(
         return Source(handle, DATASETS[chosen].title, key, backdrop=True, name=chosen)
     if chosen in tables:
         return _table(chosen, tables[chosen])
-    return _upload(prefix, dims, owner)
+    return _upload(prefix, dims, owner, pane)
 
 
 def _table(name: str, title: str) -> Source | None:
@@ -97,7 +113,7 @@ def _table(name: str, title: str) -> Source | None:
     except DpvizError:  # its words are for the owner, who gets them from dpviz build
         st.error("This table cannot be read at the moment.", icon=":material/error:")
         return None
-    kind = "public" if handle.public else "sensitive"
+    kind = "already public" if handle.public else "confidential"
     st.caption(f"A table of this server’s owner, {kind}. Privacy unit: {plain(handle.unit)}.")
     return Source(handle, title, f"table|{name}")
 
@@ -105,7 +121,7 @@ def _table(name: str, title: str) -> Source | None:
 def _rehearsal(prefix: str, name: str) -> Source:
     """A built-in data set, treated as an owner treats sensitive records."""
     data_set = DATASETS[name]
-    unit, bound = _unit_form(prefix, [data_set.unit] if data_set.unit else [])
+    unit, bound = unit_form(prefix, [data_set.unit] if data_set.unit else [])
     key = f"{name}|{unit}|{bound}"
     memory = st.session_state.setdefault(f"{prefix}.rehearsal", {"key": None, "handle": None})
     if memory["key"] != key:
@@ -114,45 +130,23 @@ def _rehearsal(prefix: str, name: str) -> Source:
     return Source(memory["handle"], data_set.title, key, backdrop=True, name=name)
 
 
-def _unit_form(prefix: str, names: list[str]) -> tuple[str | None, int]:
-    """The privacy unit: a record, or the value of a column with a bound on its records."""
-    record = "one record"
-    unit = st.selectbox(
-        "Privacy unit: what the guarantee hides",
-        [record, *names],
-        key=f"{prefix}.unit",
-        help="Where one person has several records, choose the column that names the person: only "
-        "then is the person hidden, and not just each record.",
-    )
-    if unit == record:
-        return None, 1
-    bound = st.number_input(
-        "Records kept of each, at random",
-        1,
-        10_000,
-        10,
-        key=f"{prefix}.bound",
-        help="K: noise grows with it, and records above it are left out.",
-    )
-    return str(unit), int(bound)
-
-
 def public_switch(prefix: str, kind: str, public: bool) -> bool:
     """Whether the visitor declares the records public; a file is sensitive until they do."""
-    words = ("sensitive", "public")
+    words = {"sensitive": "confidential", "public": "already public"}
     said = st.segmented_control(
-        "Treat the records as",
-        words,
-        default=words[public],
+        "These records are",
+        list(words),
+        default=list(words)[public],
+        format_func=words.__getitem__,
         required=True,
         key=f"{prefix}.public.{kind}",
-        help="Sensitive: secure noise, one build per press of the button, no exact number. "
-        "Public: exact answers, errors and ε at will; nothing that is shown is private.",
+        help="Confidential: secure noise, every release is paid for, no exact number is shown. "
+        "Already public: exact answers, errors and ε at will; nothing that is shown is private.",
     )
     return bool(said == "public")
 
 
-def _upload(prefix: str, dims: int, owner: bool = False) -> Source | None:
+def _upload(prefix: str, dims: int, owner: bool, pane: Any) -> Source | None:
     file = st.file_uploader(
         "CSV, Parquet, GeoParquet, GeoJSON, GeoPackage or zipped Shapefile",
         TYPES,
@@ -168,21 +162,24 @@ def _upload(prefix: str, dims: int, owner: bool = False) -> Source | None:
         path = Path(folder) / f"upload{Path(file.name).suffix.lower()[:12]}"
         path.write_bytes(file.getbuffer())
         try:
-            return _described(prefix, path, file, public, dims, owner)
+            return _described(prefix, path, file, public, dims, pane)
         except DpvizError as error:
             st.error(plain(str(error).replace(path.name, "the file")), icon=":material/error:")
             return None
 
 
 def _described(
-    prefix: str, path: Path, file: Any, public: bool, dims: int, owner: bool
+    prefix: str, path: Path, file: Any, public: bool, dims: int, pane: Any
 ) -> Source | None:
+    if release_instead(prefix, path, file):
+        return None
     crs, chosen, names = columns_form(prefix, path, file.file_id, dims)
-    unit, bound = _unit_form(prefix, names) if owner else (None, 1)
-    bounds = public_box(prefix, path, chosen if dims == 2 else None, crs, public and dims == 2)
+    unit, bound = (None, 1) if public else unit_form(prefix, names)
+    name = "upload" if public else dataset_name(prefix, Path(file.name).stem)
+    with pane or nullcontext():
+        bounds = public_box(prefix, path, chosen if dims == 2 else None, crs, public and dims == 2)
     if bounds is None:
         return None
-    name = "upload" if public else dataset_name(prefix, Path(file.name).stem)
     ends = dims // 2  # a trip has the same rectangle at both ends
     domain = Domain(bounds[:2] * ends, bounds[2:] * ends, chosen or ("lon", "lat"), crs)
     key = f"{file.file_id}|{chosen}|{bounds}|{crs}|{public}|{name}|{unit}|{bound}"
@@ -248,18 +245,21 @@ def public_box(
     """The public rectangle, typed, or taken from public data; None while it is missing."""
     bounds = bounds_form(prefix)
     if public:
-        st.caption("The data are public, so the rectangle may be taken from them.")
-        if st.button("Take the rectangle from the data", key=f"{prefix}.extent"):
+        st.caption("These records are already public, so the area may be taken from them.")
+        if st.button("Use data extent", key=f"{prefix}.extent"):
             extent = public_extent(path, columns=columns, crs=crs)
             st.session_state[f"{prefix}.bounds.next"] = extent
             st.rerun()
     else:
         st.caption(
-            "The rectangle is PUBLIC: choose it from what everybody knows (the city, the country), "
-            "never from the data. Records outside are dropped."
+            "The area is PUBLIC: choose it from what everybody knows (the city, the country), "
+            "never from the records. Those outside are left out."
         )
     if bounds is None:
-        st.info("Type the public rectangle, or draw it on the map.", icon=":material/crop_free:")
+        st.info(
+            "Choose the area: type it, paste it, or draw it on the map.",
+            icon=":material/crop_free:",
+        )
         return None
     return bounds
 
@@ -270,11 +270,10 @@ def bounds_form(prefix: str) -> tuple[float, float, float, float] | None:
     if drawn is not None:
         for side, value in zip(SIDES, drawn, strict=True):
             st.session_state[f"{prefix}.bounds.{side}"] = round(float(value), 6)
-    st.markdown("**Public rectangle**")
-    first, second = st.columns(2)
+    st.markdown("**Area** (public)")
     values = [
-        place.number_input(side, value=None, format="%.5f", key=f"{prefix}.bounds.{side}")
-        for side, place in zip(SIDES, (first, second, first, second), strict=True)
+        st.number_input(side, value=None, format="%.6f", key=f"{prefix}.bounds.{side}")
+        for side in SIDES
     ]
     if any(value is None for value in values):
         return None

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.methods.roads import find, names
+from dpviz.releases.header import Header
 from dpviz.releases.roads.publish import NEIGHBOURS, publish
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.roads.generate import clustered_workload, corridor_workload
@@ -32,6 +33,11 @@ class Plan:
     workload: str
     neighbours: str
     max_length: int
+
+    @classmethod
+    def of(cls, header: Header) -> Plan:
+        """What is known of the plan of a release that was opened."""
+        return cls((header.method,), header.epsilon, WORKLOADS[1], header.neighbouring, 0)
 
 
 def plan_form(prefix: str, source: RoadSource) -> Plan:

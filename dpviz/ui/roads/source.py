@@ -9,15 +9,21 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.build import source_columns
 from dpviz.errors import DpvizError
 from dpviz.private.load.roads import CITY, city_trips, read_graph, read_trips
 from dpviz.private.roads import RoadData
-from dpviz.roads.graph import PARTS
+from dpviz.roads.graph import PARTS, RoadGraph
+from dpviz.ui.points.source_form import public_switch
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import dataset_name
+from dpviz.ui.shared.releases import Opened
 from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.unit_form import unit_form
 
 UPLOAD = "files"
+STEPS = ("trip", "edge", "edges", "nodes")
+"""Columns of trips that name no person."""
 TITLES = {CITY: "Synthetic city, 45,000 trips", UPLOAD: "Your own files"}
 
 
@@ -25,9 +31,33 @@ TITLES = {CITY: "Synthetic city, 45,000 trips", UPLOAD: "Your own files"}
 class RoadSource:
     """Trips on a graph behind an opaque handle, and a key that changes with the choice."""
 
-    data: RoadData
+    data: Any
     key: str
     backdrop: bool = False
+
+    @property
+    def public(self) -> bool:
+        """Whether its owner declares every record public."""
+        return bool(self.data.public)
+
+    @property
+    def account(self) -> str:
+        """The name of its account in the ledger."""
+        return str(self.data.name)
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedRoads:
+    """In place of trips, where a release was opened: its graph, and nothing of any record."""
+
+    graph: RoadGraph
+    public: bool = False
+    name: str = ""
+
+
+def opened_roads(opened: Opened) -> RoadSource:
+    """The source of a release that was opened."""
+    return RoadSource(OpenedRoads(opened.release.graph), opened.key)
 
 
 @st.cache_resource(show_spinner="Making the built-in city and its trips …")
@@ -80,22 +110,18 @@ def _upload(prefix: str) -> RoadSource | None:
         key=f"{prefix}.directed",
         help="From src to dst, or as their lines are drawn; otherwise both ways.",
     )
-    public = st.radio(
-        "These trips are",
-        ("sensitive", "public"),
-        key=f"{prefix}.public",
-        horizontal=True,
-        help="Sensitive: secure noise, one build per press of the button, no exact number. "
-        "Public: exact answers and ε at will; nothing that is shown is private.",
-    )
+    public = public_switch(prefix, "upload", False)
     if not graph_files or trips_file is None:
         st.info("Choose a road graph and trips to begin.", icon=":material/upload_file:")
         return None
-    name = "trips"
-    if public == "sensitive":
+    name, unit, bound = "trips", None, 1
+    if not public:
+        unit, bound = unit_form(prefix, _columns(prefix, trips_file), record="trip", start=5)
         name = dataset_name(prefix, Path(trips_file.name).stem)
     files = [*graph_files, trips_file]
-    key = "|".join([*(file.file_id for file in files), parts, str(directed), public, name])
+    key = "|".join(
+        [*(file.file_id for file in files), f"{parts, directed, public, unit, bound}", name]
+    )
     memory = st.session_state.setdefault(f"{prefix}.upload", {"key": None, "data": None})
     try:
         if memory["key"] != key:
@@ -105,7 +131,9 @@ def _upload(prefix: str) -> RoadSource | None:
                     trips_file,
                     parts=parts,
                     directed=directed,
-                    public=public == "public",
+                    public=public,
+                    unit=unit,
+                    max_per_unit=bound,
                     name=name,
                 )
                 memory.update(key=key, data=data)
@@ -113,6 +141,21 @@ def _upload(prefix: str) -> RoadSource | None:
         st.error(plain(error), icon=":material/error:")
         return None
     return RoadSource(memory["data"], key)
+
+
+def _columns(prefix: str, file: Any) -> list[str]:
+    """Of the trips; a file that cannot be read has none, and says why when it is read."""
+    memory = st.session_state.setdefault(f"{prefix}.columns", {"key": None, "names": []})
+    if memory["key"] != file.file_id:
+        with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
+            path = Path(folder) / f"trips{Path(file.name).suffix.lower()[:12]}"
+            path.write_bytes(file.getbuffer())
+            try:
+                names = [column.name for column in source_columns(path)]
+            except DpvizError:
+                names = []
+        memory.update(key=file.file_id, names=names)
+    return [name for name in memory["names"] if name not in STEPS]
 
 
 def _read(
@@ -123,6 +166,8 @@ def _read(
     directed: bool,
     public: bool,
     name: str,
+    unit: str | None,
+    max_per_unit: int,
 ) -> RoadData:
     """The visitor's own names for the files never become paths; nodes come before edges."""
     ordered = sorted(graph_files, key=lambda file: "node" not in file.name.lower())
@@ -134,4 +179,6 @@ def _read(
         trips = Path(folder) / f"trips{Path(trips_file.name).suffix.lower()[:12]}"
         trips.write_bytes(trips_file.getbuffer())
         graph = read_graph(*paths, parts=parts, directed=directed)
-        return read_trips(trips, graph, public=public, name=name)
+        return read_trips(
+            trips, graph, unit=unit, max_per_unit=max_per_unit, public=public, name=name
+        )

@@ -57,7 +57,7 @@ def cutting_form(prefix: str, public: bool) -> tuple[Cutting, Cells | None]:
             help="Fewer cells, less noise in each: 6 to 16 suit most data.",
         )
         gap = st.number_input(
-            "Hours without a place that begin a new sequence",
+            "Session gap (hours)",
             0.1,
             1000.0,
             saved("gap", 12.0, 0.1, 1000.0),
@@ -74,7 +74,7 @@ def cutting_form(prefix: str, public: bool) -> tuple[Cutting, Cells | None]:
         bound = int(saved("cap", 2, 1, 1000))
         if not public:
             bound = st.number_input(
-                "Sequences kept of each person, at random",
+                "Max contributions per unit (sequences)",
                 1,
                 1000,
                 bound,

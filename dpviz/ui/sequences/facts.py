@@ -33,9 +33,22 @@ COMPARED = 20
 
 
 def release_facts(
-    prefix: str, view: View, source: SequenceSource, choice: Choice, *, seed: int
+    prefix: str, view: View, source: SequenceSource, choice: Choice | None, *, seed: int
 ) -> None:
     """Comparison, price list, downloads and tables."""
+    if choice is not None:
+        _side_by_side(prefix, source, choice, seed)
+    header = view.release.header
+    with st.expander("How the budget was spent", icon=":material/payments:"):
+        price_list(header)
+    with st.expander("Download the release, or synthetic sequences", icon=":material/download:"):
+        download_buttons(prefix, view, source)
+    title = "The map as a table" if source.places is not None else "All counts as a table"
+    with st.expander(title, icon=":material/table:"):
+        tables(view)
+
+
+def _side_by_side(prefix: str, source: SequenceSource, choice: Choice, seed: int) -> None:
     compare = st.expander(
         "Methods side by side at this ε",
         icon=":material/compare:",
@@ -48,14 +61,6 @@ def release_facts(
                 comparison(prefix, source, choice, seed)
             except DpvizError as error:
                 refused(error)
-    header = view.release.header
-    with st.expander("Where ε goes", icon=":material/payments:"):
-        price_list(header)
-    with st.expander("Download the release, or synthetic sequences", icon=":material/download:"):
-        download_buttons(prefix, view, source)
-    title = "The map as a table" if source.places is not None else "All counts as a table"
-    with st.expander(title, icon=":material/table:"):
-        tables(view)
 
 
 def comparison(prefix: str, source: SequenceSource, choice: Choice, seed: int) -> None:

@@ -17,7 +17,7 @@ from dpviz.build import source_columns
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
-from dpviz.private.load.cells import Cells, grid_cells
+from dpviz.private.load.cells import Cells, cells_of, grid_cells
 from dpviz.private.load.sequences import (
     CITY,
     HOUR,
@@ -32,7 +32,9 @@ from dpviz.ui.points.source_form import TYPES, columns_form, public_box, public_
 from dpviz.ui.sequences.cells_form import Cutting, cutting_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import dataset_name
+from dpviz.ui.shared.releases import Opened, release_instead
 from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.unit_form import hides, unit_form
 
 PLACES, SYMBOLS = "places", "symbols"
 TITLES = {
@@ -40,7 +42,6 @@ TITLES = {
     PLACES: "Your own places in time",
     SYMBOLS: "Your own lists of symbols",
 }
-SEQUENCE = "(a sequence is the unit)"
 MADE = ("person", "user", "id", "device", "vehicle")
 WHEN = ("time", "timestamp", "datetime", "date")
 """Names by which the columns of a person and of a time are guessed."""
@@ -54,11 +55,36 @@ class SequenceSource:
     ``link`` restores the choice from an address.
     """
 
-    data: SequenceData
+    data: Any
     key: str
     link: dict[str, str | None]
     places: NDArray[np.float64] | None = None
     backdrop: bool = False
+
+    @property
+    def public(self) -> bool:
+        """Whether its owner declares every record public."""
+        return bool(self.data.public)
+
+    @property
+    def account(self) -> str:
+        """The name of its account in the ledger."""
+        return str(self.data.name)
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedSequences:
+    """In place of sequences, where a release was opened: nothing of any record."""
+
+    public: bool = False
+    name: str = ""
+
+
+def opened_sequences(opened: Opened) -> SequenceSource:
+    """The source of a release that was opened."""
+    cells = cells_of(opened.release.header, opened.release.alphabet.names)
+    places = None if cells is None else _boxes(cells)
+    return SequenceSource(OpenedSequences(), opened.key, {}, places)
 
 
 @st.cache_resource(show_spinner="Following the people of the built-in city …", max_entries=8)
@@ -104,6 +130,8 @@ def sequence_source(prefix: str) -> SequenceSource | None:
         path = Path(folder) / f"upload{Path(file.name).suffix.lower()[:12]}"
         path.write_bytes(file.getbuffer())
         try:
+            if release_instead(prefix, path, file):
+                return None
             form = _places if chosen == PLACES else _symbols
             return form(prefix, path, file, public)
         except DpvizError as error:
@@ -136,10 +164,12 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
         st.selectbox(
             label, names, index=_guess(names, words), key=f"{prefix}.{label}.{file.file_id}"
         )
-        for label, words in (("Person", MADE), ("Time", WHEN))
+        for label, words in (("Privacy unit: the person", MADE), ("Time", WHEN))
     )
     bounds = public_box(prefix, path, columns, crs, public)
     cutting, cells = cutting_form(prefix, public)
+    if not public:
+        hides(str(person), cutting.bound, "sequence")
     if bounds is None:
         return None
     name = "upload" if public else dataset_name(prefix, Path(file.name).stem)
@@ -177,12 +207,10 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
     )
     drop = st.checkbox("Leave out symbols that the alphabet lacks", key=f"{prefix}.drop")
     unit, bound = None, 1
-    if path.suffix == ".parquet":
-        names = [column.name for column in source_columns(path)]
-        said = st.selectbox("Privacy unit", [SEQUENCE, *names], key=f"{prefix}.symbol-unit")
-        if said != SEQUENCE:
-            unit = said
-            bound = st.number_input("Sequences kept of each", 1, 1000, 5, key=f"{prefix}.kept")
+    if not public:
+        packed = path.suffix == ".parquet"
+        names = [column.name for column in source_columns(path)] if packed else []
+        unit, bound = unit_form(prefix, names, record="sequence", start=5)
     if not text.strip():
         st.info("Name the public symbols, for instance 1..17.", icon=":material/abc:")
         return None
@@ -198,7 +226,7 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
             path,
             alphabet_of(words),
             unit=unit,
-            max_per_unit=int(bound),
+            max_per_unit=bound,
             drop_unknown=drop,
             public=public,
             name=name,

@@ -85,7 +85,7 @@ class View:
         return _around(places[clear] if clear.sum() >= FEWEST else places)
 
     @property
-    def drowned(self) -> bool:
+    def below_noise(self) -> bool:
         """Whether most of the moves that are drawn first are within their noise."""
         moves = self.moves.first(FIRST)
         if moves.count is None or moves.sd is None or not len(moves):

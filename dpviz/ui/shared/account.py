@@ -6,7 +6,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
@@ -49,8 +49,8 @@ def noise_seed(prefix: str) -> int:
 def nothing_yet(records: str) -> None:
     """What stands in place of a release of sensitive records before the first is paid for."""
     st.info(
-        f"The {records} are sensitive, so nothing is shown yet. Choose a method and ε, then press "
-        "**Build** in the sidebar.",
+        f"The {records} are confidential, so nothing is shown yet. Choose a method and ε, then "
+        "press **Publish** in the sidebar.",
         icon=":material/lock:",
     )
 
@@ -70,7 +70,7 @@ class Job(Generic[Made]):
     """
 
     def __init__(self, make: Callable[[Progress], Made]) -> None:
-        self.fraction, self.what, self.cancelled = 0.0, "Building", False
+        self.fraction, self.what, self.cancelled = 0.0, "Publishing", False
         self.made: Made | None = None
         self.error: Exception | None = None
         self._make = make
@@ -96,9 +96,10 @@ def paid_build(
     make: Callable[[Ledger, Progress], Made],
     *,
     subject: str,
-    label: str = "Build",
+    label: str = "Publish",
+    pane: Any = None,
 ) -> Made | None:
-    """The button in the sidebar with its price, and the build it pays for.
+    """The button with its price, a second one to confirm it, and the build it pays for.
 
     Args:
         prefix: of the button's key.
@@ -108,6 +109,7 @@ def paid_build(
             touch the page. What it raises is raised here.
         subject: what is built of: a finished build is given to the page that shows the same.
         label: what the button does.
+        pane: of the buttons; the sidebar by default.
 
     Returns:
         The build, once, in the run of the script after it ended; None in all others.
@@ -118,18 +120,9 @@ def paid_build(
     if ended:
         del st.session_state[place]
         st.session_state[f"{prefix}.paid"] = (_offer(prefix)[0] + 1, time.monotonic())
-    with st.sidebar:
+    with pane or st.sidebar:
         account = ledger.account(dataset)
-        # Each payment makes a new button: a second click on the old one presses nothing.
-        pressed = st.button(
-            f"{label}: spend ε = {epsilon:g}",
-            type="primary",
-            icon=":material/lock:",
-            key=f"{prefix}.build.{_offer(prefix)[0]}",
-            disabled=account.left is not None and epsilon > account.left,
-            help="Draws secure noise once. The price is written into the ledger before any noise "
-            "is drawn, and stays spent whatever happens then.",
-        )
+        pressed = _confirmed(prefix, account, epsilon, subject, label)
         st.caption(in_words(account))
     if job is None:
         if not pressed or time.monotonic() - _offer(prefix)[1] < PAUSE:
@@ -143,6 +136,36 @@ def paid_build(
     return job.made
 
 
+def _confirmed(prefix: str, account: Account, epsilon: float, subject: str, label: str) -> bool:
+    """Ask once more, in another place than the first button: a double click confirms nothing."""
+    turn, asked = _offer(prefix)[0], f"{prefix}.asked"
+    offer = (turn, subject, epsilon)
+    dear = account.left is not None and epsilon > account.left
+
+    def ask(answer: object) -> None:
+        st.session_state[asked] = answer
+
+    # Each payment makes new buttons: a second click on an old one presses nothing.
+    st.button(
+        f"{label}: spend ε = {epsilon:g}",
+        type="primary",
+        icon=":material/lock:",
+        key=f"{prefix}.build.{turn}",
+        disabled=dear or st.session_state.get(asked) == offer,
+        help="Cannot be undone. You are asked once more.",
+        on_click=ask,
+        args=(offer,),
+    )
+    if dear or st.session_state.get(asked) != offer:
+        return False
+    left = "" if account.left is None else f" of {account.left:g} left"
+    st.warning(f"This spends ε = {epsilon:g}{left}; it cannot be undone.", icon=":material/lock:")
+    with st.container(horizontal=True):
+        sure = st.button("Spend it", type="primary", key=f"{prefix}.sure.{turn}")
+        st.button("Not now", key=f"{prefix}.not.{turn}", on_click=ask, args=(None,))
+    return sure
+
+
 def _offer(prefix: str) -> tuple[int, float]:
     """How many builds were paid for on this page in this visit, and when the last one ended."""
     found: tuple[int, float] = st.session_state.get(f"{prefix}.paid", (0, -math.inf))
@@ -151,7 +174,7 @@ def _offer(prefix: str) -> tuple[int, float]:
 
 def _wait(prefix: str, job: Job[Made]) -> None:
     """Show how far a build is until it ends, then run the page again to show what it made."""
-    bar = st.progress(0.0, "Building …")
+    bar = st.progress(0.0, "Publishing …")
     if st.button("Cancel (what is paid stays paid)", key=f"{prefix}.cancel"):
         job.cancelled = True
     while job.thread.is_alive():
@@ -164,5 +187,5 @@ def in_words(account: Account) -> str:
     """What a data set has spent, and what is left of it."""
     spent = f"“{plain(account.dataset)}” has spent ε = {account.spent:g}"
     if account.total is None or account.left is None:
-        return f"{spent} in all. It has NO TOTAL yet, so that nothing limits what is spent."
+        return f"{spent} in all. No budget limit is set."
     return f"{spent} of {account.total:g}; {account.left:g} is left."

@@ -32,6 +32,18 @@ def nearest_epsilon(value: float | None, default: float = 1.0) -> float:
     return min(EPSILONS, key=lambda step: abs(step - (value or default)))
 
 
+def linked_epsilon(name: str) -> float:
+    """The ε of the address, at a step of the slider; a value beyond its ends is told."""
+    asked = permalink.number(name)
+    if asked is not None and not EPSILONS[0] <= asked <= EPSILONS[-1]:
+        st.warning(
+            f"The address asks for ε = {asked:g}. The slider goes from {EPSILONS[0]:g} to "
+            f"{EPSILONS[-1]:g}, so this is ε = {nearest_epsilon(asked):g}.",
+            icon=":material/link_off:",
+        )
+    return nearest_epsilon(asked)
+
+
 def epsilon_slider(prefix: str) -> float:
     """The price of a release; its value is kept in the session under ``prefix.epsilon``."""
     chosen = st.select_slider(

@@ -19,15 +19,15 @@ from typing import Any
 import streamlit as st
 
 from dpviz.errors import DpvizError
+from dpviz.ui.server import is_here
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.shelf import Shelf, Stored, kind_of, read_any
+from dpviz.ui.shared.shelf import Shelf, Stored, kind_in, kind_of, read_any
 from dpviz.ui.shared.text import plain
 
 PARAMETER = "release"
 """Of an address: the id of a release that is kept here."""
 FILE = "DPVIZ_OPEN"
 """The environment's name for the file that ``dpviz app FILE`` opens."""
-HERE = ("127.0.0.1", "localhost", "::1")
 RELAYED = ("x-forwarded-for", "x-forwarded-host", "x-real-ip", "forwarded", "via")
 
 
@@ -53,7 +53,7 @@ def alone() -> bool:
     headers = {name.lower(): value for name, value in st.context.headers.items()}
     host = headers.get("host", "localhost").rsplit(":", 1)[0].strip("[]")
     relayed = any(name in headers for name in RELAYED)
-    return st.get_option("server.address") in HERE and host in HERE and not relayed
+    return is_here(st.get_option("server.address")) and is_here(host) and not relayed
 
 
 def visitor() -> str:
@@ -71,6 +71,8 @@ def opened(page: str) -> Opened | None:
     """The release that a page shows in place of a data set; None where there is none."""
     place = f"opened.{page}"
     asked, current = permalink.parameter(PARAMETER), st.session_state.get(place)
+    if asked == st.session_state.get(f"{page}.own"):
+        asked = None  # paid for in this visit: shown with its records' form beside it
     if asked and (current is None or current.key != asked):
         try:
             stored, release = Shelf().open(asked)
@@ -88,12 +90,10 @@ def opened(page: str) -> Opened | None:
 
 def show(release: Opened) -> None:
     """Go to the page that shows a release."""
-    import dpviz.ui.pages
     from dpviz.ui.shared.shell import page_modules, page_of
 
     st.session_state[f"opened.{release.page}"] = release
     modules = {module.__name__.rsplit(".", 1)[-1]: module for module in page_modules()}
-    assert dpviz.ui.pages.__path__
     st.switch_page(page_of(modules[release.page], default=release.page == "explore"))
 
 
@@ -144,7 +144,9 @@ def open_form(prefix: str) -> None:
         key=f"{prefix}.open.file",
         help="The .parquet file that dpviz wrote. Looking at a release costs nothing.",
     )
-    path = st.text_input("Or its path on this computer", key=f"{prefix}.open.path") if alone() else ""
+    path = (
+        st.text_input("Or its path on this computer", key=f"{prefix}.open.path") if alone() else ""
+    )
     if not st.button("Open", icon=":material/folder_open:", key=f"{prefix}.open", type="primary"):
         return
     try:
@@ -170,6 +172,16 @@ def uploaded(file: Any) -> Opened:
         path = Path(folder) / "release.parquet"
         path.write_bytes(file.getbuffer())
         return Opened(f"upload:{file.file_id}", Path(file.name).stem[:120], read_any(path))
+
+
+def release_instead(prefix: str, path: Path, file: Any) -> bool:
+    """Whether what was uploaded as records is a release: then say so, and offer to open it."""
+    if kind_in(path) is None:
+        return False
+    st.info("This file is a release of dpviz, not records.", icon=":material/map:")
+    if st.button("Open the release", key=f"{prefix}.instead", type="primary"):
+        show(uploaded(file))
+    return True
 
 
 def your_releases(prefix: str) -> None:

@@ -1,4 +1,4 @@
-"""Your releases on disk: a release that was paid for is a file, with its receipt, before it is seen.
+"""Your releases on disk: what was paid for is a file, with its receipt, before it is seen.
 
 One folder of the owner's choice (``$DPVIZ_RELEASES``; else ``releases`` beside the ledger) holds a
 release ``<id>.parquet`` and a receipt ``<id>.json`` for each payment. Both are public like every
@@ -124,7 +124,11 @@ class Shelf:
             stored = Stored(**values)
         except (OSError, ValueError, TypeError):
             raise ReleaseError("no such release here: check the link, or open its file") from None
-        if stored.id != identity or stored.kind not in FILES or not isinstance(stored.receipt, dict):
+        if (
+            stored.id != identity
+            or stored.kind not in FILES
+            or not isinstance(stored.receipt, dict)
+        ):
             raise ReleaseError("the receipt of this release is damaged: open its file instead")
         return stored
 

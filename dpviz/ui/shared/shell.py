@@ -13,6 +13,7 @@ import dpviz.ui.pages
 from dpviz.ui.map.component import preload
 from dpviz.ui.shared import log
 from dpviz.ui.shared.permalink import one_step_a_page
+from dpviz.ui.shared.releases import open_given
 
 if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
@@ -79,6 +80,7 @@ def run() -> None:
     one_step_a_page()
     preload()
     st.title(page.title, anchor=False)
+    open_given()
     page.run()
 
 

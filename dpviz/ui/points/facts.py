@@ -1,0 +1,44 @@
+"""Below the map of points: totals, how the budget was spent, downloads, a table for the map."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpviz.evaluation.truth import exact_total
+from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.points.release import PointRelease
+from dpviz.render import with_noise
+from dpviz.ui.points.downloads import download_buttons, table_of_cells
+from dpviz.ui.points.source_form import Source
+from dpviz.ui.shared.prices import price_list
+
+
+def empty_area(source: Source) -> None:
+    """Say so where none of the public records lies in the area: a map of noise alone misleads."""
+    if source.public and not exact_total(source.handle):
+        st.warning(
+            "No record of this file lies in the area, so this map shows noise alone. Check the "
+            "area, the order of the coordinates (longitude first) and the CRS.",
+            icon=":material/wrong_location:",
+        )
+
+
+def release_facts(prefix: str, release: PointRelease, source: Source) -> None:
+    """Totals and what is folded away."""
+    nodes = release.nodes
+    total = release.count(release.domain.bounds)
+    half = INTERVAL_SDS * float(total.noise_sd[0])
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Noisy total", with_noise(float(total.count[0]), half), width="content")
+        if source.public:
+            exact = exact_total(source.handle)
+            st.metric("Exact total (public data)", f"{exact:,}", width="content")
+        inside = f"{len(nodes):,} cells of all sizes"
+        st.metric("Cells", f"{int(nodes.leaf.sum()):,}", help=inside, width="content")
+        st.metric("Levels", nodes.depth, width="content")
+    with st.expander("How the budget was spent", icon=":material/payments:"):
+        price_list(release.header)
+    with st.expander("Download this release", icon=":material/download:"):
+        download_buttons(prefix, release)
+    with st.expander("The map as a table", icon=":material/table:"):
+        table_of_cells(release)

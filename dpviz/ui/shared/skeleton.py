@@ -1,0 +1,171 @@
+"""One page for every kind of data: source → choice → release → map and answer → details.
+
+A page fills the slots; this room decides when something is built, paid for, kept, restored from the
+address and put into it. What is opened, instead of built, takes the same way from the map on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from dpviz.errors import DpvizError
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.account import noise_seed, nothing_yet, paid_build
+from dpviz.ui.shared.method_form import linked_epsilon
+from dpviz.ui.shared.releases import PARAMETER, Opened, opened, release_panel, visitor
+from dpviz.ui.shared.shelf import keeping
+from dpviz.ui.shared.text import badge, plain
+
+
+@dataclass(frozen=True)
+class Slots:
+    """What a page puts in its places.
+
+    A source has ``public``, ``key`` (changes with the choice of data), ``account`` (its name in the
+    ledger) and ``backdrop`` (built in, so that all visitors share its releases). A choice has
+    ``epsilon``, and its ``repr`` says all of it.
+
+    Attributes:
+        key: of the page, the prefix of its widgets.
+        records: what the records are called in a sentence.
+        restore: takes more from the address than ε and seed; called when the page is entered.
+        source: the form of the sidebar; None while it is not complete.
+        choose: the form of method and ε for a source.
+        build: (source, choice, seed=…) or (source, choice, ledger=…, purpose=…, progress=…).
+        adopt: a source that stands for the records of a release that was opened.
+        empty: the page without a source.
+        before: the page before sensitive records have been paid for.
+        show: the map, its answer and details: (release, source, choice or None).
+        link: what the address holds besides ε and seed.
+    """
+
+    key: str
+    records: str
+    restore: Callable[[], None]
+    source: Callable[[], Any]
+    choose: Callable[[Any], Any]
+    build: Callable[..., Any]
+    adopt: Callable[[Opened], Any]
+    empty: Callable[[], object]
+    before: Callable[[Any], None]
+    show: Callable[[Any, Any, Any], None]
+    link: Callable[[Any, Any], Mapping[str, str | None]]
+
+
+def run(slots: Slots) -> None:
+    """Show the page."""
+    key = slots.key
+    permalink.bring_back(key)
+    _restore(slots)
+    looked_at = opened(key)
+    with st.sidebar:
+        release_panel(key)
+    if looked_at is not None:
+        _show(slots, looked_at.release, slots.adopt(looked_at), None)
+        return
+    with st.sidebar:
+        source = slots.source()
+        choice = None
+        if source is not None:
+            st.divider()
+            choice = slots.choose(source)
+    if source is None or choice is None:
+        slots.empty()
+        return
+    try:
+        release = (_public if source.public else _paid)(slots, source, choice)
+    except DpvizError as error:
+        st.error(plain(error), icon=":material/error:")
+        return
+    if release is None:
+        return
+    _show(slots, release, source, choice)
+    permalink.write(
+        {
+            **slots.link(source, choice),
+            "epsilon": f"{choice.epsilon:g}",
+            "seed": str(st.session_state[f"{key}.seed"]) if source.public else None,
+            "sensitive": None if source.public else "1",
+            PARAMETER: None if source.public else st.session_state.get(f"{key}.own"),
+        }
+    )
+    permalink.keep(key)
+
+
+def _restore(slots: Slots) -> None:
+    """When the page is entered; the slider's value is dropped when the page is left."""
+    if f"{slots.key}.epsilon" in st.session_state:
+        return
+    st.session_state[f"{slots.key}.epsilon"] = linked_epsilon("epsilon")
+    st.session_state[f"{slots.key}.seed"] = permalink.seed()
+    slots.restore()
+
+
+def _show(slots: Slots, release: Any, source: Any, choice: Any) -> None:
+    st.markdown(badge(release.header))
+    slots.show(release, source, choice)
+
+
+def _public(slots: Slots, source: Any, choice: Any) -> Any:
+    """Simulated noise, rebuilt at once whenever something changes."""
+    seed = noise_seed(slots.key)
+    asked = (source.key, repr(choice), seed)
+    if source.backdrop:
+        return _shared(slots.key, asked, lambda: slots.build(source, choice, seed=seed))
+    kept = st.session_state.get(f"{slots.key}.built")
+    if kept is None or kept[0] != asked:
+        kept = (asked, slots.build(source, choice, seed=seed))
+        st.session_state[f"{slots.key}.built"] = kept
+    return kept[1]
+
+
+@st.cache_resource(show_spinner="Building the release …", max_entries=48)
+def _shared(page: str, asked: tuple[Any, ...], _make: Callable[[], Any]) -> Any:
+    """Releases of built-in data, which all visitors share."""
+    return _make()
+
+
+def _paid(slots: Slots, source: Any, choice: Any) -> Any:
+    """Secure noise: one release per payment; what is shown stays until the next."""
+    key, owner = slots.key, visitor()
+
+    def make(ledger: Any, progress: Any) -> tuple[Any, str, str]:
+        def build() -> Any:
+            purpose = f"page {key.title()}"
+            return slots.build(source, choice, ledger=ledger, purpose=purpose, progress=progress)
+
+        return *keeping(build, owner, "")(), repr(choice)
+
+    made = paid_build(key, source.account, choice.epsilon, make, subject=source.key)
+    if made is not None:
+        st.session_state[f"{key}.shown"] = (source.key, *made)
+        st.session_state[f"{key}.own"] = made[0].header.extra["release_id"]
+    shown = st.session_state.get(f"{key}.shown")
+    if shown is None or shown[0] != source.key:
+        st.session_state.pop(f"{key}.own", None)
+        nothing_yet(slots.records)
+        slots.before(source)
+        return None
+    _, release, problem, of = shown
+    not_kept(problem)
+    if of != repr(choice):
+        st.info(
+            f"What is shown was published at ε = {release.header.epsilon:g}, before the controls "
+            "were moved. They take effect when you publish again.",
+            icon=":material/history:",
+        )
+    return release
+
+
+def not_kept(problem: str) -> None:
+    """A release that could not be written must be taken home at once."""
+    if problem:
+        st.error(
+            f"The release could not be kept on this server ({plain(problem)}). **Download it "
+            "now:** it will be gone when this page is closed.",
+            icon=":material/save:",
+        )

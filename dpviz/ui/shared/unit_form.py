@@ -1,0 +1,52 @@
+"""The privacy unit, asked in the same way for every upload: what the guarantee hides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dpviz.ui.shared.text import plain
+
+MOST = 10_000
+
+
+def unit_form(
+    prefix: str, columns: Sequence[str], *, record: str = "record", start: int = 10
+) -> tuple[str | None, int]:
+    """A column that names the unit (None: each record is one), and the most records of each.
+
+    Args:
+        prefix: of the widgets' keys.
+        columns: of the file; a person's is the one to choose.
+        record: what a record is called here.
+        start: of the bound.
+    """
+    one = f"one {record}"
+    unit = st.selectbox(
+        "Privacy unit: what the guarantee hides",
+        [one, *(name for name in columns if name != one)],
+        key=f"{prefix}.unit",
+        help=f"Where one person has several {record}s, choose the column that names the person: "
+        f"only then is the person hidden, and not just each {record}.",
+    )
+    if unit == one:
+        st.caption(f"Hides each single {record}. Somebody with several is hidden less well.")
+        return None, 1
+    bound = st.number_input(
+        "Max contributions per unit",
+        1,
+        MOST,
+        start,
+        key=f"{prefix}.bound",
+        help=f"K: at most so many {record}s of each unit are counted, chosen at random. Noise "
+        "grows with it.",
+    )
+    hides(str(unit), int(bound), record)
+    return str(unit), int(bound)
+
+
+def hides(unit: str, bound: int, record: str) -> None:
+    """The sentence that says what a column and a bound hide."""
+    many = f"all of up to {bound:,} {record}s" if bound > 1 else f"one {record}"
+    st.caption(f"Hides anyone in “{plain(unit)}”, with {many} of theirs.")

@@ -1,0 +1,158 @@
+"""Your releases: kept before they are seen, found again by another visit, opened in four ways."""
+
+import json
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import dpviz
+from dpviz.errors import ReleaseError
+from dpviz.ui.shared import releases
+from dpviz.ui.shared.shelf import Shelf, keeping, kind_in, read_any
+from tests.ui.paying import pay
+from tests.ui.test_explore import APP
+
+RECORDS = np.full((500, 2), 0.5)
+
+
+@pytest.fixture
+def release():
+    """Paid for from the test's ledger."""
+    domain = dpviz.Domain((0, 0), (1, 1))
+    handle = dpviz.from_points(RECORDS, domain, name="visits")
+    return dpviz.build(handle, "ugrid", 1.0, ledger=dpviz.Ledger())
+
+
+def words(app):
+    every = [*app.markdown, *app.caption, *app.info, *app.warning, *app.error]
+    return "\n".join(str(each.value) for each in every)
+
+
+def opened(**address):
+    app = AppTest.from_file(APP, default_timeout=120)
+    app.query_params.update(address)
+    return app.run()
+
+
+def test_a_release_and_its_receipt_are_files_that_read_back(release):
+    stored = Shelf().keep(release, "here", "Bicycles")
+    again, found = Shelf().open(stored.id)
+    assert again == stored
+    assert found.count(found.domain.bounds).count == release.count(release.domain.bounds).count
+    assert stored.receipt["epsilon"] == 1.0
+    assert sum(row["epsilon"] for row in stored.receipt["prices"]) <= 1.0 + 1e-12
+    Shelf().rename(stored.id, "Bicycles 2026")
+    (listed,) = Shelf().of("here")
+    assert listed.label.startswith("Bicycles 2026 · ε = 1 · 20")
+    assert Shelf().of("user:another") == []
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "", "0" * 31, "x" * 32, "0" * 32])
+def test_what_is_no_id_opens_nothing(name):
+    with pytest.raises(ReleaseError, match="no such release here"):
+        Shelf().open(name)
+
+
+def test_a_damaged_receipt_hides_no_other(release):
+    stored = Shelf().keep(release, "here")
+    Shelf().path("a" * 32).with_suffix(".json").write_text("{")
+    Shelf().path("b" * 32).with_suffix(".json").write_text(json.dumps({"id": "b"}))
+    assert [each.id for each in Shelf().of("here")] == [stored.id]
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_paid(tmp_path, monkeypatch):
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    monkeypatch.setenv("DPVIZ_RELEASES", str(blocked))
+    built = []
+    with pytest.raises(ReleaseError, match="nothing was spent"):
+        keeping(lambda: built.append(1), "here", "")()
+    assert built == []
+
+
+def test_a_release_that_cannot_be_kept_after_payment_is_still_handed_over(release, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Shelf, "keep", full)
+    made, problem = keeping(lambda: release, "here", "")()
+    assert made is release
+    assert "No space left" in problem
+
+
+def test_paying_keeps_the_release_and_a_new_visit_opens_it_by_its_link():
+    app = pay(opened(data="city-50k", sensitive="1", epsilon="0.5"))
+    (spend,) = dpviz.Ledger().account("city-50k").spends
+    address = app.query_params["release"]
+    assert (address if isinstance(address, str) else address[0]) == spend.release
+    assert Shelf().find(spend.release).receipt["epsilon"] == 0.5
+    again = opened(release=spend.release)
+    assert not again.exception
+    assert "differentially private" in words(again)
+    assert again.get("bidi_component")
+    assert "Exact" not in words(again)
+    assert len(dpviz.Ledger().account("city-50k").spends) == 1
+
+
+def test_a_link_to_nothing_is_one_clear_line_and_the_page_still_opens():
+    app = opened(release="../../secret", data="city-50k")
+    assert not app.exception
+    assert "no such release here" in words(app).replace("\\", "")
+    assert app.get("bidi_component")
+
+
+def test_the_list_belongs_to_the_visit_where_the_server_is_shared(release, monkeypatch):
+    script = "from dpviz.ui.shared.releases import your_releases\nyour_releases('x')\n"
+    Shelf().keep(release, "here", "Mine alone")
+    monkeypatch.setattr(releases, "alone", lambda: False)
+    shared = AppTest.from_string(script, default_timeout=60).run()
+    assert "no login: the list is of this visit only" in words(shared)
+    assert not shared.selectbox
+    monkeypatch.setattr(releases, "alone", lambda: True)
+    alone = AppTest.from_string(script, default_timeout=60).run()
+    assert "no login" not in words(alone)
+    assert alone.selectbox[0].options[0].startswith("Mine alone")
+
+
+def test_a_release_uploaded_as_records_says_what_it_is_and_opens(release, tmp_path):
+    content = dpviz.save(release, tmp_path / "r.parquet").read_bytes()
+    assert kind_in(tmp_path / "r.parquet") == "points"
+    app = opened(data="Your own file")
+    app.file_uploader(key="explore.file").set_value(("r.parquet", content, "application/x")).run()
+    assert "is a release of dpviz, not records" in words(app)
+    app.button(key="explore.instead").click().run()
+    assert not app.exception
+    assert any(button.label == "Close this release" for button in app.button)
+
+
+def test_other_files_are_told_from_releases(tmp_path):
+    (tmp_path / "x.parquet").write_bytes(b"PAR1 no such thing PAR1")
+    assert kind_in(tmp_path / "x.parquet") is None
+    for name, said in (("x.parquet", "no release"), ("y.parquet", "no such file")):
+        with pytest.raises(ReleaseError, match=said):
+            read_any(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("address", "headers", "expected"),
+    [
+        ("127.0.0.1", {"Host": "127.0.0.1:8501"}, True),
+        ("127.0.0.1", {"Host": "localhost:8501"}, True),
+        ("0.0.0.0", {"Host": "127.0.0.1:8501"}, False),
+        (None, {"Host": "localhost:8501"}, False),
+        ("127.0.0.1", {"Host": "maps.example.org"}, False),
+        ("127.0.0.1", {"Host": "localhost", "X-Forwarded-For": "10.0.0.1"}, False),
+    ],
+)
+def test_one_person_s_server_is_one_that_nobody_else_reaches(
+    address, headers, expected, monkeypatch
+):
+    class Context:
+        pass
+
+    context = Context()
+    context.headers = headers
+    monkeypatch.setattr(releases.st, "context", context)
+    monkeypatch.setattr(releases.st, "get_option", lambda name: address)
+    assert releases.alone() is expected
