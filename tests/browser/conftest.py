@@ -151,3 +151,16 @@ def pay(page):
     """The button with the price, then the one that confirms it."""
     page.get_by_role("button", name="Publish: spend").click()
     page.get_by_role("button", name="Spend it", exact=True).click()
+
+
+def continued(page, steps=3):
+    """Page Publish at the step of this number, from wherever it is before."""
+    for step in range(steps):
+        shown = page.locator(f".st-key-publish-step-{step}")
+        if step == 0:
+            page.locator(":is(.st-key-publish-step-0, .st-key-publish-step-1)").locator(
+                "visible=true"
+            ).first.wait_for()
+        if shown.is_visible():
+            shown.get_by_role("button", name="Continue").click()
+            shown.wait_for(state="hidden")

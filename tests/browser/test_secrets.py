@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
-from tests.browser.conftest import ROOT, pay, serving
+from tests.browser.conftest import ROOT, continued, pay, serving
 
 pytestmark = pytest.mark.browser
 
@@ -114,9 +114,10 @@ def test_the_detector_sees_every_way_of_writing(value):
     assert not found_in(b"nothing of the kind 104728 14.03 77.76")
 
 
-def uploaded(page, records):
-    """A page with the file and its public rectangle."""
+def uploaded(page, records, steps=0):
+    """A page with the file and its area; on page Publish that is a step further."""
     page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(records)
+    continued(page, steps)
     for side, value in BOUNDS.items():
         box = page.get_by_label(side, exact=True).first
         box.fill(str(value))
@@ -131,8 +132,8 @@ def test_the_detector_sees_the_exact_total_of_public_records(records, open_page,
         page = open_page("about:blank")
         traffic = Traffic(page)
         page.goto(f"{address}/?data=Your+own+file")
-        page.get_by_role("button", name="public", exact=True).or_(
-            page.get_by_role("radio", name="public", exact=True)
+        page.get_by_role("button", name="already public", exact=True).or_(
+            page.get_by_role("radio", name="already public", exact=True)
         ).first.click()
         uploaded(page, records)
         page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
@@ -151,10 +152,10 @@ def test_nothing_of_sensitive_records_leaves_the_vault(records, open_page, tmp_p
         page = open_page("about:blank")
         traffic = Traffic(page)
         page.goto(f"{address}/publish")
-        uploaded(page, records)
-        expect(page.get_by_text("What to expect, before paying")).to_be_visible()
+        uploaded(page, records, steps=1)
+        continued(page, 3)
         pay(page)
-        expect(page.get_by_text("Published.")).to_be_visible()
+        expect(page.get_by_text("Published, and kept")).to_be_visible()
         page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
         with page.expect_download() as download:
             page.get_by_role("button", name="Receipt (JSON)").click()
@@ -242,8 +243,9 @@ def test_an_unexpected_failure_tells_its_kind_and_nothing_else(
         page = open_page("about:blank")
         traffic = Traffic(page)
         page.goto(f"{address}/publish")
-        uploaded(page, records)
+        uploaded(page, records, steps=1)
         if step == "first_rows":
+            continued(page, 3)
             pay(page)
         expect(page.get_by_text(shown)).to_be_visible()
         page.wait_for_timeout(500)

@@ -47,20 +47,20 @@ def test_the_price_and_what_to_expect_stand_before_the_payment():
 def test_a_total_is_set_once_and_knowingly():
     app = opened()
     app.number_input(key="publish.total.value").set_value(1.5)
-    (submit,) = [each for each in app.button if each.label == "Set the total"]
+    (submit,) = [each for each in app.button if each.label == "Set the budget"]
     submit.click().run()
     assert "Tick the box" in words(app)
     assert dpviz.Ledger().account("city-50k").total is None
     app.checkbox(key="publish.total.sure").check()
-    (submit,) = [each for each in app.button if each.label == "Set the total"]
+    (submit,) = [each for each in app.button if each.label == "Set the budget"]
     submit.click().run()
     assert dpviz.Ledger().account("city-50k").total == 1.5
-    assert not [each for each in app.button if each.label == "Set the total"]
+    assert not [each for each in app.button if each.label == "Set the budget"]
 
 
 def test_a_total_that_another_tab_set_meanwhile_is_one_clear_line():
     dpviz.Ledger().set_total("city-50k", 2)
-    script = "from dpviz.ui.pages.publish import _set_total\n_set_total('city-50k', 1.0)\n"
+    script = "from dpviz.ui.points.publication import set_total\nset_total('city-50k', 1.0)\n"
     app = AppTest.from_string(script, default_timeout=60).run()
     assert not app.exception
     assert "set once" in app.error[0].value
@@ -77,7 +77,7 @@ def test_paying_gives_a_release_and_its_receipt_and_the_next_one_is_priced_anew(
     made = app.session_state["publish.made"]
     assert made.release.header.private
     assert made.release.header.extra["release_id"] == row.release
-    from dpviz.ui.pages.publish import receipt_of
+    from dpviz.ui.shared.shelf import receipt_of
 
     receipt = json.loads(json.dumps(receipt_of(made.release)))
     assert receipt["release_id"] == row.release

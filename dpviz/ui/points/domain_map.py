@@ -1,4 +1,4 @@
-"""The public rectangle on the base map: to draw it, and to see it before there is a release."""
+"""The public area on the base map: to draw it, and to see it before there is a release."""
 
 from __future__ import annotations
 
@@ -10,38 +10,44 @@ from dpviz.render import Camera, Scene, boxes
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds
 from dpviz.render.colors import ACCENT
-from dpviz.ui.map import map_view
+from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.points.source_form import Source
+from dpviz.ui.points.source_form import SIDES, Source
 
 WORLD = (-170.0, -58.0, 170.0, 78.0)
 
 
-def choose_domain(prefix: str) -> None:
-    """An empty world to draw the public rectangle of an upload on."""
+def choose_domain(prefix: str, height: int = 560) -> None:
+    """A world to draw the area of an upload on; what is typed is shown, and may be drawn anew."""
     waiting = st.session_state.get(f"{prefix}.file") is None
     st.caption(
-        "Choose a file in the sidebar, or a built-in city to see a private map at once."
+        "Choose a file first, or a built-in city to see a private map at once."
         if waiting
-        else "Draw the public rectangle: zoom in, press ▭ (or D), drag. Or type it in the sidebar."
+        else "Draw the area: zoom in, press ▭ (or D), drag. Or search, paste or type it."
     )
+    seen = st.session_state.get(f"{prefix}.bounds.seen")
     scene = Scene(
-        marks=outlines(),
-        camera=Camera(bounds=WORLD, key="world"),
+        marks=outlines(seen),
+        camera=Camera(bounds=seen or WORLD, key=f"area|{seen}"),
         tools=() if waiting else ("rect",),
-        description="World map to draw the public rectangle on",
+        description="World map to draw the area on",
     )
-    map_view(scene, key=f"{prefix}.world", on_shape=partial(_drawn, prefix))
+    name = f"{prefix}.world"
+    map_view(scene, key=name, height=height, on_shape=partial(_drawn, prefix))
+    sides = [st.session_state.get(f"{prefix}.bounds.{side}") for side in SIDES]
+    if None not in sides:
+        west, south, east, north = map(float, sides)  # type: ignore[arg-type]
+        map_overlay(name, shape=Shape(rect=(west, south, east, north)))
 
 
 def show_domain(prefix: str, source: Source, height: int = 560) -> None:
-    """The public rectangle of a source: all there is to see before a release."""
+    """The public area of a source: all there is to see before a release."""
     bounds = domain_bounds(source.handle.domain)
     scene = Scene(
         marks=[boxes("domain", [bounds], color=ACCENT, width=2.0), *outlines(bounds)],
         camera=Camera(bounds=bounds, key=source.key),
         domain=bounds,
-        description="The public rectangle; no release has been built yet",
+        description="The area; no release has been built yet",
     )
     map_view(scene, key=f"{prefix}.domain", height=height)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import streamlit as st
 
 from dpviz.domain import Domain
 from dpviz.evaluation.standin import Bound, Expected, expected_by_bound, expected_errors
-from dpviz.render import rounded
+from dpviz.render import rounded, short
+from dpviz.render.cells import domain_bounds
 from dpviz.ui.shared.method_form import Choice
 
 SHOWN = {
@@ -16,6 +18,10 @@ SHOWN = {
     "medium": "0.1–1 %",
     "large": "1–10 %",
 }
+
+MIDDLE = {"small": 0.0003, "medium": 0.003, "large": 0.03}
+"""The middle of each size, as a share of the area."""
+KM_PER_DEGREE = 111.2
 
 Asked = tuple[dict[str, Any], str, tuple[Any, ...]]
 """Domain, method and its knobs, as a cache takes them."""
@@ -39,7 +45,7 @@ def _bounds(
 
 def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit: int) -> None:
     """Expected errors for the chosen method and price; against the bound where there is a unit."""
-    st.markdown("**What to expect, before paying**")
+    st.markdown("### What to expect, before paying")
     records = st.number_input(
         "Roughly how many records? (your guess)",
         100,
@@ -51,8 +57,9 @@ def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit:
     )
     knobs = tuple(sorted(choice.parameters.items()))
     asked: Asked = (domain.to_dict(), choice.name, knobs)
-    with st.spinner("Trying the method on a synthetic stand-in …"):
+    with st.spinner("Trying the method on a synthetic proxy …"):
         rows = _errors(*asked, choice.epsilon, int(records), max_per_unit)
+    st.markdown(in_words(domain, rows))
     st.dataframe(
         [
             {
@@ -68,12 +75,28 @@ def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit:
         width="stretch",
     )
     st.caption(
-        "Typical counts of rectangles, the 95 % noise in them, and the mean error, noise and "
-        "uniformity together. From a synthetic city stretched over your rectangle, not from your "
-        "records: it costs nothing and tells nothing about them. Yours may do better or worse."
+        "Typical counts, the 95 % noise in them, and the mean error: noise and cut cells together. "
+        "From a synthetic city stretched over your area, not from your records: it costs nothing "
+        "and says nothing about them. Yours may do better or worse."
     )
     if max_per_unit > 1:
         _bound_panel(prefix, asked, choice.epsilon, int(records), max_per_unit)
+
+
+def in_words(domain: Domain, rows: list[Expected]) -> str:
+    """Noise of a quarter, a district and a town, by the size of the area."""
+    west, south, east, north = domain_bounds(domain)
+    across = math.cos(math.radians((south + north) / 2))
+    square = KM_PER_DEGREE**2 * (east - west) * across * (north - south)
+    lines = []
+    for row in rows:
+        if row.size in MIDDLE:
+            size = short(square * MIDDLE[row.size])
+            lines.append(
+                f"- a part of **{size} km²**: about {short(row.count)} records, "
+                f"**± {rounded(row.interval, row.interval)}**"
+            )
+    return "\n".join(lines)
 
 
 def _bound_panel(
@@ -88,14 +111,14 @@ def _bound_panel(
         key=f"{prefix}.mean",
         help="The mean. Units are taken to have 1, 2, 3 … records with falling probability.",
     )
-    with st.spinner("Comparing bounds on the stand-in …"):
+    with st.spinner("Comparing bounds on the synthetic proxy …"):
         rows = _bounds(*asked, epsilon, records, float(mean))
     import altair as alt
     import pandas as pd
 
     table = pd.DataFrame(
         {
-            "records kept of each unit (K)": [row.max_per_unit for row in rows],
+            "max contributions per unit (K)": [row.max_per_unit for row in rows],
             "of all records": [f"{row.kept:.0%}" for row in rows],
             "mean error of a medium rectangle": [row.error for row in rows],
         }
@@ -111,8 +134,8 @@ def _bound_panel(
     st.altair_chart(chart.properties(height=220), width="stretch")
     best = min(rows, key=lambda row: row.error)
     st.caption(
-        f"A small K leaves records out, a large one needs more noise. On the stand-in the least "
-        f"error is at K = {best.max_per_unit}; the dashed line is your choice."
+        f"A small K leaves records out, a large one needs more noise. On the synthetic "
+        f"proxy the least error is at K = {best.max_per_unit}; the dashed line is your choice."
     )
     with st.expander("The chart as a table", icon=":material/table:"):
         table[error] = [rounded(row.error, row.error) for row in rows]

@@ -14,6 +14,7 @@ from dpviz.build import load, public_extent, recognised_columns, source_columns
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DataError, DpvizError
+from dpviz.ui.points.areas import areas, box_of
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.releases import release_instead
@@ -43,6 +44,8 @@ class Source:
     backdrop: bool = False
     name: str | None = None
     """Of a built-in data set, for a permalink."""
+    unit: str | None = None
+    """The column of the privacy unit; None where each record is one."""
 
     @property
     def public(self) -> bool:
@@ -127,7 +130,7 @@ def _rehearsal(prefix: str, name: str) -> Source:
     if memory["key"] != key:
         handle = load(name, unit=unit, max_per_unit=bound, public=False)
         memory.update(key=key, handle=handle)
-    return Source(memory["handle"], data_set.title, key, backdrop=True, name=name)
+    return Source(memory["handle"], data_set.title, key, True, name, unit)
 
 
 def public_switch(prefix: str, kind: str, public: bool) -> bool:
@@ -197,7 +200,7 @@ def _described(
                 name=name,
             )
         memory.update(key=key, handle=handle)
-    return Source(memory["handle"], "Your own file", key)
+    return Source(memory["handle"], Path(file.name).name, key, unit=unit)
 
 
 def columns_form(
@@ -265,12 +268,31 @@ def public_box(
 
 
 def bounds_form(prefix: str) -> tuple[float, float, float, float] | None:
-    """Four numbers of the public rectangle; None while one is missing."""
+    """The area by name, as pasted text, or by its four sides; None while one is missing."""
+    st.markdown("**Area** (public)")
+    st.selectbox(
+        "Search a country, state or city",
+        list(areas()),
+        index=None,
+        placeholder="Type a name",
+        key=f"{prefix}.area",
+        on_change=_named_area,
+        args=(prefix,),
+    )
+    st.text_input(
+        "Or paste a bounding box",
+        key=f"{prefix}.pasted",
+        placeholder="west, south, east, north",
+        on_change=_pasted_area,
+        args=(prefix,),
+    )
+    wrong = st.session_state.pop(f"{prefix}.pasted.wrong", None)
+    if wrong:
+        st.error(plain(wrong), icon=":material/error:")
     drawn = st.session_state.pop(f"{prefix}.bounds.next", None)
     if drawn is not None:
         for side, value in zip(SIDES, drawn, strict=True):
             st.session_state[f"{prefix}.bounds.{side}"] = round(float(value), 6)
-    st.markdown("**Area** (public)")
     values = [
         st.number_input(side, value=None, format="%.6f", key=f"{prefix}.bounds.{side}")
         for side in SIDES
@@ -279,3 +301,24 @@ def bounds_form(prefix: str) -> tuple[float, float, float, float] | None:
         return None
     west, south, east, north = (float(value or 0.0) for value in values)
     return west, south, east, north
+
+
+def _named_area(prefix: str) -> None:
+    chosen = st.session_state[f"{prefix}.area"]
+    if chosen is not None:
+        set_area(prefix, areas()[chosen])
+
+
+def _pasted_area(prefix: str) -> None:
+    text = st.session_state[f"{prefix}.pasted"]
+    if text.strip():
+        try:
+            set_area(prefix, box_of(text))
+        except DpvizError as error:
+            st.session_state[f"{prefix}.pasted.wrong"] = str(error)
+
+
+def set_area(prefix: str, bounds: tuple[float, float, float, float]) -> None:
+    """Fill the form in the next run, and let the map of the area go there."""
+    st.session_state[f"{prefix}.bounds.next"] = bounds
+    st.session_state[f"{prefix}.bounds.seen"] = bounds

@@ -1,4 +1,4 @@
-"""Charts of the page Trajectories, each with its table: lengths, and what follows what."""
+"""Charts of the page Sequences, each with its table: lengths, and what follows what."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Below the map of the page Trajectories: methods side by side, prices, downloads, tables."""
+"""Below the map of the page Sequences: methods side by side, prices, downloads, tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Beside the map of page Trajectories: where a place leads, frequent paths, synthetic trips."""
+"""Beside the map of page Sequences: where a place leads, frequent paths, synthetic trips."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page Trajectories shows of a release: worked out once, and its three pictures."""
+"""What the page Sequences shows of a release: worked out once, and its three pictures."""
 
 from __future__ import annotations
 

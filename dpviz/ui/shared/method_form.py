@@ -144,6 +144,11 @@ def recipe_form(
     return Choice(chosen, parameters, epsilon)
 
 
+def title_of(alias: str) -> str:
+    """A method of points by its title, never by its internal name."""
+    return METHODS[names()[alias][0]].title if alias in names() else alias
+
+
 def _title(alias: str, name: str, members: Mapping[str, type[Method]]) -> str:
     cls = members[name]
     title = cls.title if alias == name else f"{cls.title} · {alias}"

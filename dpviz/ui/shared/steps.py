@@ -1,0 +1,51 @@
+"""A page in steps: one is seen at a time, all are there, so that nothing typed is ever lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+
+def steps(prefix: str, titles: Sequence[str]) -> tuple[int, Callable[..., None], list[Any]]:
+    """The step that is seen, a function that draws the way through them, and their places.
+
+    The function takes one bool a step: whether it is done. Call it last.
+    """
+    at = min(int(st.session_state.setdefault(f"{prefix}.step", 0)), len(titles) - 1)
+    way = st.container(horizontal=True, gap="small", key=f"{prefix}-way")
+    places = [st.container(key=f"{prefix}-step-{row}") for row in range(len(titles))]
+    hidden = [f".st-key-{prefix}-step-{row}" for row in range(len(titles)) if row != at]
+    st.html(f"<style>{', '.join(hidden)} {{display: none;}}</style>")
+
+    def draw(*done: bool) -> None:
+        for row, (title, ready) in enumerate(zip(titles, done, strict=True)):
+            with way:
+                st.button(
+                    f"{row + 1} {title}{' ✓' if ready and row != at else ''}",
+                    key=f"{prefix}.way.{row}",
+                    type="primary" if row == at else "secondary",
+                    disabled=row > at and not all(done[:row]),
+                    on_click=_go,
+                    args=(prefix, row),
+                )
+
+    return at, draw, places
+
+
+def next_step(prefix: str, row: int, *, ready: bool) -> None:
+    """The button below a step that leads to the next one."""
+    st.button(
+        "Continue",
+        key=f"{prefix}.next.{row}",
+        type="primary",
+        icon=":material/arrow_forward:",
+        disabled=not ready,
+        on_click=_go,
+        args=(prefix, row + 1),
+    )
+
+
+def _go(prefix: str, row: int) -> None:
+    st.session_state[f"{prefix}.step"] = row
