@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz import Domain, Ledger
 from dpviz.errors import BudgetError, DataError, DpvizError, LedgerError
-from dpviz.private import ledger as room
+from dpviz.private.ledger import book, file
 
 SQUARE = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
 POINTS = np.random.default_rng(0).random((500, 2))
@@ -126,11 +126,10 @@ def test_rows_cannot_be_changed_or_removed(ledger):
     ledger.conclude(paid)
     db = sqlite3.connect(ledger.path)
     for change in (
-        "DELETE FROM spend",
-        "UPDATE spend SET epsilon = '0'",
-        "UPDATE spend SET outcome = 'failed'",
-        "DELETE FROM total",
-        "UPDATE total SET epsilon = '99'",
+        "DELETE FROM entry",
+        "UPDATE entry SET body = ''",
+        "UPDATE account SET last = 1",
+        "DELETE FROM account",
     ):
         with pytest.raises(sqlite3.IntegrityError):
             db.execute(change)
@@ -191,25 +190,25 @@ CRASH = """
 import os, signal, sys
 import numpy as np
 import dpviz
-from dpviz.private import ledger as room
+from dpviz.private.ledger import book, file
 path, step, out = sys.argv[1:]
 def die(*args, **options): os.kill(os.getpid(), signal.SIGKILL)
 if step == "create":
-    room.os.link = die
+    file.os.link = die
 elif step == "row":                      # before the row is written
-    room.uuid.uuid4 = die
+    book.uuid.uuid4 = die
 elif step == "commit":                   # the row is written, the transaction open
-    writing = room.sqlite3.connect
-    class Connection(room.sqlite3.Connection):
+    writing = file.sqlite3.connect
+    class Connection(file.sqlite3.Connection):
         def execute(self, sql, *rest):
             if sql == "COMMIT": die()
             return super().execute(sql, *rest)
-    room.sqlite3.connect = lambda *a, **k: writing(*a, factory=Connection, **k)
+    file.sqlite3.connect = lambda *a, **k: writing(*a, factory=Connection, **k)
 elif step == "noise":                    # paid, nothing drawn
     import dpviz.methods.points.ugrid as method
     method.UniformGrid.build = die
 elif step == "conclude":
-    room.Ledger.conclude = die
+    book.Ledger.conclude = die
 elif step == "save":
     import dpviz.releases.points.files
     dpviz.releases.points.files.Path.replace = die
@@ -357,7 +356,7 @@ def test_what_is_refused_costs_nothing(ledger):
 def test_the_clock_does_not_matter(ledger, monkeypatch):
     ledger.set_total("people", 1)
     for moment in ("2040-01-01T00:00:00+00:00", "1970-01-01T00:00:00+00:00", "not a time"):
-        monkeypatch.setattr(room, "_now", lambda moment=moment: moment)
+        monkeypatch.setattr(book, "_now", lambda moment=moment: moment)
         ledger.spend("people", 0.3, what="x")
     assert [row.at[:4] for row in ledger.account("people").spends] == ["2040", "1970", "not "]
     with pytest.raises(BudgetError, match=r"0\.1 of 1 is left"):
@@ -395,8 +394,8 @@ def test_a_damaged_ledger_is_refused_and_left_alone(ledger, how):
 def test_an_amount_overwritten_by_hand_is_refused(ledger):
     ledger.spend("people", 0.5, what="x")
     db = sqlite3.connect(ledger.path)
-    db.execute("DROP TRIGGER spend_fixed")
-    db.execute("UPDATE spend SET epsilon = 'none'")
+    db.execute("DROP TRIGGER entry_fixed")
+    db.execute("UPDATE entry SET body = replace(body, '0.5', 'none')")
     db.commit()
     db.close()
     with pytest.raises(LedgerError, match="damaged"):
@@ -412,7 +411,7 @@ def limited(monkeypatch, statement, mode="rw"):
         db.execute(statement)
         return db
 
-    monkeypatch.setattr(room.sqlite3, "connect", opened)
+    monkeypatch.setattr(file.sqlite3, "connect", opened)
 
 
 def test_a_read_only_ledger_refuses_the_spend(ledger, monkeypatch):
@@ -442,7 +441,7 @@ def test_a_folder_that_cannot_be_made_refuses_the_spend(tmp_path):
 
 def test_a_busy_ledger_refuses_the_spend(ledger, monkeypatch):
     ledger.set_total("people", 1)
-    monkeypatch.setattr(room, "WAIT", 0.05)
+    monkeypatch.setattr(file, "WAIT", 0.05)
     other = sqlite3.connect(ledger.path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     with pytest.raises(LedgerError, match="in use by another process"):

@@ -1,0 +1,23 @@
+"""The ledger: what every data set has spent, across sessions and processes, in one SQLite file.
+
+A spend is checked against the total and made durable in one exclusive transaction BEFORE any noise
+is drawn, so that neither two processes together nor a crash at any point can give a release that
+was not paid for; what a crashed build had paid stays paid. Entries are only ever added. Sums are
+exact: an amount counts as the decimal number that was typed.
+
+A data set is what its owner calls by one name; a hash of the file would be a fact about records.
+The owner must use one name for all files about the same people, and keep the file: WHO GIVES THE
+SAME RECORDS A SECOND NAME, OR COPIES A LEDGER ELSEWHERE, STARTS A NEW ACCOUNT.
+
+Each entry carries a hash of itself and of the one before it, and the last hash seen stands in a
+small file beside the ledger. So flipped bits, edited or missing entries, an older copy and another
+file under the same name are noticed. The hash has no key: whoever may write both files and sets
+out to deceive can compute it anew. It protects from accidents and careless hands, not from them.
+"""
+
+from dpviz.private.ledger.book import Ledger
+from dpviz.private.ledger.entries import Account, Spend
+from dpviz.private.ledger.file import default_path
+from dpviz.private.ledger.names import account_key
+
+__all__ = ["Account", "Ledger", "Spend", "account_key", "default_path"]
