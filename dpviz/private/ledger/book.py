@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dpviz.errors import BudgetError, LedgerError
 from dpviz.private.ledger import amounts, chain
-from dpviz.private.ledger.entries import STEPS, Account, Entry, Head, State, charge
+from dpviz.private.ledger.entries import STEPS, Account, DamageError, Entry, Head, State, charge
 from dpviz.private.ledger.file import default_path, opened
 from dpviz.private.ledger.names import account_key, checked_name
 from dpviz.private.ledger.seal import seal, seal_path, sealed
@@ -236,6 +236,8 @@ def _account(db: sqlite3.Connection, key: str, name: str, history: bool) -> Acco
     if not history:
         return state.account()
     bought = [entry for entry in chain.entries_of(db, key) if entry.kind == "spend"]
+    if len(bought) != state.spends:
+        raise DamageError("an entry is missing")
     ended = chain.outcomes_of(db, key)
     spends = tuple(entry.spend(ended.get(entry.release, "paid")) for entry in bought)
     return state.account(spends)
