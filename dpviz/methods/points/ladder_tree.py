@@ -1,0 +1,171 @@
+"""Ladder tree: a gradual tree that looks again, a little more finely, only while in doubt."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.parts import CellTree, finished
+from dpviz.private.mechanisms.noise import geometric_variance, nested_at
+
+if TYPE_CHECKING:
+    from dpviz.private.budget import Budget, Share
+    from dpviz.private.index import PointIndex
+    from dpviz.private.mechanisms.noise import Noise
+    from dpviz.trees.decomposition import Decomposition
+    from dpviz.trees.lattice import Float, Int
+
+SURE = 12.0
+"""A weight of so many times ``most`` is in no doubt."""
+
+LEAST = 2.0**-30
+"""A path with less than this left stops: no count can be measured with it."""
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class LadderTree(PointMethod):
+    """A gradual tree whose decisions in doubt are looked at again, each look refining the last.
+
+    Ours. As in the gradual tree, a node carries what its path has left of ε, B, and its count is
+    known coarsely before it is known finely. Here it has nested noisy counts of rates
+    r₀ ≤ r₁ ≤ … ≤ B, r_k = min(up^k·r₀, top·B): each is the next finer one plus noise that knows no
+    count. At rung k, with L = B − r_k and the weight w = N_k·L, few = min(c + κ√2·L/r_k, most).
+    While w is within ``band`` standard deviations √2·L/r_k of few, the node looks at rung k + 1.
+    Then, if w ≤ few, it stops and publishes the count of rate B; else, if w > s·β²·c (β = 2^d), it
+    splits β²-ways; else β-ways, and if w ≤ f·β·c the children are leaves of rate L. Other children
+    start at the part (g−1)/(g^R−1) of L, R = max(1, log_{β²}(w/c)) + r.
+
+    Privacy: of one node, only the last look depends on the count: P(N₀ … N_k | count) is
+    P(N_k | count) times factors without it, and moves by at most r_k when the count moves by one.
+    Whether to look again is a function of N₀ … N_k. So a node that goes on costs r_k, and one that
+    stops costs B. The differing record lies in one path; B, rates and splits are functions of the
+    transcript, and each node leaves B − r_k, rounded down, to the next: r + … + B ≤ ε for every
+    transcript, exactly (adaptive composition). All later steps are post-processing.
+
+    Do not use it where unbiased counts are needed: shrinkage trades bias for variance.
+
+    >>> from dpviz.methods.points import method
+    >>> method("ladder_tree").looks
+    3
+    """
+
+    name: ClassVar[str] = "ladder_tree"
+    title: ClassVar[str] = "Ladder tree (ours)"
+    paper: ClassVar[str] = "ours"
+    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
+    measured: ClassVar[dict[str, Any]] = {"slopes": False}
+    tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
+    advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
+
+    c: float = knob(2.6, "c: stop where noisy count × unspent ε is at most this", 0.5, 50)
+    kappa: float = knob(2.0, "κ: and so many standard deviations of its noise more", 0, 10)
+    most: float = knob(
+        30.0, "But never more than this: a large cell that stops costs dearly", 0.5, 200
+    )
+    g: float = knob(2.2, "g: growth of the shares along a path", 1.1, 8)
+    reserve: float = knob(0.3, "r: levels that shares are kept for beyond the expected ones", 0, 4)
+    first: float = knob(0.01, "Share of ε of the first look at the root", 0.001, 0.9)
+    looks: int = knob(3, "K: further looks at most", 0, 8)
+    up: float = knob(2.0, "Growth of the rate from look to look", 1.1, 16)
+    top: float = knob(0.98, "Share of what a path has left that a look costs at most", 0.1, 0.999)
+    band: float = knob(1.5, "Doubt: so many standard deviations around the threshold", 0, 10)
+    jump: float = knob(0.75, "s: split twice at once above s·β²·c, β = 2^d", 0.1, 10)
+    last: float = knob(1.0, "f: children are leaves up to f·β·c", 0, 10)
+    shrink: bool = knob(True, "Non-negative, shrunk counts inside their parents' totals")
+    slopes: bool = knob(True, "Linear density inside the leaves (2-D)")
+    max_depth: int = knob(52, "Public cap on the depth", 1, 60)
+
+    def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
+        """See the class."""
+        share = budget.spend(
+            budget.left,
+            "measured path",
+            mechanism="nested geometric",
+            theorem="ladder (docstring): the rates of a path add up to ε",
+        )
+        tree, noisy, paid = self.grown(index, share, noise)
+        measured = paid > 0
+        scale = np.divide(1.0, paid, out=np.ones(len(paid)), where=measured)
+        variance = np.where(measured, geometric_variance(scale), np.inf)
+        return finished(tree, noisy, variance, shrink=self.shrink, slopes=self.slopes)
+
+    def grown(self, index: PointIndex, share: Share, noise: Noise) -> tuple[CellTree, Float, Float]:
+        """The tree, its noisy counts, and what each node's transcript costs (0: not measured)."""
+        tree = CellTree(index, index.domain.dims)
+        cap = min(self.max_depth, tree.max_depth)
+        counts: list[Float] = []
+        prices: list[Float] = []
+        # Per node: what its path has left; the rate of its first look, 0 for the middle level of a
+        # double split; and there, the rate for the next level.
+        left = np.full(1, share.epsilon)
+        rate, later = self.first * left, np.zeros(1)
+        for depth in range(cap + 1):
+            now = rate > 0
+            rates = self.rungs(rate[now], left[now])
+            noisy = nested_at(noise, share, tree.level_counts(depth)[now], rates)
+            rung, weight, few = self.look(noisy, rates)
+            at = rung, np.arange(len(rung))
+            rest = left.copy()
+            rest[now] = unspent(left[now], rates[at])
+            stops = np.zeros(len(rate), dtype=np.bool_)
+            stops[now] = (weight <= few) | (rest[now] <= LEAST) | (depth == cap)
+            count, price = np.zeros((2, len(rate)))
+            done = stops[now]
+            count[now] = np.where(done, noisy[-1], noisy[at])
+            price[now] = np.where(done, rates[-1], rates[at])
+            counts.append(count)
+            prices.append(price)
+            if stops.all():
+                break
+            start = np.zeros(len(rate))
+            start[now] = self._part(weight, tree.fanout, depth, cap) * rest[now]
+            start = np.minimum(np.maximum(start, LEAST / 256), rest)
+            twice = np.zeros(len(rate), dtype=np.bool_)
+            twice[now] = (weight > self.jump * tree.fanout**2 * self.c) & (depth + 2 <= cap)
+            columns = rest, np.where(now, np.where(twice, 0.0, start), later), start * twice
+            tree.split(~stops)
+            left, rate, later = (np.repeat(each[~stops], tree.fanout) for each in columns)
+        return tree, np.concatenate(counts), np.concatenate(prices)
+
+    def rungs(self, rate: Float, left: Float) -> Float:
+        """Rates of a node's looks, the first one first, (K + 2, n); the last is all of ``left``."""
+        growth = self.up ** np.arange(self.looks + 1.0)
+        looks = np.maximum(rate, np.minimum(growth[:, None] * rate, self.top * left))
+        return np.concatenate([looks, left[None]])
+
+    def look(self, noisy: Int, rates: Float) -> tuple[Int, Float, Float]:
+        """From nested counts and their rates: the rung, its weight w, and what counts as few.
+
+        What it says of a node depends on the counts up to its rung only.
+        """
+        nodes = np.arange(noisy.shape[1])
+        rung, looking = np.zeros(len(nodes), dtype=np.int64), np.ones(len(nodes), dtype=np.bool_)
+        while True:
+            rate = rates[rung, nodes]
+            rest = unspent(rates[-1], rate)
+            weight = noisy[rung, nodes] * rest
+            doubt = math.sqrt(2.0) * rest / rate
+            few = np.minimum(self.c + self.kappa * doubt, max(self.c, self.most))
+            looking &= (np.abs(weight - few) < self.band * doubt) & (weight < SURE * self.most)
+            looking &= rung < self.looks
+            if not looking.any():
+                return rung, weight, few
+            rung += looking
+
+    def _part(self, weight: Float, fanout: int, depth: int, cap: int) -> Float | float:
+        """The part of what a path has left that the next measured nodes look at first."""
+        if depth + 2 >= cap:
+            return 1.0
+        reach = np.log(np.maximum(weight / self.c, 1.0)) / (2.0 * math.log(fanout))
+        part = (self.g - 1.0) / (self.g ** (np.maximum(reach, 1.0) + self.reserve) - 1.0)
+        return np.where(weight <= self.last * fanout * self.c, 1.0, np.minimum(part, 1.0))
+
+
+def unspent(left: Float, rate: Float) -> Float:
+    """``left`` less ``rate``, rounded down, so that no sum of rates exceeds what there was."""
+    return np.asarray(np.maximum(np.nextafter(left - rate, -np.inf), 0.0))

@@ -1,0 +1,164 @@
+"""The theorem of the ladder tree: exact path sums, and the loss of its looks by enumeration."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz.methods.points import method
+from dpviz.methods.points.ladder_tree import unspent
+from dpviz.private.budget import Budget
+from dpviz.private.mechanisms.noise import SimulatedNoise, nothing_added
+from tests.strategies import indexes
+
+REACH = 30
+"""Noise beyond is left out of the enumeration: under e^-36 at the rates used."""
+
+
+@settings(max_examples=60)
+@given(
+    index=indexes(),
+    epsilon=st.floats(0.01, 1e4),
+    c=st.floats(0.5, 50),
+    kappa=st.floats(0, 10),
+    most=st.floats(0.5, 200),
+    g=st.floats(1.1, 8),
+    reserve=st.floats(0, 4),
+    first=st.floats(0.001, 0.9),
+    looks=st.integers(0, 8),
+    up=st.floats(1.1, 16),
+    top=st.floats(0.1, 0.999),
+    band=st.floats(0, 10),
+    jump=st.floats(0.1, 10),
+    last=st.floats(0, 10),
+    seed=st.integers(0, 2**32),
+    cap=st.integers(1, 12),
+)
+def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, seed, cap, **knobs):
+    """In fractions, without a tolerance: every node's transcript, from the root to a leaf."""
+    chosen = method("ladder_tree", max_depth=cap, **knobs)
+    share = Budget(epsilon).spend(epsilon, "test", theorem="test")
+    tree, _, paid = chosen.grown(index, share, SimulatedNoise(seed))
+    parent = tree.parent
+    total = [Fraction(0)] * len(parent)
+    for node, above in enumerate(parent.tolist()):
+        total[node] = (total[above] if above >= 0 else Fraction(0)) + Fraction(paid[node])
+    leaves = np.setdiff1d(np.arange(len(parent)), parent)
+    assert max(total) <= Fraction(epsilon)
+    # Nothing is left unspent on any path, but what is too little to measure anything with.
+    assert min(float(total[leaf]) for leaf in leaves) > 0.999 * epsilon - 1e-8
+
+
+@given(st.floats(1e-9, 1e4), st.floats(0, 1))
+def test_what_is_left_is_rounded_down(left, part):
+    rate = part * left
+    rest = float(unspent(np.array([left]), np.array([rate]))[0])
+    assert Fraction(rest) >= 0
+    assert Fraction(rest) + Fraction(rate) <= Fraction(left)
+
+
+def two_sided(rate, at):
+    return math.tanh(rate / 2) * np.exp(-rate * np.abs(at))
+
+
+def chain(rates):
+    """P(N_k = x | N_{k+1} = y) as matrices over noise from −REACH to REACH, coarse to fine."""
+    at = np.arange(-REACH, REACH + 1)
+    shift = at[:, None] - at
+    found = []
+    for rate, finer in itertools.pairwise(rates):
+        nothing = float(nothing_added(rate, finer))
+        steps = np.arange(4 * REACH + 1)
+        one = (1 - nothing) * -np.expm1(-rate) * np.exp(-rate * steps)
+        one[0] += nothing
+        both = np.convolve(one, one[::-1])
+        found.append(both[len(one) - 1 + shift])
+    return found
+
+
+@pytest.mark.parametrize("knobs", [{}, {"band": 4.0, "up": 1.5}, {"looks": 1, "band": 9.0}])
+def test_the_loss_of_looking_by_exact_enumeration(knobs):
+    """Every transcript of one node: N₀ … N_k, and the count of rate B where it stops.
+
+    One more record moves the log probability of a transcript by at most the rate of its last look,
+    or by B at a stop. The finer counts, which nobody sees, are summed out.
+    """
+    chosen = method("ladder_tree", first=0.3, **{"looks": 2, **knobs})
+    left = np.array([4.0])
+    rates = chosen.rungs(chosen.first * left, left)
+    at = np.arange(-REACH, REACH + 1)
+    steps = chain(rates[:, 0])
+    rungs = len(rates)
+    # Joint law of all nested counts, by the finest one; axes: coarsest first.
+    noise = two_sided(rates[-1, 0], at)
+    joint = noise
+    for step in reversed(steps):
+        joint = step.reshape(*step.shape, *[1] * (joint.ndim - 1)) * joint[None]
+    window = np.arange(-12, 13) + REACH  # transcripts that are compared: what is seen of them
+    worst = {"goes on": -math.inf, "stops": -math.inf}
+    visited = set()
+    for seen in range(rungs - 1):
+        # P(N_0 … N_seen): sum over the finer ones.
+        marginal = joint.sum(axis=tuple(range(seen + 1, rungs)))
+        values = np.array(list(itertools.product(window.tolist(), repeat=seen + 1))).T
+        counts = at[values[[*range(seen + 1), *[seen] * (rungs - seen - 1)]]]
+        rung, weight, few = chosen.look(counts, np.repeat(rates, counts.shape[1], axis=1))
+        ends_here = rung == seen  # else it looks further, or stopped looking before
+        visited |= set(rung[ends_here].tolist())
+        fine = joint.sum(axis=tuple(range(seen + 1, rungs - 1)))
+        stops = weight <= few
+        for what, chosen_rows, law, price in (
+            ("goes on", ends_here & ~stops, marginal, rates[seen, 0]),
+            ("stops", ends_here & stops, fine, rates[-1, 0]),
+        ):
+            rows = tuple(values[:, chosen_rows])
+            before = tuple(values[:, chosen_rows] - 1)  # one record more, the same numbers
+            p, q = law[rows], law[before]
+            if what == "stops":
+                p, q = p[:, window], q[:, window - 1]
+            if p.size:
+                worst[what] = max(worst[what], np.abs(np.log(p / q)).max() - price)
+    assert len(visited) > 1  # it was in doubt, and looked again
+    # The laws themselves: what is beyond REACH, and rounding. The prices are reached.
+    assert all(-1e-9 < each < 1e-9 for each in worst.values())
+
+
+def test_looking_again_depends_on_what_was_seen_only():
+    chosen = method("ladder_tree")
+    random = np.random.default_rng(4)
+    n = 3000
+    left = random.uniform(0.01, 2, n)
+    rates = chosen.rungs(random.uniform(0.01, 1, n) * left, left)
+    noisy = np.cumsum(random.integers(-40, 41, (len(rates), n)), axis=0) + 60
+    rung, weight, few = chosen.look(noisy, rates)
+    hidden = np.arange(len(rates))[:, None] > rung
+    other = np.where(hidden, random.integers(-1000, 1000, noisy.shape), noisy)
+    again = chosen.look(other, rates)
+    for first, second in zip((rung, weight, few), again, strict=True):
+        np.testing.assert_array_equal(first, second)
+    assert set(rung.tolist()) == {0, 1, 2, 3}
+
+
+def test_rates_of_the_looks_rise_to_what_is_left():
+    chosen = method("ladder_tree", up=3.0, top=0.5)
+    left = np.array([1.0, 1.0, 1.0])
+    rates = chosen.rungs(np.array([0.01, 0.3, 1.0]), left)
+    assert (np.diff(rates, axis=0) >= 0).all()
+    assert rates[:, 0] == pytest.approx([0.01, 0.03, 0.09, 0.27, 1.0])
+    assert rates[:, 1] == pytest.approx([0.3, 0.5, 0.5, 0.5, 1.0])
+    assert rates[:, 2].tolist() == [1.0] * 5
+
+
+def test_large_epsilon_gives_exact_leaves():
+    points = np.random.default_rng(2).random((500, 2))
+    handle = dpviz.from_points(points, dpviz.Domain((0.0, 0.0), (1.0, 1.0)), public=True)
+    release = dpviz.build(
+        handle, "ladder_tree", 1e6, seed=0, shrink=False, slopes=False, max_depth=6
+    )
+    exact = handle._index.box_counts(release.nodes.lo, release.nodes.hi)
+    assert release.nodes.count == pytest.approx(exact, abs=1e-9)
