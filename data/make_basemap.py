@@ -1,9 +1,11 @@
-"""Derive the offline base map from the npm package world-atlas; see data/README.md.
+r"""Derive the offline base map from Natural Earth; see data/README.md.
 
-    python data/make_basemap.py countries-50m.json dpviz/datasets/basemap.parquet
+    python data/make_basemap.py countries-50m.json land-50m.json ne_50m_lakes.json \
+        ne_10m_populated_places_simple.json dpviz/datasets/basemap.parquet
 
-An arc of the topology that one country uses is a coast, one that two use is a border. Coordinates
-become integers of a thousandth of a degree.
+An arc of the topology that one country uses is a coast, one that two use is a border. Land is its
+outer rings; its holes, and lakes, are water. Coordinates become integers of a thousandth of a
+degree.
 """
 
 import json
@@ -35,10 +37,11 @@ def polygon(rings, arcs):
 
 
 def label(country, arcs):
-    """A point inside the largest part of a country."""
+    """A point inside the largest part of a country, and its area in square degrees."""
     parts = country["arcs"] if country["type"] == "MultiPolygon" else [country["arcs"]]
     largest = max((polygon(part, arcs) for part in parts), key=lambda part: part.area)
-    return np.array([shapely.maximum_inscribed_circle(largest).coords[0]])
+    whole = sum(polygon(part, arcs).area for part in parts)
+    return np.array([shapely.maximum_inscribed_circle(largest).coords[0]]), whole
 
 
 def visible_pieces(line):
@@ -49,23 +52,63 @@ def visible_pieces(line):
     return [piece for piece in pieces if len(piece) > 1]
 
 
-def main(source, target):
-    """Read TopoJSON, write the outlines."""
+def decoded(source):
+    """A topology and its arcs in degrees."""
     topology = json.loads(Path(source).read_text(encoding="utf-8"))
     scale, shift = (np.array(topology["transform"][key]) for key in ("scale", "translate"))
     arcs = [np.cumsum(np.array(arc), axis=0) * scale + shift for arc in topology["arcs"]]
-    countries = topology["objects"]["countries"]["geometries"]
+    return topology["objects"], arcs
+
+
+def outlines(source):
+    """Coasts, borders and names of countries."""
+    objects, arcs = decoded(source)
+    countries = objects["countries"]["geometries"]
     users = Counter(k for country in countries for k in set(flat(country.get("arcs", []))))
-    rows = [
-        ("coast" if users[k] == 1 else "border", None, piece)
-        for k, arc in enumerate(arcs)
-        for piece in visible_pieces(arc)
-    ]
-    rows += [
-        ("country", country["properties"]["name"], label(country, arcs))
-        for country in countries
-        if country.get("arcs")
-    ]
+    for k, arc in enumerate(arcs):
+        for piece in visible_pieces(arc):
+            yield "coast" if users[k] == 1 else "border", None, None, 0, piece
+    for country in countries:
+        if country.get("arcs"):
+            point, area = label(country, arcs)
+            rank = int(np.clip(5 - np.log10(max(area, 1e-3)), 1, 8))
+            yield "country", country["properties"]["name"], None, rank, point
+
+
+def ground(source):
+    """Rings of land and of the water inside it."""
+    objects, arcs = decoded(source)
+    for shape in objects["land"]["geometries"]:
+        for part in shape["arcs"] if shape["type"] == "MultiPolygon" else [shape["arcs"]]:
+            yield from rings(polygon(part, arcs))
+
+
+def rings(shape, kind="land"):
+    """The outer ring of a polygon, and its holes as water."""
+    yield kind, None, None, 0, shapely.get_coordinates(shape.exterior)
+    for hole in shape.interiors:
+        yield "water", None, None, 0, shapely.get_coordinates(hole)
+
+
+def lakes(source):
+    """The larger lakes."""
+    features = json.loads(Path(source).read_text(encoding="utf-8"))["features"]
+    for feature in features:
+        for part in shapely.get_parts(shapely.geometry.shape(feature["geometry"])):
+            yield "water", None, None, 0, shapely.get_coordinates(part.exterior)
+
+
+def places(source):
+    """Towns with the country they are in, the important first."""
+    features = json.loads(Path(source).read_text(encoding="utf-8"))["features"]
+    for feature in sorted(features, key=lambda each: each["properties"]["scalerank"]):
+        told, point = feature["properties"], np.array([feature["geometry"]["coordinates"]])
+        yield "place", told["name"], told["adm0name"], int(told["scalerank"]), point
+
+
+def main(countries, land, water, towns, target):
+    """Read the sources, write the base map."""
+    rows = [*ground(land), *lakes(water), *outlines(countries), *places(towns)]
     lon, lat = (
         pa.array(
             [np.round(line[:, axis] * UNITS_PER_DEGREE).astype(np.int32) for *_, line in rows],
@@ -76,18 +119,22 @@ def main(source, target):
     table = pa.table(
         {
             "kind": [kind for kind, *_ in rows],
-            "name": [name for _, name, _ in rows],
+            "name": [name for _, name, *_ in rows],
+            "within": [within for _, _, within, *_ in rows],
+            "rank": np.array([rank for *_, rank, _ in rows], dtype=np.int8),
             "lon": lon,
             "lat": lat,
         }
     )
-    table = table.replace_schema_metadata({"source": "Natural Earth 1:50m, public domain"})
+    table = table.replace_schema_metadata(
+        {"source": "Natural Earth 1:50m, places 1:10m, public domain"}
+    )
     pq.write_table(
         table,
         target,
         compression="zstd",
         compression_level=19,
-        use_dictionary=["kind"],
+        use_dictionary=["kind", "within"],
         column_encoding={
             "lon.list.element": "DELTA_BINARY_PACKED",
             "lat.list.element": "DELTA_BINARY_PACKED",

@@ -72,15 +72,13 @@ def picture(
 ) -> None:
     """Write the map of one release, or of two, with its legend as a picture."""
     from dpviz.exports.html import labels_of
-    from dpviz.render.cells import scale_ends
     from dpviz.render.picture import comparison_png
     from dpviz.render.view import check
 
     opened = _opened(releases)
     outlined = _rects([rect])[0] if rect else None
     check(opened)
-    ends = scale_ends(*opened)
-    make = lambda: comparison_png(opened, labels_of(opened), ends, outlined)  # noqa: E731
+    make = lambda: comparison_png(opened, labels_of(opened), outlined)  # noqa: E731
     _write(output, make, ".png", opened, as_json)
 
 

@@ -1,4 +1,4 @@
-"""The offline base map: coasts, borders and country names from Natural Earth (public domain).
+"""The offline base map: land, lakes, coasts, borders, names; Natural Earth (public domain).
 
 `basemap.parquet` was derived once by `data/make_basemap.py`; `data/README.md` gives the commands.
 Nothing is fetched at run time.
@@ -6,6 +6,8 @@ Nothing is fetched at run time.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -17,50 +19,130 @@ UNITS_PER_DEGREE = 1_000  # the file's integers; Natural Earth 1:50m is no finer
 ATTRIBUTION = "Made with Natural Earth"
 """What a map with these outlines owes their source."""
 
+Bounds = tuple[float, float, float, float]
+WORLD: Bounds = (-180.0, -90.0, 180.0, 90.0)
+POLYGON = 3
+"""Shapely's number of the type."""
 
-def base_map(
-    bounds: tuple[float, float, float, float] | None = None, tolerance: float = 0.0
-) -> dict[str, Any]:
-    """Outlines as a GeoJSON FeatureCollection in EPSG:4326, ready for a GeoJsonLayer.
 
-    Args:
-        bounds: west, south, east, north in degrees; only what lies within. None: the whole Earth.
-        tolerance: outlines may be simplified by so many degrees (0: 1.3 MB for the Earth; 0.1:
-            0.3 MB).
+@dataclass(frozen=True)
+class Place:
+    """A named point: a country, or a town with the country that it is in.
 
-    Returns:
-        Features with the property `kind`: `coast` and `border` (MultiLineString), and `country`
-        (Point, with the property `name`).
+    ``rank`` is 0 for the most important.
     """
+
+    name: str
+    within: str
+    rank: int
+    lon: float
+    lat: float
+
+
+@dataclass(frozen=True)
+class _File:
+    """The file's rows: kinds and names, and the degrees of their points one after the other."""
+
+    kind: np.ndarray[Any, Any]
+    name: list[str | None]
+    within: list[str | None]
+    rank: np.ndarray[Any, Any]
+    start: np.ndarray[Any, Any]
+    degrees: np.ndarray[Any, Any]
+
+    def rows(self, kind: str) -> np.ndarray[Any, Any]:
+        """Numbers of the rows of a kind."""
+        return np.flatnonzero(self.kind == kind)
+
+    def points(self, row: int) -> np.ndarray[Any, Any]:
+        """Longitude and latitude of a row's points, (k, 2)."""
+        return np.asarray(self.degrees[self.start[row] : self.start[row + 1]])
+
+
+@cache
+def _file() -> _File:
     import pyarrow.parquet as pq
-    import shapely
 
     with files("dpviz.datasets").joinpath("basemap.parquet").open("rb") as file:
         table = pq.ParquetFile(file).read()  # read_table would import pandas
-    kinds = np.array(table["kind"].to_pylist())
-    names = table["name"].to_pylist()
     lengths = _numpy(table["lon"].combine_chunks().value_lengths())
-    xy = np.column_stack(
-        [_numpy(table[axis].combine_chunks().flatten()) for axis in ("lon", "lat")]
+    xy = [_numpy(table[axis].combine_chunks().flatten()) for axis in ("lon", "lat")]
+    return _File(
+        np.array(table["kind"].to_pylist()),
+        table["name"].to_pylist(),
+        table["within"].to_pylist(),
+        np.array(table["rank"].to_pylist(), dtype=np.int64),
+        np.concatenate([[0], np.cumsum(lengths)]),
+        np.column_stack(xy) / UNITS_PER_DEGREE,
     )
-    degrees = xy / UNITS_PER_DEGREE
-    rows = np.repeat(np.arange(len(lengths)), lengths)
-    features = []
-    for kind in ("coast", "border"):
-        wanted = (kinds == kind)[rows]
-        _, line = np.unique(rows[wanted], return_inverse=True)
-        lines = shapely.linestrings(degrees[wanted], indices=line)
-        if bounds is not None:
-            lines = shapely.clip_by_rect(lines, *bounds)
-        lines = shapely.simplify(lines, tolerance) if tolerance else lines
-        parts = shapely.get_parts(lines)
-        parts = parts[~shapely.is_empty(parts)]
-        features.append(_feature("MultiLineString", [_rounded(part) for part in parts], kind=kind))
-    west, south, east, north = bounds or (-180.0, -90.0, 180.0, 90.0)
-    for row in np.flatnonzero(kinds == "country"):
-        lon, lat = degrees[rows == row][0].tolist()
+
+
+def named_places(kind: str = "place", bounds: Bounds | None = None) -> list[Place]:
+    """Towns (``place``) or countries (``country``), the important first.
+
+    Args:
+        kind: one of the two.
+        bounds: west, south, east, north in degrees; None: the whole Earth.
+    """
+    file = _file()
+    west, south, east, north = bounds or WORLD
+    found = []
+    for row in file.rows(kind).tolist():
+        lon, lat = file.points(row)[0].tolist()
         if west <= lon <= east and south <= lat <= north:
-            features.append(_feature("Point", [lon, lat], kind="country", name=names[row]))
+            name, within = file.name[row] or "", file.within[row] or ""
+            found.append(Place(name, within, int(file.rank[row]), lon, lat))
+    return sorted(found, key=lambda place: place.rank)
+
+
+def base_map(bounds: Bounds | None = None, tolerance: float = 0.0) -> dict[str, Any]:
+    """The base map as a GeoJSON FeatureCollection in EPSG:4326.
+
+    Args:
+        bounds: west, south, east, north in degrees; only what lies within. None: the whole Earth.
+        tolerance: outlines may be simplified by so many degrees.
+
+    Returns:
+        Features with the property `kind`: `land` and `water` (MultiPolygon without holes: water
+        lies on land), `coast` and `border` (MultiLineString), and `country` (Point, with `name`).
+    """
+    import shapely
+
+    file, features = _file(), []
+    for kind in ("land", "water", "coast", "border"):
+        rows = file.rows(kind)
+        at = np.repeat(np.arange(len(rows)), np.diff(file.start)[rows])
+        degrees = np.concatenate([file.points(row) for row in rows])
+        filled = kind in ("land", "water")
+        shapes = (
+            shapely.polygons(shapely.linearrings(degrees, indices=at))
+            if filled
+            else shapely.linestrings(degrees, indices=at)
+        )
+        if bounds is not None:
+            edge = shapely.bounds(shapes)
+            west, south, east, north = bounds
+            near = (edge[:, 0] <= east) & (edge[:, 2] >= west)
+            near &= (edge[:, 1] <= north) & (edge[:, 3] >= south)
+            # Clipping by a rectangle may hand back a large polygon that crosses itself.
+            shapes = (
+                shapely.intersection(shapely.make_valid(shapes[near]), shapely.box(*bounds))
+                if filled
+                else shapely.clip_by_rect(shapes[near], *bounds)
+            )
+        shapes = shapely.simplify(shapes, tolerance) if tolerance else shapes
+        parts = shapely.get_parts(shapely.get_parts(shapes))
+        parts = parts[~shapely.is_empty(parts)]
+        if filled:
+            parts = parts[shapely.get_type_id(parts) == POLYGON]
+            rings = [[_rounded(shapely.get_exterior_ring(part))] for part in parts]
+            features.append(_feature("MultiPolygon", rings, kind=kind))
+        else:
+            features.append(_feature("MultiLineString", [_rounded(p) for p in parts], kind=kind))
+    features += [
+        _feature("Point", [place.lon, place.lat], kind="country", name=place.name)
+        for place in named_places("country", bounds)
+    ]
     return {"type": "FeatureCollection", "features": features}
 
 

@@ -115,6 +115,19 @@ def in_sea(xy: Array) -> Mask:
     return np.asarray(lonlat[:, 0] < np.interp(lonlat[:, 1], _COAST_LAT, _COAST_LON))
 
 
+def sea_outline() -> Array:
+    """The sea beside the city as a closed ring (n, 2) of longitude and latitude.
+
+    All but the first and the last two points are its shore, from south to north.
+    """
+    west = BOUNDS[0] - 3.0
+    lat = np.concatenate([[_COAST_LAT[0] - 2.0], _COAST_LAT, [_COAST_LAT[-1] + 2.0]])
+    lon = np.concatenate([_COAST_LON[:1], _COAST_LON, _COAST_LON[-1:]])
+    shore = np.column_stack([lon, lat])
+    corners = np.array([[west, lat[0]], [west, lat[-1]]])
+    return np.vstack([corners[:1], shore, corners[1:], corners[:1]])
+
+
 def habitable(xy: Array) -> Mask:
     """Which of the points (n, 2) in km lie in the rectangle and not in sea, river or park."""
     x, y, half_x, half_y = _PARK

@@ -46,6 +46,11 @@ class Packer:
         for table_name, table in tables.items():
             for name in table.column_names:
                 column = table.column(name).combine_chunks()
+                if pa.types.is_string(column.type):
+                    texts = column.to_pylist()
+                    entry = {"length": len(texts), "size": 1, "texts": texts}
+                    self.index[f"{table_name}.{name}"] = entry
+                    continue
                 self.add(f"{table_name}.{name}", *_arrays(column))
 
     def block(self) -> bytes:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from dpviz.exports.charts import error_svg
 from dpviz.exports.facts import facts, replies, together
 from dpviz.exports.html import default_title, environment, labels_of
-from dpviz.render.cells import scale_ends
 from dpviz.render.picture import comparison_png
 from dpviz.render.scene import Bounds
 from dpviz.render.view import check
@@ -43,7 +42,7 @@ def report_page(
     names = list(labels) or labels_of(releases)
     check(releases)
     answers = [(rect, replies(releases, names, rect)) for rect in rects]
-    picture = comparison_png(releases, names, scale_ends(*releases), rects[0] if rects else None)
+    picture = comparison_png(releases, names, rects[0] if rects else None)
     return (
         environment()
         .get_template("report.html")

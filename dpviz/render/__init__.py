@@ -3,9 +3,9 @@
 This room sees releases only, never a record, and knows nothing of the page that shows its scenes.
 """
 
-from dpviz.render.cells import cells, scale_ends
-from dpviz.render.colors import PALETTES
-from dpviz.render.legend import Legend, Swatch, density_legend
+from dpviz.render.cells import cells, density_legend, density_scale
+from dpviz.render.colors import PALETTES, Themed
+from dpviz.render.legend import Legend, Swatch
 from dpviz.render.marks import arcs, boxes, paths, points, trips
 from dpviz.render.numbers import rounded, short, with_noise
 from dpviz.render.scene import Camera, Clock, Mark, Row, Scene
@@ -19,14 +19,15 @@ __all__ = [
     "Row",
     "Scene",
     "Swatch",
+    "Themed",
     "arcs",
     "boxes",
     "cells",
     "density_legend",
+    "density_scale",
     "paths",
     "points",
     "rounded",
-    "scale_ends",
     "short",
     "trips",
     "with_noise",

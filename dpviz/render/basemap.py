@@ -1,51 +1,163 @@
-"""The offline base map as marks: coasts and borders above the cells, which hide land."""
+"""Where am I: the ground below the cells, shores and borders above them, names of places."""
 
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
+import pydeck
+from numpy.typing import ArrayLike, NDArray
 
-from dpviz.datasets.basemap import base_map, city_backdrop
-from dpviz.render.marks import paths
+from dpviz.datasets.basemap import base_map, city_backdrop, named_places
+from dpviz.datasets.geography import BOUNDS, TOWNS, sea_outline, to_lonlat
+from dpviz.render.arrow import numbers, tuples
+from dpviz.render.colors import FRAME, LAND, ROAD, SHORE, WATER, Themed
+from dpviz.render.marks import paths, polygons
 from dpviz.render.scene import Bounds, Mark
+
+Float = NDArray[np.float64]
+
+FADE = (8.0, 9.0)
+"""Zooms over which the bundled outlines (1:50m) fade: nearer they would be off by a kilometre."""
+
+AROUND = 3.0
+"""Of the rectangle's size, on every side: what a visitor may move to."""
+
+NEAR = 40.0
+"""Degrees around within which towns are named."""
 
 
 @lru_cache(maxsize=16)
 def outlines(bounds: Bounds | None = None) -> tuple[Mark, ...]:
-    """Coast and border lines around a rectangle, three times its size on every side."""
-    if bounds is None:
-        wider, tolerance = None, 0.1
-    else:
-        west, south, east, north = bounds
-        across, up = max(east - west, 1.0), max(north - south, 1.0)
-        wider = (
-            max(west - 3 * across, -180.0),
-            max(south - 3 * up, -85.0),
-            min(east + 3 * across, 180.0),
-            min(north + 3 * up, 85.0),
-        )
-        tolerance = 0.1 if across > 60 else 0.0
+    """The base map around a rectangle: land and water below all marks, lines above, names.
+
+    The invented city has a ground of its own: sea, river, main roads, towns.
+    """
+    if bounds is not None and is_city(bounds):
+        return city_ground()
+    wider, tolerance = _around(bounds)
     features = {each["properties"]["kind"]: each for each in base_map(wider, tolerance)["features"]}
-    marks = []
-    for kind, opacity, width in (("border", 90, 1.0), ("coast", 170, 1.2)):
+    marks = [_ground("ocean", [_box(wider or (-180.0, -85.0, 180.0, 85.0))], WATER, fade=FADE)]
+    for kind, color in (("land", LAND), ("water", WATER)):
+        rings = [np.array(part[0]) for part in features[kind]["geometry"]["coordinates"]]
+        if rings:
+            marks.append(_ground(kind, rings, color, fade=FADE))
+    for kind, color in (("border", FRAME), ("coast", SHORE)):
         whole = features[kind]["geometry"]["coordinates"]
         lines = [part for line in whole for part in _unwrapped(line)]
         if lines:
-            marks.append(paths(kind, lines, themed=opacity, width=width))
+            marks.append(paths(kind, lines, color=color, width=1.0, fade=list(FADE)))
+    marks.append(_names(wider))
     return tuple(marks)
 
 
-def _unwrapped(line: list[list[float]]) -> list[NDArray[np.float64]]:
-    """A line cut where it leaves the map at ±180 degrees to go on at the other side."""
-    points = np.asarray(line, dtype=np.float64)
-    jumps = np.flatnonzero(np.abs(np.diff(points[:, 0])) > 180) + 1
-    return [part for part in np.split(points, jumps) if len(part) > 1]
+def _around(bounds: Bounds | None) -> tuple[Bounds | None, float]:
+    if bounds is None:
+        return None, 0.1
+    west, south, east, north = bounds
+    across, up = max(east - west, 1.0), max(north - south, 1.0)
+    wider = (
+        max(west - AROUND * across, -180.0),
+        max(south - AROUND * up, -85.0),
+        min(east + AROUND * across, 180.0),
+        min(north + AROUND * up, 85.0),
+    )
+    return wider, 0.1 if across > 60 else 0.0
+
+
+def _names(bounds: Bounds | None) -> Mark:
+    """Countries, and the towns that one may come near to."""
+    small = bounds is not None and bounds[2] - bounds[0] < 2 * NEAR
+    towns = named_places("place", bounds)
+    if not small:
+        towns = [town for town in towns if town.rank <= 4]
+    countries = named_places("country", bounds)
+    rows = [(each.name, each.lon, each.lat, 2 * each.rank, 1.2 + 0.6 * each.rank) for each in towns]
+    rows += [(c.name.upper(), c.lon, c.lat, c.rank - 1, 0.4 + 0.7 * c.rank) for c in countries]
+    return places("places", rows)
+
+
+def places(
+    id: str,  # noqa: A002
+    rows: list[tuple[str, float, float, int, float]],
+    *,
+    dots: bool = False,
+) -> Mark:
+    """Names over the map: (name, longitude, latitude, rank, zoom from which it may be shown)."""
+    name, lon, lat, rank, start = zip(*rows, strict=True) if rows else ((), (), (), (), ())
+    columns = {
+        "position": tuples(np.column_stack([lon, lat]).astype(np.float64).reshape(-1, 2)),
+        "name": pa.array(list(name), pa.string()),
+        "rank": numbers(np.array(rank, dtype=np.float32)),
+        "from": numbers(np.array(start, dtype=np.float32)),
+    }
+    bind = {f"get{column.title()}": column for column in columns}
+    layer = pydeck.Layer("PlaceLayer", None, id=id, dots=dots)
+    return Mark(layer=layer, table=pa.table(columns), bind=bind)
+
+
+@lru_cache(maxsize=1)
+def city_ground() -> tuple[Mark, ...]:
+    """Sea, river, main roads and towns of the invented city."""
+    from dpviz.datasets.streets import city_graph
+
+    shore, streets = sea_outline(), city_graph()
+    lines = list(streets.lines()[streets.main])
+    roads = paths("main-roads", lines, color=ROAD, width=1.6, ground=True)
+    return (
+        _ground("sea", [shore], WATER),
+        _ground("river-water", _river_rings(), WATER),
+        roads,
+        paths("shore", [shore[1:-2]], color=SHORE, width=1.0),
+        river(),
+        town_names(),
+    )
 
 
 @lru_cache(maxsize=1)
 def river() -> Mark:
-    """The outline of the invented city's river."""
-    rings = [feature["geometry"]["coordinates"][0] for feature in city_backdrop()["features"]]
-    return paths("river", rings, color=(90, 150, 210, 200), width=1.2)
+    """The banks of the invented city's river."""
+    ring = _river_rings()[0]
+    half = len(ring) // 2
+    return paths("river", [ring[:half], ring[half : 2 * half]], color=SHORE, width=1.0)
+
+
+@lru_cache(maxsize=1)
+def town_names() -> Mark:
+    """Of the invented city's towns, above their centres."""
+    order = sorted(TOWNS, key=lambda town: -town.share)
+    rows = []
+    for rank, town in enumerate(order):
+        above = np.array([[town.x, town.y + 0.75 * town.radius]])
+        lon, lat = to_lonlat(above)[0].tolist()
+        rows.append((town.name, lon, lat, min(rank + 1, 3), 8.0))
+    return places("towns", rows)
+
+
+def is_city(bounds: Bounds) -> bool:
+    """Whether a rectangle is the built-in city's, which has a ground of its own."""
+    return bool(np.allclose(bounds, BOUNDS, atol=1e-6))
+
+
+def _river_rings() -> list[Float]:
+    return [np.array(each["geometry"]["coordinates"][0]) for each in city_backdrop()["features"]]
+
+
+def _ground(name: str, rings: list[Any], color: Themed, **options: Any) -> Mark:
+    if "fade" in options:
+        options["fade"] = list(options["fade"])
+    return polygons(name, rings, color=color, ground=True, **options)
+
+
+def _box(bounds: Bounds) -> Float:
+    west, south, east, north = bounds
+    return np.array([[west, south], [east, south], [east, north], [west, north], [west, south]])
+
+
+def _unwrapped(line: ArrayLike) -> list[Float]:
+    """A line cut where it leaves the map at ±180 degrees to go on at the other side."""
+    points = np.asarray(line, dtype=np.float64)
+    jumps = np.flatnonzero(np.abs(np.diff(points[:, 0])) > 180) + 1
+    return [part for part in np.split(points, jumps) if len(part) > 1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,16 +12,25 @@ import pydeck
 from numpy.typing import NDArray
 
 from dpviz.render.arrow import numbers, tuples
-from dpviz.render.colors import PALETTES
+from dpviz.render.colors import HATCH, every_palette
+from dpviz.render.detail import NEVER, QUIET, Detail, detail
+from dpviz.render.legend import Legend, Swatch, compact, scale_labels
 from dpviz.render.projection import areas, to_degrees, world
-from dpviz.render.scene import Bounds, Mark, Row, Side
+from dpviz.render.scale import Scale, scale_of
+from dpviz.render.scene import Bounds, Mark, Side
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
     from dpviz.releases.points.release import PointRelease
 
 ALWAYS = 255
-"""The last level at which a leaf is drawn: all below its own."""
+"""The last level at which a raw leaf is drawn (all below its own), and the zoom that never ends."""
+
+ZOOM_STEPS = 10
+"""Zooms travel as whole tenths: what is equal stays equal, so the rows still tile the domain."""
+
+HOME = (800, 560)
+"""Pixels of a usual map: legends are worked out for the zoom at which it shows the domain."""
 
 Float = NDArray[np.float64]
 
@@ -44,60 +55,111 @@ def densities(release: PointRelease) -> Float:
     return np.asarray(release.nodes.count / areas(node_bounds(release)))
 
 
-def scale_ends(*releases: PointRelease) -> tuple[float, float]:
-    """Ends of the log colour scale, per km², from releases only.
+@lru_cache(maxsize=8)
+def adaptive(release: PointRelease) -> Detail:
+    """Adaptive detail of a release whose children tile their parents."""
+    bounds = node_bounds(release)
+    corners = np.hstack([world(bounds[:, :2]), world(bounds[:, 2:])])
+    side = (corners[:, 2:] - corners[:, :2]).min(axis=1)
+    return detail(release.nodes, areas(bounds), side, correlated=release.noise is not None)
 
-    They span the middle of the leaves that stand out of their noise, each leaf weighing as much as
-    its count: the ramp is spent where the people are.
+
+def tiles(release: PointRelease) -> bool:
+    """Whether the leaves tile the domain; overlapping boxes are drawn raw only."""
+    nodes = release.nodes
+    return int(nodes.volume[nodes.leaf].sum()) == int(nodes.volume[nodes.levels[0]].sum())
+
+
+def home_zoom(bounds: Bounds) -> float:
+    """The zoom at which a usual map shows all of some bounds."""
+    across, up = world(bounds[2:]) - world(bounds[:2])
+    return float(np.log2(min(HOME[0] / across, HOME[1] / up)))
+
+
+def density_scale(*releases: PointRelease) -> Scale:
+    """The classes of densities, per km², that several releases share: from what is drawn of them
+    where the whole domain is in sight.
     """
     density, weight = [], []
     for release in releases:
-        leaf = np.asarray(release.nodes.leaf)
-        count = release.nodes.count[leaf]
-        clear = count > np.maximum(2 * np.sqrt(release.nodes.variance[leaf]), 0)
-        density.append(densities(release)[leaf][clear])
-        weight.append(count[clear])
-    values, weights = np.concatenate(density), np.concatenate(weight)
-    if not len(values):
-        return 1.0, 1000.0
-    order = np.argsort(values)
-    share = np.cumsum(weights[order]) / weights.sum()
-    low, high = (float(values[order][np.argmax(share >= part)]) for part in (0.02, 0.97))
-    return (low, high) if high > 1.5 * low else (low / 3, low * 3)
+        found = adaptive(release)
+        drawn = found.at(home_zoom(domain_bounds(release.domain))) & (found.kind != QUIET)
+        density.append(found.total[drawn] / found.km2[drawn])
+        own = found.km2[drawn] / found.cells[drawn]
+        weight.append(density[-1] * own)
+    return scale_of(np.concatenate(density), np.concatenate(weight))
+
+
+def density_legend(
+    scale: Scale,
+    releases: Sequence[PointRelease] = (),
+    *,
+    title: str = "Records per km²",
+    palette: str = "tide",
+) -> Legend:
+    """The strip of density cells; of one release, it says how much is blank."""
+    blank = f"blank: under {compact(scale.bounds[0])}, or too few to tell from none"
+    if len(releases) == 1:
+        blank += _blank_share(releases[0], scale)
+    return Legend(
+        title=title,
+        colors=scale.colors(palette),
+        palettes=every_palette(len(scale)),
+        labels=scale_labels(scale),
+        blank=blank,
+        swatches=(Swatch("noise below zero (≈ empty)", HATCH, hatch=True, raw=True),),
+    )
+
+
+def _blank_share(release: PointRelease, scale: Scale) -> str:
+    found = adaptive(release)
+    at = found.at(home_zoom(domain_bounds(release.domain)))
+    blank = at & ((found.kind == QUIET) | (found.total / found.km2 < scale.bounds[0]))
+    km2 = areas(node_bounds(release))
+    part = found.total * km2 / found.km2
+    whole = float(part[at].sum())
+    if whole <= 0:
+        return ""
+    ground, people = float(km2[blank].sum() / km2[at].sum()), float(part[blank].sum() / whole)
+    return f" ({ground:.0%} of the area, {max(people, 0):.1%} of the records)"
 
 
 def cells(
     release: PointRelease,
     *,
-    ends: tuple[float, float] | None = None,
+    scale: Scale | None = None,
     id: str = "cells",  # noqa: A002
     side: Side | None = None,
-    palette: str = "viridis",
+    palette: str = "tide",
     title: str = "",
+    raw: bool = False,
 ) -> Mark:
-    """Every node of a release as one mark; the map's depth control picks the level that is shown.
+    """Every node of a release as one mark: adaptive detail, and the raw cells for the map's switch.
 
     Args:
         release: 2-D.
-        ends: of the log colour scale, per km²; None: :func:`scale_ends` of this release.
+        scale: classes of the density; None: :func:`density_scale` of this release.
         id: the mark's id.
         side: the side of a comparison.
         palette: a name in :data:`~dpviz.render.colors.PALETTES`.
         title: first line of the tooltip.
+        raw: no adaptive detail, whatever the switch says.
     """
     nodes, bounds = release.nodes, node_bounds(release)
     origin = world([bounds[0, :2], bounds[0, 2:]]).mean(axis=0)
     offsets = np.hstack([world(bounds[:, :2]) - origin, world(bounds[:, 2:]) - origin])
-    area = areas(bounds)
+    scale = scale or density_scale(release)
+    raw = raw or not tiles(release)
+    found = adaptive(release)
     table = pa.table(
         {
             "bounds": tuples(offsets.astype(np.float32)),
-            "density": numbers((nodes.count / area).astype(np.float32)),
             "count": numbers(nodes.count.astype(np.float32)),
             "noise_sd": numbers(np.sqrt(nodes.variance).astype(np.float32)),
-            "area": numbers(area.astype(np.float32)),
+            "km2": numbers(areas(bounds).astype(np.float32)),
             "first": numbers(nodes.level.astype(np.uint8)),
             "last": numbers(np.where(nodes.leaf, ALWAYS, nodes.level).astype(np.uint8)),
+            **detail_columns(release, found),
         }
     )
     layer = pydeck.Layer(
@@ -105,29 +167,43 @@ def cells(
         None,
         id=id,
         origin=origin.tolist(),
-        domain=list(ends or scale_ends(release)),
-        log_scale=True,
-        stops=[list(stop) for stop in PALETTES[palette]],
+        bounds=list(scale.bounds),
+        palettes=every_palette(len(scale)),
+        palette=pydeck.types.String(palette),
+        raw=raw,
         pickable=True,
         **({"side": pydeck.types.String(side)} if side else {}),
     )
+    bind = {f"get{name.title().replace('_', '')}": name for name in table.column_names}
     return Mark(
         layer=layer,
         table=table,
-        bind={
-            "getBounds": "bounds",
-            "getDensity": "density",
-            "getCount": "count",
-            "getNoise": "noise_sd",
-            "getFirst": "first",
-            "getLast": "last",
-        },
+        bind=bind,
         title=title,
-        rows=(
-            Row("Noisy count", "count", noise_sd="noise_sd"),
-            Row("Density", "density", "per km²"),
-            Row("Area", "area", "km²"),
-            Row("Level", "first"),
-        ),
         levels=int(nodes.level.max()),
     )
+
+
+def detail_columns(release: PointRelease, found: Detail) -> dict[str, pa.Array]:
+    """Adaptive detail as the map reads it: zooms in tenths, areas by their first node."""
+    since = np.clip(np.round(found.since * ZOOM_STEPS), 0, ALWAYS)
+    until = np.clip(np.round(found.until * ZOOM_STEPS), 0, ALWAYS)
+    until[found.until == np.inf] = ALWAYS
+    since[found.kind == NEVER] = ALWAYS
+    return {
+        "kind": numbers(found.kind),
+        "since": numbers(since.astype(np.uint8)),
+        "until": numbers(until.astype(np.uint8)),
+        "group": numbers(found.group.astype(np.int32)),
+        "group_sd": numbers(np.sqrt(found.variance).astype(np.float32)),
+        "inside": numbers(_leaves_inside(release).astype(np.int32)),
+    }
+
+
+def _leaves_inside(release: PointRelease) -> NDArray[np.int64]:
+    """Leaves below each node; 1 for a leaf."""
+    nodes = release.nodes
+    inside = nodes.leaf.astype(np.int64)
+    for level in reversed(nodes.levels[1:]):
+        np.add.at(inside, nodes.parent[level], inside[level])
+    return inside

@@ -1,4 +1,4 @@
-"""Districts as marks: a choropleth of noisy densities, grey where the noise is as large."""
+"""Districts as marks: a choropleth of noisy densities, blank where the noise is as large."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.render.colors import PALETTES
-from dpviz.render.legend import Legend, Swatch, log_ticks
+from dpviz.render.colors import Themed
+from dpviz.render.legend import Legend, scale_labels
 from dpviz.render.marks import paths, polygons
 from dpviz.render.projection import is_degrees
+from dpviz.render.scale import scale_of
 from dpviz.render.scene import Mark, Row
 
 if TYPE_CHECKING:
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
     from dpviz.trees.lattice import Float
 
 NOISE_SDS = 2.0
-"""A count under this many standard deviations of its noise is drawn grey."""
+"""A count under this many standard deviations of its noise is left blank."""
 
-GREY = (140, 146, 154, 150)
-NEGATIVE = (200, 120, 180, 200)
-OPAQUE = 245
+OPAQUE, BLANK = 240, 1
+"""Opacities, 0–255; a blank district still has a tooltip."""
+
 DETAIL = 1 / 3000
 """Borders are simplified to this share of the domain's width: on the map only."""
 
@@ -45,15 +46,18 @@ def district_marks(
     shapes = shapely.coverage_simplify(regions.shapes, width * DETAIL)
     shapes = _degrees(shapes, domain.crs)
     density = answers.count / np.maximum(_areas(shapes), 1e-9)
-    ends = _ends(density[answers.count > NOISE_SDS * answers.noise_sd])
-    color = _colors(answers, density, ends)
+    clear = answers.count > NOISE_SDS * answers.noise_sd
+    scale = scale_of(density[clear], answers.count[clear])
+    color = scale.paint(density, scale.colors(), OPAQUE)
+    for theme in (color.light, color.dark):
+        theme[~clear | (density < scale.bounds[0]), 3] = BLANK
     triangles = shapely.constrained_delaunay_triangles(shapes)
     part, owner = shapely.get_parts(triangles, return_index=True)
     ring, _ = shapely.get_coordinates(part, return_index=True)
     fill = polygons(
         "districts",
         list(ring.reshape(-1, 4, 2)),
-        color=color[owner],
+        color=Themed(color.light[owner], color.dark[owner]),
         rows=(
             Row("district", "name"),
             Row("records (noisy)", "count", noise_sd="sd"),
@@ -70,35 +74,12 @@ def district_marks(
     lines = [shapely.get_coordinates(line) for line in shapely.get_parts(borders)]
     outline = paths("district-borders", lines, themed=170, width=1.0)
     legend = Legend(
-        title="Records per km² by district (log scale)",
-        stops=PALETTES["viridis"],
-        ticks=log_ticks(*ends),
-        swatches=(
-            Swatch("within the noise (under 2 sd)", GREY),
-            Swatch("negative noisy count", NEGATIVE),
-        ),
+        title="Records per km² by district",
+        colors=scale.colors(),
+        labels=scale_labels(scale),
+        blank=f"blank: under {scale_labels(scale)[0]}, or too few to tell from none",
     )
     return (fill, outline), legend
-
-
-def _ends(density: Float) -> tuple[float, float]:
-    """The ends of the colour scale: from noisy densities beyond the noise, never from the data."""
-    if not len(density):
-        return 1.0, 10.0
-    low, high = float(density.min()), float(density.max())
-    return (low, high) if high > low * 1.01 else (low / 2, high * 2)
-
-
-def _colors(answers: Answers, density: Float, ends: tuple[float, float]) -> NDArray[np.uint8]:
-    stops = np.array(PALETTES["viridis"], dtype=np.float64)
-    span = np.log(ends[1] / ends[0])
-    share = np.clip(np.log(np.maximum(density, ends[0]) / ends[0]) / span, 0.0, 1.0)
-    at = share * (len(stops) - 1)
-    mixed = [np.interp(at, np.arange(len(stops)), stops[:, channel]) for channel in range(3)]
-    color = np.column_stack([*mixed, np.full(len(at), OPAQUE)])
-    color[np.abs(answers.count) <= NOISE_SDS * answers.noise_sd] = GREY
-    color[answers.count < -NOISE_SDS * answers.noise_sd] = NEGATIVE
-    return color.astype(np.uint8)
 
 
 def _degrees(shapes: NDArray[np.object_], crs: str) -> NDArray[np.object_]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-from dpviz.render.colors import ACCENT
-from dpviz.render.flows import FAINT, FULL, GREY, MOVING, TRIP, VISITED, top_count
-from dpviz.render.legend import Legend, Swatch
-from dpviz.render.numbers import short
+from dpviz.render.colors import ACCENT, Themed, classed
+from dpviz.render.flows import move_scale, visit_scale
+from dpviz.render.legend import Legend, Swatch, compact, scale_labels
+from dpviz.render.scale import LINE_WIDTHS, line_colors
 
 if TYPE_CHECKING:
     from dpviz.sequences.moves import Strings
@@ -16,50 +15,48 @@ if TYPE_CHECKING:
 
 def move_legend(moves: Strings, visited: float | None) -> Legend:
     """Widths of arrows by noisy count, and the cells behind them."""
-    noise = () if moves.sd is None else (Swatch("within the noise (under 2 sd)", GREY),)
-    return Legend(
-        title=f"Moves between cells {_scale(moves)}",
-        stops=MOVING,
-        ticks=_ticks(moves),
-        swatches=(*_visit_swatches(visited), *noise),
-    )
+    return _lines("Moves between cells", moves, _visits(visited))
 
 
 def path_legend(strings: Strings, visited: float | None) -> Legend:
     """Widths of paths by noisy count."""
-    return Legend(
-        title=f"Frequent paths {_scale(strings)}",
-        stops=MOVING,
-        ticks=_ticks(strings),
-        swatches=(Swatch("the chosen path", ACCENT), *_visit_swatches(visited)),
-    )
+    chosen = Swatch("the chosen path", ACCENT)
+    return _lines("Frequent paths", strings, (chosen, *_visits(visited)))
 
 
 def trip_legend(visited: float | None) -> Legend:
     """What moves on the map."""
     return Legend(
         title="Synthetic trips, drawn from the release",
-        swatches=(Swatch("one trip, nobody's own", TRIP), *_visit_swatches(visited)),
+        swatches=(Swatch("one trip, nobody's own", ACCENT), *_visits(visited)),
     )
 
 
-def _scale(strings: Strings) -> str:
-    return "(order only, no counts)" if strings.count is None else "(noisy; width ∝ √)"
+def _lines(title: str, strings: Strings, swatches: tuple[Swatch, ...]) -> Legend:
+    if strings.count is None:
+        title, labels = f"{title} (order only, no counts)", ["last", "", "", "", "first"]
+    else:
+        labels = ["", *scale_labels(move_scale(strings))[1:]]
+    return Legend(
+        title=title,
+        colors=line_colors(),
+        labels=labels,
+        widths=LINE_WIDTHS,
+        swatches=swatches,
+    )
 
 
-def _ticks(strings: Strings) -> list[tuple[float, str]]:
-    top = top_count(strings)
-    if top <= 0:
-        return [(0.0, "last"), (1.0, "first")]
-    return [(k / 3, short(top * (k / 3) ** 2)) for k in range(4)]
-
-
-def _visit_swatches(visited: float | None) -> tuple[Swatch, ...]:
-    """The most visited cell, and one with a twentieth of its visits."""
+def _visits(visited: float | None) -> tuple[Swatch, ...]:
+    """The most visited cells, and those of a middle class."""
     if visited is None:
         return ()
-    lower = round(FAINT + (FULL - FAINT) * math.sqrt(0.05))
-    return (
-        Swatch(f"cell with {short(visited)} visits", (*VISITED, FULL)),
-        Swatch(f"cell with {short(visited / 20)} visits", (*VISITED, lower)),
+    scale = visit_scale(visited)
+    colors = classed("tide", len(scale))
+    at = (len(scale) - 1, len(scale) // 2)
+    return tuple(
+        Swatch(
+            f"cell with {compact(scale.bounds[k])} visits or more",
+            Themed(colors.light[k], colors.dark[k]),
+        )
+        for k in at
     )

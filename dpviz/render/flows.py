@@ -6,29 +6,23 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.releases.points.range_count import INTERVAL_SDS
-from dpviz.render.colors import ACCENT
+from dpviz.render.colors import ACCENT, HALO, LAND, QUIET, Themed
 from dpviz.render.flowlines import Float, Int, arrows, cell_side, centres, head, path_line
 from dpviz.render.marks import boxes, paths, points, polygons, trips
 from dpviz.render.numbers import rounded, with_noise
+from dpviz.render.scale import Scale, between, line_colors, lines_scale
 from dpviz.render.scene import Mark, Row
 
 if TYPE_CHECKING:
     from dpviz.sequences.moves import Strings
 
 NOISE_SDS = 2.0
-"""A count under this many standard deviations of its noise is drawn grey."""
+"""A count under this many standard deviations of its noise is drawn as if there were none."""
 
-VISITED = (38, 105, 160)
-MOVING = ((250, 190, 110), (243, 144, 40), (222, 92, 10))
-"""Visits are blue and moves are orange: apart for every eye, on light and dark pages alike."""
-
-TRIP = (253, 141, 60)
-GREY = (140, 146, 154, 90)
-FAINT, FULL = 18, 190
-"""Opacity of the least and the most visited cell."""
+BEHIND = 110
+"""Opacity (0–255) of visited cells behind arrows and lines."""
 
 LEAST = 0.005
 """Chance of the faintest arrow that is drawn."""
@@ -40,7 +34,7 @@ THIN, WIDE = 0.018, 0.17
 def visit_marks(
     places: Float, names: Sequence[str], count: Float | None, sd: Float | None
 ) -> tuple[Mark, ...]:
-    """Cells, the more opaque the more visited (∝ √count); grey within the noise.
+    """Cells in classes of visits; blank within the noise.
 
     Args:
         places: west, south, east, north of each cell in degrees, (n, 4).
@@ -48,27 +42,40 @@ def visit_marks(
         count: noisy visits, (n,); None where they were not released.
         sd: of the noise in them, (n,), if it is known.
     """
-    grid = boxes("grid", places, themed=38, width=0.7)
-    colors = np.tile((*VISITED, 0), (len(places), 1))
+    grid = boxes("grid", places, themed=30, width=0.7)
     rows = [Row("cell", "cell")]
     extra: dict[str, Any] = {"cell": np.array(names)}
+    color: Any = (0, 0, 0, 0)
     if count is not None:
-        share = np.sqrt(np.clip(count / max(float(count.max()), 1e-9), 0, 1))
-        colors[:, 3] = np.round(FAINT + (FULL - FAINT) * share)
+        scale = visit_scale(float(count.max()))
+        color = scale.paint(count, scale.colors(), BEHIND)
+        blank = count < scale.bounds[0]
         rows.append(Row("visits (noisy)", "count", noise_sd="" if sd is None else "sd"))
         extra["count"] = count
         if sd is not None:
-            colors[count < NOISE_SDS * sd] = (*GREY[:3], 22)
+            blank |= count < NOISE_SDS * sd
             extra["sd"] = sd
+        for theme in (color.light, color.dark):
+            theme[blank, 3] = 0
     rings = list(places[:, [0, 1, 2, 1, 2, 3, 0, 3, 0, 1]].reshape(-1, 5, 2))
-    cells = polygons("visits", rings, color=colors, title="Cell", rows=rows, extra=extra)
+    cells = polygons("visits", rings, color=color, title="Cell", rows=rows, extra=extra)
     return cells, grid
+
+
+def visit_scale(most: float) -> Scale:
+    """Classes of visits up to those of the most visited cell."""
+    return between(max(most, 1.0) / 100, max(most, 1.0))
+
+
+def move_scale(strings: Strings) -> Scale:
+    """Classes of moves up to the most frequent."""
+    return lines_scale(top_count(strings))
 
 
 def move_marks(
     places: Float, names: Sequence[str], moves: Strings, *, faded: bool = False
 ) -> tuple[Mark, ...]:
-    """Arrows between cells, as wide as √count: within the noise first, the busiest last.
+    """Arrows between cells in five classes: within the noise first, the busiest last.
 
     Args:
         places: of the cells, (n, 4).
@@ -86,13 +93,17 @@ def move_marks(
         rows = np.flatnonzero(chosen & (pairs[:, 0] != pairs[:, 1]))[::-1]
         if not len(rows):
             continue
-        color = np.column_stack([ramp(share[rows]), np.full(len(rows), 70 if faded else 230)])
+        rings = arrows(places, pairs[rows, 0], pairs[rows, 1], THIN + (WIDE - THIN) * share[rows])
+        if name == "moves" and not faded:
+            marks.append(paths("moves.halo", rings, color=LAND, width=1.0))
         marks.append(
             polygons(
                 name,
-                arrows(places, pairs[rows, 0], pairs[rows, 1], THIN + (WIDE - THIN) * share[rows]),
-                color=(*GREY[:3], 45 if faded else GREY[3]) if name == "noise" else color,
-                title="Moves" if name == "moves" else "Moves: within the noise",
+                rings,
+                color=_see_through(QUIET, 90 if faded else 200)
+                if name == "noise"
+                else by_share(share[rows], 70 if faded else 240),
+                title="Moves" if name == "moves" else "Moves: too few to tell from none",
                 rows=(Row("from", "from"), Row("to", "to"), *_count_row("moves", moves)),
                 extra={
                     "from": label[pairs[rows, 0]],
@@ -143,7 +154,7 @@ def next_marks(
         names: of the cells.
         cell: the chosen one.
         chance: P(next), (n + 1,) with the end last.
-        sd: of the noise in it; what is within the noise is grey.
+        sd: of the noise in it; what is within the noise is faint.
         most: arrows at most.
     """
     targets = np.argsort(-chance[:-1], kind="stable")[:most]
@@ -154,7 +165,12 @@ def next_marks(
     clear = np.ones(len(targets), dtype=np.bool_)
     if sd is not None:
         clear = chance[targets] > NOISE_SDS * sd[targets]
-    color = np.where(clear[:, None], (*ACCENT, 235), (*GREY[:3], 170))
+    color = Themed(
+        *(
+            np.where(clear[:, None], (*accent, 235), (*quiet, 200))
+            for accent, quiet in ((ACCENT.light, QUIET.light), (ACCENT.dark, QUIET.dark))
+        )
+    )
     width = THIN + 0.008 + (0.24 - THIN) * np.sqrt(chance[targets])
     arrow = polygons(
         "next",
@@ -203,12 +219,11 @@ def path_marks(
     marks = []
     others = path_order(len(lines), chosen)
     if len(others):
-        opacity = np.full(len(others), 60 if chosen is not None else 215)
         marks.append(
             paths(
                 "paths",
                 [lines[row] for row in others.tolist()],
-                color=np.column_stack([ramp(share[others]), opacity]),
+                color=by_share(share[others], 60 if chosen is not None else 225),
                 width=1.2 + 4.3 * share[others],
                 title="Frequent path",
                 rows=(
@@ -228,10 +243,10 @@ def path_marks(
     if chosen is not None and chosen < len(lines):
         line = lines[chosen]
         marks += [
-            paths("path.rim", [line], color=(255, 255, 255, 170), width=6.5),
+            paths("path.rim", [line], color=_see_through(HALO, 200), width=6.5),
             paths("path", [line], color=ACCENT, width=4.0, pickable=True),
             polygons("path.end", [head(line, cell_side(places))], color=ACCENT),
-            points("path.start.rim", line[:1], color=(255, 255, 255), radius=6.5),
+            points("path.start.rim", line[:1], color=HALO, radius=6.5),
             points("path.start", line[:1], color=ACCENT, radius=5.0),
         ]
     return marks
@@ -271,11 +286,14 @@ def trip_marks(
         shift = random.uniform(-0.34, 0.34, 2) * side
         lines.append(middle[sequence] + shift)
         times.append(random.uniform(-len(sequence) / 2, seconds) + np.arange(len(sequence)))
-    return (trips("trips", lines, times, color=TRIP, width=2.8, trail=1.6),)
+    return (trips("trips", lines, times, color=ACCENT, width=2.8, trail=1.6),)
 
 
-def ramp(share: Float) -> NDArray[np.uint8]:
-    """Colours of moves at shares of the ramp's length: uint8 (n, 3)."""
-    stops = np.array(MOVING, dtype=np.float64)
-    at = np.linspace(0, 1, len(stops))
-    return np.column_stack([np.interp(share, at, stops[:, k]) for k in range(3)]).astype(np.uint8)
+def by_share(share: Float, alpha: int) -> Themed:
+    """Colours of the five classes of lines at shares of the largest, RGBA (n, 4)."""
+    even = Scale((0.0, 0.2, 0.4, 0.6, 0.8))
+    return even.paint(share, line_colors(), alpha)
+
+
+def _see_through(color: Themed, alpha: int) -> Themed:
+    return Themed((*color.light, alpha), (*color.dark, alpha))

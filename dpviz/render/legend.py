@@ -1,79 +1,85 @@
-"""Legends as plain values; the map draws them."""
+"""Legends as plain values; the map draws them as a strip below itself."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from dpviz.render.colors import PALETTES
+from dpviz.render.colors import Color, Themed
 from dpviz.render.numbers import short
+from dpviz.render.scale import Scale
 
 
 @dataclass(frozen=True)
 class Swatch:
-    """A small square of one colour (0–255, alpha optional) and what it means.
+    """A small square of a colour (0–255, alpha optional) and what it means.
 
-    ``noise`` and ``negative`` name the map's own colours, which follow the page's theme.
+    ``hatch`` hatches it; ``raw`` shows it beside raw cells only.
     """
 
     label: str
-    color: tuple[int, ...] | Literal["noise", "negative"]
+    color: Themed | tuple[int, ...]
     hatch: bool = False
+    raw: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Legend:
-    """A title with its unit, a ramp with ticks (position 0–1, label), and swatches."""
+    """A strip: title with its unit, what blank means, classes with the bounds between them.
+
+    Attributes:
+        title: with its unit.
+        colors: of the classes, for both themes; none where there are only swatches.
+        palettes: the same classes in every palette, where the visitor may choose one.
+        labels: the lower bound of each class, in words; "" has none.
+        widths: pixels of the classes that are lines.
+        blank: what a blank place means; "" where nothing is blank.
+        swatches: beside the classes.
+    """
 
     title: str
-    stops: Sequence[tuple[int, int, int]] | None = None
-    ticks: Sequence[tuple[float, str]] = ()
+    colors: Themed | None = None
+    palettes: dict[str, Any] | None = None
+    labels: Sequence[str] = ()
+    widths: Sequence[float] = ()
+    blank: str = ""
     swatches: Sequence[Swatch] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """JSON for the map."""
+        colors = self.colors or Themed((), ())
+        widths = self.widths or [0] * len(self.labels)
         return {
             "title": self.title,
-            "stops": self.stops and [list(stop) for stop in self.stops],
-            "ticks": [{"at": at, "label": label} for at, label in self.ticks],
+            "classes": [
+                {"light": list(light), "dark": list(dark), "label": label, "width": width}
+                for light, dark, label, width in zip(
+                    colors.light, colors.dark, self.labels, widths, strict=True
+                )
+            ],
+            "palettes": self.palettes,
+            "blank": self.blank,
             "swatches": [
-                {"label": s.label, "color": s.color, "hatch": s.hatch} for s in self.swatches
+                {"label": s.label, **_both(s.color), "hatch": s.hatch, "raw": s.raw}
+                for s in self.swatches
             ],
         }
 
 
-def density_legend(
-    ends: tuple[float, float],
-    *,
-    title: str = "Records per km² (log scale)",
-    palette: str = "viridis",
-) -> Legend:
-    """The legend of density cells between ``ends`` (per km², log scale)."""
-    return Legend(
-        title=title,
-        stops=PALETTES[palette],
-        ticks=log_ticks(*ends),
-        swatches=(
-            Swatch("within the noise (under 2 sd)", "noise"),
-            Swatch("negative noisy count", "negative", hatch=True),
-        ),
-    )
+def _both(color: Themed | Color | tuple[int, ...]) -> dict[str, list[int]]:
+    if isinstance(color, Themed):
+        return {"light": list(color.light), "dark": list(color.dark)}
+    return {"light": list(color), "dark": list(color)}
 
 
-def log_ticks(low: float, high: float, at_most: int = 4) -> list[tuple[float, str]]:
-    """Powers of ten within [low, high] at their places on a log scale; the ends where none fits.
+def scale_labels(scale: Scale) -> list[str]:
+    """The bounds of a scale in words.
 
-    >>> [(round(at, 3), label) for at, label in log_ticks(1, 1000)]
-    [(0.0, '1'), (0.333, '10'), (0.667, '100'), (1.0, '1k')]
+    >>> scale_labels(Scale((0.5, 30, 10_000)))
+    ['0.5', '30', '10k']
     """
-    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
-    step = max(1, math.ceil((last - first + 1) / at_most))
-    powers = [10.0**exponent for exponent in range(first, last + 1, step)]
-    values = powers if len(powers) > 1 else [low, high]
-    span = math.log(high / low)
-    return [(math.log(value / low) / span, compact(value)) for value in values]
+    return [compact(bound) for bound in scale.bounds]
 
 
 def compact(value: float) -> str:

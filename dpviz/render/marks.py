@@ -1,6 +1,7 @@
 """Marks from plain arrays: points, paths, boxes, arcs and animated trips. Coordinates are degrees.
 
-Colours are RGB or RGBA, 0–255: one for all, or one per object as an (n, 3) or (n, 4) array.
+Colours are RGB or RGBA, 0–255: one for all, or one per object as an (n, 3) or (n, 4) array; both
+may be :class:`~dpviz.render.colors.Themed`.
 Widths and radii are pixels: one number, or one per object.
 """
 
@@ -15,14 +16,17 @@ import pydeck
 from numpy.typing import ArrayLike, NDArray
 
 from dpviz.render.arrow import lists, numbers, tuples
+from dpviz.render.colors import ACCENT, FRAME, TEXT, TIDE, Themed
 from dpviz.render.scene import Mark, Row, Side
+
+MIDDLE = Themed(TIDE.light[5], TIDE.dark[5])
 
 
 def points(
     id: str,  # noqa: A002
     positions: ArrayLike,
     *,
-    color: ArrayLike = (255, 61, 87),
+    color: ArrayLike | Themed = ACCENT,
     radius: ArrayLike = 4.0,
     **options: Any,
 ) -> Mark:
@@ -31,7 +35,7 @@ def points(
     bind = {"getPosition": "position"}
     constants: dict[str, Any] = {"radius_units": "pixels"}
     n = len(columns["position"])
-    _either(columns, bind, constants, "getFillColor", "color", _colors(color), n)
+    _paint(columns, bind, constants, "getFillColor", "color", color, n)
     _either(columns, bind, constants, "getRadius", "radius", _numbers(radius), n)
     return _mark("ScatterplotLayer", id, columns, bind, constants, **options)
 
@@ -40,16 +44,18 @@ def paths(
     id: str,  # noqa: A002
     lines: Sequence[ArrayLike],
     *,
-    color: ArrayLike = (90, 100, 110),
+    color: ArrayLike | Themed = FRAME,
     width: ArrayLike = 1.5,
     themed: int = 0,
     **options: Any,
 ) -> Mark:
     """Lines, each of shape (k, 2) with k ≥ 2.
 
-    ``themed`` (an opacity, 1–255) draws them in the page's own line colour, light or dark, instead
-    of ``color``.
+    ``themed`` (an opacity, 1–255) draws them in the colour of words, light or dark, instead of
+    ``color``.
     """
+    if themed:
+        color = Themed((*TEXT.light, themed), (*TEXT.dark, themed))
     columns = {"path": _lines(lines)}
     bind = {"getPath": "path"}
     constants: dict[str, Any] = {
@@ -58,9 +64,7 @@ def paths(
         "cap_rounded": True,
         "_path_type": "open",
     }
-    if themed:
-        constants["themed"] = themed
-    _either(columns, bind, constants, "getColor", "color", _colors(color), len(lines), lines)
+    _paint(columns, bind, constants, "getColor", "color", color, len(lines), lines)
     _either(columns, bind, constants, "getWidth", "width", _numbers(width), len(lines), lines)
     return _mark("PathLayer", id, columns, bind, constants, **options)
 
@@ -80,14 +84,14 @@ def polygons(
     id: str,  # noqa: A002
     rings: Sequence[ArrayLike],
     *,
-    color: ArrayLike = (49, 104, 142),
+    color: ArrayLike | Themed = MIDDLE,
     **options: Any,
 ) -> Mark:
     """Filled simple polygons, each a closed ring of shape (k, 2)."""
     columns = {"polygon": _lines(rings)}
     bind = {"getPolygon": "polygon"}
     constants: dict[str, Any] = {"filled": True, "_normalize": False}
-    _either(columns, bind, constants, "getFillColor", "color", _colors(color), len(rings), rings)
+    _paint(columns, bind, constants, "getFillColor", "color", color, len(rings), rings)
     return _mark("SolidPolygonLayer", id, columns, bind, constants, **options)
 
 
@@ -96,8 +100,8 @@ def arcs(
     sources: ArrayLike,
     targets: ArrayLike,
     *,
-    color: ArrayLike = (49, 104, 142),
-    target_color: ArrayLike | None = None,
+    color: ArrayLike | Themed = MIDDLE,
+    target_color: ArrayLike | Themed | None = None,
     width: ArrayLike = 2.0,
     height: float = 0.0,
     **options: Any,
@@ -112,8 +116,8 @@ def arcs(
     }
     n = len(columns["source"])
     ends = color if target_color is None else target_color
-    _either(columns, bind, constants, "getSourceColor", "source_color", _colors(color), n)
-    _either(columns, bind, constants, "getTargetColor", "target_color", _colors(ends), n)
+    _paint(columns, bind, constants, "getSourceColor", "source_color", color, n)
+    _paint(columns, bind, constants, "getTargetColor", "target_color", ends, n)
     _either(columns, bind, constants, "getWidth", "width", _numbers(width), n)
     return _mark("ArcLayer", id, columns, bind, constants, **options)
 
@@ -123,7 +127,7 @@ def trips(
     lines: Sequence[ArrayLike],
     times: Sequence[ArrayLike],
     *,
-    color: Sequence[int] = (253, 141, 60),
+    color: ArrayLike | Themed = ACCENT,
     width: float = 3.0,
     trail: float = 1.0,
     **options: Any,
@@ -137,7 +141,6 @@ def trips(
     constants: dict[str, Any] = {
         "width_units": "pixels",
         "get_width": width,
-        "get_color": list(color),
         "trail_length": trail,
         "current_time": 0,
         "fade_trail": True,
@@ -145,6 +148,7 @@ def trips(
         "joint_rounded": True,
         "_path_type": "open",
     }
+    _paint(columns, bind, constants, "getColor", "color", color, len(lines), lines)
     return _mark("TripsLayer", id, columns, bind, constants, **options)
 
 
@@ -177,6 +181,24 @@ def _mark(
         title=title,
         rows=rows,
     )
+
+
+def _paint(
+    columns: dict[str, pa.Array],
+    bind: dict[str, str],
+    constants: dict[str, Any],
+    accessor: str,
+    column: str,
+    color: ArrayLike | Themed,
+    n: int,
+    lines: Sequence[ArrayLike] | None = None,
+) -> None:
+    """Colours; a second accessor, ending in ``Dark``, where dark pages have others."""
+    one = color if not isinstance(color, Themed) else color.light
+    _either(columns, bind, constants, accessor, column, _colors(one), n, lines)
+    if isinstance(color, Themed):
+        dark = _colors(color.dark)
+        _either(columns, bind, constants, f"{accessor}Dark", f"{column}_dark", dark, n, lines)
 
 
 def _either(

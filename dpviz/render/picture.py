@@ -1,91 +1,250 @@
-"""A comparison as a picture file: the leaves of releases beside each other, one legend."""
+"""Releases beside each other as a picture file: the map's look, ground, names and legend."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpviz.render.cells import densities, domain_bounds, node_bounds
-from dpviz.render.colors import ACCENT, PALETTES
+from dpviz.render.cells import (
+    ALWAYS,
+    adaptive,
+    density_legend,
+    density_scale,
+    domain_bounds,
+    node_bounds,
+    tiles,
+)
+from dpviz.render.colors import ACCENTS, CELL_ALPHA, HATCH, LAND, TEXT, Theme
+from dpviz.render.detail import QUIET
+from dpviz.render.legend import Legend
+from dpviz.render.projection import areas, world
+from dpviz.render.scale import Scale
 from dpviz.render.scene import Bounds
+from dpviz.render.surround import draw_ground, draw_scale_bar, draw_shores
 
 if TYPE_CHECKING:
     from dpviz.releases.points.release import PointRelease
 
-NOISE = "#c9ced3"
-"""Towards this a leaf fades whose count is under twice its noise."""
+Float = NDArray[np.float64]
+Rgb = tuple[float, float, float]
 
-NEGATIVE = "#e3b0a8"
-"""A leaf whose noisy count is negative."""
+SIZES = {"screen": (1920, 1080), "print": (3508, 2480)}
+"""Pixels: a slide, and A4 across at 300 dots an inch."""
+
+PAPER = {"light": (1.0, 1.0, 1.0), "dark": (0.055, 0.067, 0.09)}
 
 
 def comparison_png(
     releases: Sequence[PointRelease],
     titles: Sequence[str],
-    ends: tuple[float, float],
     rect: Bounds | None = None,
-    palette: str = "viridis",
+    *,
+    title: str = "",
+    size: Literal["screen", "print"] = "screen",
+    theme: Theme = "light",
+    palette: str = "tide",
+    raw: bool = False,
 ) -> bytes:
     """2-D releases beside each other as PNG.
 
     Args:
         releases: of the same domain.
         titles: one each.
-        ends: of the log colour scale, per km².
         rect: west, south, east, north in degrees, outlined in each.
+        title: above all.
+        size: a key of :data:`SIZES`.
+        theme: of a light or a dark page.
         palette: a name in :data:`~dpviz.render.colors.PALETTES`.
+        raw: every leaf, in place of adaptive detail.
     """
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import LinearSegmentedColormap, LogNorm
     from matplotlib.figure import Figure
-    from matplotlib.patches import Patch, Rectangle
 
-    stops = np.array(PALETTES[palette]) / 255
-    scale = ScalarMappable(LogNorm(*ends), LinearSegmentedColormap.from_list(palette, stops))
-    figure = Figure(figsize=(5.2 * len(releases) + 1, 5), layout="constrained")
-    panels = figure.subplots(1, len(releases), squeeze=False)[0]
-    for panel, release, title in zip(panels, releases, titles, strict=True):
-        _draw(panel, release, scale)
-        west, south, east, north = domain_bounds(release.domain)
-        panel.set(xlim=(west, east), ylim=(south, north))
-        panel.set_xlabel("Longitude (°)", fontsize=8)
-        panel.set_ylabel("Latitude (°)", fontsize=8)
-        panel.set_aspect(1 / np.cos(np.radians((south + north) / 2)))
-        panel.set_title(f"{title}\n{release.header.guarantee}", fontsize=9)
-        panel.tick_params(labelsize=7)
-        if rect is not None:
-            size = rect[2] - rect[0], rect[3] - rect[1]
-            colour = np.array(ACCENT) / 255
-            panel.add_patch(Rectangle(rect[:2], *size, fill=False, edgecolor=colour, linewidth=2))
-    figure.colorbar(scale, ax=list(panels), label="Records per km² (log scale)", shrink=0.8)
-    meanings = {NOISE: "within the noise (under 2 sd)", NEGATIVE: "negative noisy count"}
-    figure.legend(
-        handles=[Patch(color=colour, label=text) for colour, text in meanings.items()],
-        loc="outside lower center",
-        ncols=2,
-        frameon=False,
-        fontsize=8,
-    )
+    wide, high = SIZES[size]
+    unit = high / 1080  # all lengths are pixels of a slide, times this
+    figure = Figure(figsize=(wide / 100, high / 100), dpi=100, facecolor=PAPER[theme])
+    scale = density_scale(*releases)
+    ink = _rgb(TEXT.of(theme))
+    place = _Place(wide / unit, high / unit)
+    head = 128 if title else 84
+    across = (place.wide - 96 - 32 * (len(releases) - 1)) / len(releases)
+    if title:
+        words: dict[str, Any] = {"fontsize": 27 * unit * 0.72, "weight": "bold", "color": ink}
+        figure.text(*place.at(48, 50), title, va="center", **words)
+    for k, (release, label) in enumerate(zip(releases, titles, strict=True)):
+        left = 48 + k * (across + 32)
+        panel = figure.add_axes(place.box(left, head, across, place.high - head - 132))
+        _draw(panel, release, scale, rect, theme, palette, raw, unit)
+        first: dict[str, Any] = {"fontsize": 20 * unit * 0.72, "color": ink, "va": "center"}
+        figure.text(*place.at(left, head - 34), label, weight="bold", **first)
+        small: dict[str, Any] = first | {"fontsize": 15 * unit * 0.72}
+        figure.text(*place.at(left, head - 12), release.header.guarantee, **small)
+    legend = density_legend(scale, releases, palette=palette)
+    _draw_legend(figure, place, legend, theme, raw or not tiles(releases[0]), unit)
+    source: dict[str, Any] = {
+        "fontsize": 14 * unit * 0.72,
+        "color": ink,
+        "ha": "right",
+        "va": "center",
+    }
+    text = "dpviz · ground: Natural Earth"
+    figure.text(*place.at(place.wide - 48, place.high - 22), text, **source)
     file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=150)
+    figure.savefig(file, format="png", metadata={"Software": "dpviz"})
     return file.getvalue()
 
 
-def _draw(panel, release: PointRelease, scale) -> None:  # type: ignore[no-untyped-def]
-    from matplotlib.collections import PolyCollection
-    from matplotlib.colors import to_rgba
+class _Place:
+    """Pixels of a slide from its upper left corner, as shares of the figure."""
 
-    nodes, leaf = release.nodes, np.asarray(release.nodes.leaf)
-    bounds = node_bounds(release)[leaf]
-    corners = bounds[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 4, 2)
-    count, sd = nodes.count[leaf], np.sqrt(nodes.variance[leaf])
-    colours = scale.to_rgba(np.maximum(densities(release)[leaf], scale.norm.vmin))
-    clear = np.divide(count, 2 * sd, out=np.ones_like(count), where=sd > 0).clip(0, 1)[:, None]
-    colours = (
-        np.array(to_rgba(NOISE)) * (1 - clear) + colours * clear
-    )  # what is noise looks like noise
-    colours[count < 0] = to_rgba(NEGATIVE)
-    panel.add_collection(PolyCollection(list(corners), facecolors=colours, edgecolors="none"))
+    def __init__(self, wide: float, high: float) -> None:
+        self.wide, self.high = wide, high
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        return x / self.wide, 1 - y / self.high
+
+    def box(
+        self, x: float, y: float, wide: float, high: float
+    ) -> tuple[float, float, float, float]:
+        return x / self.wide, 1 - (y + high) / self.high, wide / self.wide, high / self.high
+
+
+def _draw(
+    panel: Any,
+    release: PointRelease,
+    scale: Scale,
+    rect: Bounds | None,
+    theme: Theme,
+    palette: str,
+    raw: bool,
+    unit: float,
+) -> None:
+    """One map in Web Mercator world units, as on the screen."""
+    from matplotlib.patches import Rectangle
+
+    bounds = domain_bounds(release.domain)
+    (west, south), (east, north) = world(bounds[:2]), world(bounds[2:])
+    shape = panel.get_position()
+    figure = panel.figure
+    pixels = np.array([shape.width * figure.get_figwidth(), shape.height * figure.get_figheight()])
+    pixels *= figure.dpi
+    size = max((east - west) / pixels[0], (north - south) / pixels[1]) * pixels * 1.06
+    middle = np.array([west + east, south + north]) / 2
+    low, high = middle - size / 2, middle + size / 2
+    panel.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xticks=[], yticks=[])
+    panel.set_facecolor(_rgb(LAND.of(theme)))
+    zoom = float(np.log2(pixels[0] / size[0] / unit))
+    draw_ground(panel, bounds, zoom, theme)
+    _draw_cells(panel, release, scale, theme, palette, zoom, raw or not tiles(release), unit)
+    draw_shores(panel, bounds, zoom, theme, unit)
+    frame: dict[str, Any] = {
+        "fill": False,
+        "edgecolor": ink_of(theme, 0.6),
+        "linestyle": (0, (4, 3)),
+    }
+    panel.add_patch(
+        Rectangle((west, south), east - west, north - south, linewidth=0.75 * unit, **frame)
+    )
+    if rect is not None:
+        corner, other = world(rect[:2]), world(rect[2:])
+        extent = (corner, *(other - corner).tolist())
+        for color, width in ((PAPER[theme], 4.5), (_rgb(ACCENTS[palette].of(theme)), 2.2)):
+            line: dict[str, Any] = {
+                "fill": False,
+                "edgecolor": color,
+                "linewidth": width * unit * 0.72,
+            }
+            panel.add_patch(Rectangle(*extent, zorder=6, **line))
+    draw_scale_bar(panel, middle, zoom, theme, unit)
+    for spine in panel.spines.values():
+        spine.set(color=ink_of(theme, 0.3), linewidth=0.75 * unit)
+
+
+def ink_of(theme: Theme, alpha: float) -> tuple[float, float, float, float]:
+    """The colour of words, seen through."""
+    return (*_rgb(TEXT.of(theme)), alpha)
+
+
+def _draw_cells(
+    panel: Any,
+    release: PointRelease,
+    scale: Scale,
+    theme: Theme,
+    palette: str,
+    zoom: float,
+    raw: bool,
+    unit: float,
+) -> None:
+    from matplotlib.collections import PolyCollection
+
+    bounds, nodes = node_bounds(release), release.nodes
+    corners = np.hstack([world(bounds[:, :2]), world(bounds[:, 2:])])
+    if raw:
+        drawn = np.asarray(nodes.leaf)
+        density = nodes.count / areas(bounds)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            clear = np.clip(np.abs(nodes.count) / (2 * np.sqrt(nodes.variance)), 0, 1)
+        clear = np.where(nodes.variance > 0, clear, 1.0)
+    else:
+        found = adaptive(release)
+        drawn = found.at(min(zoom, ALWAYS)) & (found.kind != QUIET)
+        density, clear = found.total / found.km2, np.ones(len(nodes))
+    at = scale.classes(density)
+    table = np.array(scale.colors(palette).of(theme)) / 255
+    shown = np.flatnonzero(drawn & (at >= 0))
+    colors = np.column_stack([table[at[shown]], CELL_ALPHA * clear[shown]])
+    rings = corners[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 4, 2)
+    cells = PolyCollection(list(rings[shown]), facecolors=colors, edgecolors="none", zorder=2)
+    cells.set_antialiased(False)
+    panel.add_collection(cells)
+    if raw:
+        side = (corners[:, 2:] - corners[:, :2]).min(axis=1) * 2**zoom
+        below = np.flatnonzero(drawn & (nodes.count < 0) & (side >= 8))
+        hatch = PolyCollection(list(rings[below]), facecolors="none", hatch="////", zorder=2)
+        hatch.set(edgecolor=(*_rgb(HATCH.of(theme)), 0.75), linewidth=0)
+        panel.add_collection(hatch)
+
+
+def _draw_legend(
+    figure: Any, place: _Place, legend: Legend, theme: Theme, raw: bool, unit: float
+) -> None:
+    from matplotlib.patches import Rectangle
+
+    ink = _rgb(TEXT.of(theme))
+    words: dict[str, Any] = {"color": ink, "va": "center"}
+    top, x = place.high - 104.0, 48.0
+
+    def write(x: float, y: float, text: str, size: float = 15, **more: Any) -> None:
+        figure.text(*place.at(x, y), text, fontsize=size * unit * 0.72, **words, **more)
+
+    def patch(x: float, wide: float, **look: Any) -> None:
+        left, bottom, width, height = place.box(x, top, wide, 24)
+        figure.add_artist(Rectangle((left, bottom), width, height, **look))
+
+    write(x, top + 12, legend.title, 18, weight="bold")
+    x += 30 + 10 * len(legend.title)
+    if legend.blank and not raw:
+        patch(x, 52, facecolor=_rgb(LAND.of(theme)), edgecolor=ink_of(theme, 0.4))
+        write(x, top + 40, "blank")
+        x += 62
+    colors = legend.colors.of(theme) if legend.colors else ()
+    for color, label in zip(colors, legend.labels, strict=True):
+        patch(x, 76, facecolor=_rgb(color), edgecolor="none")
+        write(x, top + 40, label)
+        x += 76
+    x += 28
+    for swatch in legend.swatches:
+        if raw and swatch.raw:
+            color = (*_rgb(HATCH.of(theme)), 0.75)
+            patch(x, 36, facecolor="none", edgecolor=color, hatch="////", linewidth=0)
+            write(x + 46, top + 12, swatch.label)
+    if legend.blank:
+        write(48, top + 72, "faint: within the noise" if raw else legend.blank, 14)
+
+
+def _rgb(color: Sequence[int]) -> Rgb:
+    red, green, blue = (each / 255 for each in color[:3])
+    return red, green, blue

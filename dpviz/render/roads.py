@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.render.colors import ACCENT
-from dpviz.render.legend import Legend, Swatch
+from dpviz.render.colors import ACCENT, HALO, QUIET, Themed
+from dpviz.render.legend import Legend, Swatch, scale_labels
 from dpviz.render.marks import paths, points
-from dpviz.render.numbers import short
+from dpviz.render.scale import LINE_WIDTHS, line_colors, lines_scale
 from dpviz.render.scene import Bounds, Mark, Row, Side
 
 if TYPE_CHECKING:
@@ -19,16 +19,11 @@ if TYPE_CHECKING:
     from dpviz.roads.graph import Float, Int, RoadGraph
 
 NOISE_SDS = 2.0
-"""A count under this many standard deviations of its noise is drawn grey."""
+"""A street whose count is under this many standard deviations of its noise is a quiet street."""
 
-RAMP = ((72, 120, 190), (38, 140, 150), (70, 170, 90), (190, 160, 30), (235, 110, 30))
-"""Few to many trips: legible on light and dark pages, and told apart by lightness of the lines'
-widths too, so that hue carries nothing alone."""
-
-GREY = (140, 146, 154, 120)
-NEGATIVE = (200, 120, 180, 200)
-WIDEST = 7.5
-TICKS = 4
+PIVOT = (110, 110, 118, 220)
+WIDEST = LINE_WIDTHS[-1]
+QUIET_WIDTH = 0.5
 
 
 _THIN: dict[str, Any] = {
@@ -88,14 +83,13 @@ def top_count(release: RoadRelease) -> float:
 
 
 def street_marks(release: RoadRelease, top: float, *, side: Side | None = None) -> tuple[Mark, ...]:
-    """Streets as lines: widths ∝ √count up to ``top``; grey within the noise.
+    """Streets as lines in five classes up to ``top``, the busy ones last.
 
-    Three marks, the busy streets last: within the noise, negative beyond it, above it.
+    What is within the noise or negative looks like a quiet street on any map.
     """
     graph, count, sd = release.graph, release.count, release.noise_sd
     above = count > NOISE_SDS * sd
-    below = count < -NOISE_SDS * sd
-    share = np.sqrt(np.clip(count / top, 0.0, 1.0))
+    scale, colors = lines_scale(top), line_colors()
     unit = _metres(graph)
     name = f".{side}" if side else ""
     place = release.domains.path[release.domains.position]
@@ -105,24 +99,21 @@ def street_marks(release: RoadRelease, top: float, *, side: Side | None = None) 
         Row("sub-domain", "subdomain"),
     )
     found = []
-    for kind, chosen, color, width in (
-        ("noise", ~above & ~below, GREY, 1.2),
-        ("negative", below, NEGATIVE, 1.6),
-        ("streets", above, None, None),
-    ):
+    for kind, chosen in (("quiet", ~above), ("streets", above)):
         edges = np.flatnonzero(chosen)
         if not len(edges):
             continue
         edges = edges[np.argsort(count[edges], kind="stable")]
+        wide = np.array(LINE_WIDTHS)[np.maximum(scale.classes(count[edges]), 0)]
         found.append(
             paths(
                 f"{kind}{name}",
                 lines_of(graph, edges),
-                color=ramp(share[edges]) if color is None else color,
-                width=unit * (1.5 + (WIDEST - 1.5) * share[edges] if width is None else width),
-                **_THIN,
+                color=QUIET if kind == "quiet" else scale.paint(count[edges], colors),
+                width=unit * (QUIET_WIDTH if kind == "quiet" else wide),
+                **_THIN | ({"width_min_pixels": QUIET_WIDTH} if kind == "quiet" else {}),
                 side=side,
-                title="Street" if kind == "streets" else f"Street: {kind}",
+                title="Street" if kind == "streets" else "Street: too few to tell from none",
                 rows=rows,
                 extra={
                     "count": count[edges],
@@ -161,7 +152,7 @@ def domain_marks(release: RoadRelease) -> tuple[Mark, ...]:
         points(
             "pivots",
             node_degrees(graph)[pivots],
-            color=(110, 110, 118, 220),
+            color=PIVOT,
             radius=3.0 * _metres(graph),
             radius_units="meters",
             radius_min_pixels=0.4,
@@ -176,7 +167,7 @@ def answer_marks(release: RoadRelease, edges: Int) -> list[Mark]:
     place = release.domains.path[release.domains.position[edges]]
     lines = lines_of(graph, edges)
     return [
-        paths("answer", lines, color=(*ACCENT, 130), width=11.0),
+        paths("answer", lines, color=Themed((*ACCENT.light, 130), (*ACCENT.dark, 130)), width=11.0),
         paths("runs", lines, color=hues(place), width=4.5),
     ]
 
@@ -187,7 +178,7 @@ def end_marks(graph: RoadGraph, nodes: Int) -> list[Mark]:
         return []
     place = node_degrees(graph)[nodes]
     return [
-        points("ends.rim", place, color=(255, 255, 255), radius=9.0),
+        points("ends.rim", place, color=HALO, radius=9.0),
         points("ends", place, color=ACCENT, radius=7.0),
     ]
 
@@ -201,24 +192,15 @@ def hues(names: Int) -> NDArray[np.uint8]:
     return (np.array(table)[where] * 255).astype(np.uint8)
 
 
-def ramp(share: Float) -> NDArray[np.uint8]:
-    """Colours of the ramp at shares of its length: uint8 (n, 3)."""
-    stops = np.array(RAMP, dtype=np.float64)
-    at = np.linspace(0, 1, len(stops))
-    return np.column_stack([np.interp(share, at, stops[:, k]) for k in range(3)]).astype(np.uint8)
-
-
 def street_legend(top: float) -> Legend:
     """Widths and colours by noisy count."""
-    ticks = [(k / (TICKS - 1), short(top * (k / (TICKS - 1)) ** 2)) for k in range(TICKS)]
+    scale = lines_scale(top)
     return Legend(
-        title="Trips per street (noisy; width and colour ∝ √)",
-        stops=RAMP,
-        ticks=ticks,
-        swatches=(
-            Swatch("within the noise (under 2 sd)", GREY),
-            Swatch("negative beyond 2 sd", NEGATIVE),
-        ),
+        title="Trips per street",
+        colors=line_colors(),
+        labels=["", *scale_labels(scale)[1:]],
+        widths=LINE_WIDTHS,
+        swatches=(Swatch("thin: too few to tell from none", QUIET),),
     )
 
 
@@ -228,6 +210,6 @@ def domain_legend() -> Legend:
         title="Sub-domains: paths between cuts",
         swatches=(
             Swatch("one hue per path", tuple(hues(np.array([3]))[0].tolist())),
-            Swatch("pivot: more than two streets meet", (110, 110, 118, 210)),
+            Swatch("pivot: more than two streets meet", PIVOT),
         ),
     )

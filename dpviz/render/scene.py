@@ -16,6 +16,7 @@ import pyarrow as pa
 import pydeck
 
 from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.render.colors import theme_json
 from dpviz.render.legend import Legend
 
 Side = Literal["left", "right"]
@@ -112,6 +113,8 @@ class Scene:
         domain: west, south, east, north of the whole, for the button that goes back to it.
         clock: for animated layers.
         description: the map in one sentence, for screen readers.
+        raw: whether cells are first shown raw, not in adaptive detail.
+        title: above a saved picture; the description where it is empty.
     """
 
     marks: Sequence[Mark]
@@ -124,6 +127,8 @@ class Scene:
     domain: Bounds | None = None
     clock: Clock | None = None
     description: str = "Map"
+    title: str = ""
+    raw: bool = False
     tables: dict[str, pa.Table] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -150,6 +155,9 @@ class Scene:
             "clock": self.clock and vars(self.clock),
             "levels": max((mark.levels for mark in self.marks), default=0),
             "label": self.description,
+            "title": self.title,
+            "raw": self.raw,
+            "theme": theme_json(),
             "interval": INTERVAL_SDS,
         }
 
@@ -171,7 +179,7 @@ def layers_json(marks: Sequence[Mark]) -> dict[str, Any]:
         "tooltips": {
             mark.id: {"title": mark.title, "rows": [_row(mark.id, row) for row in mark.rows]}
             for mark in marks
-            if mark.rows
+            if mark.rows or mark.layer.type == "CellLayer"
         },
     }
 

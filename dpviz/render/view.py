@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from dpviz.errors import ReleaseError
-from dpviz.render.basemap import outlines, river
-from dpviz.render.cells import cells, domain_bounds, scale_ends
-from dpviz.render.legend import density_legend
-from dpviz.render.marks import boxes
+from dpviz.render.basemap import outlines
+from dpviz.render.cells import cells, density_legend, density_scale, domain_bounds
 from dpviz.render.scene import Camera, Scene, Side
 
 if TYPE_CHECKING:
@@ -24,6 +22,9 @@ def release_scene(
     *,
     mode: Literal["side", "swipe"] = "swipe",
     camera: Camera | None = None,
+    detail: Literal["adaptive", "raw"] = "adaptive",
+    palette: str = "tide",
+    title: str = "",
 ) -> Scene:
     """Noisy densities on the base map, on one colour scale.
 
@@ -32,20 +33,24 @@ def release_scene(
         labels: one each, to tell two apart.
         mode: how two are shown.
         camera: where to look first; the whole domain by default.
+        detail: what the map begins with; its own switch changes it.
+        palette: a name in :data:`~dpviz.render.colors.PALETTES`.
+        title: of the picture that the visitor may save.
 
     Raises:
         ReleaseError: not one or two releases, not 2-D, or not of one domain.
     """
     check(releases)
-    bounds, ends = domain_bounds(releases[0].domain), scale_ends(*releases)
+    bounds, scale = domain_bounds(releases[0].domain), density_scale(*releases)
     two = len(releases) == 2
     maps = [
         cells(
             release,
-            ends=ends,
+            scale=scale,
             id=f"cells-{side}",
             side=side if two else None,
             title=label if two else "",
+            palette=palette,
         )
         for release, label, side in zip(releases, labels, SIDES, strict=False)
     ]
@@ -53,16 +58,17 @@ def release_scene(
         f"{label}: {release.header.guarantee}" if two else release.header.guarantee
         for release, label in zip(releases, labels, strict=True)
     ]
-    backdrop = [river()] if is_city(releases[0]) else []
-    frame = boxes("domain", [bounds], themed=150, width=1.2)
+
     return Scene(
-        marks=[*maps, frame, *outlines(bounds), *backdrop],
+        marks=[*maps, *outlines(bounds)],
         camera=camera or Camera(bounds=bounds, key="domain"),
-        legend=density_legend(ends),
+        legend=density_legend(scale, releases, palette=palette),
         mode=mode if two else "single",
         labels=labels if two else (),
         tools=("rect",),
         domain=bounds,
+        raw=detail == "raw",
+        title=title,
         description=f"Map of noisy density: {'; '.join(told)}",
     )
 
@@ -83,10 +89,3 @@ def check(releases: Sequence[PointRelease]) -> None:
             )
         if release.domain != releases[0].domain:
             raise ReleaseError("the two releases have different domains: compare maps of one")
-
-
-def is_city(release: PointRelease) -> bool:
-    """Whether the public domain is the built-in city's, which has a river of its own."""
-    from dpviz.datasets.geography import BOUNDS
-
-    return tuple(release.domain.bounds) == tuple(BOUNDS)

@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 import dpviz
-from dpviz.render import Camera, Clock, Row, Scene, arcs, cells, paths, points, scale_ends, trips
+from dpviz.render import Camera, Clock, Row, Scene, arcs, cells, density_scale, paths, points, trips
 from dpviz.ui.map import map_view
 
 st.set_page_config(layout="wide")
@@ -21,10 +21,10 @@ def releases():
 kind = st.query_params.get("scene", "side")
 if kind in ("side", "swipe"):
     pair = releases()
-    ends = scale_ends(*pair)
+    scale = density_scale(*pair)
     scene = Scene(
         marks=[
-            cells(release, ends=ends, id=side, side=side, title=f"<i>{side}</i>")
+            cells(release, scale=scale, id=side, side=side, title=f"<i>{side}</i>")
             for release, side in zip(pair, ("left", "right"), strict=True)
         ],
         camera=Camera(BOUNDS),

@@ -35,7 +35,10 @@ def unpacked(page):
         assert place["at"] % kind.itemsize == 0
         return np.frombuffer(block, kind, place["items"], place["at"])
 
-    return {name: (each, placed(each["value"])) for name, each in spec["columns"].items()}
+    def column(each):
+        return np.array(each["texts"]) if "texts" in each else placed(each["value"])
+
+    return {name: (each, column(each)) for name, each in spec["columns"].items()}
 
 
 def test_the_columns_are_those_of_the_scene_and_of_the_tree(pair):

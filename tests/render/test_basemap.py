@@ -1,13 +1,18 @@
 """The base map's marks."""
 
 import numpy as np
+import shapely
 
 from dpviz.datasets import DATASETS
-from dpviz.render.basemap import _unwrapped, outlines, river
+from dpviz.render.basemap import FADE, _unwrapped, outlines
+
+
+def lines_of(marks):
+    return [mark for mark in marks if "path" in mark.table.column_names]
 
 
 def test_no_line_crosses_the_whole_map():
-    for mark in outlines():
+    for mark in lines_of(outlines()):
         for line in mark.table["path"].to_pylist():
             assert np.abs(np.diff([point[0] for point in line])).max() < 180
 
@@ -17,10 +22,23 @@ def test_a_line_over_the_date_line_is_cut_there():
     assert [part.tolist() for part in parts] == [[[178, 0], [179, 1]], [[-179, 2], [-178, 3]]]
 
 
-def test_the_invented_coast_and_river_lie_in_the_city():
+def test_the_invented_city_has_a_ground_of_its_own():
     west, south, east, north = DATASETS["city-250k"].domain.bounds
-    (coast,) = [mark for mark in outlines((west, south, east, north)) if mark.id == "coast"]
-    lines = [np.array(line) for line in coast.table["path"].to_pylist()]
-    assert any(((p > [west, south]) & (p < [east, north])).all(axis=1).any() for p in lines)
-    bank = np.array(river().table["path"].to_pylist()[0])
-    assert (bank[:, 1].min(), bank[:, 1].max()) > (south, south)
+    marks = {mark.id: mark for mark in outlines((west, south, east, north))}
+    assert {"sea", "river-water", "main-roads", "shore", "river", "towns"} == set(marks)
+    shore = np.array(marks["shore"].table["path"].to_pylist()[0])
+    assert ((shore > [west, south]) & (shore < [east, north])).all(axis=1).any()
+    assert "Port Meridian" in marks["towns"].table["name"].to_pylist()
+
+
+def test_land_lies_below_the_cells_and_fades_where_it_would_be_too_coarse():
+    marks = {mark.id: mark for mark in outlines((-5.0, 50.0, 2.0, 55.0))}
+    for name in ("ocean", "land"):
+        assert marks[name].layer.ground
+    for name in ("ocean", "land", "coast", "border"):
+        assert tuple(marks[name].layer.fade) == FADE
+    names = marks["places"].table["name"].to_pylist()
+    assert {"London", "Manchester", "UNITED KINGDOM"} <= set(names)
+    land = [shapely.Polygon(ring) for ring in marks["land"].table["polygon"].to_pylist()]
+    points = shapely.points([[-1.5, 52.5], [-4.9, 53.9]])  # Birmingham, the Irish Sea
+    assert [shapely.contains(land, point).any() for point in points] == [True, False]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpviz import Decomposition, Domain, Header, PointRelease
-from dpviz.render import cells, scale_ends
+from dpviz.render import cells, density_scale
 from dpviz.render.cells import densities, node_bounds
 from dpviz.render.projection import areas, to_degrees, world
 
@@ -63,22 +63,22 @@ def test_offsets_resolve_a_centimetre():
     assert width == pytest.approx(0.5 / 360 * 40_075_017 / (1 << 26), abs=0.01)
 
 
-def test_scale_ends_come_from_leaves_above_their_noise():
-    low, high = scale_ends(release())
-    leaf = densities(release())[[1, 2, 4]]
-    assert low == pytest.approx(leaf.min())
-    assert high == pytest.approx(leaf.max())
+def test_classes_come_from_what_is_drawn():
+    scale = density_scale(release())
+    drawn = densities(release())[[1, 2, 4]]
+    assert scale.bounds[0] <= drawn.min()
+    assert scale.bounds[-1] <= drawn.max()
+    assert 5 <= len(scale) <= 8
 
 
-def test_scale_ends_of_pure_noise_are_a_fallback():
-    assert scale_ends(release(variance=1e9)) == (1.0, 1000.0)
+def test_classes_of_pure_noise_are_a_fallback():
+    assert density_scale(release(variance=1e9)).bounds[0] == 1.0
 
 
-def test_two_releases_share_a_scale():
+def test_two_releases_share_their_classes():
     other = release(counts=(1000.0, 900.0, 50.0, 25.0, 25.0))
-    low, high = scale_ends(release(), other)
-    assert high == pytest.approx(densities(other)[1])
-    assert low < densities(release())[2]
+    both = density_scale(release(), other)
+    assert both.bounds[-1] > density_scale(release()).bounds[-1]
 
 
 def test_other_crs_are_drawn_in_degrees():

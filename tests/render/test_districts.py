@@ -1,4 +1,4 @@
-"""The choropleth: every shape is covered by its triangles, and noise is grey."""
+"""The choropleth: every shape is covered by its triangles, and noise is blank."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import shapely
 from dpviz import Domain
 from dpviz.releases.points.range_count import answers_from
 from dpviz.releases.points.region_count import regions_of
-from dpviz.render.districts import GREY, NEGATIVE, _areas, district_marks
+from dpviz.render.districts import BLANK, OPAQUE, _areas, district_marks
 
 DOMAIN = Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
 SHAPES = [
@@ -39,16 +39,19 @@ def test_triangles_cover_each_district_and_nothing_else():
     assert area == pytest.approx([shape.area for shape in SHAPES], rel=0.01)
 
 
-def test_what_is_noise_looks_like_noise():
+def test_what_is_noise_is_blank():
     (fill, _), legend = made([15.0, -900.0, 900.0], [10.0, 10.0, 10.0])
     names = columns(fill, "name").to_pylist()
     color = {
         name: tuple(value[0])
         for name, value in zip(names, columns(fill, "color").to_pylist(), strict=True)
     }
-    assert color["with a hole"] == GREY
-    assert color["in two parts"] == NEGATIVE
-    assert color["whole"] not in (GREY, NEGATIVE)
+    assert {name: value[3] for name, value in color.items()} == {
+        "with a hole": BLANK,
+        "in two parts": BLANK,
+        "whole": OPAQUE,
+    }
+    assert "too few to tell" in legend.blank
     assert "km²" in legend.title
 
 

@@ -3,10 +3,11 @@ import pytest
 
 from dpviz.domain import Domain
 from dpviz.private.load.cells import grid_cells
+from dpviz.render.colors import ACCENT, QUIET
 from dpviz.render.flow_legends import move_legend, path_legend
 from dpviz.render.flowlines import arrows, centres, path_line
 from dpviz.render.flows import (
-    GREY,
+    BEHIND,
     move_marks,
     next_marks,
     path_marks,
@@ -49,30 +50,30 @@ def test_an_arrow_leads_from_one_cell_into_the_other(one, other):
     assert np.abs(there.mean(axis=0) - back.mean(axis=0)).max() > 0.02  # they keep to their right
 
 
-def test_moves_within_the_noise_are_grey_and_drawn_first():
+def test_moves_within_the_noise_are_quiet_and_drawn_first():
     moves = strings((0, 1), (3, 4), (4, 4), (1, 2), count=[90, 40, 30, 10], sd=[5, 10, 5, 6])
-    noise, clear = move_marks(PLACES, NAMES, moves)
-    assert (noise.id, clear.id) == ("noise", "moves")
+    noise, halo, clear = move_marks(PLACES, NAMES, moves)
+    assert (noise.id, halo.id, clear.id) == ("noise", "moves.halo", "moves")
     assert column(noise, "from") == [NAMES[1]]
     assert column(clear, "from") == [NAMES[3], NAMES[0]]  # the busiest last; a stay is no move
-    assert noise.layer.get_fill_color == list(GREY)
+    assert noise.layer.get_fill_color[:3] == list(QUIET.light)
 
 
 def test_a_ranking_is_drawn_without_counts():
-    (mark,) = move_marks(PLACES, NAMES, strings((0, 1), (1, 2)))
+    _, mark = move_marks(PLACES, NAMES, strings((0, 1), (1, 2)))
     assert "count" not in mark.table.column_names
     legend = move_legend(strings((0, 1)), None)
     assert "no counts" in legend.title
-    assert [label for _, label in legend.ticks] == ["last", "first"]
+    assert [label for label in legend.labels if label] == ["last", "first"]
 
 
-def test_visits_within_the_noise_are_grey():
+def test_visits_within_the_noise_are_blank():
     cells, _ = visit_marks(
         PLACES, NAMES, np.array([100.0, 3, 0, 0, 0, 0, 0, 0, 60]), np.full(9, 2.0)
     )
     colors = np.array(column(cells, "color")).reshape(SIDE * SIDE, -1, 4)[:, 0]
-    assert (colors[1, :3] == GREY[:3]).all()
-    assert colors[0, 3] > colors[8, 3] > 100
+    assert colors[[0, 1, 8], 3].tolist() == [BEHIND, 0, BEHIND]
+    assert (colors[0] != colors[8]).any()
     assert column(cells, "sd") == [2.0] * 9
 
 
@@ -84,8 +85,7 @@ def test_next_places_are_drawn_with_their_noise_and_the_end_is_not():
     assert column(arrow, "to") == [NAMES[5], NAMES[1]]
     assert column(arrow, "chance") == ["20 ± 30 %", "50 ± 30 %"]
     colors = np.array(column(arrow, "color")).reshape(2, -1, 4)[:, 0]
-    assert (colors[0, :3] == GREY[:3]).all()
-    assert (colors[1, :3] != GREY[:3]).any()
+    assert colors[:, :3].tolist() == [list(QUIET.light), list(ACCENT.light)]
     assert len(next_marks(PLACES, NAMES, 4, np.eye(10)[9])) == 1
 
 
@@ -101,7 +101,7 @@ def test_a_click_on_a_path_is_traced_back_to_its_rank():
         "path.rim",
         "path",
     ]
-    assert path_legend(rows, 10.0).ticks[-1] == (1.0, "9")
+    assert path_legend(rows, 10.0).labels[-1] == "5"
 
 
 def test_there_and_back_again_is_not_one_line():

@@ -1,9 +1,12 @@
 """Numbers and legends in words."""
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dpviz.render import density_legend, rounded, short, with_noise
-from dpviz.render.legend import log_ticks
+from dpviz.render.scale import Scale, between, scale_of
 
 
 @pytest.mark.parametrize(
@@ -32,16 +35,26 @@ def test_short(value, text):
     assert short(value) == text
 
 
-def test_ticks_lie_on_the_ramp_in_order():
-    for low, high in [(0.3, 42_000), (5, 6), (1e-4, 1e9)]:
-        places = [at for at, _ in log_ticks(low, high)]
-        assert places == sorted(places)
-        assert min(places) >= -1e-9
-        assert max(places) <= 1 + 1e-9
-        assert 2 <= len(places) <= 5
+@given(st.floats(1e-6, 1e9), st.floats(1, 1e9))
+def test_bounds_are_few_readable_and_cover_the_values(low, ratio):
+    bounds = between(low, low * ratio).bounds
+    assert 5 <= len(bounds) <= 8
+    assert list(bounds) == sorted(set(bounds))
+    assert all(f"{bound:e}"[0] in "1235" for bound in bounds)
+    assert bounds[-1] <= low * ratio * (1 + 1e-9)
 
 
-def test_the_legend_names_its_unit_and_what_is_not_on_the_ramp():
-    legend = density_legend((1, 1000)).to_dict()
+def test_few_records_lie_under_the_first_bound():
+    density = np.geomspace(1, 1e4, 1000)
+    scale = scale_of(density, np.ones(1000))
+    assert (density < scale.bounds[0]).mean() <= 0.025
+    assert (density >= scale.bounds[-1]).mean() >= 0.05
+    assert scale.classes(np.array([0.0, 1e9])).tolist() == [-1, len(scale) - 1]
+
+
+def test_the_legend_names_its_unit_and_what_blank_means():
+    legend = density_legend(Scale((30.0, 100.0, 300.0, 1000.0, 3000.0))).to_dict()
     assert "per km²" in legend["title"]
-    assert [swatch["hatch"] for swatch in legend["swatches"]] == [False, True]
+    assert [each["label"] for each in legend["classes"]] == ["30", "100", "300", "1k", "3k"]
+    assert "under 30" in legend["blank"]
+    assert [(each["raw"], each["hatch"]) for each in legend["swatches"]] == [(True, True)]

@@ -13,8 +13,8 @@ from dpviz.evaluation.exact import structure_loss
 from dpviz.evaluation.search import FINAL
 from dpviz.methods.points import method
 from dpviz.releases.points.release import PointRelease
-from dpviz.render import Camera, Scene, cells, scale_ends
-from dpviz.render.basemap import outlines, river
+from dpviz.render import Camera, Scene, cells, density_scale
+from dpviz.render.basemap import outlines
 from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, Room, axis, named
 from dpviz.ui.map import map_view
 from dpviz.ui.points.source_form import built_in
@@ -86,18 +86,17 @@ def _pair(data: str, people: int, epsilon: float, seed: int) -> tuple[PointRelea
 
 
 def _maps(room: Room, people: int, releases: tuple[PointRelease, PointRelease]) -> None:
-    ends = scale_ends(*releases)
+    scale = density_scale(*releases)
     labels = [f"{people + more} people: {_cells(each)}" for more, each in enumerate(releases)]
     sides = zip(releases, ("left", "right"), labels, strict=True)
     map_view(
         Scene(
             marks=[
                 *(
-                    cells(each, ends=ends, id=f"cells-{side}", side=side, title=title)  # type: ignore[arg-type]
+                    cells(each, scale=scale, id=f"cells-{side}", side=side, title=title)  # type: ignore[arg-type]
                     for each, side, title in sides
                 ),
                 *outlines(room.bounds),
-                river(),
             ],
             camera=Camera(bounds=room.bounds, key=f"{room.key}.{room.data}"),
             mode="side",

@@ -11,8 +11,8 @@ import streamlit as st
 from dpviz.build import build
 from dpviz.evaluation.lesson import Spot, lone_record
 from dpviz.releases.points.release import PointRelease
-from dpviz.render import Camera, Legend, Mark, Scene, cells, density_legend, scale_ends
-from dpviz.render.basemap import outlines, river
+from dpviz.render import Camera, Legend, Mark, Scene, cells, density_legend, density_scale
+from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
@@ -101,10 +101,10 @@ class Room:
         legend: Legend | None = None
         below: list[Mark] = []
         if release is not None:
-            ends = scale_ends(release)
-            below, legend = [cells(release, ends=ends)], density_legend(ends)
+            scale = density_scale(release)
+            below, legend = [cells(release, scale=scale)], density_legend(scale, [release])
         return Scene(
-            marks=[*below, *outlines(self.bounds), river(), *marks],
+            marks=[*below, *outlines(self.bounds), *marks],
             camera=Camera(bounds=camera or self.bounds, key=f"{self.key}.{self.data}.{camera}"),
             domain=self.bounds,
             **{"legend": legend, "description": "Map of the chapter", **options},

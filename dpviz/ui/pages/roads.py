@@ -11,7 +11,7 @@ import streamlit as st
 from dpviz.releases.roads.path_count import beats_zero
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.render import Camera, Scene
-from dpviz.render.basemap import river
+from dpviz.render.basemap import city_ground, outlines
 from dpviz.render.roads import (
     bounds,
     domain_legend,
@@ -160,7 +160,7 @@ def _scene(releases: list[RoadRelease], source: RoadSource, plan: Plan, view: st
         return found
     graph = source.data.graph
     area = bounds(graph)
-    backdrop = [river()] if source.backdrop else []
+    backdrop = [*(city_ground() if source.backdrop else outlines(area))]
     top = max(top_count(release) for release in releases)
     mode: Any = "single"
     labels: tuple[str, ...] = ()

@@ -13,9 +13,9 @@ from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.points.marginal import marginal
 from dpviz.releases.points.range_count import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
-from dpviz.render import Camera, Scene, boxes, cells, density_legend, rounded, scale_ends
+from dpviz.render import Camera, Scene, cells, density_legend, density_scale, rounded
 from dpviz.render import with_noise as words
-from dpviz.render.basemap import outlines, river
+from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees
 from dpviz.ui.map import Shape, map_overlay, map_view
@@ -164,13 +164,11 @@ def _answer(release: PointRelease, source: Source, start: Rect | None, end: Rect
 
 def _scene(seen: PointRelease, source: Source, title: str) -> Scene:
     bounds = domain_bounds(seen.domain)
-    ends = scale_ends(seen)
-    backdrop = [river()] if source.backdrop else []
-    frame = boxes("domain", [bounds], themed=150, width=1.2)
+    scale = density_scale(seen)
     return Scene(
-        marks=[cells(seen, ends=ends), frame, *outlines(bounds), *backdrop],
+        marks=[cells(seen, scale=scale), *outlines(bounds)],
         camera=Camera(bounds=bounds, key=source.key),
-        legend=density_legend(ends, title="Trips per km² (log scale)"),
+        legend=density_legend(scale, [seen], title="Trips per km²"),
         tools=("rect",),
         domain=bounds,
         description=f"{title}: {seen.header.guarantee}",

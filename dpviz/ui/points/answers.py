@@ -16,6 +16,7 @@ from dpviz.releases.points.range_count import INTERVAL_SDS, Answers, cover
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Mark, boxes, rounded, with_noise
 from dpviz.render.cells import domain_bounds, node_bounds
+from dpviz.render.colors import ACCENT
 from dpviz.render.projection import from_degrees
 from dpviz.trees.lattice import Int
 from dpviz.ui.points.source_form import SIDES, Source
@@ -129,7 +130,7 @@ def used(release: PointRelease, nodes: Int) -> list[Mark]:
     if len(nodes) > SHOWN_NODES:
         return []
     outline = node_bounds(release)[nodes]
-    return [boxes("used", outline, color=(255, 61, 87, 150), width=1.0)]
+    return [boxes("used", outline, color=ACCENT, width=1.0, opacity=0.7)]
 
 
 def remember(prefix: str, row: dict[str, Any]) -> None:

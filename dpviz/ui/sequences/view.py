@@ -11,7 +11,7 @@ import numpy as np
 from dpviz.errors import ParameterError
 from dpviz.releases.sequences.publish import SequenceRelease
 from dpviz.render import Camera, Clock, Mark, Scene
-from dpviz.render.basemap import outlines, river
+from dpviz.render.basemap import city_ground, outlines
 from dpviz.render.flow_legends import move_legend, path_legend, trip_legend
 from dpviz.render.flows import NOISE_SDS, move_marks, path_marks, trip_marks, visit_marks
 from dpviz.render.marks import boxes
@@ -108,7 +108,7 @@ def grid_scene(source: SequenceSource) -> Scene:
     bounds = _around(source.places)
     grid = boxes("grid", source.places, themed=60, width=0.8)
     return Scene(
-        marks=[grid, *outlines(bounds), *([river()] if source.backdrop else [])],
+        marks=[grid, *(city_ground() if source.backdrop else outlines(bounds))],
         camera=Camera(bounds=bounds, key=f"{source.key}.grid"),
         domain=bounds,
         description="The public cells; no release has been built yet",
@@ -146,8 +146,7 @@ def _scene(view: View, source: SequenceSource, marks: tuple[Mark, ...], **option
     return Scene(
         marks=[
             *visit_marks(places, view.names, view.visits, view.sd),
-            *outlines(bounds),
-            *([river()] if source.backdrop else []),
+            *(city_ground() if source.backdrop else outlines(bounds)),
             *marks,
         ],
         camera=Camera(bounds=view.focus(places), key=source.key),

@@ -11,7 +11,7 @@ from dpviz.errors import DomainError
 from dpviz.exports import map_page, report_page
 from dpviz.exports.html import labels_of
 from dpviz.releases.points.release import PointRelease
-from dpviz.render import Camera, scale_ends
+from dpviz.render import Camera
 from dpviz.render.picture import comparison_png
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
@@ -53,7 +53,7 @@ def share_panel(
                 "map.png",
                 "image/png",
                 lambda: comparison_png(
-                    releases, names, scale_ends(*releases), rects[0] if rects else None
+                    releases, names, rects[0] if rects else None, title=title[0]
                 ),
             ),
         }

@@ -12,18 +12,20 @@ import {Keyboard} from './keyboard.js';
 import {Labels} from './labels.js';
 import {legendElement} from './legend.js';
 import {savePicture} from './picture.js';
+import {css} from './palette.js';
 import {Pointer} from './pointer.js';
+import {Present} from './present.js';
 import {description, shapeLayers} from './shapes.js';
+import {degreesText, Surround} from './surround.js';
 import {Tiles} from './tiles.js';
 import {Tooltip} from './tooltip.js';
 import {binaryData} from './wire.js';
 
-const ACCENT = [255, 61, 87];
 const SETTLED = 700; // ms without movement before Python hears of the camera
 const REACH = 5; // pixels around a click in which a mark is still hit: lines are thin
-const THEMES = {
-  light: {noise: [176, 182, 188, 120], negative: [226, 158, 146, 190], edge: [20, 24, 28, 90], line: [40, 50, 60]},
-  dark: {noise: [96, 102, 110, 120], negative: [150, 98, 92, 190], edge: [235, 240, 245, 45], line: [205, 214, 222]},
+const PLAIN_THEME = { // until a scene brings the project's own
+  land: [246, 244, 239], water: [219, 228, 234], shore: [159, 177, 190], frame: [139, 145, 153], text: [44, 49, 56],
+  halo: [255, 255, 255], hatch: [125, 97, 197], accents: {tide: [194, 65, 12]},
 };
 
 /** A camera that deck.gl can show: an address may hold any numbers. */
@@ -39,15 +41,19 @@ export class MapApp {
     this.root = h('div', {class: 'map', tabindex: 0, role: 'application', 'aria-roledescription': 'map', 'data-testid': 'dpviz-map'});
     this.canvasHost = h('div', {class: 'canvas'});
     this.root.append(this.canvasHost);
-    parent.append(this.root);
+    this.strip = h('div', {class: 'strip', hidden: true});
+    this.frame = h('div', {class: 'frame'}, this.root, this.strip);
+    parent.append(this.frame);
     Object.assign(this, {
       scene: [], overlay: [], columns: {}, sceneColumns: {}, tooltips: {}, tools: [], mode: 'single',
       shape: null, draft: null, tool: null, camera: null, split: 0.5, emit: () => {}, trigger: () => {},
-      view: {opacity: 0.85, outlines: true, depth: 255, tiles: true}, picks: false, counter: 0,
+      view: {raw: false, palette: 'tide', depth: 255, tiles: false}, picks: false, counter: 0, touched: false,
     });
     this.status = h('div', {class: 'status', role: 'status', 'aria-live': 'polite', 'data-testid': 'dpviz-status'});
     this.attribution = h('div', {class: 'attribution'});
-    this.corner = h('div', {class: 'corner'}, this.attribution);
+    this.where = h('div', {class: 'where', 'aria-hidden': 'true', 'data-testid': 'dpviz-where'});
+    this.corner = h('div', {class: 'corner'}, this.where, this.attribution);
+    this.surround = new Surround(this);
     this.pointer = new Pointer(this);
     this.keyboard = new Keyboard(this);
     this.labels = new Labels(this);
@@ -55,12 +61,13 @@ export class MapApp {
     this.tooltip = new Tooltip(this);
     this.tiles = new Tiles(this);
     this.clock = new Clock(this);
+    this.present = new Present(this);
     this.root.append(this.status, this.corner);
     this.tellCamera = debounce(({longitude, latitude, zoom}) => this.emit('camera', {longitude, latitude, zoom}), SETTLED);
     this.resize = new ResizeObserver(() => this.fit());
     this.resize.observe(this.root);
     this.deck = new gl.deck.Deck({
-      parent: this.canvasHost, width: '100%', height: '100%', deviceProps: {type: 'webgl'}, style: {position: 'absolute'},
+      parent: this.canvasHost, width: '100%', height: '100%', deviceProps: {type: 'webgl'}, touchAction: 'pan-y', style: {position: 'absolute'},
       views: new gl.deck.MapView({id: 'main'}), viewState: {longitude: 0, latitude: 0, zoom: 1}, layers: [],
       onViewStateChange: ({viewState}) => this.moved(viewState),
       onHover: info => this.tooltip.show(info),
@@ -72,38 +79,66 @@ export class MapApp {
 
   destroy() {
     this.pointer.destroy();
+    this.keyboard.destroy();
+    this.present.destroy();
     this.tellCamera.cancel();
     this.clock.play(false);
     this.resize.disconnect();
     this.deck.finalize();
-    this.root.remove();
+    this.frame.remove();
   }
 
   /** Reads the page's theme again; Streamlit calls at every change of it. */
   takeTheme() {
-    this.dark = isDark(this.root);
-    this.root.classList.toggle('dark', this.dark);
+    const dark = isDark(this.root);
+    const changed = dark !== this.dark;
+    this.dark = dark;
+    this.frame.classList.toggle('dark', dark);
+    this.root.classList.toggle('dark', dark);
+    if (changed && this.sceneSpec) this.convertAll();
+    this.dress();
+  }
+
+  get themeName() {
+    return this.dark ? 'dark' : 'light';
+  }
+
+  get theme() {
+    return this.themes?.[this.themeName] ?? PLAIN_THEME;
+  }
+
+  get accent() {
+    return this.theme.accents[this.view.palette] ?? this.theme.accents.tide;
+  }
+
+  /** Colours that the style sheet needs, the strip, the map. */
+  dress() {
+    this.frame.style.setProperty('--land', css(this.theme.land));
+    this.frame.style.setProperty('--accent', css(this.accent));
     this.showLegend();
     this.render();
   }
 
-  get theme() {
-    return THEMES[this.dark ? 'dark' : 'light'];
-  }
-
   showLegend() {
-    this.legend?.remove();
-    this.legend = legendElement(this.overlayLegend ?? this.legendSpec, this.theme);
-    if (this.legend) this.corner.prepend(this.legend);
+    const legend = this.overlayLegend ?? this.legendSpec;
+    const {palette, raw} = this.view;
+    const element = legendElement(legend, {palette, mode: this.themeName, raw, land: this.theme.land});
+    this.strip.replaceChildren(...element ? [element] : []);
+    this.strip.hidden = !element;
   }
 
   // --- from the host: JSON, and columns as wire.js has them
 
   showScene(spec, columns) {
     this.sceneColumns = columns;
+    this.sceneSpec = spec;
+    this.themes = spec.theme;
     this.scene = this.converted(spec, this.sceneColumns);
     this.tools = spec.tools ?? [];
+    const refit = this.mode !== (spec.mode ?? 'single');
     this.mode = spec.mode ?? 'single';
+    if (this.view.asked !== Boolean(spec.raw)) this.view.raw = this.view.asked = Boolean(spec.raw);
+    this.title = spec.title || '';
     this.sceneTooltips = spec.tooltips ?? {};
     this.tooltips = {...this.sceneTooltips, ...this.overlayTooltips};
     this.interval = spec.interval;
@@ -111,7 +146,7 @@ export class MapApp {
     this.root.setAttribute('aria-label', spec.label ?? 'Map');
     this.root.style.setProperty('--map-height', `${spec.height ?? 560}px`);
     this.domain = spec.domain;
-    if (!this.camera || this.cameraKey !== spec.camera.key) {
+    if (!this.camera || this.cameraKey !== spec.camera.key || refit && !this.touched) {
       this.cameraKey = spec.camera.key;
       this.camera = null;
       this.startCamera = spec.camera;
@@ -122,14 +157,16 @@ export class MapApp {
     this.clock.update(spec.clock ?? null);
     this.tiles.update(spec.tiles ?? null);
     this.legendSpec = spec.legend;
-    this.showLegend();
     this.counter += 1;
     this.pending = true;
+    this.dress();
     this.fit();
   }
 
   showOverlay(spec, columns) {
     this.overlayColumns = columns;
+    this.overlaySpec = spec;
+    this.note = spec.note ?? ''; // beside the drawn shape, for instance its answer
     this.overlay = this.converted(spec, this.overlayColumns);
     this.overlayTooltips = spec.tooltips ?? {};
     this.tooltips = {...this.sceneTooltips, ...this.overlayTooltips};
@@ -144,13 +181,34 @@ export class MapApp {
     this.render();
   }
 
+  /** Layers anew, after a change of theme. */
+  convertAll() {
+    this.scene = this.converted(this.sceneSpec, this.sceneColumns);
+    if (this.overlaySpec) this.overlay = this.converted(this.overlaySpec, this.overlayColumns);
+  }
+
   converted(spec, available) {
     this.columns = {...this.sceneColumns, ...this.overlayColumns};
     const layers = this.gl.converter.convert({layers: spec.layers ?? []}).layers ?? [];
     return layers.map(layer => {
       const bindings = spec.bind?.[layer.id];
-      return bindings ? layer.clone({data: binaryData(bindings, available)}) : layer;
+      const constants = this.dark ? darkConstants(layer.props) : {};
+      return layer.clone(bindings ? {data: binaryData(bindings, available, this.dark), ...constants} : constants);
     });
+  }
+
+  /** Named places of the scene's marks: {name, lon, lat, rank, from (zoom), dot}. */
+  places() {
+    if (this.placesOf !== this.scene) {
+      this.placesOf = this.scene;
+      this.found = this.scene.filter(layer => layer.constructor.layerName === 'PlaceLayer').flatMap(({props}) => {
+        const {getPosition, getName, getRank, getFrom} = props.data.attributes;
+        return Array.from({length: props.data.length}, (_, i) => ({
+          lon: getPosition.value[2 * i], lat: getPosition.value[2 * i + 1], name: getName.value[i],
+          rank: getRank.value[i], from: getFrom.value[i], dot: Boolean(props.dots)}));
+      });
+    }
+    return this.found;
   }
 
   // --- camera
@@ -159,12 +217,20 @@ export class MapApp {
     return {width: this.root.clientWidth, height: this.root.clientHeight};
   }
 
-  /** Takes the camera that Python asked for, as soon as the map has a size. */
+  /** Takes the camera that Python asked for, as soon as the map has a size; keeps what is seen when that changes. */
   fit() {
     const {width, height} = this.size();
-    if (!this.camera && this.startCamera && width && height) {
+    if (!width || !height) return;
+    const {before} = this;
+    const resized = before && (before.width !== width || before.height !== height);
+    this.before = {width, height};
+    if (this.startCamera && (!this.camera || resized && !this.touched && this.startCamera.bounds)) {
       const {longitude, latitude, zoom, bounds} = this.startCamera;
+      this.touched = false;
       this.camera = bounds ? this.fitted(bounds) : onEarth({longitude, latitude, zoom});
+    } else if (this.camera && resized) {
+      const grown = Math.log2(Math.min(width / before.width, height / before.height));
+      this.camera = onEarth({...this.camera, zoom: this.camera.zoom + grown});
     }
     this.render();
   }
@@ -173,7 +239,7 @@ export class MapApp {
     const {width, height} = this.size();
     const w = this.mode === 'side' ? width / 2 : width;
     const viewport = new this.gl.deck.WebMercatorViewport({width: w, height});
-    const padding = Math.min(24, w / 16, height / 16);
+    const padding = Math.min(20, w / 20, height / 20);
     const {longitude, latitude, zoom} = viewport.fitBounds([[west, south], [east, north]], {padding});
     return {longitude, latitude, zoom};
   }
@@ -181,6 +247,7 @@ export class MapApp {
   home() {
     const bounds = this.domain ?? this.startCamera.bounds;
     if (bounds) this.moved(this.fitted(bounds));
+    this.touched = !bounds;
     return true;
   }
 
@@ -190,7 +257,9 @@ export class MapApp {
     this.camera = onEarth({longitude, latitude, zoom});
     this.render();
     const same = Object.entries(this.camera).every(([name, value]) => Math.abs(value - before[name]) < 1e-9);
-    if (!same) this.tellCamera(this.camera); // deck.gl also reports the camera it was given
+    if (same) return;
+    this.touched = true;
+    this.tellCamera(this.camera); // deck.gl also reports the camera it was given
   }
 
   zoomBy(step) {
@@ -231,6 +300,14 @@ export class MapApp {
     const viewports = this.deck.getViewports();
     const viewport = viewports.find(v => x >= v.x && x <= v.x + v.width) ?? viewports[0];
     return viewport.unproject([x - viewport.x, y - viewport.y]);
+  }
+
+  /** Coordinates under the pointer, no finer than a pixel. */
+  tellWhere(event) {
+    if (event.pointerType === 'touch' || !this.deck.isInitialized || !this.camera) return;
+    const [lon, lat] = this.toLngLat(event);
+    const digits = Math.min(Math.max(Math.ceil((this.camera.zoom - 1) * 0.301), 1), 6);
+    this.where.textContent = `${degreesText(lat, 'NS', digits)}  ${degreesText(lon, 'EW', digits)}`;
   }
 
   // --- drawing
@@ -284,7 +361,7 @@ export class MapApp {
   render() {
     if (!this.camera) return;
     const {MapView} = this.gl.deck;
-    const busy = this.tool || this.pointer.drag;
+    const busy = this.tool || this.pointer.drag || this.pointer.oneFinger;
     const controller = {dragPan: !busy, doubleClickZoom: !busy, dragRotate: false, touchRotate: false, keyboard: false};
     const side = this.mode === 'side';
     const views = side
@@ -301,45 +378,64 @@ export class MapApp {
   }
 
   layers() {
-    const {theme} = this;
+    const {theme, view} = this;
     const divide = this.split * this.canvasHost.clientWidth * (window.devicePixelRatio || 1);
-    const {opacity, outlines, depth} = this.view;
+    const {zoom} = this.camera;
     const dressed = layer => {
       const changes = {};
       if (layer.constructor.layerName === 'CellLayer') {
+        const {palettes, palette, raw} = layer.props;
         Object.assign(changes, {
-          opacity, depth, outline: outlines ? 1 : 0, noiseColor: theme.noise, negativeColor: theme.negative, edgeColor: theme.edge,
+          depth: view.depth, raw: raw || view.raw, hatchColor: theme.hatch, edgeColor: theme.land,
+          colors: (palettes[view.palette] ?? palettes[palette])[this.themeName], opacity: this.tiles.shown ? 0.75 : 0.94,
         });
         if (this.mode === 'swipe') changes.clipX = layer.props.side === 'left' ? [-1e9, divide] : [divide, 1e9];
       }
-      if (layer.props.themed) changes.getColor = [...theme.line, layer.props.themed];
+      if (layer.props.fade) {
+        const [start, end] = layer.props.fade;
+        const opacity = Math.min(Math.max((end - zoom) / (end - start), 0), 1);
+        Object.assign(changes, {opacity, visible: opacity > 0 && !(this.tiles.shown && layer.props.ground)});
+      } else if (layer.props.ground) changes.visible = !this.tiles.shown;
       return Object.keys(changes).length ? layer.clone(changes) : layer;
     };
+    const all = [...this.scene, ...this.overlay].map(dressed).map(layer => this.clock.applied(layer));
     return [
       ...this.tiles.layers(this.gl.deck, this.dark),
-      ...[...this.scene, ...this.overlay].map(dressed).map(layer => this.clock.applied(layer)),
-      ...shapeLayers(this.gl.deck, this.shape, this.draft, ACCENT),
+      ...all.filter(layer => layer.props.ground),
+      ...all.filter(layer => !layer.props.ground),
+      ...shapeLayers(this.gl.deck, this.shape, this.draft, this.accent, theme.halo),
     ];
+  }
+
+  /** Outlines the cells of a merged area, {origin, boxes}; null for none. */
+  outline(area) {
+    if (!area?.boxes.length && !this.hovered) return;
+    this.hovered = area?.boxes.length ? area : null;
+    this.surround.draw();
   }
 
   moveHandles() {
     const viewports = this.deck.isInitialized ? this.deck.getViewports() : [];
     this.labels.moveHandles(this.tool ? null : this.shape, viewports);
+    this.labels.moveNote(this.shape, viewports[0]);
   }
 
   /** Marks the element once everything asked for is on the screen; tests and timings wait for it. */
   rendered() {
     this.moveHandles();
+    this.surround.draw();
     if (!this.pending || !this.deck.props.layers.every(layer => layer.isLoaded)) return;
     this.pending = false;
     this.root.dataset.rendered = this.counter;
   }
 
   savePicture() {
-    this.deck.redraw('picture'); // in this very frame, or the buffer is empty
-    savePicture(this.canvasHost.querySelector('canvas'), {
-      legend: this.overlayLegend ?? this.legendSpec, theme: this.theme, root: this.root, names: this.names, caption: this.root.getAttribute('aria-label'),
-      attribution: this.attribution.textContent,
-    });
+    return savePicture(this);
   }
+}
+
+/** What dark pages draw in other colours: `getColorDark` in place of `getColor`. */
+function darkConstants(props) {
+  const found = Object.entries(props).filter(([name]) => name.endsWith('Dark'));
+  return Object.fromEntries(found.map(([name, value]) => [name.slice(0, -4), value]));
 }

@@ -1,32 +1,36 @@
 /**
- * CellLayer: the axis-aligned rectangles of a release, coloured by density.
+ * CellLayer: the axis-aligned rectangles of a release, in classes of density.
  *
- * Nothing is instanced: bounds and values lie in two data textures that the vertex shader reads by
+ * Nothing is instanced: bounds and values lie in data textures that the vertex shader reads by
  * gl_VertexID, six vertices a cell. Under software GL an instance costs about 40 µs, so this draws
  * 50,000 cells two to three times faster there, and no slower elsewhere.
  *
  * Bounds are offsets from `origin`, both in deck.gl's Web Mercator world units (512 to the globe), so
  * float32 resolves millimetres inside a city. The origin goes into the matrix, in double precision.
  *
- * Every node of the tree is on the card. A node is drawn while `depth` is within its two levels (an
- * inner node: its own level; a leaf: its own and all below), so moving the depth control uploads
- * nothing.
+ * Every node of the tree is on the card. In adaptive detail a node is drawn while since ≤ zoom <
+ * until (tenths of a zoom), with the density of the area that it belongs to; raw, while `depth` is
+ * within its two levels, with its own. Zooming, the depth control and the switch upload nothing.
  */
-import {paletteTexels} from './palette.js';
+import {cellAreas} from './areas.js';
 
 const ROW = 1024; // texels in a row of a data texture
+const ZOOM_STEPS = 10; // of a zoom, in `since` and `until`
+const CLASSES = 8; // classes
 
 const UNIFORMS = `\
 layout(std140) uniform cellUniforms {
   mat4 worldToClip;
-  vec4 noiseColor;
-  vec4 negativeColor;
+  vec4 lowBounds;
+  vec4 highBounds;
+  vec4 hatchColor;
   vec4 edgeColor;
-  vec2 domain;
   vec2 clipX;
-  float logScale;
+  float classes;
+  float raw;
   float depth;
-  float outline;
+  float zoom;
+  float pixelRatio;
 } cell;
 `;
 
@@ -36,26 +40,28 @@ uniform highp sampler2D boundsTexture;
 uniform highp sampler2D valuesTexture;
 out vec2 corner;
 flat out float shade;
-flat out float confidence;
-flat out float sign;
+flat out float strength;
+flat out float below;
 void main(void) {
   int id = gl_VertexID / 6;
   int k = gl_VertexID - id * 6;
   ivec2 at = ivec2(id % ${ROW}, id / ${ROW});
   vec4 bounds = texelFetch(boundsTexture, at, 0);
-  vec4 values = texelFetch(valuesTexture, at, 0); // density, |count| / noise sd, first and last level
+  vec4 values = texelFetch(valuesTexture, at, 0); // density, opacity, when it begins and when it ends
   corner = vec2(float(k == 1 || k == 2 || k == 4), float(k == 2 || k == 4 || k == 5));
   vec2 world = mix(bounds.xy, bounds.zw, corner);
   geometry.worldPosition = vec3(world, 0.0);
   geometry.uv = corner;
   geometry.pickingColor = vec3(float((id + 1) & 255), float(((id + 1) >> 8) & 255), float(((id + 1) >> 16) & 255));
   gl_Position = cell.worldToClip * vec4(world, 0.0, 1.0);
-  if (cell.depth < values.z || cell.depth > values.w) gl_Position = vec4(0.0, 0.0, 2.0, 1.0); // all six: nothing
-  float value = values.x;
-  sign = value < 0.0 ? -1.0 : 1.0;
-  if (cell.logScale > 0.5) value = log(max(value, 1e-30));
-  shade = clamp((value - cell.domain.x) / max(cell.domain.y - cell.domain.x, 1e-12), 0.0, 1.0);
-  confidence = clamp(values.y * 0.5, 0.0, 1.0); // full colour from twice the noise
+  bool shown = cell.raw > 0.5 ? values.z <= cell.depth && cell.depth <= values.w
+    : values.z <= cell.zoom && (cell.zoom < values.w || values.w > 254.5) && values.z < 254.5;
+  if (!shown) gl_Position = vec4(0.0, 0.0, 2.0, 1.0); // all six: nothing
+  vec4 low = step(cell.lowBounds, vec4(values.x));
+  vec4 high = step(cell.highBounds, vec4(values.x));
+  shade = low.x + low.y + low.z + low.w + high.x + high.y + high.z + high.w - 1.0; // −1: under the first bound
+  strength = values.y;
+  below = values.x < 0.0 ? cell.raw : 0.0;
   vec4 unused = vec4(1.0);
   DECKGL_FILTER_COLOR(unused, geometry);
 }
@@ -67,26 +73,24 @@ precision highp float;
 uniform sampler2D palette;
 in vec2 corner;
 flat in float shade;
-flat in float confidence;
-flat in float sign;
+flat in float strength;
+flat in float below;
 out vec4 fragColor;
 void main(void) {
   if (gl_FragCoord.x < cell.clipX.x || gl_FragCoord.x > cell.clipX.y) discard;
-  vec3 color = texture(palette, vec2((shade * 255.0 + 0.5) / 256.0, 0.5)).rgb;
-  color = mix(cell.noiseColor.rgb, color, confidence);
-  float alpha = mix(cell.noiseColor.a, 1.0, confidence);
-  vec2 width = fwidth(corner);
-  float pixels = 1.0 / max(width.x, width.y); // the cell's smaller side on the screen
-  if (sign < 0.0) {
-    float hatch = step(0.5, fract((gl_FragCoord.x + gl_FragCoord.y) / 9.0));
-    float strength = mix(0.35, 1.0, hatch * smoothstep(4.0, 10.0, pixels));
-    color = mix(cell.noiseColor.rgb, cell.negativeColor.rgb, strength);
-    alpha = max(alpha, cell.negativeColor.a);
+  vec2 width = fwidth(corner) * cell.pixelRatio;
+  float pixels = 1.0 / max(max(width.x, width.y), 1e-9); // the cell's smaller side on the screen
+  vec3 color = texelFetch(palette, ivec2(int(max(shade, 0.0) + 0.5), 0), 0).rgb;
+  float alpha = shade < -0.5 ? 0.0 : strength;
+  if (below > 0.5) {
+    float line = step(0.72, fract((gl_FragCoord.x + gl_FragCoord.y) / cell.pixelRatio / 8.0));
+    color = cell.hatchColor.rgb;
+    alpha = line * cell.hatchColor.a * step(8.0, pixels);
   }
   vec2 inside = min(corner, 1.0 - corner) / max(width, vec2(1e-9));
-  float edge = 1.0 - smoothstep(0.0, 1.0, min(inside.x, inside.y));
-  color = mix(color, cell.edgeColor.rgb, edge * smoothstep(4.0, 12.0, pixels) * cell.outline * cell.edgeColor.a);
-  fragColor = vec4(color, alpha * layer.opacity);
+  float edge = (1.0 - smoothstep(0.0, 0.5, min(inside.x, inside.y))) * smoothstep(14.0, 28.0, pixels);
+  color = mix(color, cell.edgeColor.rgb, edge * cell.edgeColor.a * step(0.001, alpha));
+  fragColor = vec4(color, max(alpha * layer.opacity, 0.0015)); // never nothing: a blank cell has words too
   geometry.uv = corner;
   DECKGL_FILTER_COLOR(fragColor, geometry);
 }
@@ -95,18 +99,30 @@ void main(void) {
 const UNIFORM_MODULE = {
   name: 'cell', vs: UNIFORMS, fs: UNIFORMS, source: '',
   uniformTypes: {
-    worldToClip: 'mat4x4<f32>', noiseColor: 'vec4<f32>', negativeColor: 'vec4<f32>', edgeColor: 'vec4<f32>',
-    domain: 'vec2<f32>', clipX: 'vec2<f32>', logScale: 'f32', depth: 'f32', outline: 'f32',
+    worldToClip: 'mat4x4<f32>', lowBounds: 'vec4<f32>', highBounds: 'vec4<f32>', hatchColor: 'vec4<f32>', edgeColor: 'vec4<f32>',
+    clipX: 'vec2<f32>', classes: 'f32', raw: 'f32', depth: 'f32', zoom: 'f32', pixelRatio: 'f32',
   },
 };
 
-/** density, |count| / sd and the two levels of every cell, side by side for one texture. */
-function cellValues(length, {getDensity, getCount, getNoise, getFirst, getLast}) {
+/** Density, opacity, begin and end of every cell, side by side for one texture. */
+function adaptiveValues(length, {getGroup, getSince, getUntil}, areas) {
   const values = new Float32Array(length * 4);
   for (let i = 0; i < length; i++) {
-    const sd = getNoise.value[i];
-    values[4 * i] = getDensity.value[i];
-    values[4 * i + 1] = sd > 0 ? Math.abs(getCount.value[i]) / sd : 1e6;
+    const group = getGroup.value[i];
+    values[4 * i] = areas.quiet[group] ? 0 : areas.total[group] / areas.km2[group];
+    values[4 * i + 1] = 1;
+    values[4 * i + 2] = getSince.value[i];
+    values[4 * i + 3] = getUntil.value[i];
+  }
+  return values;
+}
+
+function rawValues(length, {getCount, getNoiseSd, getKm2, getFirst, getLast}) {
+  const values = new Float32Array(length * 4);
+  for (let i = 0; i < length; i++) {
+    const sd = getNoiseSd.value[i];
+    values[4 * i] = getCount.value[i] / getKm2.value[i];
+    values[4 * i + 1] = sd > 0 ? Math.min(Math.abs(getCount.value[i]) / sd / 2, 1) : 1; // full from twice the noise
     values[4 * i + 2] = getFirst.value[i];
     values[4 * i + 3] = getLast.value[i];
   }
@@ -119,15 +135,13 @@ export function makeCellLayer({Layer, project32, picking}, {Model}) {
     static layerName = 'CellLayer';
     static defaultProps = {
       origin: {type: 'array', value: [0, 0], compare: true},
-      domain: {type: 'array', value: [1, 1000], compare: true},
-      logScale: true,
-      stops: {type: 'array', value: [[0, 0, 0], [255, 255, 255]], compare: true},
-      noiseColor: {type: 'array', value: [160, 160, 160, 140], compare: true},
-      negativeColor: {type: 'array', value: [236, 167, 158, 200], compare: true},
-      edgeColor: {type: 'array', value: [0, 0, 0, 120], compare: true},
+      bounds: {type: 'array', value: [1], compare: true},
+      colors: {type: 'array', value: [[0, 0, 0]], compare: true},
+      hatchColor: {type: 'array', value: [125, 97, 197], compare: true},
+      edgeColor: {type: 'array', value: [255, 255, 255], compare: true},
       clipX: {type: 'array', value: [-1e9, 1e9], compare: true},
       depth: 255,
-      outline: 1,
+      raw: false,
     };
 
     getShaders() {
@@ -141,28 +155,31 @@ export function makeCellLayer({Layer, project32, picking}, {Model}) {
     }
 
     updateState({props, oldProps}) {
-      if (props.stops !== oldProps.stops || !this.state.palette) {
-        this._texture('palette', 256, 1, 'rgba8unorm', paletteTexels(props.stops), 'linear');
+      if (props.colors !== oldProps.colors || !this.state.palette) {
+        const texels = new Uint8Array(CLASSES * 4);
+        props.colors.slice(0, CLASSES).forEach((colour, i) => texels.set([...colour.slice(0, 3), 255], 4 * i));
+        this._texture('palette', CLASSES, 1, 'rgba8unorm', texels);
       }
-      if (props.data !== oldProps.data && props.data?.attributes) {
-        const {length, attributes} = props.data;
-        const rows = Math.max(1, Math.ceil(length / ROW));
-        const texels = source => {
-          const padded = new Float32Array(ROW * rows * 4);
-          padded.set(source);
-          return padded;
-        };
-        if (length) {
-          this._texture('bounds', ROW, rows, 'rgba32float', texels(attributes.getBounds.value), 'nearest');
-          this._texture('values', ROW, rows, 'rgba32float', texels(cellValues(length, attributes)), 'nearest');
-        }
-        this.state.model.setVertexCount(length * 6);
+      const changed = props.data !== oldProps.data;
+      if (!props.data?.attributes || !(changed || props.raw !== oldProps.raw)) return;
+      const {length, attributes} = props.data;
+      const rows = Math.max(1, Math.ceil(length / ROW));
+      const texels = source => {
+        const padded = new Float32Array(ROW * rows * 4);
+        padded.set(source);
+        return padded;
+      };
+      if (length) {
+        if (changed || !this.state.bounds) this._texture('bounds', ROW, rows, 'rgba32float', texels(attributes.getBounds.value));
+        const values = props.raw ? rawValues(length, attributes) : adaptiveValues(length, attributes, cellAreas(attributes));
+        this._texture('values', ROW, rows, 'rgba32float', texels(values));
       }
+      this.state.model.setVertexCount(length * 6);
     }
 
-    _texture(name, width, height, format, data, filter) {
+    _texture(name, width, height, format, data) {
       this.state[name]?.destroy();
-      const sampler = {minFilter: filter, magFilter: filter, addressModeU: 'clamp-to-edge', addressModeV: 'clamp-to-edge'};
+      const sampler = {minFilter: 'nearest', magFilter: 'nearest', addressModeU: 'clamp-to-edge', addressModeV: 'clamp-to-edge'};
       this.setState({[name]: this.context.device.createTexture({width, height, format, data, sampler})});
     }
 
@@ -173,15 +190,17 @@ export function makeCellLayer({Layer, project32, picking}, {Model}) {
     draw() {
       const {bounds, values, palette, model} = this.state;
       if (!bounds || !this.props.data?.length) return;
-      const {origin, domain, logScale, clipX, depth, outline} = this.props;
+      const {origin, clipX, depth, raw} = this.props;
+      const starts = [...this.props.bounds, ...Array(CLASSES).fill(3e38)].slice(0, CLASSES);
       const bytes = colour => colour.map(c => c / 255);
+      const {viewport} = this.context;
       model.setBindings({boundsTexture: bounds, valuesTexture: values, palette});
       model.shaderInputs.setProps({cell: {
-        worldToClip: translated(this.context.viewport.viewProjectionMatrix, origin),
-        noiseColor: bytes(this.props.noiseColor), negativeColor: bytes(this.props.negativeColor),
-        edgeColor: bytes(this.props.edgeColor),
-        domain: logScale ? domain.map(v => Math.log(Math.max(v, 1e-30))) : domain,
-        clipX, logScale: logScale ? 1 : 0, depth, outline,
+        worldToClip: translated(viewport.viewProjectionMatrix, origin),
+        lowBounds: starts.slice(0, 4), highBounds: starts.slice(4),
+        hatchColor: [...bytes(this.props.hatchColor.slice(0, 3)), 0.75], edgeColor: [...bytes(this.props.edgeColor.slice(0, 3)), 0.45],
+        clipX, classes: this.props.bounds.length, raw: raw ? 1 : 0, depth, zoom: viewport.zoom * ZOOM_STEPS,
+        pixelRatio: window.devicePixelRatio || 1,
       }});
       model.draw(this.context.renderPass);
     }

@@ -1,10 +1,12 @@
-/** The map's buttons and its view panel: drawing tools, zoom, depth, opacity, outlines, tiles, picture. */
+/** The map's buttons and its view panel: drawing tools, zoom, presenting, raw cells, colours, tiles, picture. */
 import {h} from './dom.js';
 
 const TOOLS = {
   rect: {text: '▭ Draw', title: 'Draw a rectangle (D, or Shift + drag)', test: 'dpviz-draw'},
   polygon: {text: '⬠ Polygon', title: 'Draw a polygon: click its corners, double-click to end (P)', test: 'dpviz-polygon'},
 };
+const PALETTE_NAMES = {tide: 'Tide', ember: 'Ember', grey: 'Grey'};
+const PANEL_OPEN = 960; // pixels from which there is room for the panel
 
 export class Controls {
   constructor(app) {
@@ -14,7 +16,8 @@ export class Controls {
     this.camera = h('div', {class: 'camera', 'data-control': ''},
       this.button('+', 'Zoom in', () => app.zoomBy(1)),
       this.button('−', 'Zoom out', () => app.zoomBy(-1)),
-      this.button('⌂', 'Back to the whole domain', () => app.home(), 'dpviz-home'));
+      this.button('⌂', 'Back to the whole area', () => app.home(), 'dpviz-home'),
+      this.presentButton = this.button('⛶', 'Present: the map alone (F)', () => app.present.toggle(), 'dpviz-present'));
     this.panel = h('details', {class: 'panel', 'data-control': '', 'data-testid': 'dpviz-view'});
     app.root.append(this.tools, this.camera, this.panel);
   }
@@ -25,7 +28,8 @@ export class Controls {
 
   /** Rebuilt when the tools, the number of levels or the tiles on offer change; settings survive. */
   update(spec) {
-    const key = JSON.stringify([spec.tools, spec.levels, spec.tiles, spec.picture]);
+    const palettes = Boolean(spec.legend?.palettes);
+    const key = JSON.stringify([spec.tools, spec.levels, spec.tiles, palettes, this.app.view.raw]);
     if (key === this.key) return;
     this.key = key;
     const {app} = this;
@@ -41,16 +45,17 @@ export class Controls {
     const levels = spec.levels ?? 0;
     if (app.view.depth >= this.levels) app.view.depth = levels; // the leaves stay the leaves
     this.levels = levels;
+    this.depthRow = levels > 1 ? this.range('Levels', 'depth', 0, levels, 1, v => v >= levels ? 'all' : `0–${v}`) : null;
     const rows = [
-      levels > 1 && this.range('Depth', 'depth', 0, levels, 1, v => v >= levels ? 'leaves' : `level ${v}`),
-      levels > 0 && this.range('Opacity', 'opacity', 0, 1, 0.05, v => `${Math.round(v * 100)} %`),
-      levels > 0 && this.check('Outlines', 'outlines'),
-      spec.tiles && (this.tilesRow = this.check('Street map', 'tiles')),
+      levels > 0 && this.check('Raw cells', 'raw', 'Every cell of the release, also those within their noise'),
+      this.depthRow,
+      palettes && this.choice('Colours', 'palette', PALETTE_NAMES),
+      spec.tiles && this.check('Street map (online)', 'tiles', `Asks ${new URL(spec.tiles.url.replace(/[{}]/g, '')).hostname} for tiles: it then learns which area you look at`),
       this.button('Save picture', 'Save what the map shows as a PNG file', () => app.savePicture(), 'dpviz-save'),
     ].filter(Boolean);
     this.panel.replaceChildren(h('summary', {title: 'View settings'}, 'View'), ...rows);
-    this.tilesReachable(false);
-    if (this.panel.open === false && !this.opened) this.panel.open = this.app.size().width >= 960;
+    this.refresh();
+    if (this.panel.open === false && !this.opened) this.panel.open = this.app.size().width >= PANEL_OPEN;
     this.opened = true;
   }
 
@@ -67,23 +72,31 @@ export class Controls {
     return h('label', {}, h('span', {}, label), input, output);
   }
 
-  check(label, name) {
+  check(label, name, title = '') {
     const {app} = this;
     const input = h('input', {type: 'checkbox', 'data-testid': `dpviz-${name}`,
-      onchange: () => { app.view[name] = input.checked; app.render(); }});
+      onchange: () => { app.view[name] = input.checked; app.dress(); }});
     input.checked = app.view[name];
-    return h('label', {}, input, h('span', {}, label));
+    return h('label', {title}, input, h('span', {}, label));
   }
 
-  tilesReachable(yes) {
-    if (this.tilesRow) this.tilesRow.hidden = !yes;
+  choice(label, name, options) {
+    const {app} = this;
+    const select = h('select', {'aria-label': label, 'data-testid': `dpviz-${name}`,
+      onchange: () => { app.view[name] = select.value; app.dress(); }},
+    ...Object.entries(options).map(([value, text]) => h('option', {value}, text)));
+    select.value = app.view[name];
+    return h('label', {class: 'choice'}, h('span', {}, label), select);
   }
 
-  /** Which tool is on, and whether there is anything to clear. */
+  /** Which tool is on, whether there is anything to clear, what belongs to raw cells only. */
   refresh() {
+    const {app} = this;
     for (const button of this.tools.querySelectorAll('[data-tool]')) {
-      button.setAttribute('aria-pressed', String(button.dataset.tool === this.app.tool));
+      button.setAttribute('aria-pressed', String(button.dataset.tool === app.tool));
     }
-    if (this.clearButton) this.clearButton.disabled = !this.app.shape;
+    if (this.clearButton) this.clearButton.disabled = !app.shape;
+    if (this.depthRow) this.depthRow.hidden = !app.view.raw;
+    this.presentButton.setAttribute('aria-pressed', String(app.present?.on ?? false));
   }
 }

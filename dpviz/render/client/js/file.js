@@ -79,7 +79,7 @@ class FileMap {
     if (!used.length || used.length > OUTLINED) return {layers: []};
     return {layers: [{
       '@@type': 'PathLayer', id: 'used', data: nodeRings(this.trees[0], used, this.domain), getPath: '@@=-',
-      getColor: [255, 61, 87, 150], getWidth: 1, widthUnits: 'pixels',
+      getColor: [...this.app.accent, 180], getWidth: 1, widthUnits: 'pixels',
     }]};
   }
 }

@@ -1,6 +1,14 @@
 /** deck.gl as a map needs it: with a converter from JSON that knows its layers and our own. */
 import {makeCellLayer} from './cells.js';
 
+/** Names of places: no drawing of its own, `surround.js` writes them over the map. */
+function makePlaceLayer({Layer}) {
+  return class PlaceLayer extends Layer {
+    static layerName = 'PlaceLayer';
+    initializeState() {}
+  };
+}
+
 const LAYERS = ['ArcLayer', 'BitmapLayer', 'ColumnLayer', 'GeoJsonLayer', 'IconLayer', 'LineLayer', 'PathLayer',
   'PolygonLayer', 'ScatterplotLayer', 'SolidPolygonLayer', 'TextLayer', 'TripsLayer'];
 let gl;
@@ -8,7 +16,7 @@ let gl;
 /** {deck, converter}, made once a page from the bundle's two globals. */
 export function prepared(deck, luma) {
   if (gl) return gl;
-  const classes = {CellLayer: makeCellLayer(deck, luma), ...Object.fromEntries(LAYERS.map(name => [name, deck[name]]))};
+  const classes = {CellLayer: makeCellLayer(deck, luma), PlaceLayer: makePlaceLayer(deck), ...Object.fromEntries(LAYERS.map(name => [name, deck[name]]))};
   gl = {deck, converter: new deck.JSONConverter({configuration: {classes}})};
   return gl;
 }

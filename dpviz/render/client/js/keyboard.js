@@ -4,11 +4,16 @@
  *
  *   D  rectangle tool        P  polygon tool       Esc  give up        Delete  clear the shape
  *   arrows  move (Shift: far)      Enter or Space  set a corner        Enter on a polygon's end closes it
+ *
+ * F presents. D, P and F also work while nothing else of the page takes letters: they go to the map
+ * that was used last, else to the first in sight.
  */
 import {polygon, rect} from './shapes.js';
 
 const STEP = 12; // pixels for one press of an arrow
 const FAR = 60;
+const live = new Set();
+let recent = null;
 const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
 
 export class Keyboard {
@@ -17,6 +22,15 @@ export class Keyboard {
     this.cursor = null; // [x, y] in pixels of the map
     this.corners = [];
     app.root.addEventListener('keydown', event => this.press(event));
+    app.root.addEventListener('focusin', () => { recent = app; });
+    if (!live.size) document.addEventListener('keydown', fromPage);
+    live.add(app);
+  }
+
+  destroy() {
+    live.delete(this.app);
+    if (recent === this.app) recent = null;
+    if (!live.size) document.removeEventListener('keydown', fromPage);
   }
 
   press(event) {
@@ -28,6 +42,7 @@ export class Keyboard {
         : control ? false // a slider or a button keeps its own keys
           : key === 'd' ? this.app.setTool('rect')
             : key === 'p' ? this.app.setTool('polygon')
+              : key === 'f' ? this.app.present.toggle()
               : key === 'Delete' || key === 'Backspace' ? this.app.clear()
                 : ARROWS[key] ? this.arrow(ARROWS[key], event.shiftKey ? FAR : STEP)
                   : key === 'Enter' || key === ' ' ? this.corner(key)
@@ -40,7 +55,11 @@ export class Keyboard {
   }
 
   stop() {
-    if (!this.app.tool && !this.app.pointer.busy) return false;
+    if (!this.app.tool && !this.app.pointer.busy) {
+      if (!this.app.present.on) return false;
+      this.app.present.show(false);
+      return true;
+    }
     this.reset();
     this.app.pointer.cancel();
     this.app.setTool(null);
@@ -96,4 +115,22 @@ export class Keyboard {
     this.app.finish(shape);
     return true;
   }
+}
+
+const LETTERS = {d: app => app.setTool('rect'), p: app => app.setTool('polygon'), f: app => app.present.toggle()};
+const TAKES = 'input, textarea, select, [contenteditable=""], [contenteditable=true], [role=combobox], [role=listbox], [role=slider], [role=dialog], [role=menu]';
+
+/** A letter pressed where nothing takes letters. */
+function fromPage(event) {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  const act = LETTERS[event.key.toLowerCase()];
+  const path = event.composedPath();
+  if (!act || path.some(node => node.matches?.(TAKES)) || path.some(node => node.__dpviz)) return;
+  const inSight = app => {
+    const {top, bottom, width} = app.root.getBoundingClientRect();
+    return width > 0 && bottom > 0 && top < window.innerHeight;
+  };
+  const able = [...live].filter(app => app.root.isConnected && (event.key.toLowerCase() === 'f' || app.tools.length));
+  const app = (able.includes(recent) && recent) || able.find(inSight) || able[0];
+  if (app && act(app) !== false) event.preventDefault();
 }

@@ -1,28 +1,42 @@
-/** The legend: a ramp with its unit and ticks, swatches for what is not on the ramp, and the release's badge. */
+/** The legend: a strip below the map, of a title with its unit, what blank means, and classes with their bounds. */
 import {h} from './dom.js';
 import {css} from './palette.js';
 
-/**
- * `legend` is {title, stops, ticks: [{at: 0..1, label}], swatches: [{label, color, hatch}]}; null hides it.
- * A swatch's colour is RGB(A), or the name of one of the theme's.
- */
-export function legendElement(legend, theme) {
-  if (!legend) return null;
-  const ramp = legend.stops && h('div', {
-    class: 'ramp', style: `background:linear-gradient(to right,${legend.stops.map(css).join(',')})`,
-  });
-  const ticks = legend.ticks?.length > 0 && h('div', {class: 'ticks'}, ...legend.ticks.map(({at, label}) =>
-    h('span', {style: `left:${at * 100}%;transform:translateX(${-at * 100}%)`}, label)));
-  const swatches = (legend.swatches ?? []).map(({label, color, hatch}) => {
-    const shown = css(theme[color] ?? color);
-    const background = hatch ? `repeating-linear-gradient(135deg,${shown} 0 3px,transparent 3px 6px)` : shown;
-    return h('div', {class: 'swatch'}, h('i', {style: `background:${background}`}), label);
-  });
-  return h('div', {class: 'legend', role: 'img', 'aria-label': legendText(legend), 'data-testid': 'dpviz-legend'},
-    h('b', {}, legend.title), ramp, ticks || null, ...swatches);
+/** The classes of a legend as [{color, label, width}] in a palette and a theme. */
+export function legendClasses({classes = [], palettes}, palette, mode) {
+  const chosen = palettes?.[palette]?.[mode];
+  return classes.map(({label, width, ...own}, i) => ({label, width, color: chosen?.[i] ?? own[mode]}));
 }
 
-function legendText({title, ticks = [], swatches = []}) {
-  const ends = ticks.length ? `, from ${ticks[0].label} to ${ticks.at(-1).label}` : '';
-  return [`Legend: ${title}${ends}`, ...swatches.map(s => s.label)].join('; ');
+/** Swatches that are shown now: some explain raw cells only. */
+export function legendSwatches({swatches = []}, raw, mode) {
+  return swatches.filter(each => raw || !each.raw).map(each => ({...each, color: each[mode]}));
+}
+
+/** What blank means, said where blank is. */
+export const blankWords = ({blank}, raw) => blank && raw ? 'faint: within the noise' : blank;
+
+export function legendElement(legend, {palette, mode, raw, land}) {
+  if (!legend) return null;
+  const classes = legendClasses(legend, palette, mode);
+  const blank = blankWords(legend, raw);
+  const keys = classes.length > 0 && h('div', {class: 'classes'},
+    blank && h('div', {class: 'class blank'}, h('i', {style: `background:${css(land)}`}), h('span', {}, raw ? '' : 'blank')),
+    ...classes.map(({color, label, width}) => h('div', {class: 'class'},
+      h('i', {style: width ? `background:linear-gradient(${css(color)},${css(color)}) center/100% ${width}px no-repeat;border-color:transparent` : `background:${css(color)}`}),
+      h('span', {}, label))));
+  const swatches = legendSwatches(legend, raw, mode).map(({label, color, hatch}) => {
+    const shown = css(color);
+    const background = hatch ? `repeating-linear-gradient(135deg,${shown} 0 2px,transparent 2px 6px)` : shown;
+    return h('div', {class: 'swatch'}, h('i', {style: `background:${background}`}), label);
+  });
+  return h('div', {class: 'legend', role: 'img', 'aria-label': legendText(legend, raw, mode), 'data-testid': 'dpviz-legend'},
+    h('b', {}, legend.title), keys || null, ...swatches, blank ? h('small', {}, blank) : null);
+}
+
+function legendText(legend, raw, mode) {
+  const labels = (legend.classes ?? []).map(each => each.label).filter(Boolean);
+  const ends = labels.length ? `, classes from ${labels.join(', ')}` : '';
+  const rest = [blankWords(legend, raw), ...legendSwatches(legend, raw, mode).map(s => s.label)].filter(Boolean);
+  return [`Legend: ${legend.title}${ends}`, ...rest].join('; ');
 }

@@ -19,6 +19,6 @@ export async function deckOf(id) {
 export function columnsOf(index, buffer) {
   const arrays = {Float32Array, Float64Array, Int32Array, Uint32Array, Uint8Array};
   const placed = place => place && new arrays[place.kind](buffer, place.at, place.items);
-  return Object.fromEntries(Object.entries(index).map(([name, {length, size, value, startIndices}]) =>
-    [name, {length, size, value: placed(value), startIndices: placed(startIndices)}]));
+  return Object.fromEntries(Object.entries(index).map(([name, {length, size, value, startIndices, texts}]) =>
+    [name, {length, size, value: texts ?? placed(value), startIndices: placed(startIndices)}]));
 }

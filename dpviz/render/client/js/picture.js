@@ -1,68 +1,131 @@
-/** The map as a PNG file: the canvas on its background, with its caption, the names of its sides and the legend. */
+/**
+ * The map as a PNG file of 1920 × 1080 (or of its own shape, where it is a tall one): title, the map
+ * drawn anew at that size with its names and scale, the legend, the source.
+ */
 import {h} from './dom.js';
+import {blankWords, legendClasses, legendSwatches} from './legend.js';
 import {css} from './palette.js';
 
-/** Composes and downloads; `canvas` must have been drawn in this very frame. */
-export function savePicture(canvas, {legend, theme, root, names, caption, attribution}) {
-  const scale = canvas.width / root.clientWidth;
-  const page = getComputedStyle(root);
-  const picture = h('canvas', {width: canvas.width, height: canvas.height});
+const WIDTH = 1920;
+const HEIGHT = 1080;
+const EDGE = 48;
+const SETTLE = 12; // frames in which the larger map may be drawn
+
+const nextFrame = () => new Promise(resolve => requestAnimationFrame(resolve));
+
+/** Composes and downloads; the map is for a moment as large as in the picture, unseen. */
+export async function savePicture(app) {
+  const host = app.canvasHost;
+  const head = app.names.length ? 150 : 104;
+  const foot = 128;
+  const portrait = app.root.clientHeight > app.root.clientWidth * 1.2;
+  const size = portrait ? {width: HEIGHT, height: WIDTH} : {width: WIDTH, height: HEIGHT};
+  const wide = size.width - 2 * EDGE;
+  const high = size.height - head - foot;
+  const zoom = wide / Math.max(app.root.clientWidth, 1);
+  const canvas = await enlarged();
+  const page = getComputedStyle(app.root);
+  const paper = page.getPropertyValue('--st-background-color').trim() || '#fff';
+  const picture = h('canvas', size);
   const pen = picture.getContext('2d');
-  pen.fillStyle = page.backgroundColor;
-  pen.fillRect(0, 0, canvas.width, canvas.height);
-  pen.drawImage(canvas, 0, 0);
-  pen.scale(scale, scale);
-  const size = {width: root.clientWidth, height: root.clientHeight};
-  const style = {ink: page.color, paper: page.getPropertyValue('--st-background-color') || '#fff'};
-  if (legend) drawLegend(pen, legend, theme, style, size);
-  tag(pen, caption, 10, 20, style, size.width - 20);
-  names.slice(0, 2).forEach((text, i) => tag(pen, text, i ? size.width / 2 + 10 : 10, 46, style, size.width / 2 - 20));
-  write(pen, attribution, size.width - 10, size.height - 8, style.ink, 'right');
-  picture.toBlob(blob => {
+  pen.fillStyle = paper;
+  pen.fillRect(0, 0, size.width, size.height);
+  pen.drawImage(canvas, EDGE, head, wide, high);
+  pen.strokeStyle = css(app.theme.frame, 0.6);
+  pen.lineWidth = 1;
+  pen.strokeRect(EDGE, head, wide, high);
+  const type = {ink: css(app.theme.text), font: app.surround.font()};
+  write(pen, app.title || app.root.getAttribute('aria-label'), EDGE, 64, wide, `600 36px ${type.font}`, type.ink);
+  if (app.title) write(pen, app.root.getAttribute('aria-label'), EDGE, 92, wide, `18px ${type.font}`, type.ink);
+  app.names.slice(0, 2).forEach((text, i) => write(pen, text, EDGE + i * wide / 2, head - 12, wide / 2 - 20, `500 20px ${type.font}`, type.ink));
+  drawLegend(pen, app, EDGE, head + high + 18, wide, type);
+  const source = ['dpviz', app.attribution.textContent || 'Ground: Natural Earth'].filter(Boolean).join(' · ');
+  pen.textAlign = 'right';
+  write(pen, source, size.width - EDGE, size.height - 20, wide, `15px ${type.font}`, type.ink);
+  return new Promise(resolve => picture.toBlob(blob => {
     const link = h('a', {href: URL.createObjectURL(blob), download: 'map.png'});
     link.click();
     URL.revokeObjectURL(link.href);
-  });
+    resolve();
+  }));
+
+  /** The map at another size, with what surrounds it, as one canvas; the map on the page is as before after it. */
+  async function enlarged() {
+    const before = {camera: app.camera, touched: app.touched, start: app.startCamera, style: app.root.getAttribute('style')};
+    app.saving = true;
+    const {clientWidth: w0, clientHeight: h0} = app.root;
+    const ratio = window.devicePixelRatio || 1;
+    Object.assign(app.root.style, {position: 'fixed', left: '-10000px', top: 0, width: `${wide / ratio}px`, height: `${high / ratio}px`, maxHeight: 'none'});
+    app.camera = {...before.camera, zoom: before.camera.zoom + Math.log2(Math.min(wide / ratio / w0, high / ratio / h0))};
+    app.before = {width: wide / ratio, height: high / ratio};
+    app.render();
+    for (let k = 0; k < SETTLE; k++) await nextFrame();
+    app.deck.redraw('picture'); // in this very frame, or the buffer is empty
+    const copy = h('canvas', {width: wide, height: high});
+    const brush = copy.getContext('2d');
+    brush.fillStyle = css(app.theme.land);
+    brush.fillRect(0, 0, wide, high);
+    brush.drawImage(host.querySelector('canvas'), 0, 0, wide, high);
+    const layer = h('canvas', {width: wide, height: high});
+    const scale = Math.max(zoom, 1.4);
+    app.surround.paint(layer.getContext('2d'), app.deck.getViewports(), ratio, {width: wide / ratio, height: high / ratio}, scale / ratio);
+    brush.drawImage(layer, 0, 0);
+    app.root.setAttribute('style', before.style ?? '');
+    Object.assign(app, {camera: before.camera, touched: before.touched, startCamera: before.start, before: {width: w0, height: h0}, saving: false});
+    app.render();
+    return copy;
+  }
 }
 
-/** Text on paper of its own, no wider than `most` pixels: a map of any colour lies below. */
-function tag(pen, text, x, y, {ink, paper}, most) {
-  pen.font = '12px sans-serif';
-  pen.fillStyle = paper;
-  pen.fillRect(x - 4, y - 14, Math.min(pen.measureText(text).width, most) + 8, 20);
-  pen.textAlign = 'left';
+function write(pen, text, x, y, most, font, ink) {
+  pen.font = font;
   pen.fillStyle = ink;
   pen.fillText(text, x, y, most);
+  const width = Math.min(pen.measureText(text).width, most);
+  pen.textAlign = 'left';
+  return width;
 }
 
-function write(pen, text, x, y, ink, align = 'left', weight = '') {
-  pen.font = `${weight} 12px sans-serif`;
-  pen.textAlign = align;
-  pen.fillStyle = ink;
-  pen.fillText(text, x, y);
-}
-
-function drawLegend(pen, {title, stops, ticks = [], swatches = []}, theme, {ink, paper}, {height}) {
-  const rows = 1 + (stops ? 2 : 0) + swatches.length;
-  const box = {x: 10, y: height - rows * 18 - 24, width: 220, height: rows * 18 + 14};
-  pen.fillStyle = paper;
-  pen.fillRect(box.x, box.y, box.width, box.height);
-  let y = box.y + 20;
-  const left = box.x + 12;
-  const width = box.width - 24;
-  write(pen, title, left, y, ink, 'left', 'bold');
-  if (stops) {
-    const ramp = pen.createLinearGradient(left, 0, left + width, 0);
-    stops.forEach((stop, i) => ramp.addColorStop(i / (stops.length - 1), css(stop)));
-    pen.fillStyle = ramp;
-    pen.fillRect(left, y + 7, width, 10);
-    for (const {at, label} of ticks) write(pen, label, left + at * width, y + 32, ink, ['left', 'center', 'right'][Math.round(at * 2)]);
-    y += 36;
+/** The strip, as on the page. */
+function drawLegend(pen, app, left, top, wide, {ink, font}) {
+  const legend = app.overlayLegend ?? app.legendSpec;
+  if (!legend) return;
+  const {palette, raw} = app.view;
+  const classes = legendClasses(legend, palette, app.themeName);
+  const blank = blankWords(legend, raw);
+  let x = left + write(pen, legend.title, left, top + 22, 420, `600 20px ${font}`, ink) + 28;
+  const each = Math.min(84, (wide * 0.55) / Math.max(classes.length, 1));
+  const frame = css(app.theme.frame, 0.7);
+  const box = (colour, width, lineWidth) => {
+    pen.fillStyle = colour;
+    if (lineWidth) pen.fillRect(x, top + 14 - lineWidth / 2, width - 8, lineWidth);
+    else pen.fillRect(x, top, width, 28);
+  };
+  if (blank) {
+    box(css(app.theme.land), 52);
+    pen.strokeStyle = frame;
+    pen.strokeRect(x + 0.5, top + 0.5, 51, 27);
+    if (!raw) write(pen, 'blank', x, top + 50, 60, `16px ${font}`, ink);
+    x += 62;
   }
-  for (const {label, color} of swatches) {
-    pen.fillStyle = css(theme[color] ?? color);
-    pen.fillRect(left, y + 8, 14, 10);
-    write(pen, label, left + 20, y + 17, ink);
-    y += 18;
+  for (const {color, label, width} of classes) {
+    box(css(color), each, width && width * 1.6);
+    write(pen, label, x, top + 50, each, `16px ${font}`, ink);
+    x += each;
   }
+  x += 24;
+  for (const {label, color, hatch} of legendSwatches(legend, raw, app.themeName)) {
+    if (hatch) {
+      pen.save();
+      pen.beginPath();
+      pen.rect(x, top, 28, 28);
+      pen.clip();
+      pen.strokeStyle = css(color);
+      pen.lineWidth = 2;
+      for (let k = -28; k < 28; k += 8) { pen.beginPath(); pen.moveTo(x + k, top + 28); pen.lineTo(x + k + 28, top); pen.stroke(); }
+      pen.restore();
+    } else box(css(color), 28);
+    x += 36 + write(pen, label, x + 36, top + 20, left + wide - x - 36, `16px ${font}`, ink) + 20;
+  }
+  if (blank) write(pen, blank, left, top + 84, wide * 0.72, `16px ${font}`, ink);
 }

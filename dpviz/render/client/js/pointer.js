@@ -5,6 +5,8 @@
  *   rect tool, or Shift + drag     press, drag, release
  *   polygon tool                   click the corners; double-click, Enter or the first corner closes
  *   a corner handle                drag it
+ *
+ * Without a tool one finger scrolls the page and two move the map; a presented map takes one.
  */
 import {polygon, rect} from './shapes.js';
 
@@ -24,6 +26,33 @@ export class Pointer {
     listen('pointerup', this.up);
     listen('pointercancel', this.cancel);
     listen('dblclick', this.doubleClick);
+    this.fingers = new Set();
+    app.root.addEventListener('touchmove', event => {
+      if (event.cancelable && (event.touches.length > 1 || this.busy || app.tool || app.present.on)) event.preventDefault();
+    }, {passive: false, signal: this.abort.signal});
+    for (const name of ['pointerup', 'pointercancel']) {
+      window.addEventListener(name, event => this.lifted(event), {capture: true, signal: this.abort.signal});
+    }
+  }
+
+  /** Counts the fingers on the map; one alone is the page's. */
+  touched(event) {
+    if (event.pointerType !== 'touch') return;
+    this.fingers.add(event.pointerId);
+    this.setOneFinger(this.fingers.size === 1 && !this.app.present.on);
+    if (this.oneFinger) this.landed = [event.clientX, event.clientY];
+  }
+
+  lifted(event) {
+    if (!this.fingers.delete(event.pointerId)) return;
+    if (event.type === 'pointercancel' && this.oneFinger && !this.app.tool) this.app.labels.hint('Move the map with two fingers');
+    if (!this.fingers.size) this.setOneFinger(false);
+  }
+
+  setOneFinger(yes) {
+    if (yes === Boolean(this.oneFinger)) return;
+    this.oneFinger = yes;
+    this.app.render();
   }
 
   get busy() {
@@ -44,6 +73,7 @@ export class Pointer {
   }
 
   down(event) {
+    this.touched(event);
     if (event.button !== 0) return;
     const handle = event.target.closest?.('[data-corner]');
     const onControl = !handle && event.target.closest?.('[data-control]');
@@ -69,6 +99,10 @@ export class Pointer {
   }
 
   move(event) {
+    this.app.tellWhere(event);
+    if (this.oneFinger && !this.drag && this.landed && Math.abs(event.clientX - this.landed[0]) > 24) {
+      this.app.labels.hint('Move the map with two fingers'); // sideways there is nothing to scroll
+    }
     if (this.drag) {
       event.stopPropagation();
       this.app.shape = rect(this.drag.start, this.app.toLngLat(event, this.drag.viewport));

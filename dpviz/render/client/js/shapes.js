@@ -23,22 +23,27 @@ export function description(shape) {
   return `Rectangle west ${w}, south ${s}, east ${e}, north ${n}`;
 }
 
-/** Layers for a finished shape, and for the open line of a polygon being drawn. */
-export function shapeLayers({PolygonLayer, PathLayer, ScatterplotLayer}, shape, draft, accent) {
-  const always = {depthCompare: 'always'};
+/** Layers for a finished shape, and for the open line of a polygon being drawn; `halo` is the casing below both. */
+export function shapeLayers({PolygonLayer, PathLayer, ScatterplotLayer}, shape, draft, accent, halo) {
+  const parameters = {depthCompare: 'always'};
+  const line = (id, path, colour, width) => new PathLayer({
+    id, data: [path], getPath: d => d, getColor: colour, getWidth: width, widthUnits: 'pixels', jointRounded: true, capRounded: true,
+    pickable: false, parameters, updateTriggers: {getColor: colour},
+  });
   const layers = [];
   if (shape) {
-    layers.push(new PolygonLayer({
-      id: 'dpviz-shape', data: [ringOf(shape)], getPolygon: ring => ring, pickable: false,
-      filled: true, getFillColor: [...accent, 28], stroked: true, getLineColor: [...accent, 255],
-      lineWidthUnits: 'pixels', getLineWidth: 2.5, lineJointRounded: true, parameters: always,
-    }));
+    const ring = ringOf(shape);
+    const closed = [...ring, ring[0]];
+    layers.push(
+      new PolygonLayer({
+        id: 'dpviz-shape', data: [ring], getPolygon: d => d, pickable: false, filled: true, stroked: false,
+        getFillColor: [...accent, 14], updateTriggers: {getFillColor: accent}, parameters,
+      }),
+      line('dpviz-shape-casing', closed, [...halo, 215], 4.5), line('dpviz-shape-line', closed, [...accent, 255], 2));
   }
   if (draft?.length) {
-    layers.push(
-      new PathLayer({id: 'dpviz-draft', data: [draft], getPath: d => d, getColor: [...accent, 255], getWidth: 2, widthUnits: 'pixels', parameters: always}),
-      new ScatterplotLayer({id: 'dpviz-draft-points', data: draft.slice(0, -1), getPosition: d => d, getFillColor: [...accent, 255], getRadius: 4, radiusUnits: 'pixels', parameters: always}),
-    );
+    layers.push(line('dpviz-draft-casing', draft, [...halo, 215], 4.5), line('dpviz-draft', draft, [...accent, 255], 2),
+      new ScatterplotLayer({id: 'dpviz-draft-points', data: draft.slice(0, -1), getPosition: d => d, getFillColor: [...accent, 255], getRadius: 4, radiusUnits: 'pixels', parameters}));
   }
   return layers;
 }

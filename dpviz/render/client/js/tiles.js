@@ -1,36 +1,21 @@
-/** Optional online street tiles under the cells: there when the server answers, silently absent otherwise. */
-
-const reachable = new Map(); // url -> Promise<boolean>, asked once a page
-
-function probe(url) {
-  if (!reachable.has(url)) {
-    const first = url.replace('{z}', 0).replace('{x}', 0).replace('{y}', 0);
-    const asked = fetch(first, {mode: 'cors', signal: AbortSignal.timeout(4000)});
-    reachable.set(url, asked.then(answer => answer.ok, () => false));
-  }
-  return reachable.get(url);
-}
+/** Online street tiles: asked for only after the visitor pressed the button, which says what that tells whom. */
 
 export class Tiles {
   constructor(app) {
     this.app = app;
-    this.ready = false;
+    this.spec = null;
   }
 
   update(spec) {
-    this.spec = spec;
-    this.ready = false;
-    if (!spec?.url) return;
-    probe(spec.url).then(ok => {
-      if (this.spec !== spec) return;
-      this.ready = ok;
-      this.app.controls.tilesReachable(ok);
-      this.app.render();
-    });
+    this.spec = spec?.url ? spec : null;
+  }
+
+  get shown() {
+    return Boolean(this.spec && this.app.view.tiles);
   }
 
   layers({TileLayer, BitmapLayer}, dark) {
-    const shown = this.ready && this.app.view.tiles;
+    const {shown} = this;
     this.app.attribution.textContent = shown ? this.spec.attribution : '';
     if (!shown) return [];
     return [new TileLayer({

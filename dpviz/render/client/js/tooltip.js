@@ -1,4 +1,5 @@
 /** The tooltip: rows of a layer's bound columns at the picked index, rounded to what the noise allows. */
+import {cellWords, groupBoxes} from './areas.js';
 import {h} from './dom.js';
 import {short, withNoise} from './numbers.js';
 
@@ -22,14 +23,19 @@ export class Tooltip {
   }
 
   show(info) {
-    const spec = info.layer && info.index >= 0 && !this.app.pointer.busy && this.app.tooltips[info.layer.id];
+    const {app} = this;
+    const {layer} = info;
+    const spec = layer && info.index >= 0 && !app.pointer.busy && app.tooltips[layer.id];
     this.box.hidden = !spec;
+    const cells = spec && layer.constructor.layerName === 'CellLayer' ? layer.props.data.attributes : null;
+    app.outline(cells && !layer.props.raw ? {origin: layer.props.origin, boxes: groupBoxes(cells, info.index)} : null);
     if (!spec) return;
-    const rows = tooltipRows(spec.rows, this.app.columns, info.index, this.app.interval);
-    this.box.replaceChildren(
-      ...spec.title ? [h('b', {}, spec.title)] : [],
-      ...rows.map(([label, value]) => h('div', {}, h('span', {}, label), h('span', {}, value))));
-    const {width, height} = this.app.size();
+    const lines = cells
+      ? cellWords(cells, info.index, layer.props.raw, app.interval).map((text, k) => h('div', {class: k ? '' : 'first'}, text))
+      : tooltipRows(spec.rows, app.columns, info.index, app.interval)
+        .map(([label, value]) => h('div', {}, h('span', {}, label), h('span', {}, value)));
+    this.box.replaceChildren(...spec.title ? [h('b', {}, spec.title)] : [], ...lines);
+    const {width, height} = app.size();
     const {offsetWidth: w, offsetHeight: t} = this.box;
     this.box.style.left = `${info.x + 14 + w > width ? Math.max(0, info.x - w - 10) : info.x + 14}px`;
     this.box.style.top = `${info.y + 14 + t > height ? Math.max(0, info.y - t - 10) : info.y + 14}px`;

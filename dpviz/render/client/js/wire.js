@@ -36,17 +36,19 @@ export function columns({spec, ...tables}) {
   return result;
 }
 
-/** deck.gl's binary data object for a layer whose accessors are bound to columns. */
-export function binaryData(bindings, available) {
+/** deck.gl's binary data object for a layer whose accessors are bound to columns; `getColorDark` is for dark pages. */
+export function binaryData(bindings, available, dark = false) {
   const attributes = {};
   let length = 0;
   let startIndices;
   for (const [accessor, name] of Object.entries(bindings)) {
     const found = available[name];
-    if (!found) continue; // an empty table has no batch
+    const forDark = accessor.endsWith('Dark');
+    if (!found || forDark && !dark) continue; // an empty table has no batch
     length = found.length;
     startIndices ??= found.startIndices;
-    attributes[accessor] = {value: found.value, size: found.size, normalized: found.value instanceof Uint8Array};
+    const plain = forDark ? accessor.slice(0, -4) : accessor;
+    attributes[plain] = {value: found.value, size: found.size, normalized: found.value instanceof Uint8Array};
   }
   return {length, startIndices, attributes};
 }

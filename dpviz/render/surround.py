@@ -1,0 +1,141 @@
+"""What surrounds the cells in a picture file: ground, shores, names, scale bar."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.render.basemap import FADE, outlines
+from dpviz.render.colors import HALO, TEXT, Theme
+from dpviz.render.projection import WORLD, world
+from dpviz.render.scene import Bounds, Mark
+
+Float = NDArray[np.float64]
+
+METRES = 40_075_017.0
+"""Around the equator."""
+
+NAMES = 16
+"""Names in a picture at most."""
+
+
+def draw_ground(panel: Any, bounds: Bounds, zoom: float, theme: Theme) -> None:
+    """Land, water and base roads."""
+    from matplotlib.collections import LineCollection, PolyCollection
+
+    for mark in outlines(bounds):
+        if not getattr(mark.layer, "ground", False) or not (alpha := _opacity(mark, zoom)):
+            continue
+        column = "polygon" if "polygon" in mark.table.column_names else "path"
+        color = _color(mark, theme, alpha)
+        lines = _lines(mark, column)
+        if column == "polygon":
+            panel.add_collection(PolyCollection(lines, facecolors=[color], edgecolors="none"))
+        else:
+            panel.add_collection(LineCollection(lines, colors=[color], linewidths=1.2, zorder=1.5))
+
+
+def draw_shores(panel: Any, bounds: Bounds, zoom: float, theme: Theme, unit: float) -> None:
+    """Lines above the cells, and names above all, the larger first and none over another."""
+    from matplotlib.collections import LineCollection
+
+    for mark in outlines(bounds):
+        if mark.layer.type == "PlaceLayer":
+            _draw_names(panel, mark, zoom, theme, unit)
+        elif not getattr(mark.layer, "ground", False) and (alpha := _opacity(mark, zoom)):
+            lines = _lines(mark, "path")
+            color = _color(mark, theme, alpha)
+            width = 0.75 * unit
+            panel.add_collection(LineCollection(lines, colors=[color], linewidths=width, zorder=3))
+
+
+def _draw_names(panel: Any, mark: Mark, zoom: float, theme: Theme, unit: float) -> None:
+    from matplotlib.patheffects import withStroke
+
+    at = world(np.array(mark.table["position"].to_pylist()).reshape(-1, 2))
+    rank, start = (np.array(mark.table[name].to_pylist()) for name in ("rank", "from"))
+    (west, east), (south, north) = panel.get_xlim(), panel.get_ylim()
+    inside = (at > (west, south)).all(axis=1) & (at < (east, north)).all(axis=1) & (start <= zoom)
+    figure = panel.figure
+    pixel = (east - west) / (panel.get_position().width * figure.get_figwidth() * figure.dpi)
+    corner = 190 * unit * pixel  # the scale bar's
+    taken = [(east - corner, south, east, south + 0.25 * corner)]
+    halo = withStroke(linewidth=2.4 * unit, foreground=(*(c / 255 for c in HALO.of(theme)), 0.85))
+    for row in np.flatnonzero(inside)[np.argsort(rank[inside], kind="stable")].tolist():
+        name, size = mark.table["name"][row].as_py(), (20 if rank[row] <= 1 else 16) * unit
+        half = np.array([0.3 * size * len(name) + 4 * unit, 0.7 * size]) * pixel
+        box = (*(at[row] - half), *(at[row] + half))
+        edge = box[0] < west or box[1] < south or box[2] > east or box[3] > north
+        if edge or any(_touch(box, other) for other in taken):
+            continue
+        taken.append(box)
+        weight = "bold" if rank[row] <= 1 else "normal"
+        words: dict[str, Any] = {
+            "ha": "center",
+            "va": "center",
+            "zorder": 5,
+            "path_effects": [halo],
+        }
+        color = tuple(c / 255 for c in TEXT.of(theme))
+        panel.text(*at[row], name, fontsize=size * 0.72, weight=weight, color=color, **words)
+        if len(taken) >= NAMES:
+            break
+
+
+def _touch(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def draw_scale_bar(panel: Any, middle: Float, zoom: float, theme: Theme, unit: float) -> None:
+    """A bar of 1, 2 or 5 times a power of ten metres, lower right."""
+    from matplotlib.patheffects import withStroke
+
+    latitude = np.arctan(np.sinh(2 * np.pi * middle[1] / WORLD - np.pi))
+    metres_per_unit = float(np.cos(latitude)) * METRES / WORLD
+    (_, east), (south, _) = panel.get_xlim(), panel.get_ylim()
+    pixel = 2.0**-zoom
+    metres, words = scale_bar(metres_per_unit * pixel * 180)
+    long, right, low = metres / metres_per_unit, east - 18 * pixel, south + 18 * pixel
+    halo = withStroke(linewidth=3.6 * unit, foreground=(*(c / 255 for c in HALO.of(theme)), 0.85))
+    color = tuple(c / 255 for c in TEXT.of(theme))
+    x = [right - long, right - long, right, right]
+    y = [low + 8 * pixel, low, low, low + 8 * pixel]
+    panel.plot(x, y, color=color, linewidth=1.5 * unit, path_effects=[halo], zorder=5)
+    place = (right - long / 2, low + 14 * pixel)
+    look: dict[str, Any] = {
+        "ha": "center",
+        "va": "center",
+        "zorder": 5,
+        "path_effects": [halo],
+        "color": color,
+    }
+    panel.text(*place, words, fontsize=15 * unit * 0.72, **look)
+
+
+def scale_bar(most: float) -> tuple[float, str]:
+    """The longest readable length up to ``most`` metres, and its words.
+
+    >>> scale_bar(13_000), scale_bar(260)
+    ((10000.0, '10 km'), (200.0, '200 m'))
+    """
+    power = 10.0 ** np.floor(np.log10(most))
+    metres = float(max(k * power for k in (1, 2, 5) if k * power <= most))
+    return metres, f"{metres / 1000:,.0f} km" if metres >= 1000 else f"{metres:,.0f} m"
+
+
+def _opacity(mark: Mark, zoom: float) -> float:
+    if not getattr(mark.layer, "fade", None):
+        return 1.0
+    return float(np.clip((FADE[1] - zoom) / (FADE[1] - FADE[0]), 0, 1))
+
+
+def _color(mark: Mark, theme: Theme, alpha: float) -> tuple[float, ...]:
+    name = "get_fill_color" if "polygon" in mark.table.column_names else "get_color"
+    color = getattr(mark.layer, name if theme == "light" else f"{name}_dark")
+    return (*(c / 255 for c in color[:3]), alpha)
+
+
+def _lines(mark: Mark, column: str) -> list[Float]:
+    return [world(np.array(line)) for line in mark.table[column].to_pylist()]

@@ -1,0 +1,136 @@
+"""Adaptive detail: at every zoom the rows tile the domain and add up to the whole."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz import Decomposition
+from dpviz.render.cells import adaptive, node_bounds
+from dpviz.render.detail import (
+    GAP,
+    NEVER,
+    POOLED,
+    QUIET,
+    SHOWN,
+    STANDS,
+    detail,
+)
+from dpviz.render.projection import areas
+
+ZOOMS = (0.0, 6.0, 8.5, 9.0, 10.0, 11.5, 13.0, 16.0, 22.0)
+
+
+def walked(nodes, km2, side, zoom):
+    """The rule by a plain walk from the roots at one zoom: {node: (kind, total)}."""
+    found = {}
+
+    def clear(n, v):
+        return n > 0 and n >= STANDS * v**0.5
+
+    def split(children, parent):
+        stand = [c for c in children if clear(nodes.count[c], nodes.variance[c])]
+        pool = [c for c in children if c not in stand]
+        stand.sort(key=lambda c: nodes.count[c] / km2[c])
+        total = [float(each[pool].sum()) for each in (nodes.count, nodes.variance, km2)]
+        while pool and stand and not clear(total[0], total[1]):
+            c = stand[0]
+            noise = nodes.variance[c] / km2[c] ** 2 + total[1] / total[2] ** 2
+            if nodes.count[c] / km2[c] - total[0] / total[2] >= GAP * noise**0.5:
+                break
+            pool.append(stand.pop(0))
+            total = [float(each[pool].sum()) for each in (nodes.count, nodes.variance, km2)]
+        variance = total[1]
+        if not stand and parent is not None:
+            variance = min(variance, nodes.variance[parent])
+        kind = POOLED if clear(total[0], variance) else QUIET
+        for c in pool:
+            found[c] = (SHOWN if kind == POOLED and len(pool) == 1 else kind, total[0])
+        for c in stand:
+            below = np.arange(nodes.first_child[c], nodes.first_child[c] + nodes.n_children[c])
+            if len(below) and side[below].min() * 2**zoom >= 2:
+                split(below.tolist(), c)
+            else:
+                found[c] = (SHOWN, float(nodes.count[c]))
+
+    split(np.flatnonzero(nodes.parent < 0).tolist(), None)
+    return found
+
+
+@st.composite
+def trees(draw):
+    """A quadtree of three levels at most, with counts of any size and noise."""
+    lo, hi, parent = [[0, 0]], [[64, 64]], [-1]
+    level = [0]
+    for _ in range(draw(st.integers(1, 3))):
+        below = []
+        for node in level:
+            if draw(st.booleans()) or node == 0:
+                (x, y), half = lo[node], (hi[node][0] - lo[node][0]) // 2
+                for dx, dy in ((0, 0), (half, 0), (0, half), (half, half)):
+                    below.append(len(lo))
+                    lo.append([x + dx, y + dy])
+                    hi.append([x + dx + half, y + dy + half])
+                    parent.append(node)
+        level = below
+    n = len(lo)
+    counts = draw(st.lists(st.floats(-20, 200), min_size=n, max_size=n))
+    noise = draw(st.lists(st.floats(0, 400), min_size=n, max_size=n))
+    counts = np.array(counts)
+    for node in range(n - 1, 0, -1):  # consistent: a parent is the sum of its children
+        first = [k for k in range(n) if parent[k] == node]
+        counts[node] = counts[first].sum() if first else counts[node]
+    counts[0] = counts[[k for k in range(n) if parent[k] == 0]].sum()
+    return Decomposition(lo, hi, parent, counts, noise)
+
+
+@settings(max_examples=60, deadline=None)
+@given(trees())
+def test_the_columns_are_the_plain_walk_at_every_zoom(nodes):
+    size = (nodes.hi - nodes.lo).astype(float)
+    km2, side = size.prod(axis=1) * 0.3, size.min(axis=1) / 64
+    found = detail(nodes, km2, side)
+    for zoom in (0.0, 1.2, 2.3, 3.4, 4.5, 8.0):
+        drawn = np.flatnonzero(found.at(zoom))
+        wanted = walked(nodes, km2, side, zoom)
+        assert drawn.tolist() == sorted(wanted)
+        for node in drawn.tolist():
+            kind, total = wanted[node]
+            assert found.kind[node] == kind
+            assert found.total[node] == pytest.approx(total, abs=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("method", ["privtree", "quadtree", "hierarchy", "dawa", "kdtree"])
+def test_rows_tile_the_domain_and_add_up_to_the_whole(method, epsilon):
+    release = dpviz.build(dpviz.load("city-50k"), method, epsilon, seed=0)
+    found, nodes = adaptive(release), release.nodes
+    for zoom in ZOOMS:
+        drawn = np.flatnonzero(found.at(zoom))
+        assert nodes.volume[drawn].sum() == release.domain.side**2
+        heads = drawn[found.group[drawn] == drawn]
+        assert found.total[heads].sum() == pytest.approx(nodes.count[0], rel=1e-9)
+        km2 = areas(node_bounds(release))
+        assert found.km2[heads].sum() == pytest.approx(km2[drawn].sum(), rel=1e-9)
+        shown = heads[found.kind[heads] != QUIET]
+        assert (found.total[shown] >= STANDS * np.sqrt(found.variance[shown])).all()
+
+
+def test_without_noise_every_cell_that_holds_somebody_is_shown():
+    lo = [[0, 0], [0, 0], [32, 0], [0, 32], [32, 32]]
+    hi = [[64, 64], [32, 32], [64, 32], [32, 64], [64, 64]]
+    nodes = Decomposition(lo, hi, [-1, 0, 0, 0, 0], [5, 5, 0, 0, 0], np.zeros(5))
+    found = detail(nodes, np.array([4.0, 1, 1, 1, 1]), np.array([2.0, 1, 1, 1, 1]))
+    assert found.kind.tolist() == [SHOWN, SHOWN, QUIET, QUIET, QUIET]
+    assert found.total[2:].tolist() == [0, 0, 0]
+
+
+def test_noise_that_goes_together_adds_its_deviations():
+    lo = [[0, 0], [0, 0], [32, 0]]
+    hi = [[64, 64], [32, 64], [64, 64]]
+    nodes = Decomposition(lo, hi, [-1, 0, 0], [60, 3, 57], [1.0, 4.0, 900.0])
+    km2, side = np.array([2.0, 1, 1]), np.array([2.0, 1, 1])
+    apart, together = (detail(nodes, km2, side, correlated=c) for c in (False, True))
+    assert apart.variance[1] <= together.variance[1]
+    assert NEVER not in together.kind
