@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     from dpviz.releases.points.release import PointRelease
 
 Releases = Annotated[
-    list[str], typer.Argument(metavar="RELEASE...", help="A release (Parquet), or two to compare.")
+    list[str],
+    typer.Argument(metavar="RELEASE...", help="A release (Parquet), or two to compare."),
+]
+Series = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RELEASE...",
+        help="A release (Parquet), two to compare, or a series of up to twelve under a slider.",
+    ),
 ]
 Rects = Annotated[
     list[str] | None,
@@ -26,7 +34,7 @@ Title = Annotated[str, typer.Option(help="The title of the page.")]
 
 @app.command()
 def share(
-    releases: Releases,
+    releases: Series,
     output: Annotated[str, typer.Option("--output", "-o", help="The .html file to write.")],
     rect: Rects = None,
     title: Title = "",
@@ -77,7 +85,7 @@ def picture(
 
     opened = _opened(releases)
     outlined = _rects([rect])[0] if rect else None
-    check(opened)
+    check(opened, 2)
     make = lambda: comparison_png(opened, labels_of(opened), outlined)  # noqa: E731
     _write(output, make, ".png", opened, as_json)
 

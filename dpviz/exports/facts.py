@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -43,6 +44,7 @@ class Facts:
 
     Attributes:
         label: its name in the file.
+        method: its title.
         header: its header.
         statement: the guarantee, explained, one sentence each.
         leaves, depth: size of the decomposition.
@@ -50,6 +52,7 @@ class Facts:
     """
 
     label: str
+    method: str
     header: Header
     statement: tuple[str, ...]
     leaves: int
@@ -62,6 +65,7 @@ def facts(release: PointRelease, label: str) -> Facts:
     nodes, whole = release.nodes, release.count(release.domain.bounds)
     return Facts(
         label=label,
+        method=method_title(release.header),
         header=release.header,
         statement=statement(release.header),
         leaves=int(nodes.leaf.sum()),
@@ -72,7 +76,15 @@ def facts(release: PointRelease, label: str) -> Facts:
 
 def label_of(release: PointRelease) -> str:
     """The usual name of a release: its method and its price."""
-    return f"{release.header.method}, ε = {release.header.epsilon:g}"
+    return f"{method_title(release.header)} · ε = {release.header.epsilon:g}"
+
+
+def method_title(header: Header) -> str:
+    """A method's title without what stands in brackets; the name where we do not know it."""
+    from dpviz.methods.points import METHODS
+
+    known = METHODS.get(header.method)
+    return re.sub(r" \(.*\)$", "", known.title) if known else header.method
 
 
 def statement(header: Header) -> tuple[str, ...]:
@@ -101,9 +113,10 @@ def together(releases: Sequence[PointRelease]) -> str:
     private = [each.header for each in releases if each.header.private]
     if len(private) < 2:
         return ""
+    many = "both maps" if len(private) == 2 else f"all {len(private)} maps"
     epsilon, delta = (sum(getattr(each, name) for each in private) for name in ("epsilon", "delta"))
     price = f"ε = {epsilon:g}" + (f", δ = {delta:g}" if delta else "")
-    return f"Releases of the same records add up: both maps together cost {price}."
+    return f"Releases of the same records add up: {many} together cost {price}."
 
 
 def replies(releases: Sequence[PointRelease], labels: Sequence[str], rect: Bounds) -> list[Reply]:

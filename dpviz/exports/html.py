@@ -1,7 +1,7 @@
 """A map in one HTML file: the app's own map with a release inside, for a USB stick.
 
-The file holds deck.gl from the installed pydeck, the map's program, the scene's columns and the
-release's tree, so that a rectangle drawn in it is answered by the release as the engine would. Its
+The file holds deck.gl from the installed pydeck, the map's program, the ground and each release's
+tree, so that a rectangle drawn in it is answered by the release as the engine would. Its
 own content policy forbids the browser every connection.
 """
 
@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from string import ascii_uppercase
+from typing import TYPE_CHECKING
 
 from dpviz.exports.facts import facts, label_of, replies, together
 from dpviz.exports.pack import Packer, squeezed
+from dpviz.exports.tree import pack_tree
 from dpviz.releases.points.range_count import INTERVAL_SDS
 from dpviz.render.client.assemble import script, style
 from dpviz.render.numbers import short
 from dpviz.render.projection import is_degrees
 from dpviz.render.scene import Bounds, Camera
-from dpviz.render.view import check, release_scene
+from dpviz.render.view import check, series_scene
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -40,35 +40,40 @@ def map_page(
     title: str = "",
     camera: Camera | None = None,
 ) -> str:
-    """A self-contained HTML page with the map of one release, or two to swipe between.
+    """A self-contained HTML page: one release, two to swipe between, or a series under a slider.
 
     Args:
-        releases: one, or two of the same domain; 2-D.
+        releases: up to :data:`~dpviz.render.view.MOST` of the same domain; 2-D. Of three and more,
+            the one of least ε comes first.
         labels: one each; by default method and ε.
         rects: rectangles (west, south, east, north in degrees) whose answers the page shows.
         title: of the page.
         camera: where to look first; the whole domain by default.
 
     Raises:
-        ReleaseError: not one or two releases, not 2-D, or not of one domain.
+        ReleaseError: no release or too many, not 2-D, or not of one domain.
         DomainError: a rectangle outside the domain.
     """
     check(releases)
     names = list(labels) or labels_of(releases)
-    scene = release_scene(releases, names, camera=camera)
-    packer = Packer()
-    packer.add_tables(scene.tables)
-    live = is_degrees(releases[0].domain.crs)
+    if len(releases) > 2:
+        order = sorted(range(len(releases)), key=lambda at: releases[at].header.epsilon)
+        releases, names = [releases[at] for at in order], [names[at] for at in order]
+    scene = series_scene(releases, names, camera=camera, title=title)
+    packer, domain = Packer(), releases[0].domain
+    live = is_degrees(domain.crs)  # without degrees there is nothing to compute with
+    derived = [f"cells-{at}" for at in range(len(releases)) if live]
+    kept = {name: table for name, table in scene.tables.items() if name not in derived}
+    packer.add_tables(kept)
     spec = scene.to_dict() | {
         "height": HEIGHT,
         "tools": list(scene.tools) if live else [],
+        "trees": [pack_tree(packer, f"tree{at}", each) for at, each in enumerate(releases) if live],
         "columns": packer.index,
-        # Without degrees there is nothing to compute with: saved answers only.
-        "trees": [_tree(packer, f"tree{at}", each) for at, each in enumerate(releases) if live],
-        "labels": names if len(names) == 2 else [],
         "names": names,
-        "domainBox": {"lower": releases[0].domain.lower, "upper": releases[0].domain.upper},
-        "side": releases[0].domain.side,
+        "epsilons": [each.header.epsilon for each in releases],
+        "domainBox": {"lower": domain.lower, "upper": domain.upper},
+        "side": domain.side,
         "interval": INTERVAL_SDS,
         "rects": [list(rect) for rect in rects],
     }
@@ -94,14 +99,14 @@ def labels_of(releases: Sequence[PointRelease]) -> list[str]:
     """Names that tell the releases apart."""
     names = [label_of(each) for each in releases]
     if len(set(names)) < len(names):
-        return [f"{side}: {name}" for side, name in zip("AB", names, strict=False)]
+        return [f"{side}: {name}" for side, name in zip(ascii_uppercase, names, strict=False)]
     return names
 
 
 def default_title(releases: Sequence[PointRelease]) -> str:
     """Says what the file is and, above all, what it is not."""
     noun = "map" if len(releases) == 1 else "maps"
-    first = "A" if len(releases) == 1 else "Two"
+    first = {1: "A", 2: "Two"}.get(len(releases), str(len(releases)))
     if all(each.header.private for each in releases):
         return f"{first} private {noun}"
     return f"{first} {noun}, NOT PRIVATE"
@@ -135,16 +140,3 @@ def _deck() -> str:
 
     path = Path(pydeck.__file__).parent / "nbextension" / "static" / "index.js"
     return squeezed(path.read_bytes())
-
-
-def _tree(packer: Packer, name: str, release: PointRelease) -> dict[str, Any]:
-    """The columns that answer a rectangle; lattice lines of two dimensions fit 32 bits."""
-    nodes = release.nodes
-    for column in ("lo", "hi"):
-        packer.add(f"{name}.{column}", getattr(nodes, column).astype(np.uint32))
-    for column in ("first_child", "n_children"):
-        packer.add(f"{name}.{column}", getattr(nodes, column).astype(np.int32))
-    for column in ("count", "variance"):
-        packer.add(f"{name}.{column}", getattr(nodes, column).astype(np.float64))
-    noise = release.noise and release.noise.to_dict()
-    return {"name": name, "roots": int(nodes.levels[0].stop), "noise": noise}

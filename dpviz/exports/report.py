@@ -40,7 +40,7 @@ def report_page(
         DomainError: a rectangle outside the domain.
     """
     names = list(labels) or labels_of(releases)
-    check(releases)
+    check(releases, 2)
     answers = [(rect, replies(releases, names, rect)) for rect in rects]
     picture = comparison_png(releases, names, rects[0] if rects else None)
     return (

@@ -7,7 +7,7 @@ from dpviz.render.cells import cells, density_legend, density_scale
 from dpviz.render.colors import PALETTES, Themed
 from dpviz.render.legend import Legend, Swatch
 from dpviz.render.marks import arcs, boxes, paths, points, trips
-from dpviz.render.numbers import rounded, short, with_noise
+from dpviz.render.numbers import interval_words, rounded, short, with_noise
 from dpviz.render.scene import Camera, Clock, Mark, Row, Scene
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "cells",
     "density_legend",
     "density_scale",
+    "interval_words",
     "paths",
     "points",
     "rounded",

@@ -30,6 +30,19 @@ def with_noise(value: float, half_width: float) -> str:
     return f"{_at_place(value, place)} ± {_at_place(half_width, place)}"
 
 
+def interval_words(value: float, half_width: float) -> str:
+    """The ends of an interval, so rounded that they add up with :func:`with_noise`.
+
+    >>> interval_words(1237.4, 58.8), interval_words(7, 0)
+    ('1,180 to 1,300', '7 to 7')
+    """
+    if not (math.isfinite(half_width) and half_width > 0):
+        return f"{rounded(value, 0)} to {rounded(value, 0)}"
+    place = _place(half_width)
+    middle, half = round(value, -place), round(half_width, -place)
+    return f"{_at_place(middle - half, place)} to {_at_place(middle + half, place)}"
+
+
 def short(value: float) -> str:
     """Two significant digits with thousands separated: legends, densities.
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
+
+from pydeck.types import String
 
 from dpviz.errors import ReleaseError
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import cells, density_legend, density_scale, domain_bounds
-from dpviz.render.scene import Camera, Scene, Side
+from dpviz.render.scene import Camera, Mark, Scene, Side
 
 if TYPE_CHECKING:
     from dpviz.releases.points.release import PointRelease
+
+MOST = 12
+"""Releases of a series."""
 
 SIDES: tuple[Side, Side] = ("left", "right")
 
@@ -40,31 +47,50 @@ def release_scene(
     Raises:
         ReleaseError: not one or two releases, not 2-D, or not of one domain.
     """
+    if len(releases) > 2:
+        raise ReleaseError(f"{len(releases)} releases: a map shows one, or two to compare")
+    scene = series_scene(
+        releases, labels, camera=camera, detail=detail, palette=palette, title=title
+    )
+    if len(releases) == 1:
+        return scene
+    marks = [_beside(mark, at) for at, mark in enumerate(scene.marks[:2])]
+    return replace(scene, marks=[*marks, *scene.marks[2:]], mode=mode, labels=labels)
+
+
+def series_scene(
+    releases: Sequence[PointRelease],
+    labels: Sequence[str] = ("",),
+    *,
+    camera: Camera | None = None,
+    detail: Literal["adaptive", "raw"] = "adaptive",
+    palette: str = "tide",
+    title: str = "",
+) -> Scene:
+    """Several releases over each other, ``cells-0`` and on: whoever shows it picks one or two.
+
+    Arguments are those of :func:`release_scene`.
+
+    Raises:
+        ReleaseError: no release or too many, not 2-D, or not of one domain.
+    """
     check(releases)
     bounds, scale = domain_bounds(releases[0].domain), density_scale(*releases)
-    two = len(releases) == 2
+    several = len(releases) > 1
     maps = [
-        cells(
-            release,
-            scale=scale,
-            id=f"cells-{side}",
-            side=side if two else None,
-            title=label if two else "",
-            palette=palette,
+        cells(release, scale=scale, id=f"cells-{at}", title=label, palette=palette)
+        for at, (release, label) in enumerate(
+            zip(releases, labels if several else [""], strict=True)
         )
-        for release, label, side in zip(releases, labels, SIDES, strict=False)
     ]
     told = [
-        f"{label}: {release.header.guarantee}" if two else release.header.guarantee
+        f"{label}: {release.header.guarantee}" if several else release.header.guarantee
         for release, label in zip(releases, labels, strict=True)
     ]
-
     return Scene(
         marks=[*maps, *outlines(bounds)],
         camera=camera or Camera(bounds=bounds, key="domain"),
         legend=density_legend(scale, releases, palette=palette),
-        mode=mode if two else "single",
-        labels=labels if two else (),
         tools=("rect",),
         domain=bounds,
         raw=detail == "raw",
@@ -73,14 +99,22 @@ def release_scene(
     )
 
 
-def check(releases: Sequence[PointRelease]) -> None:
+def _beside(mark: Mark, at: int) -> Mark:
+    """The mark on one side of a comparison."""
+    layer = copy(mark.layer)
+    layer.side = String(SIDES[at])
+    return replace(mark, layer=layer)
+
+
+def check(releases: Sequence[PointRelease], most: int = MOST) -> None:
     """Refuse what cannot share one map.
 
     Raises:
-        ReleaseError: see :func:`release_scene`.
+        ReleaseError: see :func:`series_scene`.
     """
-    if len(releases) not in (1, 2):
-        raise ReleaseError(f"{len(releases)} releases: a map shows one, or two to compare")
+    if not 1 <= len(releases) <= most:
+        shown = "one, or two to compare" if most == 2 else f"one, or a series of up to {most}"
+        raise ReleaseError(f"{len(releases)} releases: a map shows {shown}")
     for release in releases:
         if release.domain.dims != 2:
             raise ReleaseError(
@@ -88,4 +122,4 @@ def check(releases: Sequence[PointRelease]) -> None:
                 "share a 2-D one, for instance a marginal"
             )
         if release.domain != releases[0].domain:
-            raise ReleaseError("the two releases have different domains: compare maps of one")
+            raise ReleaseError("the releases have different domains: compare maps of one")

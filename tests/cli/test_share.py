@@ -33,7 +33,7 @@ def test_share_refuses_in_one_line_and_writes_nothing(releases, tmp_path, capsys
     output = tmp_path / "demo.html"
     for words, wrong in (
         ([releases[0], "-o", tmp_path / "demo.htm"], "give a file that ends in .html"),
-        ([*releases, releases[0], "-o", output], "3 releases: a map shows one, or two"),
+        ([releases[0]] * 13 + ["-o", output], "13 releases: a map shows one, or a series of up to"),
         ([releases[0], "-o", output, "--rect=1,2,3"], "give four numbers"),
         ([releases[0], "-o", output, "--rect=0,0,1,1"], "lies outside the domain"),
         ([tmp_path / "none.parquet", "-o", output], "no such file"),

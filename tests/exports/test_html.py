@@ -32,20 +32,29 @@ def unpacked(page):
 
     def placed(place):
         kind = np.dtype(kinds.get(place["kind"], "u1"))
-        assert place["at"] % kind.itemsize == 0
-        return np.frombuffer(block, kind, place["items"], place["at"])
+        raw = np.frombuffer(block, np.uint8, place["items"] * kind.itemsize, place["at"])
+        return np.ascontiguousarray(raw.reshape(kind.itemsize, -1).T).view(kind).ravel()
 
     def column(each):
-        return np.array(each["texts"]) if "texts" in each else placed(each["value"])
+        if "texts" in each:
+            return np.array(each["texts"])
+        values = placed(each["value"])
+        if each.get("delta"):
+            rows = values.reshape(-1, each["size"])
+            values = np.cumsum(rows, axis=0, dtype=rows.dtype).ravel()
+        return values
 
     return {name: (each, column(each)) for name, each in spec["columns"].items()}
 
 
-def test_the_columns_are_those_of_the_scene_and_of_the_tree(pair):
-    page = map_page(pair)
-    found = unpacked(page)
+TREE = ("lo", "hi", "n_children", "count", "variance")
+DETAIL = ("kind", "since", "until", "back", "merged_sd")
+
+
+def test_the_columns_are_those_of_the_scene_and_of_the_trees(pair):
+    found = unpacked(map_page(pair))
     scene = release_scene(pair, ["one", "two"])
-    for mark in scene.marks:
+    for mark in scene.marks[2:]:  # the cells follow from the trees
         for name in mark.table.column_names:
             entry, values = found.pop(f"{mark.id}.{name}")
             column = mark.table.column(name).combine_chunks()
@@ -55,18 +64,33 @@ def test_the_columns_are_those_of_the_scene_and_of_the_tree(pair):
                 flat = flat.values
             assert np.array_equal(values, flat.to_numpy(zero_copy_only=False))
     for at, release in enumerate(pair):
-        for name in ("lo", "hi", "first_child", "n_children", "count", "variance"):
+        for name in TREE:
             _, values = found.pop(f"tree{at}.{name}")
             assert np.array_equal(values, getattr(release.nodes, name).ravel())
+        for name in DETAIL:
+            assert found.pop(f"tree{at}.{name}")[0]["length"] == len(release.nodes)
     assert found == {}
+
+
+def test_a_series_is_in_the_order_of_epsilon_and_small():
+    city = dpviz.load("city-50k")
+    series = [dpviz.build(city, "quadtree", e, seed=1) for e in (1.0, 0.1, 0.3)]
+    page = map_page(series)
+    spec = json.loads(element(page, "scene"))
+    assert spec["epsilons"] == [0.1, 0.3, 1.0]
+    assert spec["names"] == [f"Quadtree · ε = {e:g}" for e in (0.1, 0.3, 1.0)]
+    assert len(spec["trees"]) == 3
+    nodes = sum(len(release.nodes) for release in series)
+    drawing = len(element(page, "columns"))
+    assert drawing < 60_000 + 24 * nodes  # so twelve of 20,000 cells are under 10 MB with deck.gl
 
 
 def test_a_file_holds_the_release_and_nothing_else_of_the_data(sensitive, records):
     rect = (10.2, 50.3, 10.5, 50.6)
     page = map_page([sensitive], rects=[rect])
     scene = release_scene([sensitive], ["a"])
-    tree = {f"tree0.{n}" for n in ("lo", "hi", "first_child", "n_children", "count", "variance")}
-    drawn = {f"{mark.id}.{name}" for mark in scene.marks for name in mark.table.column_names}
+    tree = {f"tree0.{name}" for name in TREE + DETAIL}
+    drawn = {f"{mark.id}.{name}" for mark in scene.marks[1:] for name in mark.table.column_names}
     assert set(unpacked(page)) == tree | drawn
     # Both packed blocks are read, so that nothing hides in them.
     columns = gzip.decompress(base64.b64decode(element(page, "columns"))).decode("latin-1")
@@ -152,8 +176,8 @@ def test_what_has_no_map_is_refused(sensitive, pair):
         map_page([trips])
     with pytest.raises(ReleaseError, match="different domains"):
         map_page([sensitive, pair[0]])
-    with pytest.raises(ReleaseError, match="3 releases"):
-        map_page([sensitive] * 3)
+    with pytest.raises(ReleaseError, match="13 releases: a map shows one, or a series of up to 12"):
+        map_page([sensitive] * 13)
     with pytest.raises(DomainError, match="outside the domain"):
         map_page([sensitive], rects=[(0, 0, 1, 1)])
 

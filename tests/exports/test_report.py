@@ -29,7 +29,7 @@ def test_a_report_says_all_that_a_reader_must_know_and_no_more(sensitive):
     text = words(page)
     header = sensitive.header
     limit = "e<sup>ε</sup> = 1.65"
-    for needed in (header.guarantee, header.method, "add or remove one record", limit):
+    for needed in (header.guarantee, "PrivTree", "add or remove one record", limit):
         assert needed in text, needed
     for row in header.budget:
         assert row["purpose"] in text

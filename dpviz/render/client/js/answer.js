@@ -3,7 +3,7 @@
  * interval and the rounding of the engine's `dpviz.query`, which a test compares it with.
  */
 import {h} from './dom.js';
-import {roundedTo, withNoise} from './numbers.js';
+import {intervalWords, roundedTo, withNoise} from './numbers.js';
 
 /** To the nearest integer, halves to the even one, as NumPy does; for what is not negative. */
 function nearest(value) {
@@ -94,7 +94,19 @@ export function answerElement(name, answer, interval) {
     h('h3', {}, name),
     h('p', {class: 'count'}, withNoise(answer.count, half)),
     h('dl', {},
-      ...row('95 % interval (noise)', `${roundedTo(answer.low, half)} to ${roundedTo(answer.high, half)}`),
-      ...row('Uniformity error (ESTIMATE)', `± ${roundedTo(spread, spread)}`),
-      ...row('Nodes used', answer.used.length.toLocaleString('en'))));
+      ...row('95 % interval (noise)', intervalWords(answer.count, half)),
+      ...row('Error from cut cells (estimate)', `± ${roundedTo(spread, spread)}`),
+      ...row('Built from', `${answer.used.length.toLocaleString('en')} cells`)));
+}
+
+/** The answers of a whole series, with a bar of each interval on one scale; a name shows its map. */
+export function answerTable(names, answers, interval, now, show) {
+  const ends = answers.map(({count, noise}) => [count - interval * noise, count + interval * noise]);
+  const low = Math.min(...ends.map(([from]) => from));
+  const high = Math.max(...ends.map(([, to]) => to), low + 1e-9);
+  const share = value => 100 * (value - low) / (high - low);
+  return h('table', {class: 'all', 'data-testid': 'dpviz-all'}, h('caption', {}, 'At every ε'), h('tbody', {}, ...names.map((name, at) => h('tr', {class: now.includes(at) ? 'now' : ''},
+    h('th', {scope: 'row'}, h('button', {type: 'button', onclick: () => show(at)}, name)),
+    h('td', {class: 'number'}, withNoise(answers[at].count, interval * answers[at].noise)),
+    h('td', {class: 'bar'}, h('i', {style: `left:${share(ends[at][0])}%;right:${100 - share(ends[at][1])}%`}))))));
 }

@@ -58,6 +58,7 @@ export function cellWords(columns, i, raw, interval) {
 
 /** The boxes [west, south, east, north] in world offsets of the cells that share an area of more than one. */
 export function groupBoxes({getBounds, getGroup, getKind}, i, most = 400) {
+  if (getKind.value[i] !== POOLED) return [];
   const group = getGroup.value[i];
   const found = [];
   const n = getGroup.value.length;

@@ -1,12 +1,14 @@
-/** Entry point of a map in a file: the app's map, answering rectangles by itself. */
-import {answerElement, nodeRings, rangeCount} from './answer.js';
+/** Entry point of a map in a file: the app's map, answering rectangles by itself; one release, two, or a series. */
+import {answerElement, answerTable, nodeRings, rangeCount} from './answer.js';
 import {MapApp} from './app.js';
 import {h} from './dom.js';
 import {prepared} from './gl.js';
 import {bytesOf, columnsOf, deckOf} from './packed.js';
+import {cellColumns, links} from './tree.js';
 
 const OUTLINED = 2000; // more nodes would be a grey sheet
 const MODES = {swipe: 'Swipe', side: 'Side by side'};
+const TREE = ['lo', 'hi', 'n_children', 'count', 'variance', 'kind', 'since', 'until', 'back', 'merged_sd'];
 const byId = id => document.getElementById(id);
 
 class FileMap {
@@ -14,18 +16,23 @@ class FileMap {
     this.spec = spec;
     this.columns = columns;
     this.domain = {...spec.domainBox, side: spec.side};
-    const names = ['lo', 'hi', 'first_child', 'n_children', 'count', 'variance'];
-    this.trees = spec.trees.map(({name, roots, noise}) =>
-      ({roots, noise, ...Object.fromEntries(names.map(column => [column, columns[`${name}.${column}`].value]))}));
+    this.trees = spec.trees.map(({name, roots, noise}) => {
+      const tree = Object.fromEntries(TREE.map(column => [column, columns[`${name}.${column}`].value]));
+      const {first, level, parent} = links(tree.n_children, roots);
+      return {roots, noise, ...tree, first_child: first, level, parent};
+    });
     this.pushed = 0;
+    this.shape = null;
+    const count = spec.names.length;
+    this.shown = {a: count > 2 ? Math.floor((count - 1) / 2) : 0, b: count === 2 ? 1 : null, mode: 'swipe'};
     const shadow = byId('map').attachShadow({mode: 'open'});
     shadow.append(h('style', {}, byId('map-style').textContent));
     this.app = new MapApp(shadow, gl);
     this.app.emit = (what, value) => { if (what === 'shape') this.asked(value); };
     this.app.takeTheme();
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.app.takeTheme());
-    this.show(spec.mode);
-    this.modes();
+    this.buttons();
+    this.show();
     for (const button of document.querySelectorAll('[data-rect]')) {
       button.onclick = () => this.push(spec.rects[Number(button.dataset.rect)]);
       button.hidden = false;
@@ -33,22 +40,71 @@ class FileMap {
     if (spec.rects.length) this.push(spec.rects[0]);
   }
 
-  show(mode) {
-    const camera = {...this.spec.camera, key: mode}; // two maps beside each other are narrower: look at the whole again
-    this.app.showScene({...this.spec, mode, camera}, this.columns);
+  /** The releases on the map now, one or two. */
+  get now() {
+    const {a, b} = this.shown;
+    return b === null ? [a] : [a, b];
   }
 
-  /** Two maps: one over the other, or beside each other. */
-  modes() {
-    if (this.spec.mode === 'single') return;
-    const buttons = Object.entries(MODES).map(([mode, text]) => h('button', {
-      type: 'button', 'aria-pressed': String(mode === this.spec.mode),
-      onclick: () => {
-        buttons.forEach(each => each.setAttribute('aria-pressed', String(each.textContent === text)));
-        this.show(mode);
-      },
+  show() {
+    const {spec, now} = this;
+    const mode = now.length === 1 ? 'single' : this.shown.mode;
+    const wanted = now.map(at => `cells-${at}`);
+    const layers = spec.layers.filter(({id}) => !id.startsWith('cells-') || wanted.includes(id)).map(layer => {
+      const side = now.length === 2 && wanted.indexOf(layer.id);
+      return side === false || side < 0 ? layer : {...layer, side: side ? 'right' : 'left'};
+    });
+    for (const at of now) this.derive(at);
+    this.app.showScene({...spec, layers, mode, labels: now.length === 2 || spec.names.length > 2 ? now.map(at => spec.names[at]) : []}, this.columns);
+    if (this.slider) {
+      this.slider.value = this.shown.a;
+      this.slider.setAttribute('aria-valuetext', spec.names[this.shown.a]);
+      byId('series-name').textContent = spec.names[this.shown.a];
+    }
+    this.asked(this.shape);
+  }
+
+  /** The cells of one release, when they are first looked at. */
+  derive(at) {
+    const id = `cells-${at}`;
+    if (this.columns[`${id}.bounds`] || !this.trees[at]) return;
+    const {origin} = this.spec.layers.find(layer => layer.id === id);
+    const found = cellColumns(this.trees[at], this.domain, origin);
+    for (const [name, column] of Object.entries(found)) this.columns[`${id}.${name}`] = column;
+  }
+
+  set(change) {
+    Object.assign(this.shown, change);
+    this.show();
+    this.refresh();
+  }
+
+  /** A slider over a series; what to compare with, and how. */
+  buttons() {
+    const {names, epsilons} = this.spec;
+    const place = byId('modes');
+    if (names.length > 2) {
+      this.slider = h('input', {type: 'range', min: 0, max: names.length - 1, step: 1, 'aria-label': 'Release', 'data-testid': 'dpviz-series',
+        oninput: () => this.set({a: Number(this.slider.value)})});
+      const select = h('select', {'aria-label': 'Compare with', 'data-testid': 'dpviz-compare',
+        onchange: () => this.set({b: select.value === '' ? null : Number(select.value)})},
+      h('option', {value: ''}, 'Compare with …'), ...names.map((name, at) => h('option', {value: at}, name)));
+      place.append(h('span', {class: 'series'},
+        h('output', {id: 'series-name', 'aria-hidden': 'true'}),
+        h('label', {}, h('span', {}, `ε ${epsilons[0]}`), this.slider, h('span', {}, `${epsilons.at(-1)}`))), select);
+    }
+    this.modes = names.length < 2 ? [] : Object.entries(MODES).map(([mode, text]) => h('button', {
+      type: 'button', 'data-mode': mode, onclick: () => this.set({mode}),
     }, text));
-    byId('modes').append(...buttons);
+    place.append(...this.modes);
+    this.refresh();
+  }
+
+  refresh() {
+    for (const button of this.modes) {
+      button.hidden = this.shown.b === null;
+      button.setAttribute('aria-pressed', String(button.dataset.mode === this.shown.mode));
+    }
   }
 
   /** Sets a rectangle from the page, and answers it. */
@@ -60,12 +116,16 @@ class FileMap {
 
   /** Answers a shape, null for none; a file whose domain is not in degrees has no trees, and only shows it. */
   asked(shape) {
+    this.shape = shape;
     const answers = shape && this.trees.length ? this.answers(shape.rect) : null;
-    this.app.showOverlay({...this.outlines(answers), shape: {seq: this.pushed, value: shape}}, {});
+    const shown = answers && this.now.map(at => answers[at]);
+    this.app.showOverlay({...this.outlines(shown), shape: {seq: this.pushed, value: shape}}, {});
     byId('hint').hidden = Boolean(answers);
+    const {names, interval} = this.spec;
     const said = !answers ? [] : answers.includes(null)
-      ? [h('p', {}, 'This rectangle lies outside the domain: draw one inside the frame.')]
-      : answers.map((answer, i) => answerElement(this.spec.names[i], answer, this.spec.interval));
+      ? [h('p', {}, 'This rectangle lies outside the area: draw one inside the frame.')]
+      : [...this.now.map(at => answerElement(names[at], answers[at], interval)),
+        ...names.length > 2 ? [answerTable(names, answers, interval, this.now, at => this.set({a: at}))] : []];
     byId('answer').replaceChildren(...said);
   }
 
@@ -78,8 +138,8 @@ class FileMap {
     const used = (answers?.length === 1 && answers[0]?.used) || [];
     if (!used.length || used.length > OUTLINED) return {layers: []};
     return {layers: [{
-      '@@type': 'PathLayer', id: 'used', data: nodeRings(this.trees[0], used, this.domain), getPath: '@@=-',
-      getColor: [...this.app.accent, 180], getWidth: 1, widthUnits: 'pixels',
+      '@@type': 'PathLayer', id: 'used', data: nodeRings(this.trees[this.shown.a], used, this.domain), getPath: '@@=-',
+      getColor: [...this.app.accent, 130], getWidth: 1, widthUnits: 'pixels',
     }]};
   }
 }

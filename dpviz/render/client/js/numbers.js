@@ -26,6 +26,15 @@ export function withNoise(value, halfWidth) {
   return `${rounded(value, exponent)} ± ${rounded(halfWidth, exponent)}`;
 }
 
+/** The ends of an interval that add up with `withNoise`: "1,180 to 1,300" for 1,240 ± 60. */
+export function intervalWords(value, halfWidth) {
+  if (!(halfWidth > 0)) return `${roundedTo(value, 0)} to ${roundedTo(value, 0)}`;
+  const exponent = place(halfWidth);
+  const step = 10 ** exponent;
+  const [middle, half] = [Math.round(value / step), Math.round(halfWidth / step)];
+  return `${rounded((middle - half) * step, exponent)} to ${rounded((middle + half) * step, exponent)}`;
+}
+
 /** Two significant digits, thousands separated: the legend's and the densities' form. */
 export function short(value) {
   if (!Number.isFinite(value) || value === 0) return '0';

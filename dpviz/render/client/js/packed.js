@@ -15,10 +15,26 @@ export async function deckOf(id) {
   return {deck: window.deck, luma: window.luma};
 }
 
+/** Numbers from the bytes of a column, of which all first ones come first, then all second ones. */
+function unshuffled(Kind, bytes) {
+  const size = Kind.BYTES_PER_ELEMENT;
+  const items = bytes.length / size;
+  const whole = new Uint8Array(bytes.length);
+  for (let k = 0; k < size; k++) for (let i = 0; i < items; i++) whole[i * size + k] = bytes[k * items + i];
+  return new Kind(whole.buffer);
+}
+
 /** Columns as wire.js has them, from the index that tells where in `buffer` each lies. */
 export function columnsOf(index, buffer) {
-  const arrays = {Float32Array, Float64Array, Int32Array, Uint32Array, Uint8Array};
-  const placed = place => place && new arrays[place.kind](buffer, place.at, place.items);
-  return Object.fromEntries(Object.entries(index).map(([name, {length, size, value, startIndices, texts}]) =>
-    [name, {length, size, value: texts ?? placed(value), startIndices: placed(startIndices)}]));
+  const kinds = {Float32Array, Float64Array, Int32Array, Uint32Array, Uint8Array};
+  const placed = place => {
+    if (!place) return undefined;
+    const Kind = kinds[place.kind];
+    return unshuffled(Kind, new Uint8Array(buffer, place.at, place.items * Kind.BYTES_PER_ELEMENT));
+  };
+  return Object.fromEntries(Object.entries(index).map(([name, {length, size, value, startIndices, texts, delta}]) => {
+    const values = texts ?? placed(value);
+    if (delta) for (let i = size; i < values.length; i++) values[i] += values[i - size];
+    return [name, {length, size, value: values, startIndices: placed(startIndices)}];
+  }));
 }

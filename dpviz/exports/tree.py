@@ -1,0 +1,43 @@
+"""A release's tree as packed columns: a rectangle is answered from them, and the cells are drawn.
+
+Most of what the map draws follows from the tree (bounds, areas, levels), so only what is costly to
+work out again travels beside it: adaptive detail, in a few bytes a node.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpviz.exports.pack import Packer
+from dpviz.render.cells import adaptive, detail_columns
+from dpviz.render.detail import POOLED, QUIET
+
+if TYPE_CHECKING:
+    from dpviz.releases.points.release import PointRelease
+
+
+def pack_tree(packer: Packer, name: str, release: PointRelease) -> dict[str, Any]:
+    """Add the columns of a 2-D release; its lattice lines fit 32 bits.
+
+    Returns:
+        What the page must know beside them.
+    """
+    nodes = release.nodes
+    for column in ("lo", "hi"):
+        packer.add(f"{name}.{column}", getattr(nodes, column).astype(np.uint32), delta=True)
+    packer.add(f"{name}.n_children", nodes.n_children.astype(np.int32))
+    for column in ("count", "variance"):
+        packer.add(f"{name}.{column}", getattr(nodes, column).astype(np.float64))
+    found = adaptive(release)
+    drawn = detail_columns(release, found)
+    for column in ("kind", "since", "until"):
+        packer.add(f"{name}.{column}", drawn[column].to_numpy(zero_copy_only=False))
+    index = np.arange(len(nodes))
+    packer.add(f"{name}.back", (index - found.group).astype(np.int32))
+    merged = (found.kind == POOLED) | (found.kind == QUIET)
+    sd = np.where(merged, np.sqrt(found.variance), 0.0)
+    packer.add(f"{name}.merged_sd", sd.astype(np.float32))
+    noise = release.noise and release.noise.to_dict()
+    return {"name": name, "roots": int(nodes.levels[0].stop), "noise": noise}
