@@ -97,6 +97,7 @@ def build(
             f"method {chosen.name} works in {able}, the data is {handle.domain.dims}-D: "
             "choose another method"
         )
+    chosen.check(handle.domain)
     noise = noise_for(handle, chosen, simulate=simulate, seed=seed, progress=progress)
     delta = _checked_delta(chosen, delta)
     # Group privacy: at ε/k for one record, k records of one unit cost ε wherever they fall.

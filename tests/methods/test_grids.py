@@ -8,7 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpviz
+from dpviz.domain import Domain, default_columns
+from dpviz.errors import ParameterError
 from dpviz.methods.points import method
+from dpviz.methods.points.parts import MAX_NODES
 from dpviz.methods.points.privelet import block_variances, haar, inverse_haar
 from dpviz.private.mechanisms.noise import geometric_variance
 from dpviz.trees.consistency import least_squares
@@ -148,3 +151,34 @@ def test_round_robin_in_four_dimensions_halves_axes_in_turn():
     sides = (nodes.hi - nodes.lo)[nodes.level == 1]
     assert (sides[:, :2] * 2 == release.domain.side).all()
     assert (sides[:, 2:] == release.domain.side).all()
+
+
+@pytest.mark.parametrize("dims", [1, 3, 4])
+def test_a_quadtree_of_default_height_fits_every_number_of_dimensions(dims):
+    chosen = method("quadtree")
+    nodes = sum(2 ** (dims * level) for level in range(chosen.levels(dims) + 1))
+    assert nodes <= MAX_NODES
+    assert chosen.levels(dims) == 8 or nodes * 2**dims > MAX_NODES
+    chosen.check(Domain((0.0,) * dims, (1.0,) * dims, default_columns(dims)))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("quadtree", {"height": 12}, "height=12 passes the public cap .* choose a height up to 11"),
+        ("ugrid", {"cells": 4096}, "choose cells up to 2000"),
+        ("privelet", {"log_cells": 20}, "choose cells up to 2000"),
+        ("dawa", {"log_cells": 11}, "choose up to 10"),
+        ("kdtree", {"median": "cell", "log_grid": 11}, "choose up to 10"),
+        ("privtree", {"axes": 4}, "the data has 2 dimensions"),
+        ("privtree", {"epsilon": 1e-20}, "hides everything"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_it_is_paid(tmp_path, name, parameters, message):
+    ledger = dpviz.Ledger(tmp_path / "ledger.sqlite")
+    ledger.set_total("points", 1.0)
+    domain = Domain((0.0, 0.0), (1.0, 1.0))
+    data = dpviz.from_points(skewed_points(50, 2), domain, name="points")
+    with pytest.raises(ParameterError, match=message):
+        dpviz.build(data, name, **{"epsilon": 0.5, **parameters}, ledger=ledger)
+    assert ledger.account("points").spent == 0

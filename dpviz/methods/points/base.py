@@ -14,6 +14,7 @@ from dpviz.methods.registry import Knob, Method, Registry, knob
 from dpviz.methods.structure import SharedThreshold, Structure
 
 if TYPE_CHECKING:
+    from dpviz.domain import Domain
     from dpviz.private.budget import Budget
     from dpviz.private.index import PointIndex
     from dpviz.private.mechanisms.noise import Noise
@@ -60,6 +61,13 @@ class PointMethod(Method):
         Empty where the variance of a sum of disjoint nodes is at most the sum of theirs.
         """
         return {}
+
+    def check(self, domain: Domain) -> None:
+        """Refuse, before anything is paid, what cannot work on this domain whatever the data.
+
+        Raises:
+            ParameterError: a parameter that does not fit the domain.
+        """
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """Spend the budget on a decomposition. Whatever is not in the result is forgotten."""

@@ -91,6 +91,10 @@ class Dawa(PointMethod):
         """Whether the first stage is the proven one."""
         return self.noise == "proven"
 
+    def check(self, domain: Domain) -> None:
+        """See the base: the number of cells."""
+        self._power(domain)
+
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
         domain = index.domain

@@ -18,6 +18,7 @@ from dpviz.trees.grid import breadth_first, renumbered
 from dpviz.trees.lattice import Int, grid_edges
 
 if TYPE_CHECKING:
+    from dpviz.domain import Domain
     from dpviz.private.budget import Budget
     from dpviz.private.index import PointIndex
     from dpviz.private.mechanisms.noise import Noise
@@ -60,13 +61,16 @@ class Hierarchy(PointMethod):
         None, "A public number of records; else 1 % of ε buys a noisy one", 1, 1e12, optional=True
     )
 
+    def check(self, domain: Domain) -> None:
+        """See the base: the number of cells, where it is given."""
+        checked_cells(self.name, self.cells or 2, domain.dims)
+
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
         n = self.cells
         if n is None:
             total = noisy_total(index, budget, noise, self.n_public)
             n = min(max(2, uniform_side(total, budget.left, 2)), most_cells(2))
-        checked_cells(self.name, n, 2)
         b, h = self.branching(n)
         shares = budget.split(
             [1.0] * h,

@@ -20,6 +20,7 @@ from dpviz.trees.lattice import grid_edges
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dpviz.domain import Domain
     from dpviz.private.budget import Budget, Share
     from dpviz.private.index import PointIndex
     from dpviz.private.mechanisms.noise import Noise
@@ -110,6 +111,22 @@ class KdTree(PointMethod):
         levels = self.height if self.switch is None else min(self.switch, self.height)
         return levels * self.flatten
 
+    def check(self, domain: Domain) -> None:
+        """See the base: the cells of the grid, where there is one."""
+        if self.median == "cell":
+            self._power(domain)
+
+    def _power(self, domain: Domain) -> int:
+        """log2 of the cells per side of the grid."""
+        dims = domain.dims
+        power = 18 // dims if self.log_grid is None else self.log_grid
+        if power * dims > 20 or power > domain.bits:
+            raise ParameterError(
+                f"kdtree: log_grid={power}: 2^{power * dims} cells in {dims} dimensions: "
+                f"choose up to {20 // dims}"
+            )
+        return power
+
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
         if self.median == "cell":
@@ -170,13 +187,7 @@ class KdTree(PointMethod):
 
     def _build_on_grid(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """A kd-tree over the noisy cells of a grid, then fresh counts of its leaves."""
-        dims = index.domain.dims
-        power = 18 // dims if self.log_grid is None else self.log_grid
-        if power * dims > 20 or power > index.domain.bits:
-            raise ParameterError(
-                f"kdtree: log_grid={power}: 2^{power * dims} cells in {dims} dimensions: "
-                f"choose up to {20 // dims}"
-            )
+        dims, power = index.domain.dims, self._power(index.domain)
         edges = [grid_edges(index.domain.side, 1 << power)] * dims
         share = budget.spend(0.5 * budget.epsilon, "cell grid", mechanism="geometric", why=DISJOINT)
         noisy, _ = geometric(noise, share, index.histogram(edges))

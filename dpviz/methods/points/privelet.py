@@ -18,6 +18,7 @@ from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int, grid_edges
 
 if TYPE_CHECKING:
+    from dpviz.domain import Domain
     from dpviz.private.budget import Budget
     from dpviz.private.index import PointIndex
     from dpviz.private.mechanisms.noise import Noise
@@ -59,15 +60,24 @@ class Privelet(PointMethod):
         None, "log2 of the cells per side; 2^20 cells in all by default", 1, 20, optional=True
     )
 
+    def check(self, domain: Domain) -> None:
+        """See the base: the number of cells."""
+        self._power(domain)
+
+    def _power(self, domain: Domain) -> int:
+        """log2 of the cells per side."""
+        power = 20 // domain.dims if self.log_cells is None else self.log_cells
+        if power > domain.bits:
+            raise ParameterError(
+                f"privelet: log_cells={power}: the lattice has {domain.bits} bits per axis"
+            )
+        checked_cells(self.name, 1 << power, domain.dims)
+        return power
+
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
-        dims = index.domain.dims
-        power = 20 // dims if self.log_cells is None else self.log_cells
-        if power > index.domain.bits:
-            raise ParameterError(
-                f"privelet: log_cells={power}: the lattice has {index.domain.bits} bits per axis"
-            )
-        cells = checked_cells(self.name, 1 << power, dims)
+        dims, power = index.domain.dims, self._power(index.domain)
+        cells = 1 << power
         edges = [grid_edges(index.domain.side, cells)] * dims
         coefficients = haar(index.histogram(edges))
         sensitivity = self.sensitivity(coefficients.shape)

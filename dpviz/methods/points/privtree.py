@@ -16,6 +16,7 @@ from dpviz.methods.points.parts import CellTree
 from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, bernoulli, biased_laplace
 
 if TYPE_CHECKING:
+    from dpviz.domain import Domain
     from dpviz.private.budget import Budget
     from dpviz.private.index import PointIndex
     from dpviz.private.mechanisms.noise import Noise
@@ -77,13 +78,16 @@ class PrivTree(PointMethod):
     slopes: bool = knob(False, "Linear density inside the leaves (2-D)")
     max_depth: int = knob(52, "Public cap on the depth", 1, 60)
 
+    def check(self, domain: Domain) -> None:
+        """See the base: no more axes than there are."""
+        if self.axes is not None and self.axes > domain.dims:
+            raise ParameterError(
+                f"privtree: axes={self.axes}: the data has {domain.dims} dimensions"
+            )
+
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class: one theorem share for the tree, the rest for the leaves."""
         axes = self.axes or index.domain.dims
-        if axes > index.domain.dims:
-            raise ParameterError(
-                f"privtree: axes={axes}: the data has {index.domain.dims} dimensions"
-            )
         share = budget.spend(
             self.tree_share * budget.epsilon,
             "tree",

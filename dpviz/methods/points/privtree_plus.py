@@ -20,6 +20,7 @@ from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, asymmetric_geometric,
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dpviz.domain import Domain
     from dpviz.private.budget import Budget
     from dpviz.private.index import PointIndex
     from dpviz.private.mechanisms.noise import Noise
@@ -98,6 +99,10 @@ class PrivTreePlus(PointMethod):
 
     def _curve(self, dims: int) -> Curve:
         return Curve(1.0 / (2 << dims), self.tau)
+
+    def check(self, domain: Domain) -> None:
+        """See the base: the curve exists."""
+        self._curve(domain.dims)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, knob, register
-from dpviz.methods.points.parts import CellTree, geometric_weights, measured_levels
+from dpviz.methods.points.parts import MAX_NODES, CellTree, geometric_weights, measured_levels
 from dpviz.private.budget import DISJOINT
 from dpviz.trees.consistency import least_squares, prune
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dpviz.domain import Domain
     from dpviz.private.budget import Budget
     from dpviz.private.index import PointIndex
     from dpviz.private.mechanisms.noise import Noise
@@ -57,12 +59,39 @@ class Quadtree(PointMethod):
     tiny: ClassVar[dict[str, object]] = {"height": 3}
     advice: ClassVar[str] = "Skewed data at a small epsilon; more than two dimensions."
 
-    height: int = knob(8, "Levels below the root (the leaves are 2^height cells per side)", 1, 12)
+    height: int | None = knob(
+        None,
+        "Levels below the root (the leaves are 2^height cells per side); 8, or what the cap allows",
+        1,
+        12,
+        optional=True,
+    )
     budget: str = knob(
         "geometric", "How ε is shared among levels", choices=("uniform", "geometric", "leaf")
     )
     consistency: bool = knob(True, "Least squares: parents equal the sum of their children")
     prune: float = knob(32, "Drop the descendants of nodes with an estimate below this", 0, 1e6)
+
+    def check(self, domain: Domain) -> None:
+        """See the base: the number of nodes is public."""
+        self.levels(domain.dims)
+
+    def levels(self, dims: int) -> int:
+        """Levels below the root.
+
+        >>> [Quadtree().levels(dims) for dims in (1, 2, 3, 4)]
+        [8, 8, 7, 5]
+
+        Raises:
+            ParameterError: more nodes than the public cap.
+        """
+        most = highest(dims)
+        if self.height is not None and self.height > most:
+            raise ParameterError(
+                f"quadtree: height={self.height} passes the public cap of {MAX_NODES:,} nodes in "
+                f"{dims} dimensions: choose a height up to {most}"
+            )
+        return min(8, most) if self.height is None else self.height
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
@@ -71,7 +100,7 @@ class Quadtree(PointMethod):
         def complete(counts: Int, _depth: int) -> NDArray[np.bool_]:
             return np.ones(len(counts), dtype=np.bool_)
 
-        tree.grow(complete, self.height)
+        tree.grow(complete, self.levels(index.domain.dims))
         if self.budget == "leaf":
             nodes = tree.with_leaf_counts(noise, budget, "leaf counts")
             return prune(nodes, self.prune) if self.prune > 0 else nodes
@@ -90,3 +119,11 @@ class Quadtree(PointMethod):
             count, variance = least_squares(tree.parent, count, variance)
         nodes = tree.decomposition(count, variance)
         return prune(nodes, self.prune) if self.prune > 0 else nodes
+
+
+def highest(dims: int) -> int:
+    """The greatest height of a complete tree of fanout 2^dims under the public cap on nodes."""
+    height, level, nodes = 0, 1, 1
+    while nodes + (level << dims) <= MAX_NODES:
+        height, level, nodes = height + 1, level << dims, nodes + (level << dims)
+    return height

@@ -15,6 +15,7 @@ from dpviz.trees.grid import grid_tree
 from dpviz.trees.lattice import grid_edges
 
 if TYPE_CHECKING:
+    from dpviz.domain import Domain
     from dpviz.private.budget import Budget
     from dpviz.private.index import PointIndex
     from dpviz.private.mechanisms.noise import Noise
@@ -56,6 +57,10 @@ class UniformGrid(PointMethod):
         None, "A public number of records; else 1 % of ε buys a noisy one", 1, 1e12, optional=True
     )
 
+    def check(self, domain: Domain) -> None:
+        """See the base: the number of cells, where it is given."""
+        checked_cells(self.name, self.cells or 1, domain.dims)
+
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
         dims = index.domain.dims
@@ -64,7 +69,6 @@ class UniformGrid(PointMethod):
             total = noisy_total(index, budget, noise, self.n_public)
             # The noisy n is public, so cutting the side at the cap is post-processing.
             cells = min(self.side(total, budget.left, dims), most_cells(dims))
-        checked_cells(self.name, cells, dims)
         edges = [grid_edges(index.domain.side, cells)] * dims
         share = budget.spend(budget.left, "cell counts", mechanism="geometric", why=DISJOINT)
         noisy, variance = geometric(noise, share, index.histogram(edges))
