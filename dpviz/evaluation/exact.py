@@ -44,8 +44,7 @@ def chain_losses(structure: Structure, most_counts: int | None = None) -> tuple[
     """Greatest log ratios over all outcomes: with the unit to without it, and the reverse.
 
     Counts run from 0 to ``structure.most``: beyond, no bit is in doubt. A unit moves each of a path
-    by ``structure.records`` at most; splits gain most if it moves all of them by that much. Bits
-    have the probabilities that are drawn, multiples of 2^−64.
+    by ``structure.records`` at most; splits gain most if it moves all of them by that much.
 
     Args:
         structure: the bits.
@@ -85,9 +84,8 @@ def _counts(structure: Structure, most_counts: int | None) -> Int:
 
 
 def _drawn(no_split: Float, floor: float) -> Float:
-    """P(no split) as :func:`~dpviz.private.mechanisms.noise.bernoulli` compares it with a word."""
-    no = np.clip(np.asarray(no_split, dtype=np.float64), floor, 1.0 - 2.0**-53)
-    return np.asarray(np.floor(no * 2.0**64) * 2.0**-64, dtype=np.float64)
+    """P(no split) as :func:`~dpviz.private.mechanisms.decisions.bernoulli` draws it: cut."""
+    return np.clip(np.asarray(no_split, dtype=np.float64), floor, 1.0 - 2.0**-53)
 
 
 PIN_LEVELS = (1, 2, 3)

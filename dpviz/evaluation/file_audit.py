@@ -142,7 +142,7 @@ class FileBench:
         done = self.command(
             [
                 *(*command, "build", str(place / case.file), *words, "-o", str(output)),
-                *("--epsilon", repr(self.epsilon), "--dataset", case.name),
+                *("--epsilon", repr(self.epsilon), "--dataset", f"{case.kind}: {case.name}"),
                 *("--ledger", str(self.folder / "ledger.sqlite"), "--json"),
             ]
         )

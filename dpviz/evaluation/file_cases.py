@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -72,6 +73,17 @@ def _points() -> Iterable[FileCase]:
     yield case("one device more, with decimal commas", long, [["1", "0,3", "0,3"]])
     yield case("one device more, with an empty place", long, [["1", "", ""]], first=True)
     yield case("one device more, at infinity", long, [["1", "inf", "nan"]], first=True)
+    commas = [[10**17 + each, "0,3", "0,3"] for each in range(MANY)]
+    yield case("decimal commas, or one device with points more", commas, [["zed", *PLACE]])
+    accents = [["e\u0301" if each else "\u00e9", *PLACE] for each in range(2)]
+    yield case("a device with an accent in two forms, or one more", accents, [["zed", *PLACE]])
+    yield case("one device more, of a long name", long, [["z" * 300_000, *PLACE]], first=True)
+    yield case("one device more, with a number without end", long, [["zed", "0." + "3" * 9000, 1]])
+    yield case("one device more, with semicolons", long, [["a;b;c;d;e", *PLACE]], first=True)
+    yield case("one device more, with a thousand columns", long, [["z", *PLACE] * 300], first=True)
+    yield case("one device more, without its columns", long, [["zed"]], first=True)
+    yield from _raw()
+    yield from _json_lines()
     quoted = [['a "quoted", name\nof two lines', *PLACE]]
     yield case("one device more, with quotes and a line break", long, quoted, first=True)
     features = [_feature(each, [*PLACE]) for each in range(MANY)]
@@ -79,11 +91,57 @@ def _points() -> Iterable[FileCase]:
         "without a geometry": {**_feature(1, [*PLACE]), "geometry": None},
         "that is a line": _feature(1, [[0.1, 0.1], [0.2, 0.2]], "LineString"),
         "whose device is a list": _feature([1, 2], [*PLACE]),
+        "with a height": _feature("zed", [*PLACE, 12.5]),
+        "without properties": {**_feature(1, [*PLACE]), "properties": None},
+        "with a place of words": _feature("zed", ["0.3", "here"]),
+        "with a number of 5,000 digits": _feature("DIGITS", [*PLACE]),
+        "at infinity": _feature("zed", [math.inf, math.nan]),
+        "with an empty place": _feature("zed", []),
+        "nested a thousand deep": _feature("DEEP", [*PLACE]),
+        "that is a list": [1, 2],  # type: ignore[dict-item]
+        "that is nothing": None,  # type: ignore[dict-item]
     }
     for what, feature in odd.items():
         texts = _geojson(features), _geojson([feature, *features])
         words = (*POINTS, *unit)
         yield FileCase(f"one feature more, {what}", "points", "places.geojson", *texts, words)
+
+
+def _raw() -> Iterable[FileCase]:
+    """Lines that no writer of CSV makes."""
+    line = b"%d,0.3,0.3\n"
+    others = b"".join(line % (10**17 + each) for each in range(MANY))
+    for what, more in {
+        "bytes that are no text": b"\xff\xfe\x80,0.3,0.3\n",
+        "a null byte": b"z\x00d,0.3,0.3\n",
+        "a quote that stays open": b'"zed,0.3,0.3\n',
+        "a quote inside a word": b'ze"d,0.3,0.3\n',
+        "nothing": b"\n",
+        "a carriage return": b"zed,0.3,0.3\r",
+        "a mark of byte order": b"\xef\xbb\xbfzed,0.3,0.3\n",
+    }.items():
+        texts = b"device,x,y\n" + others, b"device,x,y\n" + more + others
+        words = (*POINTS, "--unit", "device", "--max-per-unit", "1")
+        yield FileCase(f"one line more, of {what}", "points", "places.csv", *texts, words)
+
+
+def _json_lines() -> Iterable[FileCase]:
+    line = b'{"device": %d, "x": 0.3, "y": 0.3}\n'
+    others = b"".join(line % (10**17 + each) for each in range(MANY))
+    for what, more in {
+        "a device that is a word": b'{"device": "zed", "x": 0.3, "y": 0.3}\n',
+        "a number of 5,000 digits": b'{"device": ' + b"9" * 5000 + b', "x": 0.3, "y": 0.3}\n',
+        "a place that is a word": b'{"device": 1, "x": "here", "y": 0.3}\n',
+        "a list": b"[1, 2, 3]\n",
+        "half an object": b'{"device": 1, "x": 0.3\n',
+        "other columns": b'{"name": "zed", "lon": 0.3}\n',
+        "a thousand brackets": b"[" * 1000 + b"]" * 1000 + b"\n",
+        "bytes that are no text": b"\xff\xfe\x80\n",
+    }.items():
+        for first, larger in ((False, others + more), (True, more + others)):
+            words = (*POINTS, "--x", "x", "--y", "y", "--unit", "device", "--max-per-unit", "1")
+            name = f"one record more, of {what}" + (", first" if first else "")
+            yield FileCase(name, "points", "places.jsonl", others, larger, words)
 
 
 def _feature(device: object, coordinates: list[Any], kind: str = "Point") -> dict[str, Any]:
@@ -157,6 +215,14 @@ def _sequences() -> Iterable[FileCase]:
     twins: Rows = [["0" * each + "7", *PLACE, noon] for each in range(MANY)]
     yield case("persons 7, 07, 007 …, or one named zed more", twins, [["zed", *PLACE, noon]])
     yield case("one person more, whose time is a word", people, [["zed", *PLACE, "noon"]])
+    clocks: Rows = [[f"p{each}", *PLACE, 1577880000 + each] for each in range(MANY)]
+    yield case("seconds, or one person with a date more", clocks, [["zed", *PLACE, noon]])
+    yield case("seconds, or one person with a word more", clocks, [["zed", *PLACE, "noon"]])
+    yield case("seconds, or one in the far future more", clocks, [["zed", *PLACE, "9" * 30]])
+    zone = noon + "+05:00"
+    yield case("one person more, with a time zone", people, [["zed", *PLACE, zone]], first=True)
+    days: Rows = [[f"p{each}", *PLACE, "01/02/2020 10:00"] for each in range(MANY)]
+    yield case("one person more, with the day first", days, [["zed", *PLACE, "13/02/2020 10:00"]])
     yield case("one person more, whose time is a number", people, [["zed", *PLACE, "1577880000"]])
     yield case("one person more, without a time", people, [["zed", *PLACE, ""]], first=True)
     yield case("one person more, outside", people, [["zed", 7, 7, noon]], True, ("--steps",))
@@ -181,4 +247,7 @@ def _csv(head: list[str], rows: Rows) -> bytes:
 
 
 def _geojson(features: list[dict[str, Any]]) -> bytes:
-    return json.dumps({"type": "FeatureCollection", "features": features}).encode()
+    text = json.dumps({"type": "FeatureCollection", "features": features})
+    for word, raw in {"DIGITS": "9" * 5000, "DEEP": "[" * 1000 + "]" * 1000}.items():
+        text = text.replace(f'"{word}"', raw)  # what the module itself does not write
+    return text.encode()

@@ -168,7 +168,10 @@ class DelimitedText:
 
 
 class TextLines:
-    """Text without a header: a record is a line, in one column ``line``."""
+    """Text without a header, in UTF-8: a record is a line, in one column ``line``.
+
+    The first line is somebody's: a mark of UTF-16 in it must not turn the lines of others into it.
+    """
 
     crs: str | None = None
     declares = True
@@ -191,14 +194,14 @@ class TextLines:
         import pyarrow as pa
 
         with parsing(self.name, "text"), self._open() as file:
-            chunks = decoded(file, BLOCK, self.name)
+            chunks = decoded(file, BLOCK, self.name, utf16=False)
             for lines, lost in _whole_lines(chunks):
                 rows = [line for line in _BREAK.split(lines) if line.strip()]
                 yield Block(len(rows), {"line": pa.array(rows, pa.large_binary())}, broken=lost)
 
 
-def decoded(file: IO[bytes], size: int, name: str) -> Iterator[bytes]:
-    """The bytes of a text file in chunks, without a byte order mark; UTF-16 as UTF-8.
+def decoded(file: IO[bytes], size: int, name: str, *, utf16: bool = True) -> Iterator[bytes]:
+    """The bytes of a text file in chunks, without a byte order mark; marked UTF-16 as UTF-8.
 
     Raises:
         DataError: the file is too large.
@@ -208,7 +211,7 @@ def decoded(file: IO[bytes], size: int, name: str) -> Iterator[bytes]:
         read += len(chunk)
         if read > MAX_BYTES:
             raise too_large(name)
-        if first and chunk[:2] in _UTF16:
+        if utf16 and first and chunk[:2] in _UTF16:
             decode = codecs.getincrementaldecoder("utf-16")("surrogatepass").decode
         if decode is not None:
             chunk = decode(chunk).encode("utf-8", "surrogatepass")

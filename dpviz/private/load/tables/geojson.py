@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,11 @@ class GeoJson:
     def __init__(self, path: Path) -> None:
         self.name = path.name
         with parsing(self.name, "GeoJSON"):
-            document = json_value(path.read_bytes())
+            text = path.read_bytes()
+            try:
+                document = json_value(text)
+            except RecursionError:  # one feature is nested so deep: it alone loses what is
+                document = json_value(shallow(text))
             kind = document.get("type")
             if kind is None:
                 raise DataError(
@@ -71,6 +76,33 @@ class GeoJson:
 def json_value(text: bytes) -> Any:
     """A JSON value whose numbers stay the text that they are written as."""
     return json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+
+
+_MARKS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+
+MOST_LEVELS = 100
+"""Deeper than any point or id: an id that is a list is none, however deep."""
+
+
+def shallow(text: bytes) -> bytes:
+    """JSON in which what is nested deeper than :data:`MOST_LEVELS` is null; stability 1.
+
+    >>> shallow(b"[" * 101 + b"1" + b"]" * 101).count(b"null")
+    1
+    """
+    found, depth, kept = [], 0, 0
+    for token in _MARKS.finditer(text):
+        mark = token[0]
+        if mark in (b"[", b"{"):
+            depth += 1
+            if depth == MOST_LEVELS + 1:
+                found.append(text[kept : token.start()])
+        elif mark in (b"]", b"}"):
+            if depth == MOST_LEVELS + 1:
+                found.append(b"null")
+                kept = token.end()
+            depth -= 1
+    return b"".join([*found, text[kept:]])
 
 
 def columns_of_objects(
