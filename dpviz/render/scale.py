@@ -53,26 +53,27 @@ class Scale:
         return classed(palette, len(self))
 
 
-def scale_of(values: Float, weights: Float, fallback: float = 1.0) -> Scale:
+def scale_of(values: Float, weights: Float, fallback: float = 1.0, most: int = MOST) -> Scale:
     """A scale for positive values of some weight, by its quantiles.
 
     Args:
         values: for instance densities of what is drawn, (n,).
         weights: for instance their counts, (n,); what is not positive has no say.
         fallback: the first bound where there is nothing to show.
+        most: classes at most.
     """
     good = (values > 0) & (weights > 0)
     if not good.any():
-        return between(fallback, fallback * 100)
+        return between(fallback, fallback * 100, most)
     order = np.argsort(values[good])
     share = np.cumsum(weights[good][order])
     share /= share[-1]
     low, high = (float(values[good][order][np.searchsorted(share, at)]) for at in (UNDER, 1 - OVER))
-    return between(low, high)
+    return between(low, high, most)
 
 
-def between(low: float, high: float) -> Scale:
-    """The finest series of readable bounds from ``low`` to ``high`` in at most eight classes.
+def between(low: float, high: float, most: int = MOST) -> Scale:
+    """The finest series of readable bounds from ``low`` to ``high`` in at most ``most`` classes.
 
     >>> between(36, 24_000).bounds
     (30.0, 100.0, 300.0, 1000.0, 3000.0, 10000.0)
@@ -82,10 +83,10 @@ def between(low: float, high: float) -> Scale:
     bounds: list[float] = []
     for digits in SERIES:
         bounds = _bounds(low, high, digits)
-        if len(bounds) <= MOST:
+        if len(bounds) <= most:
             break
-    bounds = bounds[-MOST:]
-    while len(bounds) < FEWEST:
+    bounds = bounds[-most:]
+    while len(bounds) < min(FEWEST, most):
         bounds = [_bounds(bounds[0] / 2, bounds[0] * 0.99, SERIES[0])[-1], *bounds]
     return Scale(tuple(bounds))
 

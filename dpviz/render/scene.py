@@ -114,6 +114,7 @@ class Scene:
         clock: for animated layers.
         description: the map in one sentence, for screen readers.
         raw: whether cells are first shown raw, not in adaptive detail.
+        neutral: shapes are drawn in the colour of words, where the map itself has warm colours.
         title: above a saved picture; the description where it is empty.
     """
 
@@ -129,6 +130,7 @@ class Scene:
     description: str = "Map"
     title: str = ""
     raw: bool = False
+    neutral: bool = False
     tables: dict[str, pa.Table] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -157,6 +159,7 @@ class Scene:
             "label": self.description,
             "title": self.title,
             "raw": self.raw,
+            "neutral": self.neutral,
             "theme": theme_json(),
             "interval": INTERVAL_SDS,
         }

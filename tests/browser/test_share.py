@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 import dpviz
 from dpviz.exports import map_page, report_page
 from dpviz.releases.points.range_count import INTERVAL_SDS
-from dpviz.render import rounded, with_noise
+from dpviz.render import interval_words, with_noise
 from tests.browser.test_explore import at, drag, shape, the_map
 from tests.browser.test_pages import violations
 from tests.exports.test_html import EVIL
@@ -106,9 +106,7 @@ def test_a_rectangle_drawn_in_the_file_is_answered_there(open_file, releases):
     half = INTERVAL_SDS * answer.noise_sd[0]
     box = page.get_by_test_id("dpviz-answer")
     expect(box).to_contain_text(with_noise(answer.count[0], half))
-    expect(box).to_contain_text(
-        f"{rounded(answer.low[0], half)} to {rounded(answer.high[0], half)}"
-    )
+    expect(box).to_contain_text(interval_words(answer.count[0], half))
     assert found.evaluate("e => e.__dpviz.overlay.map(l => l.props.data.length)") == [
         answer.nodes[0]
     ]

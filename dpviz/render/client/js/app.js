@@ -108,6 +108,7 @@ export class MapApp {
   }
 
   get accent() {
+    if (this.sceneSpec?.neutral) return this.theme.text;
     return this.theme.accents[this.view.palette] ?? this.theme.accents.tide;
   }
 
@@ -386,7 +387,7 @@ export class MapApp {
       if (layer.constructor.layerName === 'CellLayer') {
         const {palettes, palette, raw} = layer.props;
         Object.assign(changes, {
-          depth: view.depth, raw: raw || view.raw, hatchColor: theme.hatch, edgeColor: theme.land,
+          depth: view.depth, raw: raw || view.raw && !layer.props.signed, hatchColor: theme.hatch, edgeColor: theme.land,
           colors: (palettes[view.palette] ?? palettes[palette])[this.themeName], opacity: this.tiles.shown ? 0.75 : 0.94,
         });
         if (this.mode === 'swipe') changes.clipX = layer.props.side === 'left' ? [-1e9, divide] : [divide, 1e9];

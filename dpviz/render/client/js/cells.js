@@ -16,7 +16,8 @@ import {cellAreas} from './areas.js';
 
 const ROW = 1024; // texels in a row of a data texture
 const ZOOM_STEPS = 10; // of a zoom, in `since` and `until`
-const CLASSES = 8; // classes
+const CLASSES = 8; // bounds between classes
+const COLOURS = 16;
 
 const UNIFORMS = `\
 layout(std140) uniform cellUniforms {
@@ -31,6 +32,7 @@ layout(std140) uniform cellUniforms {
   float depth;
   float zoom;
   float pixelRatio;
+  float twoSided;
 } cell;
 `;
 
@@ -60,8 +62,9 @@ void main(void) {
   vec4 low = step(cell.lowBounds, vec4(values.x));
   vec4 high = step(cell.highBounds, vec4(values.x));
   shade = low.x + low.y + low.z + low.w + high.x + high.y + high.z + high.w - 1.0; // −1: under the first bound
+  if (cell.twoSided > 0.5) shade = abs(shade - 3.0) < 0.5 ? -1.0 : shade + 1.0; // blank in the middle of nine
   strength = values.y;
-  below = values.x < 0.0 ? cell.raw : 0.0;
+  below = values.x < 0.0 && cell.twoSided < 0.5 ? cell.raw : 0.0;
   vec4 unused = vec4(1.0);
   DECKGL_FILTER_COLOR(unused, geometry);
 }
@@ -100,16 +103,16 @@ const UNIFORM_MODULE = {
   name: 'cell', vs: UNIFORMS, fs: UNIFORMS, source: '',
   uniformTypes: {
     worldToClip: 'mat4x4<f32>', lowBounds: 'vec4<f32>', highBounds: 'vec4<f32>', hatchColor: 'vec4<f32>', edgeColor: 'vec4<f32>',
-    clipX: 'vec2<f32>', classes: 'f32', raw: 'f32', depth: 'f32', zoom: 'f32', pixelRatio: 'f32',
+    clipX: 'vec2<f32>', classes: 'f32', raw: 'f32', depth: 'f32', zoom: 'f32', pixelRatio: 'f32', twoSided: 'f32',
   },
 };
 
 /** Density, opacity, begin and end of every cell, side by side for one texture. */
-function adaptiveValues(length, {getGroup, getSince, getUntil}, areas) {
+function adaptiveValues(length, {getDensity, getGroup, getSince, getUntil}, areas) {
   const values = new Float32Array(length * 4);
   for (let i = 0; i < length; i++) {
-    const group = getGroup.value[i];
-    values[4 * i] = areas.quiet[group] ? 0 : areas.total[group] / areas.km2[group];
+    const group = getGroup?.value[i];
+    values[4 * i] = getDensity ? getDensity.value[i] : areas.quiet[group] ? 0 : areas.total[group] / areas.km2[group];
     values[4 * i + 1] = 1;
     values[4 * i + 2] = getSince.value[i];
     values[4 * i + 3] = getUntil.value[i];
@@ -142,6 +145,7 @@ export function makeCellLayer({Layer, project32, picking}, {Model}) {
       clipX: {type: 'array', value: [-1e9, 1e9], compare: true},
       depth: 255,
       raw: false,
+      signed: false,
     };
 
     getShaders() {
@@ -156,9 +160,9 @@ export function makeCellLayer({Layer, project32, picking}, {Model}) {
 
     updateState({props, oldProps}) {
       if (props.colors !== oldProps.colors || !this.state.palette) {
-        const texels = new Uint8Array(CLASSES * 4);
-        props.colors.slice(0, CLASSES).forEach((colour, i) => texels.set([...colour.slice(0, 3), 255], 4 * i));
-        this._texture('palette', CLASSES, 1, 'rgba8unorm', texels);
+        const texels = new Uint8Array(COLOURS * 4);
+        props.colors.slice(0, COLOURS).forEach((colour, i) => texels.set([...colour.slice(0, 3), 255], 4 * i));
+        this._texture('palette', COLOURS, 1, 'rgba8unorm', texels);
       }
       const changed = props.data !== oldProps.data;
       if (!props.data?.attributes || !(changed || props.raw !== oldProps.raw)) return;
@@ -171,7 +175,7 @@ export function makeCellLayer({Layer, project32, picking}, {Model}) {
       };
       if (length) {
         if (changed || !this.state.bounds) this._texture('bounds', ROW, rows, 'rgba32float', texels(attributes.getBounds.value));
-        const values = props.raw ? rawValues(length, attributes) : adaptiveValues(length, attributes, cellAreas(attributes));
+        const values = props.raw ? rawValues(length, attributes) : adaptiveValues(length, attributes, attributes.getGroup && cellAreas(attributes));
         this._texture('values', ROW, rows, 'rgba32float', texels(values));
       }
       this.state.model.setVertexCount(length * 6);
@@ -200,7 +204,7 @@ export function makeCellLayer({Layer, project32, picking}, {Model}) {
         lowBounds: starts.slice(0, 4), highBounds: starts.slice(4),
         hatchColor: [...bytes(this.props.hatchColor.slice(0, 3)), 0.75], edgeColor: [...bytes(this.props.edgeColor.slice(0, 3)), 0.45],
         clipX, classes: this.props.bounds.length, raw: raw ? 1 : 0, depth, zoom: viewport.zoom * ZOOM_STEPS,
-        pixelRatio: window.devicePixelRatio || 1,
+        pixelRatio: window.devicePixelRatio || 1, twoSided: this.props.signed ? 1 : 0,
       }});
       model.draw(this.context.renderPass);
     }

@@ -21,7 +21,8 @@ export function legendElement(legend, {palette, mode, raw, land}) {
   const classes = legendClasses(legend, palette, mode);
   const blank = blankWords(legend, raw);
   const keys = classes.length > 0 && h('div', {class: 'classes'},
-    blank && h('div', {class: 'class blank'}, h('i', {style: `background:${css(land)}`}), h('span', {}, raw ? '' : 'blank')),
+    blank && !legend.classes.some(each => each.label.startsWith('−'))
+      ? h('div', {class: 'class blank'}, h('i', {style: `background:${css(land)}`}), h('span', {}, raw ? '' : 'blank')) : null,
     ...classes.map(({color, label, width}) => h('div', {class: 'class'},
       h('i', {style: width ? `background:linear-gradient(${css(color)},${css(color)}) center/100% ${width}px no-repeat;border-color:transparent` : `background:${css(color)}`}),
       h('span', {}, label))));

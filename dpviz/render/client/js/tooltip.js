@@ -27,7 +27,7 @@ export class Tooltip {
     const {layer} = info;
     const spec = layer && info.index >= 0 && !app.pointer.busy && app.tooltips[layer.id];
     this.box.hidden = !spec;
-    const cells = spec && layer.constructor.layerName === 'CellLayer' ? layer.props.data.attributes : null;
+    const cells = spec && !spec.rows.length && layer.constructor.layerName === 'CellLayer' ? layer.props.data.attributes : null;
     app.outline(cells && !layer.props.raw ? {origin: layer.props.origin, boxes: groupBoxes(cells, info.index)} : null);
     if (!spec) return;
     const lines = cells

@@ -1,0 +1,201 @@
+"""Where two releases differ beyond their noise: a box is the coarser of what each shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pydeck
+from numpy.typing import NDArray
+
+from dpviz.render.arrow import numbers, tuples
+from dpviz.render.basemap import outlines
+from dpviz.render.cells import ALWAYS, ZOOM_STEPS, adaptive, domain_bounds, home_zoom
+from dpviz.render.colors import LAND, MORE_A, MORE_B, Themed
+from dpviz.render.legend import Legend, Swatch, scale_labels
+from dpviz.render.projection import areas, to_degrees, world
+from dpviz.render.scale import Scale, scale_of
+from dpviz.render.scene import Camera, Mark, Row, Scene
+
+if TYPE_CHECKING:
+    from dpviz.releases.points.release import PointRelease
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+CLEAR = 3.0
+"""Standard deviations of its noise from which a difference is drawn: there are many looks, and two
+signs."""
+
+STEPS = (0.0, 1.5, 3.0, 4.5)
+"""Zooms above that of the whole domain at which the boxes become finer."""
+
+SIDES = 4
+"""Classes on either side."""
+
+
+def difference_scene(
+    releases: Sequence[PointRelease],
+    labels: Sequence[str] = ("A", "B"),
+    *,
+    camera: Camera | None = None,
+    title: str = "",
+) -> Scene:
+    """The map of A − B.
+
+    Args:
+        releases: two of the same domain; 2-D.
+        labels: one each.
+        camera: where to look first; the whole domain by default.
+        title: of the picture that the visitor may save.
+
+    Raises:
+        ReleaseError: not two releases, not 2-D, or not of one domain.
+    """
+    from dpviz.errors import ReleaseError
+    from dpviz.render.view import check
+
+    check(releases, 2)
+    if len(releases) != 2:
+        raise ReleaseError("one release: a difference is of two")
+    bounds = domain_bounds(releases[0].domain)
+    mark, legend = difference(releases, labels)
+    return Scene(
+        marks=[mark, *outlines(bounds)],
+        camera=camera or Camera(bounds=bounds, key="domain"),
+        legend=legend,
+        tools=("rect",),
+        domain=bounds,
+        neutral=True,
+        title=title,
+        description=f"Map of the difference {labels[0]} − {labels[1]}, blank within its noise",
+    )
+
+
+def difference(releases: Sequence[PointRelease], labels: Sequence[str]) -> tuple[Mark, Legend]:
+    """The boxes of A − B as one mark, and the legend."""
+    from dpviz.releases.points.range_count import box_count
+
+    domain = releases[0].domain
+    start = home_zoom(domain_bounds(domain))
+    parts = []
+    for k, above in enumerate(STEPS):
+        lo, hi = coarser(releases, start + above)
+        a, b = (box_count(release, lo, hi) for release in releases)
+        end = start + STEPS[k + 1] if k + 1 < len(STEPS) else np.inf
+        times = [np.full(len(lo), each) for each in (start + above if k else 0.0, end)]
+        parts.append((lo, hi, a.count, a.noise_sd, b.count, b.noise_sd, *times))
+    lo, hi, count_a, sd_a, count_b, sd_b, since, until = (
+        np.concatenate(column) for column in zip(*parts, strict=True)
+    )
+    corners = [domain.to_coordinates(side) for side in (lo, hi)]
+    degrees = to_degrees(np.hstack(corners), domain.crs)
+    km2, gap, noise = areas(degrees), count_a - count_b, np.hypot(sd_a, sd_b)
+    clear = np.abs(gap) >= np.maximum(CLEAR * noise, 1e-12)
+    density = np.where(clear, gap / km2, 0.0)
+    home = (since == 0.0) & clear
+    scale = scale_of(np.abs(density[home]), np.abs(gap[home]), most=SIDES)
+    whole = world(np.reshape(domain_bounds(domain), (2, 2)))
+    origin = whole.mean(axis=0)
+    offsets = np.hstack([world(degrees[:, :2]) - origin, world(degrees[:, 2:]) - origin])
+    table = pa.table(
+        {
+            "bounds": tuples(offsets.astype(np.float32)),
+            "density": numbers(density.astype(np.float32)),
+            "since": numbers(_tenths(since)),
+            "until": numbers(_tenths(until)),
+            "count_a": numbers(count_a.astype(np.float32)),
+            "sd_a": numbers(sd_a.astype(np.float32)),
+            "count_b": numbers(count_b.astype(np.float32)),
+            "sd_b": numbers(sd_b.astype(np.float32)),
+            "gap": numbers(gap.astype(np.float32)),
+            "sd": numbers(noise.astype(np.float32)),
+        }
+    )
+    colors = _colors()
+    every = {"light": colors.light, "dark": colors.dark}
+    layer = pydeck.Layer(
+        "CellLayer",
+        None,
+        id="difference",
+        origin=origin.tolist(),
+        bounds=[*(-each for each in reversed(scale.bounds)), *scale.bounds],
+        palettes={"tide": every, "ember": every, "grey": every},
+        palette=pydeck.types.String("tide"),
+        signed=True,
+        raw=False,
+        pickable=True,
+    )
+    bind = {f"get{name.title()}": name for name in ("bounds", "density", "since", "until")}
+    rows = (
+        Row(labels[0], "count_a", noise_sd="sd_a"),
+        Row(labels[1], "count_b", noise_sd="sd_b"),
+        Row("Difference", "gap", noise_sd="sd"),
+    )
+    mark = Mark(layer=layer, table=table, bind=bind, title="Records here", rows=rows)
+    return mark, _legend(scale, colors, labels)
+
+
+def coarser(releases: Sequence[PointRelease], zoom: float) -> tuple[Int, Int]:
+    """Lattice boxes (lo, hi) at a zoom: of two that overlap, the larger; where boxes of the two
+    releases do not nest, those of the first.
+    """
+    boxes = []
+    for release in releases:
+        drawn = np.flatnonzero(adaptive(release).at(zoom))
+        boxes.append((release.nodes.lo[drawn], release.nodes.hi[drawn]))
+    around = [_volume_around(boxes[1 - k], boxes[k]) for k in range(2)]
+    kept = []
+    for k, (lo, hi) in enumerate(boxes):
+        volume = _volumes(lo, hi)
+        kept.append(volume >= around[k] if k == 0 else volume > around[k])
+    found = [np.vstack([boxes[k][side][kept[k]] for k in range(2)]) for side in range(2)]
+    covered = int(_volumes(found[0], found[1]).sum())
+    if covered != int(_volumes(*boxes[0]).sum()):
+        return boxes[0]
+    return found[0], found[1]
+
+
+def _volumes(lo: Int, hi: Int) -> Int:
+    return np.asarray((hi - lo).prod(axis=1))
+
+
+def _volume_around(others: tuple[Int, Int], boxes: tuple[Int, Int]) -> Int:
+    """The volume of the box of ``others`` around the middle of each box."""
+    import shapely
+
+    lo, hi = others
+    tree = shapely.STRtree(shapely.box(lo[:, 0], lo[:, 1], hi[:, 0], hi[:, 1]))
+    middle = (boxes[0] + boxes[1]) / 2 + 1e-3  # inside one box, not on the edge of two
+    asked, found = tree.query(shapely.points(middle), predicate="intersects")
+    volume = np.zeros(len(middle), dtype=np.int64)
+    volume[asked] = _volumes(lo, hi)[found]
+    return volume
+
+
+def _tenths(zoom: Float) -> NDArray[np.uint8]:
+    return np.clip(np.round(np.minimum(zoom, ALWAYS) * ZOOM_STEPS), 0, ALWAYS).astype(np.uint8)
+
+
+def _colors() -> Themed:
+    """B strong to weak, the ground, A weak to strong."""
+    return Themed(
+        (*reversed(MORE_B.light), LAND.light, *MORE_A.light),
+        (*reversed(MORE_B.dark), LAND.dark, *MORE_A.dark),
+    )
+
+
+def _legend(scale: Scale, colors: Themed, labels: Sequence[str]) -> Legend:
+    words = scale_labels(scale)
+    return Legend(
+        title="A − B, records per km²",
+        colors=colors,
+        labels=["", *(f"−{word}" for word in reversed(words)), *words],
+        blank="blank: no difference that stands out of the noise (3 sd)",
+        swatches=(
+            Swatch(f"more in A: {labels[0]}", Themed(MORE_A.light[2], MORE_A.dark[2])),
+            Swatch(f"more in B: {labels[1]}", Themed(MORE_B.light[2], MORE_B.dark[2])),
+        ),
+    )

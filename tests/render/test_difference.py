@@ -1,0 +1,69 @@
+"""A − B: boxes tile the domain, blank within the noise, two sides of the same bounds."""
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.errors import ReleaseError
+from dpviz.releases.points.range_count import box_count
+from dpviz.render.cells import domain_bounds, home_zoom
+from dpviz.render.difference import CLEAR, coarser, difference, difference_scene
+
+DOMAIN = dpviz.Domain((10.0, 50.0), (11.0, 51.0))
+
+
+def made(points, seed, method="quadtree", epsilon=1.0):
+    data = dpviz.from_points(np.asarray(points), DOMAIN, public=True)
+    return dpviz.build(data, method, epsilon, seed=seed)
+
+
+@pytest.fixture(scope="module")
+def pair():
+    rng = np.random.default_rng(7)
+    common = rng.normal((10.5, 50.5), 0.12, (6_000, 2))
+    extra = rng.normal((10.25, 50.75), 0.02, (3_000, 2))
+    return made(np.vstack([common, extra]), 1), made(common, 2)
+
+
+@pytest.mark.parametrize("methods", [("quadtree", "quadtree"), ("quadtree", "kdtree")])
+def test_boxes_tile_the_domain_at_every_zoom(pair, methods):
+    rng = np.random.default_rng(3)
+    points = rng.normal((10.5, 50.5), 0.1, (5_000, 2))
+    both = [made(points, k, method) for k, method in enumerate(methods)]
+    for above in (0, 2, 5):
+        lo, hi = coarser(both, home_zoom(domain_bounds(DOMAIN)) + above)
+        assert int((hi - lo).prod(axis=1).sum()) == DOMAIN.side**2
+
+
+def test_a_difference_is_drawn_where_it_stands_out_and_nowhere_else(pair):
+    mark, legend = difference(pair, ["A", "B"])
+    column = {name: np.array(mark.table[name].to_pylist()) for name in mark.table.column_names}
+    clear = np.abs(column["gap"]) >= CLEAR * column["sd"]
+    assert (column["density"][~clear] == 0).all()
+    gap = column["gap"][clear]
+    assert gap[gap > 0].sum() > 0.9 * np.abs(gap).sum()  # the extra people are A's
+    home = column["since"] == 0
+    assert column["gap"][home].sum() == pytest.approx(
+        pair[0].nodes.count[0] - pair[1].nodes.count[0], rel=1e-4
+    )
+    bounds = mark.layer.bounds
+    assert bounds == sorted(bounds)
+    assert [-each for each in bounds[::-1]] == bounds
+    assert len(bounds) == 8
+    assert len(legend.labels) == 9 == len(legend.colors.light) == len(legend.colors.dark)
+
+
+def test_two_releases_of_the_same_records_hardly_differ():
+    """64 boxes at 3 sd: the chance of more than four false ones is under 1e-6."""
+    points = np.random.default_rng(5).uniform((10, 50), (11, 51), (20_000, 2))
+    both = [made(points, k, "ugrid", 0.05) for k in (1, 2)]
+    lo, hi = coarser(both, home_zoom(domain_bounds(DOMAIN)))
+    a, b = (box_count(release, lo, hi) for release in both)
+    false = np.abs(a.count - b.count) >= CLEAR * np.hypot(a.noise_sd, b.noise_sd)
+    assert false.sum() <= max(4, 0.02 * len(lo))
+
+
+def test_a_difference_is_of_two(pair):
+    with pytest.raises(ReleaseError, match="a difference is of two"):
+        difference_scene(pair[:1])
+    assert difference_scene(pair).to_dict()["neutral"]
