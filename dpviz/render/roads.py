@@ -16,7 +16,7 @@ from dpviz.render.scene import Bounds, Mark, Row, Side
 
 if TYPE_CHECKING:
     from dpviz.releases.roads.release import RoadRelease
-    from dpviz.roads.graph import Float, Int, RoadGraph
+    from dpviz.roads.graph import Float, Int, RoadGraph, as_objects
 
 NOISE_SDS = 2.0
 """A street whose count is under this many standard deviations of its noise is a quiet street."""
@@ -118,7 +118,7 @@ def street_marks(release: RoadRelease, top: float, *, side: Side | None = None) 
                 extra={
                     "count": count[edges],
                     "sd": sd[edges],
-                    "edge": graph.edge_id[edges].astype(np.str_),
+                    "edge": as_objects(map(str, graph.edge_id[edges].tolist())),
                     "subdomain": place[edges].astype(np.str_),
                 },
             )
@@ -146,7 +146,7 @@ def domain_marks(release: RoadRelease) -> tuple[Mark, ...]:
             extra={
                 "subdomain": place.astype(np.str_),
                 "size": size[place].astype(np.str_),
-                "edge": graph.edge_id.astype(np.str_),
+                "edge": as_objects(map(str, graph.edge_id.tolist())),
             },
         ),
         points(

@@ -6,19 +6,25 @@ so that parallel edges and self-loops are ordinary. Roads go both ways unless th
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpviz import limits
 from dpviz.errors import DataError
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 Ids = NDArray[Any]
+"""Whole numbers (int64), or texts (objects): one long name must not set the width of all others."""
+Made = TypeVar("Made")
 
+MOST_REMEMBERED = 32
 PARTS = ("refuse", "largest", "all")
 
 
@@ -58,14 +64,18 @@ class RoadGraph:
         for field in fields(self):
             if field.name in {"crs", "directed"}:
                 continue
-            dtype = np.float64 if field.name in floats else types.get(field.name)
-            column = np.array(getattr(self, field.name), dtype=dtype, order="C")
+            if field.name in {"node_id", "edge_id"}:
+                column = as_ids(getattr(self, field.name)).copy()
+            else:
+                dtype = np.float64 if field.name in floats else types.get(field.name)
+                column = np.array(getattr(self, field.name), dtype=dtype, order="C")
             column.flags.writeable = False
             object.__setattr__(self, field.name, column)
         self._check()
 
     def _check(self) -> None:
         n, m = len(self.node_id), len(self.edge_id)
+        limits.STREETS.check(max(n, m), "the road graph")
         if m == 0:
             raise DataError("the road graph has no edges: give at least one")
         shapes = {
@@ -81,8 +91,6 @@ class RoadGraph:
                     f"road graph: {name} has shape {getattr(self, name).shape}, expected {shape}"
                 )
         for what, ids in (("node", self.node_id), ("edge", self.edge_id)):
-            if ids.dtype.kind not in "iuU":
-                raise DataError(f"{what} ids are {ids.dtype}: give whole numbers or strings")
             values, times = np.unique(ids, return_counts=True)
             if len(values) < len(ids):
                 raise DataError(
@@ -140,7 +148,7 @@ class RoadGraph:
 
     def edge_rows(self, ids: ArrayLike) -> Int:
         """Row numbers of edge ids, −1 where the graph has no such edge; int64 of the same shape."""
-        return _rows_of(self._edge_order, self.edge_id, ids)
+        return _rows_of(self._edge_place, ids)
 
     def node_row(self, name: object) -> int:
         """Row number of one node id.
@@ -148,18 +156,33 @@ class RoadGraph:
         Raises:
             DataError: the graph has no such node.
         """
-        row = int(_rows_of(self._node_order, self.node_id, np.array([str(name)]))[0])
+        row = int(_rows_of(self._node_place, [str(name)])[0])
         if row < 0:
-            raise DataError(f"node {name!s} is not in the road graph: choose one of its nodes")
+            raise DataError(
+                f"node {str(name)[:40]!r} is not in the road graph: choose one of its nodes"
+            )
         return row
 
-    @cached_property
-    def _edge_order(self) -> Int:
-        return np.argsort(self.edge_id, kind="stable")
+    def remembered(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What was made of this graph under a key: kept as long as the graph, and no longer."""
+        made: Made | None = self._memory.get(key)
+        if made is None:
+            if len(self._memory) >= MOST_REMEMBERED:
+                self._memory.clear()
+            made = self._memory[key] = make()
+        return made
 
     @cached_property
-    def _node_order(self) -> Int:
-        return np.argsort(self.node_id, kind="stable")
+    def _memory(self) -> dict[Hashable, Any]:
+        return {}
+
+    @cached_property
+    def _edge_place(self) -> dict[Any, int]:
+        return {name: row for row, name in enumerate(self.edge_id.tolist())}
+
+    @cached_property
+    def _node_place(self) -> dict[Any, int]:
+        return {name: row for row, name in enumerate(self.node_id.tolist())}
 
     def keep(self, edges: ArrayLike) -> RoadGraph:
         """The graph of the edges where the mask (m,) is true, and the nodes that they touch."""
@@ -244,18 +267,17 @@ def road_graph(
         xy = np.column_stack([np.asarray(nodes[name], dtype=np.float64) for name in (x, y)])
     except (TypeError, ValueError):
         raise DataError(f"columns {x!r} and {y!r} of the nodes must be numbers, one each") from None
-    edge_id = as_ids(edges["edge"]) if "edge" in edges else np.arange(len(np.asarray(edges["src"])))
-    order = np.argsort(node_id, kind="stable")
-    ends = np.column_stack(
-        [_rows_of(order, node_id, as_ids(edges[name])) for name in ("src", "dst")]
-    )
+    source = as_ids(edges["src"])
+    edge_id = as_ids(edges["edge"]) if "edge" in edges else np.arange(len(source))
+    place = {name: row for row, name in enumerate(node_id.tolist())}
+    ends = np.column_stack([_rows_of(place, each) for each in (source, as_ids(edges["dst"]))])
     if len(edge_id) != len(ends):
         raise DataError(f"{len(edge_id)} edge ids for {len(ends)} edges: give one each")
     lost = (ends < 0).any(axis=1)
     if lost.any():
         row = int(np.argmax(lost))
         column = "src" if ends[row, 0] < 0 else "dst"
-        named = np.asarray(edges[column])[row]
+        named = as_ids(edges[column])[row]
         raise DataError(
             f"edge {edge_id[row]} names node {named}, which the node table lacks: "
             "add the node or drop the edge"
@@ -273,16 +295,44 @@ def road_graph(
     return graph.connected(parts)
 
 
-def as_ids(values: ArrayLike) -> Ids:
-    """Ids as int64 where all are whole numbers, else as strings."""
-    array = np.asarray(values)
+def as_ids(values: ArrayLike | Iterable[object]) -> Ids:
+    """Ids as int64 where all are whole numbers, else as texts.
+
+    Raises:
+        DataError: a text that is longer than a name may be.
+
+    >>> as_ids(["1", "b"]).tolist(), as_ids([1.0, 2.0]).tolist()
+    (['1', 'b'], [1, 2])
+    """
+    array = values if isinstance(values, np.ndarray) else as_objects(values)
     if array.dtype.kind in "iu":
         return array.astype(np.int64)
     if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.floor(array)).all():
         return array.astype(np.int64)
-    if array.dtype.kind == "O" and all(isinstance(value, (int, np.integer)) for value in array):
-        return array.astype(np.int64)
-    return np.array([str(value) for value in array.ravel()], dtype=np.str_).reshape(array.shape)
+    items = array.ravel().tolist()
+    if array.dtype.kind == "O" and all(map(_is_whole, items)):
+        return np.array([int(each) for each in items], dtype=np.int64).reshape(array.shape)
+    texts = [each if isinstance(each, str) else str(each) for each in items]
+    limits.NAME.check(max(map(len, texts), default=0), "a node or an edge")
+    return as_objects(texts).reshape(array.shape)
+
+
+def as_objects(values: Any) -> NDArray[Any]:
+    """Values as an array of objects (n,): each takes its own memory, and not that of the longest.
+
+    >>> as_objects(["a", "bc"]).dtype
+    dtype('O')
+    """
+    items = list(values)
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array
+
+
+def _is_whole(value: object) -> bool:
+    if isinstance(value, float):
+        return value.is_integer() and abs(value) < 2**63
+    return isinstance(value, (int, np.integer)) and abs(int(value)) < 2**63
 
 
 def ragged_take(start: Int, rows: Int) -> tuple[Int, Int]:
@@ -293,18 +343,13 @@ def ragged_take(start: Int, rows: Int) -> tuple[Int, Int]:
     return places, offsets
 
 
-def _rows_of(order: Int, ids: Ids, wanted: ArrayLike) -> Int:
+def _rows_of(place: dict[Any, int], wanted: ArrayLike | Iterable[object]) -> Int:
     """Row of each wanted id, −1 where there is none; numbers written as text are understood."""
-    asked = np.asarray(wanted)
-    if ids.dtype.kind == "U":
-        asked = as_ids(asked).astype(np.str_)
-    else:
-        asked = as_ids(asked)
-        if asked.dtype.kind == "U":
-            known = np.char.isdigit(np.char.lstrip(asked, "-")) & (np.char.str_len(asked) < 18)
-            asked = np.where(known, asked, "-9223372036854775808").astype(np.int64)
-    if not len(ids):
-        return np.full(asked.shape, -1, dtype=np.int64)
-    at = np.minimum(np.searchsorted(ids, asked, sorter=order), len(ids) - 1)
-    rows = order[at]
-    return np.where(ids[rows] == asked, rows, -1)
+    asked = as_ids(wanted)
+    items = asked.ravel().tolist()
+    if place and isinstance(next(iter(place)), str):
+        items = [str(each) for each in items]
+    elif asked.dtype.kind == "O":
+        items = [int(each) if re.fullmatch(r"-?[0-9]{1,17}", each) else None for each in items]
+    rows = np.fromiter((place.get(each, -1) for each in items), np.int64, len(items))
+    return rows.reshape(asked.shape)

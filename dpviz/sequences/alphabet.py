@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz import limits
 from dpviz.errors import ParameterError
 from dpviz.trees.lattice import Int
 
-MOST_SYMBOLS = 4096
+MOST_SYMBOLS = limits.SYMBOLS.most
 """Symbols of the largest alphabet: counts after every context have one cell for each."""
 
 
@@ -41,6 +42,7 @@ class Alphabet:
                 f"an alphabet of {size:,} symbols: give 1 to {MOST_SYMBOLS:,}, for instance a "
                 "coarser grid"
             )
+        limits.NAME.check(max(map(len, self.names)), "a symbol of the alphabet")
         if len(set(self.names)) < size:
             raise ParameterError("the alphabet holds a symbol twice: name each once")
         if self.follows is not None and self.follows.shape != (size, size):

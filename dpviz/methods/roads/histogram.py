@@ -165,7 +165,8 @@ class EventHistogram(RoadMethod):
         """The trees: a function of the public graph and workload alone."""
         if task.progress is not None:
             task.progress(0.0, "cutting the graph and choosing trees")
-        return _planned(task.graph, task.workload, self.decomposition, self.index, self.height)
+        chosen = (task.graph, task.workload, self.decomposition, self.index, self.height)
+        return task.graph.remembered(chosen[1:], lambda: _planned(*chosen))
 
     def _quantile(self, task: RoadTask, q: float, purpose: str, cap: int) -> int:
         share = task.budget.spend(
@@ -178,7 +179,6 @@ class EventHistogram(RoadMethod):
         return private_quantile(task.noise, share, lengths, cap, q, task.sensitivity)
 
 
-@lru_cache(maxsize=16)
 def _planned(
     graph: RoadGraph, workload: Paths, decomposition: str, index: str, height: str
 ) -> Forest:

@@ -22,7 +22,7 @@ from dpviz.private.load.tally import Tally
 from dpviz.private.load.values import number_of, texts
 from dpviz.private.roads import RoadData
 from dpviz.roads.generate import clustered_workload, commuter_trips, corridor_workload
-from dpviz.roads.graph import RoadGraph, road_graph
+from dpviz.roads.graph import RoadGraph, as_ids, road_graph
 from dpviz.roads.paths import Paths, paths_from_ids
 
 CITY_TRIPS = 45_000
@@ -126,9 +126,9 @@ def graph_from_lines(path: Path, directed: bool = False) -> RoadGraph:
     edge_id: Any = np.arange(len(lines))
     field = next((name for name in ID_FIELDS if name in properties[0]), None)
     if field is not None:
-        edge_id = np.array([str(each.get(field)) for each in properties])
-        if np.char.isdigit(edge_id).all() and np.char.str_len(edge_id).max() < 18:
-            edge_id = edge_id.astype(np.int64)
+        ids = [str(each.get(field)) for each in properties]
+        whole = all(re.fullmatch("[0-9]{1,17}", each) for each in ids)
+        edge_id = as_ids([int(each) for each in ids] if whole else ids)
     names = np.arange(len(node_xy))
     return RoadGraph(names, node_xy, edge_id, ends, length, start, xy, "EPSG:4326", directed)
 

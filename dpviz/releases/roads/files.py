@@ -19,7 +19,7 @@ from dpviz.releases.header import Header
 from dpviz.releases.points.files import opened, stated, write_file
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.roads.decompose import Subdomains
-from dpviz.roads.graph import Int, RoadGraph
+from dpviz.roads.graph import Int, RoadGraph, as_objects
 from dpviz.trees.decomposition import Decomposition
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def to_arrow(release: RoadRelease) -> pyarrow.Table:
         return pa.chunked_array(parts)
 
     def ids(values: NDArray[Any]) -> Any:
-        kind = pa.string() if values.dtype.kind == "U" else pa.int64()
+        kind = pa.string() if values.dtype.kind == "O" else pa.int64()
         return column(values.tolist(), None, kind)
 
     i64, f64 = pa.int64(), pa.float64()
@@ -221,7 +221,7 @@ def _column(table: pyarrow.Table, name: str) -> NDArray[Any]:
     if column.null_count:
         raise ReleaseError(f"column {name!r} holds nulls")
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        return np.array(column.to_pylist(), dtype=np.str_)
+        return as_objects(column.to_pylist())
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 

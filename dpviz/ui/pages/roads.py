@@ -153,10 +153,9 @@ def _picked(graph: RoadGraph) -> None:
 
 def _scene(releases: list[RoadRelease], source: RoadSource, plan: Plan, view: str) -> Scene:
     """The picture; kept until a release or the view changes."""
-    key = (view, *(id(release) for release in releases))
-    kept = st.session_state.get(f"{KEY}.scene")
-    if kept is not None and kept[0] == key:
-        found: Scene = kept[1]
+    kept = st.session_state.get(f"{KEY}.scene")  # holds the releases: no id is given twice
+    if kept is not None and (kept[0], _ids(kept[1])) == (view, _ids(releases)):
+        found: Scene = kept[2]
         return found
     graph = source.data.graph
     area = bounds(graph)
@@ -184,8 +183,12 @@ def _scene(releases: list[RoadRelease], source: RoadSource, plan: Plan, view: st
         domain=area,
         description=f"Road network with noisy counts: {releases[0].header.guarantee}",
     )
-    st.session_state[f"{KEY}.scene"] = (key, scene)
+    st.session_state[f"{KEY}.scene"] = (view, releases, scene)
     return scene
+
+
+def _ids(releases: list[RoadRelease]) -> list[int]:
+    return [id(release) for release in releases]
 
 
 def _centre(graph: RoadGraph) -> tuple[float, float, float, float]:

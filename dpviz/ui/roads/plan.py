@@ -99,10 +99,15 @@ def plan_form(prefix: str, source: RoadSource) -> Plan:
     return Plan(tuple(methods), epsilon, workload, neighbours, int(max_length))
 
 
-@st.cache_resource(show_spinner=False, max_entries=12, hash_funcs={RoadGraph: id})
 def sample_queries(graph: RoadGraph, name: str) -> Paths:
     """The public sample queries."""
-    return corridor_workload(graph) if name == CORRIDORS else clustered_workload(graph, int(name))
+
+    def make() -> Paths:
+        if name == CORRIDORS:
+            return corridor_workload(graph)
+        return clustered_workload(graph, int(name))
+
+    return graph.remembered(("sample queries", name), make)
 
 
 def publish_plan(source: RoadSource, plan: Plan, method: str, **how: Any) -> RoadRelease:

@@ -1,0 +1,95 @@
+"""How much of what a stranger sends is read: every limit, in one place.
+
+Limits are of what a file decodes to, and are checked before memory is taken for it: a small file
+may stand for a large table. A refusal names the limit and the remedy, never how much there was: the
+number of records is private.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from dpviz.errors import DataError
+
+
+class Limit(NamedTuple):
+    """A bound on one thing, with what to do beyond it."""
+
+    most: int
+    what: str
+    remedy: str
+
+    def check(self, found: float, where: str) -> None:
+        """Raise unless `found` is within the limit.
+
+        Raises:
+            DataError: naming `where`, the limit and the remedy.
+        """
+        if not found <= self.most:
+            raise DataError(f"{where} has more than {self}: {self.remedy}")
+
+    def __str__(self) -> str:
+        return f"{self.most:,} {self.what}"
+
+
+MEBI = 2**20
+
+FILE = Limit(4 * 2**30, "bytes", "give a folder of Parquet, which DuckDB counts")
+ROWS = Limit(200_000_000, "rows", "give a folder of Parquet, which DuckDB counts")
+DECODED = Limit(4 * 2**30, "bytes when decoded", "give a folder of Parquet, which DuckDB counts")
+SMALL = Limit(256 * MEBI, "bytes when decoded", "write it again without runs of one value")
+GROWTH = Limit(16, "times its size when decoded", SMALL.remedy)
+COLUMNS = Limit(4_096, "columns", "keep those that are read")
+NAME = Limit(200, "characters in a name", "use short names")
+SYMBOLS = Limit(4_096, "symbols in an alphabet", "use a coarser one")
+ALPHABET_FILE = Limit(SYMBOLS.most * 4 * (NAME.most + 2), "bytes", "give one short symbol a line")
+JSON_VALUES = Limit(12_000_000, "values", "write it as GeoParquet")
+JSON_OBJECTS = Limit(4_000_000, "objects", "write it as GeoParquet")
+JSON_DEPTH = Limit(100, "levels of nesting", "give a plain feature collection")
+XML_ELEMENTS = Limit(4_000_000, "elements", "give tables of nodes and edges")
+SYMBOLS_READ = Limit(20_000_000, "symbols", "split it, or use a coarser alphabet")
+STREETS = Limit(5_000_000, "streets or nodes", "cut the network to the area")
+VERTICES = Limit(2_000_000, "vertices", "simplify the shapes")
+ROUGH_VERTICES = Limit(1_000, "vertices in shapes that cross themselves", "repair the shapes")
+REGIONS = Limit(100_000, "regions", "give fewer at a time")
+MEMBERS = Limit(1_000, "members in an archive", "zip one Shapefile only")
+
+CHILD_SECONDS = Limit(60, "seconds", "simplify the file, or write it in another format")
+CHILD_MEMORY = Limit(2**30, "bytes of memory", "simplify the file, or write it in another format")
+
+VISITORS = Limit(50, "visitors at a time", "wait")
+AT_WORK = Limit((os.cpu_count() or 2) + 2, "pages at work at a time", "wait")
+
+
+def decoded(size: int, file: int, where: str) -> None:
+    """Refuse a file that decodes to too much: beyond :data:`SMALL`, in proportion to itself.
+
+    Args:
+        size: bytes when decoded: rows × width of the columns that are read.
+        file: bytes of the file.
+        where: the file's name, for the message.
+
+    Raises:
+        DataError: naming the limit.
+
+    >>> decoded(100 * MEBI, 1_000, "small.parquet")
+    >>> decoded(3_000 * MEBI, MEBI, "bomb.parquet")
+    Traceback (most recent call last):
+        ...
+    dpviz.errors.DataError: bomb.parquet has more than 16 times its size when decoded: write it ...
+    """
+    DECODED.check(size, where)
+    if size > SMALL.most:
+        GROWTH.check(size / max(file, 1), where)
+
+
+def page() -> str:
+    """The limits as a Markdown table, for the documentation."""
+    rows = [
+        f"| `{name}` | {limit.most:,} | {limit.what} | {limit.remedy} |"
+        for name, limit in globals().items()
+        if isinstance(limit, Limit) and limit is not AT_WORK
+    ]
+    head = ["| limit | at most | of | beyond it |", "|---|---|---|---|"]
+    return "\n".join([*head, *rows]) + "\n"

@@ -1,0 +1,213 @@
+"""A child process for foreign bytes: what parses them may take time and memory, up to a limit.
+
+GDAL, GEOS and Parquet's decoders are large programs in C; a file that makes one of them run on, take
+all memory or crash ends its child, and the reader gets one clear line. A nursery process, started
+once, has the libraries loaded and forks a child for each task in some 20 ms. A child's result comes
+back as an Arrow table in memory, never as a pickle, which could run code. It sees the records of the
+file that it reads, and ends with its task.
+
+Where the system cannot fork (Windows) the task runs in this process, without these limits; macOS
+keeps the limit of time and not the one of memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import mmap
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any
+
+from dpviz import errors, limits
+from dpviz.errors import DataError, DpvizError
+
+PRELOADED = ("numpy", "pyarrow", "pyarrow.parquet", "pyogrio.raw", "pyproj", "shapely")
+CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
+DONE, REFUSED = b"+", b"-"
+_GRACE = 30.0
+"""Seconds beyond its own limit after which a child that does not answer is given up."""
+_MESSAGE = 1 << 16
+
+
+def confined(task: str, *arguments: Any, where: str, size: int = 0) -> Any:
+    """The Arrow table of a task, made in a child process with limits of time and memory.
+
+    Args:
+        task: ``module:function``, of this package; it returns a ``pyarrow.Table``.
+        arguments: of the task, such as JSON can hold.
+        where: the file's name, for the message.
+        size: of the file in bytes; a large one may take more memory.
+
+    Raises:
+        DpvizError: what the task raises; or a DataError where the child went beyond its limits.
+    """
+    if not CAN_FORK:
+        return _result(task, arguments)
+    with _sink() as sink:
+        status = _nursery.run(task, arguments, sink.fileno(), size)
+        content = _content(sink)
+    if status == DONE:
+        import pyarrow as pa
+
+        return pa.ipc.open_stream(pa.py_buffer(content)).read_all()
+    if status == REFUSED:
+        kind, words = json.loads(bytes(content))
+        raise getattr(errors, kind)(words)
+    raise DataError(
+        f"{where} cannot be read within {limits.CHILD_SECONDS} and the memory for it: it is damaged "
+        f"or too intricate; {limits.CHILD_SECONDS.remedy}"
+    )
+
+
+def _sink() -> Any:
+    """A file without a name, in memory where the system has such."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("dpviz"), "w+b")
+    return tempfile.TemporaryFile()
+
+
+def _content(sink: Any) -> Any:
+    size = os.fstat(sink.fileno()).st_size
+    return mmap.mmap(sink.fileno(), size, access=mmap.ACCESS_READ) if size else b""
+
+
+def _result(task: str, arguments: Any) -> Any:
+    module, _, function = task.partition(":")
+    return getattr(importlib.import_module(module), function)(*arguments)
+
+
+class _Nursery:
+    """The process that forks children, as this process sees it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._line: socket.socket | None = None
+        self._owner = 0
+
+    def run(self, task: str, arguments: Any, sink: int, size: int) -> bytes:
+        """Status of a task: DONE, REFUSED, or nothing where its child died."""
+        order = json.dumps([task, arguments, size]).encode()
+        ours, theirs = os.pipe()
+        try:
+            try:
+                self._send(order, [sink, theirs])
+            finally:
+                os.close(theirs)
+            ready = select.select([ours], [], [], limits.CHILD_SECONDS.most + _GRACE)[0]
+            return os.read(ours, 1) if ready else b""
+        finally:
+            os.close(ours)
+
+    def warm(self) -> None:
+        """Start it before it is needed."""
+        if CAN_FORK:
+            with self._lock:
+                self._started()
+
+    def _send(self, order: bytes, files: list[int]) -> None:
+        if len(order) > _MESSAGE:
+            raise DataError("too many columns are asked for at once: choose fewer")
+        with self._lock:
+            for attempt in (1, 2):
+                line = self._started()
+                try:
+                    socket.send_fds(line, [order], files)
+                    if line.recv(1):
+                        return
+                except OSError:
+                    pass
+                line.close()
+                self._line = None
+                if attempt == 2:
+                    raise DataError("no process can be started to read files in: free some memory")
+
+    def _started(self) -> socket.socket:
+        if self._line is None or self._owner != os.getpid():
+            ours, theirs = socket.socketpair()
+            with theirs:
+                root = str(Path(__file__).parents[1])
+                search = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+                alone = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")
+                subprocess.Popen(
+                    [sys.executable, "-m", __name__],
+                    stdin=theirs,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    env={**os.environ, **alone, "PYTHONPATH": search},
+                )
+            self._line, self._owner = ours, os.getpid()
+        return self._line
+
+
+_nursery = _Nursery()
+warm = _nursery.warm
+
+
+def main() -> None:
+    """The nursery: forks a child for every order on its standard input; ends with its parent."""
+    for name in PRELOADED:
+        importlib.import_module(name)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the children
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends the line
+    with socket.socket(fileno=os.dup(0)) as line:
+        while True:
+            order, files, _, _ = socket.recv_fds(line, _MESSAGE, 2)
+            if not order:
+                return
+            if os.fork() == 0:
+                line.close()
+                _child(json.loads(order), *files)
+            for file in files:
+                os.close(file)
+            line.send(b"!")
+
+
+def _child(order: Any, sink: int, answer: int) -> None:
+    """Do one task within the limits and end; whatever happens, nothing else runs in this process."""
+    try:
+        task, arguments, size = order
+        _limit(size)
+        status = DONE
+        with os.fdopen(sink, "wb") as file:
+            try:
+                table = _result(task, arguments)
+                import pyarrow as pa
+
+                with pa.ipc.new_stream(file, table.schema) as stream:
+                    stream.write_table(table)
+            except DpvizError as error:
+                status = REFUSED
+                file.write(json.dumps([type(error).__name__, str(error)]).encode())
+        os.write(answer, status)
+    finally:
+        os._exit(0)
+
+
+def _limit(size: int) -> None:
+    import resource
+
+    signal.alarm(limits.CHILD_SECONDS.most)  # its default ends the process, whatever runs in it
+    memory = limits.CHILD_MEMORY.most + limits.GROWTH.most * size
+    for what, most in (
+        (resource.RLIMIT_DATA, memory),
+        (resource.RLIMIT_FSIZE, memory),
+        (resource.RLIMIT_CPU, 4 * limits.CHILD_SECONDS.most),
+        (resource.RLIMIT_CORE, 0),  # a core file would hold records
+    ):
+        with contextlib.suppress(ValueError, OSError):  # a lower limit is set already
+            resource.setrlimit(what, (most, most))
+    with contextlib.suppress(OSError):
+        os.nice(5)  # visitors come first
+
+
+if __name__ == "__main__":
+    main()
