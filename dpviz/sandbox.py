@@ -1,10 +1,10 @@
 """A child process for foreign bytes: what parses them may take time and memory, up to a limit.
 
-GDAL, GEOS and Parquet's decoders are large programs in C; a file that makes one of them run on, take
-all memory or crash ends its child, and the reader gets one clear line. A nursery process, started
-once, has the libraries loaded and forks a child for each task in some 20 ms. A child's result comes
-back as an Arrow table in memory, never as a pickle, which could run code. It sees the records of the
-file that it reads, and ends with its task.
+GDAL and GEOS are large programs in C; a file that makes them run on, take all memory or crash ends
+its child, and the reader gets one clear line. A nursery process, started once, has the libraries
+loaded and forks a child for each task in some 20 ms. A child's result comes back as an Arrow table
+in memory, never as a pickle, which could run code. It sees the records of the file that it reads,
+and ends with its task.
 
 Where the system cannot fork (Windows) the task runs in this process, without these limits; macOS
 keeps the limit of time and not the one of memory.
@@ -12,6 +12,7 @@ keeps the limit of time and not the one of memory.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import importlib
 import json
@@ -30,22 +31,26 @@ from typing import Any
 from dpviz import errors, limits
 from dpviz.errors import DataError, DpvizError
 
-PRELOADED = ("numpy", "pyarrow", "pyarrow.parquet", "pyogrio.raw", "pyproj", "shapely")
 CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 DONE, REFUSED = b"+", b"-"
+WALL = 6
+"""How much longer than its processor time a child may take on a busy machine."""
 _GRACE = 30.0
-"""Seconds beyond its own limit after which a child that does not answer is given up."""
+"""Seconds beyond its own limits after which a child that does not answer is given up."""
 _MESSAGE = 1 << 16
 
 
-def confined(task: str, *arguments: Any, where: str, size: int = 0) -> Any:
+def confined(
+    task: str, *arguments: Any, where: str, size: int = 0, needs: tuple[str, ...] = ()
+) -> Any:
     """The Arrow table of a task, made in a child process with limits of time and memory.
 
     Args:
         task: ``module:function``, of this package; it returns a ``pyarrow.Table``.
         arguments: of the task, such as JSON can hold.
         where: the file's name, for the message.
-        size: of the file in bytes; a large one may take more memory.
+        size: of the file in bytes; a large one may take more time and memory.
+        needs: libraries that the nursery loads once, and not every child.
 
     Raises:
         DpvizError: what the task raises; or a DataError where the child went beyond its limits.
@@ -53,7 +58,7 @@ def confined(task: str, *arguments: Any, where: str, size: int = 0) -> Any:
     if not CAN_FORK:
         return _result(task, arguments)
     with _sink() as sink:
-        status = _nursery.run(task, arguments, sink.fileno(), size)
+        status = _nursery.run(task, arguments, needs, sink.fileno(), seconds(size), memory(size))
         content = _content(sink)
     if status == DONE:
         import pyarrow as pa
@@ -63,9 +68,19 @@ def confined(task: str, *arguments: Any, where: str, size: int = 0) -> Any:
         kind, words = json.loads(bytes(content))
         raise getattr(errors, kind)(words)
     raise DataError(
-        f"{where} cannot be read within {limits.CHILD_SECONDS} and the memory for it: it is damaged "
-        f"or too intricate; {limits.CHILD_SECONDS.remedy}"
+        f"{where} cannot be read within {limits.CHILD_SECONDS} and the memory for it: it is "
+        f"damaged or too intricate; {limits.CHILD_SECONDS.remedy}"
     )
+
+
+def seconds(size: int) -> int:
+    """Processor time of a child that reads a file of so many bytes."""
+    return limits.CHILD_SECONDS.most + size // limits.CHILD_SPEED.most
+
+
+def memory(size: int) -> int:
+    """Bytes of memory of a child that reads a file of so many bytes."""
+    return limits.CHILD_MEMORY.most + limits.GROWTH.most * size
 
 
 def _sink() -> Any:
@@ -91,18 +106,22 @@ class _Nursery:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._line: socket.socket | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
+        atexit.register(self.close)
 
-    def run(self, task: str, arguments: Any, sink: int, size: int) -> bytes:
+    def run(
+        self, task: str, arguments: Any, needs: tuple[str, ...], sink: int, time: int, room: int
+    ) -> bytes:
         """Status of a task: DONE, REFUSED, or nothing where its child died."""
-        order = json.dumps([task, arguments, size]).encode()
+        message = json.dumps([task, arguments, needs, time, room]).encode()
         ours, theirs = os.pipe()
         try:
             try:
-                self._send(order, [sink, theirs])
+                self._send(message, [sink, theirs])
             finally:
                 os.close(theirs)
-            ready = select.select([ours], [], [], limits.CHILD_SECONDS.most + _GRACE)[0]
+            ready = select.select([ours], [], [], WALL * time + _GRACE)[0]
             return os.read(ours, 1) if ready else b""
         finally:
             os.close(ours)
@@ -112,6 +131,15 @@ class _Nursery:
         if CAN_FORK:
             with self._lock:
                 self._started()
+
+    def close(self) -> None:
+        """End it: it ends with its line."""
+        line, process = self._line, self._process
+        self._line = self._process = None
+        if line is not None:
+            line.close()
+        if process is not None and self._owner == os.getpid():
+            process.wait(_GRACE)
 
     def _send(self, order: bytes, files: list[int]) -> None:
         if len(order) > _MESSAGE:
@@ -125,8 +153,7 @@ class _Nursery:
                         return
                 except OSError:
                     pass
-                line.close()
-                self._line = None
+                self.close()
                 if attempt == 2:
                     raise DataError("no process can be started to read files in: free some memory")
 
@@ -137,9 +164,9 @@ class _Nursery:
                 root = str(Path(__file__).parents[1])
                 search = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
                 alone = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")
-                subprocess.Popen(
+                self._process = subprocess.Popen(
                     [sys.executable, "-m", __name__],
-                    stdin=theirs,
+                    stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                     env={**os.environ, **alone, "PYTHONPATH": search},
@@ -152,10 +179,18 @@ _nursery = _Nursery()
 warm = _nursery.warm
 
 
+class _Without:
+    """Spares the nursery a library that others load where it is there, in a second or two."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        """As an import that fails."""
+        if name.partition(".")[0] in ("pandas", "geopandas"):
+            raise ImportError(name)
+
+
 def main() -> None:
     """The nursery: forks a child for every order on its standard input; ends with its parent."""
-    for name in PRELOADED:
-        importlib.import_module(name)
+    sys.meta_path.insert(0, _Without())
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the children
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends the line
     with socket.socket(fileno=os.dup(0)) as line:
@@ -163,19 +198,21 @@ def main() -> None:
             order, files, _, _ = socket.recv_fds(line, _MESSAGE, 2)
             if not order:
                 return
+            task, arguments, needs, time, room = json.loads(order)
+            for name in (*needs, task.partition(":")[0]):
+                importlib.import_module(name)
             if os.fork() == 0:
                 line.close()
-                _child(json.loads(order), *files)
+                _limit(time, room)
+                _child(task, arguments, *files)
             for file in files:
                 os.close(file)
             line.send(b"!")
 
 
-def _child(order: Any, sink: int, answer: int) -> None:
-    """Do one task within the limits and end; whatever happens, nothing else runs in this process."""
+def _child(task: str, arguments: Any, sink: int, answer: int) -> None:
+    """Do one task and end; whatever happens, nothing else runs in this process."""
     try:
-        task, arguments, size = order
-        _limit(size)
         status = DONE
         with os.fdopen(sink, "wb") as file:
             try:
@@ -192,15 +229,14 @@ def _child(order: Any, sink: int, answer: int) -> None:
         os._exit(0)
 
 
-def _limit(size: int) -> None:
+def _limit(time: int, room: int) -> None:
     import resource
 
-    signal.alarm(limits.CHILD_SECONDS.most)  # its default ends the process, whatever runs in it
-    memory = limits.CHILD_MEMORY.most + limits.GROWTH.most * size
+    signal.alarm(WALL * time)  # its default ends the process, whatever runs in it
     for what, most in (
-        (resource.RLIMIT_DATA, memory),
-        (resource.RLIMIT_FSIZE, memory),
-        (resource.RLIMIT_CPU, 4 * limits.CHILD_SECONDS.most),
+        (resource.RLIMIT_DATA, room),
+        (resource.RLIMIT_FSIZE, room),
+        (resource.RLIMIT_CPU, time),
         (resource.RLIMIT_CORE, 0),  # a core file would hold records
     ):
         with contextlib.suppress(ValueError, OSError):  # a lower limit is set already

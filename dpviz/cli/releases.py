@@ -168,7 +168,8 @@ def query(
 
 def emit_regions(release: PointRelease, path: str, name: str | None, as_json: bool) -> None:
     """Answers for every region of a file."""
-    from dpviz.releases.points.region_count import read_regions, region_count
+    from dpviz.releases.points.region_count import region_count
+    from dpviz.releases.points.region_file import read_regions
 
     found = read_regions(path, release.domain, name)
     answers = answer_rows(region_count(release, found))

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.errors import DataError, DomainError
 from dpviz.methods.points import METHODS
-from dpviz.releases.points.region_count import read_regions, region_count, regions_of
+from dpviz.releases.points.region_count import region_count, regions_of
+from dpviz.releases.points.region_file import read_regions
 
 DOMAIN = dpviz.Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
 POINTS = np.random.default_rng(4).normal([11, 50.5], [0.2, 0.1], size=(20_000, 2))

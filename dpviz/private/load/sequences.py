@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dpviz import limits
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.load import tally
@@ -46,10 +47,12 @@ def alphabet_of(text: str) -> Alphabet:
     found = re.fullmatch(r"(-?\d{1,9})\.\.(-?\d{1,9})", text.strip())
     if found:
         first, last = map(int, found.groups())
+        limits.SYMBOLS.check(last - first + 1, "an alphabet")
         return Alphabet(tuple(map(str, range(first, last + 1))))
     if "," in text or not Path(text).is_file():
         return Alphabet(tuple(word.strip() for word in text.split(",") if word.strip()))
     try:
+        limits.ALPHABET_FILE.check(Path(text).stat().st_size, Path(text).name)
         lines = Path(text).read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError):
         raise DataError(

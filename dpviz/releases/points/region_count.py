@@ -1,4 +1,4 @@
-"""Counts in regions of any shape: districts of a file, a drawn polygon.
+"""Counts in regions of any shape: districts, a drawn polygon.
 
 A node inside the region gives its estimate, a leaf cut by its border the share of its area: the
 uniformity assumption, as for rectangles. Areas are planar, in the domain's CRS.
@@ -6,21 +6,17 @@ uniformity assumption, as for rectangles. Areas are planar, in the domain's CRS.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpviz.errors import DataError, DomainError
+from dpviz.errors import DomainError
 from dpviz.releases.points.range_count import Answers, answers_from
 from dpviz.trees.lattice import Float, Int
 
 if TYPE_CHECKING:
-    import geopandas
-
     from dpviz.domain import Domain
     from dpviz.releases.points.release import PointRelease
     from dpviz.trees.haar import HaarNoise
@@ -29,8 +25,6 @@ WHOLE = 1.0 - 1e-9
 """A share of a node's area from which on the node counts as whole: coordinates are floats."""
 
 AREAS = ("Polygon", "MultiPolygon")
-MAX_BYTES = 2**30
-"""Unpacked size of a Parquet file of regions."""
 
 
 @dataclass(frozen=True)
@@ -81,33 +75,6 @@ def regions_of(
     return Regions(labels, found, inside)
 
 
-def read_regions(
-    path: str | os.PathLike[str], domain: Domain, name_column: str | None = None
-) -> Regions:
-    """Regions from a file of polygons (GeoJSON, GeoPackage, Shapefile, GeoParquet).
-
-    Args:
-        path: of the file; its CRS is taken from it, and is the domain's where it states none.
-        domain: of the release that is asked.
-        name_column: names the regions; by default the first column of words, one called name
-            before others and ids last; else row numbers.
-
-    Raises:
-        DataError: the file cannot be read, or has no polygons or no such column.
-    """
-    frame = _opened(Path(path))
-    if frame.crs is not None:
-        frame = frame.to_crs(domain.crs)
-    if name_column is not None and name_column not in frame.columns:
-        raise DataError(f"{Path(path).name} has no column {name_column!r}: choose another one")
-    words = [name for name in frame.columns if frame[name].dtype.kind in "OTU"]
-    words = [name for name in words if name != frame.geometry.name]
-    words.sort(key=lambda name: ("name" not in name.lower(), name.lower() == "id"))
-    column = name_column or (words[0] if words else None)
-    names = None if column is None else [str(value)[:200] for value in frame[column]]
-    return regions_of(frame.geometry.to_list(), domain, names)
-
-
 @dataclass(frozen=True)
 class RegionCover:
     """The nodes that answer regions, as columns: which region, which node, the share of it."""
@@ -122,8 +89,8 @@ def region_count(release: PointRelease, regions: Regions) -> Answers:
 
     Args:
         release: a 2-D release.
-        regions: see :func:`regions_of` and :func:`read_regions`. What lies outside the domain
-            counts nothing: see their ``inside``.
+        regions: see :func:`regions_of`, and ``read_regions`` of ``region_file``. What lies outside
+            the domain counts nothing: see their ``inside``.
     """
     found = region_cover(release, regions)
     count, variance = release.nodes.count[found.nodes], release.nodes.variance[found.nodes]
@@ -198,35 +165,3 @@ def _area_parts(shape: Any) -> Any:
         return shape if shape is not None else shapely.Polygon()
     parts = [part for part in getattr(shape, "geoms", ()) if part.geom_type in AREAS]
     return shapely.union_all(parts) if parts else shapely.Polygon()
-
-
-def _opened(path: Path) -> geopandas.GeoDataFrame:
-    import geopandas
-
-    if not path.is_file():
-        raise DataError(f"no file {path.name!r}: check the name")
-    if path.suffix == ".parquet" and _unpacked(path) > MAX_BYTES:
-        raise DataError(f"{path.name} unpacks to over {MAX_BYTES >> 30} GiB: give a smaller file")
-    try:
-        read = geopandas.read_parquet if path.suffix == ".parquet" else geopandas.read_file
-        frame = read(path)
-    except Exception as error:  # whatever a broken file makes of the readers
-        raise DataError(
-            f"{path.name} is no file of regions ({type(error).__name__}): give GeoJSON, "
-            "GeoPackage, Shapefile or GeoParquet"
-        ) from None
-    if not isinstance(frame, geopandas.GeoDataFrame) or not len(frame):
-        raise DataError(f"{path.name} has no regions: give a file of polygons")
-    return frame
-
-
-def _unpacked(path: Path) -> int:
-    """What a Parquet file says that it unpacks to; 0 for a file that is none."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        found = pq.ParquetFile(path).metadata
-        return sum(found.row_group(row).total_byte_size for row in range(found.num_row_groups))
-    except (pa.ArrowException, OSError, ValueError):
-        return 0

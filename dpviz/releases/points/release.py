@@ -50,7 +50,7 @@ class PointRelease:
     def count_regions(self, shapes: Sequence[Any]) -> Answers:
         """Counts in polygons (2-D), shapely geometries in the domain's CRS.
 
-        See :mod:`dpviz.releases.points.region_count`; its ``read_regions`` reads a file.
+        See :mod:`dpviz.releases.points.region_count`; ``region_file`` reads a file.
         """
         from dpviz.releases.points.region_count import region_count, regions_of
 

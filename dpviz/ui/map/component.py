@@ -15,6 +15,7 @@ from typing import Any
 import pydeck
 import streamlit as st
 
+from dpviz import limits
 from dpviz.render.client.assemble import script, style
 from dpviz.render.legend import Legend
 from dpviz.render.scene import Bounds, Mark, Scene, layers_json, tables
@@ -43,7 +44,7 @@ class Shape:
                 west, south, east, north = map(float, value["rect"])
                 return cls(rect=(west, south, east, north))
             ring = tuple((float(x), float(y)) for x, y in value["ring"])
-            return cls(ring=ring) if len(ring) >= 3 else None
+            return cls(ring=ring) if 3 <= len(ring) <= limits.CORNERS.most else None
         except (KeyError, TypeError, ValueError):
             return None
 

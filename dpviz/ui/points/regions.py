@@ -14,11 +14,11 @@ from dpviz.evaluation.truth import exact_in_regions
 from dpviz.releases.points.range_count import INTERVAL_SDS, Answers
 from dpviz.releases.points.region_count import (
     Regions,
-    read_regions,
     region_count,
     region_cover,
     regions_of,
 )
+from dpviz.releases.points.region_file import read_regions
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Legend, Mark, rounded
 from dpviz.render.districts import district_marks

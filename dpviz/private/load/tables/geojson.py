@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dpviz import limits
 from dpviz.errors import DataError
 from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, bounded_rows, parsing
 from dpviz.private.load.values import number_of, numbers
@@ -23,14 +24,16 @@ class GeoJson:
 
     declares = False
 
-    def __init__(self, path: Path) -> None:
-        self.name = path.name
+    def __init__(self, path: Path, name: str | None = None) -> None:
+        self.name = name or path.name
+        content = path.read_bytes()
+        limits.JSON_OBJECTS.check(content.count(b"{"), self.name)
+        limits.JSON_VALUES.check(content.count(b",") + content.count(b":"), self.name)
         with parsing(self.name, "GeoJSON"):
-            text = path.read_bytes()
             try:
-                document = json_value(text)
+                document = json_value(content)
             except RecursionError:  # one feature is nested so deep: it alone loses what is
-                document = json_value(shallow(text))
+                document = json_value(shallow(content))
             kind = document.get("type")
             if kind is None:
                 raise DataError(

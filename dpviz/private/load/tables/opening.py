@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dpviz.errors import DataError
+from dpviz.foreign import BLANK, recognised
 from dpviz.private.load.tables.archive import (
     is_zipped_text,
     opened_gzip,
@@ -16,23 +17,13 @@ from dpviz.private.load.tables.archive import (
     unpack_shapefile,
 )
 from dpviz.private.load.tables.base import MAX_BYTES, Table, shown
+from dpviz.private.load.tables.confined import CONFINED, ConfinedTable
 from dpviz.private.load.tables.delimited import DelimitedText, TextLines
-from dpviz.private.load.tables.geojson import GeoJson
 from dpviz.private.load.tables.jsonlines import JsonLines
 from dpviz.private.load.tables.memory import MemoryTable, is_frame
 from dpviz.private.load.tables.parquet import ParquetTable
-from dpviz.private.load.tables.vector import VectorFile
 from dpviz.private.load.tables.workbook import Workbook
 
-_BLANK = b"\xef\xbb\xbf \t\r\n"
-_MAGIC = {
-    b"PAR1": "Parquet",
-    b"PK\x03\x04": "zip",
-    b"PK\x05\x06": "zip",
-    b"\x1f\x8b": "gzip",
-    b"SQLite format 3\0": "GeoPackage",
-    b"\0\0\x27\x0a": "Shapefile",
-}
 _SUFFIXES = {
     ".parquet": "Parquet",
     ".geoparquet": "Parquet",
@@ -79,8 +70,8 @@ def open_table(source: Any, table: str | None = None, *, header: bool = True) ->
             f"table {shown(table)}: {path.name} is one table; only a database, a GeoPackage and a "
             "workbook hold several"
         )
-    if found == "GeoPackage":
-        return VectorFile(path, found, layer=table)
+    if found in CONFINED:
+        return ConfinedTable(path, found, layer=table)
     if found == "Excel":
         return Workbook(path, table)
     text = DelimitedText if header else TextLines
@@ -90,9 +81,7 @@ def open_table(source: Any, table: str | None = None, *, header: bool = True) ->
         return _zipped_shapefile(path)
     if found == "gzip":
         return text(path, opened=partial(opened_gzip, path))
-    if found == "Shapefile":
-        return VectorFile(path, found)
-    kinds: dict[str, Any] = {"Parquet": ParquetTable, "GeoJSON": GeoJson, "JSON lines": JsonLines}
+    kinds: dict[str, Any] = {"Parquet": ParquetTable, "JSON lines": JsonLines}
     opened: Table = kinds.get(found, text)(path)
     return opened
 
@@ -130,9 +119,9 @@ def _kind_of_file(path: Path) -> str:
         if isinstance(error, DataError):
             raise
         raise DataError(f"{path.name!r} cannot be opened: check its name and permissions") from None
-    found = _recognised(head)
+    found = recognised(head)
     promised = _SUFFIXES.get(path.suffix.lower(), found)
-    if promised == "GeoJSON" and found == "text" and head.lstrip(_BLANK)[:1] == b"[":
+    if promised == "GeoJSON" and found == "text" and head.lstrip(BLANK)[:1] == b"[":
         raise DataError(
             f"{path.name} holds JSON records: give one object per line in a .jsonl file, or CSV"
         )
@@ -144,13 +133,6 @@ def _kind_of_file(path: Path) -> str:
             f"it looks like {_called(found)}"
         )
     return found
-
-
-def _recognised(head: bytes) -> str:
-    for magic, kind in _MAGIC.items():
-        if head.startswith(magic):
-            return kind
-    return "GeoJSON" if head.lstrip(_BLANK)[:1] == b"{" else "text"
 
 
 def _called(kind: str) -> str:
@@ -174,7 +156,7 @@ def _database(url: str, scheme: str, table: str | None) -> Table:
 def _zipped_shapefile(path: Path) -> Table:
     folder = tempfile.TemporaryDirectory(prefix="dpviz-")
     try:
-        table = VectorFile(unpack_shapefile(path, Path(folder.name)), "Shapefile", path.name)
+        table = ConfinedTable(unpack_shapefile(path, Path(folder.name)), "Shapefile", path.name)
     except BaseException:
         folder.cleanup()
         raise

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz import limits
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
-    MAX_BYTES,
     MAX_RECORDS,
     Block,
     Column,
@@ -22,7 +22,6 @@ from dpviz.private.load.tables.base import (
     pick,
     point_coordinates,
     refuse_other_types,
-    too_large,
     too_many_records,
 )
 from dpviz.private.load.values import numbers
@@ -38,6 +37,7 @@ class ParquetTable:
 
         self.name = path.name
         with parsing(self.name, "Parquet"):
+            self._size = path.stat().st_size
             self._file = pq.ParquetFile(path, memory_map=True)
             schema = self._file.schema_arrow
             self._geometry, self.crs, self._encoding, types = _geo(self._file.metadata.metadata)
@@ -85,16 +85,39 @@ class ParquetTable:
         return point_coordinates(column.to_numpy(zero_copy_only=False))
 
     def _refuse_large(self, wanted: Sequence[str]) -> None:
-        metadata = self._file.metadata
         with parsing(self.name, "Parquet"):
-            size = sum(
-                metadata.row_group(group).column(k).total_uncompressed_size
-                for group in range(metadata.num_row_groups)
-                for k in range(metadata.num_columns)
-                if metadata.row_group(group).column(k).path_in_schema.split(".")[0] in wanted
-            )
-        if size > MAX_BYTES:
-            raise too_large(self.name)
+            refuse_bombs(self._file.metadata, wanted, self._size, self.name)
+
+
+_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT96": 12}
+"""Bytes of a decoded value; others take 8, and texts what the file holds of them beside that."""
+
+
+def refuse_bombs(metadata: Any, names: Sequence[str], size: int, name: str) -> None:
+    """Raise where columns of a Parquet file decode to too much: by rows × width, not by pages.
+
+    Args:
+        metadata: of the file.
+        names: of the columns that will be read.
+        size: bytes of the file.
+        name: of the file, for the message.
+
+    Raises:
+        DataError: naming the limit.
+    """
+    decoded = 0
+    for group in range(metadata.num_row_groups):
+        for k in range(metadata.num_columns):
+            chunk = metadata.row_group(group).column(k)
+            if chunk.path_in_schema.split(".")[0] in names:
+                values = max(chunk.num_values, metadata.row_group(group).num_rows)
+                width = _WIDTHS.get(chunk.physical_type, 8)
+                if chunk.physical_type.endswith("BYTE_ARRAY"):
+                    width += -(-chunk.total_uncompressed_size // max(values, 1))
+                if "." in chunk.path_in_schema:  # lists, which become objects
+                    width += 16
+                decoded += values * width
+    limits.decoded(decoded, size, name)
 
 
 def _geo(

@@ -1,0 +1,66 @@
+"""What a stranger's data file is, by its first bytes; files that compute are refused.
+
+A view, a generated column or a virtual table is a program in a data file: it may run for ever, or
+read what it should not.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from dpviz.errors import DataError
+
+MAGIC = {
+    b"PAR1": "Parquet",
+    b"PK\x03\x04": "zip",
+    b"PK\x05\x06": "zip",
+    b"\x1f\x8b": "gzip",
+    b"SQLite format 3\0": "GeoPackage",
+    b"\0\0\x27\x0a": "Shapefile",
+}
+BLANK = b"\xef\xbb\xbf \t\r\n"
+_COMPUTED = (2, 3)
+"""``hidden`` of generated columns in SQLite's ``table_xinfo``."""
+
+
+def recognised(head: bytes) -> str:
+    """What a file is by its first bytes: a format, or text.
+
+    >>> recognised(b'  {"type": "Feature"'), recognised(b"PAR1...")
+    ('GeoJSON', 'Parquet')
+    """
+    for magic, kind in MAGIC.items():
+        if head.startswith(magic):
+            return kind
+    return "GeoJSON" if head.lstrip(BLANK)[:1] == b"{" else "text"
+
+
+def refuse_computing(path: Path, name: str) -> None:
+    """Raise unless a SQLite file holds ordinary tables only, and the spatial index of a GeoPackage.
+
+    Raises:
+        DataError: a view, a virtual table, a generated column, or a damaged file.
+    """
+    try:
+        address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+        with closing(sqlite3.connect(address, uri=True)) as db:
+            rows = db.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+            for kind, table, text in rows:
+                words = " ".join(str(text).split()).upper()
+                if kind == "view":
+                    raise DataError(f"{name} holds a view: write its rows as a table of their own")
+                if words.startswith("CREATE VIRTUAL") and " USING RTREE" not in words:
+                    raise DataError(f"{name} holds a virtual table: write its rows as a plain one")
+                if kind == "table" and not words.startswith("CREATE VIRTUAL"):
+                    quoted = '"' + str(table).replace('"', '""') + '"'
+                    columns = db.execute(f"PRAGMA table_xinfo({quoted})").fetchall()
+                    if any(column[6] in _COMPUTED for column in columns):
+                        raise DataError(
+                            f"{name} holds a generated column: write its values as a plain one"
+                        )
+    except (sqlite3.Error, UnicodeError):
+        raise DataError(
+            f"{name} cannot be read as GeoPackage: it is damaged or cut short; write it again"
+        ) from None

@@ -1,0 +1,127 @@
+"""A file that a child process parses: GeoPackage, Shapefile, GeoJSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpviz import limits
+from dpviz.foreign import refuse_computing
+from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table
+from dpviz.sandbox import confined
+
+CONFINED = {"GeoJSON": (), "GeoPackage": ("pyogrio.raw",), "Shapefile": ("pyogrio.raw",)}
+"""Formats, with the libraries that their children need."""
+
+_PLACES = ("places x", "places y")
+
+
+class ConfinedTable:
+    """A table whose file is opened anew, in a child, for each question."""
+
+    def __init__(
+        self, path: Path, kind: str, name: str | None = None, layer: str | None = None
+    ) -> None:
+        self.name = name or path.name
+        self._file = (str(path.absolute()), kind, self.name, layer)
+        found = self._asked("layout")
+        stated = json.loads(found.schema.metadata[b"stated"])
+        self.crs: str | None = stated["crs"]
+        self.declares: bool = stated["declares"]
+        self.columns: Sequence[Column] = [
+            Column(each["name"], each["kind"]) for each in found.to_pylist()
+        ]
+
+    def blocks(
+        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
+    ) -> Iterator[Block]:
+        """All records, read in one go by the child."""
+        found = self._asked("records", list(names), list(numeric), geometry)
+        stated = json.loads(found.schema.metadata[b"stated"])
+        for batch in found.to_batches(BLOCK_ROWS):
+            cells = dict(zip(names, batch.columns, strict=False))
+            columns: dict[str, Any] = {
+                name: [json.loads(cell) for cell in column.to_pylist()]
+                if name in stated["json"]
+                else column.to_numpy(zero_copy_only=False)
+                if name in numeric
+                else column
+                for name, column in cells.items()
+            }
+            places = None
+            if geometry:
+                places = np.column_stack([batch[axis].to_numpy() for axis in _PLACES])
+            yield Block(batch.num_rows, columns, places)
+        if stated["broken"]:
+            yield Block(0, {name: [] for name in names}, np.empty((0, 2)), stated["broken"])
+
+    def _asked(self, task: str, *arguments: Any) -> Any:
+        path, kind, name, _ = self._file
+        size = Path(path).stat().st_size
+        call, needs = f"{__name__}:{task}", CONFINED[kind]
+        return confined(call, *self._file, *arguments, where=name, size=size, needs=needs)
+
+
+def layout(path: str, kind: str, name: str, layer: str | None) -> Any:
+    """In the child: names and kinds of the columns, and what else the file states."""
+    import pyarrow as pa
+
+    table = _opened(path, kind, name, layer)
+    limits.COLUMNS.check(len(table.columns), name)
+    found = {
+        "name": pa.array([each.name for each in table.columns], pa.string()),
+        "kind": pa.array([each.kind for each in table.columns], pa.string()),
+    }
+    return _stating(pa.table(found), crs=table.crs, declares=table.declares)
+
+
+def records(
+    path: str,
+    kind: str,
+    name: str,
+    layer: str | None,
+    names: list[str],
+    numeric: list[str],
+    geometry: bool,
+) -> Any:
+    """In the child: the named columns in their order, then the places."""
+    import pyarrow as pa
+
+    parts, broken, mixed = [], 0, set()
+    for block in _opened(path, kind, name, layer).blocks(names, numeric, geometry=geometry):
+        broken += block.broken
+        columns: list[Any] = []
+        for each in names:
+            cells = block.columns[each]
+            if isinstance(cells, list):  # of values of any kind: each by itself
+                mixed.add(each)
+                cells = pa.array([json.dumps(cell) for cell in cells], pa.large_string())
+            columns.append(pa.array(cells) if isinstance(cells, np.ndarray) else cells)
+        titles = list(names)
+        if geometry and block.places is not None:
+            columns += [pa.array(axis) for axis in block.places.T]
+            titles += _PLACES
+        rows = pa.table(columns, names=titles) if titles else None
+        parts.append(rows if rows is not None else pa.table({"": pa.nulls(block.rows)}))
+    table = pa.concat_tables(parts) if parts else pa.table({})
+    return _stating(table, json=sorted(mixed), broken=broken)
+
+
+def _stating(table: Any, **facts: Any) -> Any:
+    return table.replace_schema_metadata({"stated": json.dumps(facts)})
+
+
+def _opened(path: str, kind: str, name: str, layer: str | None) -> Table:
+    if kind == "GeoJSON":
+        from dpviz.private.load.tables.geojson import GeoJson
+
+        return GeoJson(Path(path), name)
+    from dpviz.private.load.tables.vector import VectorFile
+
+    if kind == "GeoPackage":
+        refuse_computing(Path(path), name)
+    return VectorFile(Path(path), kind, name, layer)

@@ -1,0 +1,170 @@
+"""Regions from a file of polygons: GeoJSON, GeoPackage, Shapefile, GeoParquet.
+
+The file is a stranger's: it is parsed, repaired and cut to the domain in a child process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpviz import limits
+from dpviz.domain import Domain
+from dpviz.errors import DataError
+from dpviz.foreign import recognised, refuse_computing
+from dpviz.releases.points.region_count import Regions, regions_of
+from dpviz.sandbox import confined
+
+Words = dict[str, list[Any]]
+"""Properties of the regions by name."""
+
+_FORMATS = "give GeoJSON, GeoPackage, Shapefile or GeoParquet"
+
+
+def read_regions(
+    path: str | os.PathLike[str], domain: Domain, name_column: str | None = None
+) -> Regions:
+    """Regions from a file of polygons.
+
+    Args:
+        path: of the file; its CRS is taken from it, and is the domain's where it states none.
+        domain: of the release that is asked.
+        name_column: names the regions; by default the first column of words, one called name
+            before others and ids last; else row numbers.
+
+    Raises:
+        DataError: the file cannot be read, is too intricate, or has no polygons or no such column.
+        DomainError: a region without area.
+    """
+    import shapely
+
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(f"no file {path.name!r}: check the name")
+    size = path.stat().st_size
+    limits.FILE.check(size, path.name)
+    frame = (list(domain.lower), list(domain.upper), list(domain.columns), domain.crs)
+    table = confined(
+        f"{__name__}:polygons",
+        str(path.absolute()),
+        frame,
+        name_column,
+        where=path.name,
+        size=size,
+        needs=("pyogrio.raw", "pyproj", "shapely"),
+    )
+    shapes = np.asarray(shapely.from_wkb(table["shape"].to_pylist()), dtype=object)
+    return Regions(tuple(table["name"].to_pylist()), shapes, table["inside"].to_numpy())
+
+
+def polygons(path: str, frame: tuple[Any, Any, Any, str], name_column: str | None) -> Any:
+    """In the child: valid polygons of a file as a table of name, shape (WKB) and inside."""
+    import pyarrow as pa
+    import shapely
+
+    lower, upper, columns, crs = frame
+    domain = Domain(tuple(lower), tuple(upper), tuple(columns), crs)
+    name = Path(path).name
+    shapes, words, source = _opened(Path(path))
+    limits.REGIONS.check(len(shapes), name)
+    limits.VERTICES.check(int(shapely.get_num_coordinates(shapes).sum()), name)
+    if name_column is not None and name_column not in words:
+        raise DataError(f"{name} has no column {name_column!r}: choose another one")
+    shapes = _moved(shapes, source or domain.crs, domain.crs)
+    regions = regions_of(list(shapes), domain, _names(words, name_column))
+    limits.VERTICES.check(int(shapely.get_num_coordinates(regions.shapes).sum()), name)
+    found = pa.array(shapely.to_wkb(regions.shapes).tolist(), pa.binary())
+    return pa.table({"name": list(regions.names), "shape": found, "inside": regions.inside})
+
+
+def _names(words: Words, chosen: str | None) -> list[str] | None:
+    texts = [name for name, values in words.items() if any(isinstance(v, str) for v in values)]
+    texts.sort(key=lambda name: ("name" not in name.lower(), name.lower() == "id"))
+    column = chosen or (texts[0] if texts else None)
+    return None if column is None else [str(v)[: limits.NAME.most] for v in words[column]]
+
+
+def _moved(shapes: Any, source: str, target: str) -> Any:
+    """Shapes in another CRS."""
+    import pyproj
+    import shapely
+
+    try:
+        transform = pyproj.Transformer.from_crs(source, target, always_xy=True).transform
+    except pyproj.exceptions.ProjError:
+        raise DataError("the file states a CRS that is not known: write it in EPSG:4326") from None
+    return shapely.transform(shapes, transform, interleaved=False)
+
+
+def _opened(path: Path) -> tuple[Any, Words, str | None]:
+    """Shapes, properties by name, and the CRS that the file states."""
+    with path.open("rb") as file:
+        kind = recognised(file.read(1024))
+    read = {"Parquet": _from_parquet, "GeoJSON": _from_json}.get(kind, _from_gdal)
+    try:
+        if kind == "text":
+            raise DataError(f"{path.name} is no file of regions: {_FORMATS}")
+        if kind == "GeoPackage":
+            refuse_computing(path, path.name)
+        shapes, words, crs = read(path)
+    except DataError:
+        raise
+    except Exception as error:  # whatever a broken file makes of the readers
+        raise DataError(
+            f"{path.name} is no file of regions ({type(error).__name__}): {_FORMATS}"
+        ) from None
+    if not len(shapes):
+        raise DataError(f"{path.name} has no regions: give a file of polygons")
+    return shapes, words, crs
+
+
+def _from_gdal(path: Path) -> tuple[Any, Words, str | None]:
+    import pyogrio.raw
+    import shapely
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        meta, _, wkb, values = pyogrio.raw.read(path, max_features=limits.REGIONS.most + 1)
+    words = dict(zip(map(str, meta["fields"]), (each.tolist() for each in values), strict=True))
+    return shapely.from_wkb(wkb), words, meta["crs"]
+
+
+def _from_parquet(path: Path) -> tuple[Any, Words, str | None]:
+    import pyarrow.parquet as pq
+    import shapely
+
+    file = pq.ParquetFile(path)
+    found = file.metadata
+    size = sum(found.row_group(row).total_byte_size for row in range(found.num_row_groups))
+    limits.REGIONS.check(found.num_rows, path.name)
+    limits.decoded(size, path.stat().st_size, path.name)
+    geo = json.loads(found.metadata[b"geo"])
+    column = geo["primary_column"]
+    stated = geo["columns"][column].get("crs", "OGC:CRS84")
+    table = file.read().to_pydict()
+    shapes = shapely.from_wkb(table.pop(column))
+    return shapes, table, json.dumps(stated) if isinstance(stated, dict) else stated
+
+
+def _from_json(path: Path) -> tuple[Any, Words, str | None]:
+    """By the standard parser, which opens nothing else than the text that it is given."""
+    import shapely
+
+    content = path.read_bytes()
+    limits.JSON_OBJECTS.check(content.count(b"{"), path.name)
+    limits.JSON_VALUES.check(content.count(b",") + content.count(b":"), path.name)
+    document = json.loads(content)
+    whole = document["type"] == "FeatureCollection"
+    features = document["features"] if whole else [document]
+    features = [each if each["type"] == "Feature" else {"geometry": each} for each in features]
+    shapes = shapely.from_geojson([json.dumps(each["geometry"]) for each in features])
+    rows = [each.get("properties") or {} for each in features]
+    names = dict.fromkeys(str(name) for row in rows for name in row)
+    limits.COLUMNS.check(len(names), path.name)
+    words = {name: [row.get(name) for row in rows] for name in names}
+    return shapes, words, (document.get("crs") or {}).get("properties", {}).get("name", "OGC:CRS84")

@@ -1,0 +1,172 @@
+"""Small inputs that stand for large ones: each is refused in one line, before memory is taken."""
+
+import json
+import sqlite3
+import tracemalloc
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import shapely
+
+import dpviz
+from dpviz import limits
+from dpviz.errors import DataError, DpvizError
+from dpviz.private.load.roads import read_trips
+from dpviz.private.load.sequences import alphabet_of, read_sequences
+from dpviz.releases.points.region_file import read_regions
+from dpviz.roads.graph import road_graph
+from dpviz.sequences.alphabet import Alphabet
+
+DOMAIN = dpviz.Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
+LONG = "x" * 4_000_000
+
+
+@pytest.fixture
+def little_memory():
+    """Fails a test in which Python and NumPy took over 200 MB."""
+    tracemalloc.start()
+    yield
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 200e6
+
+
+def one_line(error):
+    return "\n" not in str(error.value) and len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize("text", ["1..999999999", "-999999999..999999999"])
+def test_an_endless_alphabet_in_a_box(text, little_memory):
+    with pytest.raises(DpvizError, match="4,096 symbols") as error:
+        alphabet_of(text)
+    assert one_line(error)
+
+
+def test_a_symbol_of_four_million_letters(little_memory, tmp_path):
+    with pytest.raises(DataError, match="200 characters") as error:
+        alphabet_of(f"a,{LONG}")
+    assert one_line(error)
+    path = tmp_path / "alphabet.txt"
+    path.write_text(LONG)
+    with pytest.raises(DataError, match="bytes"):
+        alphabet_of(str(path))
+
+
+def test_one_long_word_among_five_thousand(little_memory, tmp_path):
+    path = tmp_path / "words.txt"
+    path.write_text("a b\n" * 2_500 + LONG)
+    data = read_sequences(path, Alphabet(("a", "b")), drop_unknown=True, public=True)
+    assert len(data._sequences) == 2_500
+
+
+def grid(**edges):
+    nodes = {"node": ["1", "2", "3"], "x": [0, 1, 1], "y": [0, 0, 1]}
+    return road_graph(nodes, {"src": ["1", "2"], "dst": ["2", "3"], **edges})
+
+
+def test_a_long_street_id(little_memory):
+    with pytest.raises(DataError, match="200 characters") as error:
+        grid(edge=["a", LONG])
+    assert one_line(error)
+
+
+def test_a_long_street_among_many_does_not_widen_them(little_memory):
+    names = [str(number) for number in range(50_000)] + ["b" * 200]
+    nodes = {"node": names, "x": np.arange(50_001), "y": np.zeros(50_001)}
+    edges = {"edge": names[1:], "src": names[:-1], "dst": names[1:]}
+    graph = road_graph(nodes, edges)
+    assert graph.node_id.dtype.kind == graph.edge_id.dtype.kind == "O"
+    assert graph.edge_rows(["7", "b" * 200, "no"]).tolist() == [6, 49_999, -1]
+
+
+def test_a_secret_node_of_a_trip_is_not_repeated(tmp_path):
+    graph = grid()
+    for nodes in (["1", "SECRETNODE"], ["1", "3"]):
+        pq.write_table(pa.table({"nodes": [nodes]}), tmp_path / "trips.parquet")
+        with pytest.raises(DataError) as error:
+            read_trips(tmp_path / "trips.parquet", graph)
+        assert "SECRET" not in str(error.value)
+        assert "3" not in str(error.value)
+        with pytest.raises(DataError, match=r"SECRETNODE|1 to 3"):
+            read_trips(tmp_path / "trips.parquet", graph, public=True)
+
+
+def polygon_file(path, shapes):
+    features = [
+        {"type": "Feature", "properties": {"name": "a"}, "geometry": shapely.geometry.mapping(each)}
+        for each in shapes
+    ]
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    return path
+
+
+def test_a_polygon_that_crosses_itself_everywhere(tmp_path):
+    """Repaired in this process it took 45 s."""
+    random = np.random.default_rng(1)
+    tangle = shapely.Polygon(random.uniform([10, 50], [12, 51], (12_000, 2)))
+    with pytest.raises(DataError, match="cannot be read within 8 seconds") as error:
+        read_regions(polygon_file(tmp_path / "tangle.geojson", [tangle]), DOMAIN)
+    assert one_line(error)
+
+
+def test_an_ordinary_bow_tie_is_repaired(tmp_path):
+    bow = shapely.Polygon([(10.2, 50.2), (10.8, 50.8), (10.8, 50.2), (10.2, 50.8)])
+    found = read_regions(polygon_file(tmp_path / "bow.geojson", [bow]), DOMAIN)
+    assert found.names == ("a",)
+    assert shapely.area(found.shapes)[0] == pytest.approx(0.18)
+
+
+VIEWS = {
+    "a view": "CREATE VIEW forever AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
+    "FROM n) SELECT i AS fid, NULL AS geom FROM n",
+    "a virtual table": "CREATE VIRTUAL TABLE computed USING fts5(words)",
+    "a generated column": "CREATE TABLE computed (a INTEGER, b INTEGER AS (a * a))",
+}
+
+
+@pytest.mark.parametrize("what", VIEWS)
+@pytest.mark.parametrize("reader", ["regions", "points"])
+def test_a_geopackage_that_computes_is_refused(what, reader, tmp_path):
+    import geopandas
+
+    path = tmp_path / "endless.gpkg"
+    shapes = (
+        [shapely.box(10.2, 50.2, 10.8, 50.8)] if reader == "regions" else [shapely.Point(11, 50.5)]
+    )
+    geopandas.GeoDataFrame({"name": ["a"]}, geometry=shapes, crs="EPSG:4326").to_file(path)
+    read = {
+        "regions": lambda: read_regions(path, DOMAIN),
+        "points": lambda: dpviz.load(path, DOMAIN),
+    }[reader]
+    read()
+    with sqlite3.connect(path) as db:
+        db.execute(VIEWS[what])
+        if what == "a view":
+            db.execute(
+                "INSERT INTO gpkg_contents (table_name, data_type, identifier, srs_id) "
+                "VALUES ('forever', 'features', 'forever', 4326)"
+            )
+            db.execute(
+                "INSERT INTO gpkg_geometry_columns VALUES ('forever', 'geom', 'POINT', 4326, 0, 0)"
+            )
+    db.close()
+    with pytest.raises(DataError, match=f"holds {what}"):
+        read()
+
+
+def test_other_formats_under_the_name_of_json_are_not_opened(tmp_path):
+    """GDAL would follow them to other files and addresses."""
+    path = tmp_path / "districts.json"
+    path.write_text(
+        '<OGRVRTDataSource><OGRVRTLayer name="a"><SrcDataSource>/etc</SrcDataSource>'
+        "</OGRVRTLayer></OGRVRTDataSource>"
+    )
+    with pytest.raises(DataError, match="is no file of regions"):
+        read_regions(path, DOMAIN)
+
+
+def test_every_limit_is_in_the_documentation():
+    names = [name for name, each in vars(limits).items() if isinstance(each, limits.Limit)]
+    assert all(f"`{name}`" in limits.page() for name in names if name != "AT_WORK")

@@ -1,0 +1,103 @@
+"""What foreign bytes do to their child: it ends, and one line is left."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dpviz import limits, sandbox
+from dpviz.errors import DataError, DomainError
+
+pytestmark = pytest.mark.skipif(not sandbox.CAN_FORK, reason="needs fork: see the module")
+
+
+def made(rows):
+    return pa.table({"value": np.arange(rows)})
+
+
+def refused():
+    raise DomainError("this is the line")
+
+
+def hungry():
+    return pa.table({"value": np.ones(limits.CHILD_MEMORY.most // 4)})
+
+
+def endless():
+    while True:
+        pass
+
+
+def sleeping():
+    time.sleep(10_000)
+
+
+def crashing():
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def wrong():
+    return {}["SECRET"]
+
+
+def filling():
+    with open("/tmp/dpviz-filling", "wb") as file:  # noqa: PTH123
+        os.unlink("/tmp/dpviz-filling")  # noqa: PTH108
+        while True:
+            file.write(bytes(1 << 24))
+
+
+def run(task, *arguments):
+    return sandbox.confined(f"tests.test_sandbox:{task.__name__}", *arguments, where="a.file")
+
+
+def test_a_table_comes_back_whole():
+    assert run(made, 100_000)["value"].to_numpy().sum() == 100_000 * 99_999 // 2
+    assert run(made, 0).num_rows == 0
+
+
+def test_a_refusal_keeps_its_kind_and_words():
+    with pytest.raises(DomainError, match=r"^this is the line$"):
+        run(refused)
+
+
+@pytest.mark.parametrize("task", [hungry, crashing, wrong, filling])
+def test_a_death_is_one_clear_line(task):
+    with pytest.raises(DataError, match=r"^a\.file cannot be read within 8 seconds"):
+        run(task)
+    assert run(made, 1).num_rows == 1
+
+
+@pytest.mark.parametrize("task", [endless, sleeping])
+def test_time_is_limited(task, monkeypatch):
+    monkeypatch.setattr(sandbox, "seconds", lambda size: 1)
+    with pytest.raises(DataError, match="cannot be read within"):
+        run(task)
+
+
+def test_a_nursery_that_was_killed_is_started_anew():
+    run(made, 1)
+    sandbox._nursery._process.kill()
+    sandbox._nursery._process.wait(10)
+    assert run(made, 2).num_rows == 2
+
+
+def test_the_nursery_ends_with_its_parent():
+    code = (
+        "from dpviz import sandbox; sandbox.warm(); sandbox._nursery._process.poll();"
+        "print(sandbox._nursery._process.pid, flush=True); import os; os._exit(9)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    nursery = int(done.stdout)
+    for _ in range(300):
+        try:
+            os.kill(nursery, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    pytest.fail("the nursery outlived its parent by 30 s")
