@@ -6,6 +6,7 @@ read what it should not.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -37,6 +38,20 @@ def recognised(head: bytes) -> str:
     return "GeoJSON" if head.lstrip(BLANK)[:1] == b"{" else "text"
 
 
+def readable(path: Path) -> Path | bytes:
+    """A file for a library that resolves links: one in memory has no name to resolve to."""
+    return path if Path(os.path.realpath(path)).exists() else path.read_bytes()
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    found = readable(path)
+    if isinstance(found, Path):
+        return sqlite3.connect(f"{found.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+    db = sqlite3.connect(":memory:")
+    db.deserialize(found[:18] + b"\1\1" + found[20:])  # as a database without a journal
+    return db
+
+
 def refuse_computing(path: Path, name: str) -> None:
     """Raise unless a SQLite file holds ordinary tables only, and the spatial index of a GeoPackage.
 
@@ -44,8 +59,7 @@ def refuse_computing(path: Path, name: str) -> None:
         DataError: a view, a virtual table, a generated column, or a damaged file.
     """
     try:
-        address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
-        with closing(sqlite3.connect(address, uri=True)) as db:
+        with closing(_connected(path)) as db:
             rows = db.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
             for kind, table, text in rows:
                 words = " ".join(str(text).split()).upper()

@@ -159,7 +159,7 @@ class RoadGraph:
         row = int(_rows_of(self._node_place, [str(name)])[0])
         if row < 0:
             raise DataError(
-                f"node {str(name)[:40]!r} is not in the road graph: choose one of its nodes"
+                f"node {str(name)[:40]} is not in the road graph: choose one of its nodes"
             )
         return row
 

@@ -6,8 +6,10 @@ nothing outside. It sees requests, never records.
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,7 +22,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import App, cli_util, config, net_util
 from streamlit.web.server import server_util
 
+from dpviz import sandbox
 from dpviz.ui.shared import log
+from dpviz.ui.shared.uploads import private_folder
 
 SCRIPT = Path(__file__).parent / "shared" / "script.py"
 
@@ -153,6 +157,8 @@ async def lifespan(_app: App) -> AsyncIterator[dict[str, Any]]:
     net_util.get_external_ip = lambda: None
     # Streamlit's parser of uploads writes what is over 1 MB to the temporary folder.
     MultiPartParser.spool_max_size = 2**40
+    tempfile.tempdir = str(private_folder())  # archives that are unpacked, what DuckDB spills
+    await asyncio.to_thread(sandbox.warm)
     address = config.get_option("server.address")
     if not is_here(address):
         logging.getLogger(__name__).warning(OPEN, address or "every address of this machine")

@@ -16,7 +16,7 @@ import numpy as np
 from dpviz import limits
 from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.foreign import recognised, refuse_computing
+from dpviz.foreign import readable, recognised, refuse_computing
 from dpviz.releases.points.region_count import Regions, regions_of
 from dpviz.sandbox import confined
 
@@ -129,7 +129,9 @@ def _from_gdal(path: Path) -> tuple[Any, Words, str | None]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        meta, _, wkb, values = pyogrio.raw.read(path, max_features=limits.REGIONS.most + 1)
+        meta, _, wkb, values = pyogrio.raw.read(
+            readable(path), max_features=limits.REGIONS.most + 1
+        )
     words = dict(zip(map(str, meta["fields"]), (each.tolist() for each in values), strict=True))
     return shapely.from_wkb(wkb), words, meta["crs"]
 

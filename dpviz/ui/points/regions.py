@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +24,7 @@ from dpviz.ui.map.component import Ring
 from dpviz.ui.points.answers import as_csv, tell, used
 from dpviz.ui.points.source_form import SIDES, Source
 from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.uploads import upload_path
 
 MOST = 20_000
 """Districts of one file."""
@@ -124,11 +123,7 @@ def _asked(
 
 
 def _read(release: PointRelease, file: Any) -> Regions:
-    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
-        # The visitor's own name for the file never becomes a path.
-        path = Path(folder) / f"districts{Path(file.name).suffix.lower()[:12]}"
-        path.write_bytes(file.getbuffer())
-        regions = read_regions(path, release.domain)
+    regions = read_regions(upload_path("districts", file), release.domain)
     if len(regions) > MOST:
         raise DpvizError(f"{len(regions):,} districts: give a file of at most {MOST:,}")
     return regions

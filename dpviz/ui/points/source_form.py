@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import load, public_extent, recognised_columns, source_columns
+from dpviz.build import load, public_extent, recognised_columns
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DataError, DpvizError
@@ -22,6 +21,7 @@ from dpviz.ui.shared.tables import offered as offered_tables
 from dpviz.ui.shared.tables import table_handle
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.unit_form import unit_form
+from dpviz.ui.shared.uploads import upload_columns, upload_path
 
 UPLOAD = "Your own file"
 TYPES = ["csv", "tsv", "txt", "parquet", "geoparquet", "geojson", "json", "gpkg", "zip"]
@@ -160,15 +160,12 @@ def _upload(prefix: str, dims: int, owner: bool, pane: Any) -> Source | None:
     if file is None:
         st.info("Choose a file to begin.", icon=":material/upload_file:")
         return None
-    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
-        # The visitor's own name for the file never becomes a path.
-        path = Path(folder) / f"upload{Path(file.name).suffix.lower()[:12]}"
-        path.write_bytes(file.getbuffer())
-        try:
-            return _described(prefix, path, file, public, dims, pane)
-        except DpvizError as error:
-            st.error(plain(str(error).replace(path.name, "the file")), icon=":material/error:")
-            return None
+    path = upload_path(f"{prefix}.file", file)
+    try:
+        return _described(prefix, path, file, public, dims, pane)
+    except DpvizError as error:
+        st.error(plain(str(error).replace(path.name, "the file")), icon=":material/error:")
+        return None
 
 
 def _described(
@@ -215,7 +212,7 @@ def columns_form(
     Raises:
         DataError: the file has no columns.
     """
-    columns = source_columns(path)
+    columns = upload_columns(path)
     names = [column.name for column in columns]
     crs = st.text_input(
         "CRS of the coordinates",

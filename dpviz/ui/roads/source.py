@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from dpviz.build import source_columns
 from dpviz.errors import DpvizError
 from dpviz.private.load.roads import CITY, city_trips, read_graph, read_trips
 from dpviz.private.roads import RoadData
@@ -20,6 +18,7 @@ from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.releases import Opened
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.unit_form import unit_form
+from dpviz.ui.shared.uploads import upload_columns, upload_path
 
 UPLOAD = "files"
 STEPS = ("trip", "edge", "edges", "nodes")
@@ -127,6 +126,7 @@ def _upload(prefix: str) -> RoadSource | None:
         if memory["key"] != key:
             with st.spinner("Reading the files …"):
                 data = _read(
+                    prefix,
                     graph_files,
                     trips_file,
                     parts=parts,
@@ -145,20 +145,15 @@ def _upload(prefix: str) -> RoadSource | None:
 
 def _columns(prefix: str, file: Any) -> list[str]:
     """Of the trips; a file that cannot be read has none, and says why when it is read."""
-    memory = st.session_state.setdefault(f"{prefix}.columns", {"key": None, "names": []})
-    if memory["key"] != file.file_id:
-        with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
-            path = Path(folder) / f"trips{Path(file.name).suffix.lower()[:12]}"
-            path.write_bytes(file.getbuffer())
-            try:
-                names = [column.name for column in source_columns(path)]
-            except DpvizError:
-                names = []
-        memory.update(key=file.file_id, names=names)
-    return [name for name in memory["names"] if name not in STEPS]
+    try:
+        columns = upload_columns(upload_path(f"{prefix}.trips", file))
+    except DpvizError:
+        return []
+    return [column.name for column in columns if column.name not in STEPS]
 
 
 def _read(
+    prefix: str,
     graph_files: list[Any],
     trips_file: Any,
     *,
@@ -169,16 +164,10 @@ def _read(
     unit: str | None,
     max_per_unit: int,
 ) -> RoadData:
-    """The visitor's own names for the files never become paths; nodes come before edges."""
+    """Nodes come before edges."""
     ordered = sorted(graph_files, key=lambda file: "node" not in file.name.lower())
-    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
-        paths = []
-        for stem, file in zip(("graph", "edges", "more"), ordered, strict=False):
-            paths.append(Path(folder) / f"{stem}{Path(file.name).suffix.lower()[:12]}")
-            paths[-1].write_bytes(file.getbuffer())
-        trips = Path(folder) / f"trips{Path(trips_file.name).suffix.lower()[:12]}"
-        trips.write_bytes(trips_file.getbuffer())
-        graph = read_graph(*paths, parts=parts, directed=directed)
-        return read_trips(
-            trips, graph, unit=unit, max_per_unit=max_per_unit, public=public, name=name
-        )
+    names = (f"{prefix}.{each}" for each in ("graph", "edges", "more"))
+    paths = [upload_path(place, file) for place, file in zip(names, ordered, strict=False)]
+    trips = upload_path(f"{prefix}.trips", trips_file)
+    graph = read_graph(*paths, parts=parts, directed=directed)
+    return read_trips(trips, graph, unit=unit, max_per_unit=max_per_unit, public=public, name=name)

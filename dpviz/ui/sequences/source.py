@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,6 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from dpviz.build import source_columns
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
@@ -35,6 +33,7 @@ from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.releases import Opened, release_instead
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.unit_form import hides, unit_form
+from dpviz.ui.shared.uploads import upload_columns, upload_path
 
 PLACES, SYMBOLS = "places", "symbols"
 TITLES = {
@@ -125,18 +124,15 @@ def sequence_source(prefix: str) -> SequenceSource | None:
     if file is None:
         st.info("Choose a file to begin.", icon=":material/upload_file:")
         return None
-    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
-        # The visitor's own name for the file never becomes a path.
-        path = Path(folder) / f"upload{Path(file.name).suffix.lower()[:12]}"
-        path.write_bytes(file.getbuffer())
-        try:
-            if release_instead(prefix, path, file):
-                return None
-            form = _places if chosen == PLACES else _symbols
-            return form(prefix, path, file, public)
-        except DpvizError as error:
-            st.error(plain(str(error).replace(path.name, "the file")), icon=":material/error:")
+    path = upload_path(f"{prefix}.{chosen}", file)
+    try:
+        if release_instead(prefix, path, file):
             return None
+        form = _places if chosen == PLACES else _symbols
+        return form(prefix, path, file, public)
+    except DpvizError as error:
+        st.error(plain(str(error).replace(path.name, "the file")), icon=":material/error:")
+        return None
 
 
 def _city(prefix: str) -> SequenceSource | None:
@@ -209,7 +205,7 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
     unit, bound = None, 1
     if not public:
         packed = path.suffix == ".parquet"
-        names = [column.name for column in source_columns(path)] if packed else []
+        names = [column.name for column in upload_columns(path)] if packed else []
         unit, bound = unit_form(prefix, names, record="sequence", start=5)
     if not text.strip():
         st.info("Name the public symbols, for instance 1..17.", icon=":material/abc:")

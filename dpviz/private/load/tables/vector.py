@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from dpviz.errors import DataError
+from dpviz.foreign import readable
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
     MAX_RECORDS,
@@ -33,12 +34,12 @@ class VectorFile:
         import pyogrio
 
         self.name = name or path.name
-        self._path = path
+        self._file = readable(path)
         self._driver = driver
         with parsing(self.name, driver):
-            layers = [(str(each), str(kind)) for each, kind in pyogrio.list_layers(path)]
+            layers = [(str(each), str(kind)) for each, kind in pyogrio.list_layers(self._file)]
             self._layer = _only_layer(layers, self.name, layer)
-            info = pyogrio.read_info(path, layer=self._layer, force_feature_count=True)
+            info = pyogrio.read_info(self._file, layer=self._layer, force_feature_count=True)
             self.crs: str | None = info["crs"]
             fields = zip(info["fields"], info["dtypes"], strict=True)
             self.columns: Sequence[Column] = [
@@ -58,7 +59,7 @@ class VectorFile:
         with (
             parsing(self.name, self._driver),
             open_arrow(
-                self._path,
+                self._file,
                 layer=self._layer,
                 columns=list(names),
                 read_geometry=geometry,

@@ -1,0 +1,136 @@
+"""Files that visitors upload: kept in memory, under a name of ours, gone with their visit.
+
+On Linux an upload is a nameless file in memory, which ends with this process, however it ends.
+Elsewhere it is a file in a private folder, which only this user may read, swept at start and at
+exit. The visitor's own name for the file never becomes a path.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dpviz.build import source_columns
+
+IN_MEMORY = hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir()
+_PREFIX = "dpviz-private-"
+_KEY = "uploads"
+
+
+def upload_path(place: str, file: Any) -> Path:
+    """Where an uploaded file can be read, as long as its visitor is there and does not replace it.
+
+    Args:
+        place: the key of the uploader; its last part names the file in messages.
+        file: of ``st.file_uploader``; its bytes are copied once, not at every touch of the page.
+    """
+    held: dict[str, _Held] = st.session_state.setdefault(_KEY, {})
+    if place not in held or held[place].file_id != file.file_id:
+        if place in held:
+            held.pop(place).close()
+        held[place] = _Held(file, place.rpartition(".")[2])
+    return held[place].path
+
+
+def upload_columns(path: Path) -> Sequence[Any]:
+    """The columns of an upload, read from it once."""
+    held: dict[str, _Held] = st.session_state.get(_KEY, {})
+    for each in held.values():
+        if each.path == path:
+            if each.columns is None:
+                each.columns = source_columns(path)
+            return each.columns
+    return source_columns(path)
+
+
+class _Held:
+    """One upload; closed with its visit at the latest."""
+
+    def __init__(self, file: Any, name: str) -> None:
+        content = file.getbuffer()
+        folder = Path(tempfile.mkdtemp(dir=private_folder()))
+        self.file_id: str = file.file_id
+        self.columns: Sequence[Any] | None = None
+        self.path = folder / f"{name}{Path(file.name).suffix.lower()[:12]}"
+        descriptor = None
+        try:
+            if IN_MEMORY:
+                descriptor = os.memfd_create("dpviz-upload")
+                with os.fdopen(os.dup(descriptor), "wb") as target:
+                    target.write(content)
+                self.path.symlink_to(f"/proc/{os.getpid()}/fd/{descriptor}")
+            else:
+                with os.fdopen(os.open(self.path, os.O_CREAT | os.O_WRONLY, 0o600), "wb") as target:
+                    target.write(content)
+        finally:
+            self.close = weakref.finalize(self, _close, folder, descriptor)
+
+
+def _close(folder: Path, descriptor: int | None) -> None:
+    if descriptor is not None:
+        with contextlib.suppress(OSError):
+            os.close(descriptor)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def private_folder() -> Path:
+    """This process's folder for what must be a file: of this user alone, and swept of the dead.
+
+    It stays locked while the process lives, so that another one's sweep tells the living.
+    """
+    shared = Path(tempfile.gettempdir())
+    for folder in shared.glob(f"{_PREFIX}*"):
+        if _is_left(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=shared))  # 0700
+    lock = _lock(folder)
+    if lock is not None:
+        _locks.append(lock)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+_locks: list[int] = []
+
+
+def _lock(folder: Path) -> int | None:
+    """A lock on a folder that ends with this process; None where another one holds it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: a folder is swept by its own process alone
+        return None
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _is_left(folder: Path) -> bool:
+    """Whether a folder is this user's and its process has ended."""
+    try:
+        if folder.is_symlink() or not folder.is_dir() or folder.stat().st_uid != os.getuid():
+            return False
+    except (OSError, AttributeError):
+        return False
+    lock = _lock(folder)
+    if lock is None:
+        return False
+    os.close(lock)
+    return True
