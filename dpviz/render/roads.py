@@ -16,7 +16,7 @@ from dpviz.render.scene import Bounds, Mark, Row, Side
 
 if TYPE_CHECKING:
     from dpviz.releases.roads.release import RoadRelease
-    from dpviz.roads.graph import Float, Int, RoadGraph, as_objects
+    from dpviz.roads.graph import Float, Int, RoadGraph
 
 NOISE_SDS = 2.0
 """A street whose count is under this many standard deviations of its noise is a quiet street."""
@@ -118,7 +118,7 @@ def street_marks(release: RoadRelease, top: float, *, side: Side | None = None) 
                 extra={
                     "count": count[edges],
                     "sd": sd[edges],
-                    "edge": as_objects(map(str, graph.edge_id[edges].tolist())),
+                    "edge": _texts(graph.edge_id[edges]),
                     "subdomain": place[edges].astype(np.str_),
                 },
             )
@@ -146,7 +146,7 @@ def domain_marks(release: RoadRelease) -> tuple[Mark, ...]:
             extra={
                 "subdomain": place.astype(np.str_),
                 "size": size[place].astype(np.str_),
-                "edge": as_objects(map(str, graph.edge_id.tolist())),
+                "edge": _texts(graph.edge_id),
             },
         ),
         points(
@@ -213,3 +213,8 @@ def domain_legend() -> Legend:
             Swatch("pivot: more than two streets meet", PIVOT),
         ),
     )
+
+
+def _texts(ids: NDArray[Any]) -> NDArray[Any]:
+    """Ids as text, each of its own length."""
+    return np.array([str(each) for each in ids.tolist()], dtype=object)
