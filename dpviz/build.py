@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from dpviz.crs import known_crs
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.methods.points import PointMethod
@@ -15,12 +16,12 @@ from dpviz.private.budget import Budget, per_record, positive_epsilon
 from dpviz.private.driver import header_of, noise_for, relation
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
-from dpviz.private.ledger import Account, Ledger
+from dpviz.private.ledger import Account, Ledger, account_key
 from dpviz.private.load.counts import save_counts
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.points import columns as source_columns
 from dpviz.private.load.sources import from_frame, load, public_extent, stated_domain
-from dpviz.private.payment import USER_LEDGER, Accountable, payment
+from dpviz.private.payment import USER_LEDGER, Accountable, payment, require_public
 from dpviz.progress import Progress
 from dpviz.releases.points.release import PointRelease
 
@@ -29,12 +30,14 @@ __all__ = [
     "Accountable",
     "DataHandle",
     "Ledger",
+    "account_key",
     "build",
     "from_frame",
     "from_points",
     "load",
     "public_extent",
     "recognised_columns",
+    "require_public",
     "save_counts",
     "source_columns",
     "stated_domain",
@@ -98,6 +101,8 @@ def build(
             "choose another method"
         )
     chosen.check(handle.domain)
+    if handle.domain.dims == 2:  # the release's file states the CRS of its rectangles
+        known_crs(handle.domain.crs)
     noise = noise_for(handle, chosen, simulate=simulate, seed=seed, progress=progress)
     delta = _checked_delta(chosen, delta)
     # Group privacy: at ε/k for one record, k records of one unit cost ε wherever they fall.

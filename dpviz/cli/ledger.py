@@ -46,14 +46,36 @@ def set_total(
     emit(dataclasses.asdict(account), as_json, _lines(account))
 
 
+@ledger.command()
+def verify(
+    file: LedgerFile = None,
+    accept: Annotated[
+        bool,
+        typer.Option(
+            "--accept", help="Go on with a restored, older or new ledger; it records that."
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Check every page, entry and sum of the ledger, and that it is the one last used here."""
+    from dpviz import Ledger
+
+    opened = Ledger(file)
+    entries = opened.verify(accept=accept)
+    facts = {"ledger": str(opened.path), "entries": entries}
+    emit(facts, as_json, f"{opened.path}: {entries:,} entries, all as they were written")
+
+
 def _lines(account: Account) -> str:
     if account.total is None:
         head = f"{account.dataset}: {_price(account.spent, account.spent_delta)} spent, no total"
     else:
         head = (
             f"{account.dataset}: {_price(account.left, account.left_delta)} left of "
-            f"{_price(account.total, account.total_delta)}"
+            f"{_price(account.total, account.total_delta)} (to {account.relation})"
         )
+    if account.public:
+        head += ", declared public by its owner although it was sensitive"
     rows = [
         f"  {row.at}  {_price(row.epsilon, row.delta):<20} {row.what:<20} {row.outcome:<9}"
         f" {row.release[:8]} {row.purpose}".rstrip()

@@ -15,6 +15,7 @@ from dpviz.cli.root import (
     ColumnNames,
     Crs,
     DataSet,
+    DeclarePublic,
     Epsilon,
     Json,
     LedgerFile,
@@ -23,6 +24,7 @@ from dpviz.cli.root import (
     Public,
     Purpose,
     ReleaseOutput,
+    SecureNoise,
     Seed,
     TableName,
     Unit,
@@ -30,10 +32,12 @@ from dpviz.cli.root import (
     YColumn,
     app,
     emit,
+    keep,
     note_without_total,
     numbers,
     progress,
     settings,
+    simulated,
     words,
     writable,
 )
@@ -66,6 +70,8 @@ def build(
     max_per_unit: MaxPerUnit = 1,
     public: Public = False,
     seed: Seed = None,
+    secure_noise: SecureNoise = False,
+    declare_public: DeclarePublic = False,
     table: TableName = None,
     bits: Bits = None,
     dataset: DataSet = None,
@@ -80,6 +86,7 @@ def build(
 
     chosen = find_method(method, **settings(parameters))  # a bad parameter fails before reading
     writable(output)
+    simulate = simulated(public, seed, secure_noise)
     started = time.perf_counter()
     handle = load(
         source,
@@ -99,13 +106,20 @@ def build(
         handle,
         chosen,
         epsilon,
+        simulate=simulate,
         seed=seed,
         ledger=account,
         purpose=purpose,
+        declare_public=declare_public,
         progress=progress(),
     )
+    keep(
+        lambda path: save(release, path),
+        output,
+        account,
+        release.header.extra.get("release_id"),
+    )
     note_without_total(account, handle)
-    save(release, output)
     seconds = time.perf_counter() - started
     facts = {**summary(release), "seconds": round(seconds, 3)}
     emit(
@@ -258,6 +272,7 @@ def domain_of(
 ) -> Domain | None:
     """The public domain from the options; None leaves it to a source that states its own."""
     from dpviz.build import stated_domain
+    from dpviz.crs import require_area
     from dpviz.domain import Domain
 
     if bounds is None:
@@ -270,7 +285,9 @@ def domain_of(
     limits, names = numbers(bounds, "--bounds"), columns_of(columns, x, y)
     if len(names) == 1 and len(limits) == 4:  # a column of points: its coordinates have usual names
         names = ()
-    return Domain.from_bounds(limits, names, crs or "EPSG:4326")
+    domain = Domain.from_bounds(limits, names, crs or "EPSG:4326")
+    require_area(domain)
+    return domain
 
 
 def rectangles(path: str, width: int) -> list[list[float]]:

@@ -11,6 +11,7 @@ import typer
 
 from dpviz.cli.root import (
     DataSet,
+    DeclarePublic,
     Epsilon,
     Json,
     LedgerFile,
@@ -20,14 +21,17 @@ from dpviz.cli.root import (
     Public,
     Purpose,
     ReleaseOutput,
+    SecureNoise,
     Seed,
     Unit,
     app,
     emit,
+    keep,
     note_without_total,
     numbers,
     progress,
     settings,
+    simulated,
     words,
     writable,
 )
@@ -78,6 +82,8 @@ def build(
     ] = False,
     public: Public = False,
     seed: Seed = None,
+    secure_noise: SecureNoise = False,
+    declare_public: DeclarePublic = False,
     dataset: DataSet = None,
     purpose: Purpose = "",
     ledger: LedgerFile = None,
@@ -92,6 +98,7 @@ def build(
 
     chosen = find(method, **settings(parameters))  # a bad parameter fails before reading
     writable(output)
+    simulate = simulated(public, seed, secure_noise)
     started = time.perf_counter()
     data = open_trips(
         source,
@@ -112,13 +119,20 @@ def build(
         chosen,
         epsilon,
         neighbours=neighbours,
+        simulate=simulate,
         seed=seed,
         ledger=account,
         purpose=purpose,
+        declare_public=declare_public,
         progress=progress(),
     )
+    keep(
+        lambda path: save(release, path),
+        output,
+        account,
+        release.header.extra.get("release_id"),
+    )
     note_without_total(account, data)
-    save(release, output)
     facts = {**summary(release), "seconds": round(time.perf_counter() - started, 3)}
     emit(
         facts,
@@ -251,6 +265,7 @@ def open_trips(
     name: str | None = None,
 ) -> RoadData:
     """The trips of a source on their graph: built in, generated, or from files."""
+    from dpviz.crs import known_crs
     from dpviz.private.load import roads as reading
     from dpviz.private.roads import RoadData
     from dpviz.roads.generate import commuter_trips
@@ -260,6 +275,9 @@ def open_trips(
         return reading.city_trips()
     if graph is None:
         raise ParameterError("--graph is missing: give NODES,EDGES tables, or one file")
+    crs = "" if crs.strip().lower() == "none" else crs
+    if crs:
+        known_crs(crs)
     opened = reading.read_graph(*words(graph), crs=crs, parts=parts, directed=directed)
     kind, _, number = source.partition(":")
     if kind == "generate" and number.isdigit():

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import sys
+import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpviz.errors import ParameterError
+from dpviz.errors import DpvizError, ParameterError, ReleaseError
 from dpviz.progress import Progress
 
 if TYPE_CHECKING:
     from dpviz.build import Accountable, Ledger
+
+SPACE = 256_000_000
+"""Bytes that must be free on the disk of the output before anything is paid."""
 
 app = typer.Typer(
     name="dpviz",
@@ -57,7 +63,17 @@ TableName = Annotated[
     typer.Option("--table", help="With a database's URL: table, schema.table, or a Spark path."),
 ]
 Public = Annotated[
-    bool, typer.Option("--public", help="The data are public: simulated noise is allowed.")
+    bool,
+    typer.Option("--public", help="You declare the data public: simulated noise, nothing paid."),
+]
+SecureNoise = Annotated[
+    bool, typer.Option("--secure-noise", help="With --public: real noise in place of simulated.")
+]
+DeclarePublic = Annotated[
+    bool,
+    typer.Option(
+        "--declare-public", help="With --public: also what the ledger knows as sensitive."
+    ),
 ]
 Seed = Annotated[
     int | None, typer.Option(help="Repeatable simulated noise, NOT PRIVATE; with --public.")
@@ -117,6 +133,68 @@ def writable(output: str, ending: str = ".parquet") -> None:
         raise ParameterError(f"output {output!r}: give a {ending} file")
     if not path.parent.is_dir():
         raise ParameterError(f"output {output!r}: the folder does not exist: create it first")
+    if path.is_dir():
+        raise ParameterError(f"output {output!r} is a folder: name a file in it")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            free = shutil.disk_usage(path.parent).free
+    except OSError as error:
+        raise ParameterError(
+            f"output {output!r}: the folder cannot be written ({error.strerror}): name another"
+        ) from error
+    if free < SPACE:
+        raise ParameterError(
+            f"output {output!r}: {free / 1e6:,.0f} MB are free on this disk, a release may need "
+            f"{SPACE / 1e6:,.0f}: make room, or name a file on another disk"
+        )
+
+
+def simulated(public: bool, seed: int | None, secure: bool) -> bool:
+    """Whether a build draws simulated noise: on public data, unless secure noise is asked for.
+
+    Raises:
+        ParameterError: a seed, and noise that nobody may repeat.
+    """
+    if secure and seed is not None:
+        raise ParameterError("--seed repeats simulated noise, --secure-noise is never repeated")
+    return seed is not None or (public and not secure)
+
+
+def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: str | None) -> None:
+    """Write a release; where the file cannot be written after all, elsewhere, and say where.
+
+    Args:
+        save: writes it.
+        output: the file that was asked for.
+        ledger: in whose folder it is kept otherwise.
+        release_id: of what was paid; the ledger records a release that is lost.
+
+    Raises:
+        ReleaseError: it stands elsewhere, or nowhere.
+    """
+    path = Path(output)
+    try:
+        save(path)
+        return
+    except Exception as error:
+        reason = str(error) if isinstance(error, DpvizError) else type(error).__name__
+        if release_id is None:
+            raise ReleaseError(f"{path.name}: cannot be written: {reason}") from error
+    name = f"{path.stem}-{release_id[:8]}{path.suffix}"
+    for folder in (ledger.path.parent, Path(tempfile.gettempdir())):
+        try:
+            save(folder / name)
+        except Exception:  # the next one, then
+            continue
+        raise ReleaseError(
+            f"{path.name}: cannot be written ({reason}); the release was paid for and is kept: "
+            f"{folder / name}"
+        )
+    ledger.conclude(release_id, lost=True)
+    raise ReleaseError(
+        f"{path.name}: cannot be written ({reason}), nor anywhere else: the release is lost, what "
+        "was paid for it stays paid, and the ledger says so"
+    )
 
 
 def numbers(text: str, what: str) -> list[float]:

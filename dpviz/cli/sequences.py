@@ -10,6 +10,7 @@ import typer
 
 from dpviz.cli.root import (
     DataSet,
+    DeclarePublic,
     Epsilon,
     Json,
     LedgerFile,
@@ -19,13 +20,16 @@ from dpviz.cli.root import (
     Public,
     Purpose,
     ReleaseOutput,
+    SecureNoise,
     Seed,
     Unit,
     app,
     emit,
+    keep,
     note_without_total,
     progress,
     settings,
+    simulated,
     words,
     writable,
 )
@@ -78,6 +82,8 @@ def build(
     drop_unknown: DropUnknown = False,
     public: Public = False,
     seed: Seed = None,
+    secure_noise: SecureNoise = False,
+    declare_public: DeclarePublic = False,
     dataset: DataSet = None,
     purpose: Purpose = "",
     ledger: LedgerFile = None,
@@ -91,6 +97,7 @@ def build(
 
     chosen = find(method, **settings(parameters))  # a bad parameter fails before reading
     writable(output)
+    simulate = simulated(public, seed, secure_noise)
     started = time.perf_counter()
     data = read_source(
         source,
@@ -117,13 +124,20 @@ def build(
         chosen,
         epsilon,
         neighbours=neighbours,
+        simulate=simulate,
         seed=seed,
         ledger=account,
         purpose=purpose,
+        declare_public=declare_public,
         progress=progress(),
     )
+    keep(
+        lambda path: save(release, path),
+        output,
+        account,
+        release.header.extra.get("release_id"),
+    )
     note_without_total(account, data)
-    save(release, output)
     facts: dict[str, Any] = {
         "symbols": len(release.alphabet),
         "model": KINDS[type(release.model)],

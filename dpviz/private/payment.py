@@ -42,7 +42,7 @@ class Accountable(Protocol):
 
 def charged_names(data: Accountable) -> tuple[str, ...]:
     """The accounts that pay for a release of these data, each once."""
-    return tuple(dict.fromkeys((data.name, *data.names)))
+    return tuple(dict.fromkeys(data.names))
 
 
 def require_public(ledger: Ledger | None, data: Accountable, *, declare: bool = False) -> None:

@@ -106,7 +106,7 @@ def test_builds_of_sensitive_data_are_paid_by_the_ledger(points, tmp_path, capsy
     assert output.read_bytes() == old
     assert run(*pay, "--epsilon", 0.5, "--dataset", "others")[0] == 0
     _, text, _ = run("ledger", "show", "points", "--ledger", file)
-    assert text.startswith("points: ε = 0.25 left of ε = 1\n")
+    assert text.startswith("points: ε = 0.25 left of ε = 1 (to add or remove one record)\n")
 
 
 def test_methods_and_data_sets_as_json():

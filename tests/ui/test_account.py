@@ -1,7 +1,9 @@
 """Every page pays for sensitive data through the one ledger, before any noise is drawn."""
 
+import importlib
 from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
@@ -61,21 +63,65 @@ def test_a_damaged_ledger_spends_nothing_and_is_one_clear_line(tmp_path, monkeyp
     assert broken.read_bytes() == b"not a database" * 100
 
 
-def test_an_upload_is_accounted_for_under_the_owner_s_name():
+def uploaded(name, *, public=False, tables=None):
+    """Page Explore with a file of one's own, described."""
     app = AppTest.from_file(APP, default_timeout=60)
+    if tables is not None:
+        app.secrets["dpviz"] = {"tables": tables}
     app.query_params.update({"data": "Your own file"})
     app.run()
+    if public:
+        app.segmented_control(key="explore.public.upload").set_value("public").run()
     rows = b"lon,lat\n" + b"".join(b"%f,%f\n" % (14.6 + i / 1e3, -23.9) for i in range(50))
-    app.file_uploader(key="explore.file").set_value(("visits-may.csv", rows, "text/csv")).run()
+    app.file_uploader(key="explore.file").set_value((name, rows, "text/csv")).run()
+    if app.error:  # refused before an area is asked for
+        return app
     for side, value in zip(("west", "south", "east", "north"), (14, -24, 15, -23), strict=True):
         app.number_input(key=f"explore.bounds.{side}").set_value(value)
-    app.run()
+    return app.run()
+
+
+def test_an_upload_is_accounted_for_under_the_owner_s_name():
+    app = uploaded("visits-may.csv")
     assert app.text_input(key="explore.dataset").value == "visits-may"
     app.text_input(key="explore.dataset").set_value("visits").run()
     pay(app)
     assert not app.exception
     assert dpviz.Ledger().account("visits").spent == 1.0
     assert dpviz.Ledger().account("visits-may").spends == ()
+
+
+def test_visitors_of_a_server_cannot_reach_each_other_s_accounts_nor_the_owner_s(monkeypatch):
+    ledger = dpviz.Ledger()
+    ledger.set_total("visits", 1.0)
+    for who in ("visit:0123456789abcdef", "visit:fedcba9876543210"):
+        monkeypatch.setattr("dpviz.ui.shared.account.visitor", lambda who=who: who)
+        app = uploaded("visits.csv")
+        assert "“visits” has spent ε = 0 in all" in said(app)
+        pay(app)
+        assert not app.exception
+        assert "“visits” has spent ε = 1 in all" in said(app)
+        assert app.session_state["explore.view"].release.header.source == "visits"
+    assert ledger.account("visits").spent == 0
+    assert [account.spent for account in ledger.accounts()] == [1, 1, 0]
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_no_upload_takes_the_name_of_a_table_of_the_server_s_owner(public):
+    facts = {"url": "duckdb:///x.duckdb", "table": "t", "bounds": [0, 0, 1, 1]}
+    app = uploaded("Clínic.csv", public=public, tables={"clínic": facts})
+    assert not app.exception
+    assert "is the name of a table of this server’s owner" in said(app)
+    assert "explore.view" not in app.session_state
+
+
+def test_an_upload_that_the_ledger_knows_as_confidential_is_not_declared_public():
+    dpviz.Ledger().spend("visits", 0.1, what="x")
+    app = uploaded("VISITS.csv", public=True)
+    assert "is confidential, says the ledger" in said(app)
+    assert "explore.view" not in app.session_state
+    app = uploaded("others.csv", public=True)
+    assert app.session_state["explore.view"].release.header.extra["records"].startswith("declared")
 
 
 def test_trips_on_roads_pay_from_the_command_line(tmp_path):
@@ -116,6 +162,21 @@ def test_a_failed_build_is_told_and_the_next_press_pays_again(monkeypatch):
     assert not app.exception
     assert dpviz.Ledger().account("city-50k").spent == 1.0
     assert "explore.view" in app.session_state
+
+
+@pytest.mark.parametrize("step", ["header_of", "PointRelease"])
+def test_a_fault_after_the_payment_of_a_page_is_recorded_and_quotes_nothing(monkeypatch, step):
+    def fail(*_, **__):
+        raise RuntimeError("secret 51.50137")
+
+    monkeypatch.setattr(importlib.import_module("dpviz.build"), step, fail)
+    app = explore(epsilon="0.5")
+    pay(app)
+    assert not app.exception
+    (error,) = app.error
+    assert "which stays spent: RuntimeError" in error.value.replace("\\", "")
+    assert "secret" not in error.value
+    assert [row.outcome for row in dpviz.Ledger().account("city-50k").spends] == ["failed"]
 
 
 def test_a_cancelled_build_stays_paid():

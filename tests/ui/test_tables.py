@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpviz
 from tests.private.load.engines.cases import CASES
+from tests.ui.paying import pay
 
 APP = str(Path(__file__).parents[2] / "dpviz" / "ui" / "shared" / "script.py")
 CASE = CASES["plane0"]
@@ -57,13 +58,13 @@ def test_a_sensitive_table_is_offered_once_it_has_a_total_and_pays_under_the_own
     [box] = [each for each in app.selectbox if each.label == "Data"]
     app = box.set_value("clinic-a").run()
     text = told(app)
-    assert "sensitive. Privacy unit: one who with at most 3 records" in text
+    assert "confidential. Privacy unit: one who with at most 3 records" in text
     labels = [each.label for each in (*app.text_input, *app.number_input, *app.segmented_control)]
     for chosen_by_the_owner in ("Name of the data set in the ledger", "Treat the records as"):
         assert chosen_by_the_owner not in labels
     [button] = [each for each in app.button if "spend ε" in each.label]
     if not button.disabled:  # the page's first ε may be above the total
-        text += told(button.click().run())
+        text += told(pay(app))
         assert ledger.account("clinic-a").spent > 0
     assert "hidden-place" not in text
     assert "duckdb:" not in text
@@ -73,7 +74,7 @@ def test_a_public_table_is_public_because_its_owner_says_so(facts):
     app = opened({**facts, "public": True}, "clinic-b")
     [box] = [each for each in app.selectbox if each.label == "Data"]
     app = box.set_value("clinic-b").run()
-    assert "A table of this server’s owner, public." in told(app)
+    assert "A table of this server’s owner, already public." in told(app)
     assert "NOT PRIVATE" in told(app)
 
 
@@ -94,3 +95,18 @@ def test_a_table_that_is_gone_is_one_line(facts):
     app = box.set_value("clinic-d").run()
     assert not app.exception
     assert [each.value for each in app.error] == ["This table cannot be read at the moment."]
+
+
+def test_a_table_that_its_owner_made_sensitive_is_so_at_once(facts):
+    """What is kept of a table for a day is kept for what the secrets say of it."""
+    dpviz.Ledger().set_total("clinic-e", 1.0)
+    for public, word in ((True, "already public"), (False, "confidential")):
+        app = opened({**facts, "public": public}, "clinic-e")
+        [box] = [each for each in app.selectbox if each.label == "Data"]
+        app = box.set_value("clinic-e").run()
+        if public:  # it has a total, so the ledger knows it as sensitive
+            assert [each.value for each in app.error] == [
+                "This table cannot be read at the moment."
+            ]
+        else:
+            assert f"server’s owner, {word}" in told(app)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dpviz.crs import known_crs
 from dpviz.methods.roads import RoadMethod, find
 from dpviz.methods.roads.base import RoadTask
 from dpviz.private.budget import Budget, per_record, positive_epsilon
@@ -65,6 +66,8 @@ def publish(
     neighbouring = relation(neighbours, data.unit)
     require_workload(workload)
     require_paths(data.graph, workload)
+    if data.graph.crs:
+        known_crs(data.graph.crs)
     noise = noise_for(data, chosen, simulate=simulate, seed=seed, progress=progress)
     # Group privacy: at ε/k for one trip, k trips of one unit cost ε wherever they run.
     group = data.max_per_unit

@@ -78,7 +78,7 @@ def _budget(source: Source) -> Choice:
     left, right = st.columns([4, 5], gap="large")
     with left:
         choice = method_form(KEY, 2, public=False, saved={})
-        account_form(KEY, Ledger().account(source.handle.name))
+        account_form(KEY, Ledger().account(source.account))
     with right:
         expectation_panel(KEY, source.handle.domain, choice, source.handle.max_per_unit)
     return choice

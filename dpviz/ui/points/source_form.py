@@ -15,7 +15,7 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError, DpvizError
 from dpviz.ui.points.areas import areas, box_of
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.account import dataset_name
+from dpviz.ui.shared.account import charge_visitor, dataset_name
 from dpviz.ui.shared.releases import release_instead
 from dpviz.ui.shared.tables import offered as offered_tables
 from dpviz.ui.shared.tables import table_handle
@@ -55,7 +55,7 @@ class Source:
     @property
     def account(self) -> str:
         """The name of its account in the ledger."""
-        return str(self.handle.name)
+        return str(self.handle.names[0])
 
 
 @st.cache_resource(show_spinner="Making the built-in city …", max_entries=8)
@@ -129,7 +129,7 @@ def _rehearsal(prefix: str, name: str) -> Source:
     memory = st.session_state.setdefault(f"{prefix}.rehearsal", {"key": None, "handle": None})
     if memory["key"] != key:
         handle = load(name, unit=unit, max_per_unit=bound, public=False)
-        memory.update(key=key, handle=handle)
+        memory.update(key=key, handle=charge_visitor(handle))
     return Source(memory["handle"], data_set.title, key, True, name, unit)
 
 
@@ -175,7 +175,7 @@ def _described(
         return None
     crs, chosen, names = columns_form(prefix, path, file.file_id, dims)
     unit, bound = (None, 1) if public else unit_form(prefix, names)
-    name = "upload" if public else dataset_name(prefix, Path(file.name).stem)
+    name = dataset_name(prefix, Path(file.name).stem, public=public)
     with pane or nullcontext():
         bounds = public_box(prefix, path, chosen if dims == 2 else None, crs, public and dims == 2)
     if bounds is None:
@@ -196,7 +196,7 @@ def _described(
                 public=public,
                 name=name,
             )
-        memory.update(key=key, handle=handle)
+        memory.update(key=key, handle=charge_visitor(handle))
     return Source(memory["handle"], Path(file.name).name, key, unit=unit)
 
 

@@ -14,7 +14,7 @@ from dpviz.private.roads import RoadData
 from dpviz.roads.graph import PARTS, RoadGraph
 from dpviz.ui.points.source_form import public_switch
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.account import dataset_name
+from dpviz.ui.shared.account import charge_visitor, dataset_name
 from dpviz.ui.shared.releases import Opened
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.unit_form import unit_form
@@ -42,7 +42,7 @@ class RoadSource:
     @property
     def account(self) -> str:
         """The name of its account in the ledger."""
-        return str(self.data.name)
+        return str(self.data.names[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +52,7 @@ class OpenedRoads:
     graph: RoadGraph
     public: bool = False
     name: str = ""
+    names: tuple[str, ...] = ("",)
 
 
 def opened_roads(opened: Opened) -> RoadSource:
@@ -113,10 +114,14 @@ def _upload(prefix: str) -> RoadSource | None:
     if not graph_files or trips_file is None:
         st.info("Choose a road graph and trips to begin.", icon=":material/upload_file:")
         return None
-    name, unit, bound = "trips", None, 1
+    unit, bound = None, 1
     if not public:
         unit, bound = unit_form(prefix, _columns(prefix, trips_file), record="trip", start=5)
-        name = dataset_name(prefix, Path(trips_file.name).stem)
+    try:
+        name = dataset_name(prefix, Path(trips_file.name).stem, public=public)
+    except DpvizError as error:
+        st.error(plain(error), icon=":material/error:")
+        return None
     files = [*graph_files, trips_file]
     key = "|".join(
         [*(file.file_id for file in files), f"{parts, directed, public, unit, bound}", name]
@@ -136,7 +141,7 @@ def _upload(prefix: str) -> RoadSource | None:
                     max_per_unit=bound,
                     name=name,
                 )
-                memory.update(key=key, data=data)
+                memory.update(key=key, data=charge_visitor(data))
     except DpvizError as error:
         st.error(plain(error), icon=":material/error:")
         return None

@@ -29,7 +29,7 @@ from dpviz.render.projection import to_degrees
 from dpviz.ui.points.source_form import TYPES, columns_form, public_box, public_switch
 from dpviz.ui.sequences.cells_form import Cutting, cutting_form
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.account import dataset_name
+from dpviz.ui.shared.account import charge_visitor, dataset_name
 from dpviz.ui.shared.releases import Opened, release_instead
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.unit_form import hides, unit_form
@@ -68,7 +68,7 @@ class SequenceSource:
     @property
     def account(self) -> str:
         """The name of its account in the ledger."""
-        return str(self.data.name)
+        return str(self.data.names[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +77,7 @@ class OpenedSequences:
 
     public: bool = False
     name: str = ""
+    names: tuple[str, ...] = ("",)
 
 
 def opened_sequences(opened: Opened) -> SequenceSource:
@@ -168,7 +169,7 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
         hides(str(person), cutting.bound, "sequence")
     if bounds is None:
         return None
-    name = "upload" if public else dataset_name(prefix, Path(file.name).stem)
+    name = dataset_name(prefix, Path(file.name).stem, public=public)
     domain = Domain(bounds[:2], bounds[2:], columns or ("lon", "lat"), crs)
     key = f"{file.file_id}|{columns}|{person}|{when}|{bounds}|{crs}|{cutting}|{public}|{name}"
 
@@ -210,7 +211,7 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
     if not text.strip():
         st.info("Name the public symbols, for instance 1..17.", icon=":material/abc:")
         return None
-    name = "upload" if public else dataset_name(prefix, Path(file.name).stem)
+    name = dataset_name(prefix, Path(file.name).stem, public=public)
     words = text.strip()
     if not re.fullmatch(r"-?\d{1,9}\.\.-?\d{1,9}", words):
         # Without a comma a word would be taken for the name of a file on this server.
@@ -242,6 +243,6 @@ def _read_once(prefix: str, key: str, read: Callable[[], SequenceData]) -> Seque
     memory = st.session_state.setdefault(f"{prefix}.upload", {"key": None, "data": None})
     if memory["key"] != key:
         with st.spinner("Reading the file …"):
-            memory.update(key=key, data=read())
+            memory.update(key=key, data=charge_visitor(read()))
     data: SequenceData = memory["data"]
     return data

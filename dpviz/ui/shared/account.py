@@ -10,12 +10,15 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
-from dpviz.build import Account, Ledger
-from dpviz.errors import DpvizError
+from dpviz.build import Account, Ledger, account_key
+from dpviz.errors import DataError, DpvizError, PrivacyError
 from dpviz.progress import Progress
+from dpviz.ui.shared.releases import visitor
+from dpviz.ui.shared.tables import reserved_names
 from dpviz.ui.shared.text import plain
 
 Made = TypeVar("Made")
+Data = TypeVar("Data", bound=Any)
 
 HELP = (
     "The ledger keeps what every data set has spent, under this name, over all visits. Use one "
@@ -23,12 +26,53 @@ HELP = (
 )
 
 
-def dataset_name(prefix: str, suggestion: str) -> str:
-    """The owner's name for a file's data set, in the sidebar."""
-    name = st.text_input(
-        "Name of the data set in the ledger", suggestion, key=f"{prefix}.dataset", help=HELP
-    )
-    return name.strip() or suggestion
+UPLOADS = "uploads/"
+"""Accounts of what visitors upload; their names stand after it and the visitor's."""
+
+
+def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
+    """The owner's name for a file's data set: typed in the sidebar, or the file's where it is free.
+
+    Raises:
+        DataError: the name of a table that the owner of this server offers.
+        PrivacyError: records declared public that the ledger knows as sensitive.
+    """
+    name = suggestion
+    if not public:
+        name = st.text_input(
+            "Name of the data set in the ledger", suggestion, key=f"{prefix}.dataset", help=HELP
+        )
+    name = name.strip() or suggestion
+    if account_key(name) in {account_key(each) for each in reserved_names()}:
+        raise DataError(
+            f"{name!r} is the name of a table of this server’s owner: give these records another"
+        )
+    if public and Ledger().sensitive([_account_name(name)]):
+        raise PrivacyError(
+            f"{name!r} is confidential, says the ledger: it cannot be public too. Choose "
+            "“confidential”, or rename the file if it holds other records"
+        )
+    return name
+
+
+def charge_visitor(data: Data) -> Data:
+    """Let builds of what a visitor uploaded pay from accounts that no other visitor can reach.
+
+    They are those of the login, or of this visit; the one person of a server that only this
+    computer reaches is its owner, whose accounts are those of the command line.
+    """
+    data.names = tuple(map(_account_name, data.names))
+    return data
+
+
+def _account_name(name: str) -> str:
+    who = visitor()
+    return name if who == "here" else f"{UPLOADS}{who[:17]}/{name}"
+
+
+def shown_name(account: str) -> str:
+    """A name as its owner gave it."""
+    return account.split("/", 2)[2] if account.startswith(UPLOADS) else account
 
 
 def noise_seed(prefix: str) -> int:
@@ -121,7 +165,7 @@ def paid_build(
         del st.session_state[place]
         st.session_state[f"{prefix}.paid"] = (_offer(prefix)[0] + 1, time.monotonic())
     with pane or st.sidebar:
-        account = ledger.account(dataset)
+        account = ledger.account(dataset, history=False)
         pressed = _confirmed(prefix, account, epsilon, subject, label)
         st.caption(in_words(account))
     if job is None:
@@ -185,7 +229,7 @@ def _wait(prefix: str, job: Job[Made]) -> None:
 
 def in_words(account: Account) -> str:
     """What a data set has spent, and what is left of it."""
-    spent = f"“{plain(account.dataset)}” has spent ε = {account.spent:g}"
+    spent = f"“{plain(shown_name(account.dataset))}” has spent ε = {account.spent:g}"
     if account.total is None or account.left is None:
         return f"{spent} in all. No budget limit is set."
     return f"{spent} of {account.total:g}; {account.left:g} is left."

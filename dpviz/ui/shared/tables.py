@@ -8,13 +8,14 @@ once its owner has set its total, so that no visitor can set it or spend without
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
-from dpviz.build import Ledger, load
+from dpviz.build import Ledger, load, require_public
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DataError, DpvizError
@@ -36,7 +37,8 @@ def offered(dims: int, *, sensitive: bool = False) -> dict[str, str]:
         try:
             domain = _domain(name, facts)
             public = facts.get("public") is True
-            ready = not sensitive if public else Ledger().account(name).total is not None
+            account = Ledger().account(name, history=False)
+            ready = not sensitive if public else account.total is not None
         except DpvizError:
             continue  # nothing that a visitor could mend
         if ready and domain.dims == dims and name not in DATASETS:
@@ -50,11 +52,19 @@ def table_handle(name: str) -> Any:
     Raises:
         DpvizError: the table cannot be read; no message quotes the address.
     """
-    return _counted(name, _configured()[name])
+    facts = _configured()[name]
+    handle = _counted(name, json.dumps(dict(facts), sort_keys=True, default=str), facts)
+    require_public(Ledger(), handle)
+    return handle
+
+
+def reserved_names() -> tuple[str, ...]:
+    """Names of all configured tables, offered or not: no upload may take one."""
+    return tuple(_configured())
 
 
 @st.cache_resource(show_spinner="Counting records in the database …", max_entries=4, ttl=DAY)
-def _counted(name: str, _facts: Mapping[str, Any]) -> Any:
+def _counted(name: str, stated: str, _facts: Mapping[str, Any]) -> Any:
     return load(
         str(_facts["url"]),
         _domain(name, _facts),

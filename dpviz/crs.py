@@ -1,0 +1,78 @@
+"""Coordinate reference systems that a user names: whether they exist, and where they are used."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from dpviz.errors import DomainError
+
+if TYPE_CHECKING:
+    from pyproj import CRS
+
+    from dpviz.domain import Domain
+
+DEGREES = "EPSG:4326"
+
+
+@lru_cache(maxsize=64)
+def known_crs(name: str) -> CRS:
+    """The CRS of this name.
+
+    Raises:
+        DomainError: nobody knows it.
+    """
+    from pyproj import CRS
+    from pyproj.exceptions import CRSError
+
+    try:
+        return CRS.from_user_input(name)
+    except CRSError as error:
+        raise DomainError(
+            f"CRS {name!r} is unknown: give a code such as {DEGREES} or EPSG:32631"
+        ) from error
+
+
+def require_area(domain: Domain) -> None:
+    """The public box lies where its CRS is used: seen without a look at any record.
+
+    Of a CRS the area of use is known in degrees; the box is held against it, in 2-D once, in 4-D at
+    each end. Degrees in a CRS of metres, or latitude before longitude, mostly lie outside.
+
+    Raises:
+        DomainError: an unknown CRS, or a box that does not touch the area of use.
+    """
+    if domain.dims % 2:
+        return
+    crs = known_crs(domain.crs)
+    for x in range(0, domain.dims, 2):
+        box = (*domain.lower[x : x + 2], *domain.upper[x : x + 2])
+        limits = _area(domain.crs)
+        if limits is None:
+            return
+        west, south, east, north = limits
+        if box[0] > east or box[2] < west or box[1] > north or box[3] < south:
+            unit = crs.axis_info[0].unit_name if crs.axis_info else "its unit"
+            raise DomainError(
+                f"bounds {','.join(f'{side:g}' for side in box)} lie outside the area of use of "
+                f"{domain.crs}, {','.join(f'{side:.6g}' for side in limits)}: give west,south,"
+                f"east,north in its unit ({unit})"
+            )
+
+
+@lru_cache(maxsize=64)
+def _area(name: str) -> tuple[float, float, float, float] | None:
+    """West, south, east, north of a CRS's area of use in its own unit; None where none is known."""
+    from pyproj import Transformer
+
+    crs = known_crs(name)
+    area = crs.area_of_use
+    if area is None or area.west > area.east:  # across the date line: its box says nothing
+        return None
+    if crs.is_geographic:
+        return area.west, area.south, area.east, area.north
+    to_crs = Transformer.from_crs(DEGREES, crs, always_xy=True)
+    west, south, east, north = to_crs.transform_bounds(*area.bounds, densify_pts=21)
+    if not all(abs(side) < 1e12 for side in (west, south, east, north)):
+        return None
+    return west, south, east, north

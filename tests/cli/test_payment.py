@@ -1,0 +1,250 @@
+"""What can be known beforehand fails before payment; what fails after it is recorded, for all."""
+
+import importlib
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import dpviz
+from dpviz.cli import app, root
+from dpviz.errors import DpvizError
+
+
+@pytest.fixture
+def words(tmp_path):
+    """A build command of each kind, on sensitive files, and the name that pays."""
+    points = np.random.default_rng(0).random((60, 2))
+    files = {
+        "points.csv": "lon,lat\n" + "".join(f"{x},{y}\n" for x, y in points),
+        "nodes.csv": "node,x,y\na,0,0\nb,1,0\nc,2,0\n",
+        "edges.csv": "edge,src,dst,length\n1,a,b,1\n2,b,c,1\n",
+        "walks.csv": "trip,edge\n1,1\n1,2\n2,2\n",
+        "visits.txt": "a b\nb a b\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    roads = f"--graph={tmp_path / 'nodes.csv'},{tmp_path / 'edges.csv'}"
+    return {
+        "points": ["build", str(tmp_path / "points.csv"), "--bounds=0,0,1,1", "--method=ugrid"],
+        "walks": ["roads", "build", str(tmp_path / "walks.csv"), roads, "--workload=clustered:1"],
+        "visits": ["sequences", "build", str(tmp_path / "visits.txt"), "--alphabet=a,b"],
+    }
+
+
+def run(command, *more):
+    result = CliRunner().invoke(app, [*command, *map(str, more)])
+    return result.exit_code, result.exception
+
+
+def outcomes(name):
+    return [row.outcome for row in dpviz.Ledger().account(name).spends]
+
+
+KINDS = ("points", "walks", "visits")
+DRIVERS = {
+    "points": "dpviz.build",
+    "walks": "dpviz.releases.roads.publish",
+    "visits": "dpviz.releases.sequences.publish",
+}
+RELEASES = {"points": "PointRelease", "walks": "RoadRelease", "visits": "SequenceRelease"}
+METHODS = {
+    "points": "dpviz.methods.points.ugrid.UniformGrid.build",
+    "walks": "dpviz.methods.roads.histogram.EventHistogram.build",
+    "visits": "dpviz.methods.sequences.markov.Markov.build",
+}
+
+
+def fail(*_, **__):
+    raise RuntimeError("secret 51.50137")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("step", ["method", "header", "release"])
+def test_a_fault_after_the_payment_is_recorded_and_quotes_nothing(
+    words, tmp_path, monkeypatch, kind, step
+):
+    driver = importlib.import_module(DRIVERS[kind])
+    if step == "method":
+        monkeypatch.setattr(METHODS[kind], fail)
+    else:
+        monkeypatch.setattr(driver, "header_of" if step == "header" else RELEASES[kind], fail)
+    code, error = run(words[kind], "-o", tmp_path / "out.parquet")
+    assert code == 1
+    assert isinstance(error, DpvizError)
+    assert "failed after epsilon=1 was paid, which stays spent: RuntimeError" in str(error)
+    assert "secret" not in str(error)
+    assert outcomes(kind) == ["failed"]
+    assert not list(tmp_path.glob("*.parquet"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("step", ["note_without_total", "emit"])
+def test_a_fault_after_the_file_is_there_loses_nothing(words, tmp_path, monkeypatch, kind, step):
+    module = {"points": "releases", "walks": "roads", "visits": "sequences"}[kind]
+    monkeypatch.setattr(f"dpviz.cli.{module}.{step}", fail)
+    assert run(words[kind], "-o", tmp_path / "out.parquet")[0] == 1
+    assert outcomes(kind) == ["released"]
+    assert (tmp_path / "out.parquet").stat().st_size > 0
+
+
+def unwritable(monkeypatch, folders):
+    """Files in these folders cannot take their names, as on a disk that is full by then."""
+    replace = Path.replace
+
+    def refusing(path, target):
+        if any(Path(target).is_relative_to(folder) for folder in folders):
+            raise OSError(28, "No space left on device")
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", refusing)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_release_that_cannot_be_written_is_kept_beside_the_ledger(
+    words, tmp_path, monkeypatch, kind
+):
+    output = tmp_path / "out" / "release.parquet"
+    output.parent.mkdir()
+    monkeypatch.setenv("DPVIZ_LEDGER", str(tmp_path / "books" / "ledger.sqlite"))
+    unwritable(monkeypatch, [output.parent])
+    _, error = run(words[kind], "-o", output)
+    (kept,) = (tmp_path / "books").glob("release-*.parquet")
+    assert f"was paid for and is kept: {kept}" in str(error)
+    assert outcomes(kind) == ["released"]
+    assert not list(output.parent.iterdir())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_release_that_can_be_written_nowhere_is_recorded_as_lost(
+    words, tmp_path, monkeypatch, kind
+):
+    unwritable(monkeypatch, ["/"])
+    _, error = run(words[kind], "-o", tmp_path / "out.parquet")
+    assert "the release is lost" in str(error)
+    assert outcomes(kind) == ["lost"]
+
+
+BEFOREHAND = {
+    "all": [
+        (["-o", "lost/out.parquet"], "the folder does not exist"),
+        (["-o", "out.csv"], "give a .parquet file"),
+        (["--method", "none"], "unknown"),
+        (["--set", "nothing=1"], "no parameter"),
+        (["--epsilon", "0"], "positive"),
+        (["--seed", "1"], "NOT PRIVATE"),
+    ],
+    "points": [
+        (["--crs", "EPSG:999999"], "CRS 'EPSG:999999' is unknown"),
+        (["--crs", "EPSG:32631"], "lie outside the area of use of EPSG:32631"),
+        (["--bounds=40,-100,41,-99"], "lie outside the area of use"),
+        (["--method", "quadtree", "--set", "height=12"], "public cap of 8,000,000 nodes"),
+        (["--method", "privelet", "--set", "log_cells=20"], "cells per side"),
+        (["--method", "privtree", "--set", "axes=3"], "the data has 2 dimensions"),
+        (["--method", "quad_exact"], "NO PRIVACY GUARANTEE"),
+    ],
+    "walks": [
+        (["--crs", "EPSG:999999"], "CRS 'EPSG:999999' is unknown"),
+        (["--workload", "clustered:0"], "length|edges"),
+        (["--neighbours", "swap"], "choose one of"),
+    ],
+    "visits": [(["--neighbours", "swap"], "choose one of")],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "reason"),
+    [
+        (kind, *case)
+        for kind in KINDS
+        for case in [*BEFOREHAND["all"], *BEFOREHAND[kind]]
+    ],
+)  # fmt: skip
+def test_what_is_known_beforehand_costs_nothing(words, tmp_path, monkeypatch, kind, more, reason):
+    monkeypatch.chdir(tmp_path)
+    output = [] if "-o" in more else ["-o", "out.parquet"]
+    code, error = run(words[kind], *output, *more)
+    assert code != 0
+    assert isinstance(error, DpvizError), error
+    assert outcomes(kind) == []
+    assert not list(tmp_path.glob("*.parquet"))
+    assert re.search(reason, str(error)), str(error)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_disk_without_room_costs_nothing(words, tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(root, "SPACE", 10**18)
+    _, error = run(words[kind], "-o", tmp_path / "out.parquet")
+    assert "MB are free on this disk" in str(error)
+    assert outcomes(kind) == []
+
+
+def test_a_folder_without_rights_costs_nothing(words, tmp_path, monkeypatch):
+    def refused(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(root.tempfile, "TemporaryFile", refused)
+    _, error = run(words["points"], "-o", tmp_path / "out.parquet")
+    assert "the folder cannot be written (Permission denied)" in str(error)
+    assert outcomes("points") == []
+
+
+def test_a_graph_in_a_plane_of_its_own(words, tmp_path):
+    assert run(words["walks"], "--crs", "none", "-o", tmp_path / "out.parquet") == (0, None)
+    assert outcomes("walks") == ["released"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_public_data_get_simulated_noise_unless_real_noise_is_asked_for(words, tmp_path, kind):
+    output = tmp_path / "out.parquet"
+
+    def guarantee(*more):
+        result = CliRunner().invoke(
+            app, [*words[kind], "-o", str(output), "--public", "--json", *more]
+        )
+        assert result.exit_code == 0, result.exception
+        return json.loads(result.stdout)["guarantee"]
+
+    assert guarantee().startswith("NOT PRIVATE: simulated noise")
+    assert guarantee("--secure-noise").endswith("records declared public by the owner")
+    _, error = run(words[kind], "-o", output, "--public", "--secure-noise", "--seed", "1")
+    assert "never repeated" in str(error)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sensitive_data_are_not_declared_public_in_passing(words, tmp_path, kind):
+    output = ["-o", tmp_path / "out.parquet"]
+    assert run(words[kind], *output) == (0, None)
+    _, error = run(words[kind], *output, "--public")
+    assert f"data set '{kind}' is sensitive, says the ledger" in str(error)
+    assert run(words[kind], *output, "--public", "--declare-public") == (0, None)
+    assert dpviz.Ledger().account(kind).public
+    assert run(words[kind], *output, "--public") == (0, None)
+
+
+def test_prices_to_replace_count_half(words, tmp_path):
+    dpviz.Ledger().set_total("walks", 1)
+    more = ["-o", tmp_path / "out.parquet", "--neighbours", "replace"]
+    assert run(words["walks"], *more) == (0, None)
+    assert dpviz.Ledger().account("walks").left == 0.5
+
+
+def test_the_ledger_s_commands(tmp_path):
+    def told(*command):
+        result = CliRunner().invoke(app, ["ledger", *command])
+        return result.stdout, str(result.exception)
+
+    assert (
+        "left of ε = 1 (to add or remove one privacy unit)"
+        in told("set", "people", "--epsilon", "1")[0]
+    )
+    dpviz.Ledger().spend("People.csv", 0.5, what="x", unit="one person")
+    shown = told("show")[0]
+    assert shown.startswith("people: ε = 0.5 left of ε = 1 (to add or remove one person)")
+    assert "2 entries, all as they were written" in told("verify")[0]
+    path = dpviz.Ledger().path
+    path.write_bytes(path.read_bytes()[:5000])
+    assert "damaged" in told("verify")[1]
