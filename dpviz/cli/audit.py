@@ -68,6 +68,8 @@ def audit(
         return
     trials = 40_000 if trials is None else trials
     if group(method) is not None:
+        if output is not None and method.lower() == "extremes":
+            raise ParameterError("audit extremes: takes no --output: --json prints every row")
         if parameters or secure:
             raise ParameterError(
                 f"audit {method}: takes neither --set nor --secure: name one method"
@@ -157,7 +159,7 @@ def _all(
         ]
     }
     lines = [
-        f"{word:<20} at least {each.epsilon_lower_bound:<7.4g}"
+        f"{word:<36} at least {each.epsilon_lower_bound:<7.4g}"
         f"{'VIOLATES' if each.violates else 'not refuted'}"
         for word, each in found
     ]

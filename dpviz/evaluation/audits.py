@@ -48,18 +48,64 @@ def sequence_settings() -> list[str]:
     return sorted(SEQUENCE_METHODS)
 
 
+STEERING = ("axes", "looks", "switch")
+"""Whole-number knobs that steer a method; the others are sizes, which :func:`small` keeps small."""
+
+FAR = 100.0
+"""A threshold beyond is never reached by an audit's records, and far below zero all is split."""
+
+
+def extremes() -> list[str]:
+    """Every method that claims privacy, with one knob at an end of its range or at another choice.
+
+    >>> [word for word in extremes() if word.startswith("agrid")]
+    ['agrid alpha=0.05', 'agrid alpha=0.95']
+    """
+    found = []
+    kinds: dict[str, Any] = {**METHODS, **SEQUENCE_METHODS}
+    for name in [*sorted(METHODS), *sequence_settings()]:
+        plain = small(name)
+        for key, field in kinds[name].knobs().items():
+            limits, value = field.metadata["knob"], plain.parameters()[key]
+            whole = str(field.type).startswith("int")
+            ends: list[Any] = list(limits.choices) or [limits.low, limits.high]
+            if isinstance(value, bool):
+                ends = [False, True]
+            elif not limits.choices and (key not in STEERING if whole else limits.high > FAR):
+                ends = [] if whole else [max(0.0, limits.low), FAR]
+            elif key == "axes":
+                ends = [1, 2]
+            for end in ends:
+                word = f"{name} {key}={end:g}" if isinstance(end, float) else f"{name} {key}={end}"
+                if end != value and small(word).private:
+                    found.append(word)
+    return found
+
+
 def group(name: str) -> list[str] | None:
-    """The settings that a name stands for, or None: ``all``, or ``sequences``."""
-    groups = {"all": [*settings(), *sequence_settings()], "sequences": sequence_settings()}
-    return groups.get(name.lower())
+    """The settings that a name stands for, or None: ``all``, ``sequences`` or ``extremes``."""
+    groups = {
+        "all": lambda: [*settings(), *sequence_settings()],
+        "sequences": sequence_settings,
+        "extremes": extremes,
+    }
+    return groups[name.lower()]() if name.lower() in groups else None
 
 
 def small(word: str, **parameters: Any) -> PointMethod | SequenceMethod:
     """The method of a setting, spatial or on sequences, with small builds.
 
+    Args:
+        word: a name, and after it parameters as ``key=value`` between spaces.
+        **parameters: more of them.
+
     Raises:
         ParameterError: an unknown name or parameter, or a value out of range.
     """
+    word, *pairs = word.split()
+    parameters = {**dict(pair.split("=", 1) for pair in pairs), **parameters}
+    if pairs:
+        parameters = {**_low(word), **parameters}
     if word.lower() in sequence_settings():
         return tiny_sequences(word, **parameters)
     if word.lower() not in {name.lower() for name in names()}:
@@ -67,6 +113,11 @@ def small(word: str, **parameters: Any) -> PointMethod | SequenceMethod:
         hint = f"did you mean {' or '.join(near)}?" if near else "see dpviz methods, or sequences"
         raise ParameterError(f"unknown method {word!r}: {hint}")
     return tiny(word, **parameters)
+
+
+def _low(name: str) -> dict[str, Any]:
+    """A tree of few levels, whatever a knob at its end makes of it."""
+    return {"max_depth": 4} if name in METHODS and "max_depth" in METHODS[name].knobs() else {}
 
 
 def audited(method: PointMethod | SequenceMethod, epsilon: float, **options: Any) -> Audit:

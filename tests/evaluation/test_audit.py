@@ -18,7 +18,7 @@ from dpviz.cli import main
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.evaluation.audit import audit, tiny
-from dpviz.evaluation.audits import page, settings
+from dpviz.evaluation.audits import audited, extremes, page, settings, small
 from dpviz.evaluation.events import clopper_pearson, epsilon_bound, feature_names, features
 from dpviz.evaluation.exact import _Threshold, chain_losses, shared_threshold_loss
 from dpviz.evaluation.neighbours import neighbours
@@ -26,6 +26,7 @@ from dpviz.methods.points import METHODS, method
 from dpviz.methods.points.base import PointMethod, SharedThreshold, Structure, knob
 from dpviz.methods.points.parts import CellTree
 from dpviz.methods.points.privtree import exact_loss, tight_constant
+from dpviz.methods.sequences import METHODS as SEQUENCE_METHODS
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import SimulatedNoise
@@ -125,6 +126,27 @@ def test_nothing_that_claims_epsilon_is_refuted(name):
 def test_nothing_that_claims_epsilon_is_refuted_by_many_trials(name):
     """A thousand here; ``dpviz audit all --trials 20000`` takes about ten minutes."""
     assert not audit(tiny(name), 1.0, trials=1_000, confidence=SURE, seed=1).violates
+
+
+def test_extremes_are_one_knob_at_an_end_each():
+    words = extremes()
+    assert len(words) == len(set(words)) > 60
+    assert {"privtree tree_share=0.95", "ladder_tree looks=8", "markov mask=False"} <= set(words)
+    assert {word.split()[0] for word in words} <= {*METHODS, *SEQUENCE_METHODS}
+    for word in words:
+        name, pair = word.split()
+        key, value = pair.split("=")
+        found = small(word).parameters()[key]
+        assert f"{found:g}" == value if isinstance(found, float) else str(found) == value
+        assert small(word) != small(name)
+        assert small(word).private
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("word", extremes())
+def test_nothing_that_claims_epsilon_is_refuted_at_its_extremes(word):
+    """A hundred runs of each; ``dpviz audit extremes`` takes as many as it is told."""
+    assert not audited(small(word), 1.0, trials=100, confidence=SURE, seed=2).violates
 
 
 def test_every_registered_method_and_every_preset_is_audited():
