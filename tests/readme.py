@@ -5,6 +5,7 @@
 
 from pathlib import Path
 
+from dpviz import limits
 from dpviz.cli import commands
 from dpviz.methods.points import METHODS
 from dpviz.methods.roads import METHODS as ROADS
@@ -60,6 +61,7 @@ def page_table() -> str:
 
 
 TABLES = {
+    "limits.md": {"limits": limits.page},
     "app.md": {"pages": page_table},
     "commands.md": {"commands": command_table},
     "methods.md": {

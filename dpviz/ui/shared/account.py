@@ -16,6 +16,7 @@ from dpviz.progress import Progress
 from dpviz.ui.shared.releases import visitor
 from dpviz.ui.shared.tables import reserved_names
 from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.turns import in_turn, resting
 
 Made = TypeVar("Made")
 Data = TypeVar("Data", bound=Any)
@@ -123,7 +124,8 @@ class Job(Generic[Made]):
 
     def _run(self) -> None:
         try:
-            self.made = self._make(self._report)
+            with in_turn():
+                self.made = self._make(self._report)
         except Exception as error:  # raised again on the page that waits
             self.error = error
 
@@ -221,9 +223,10 @@ def _wait(prefix: str, job: Job[Made]) -> None:
     bar = st.progress(0.0, "Publishing …")
     if st.button("Cancel (what is paid stays paid)", key=f"{prefix}.cancel"):
         job.cancelled = True
-    while job.thread.is_alive():
-        bar.progress(job.fraction, f"{job.what} …")
-        job.thread.join(0.1)
+    with resting():
+        while job.thread.is_alive():
+            bar.progress(job.fraction, f"{job.what} …")
+            job.thread.join(0.1)
     st.rerun()
 
 

@@ -14,6 +14,7 @@ from dpviz.ui.map.component import preload
 from dpviz.ui.shared import log
 from dpviz.ui.shared.permalink import one_step_a_page
 from dpviz.ui.shared.releases import open_given
+from dpviz.ui.shared.turns import admitted, turn, wait_for_place
 
 if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
@@ -80,8 +81,12 @@ def run() -> None:
     one_step_a_page()
     preload()
     st.title(page.title, anchor=False)
-    open_given()
-    page.run()
+    if not admitted():
+        wait_for_place()
+        return
+    with turn():
+        open_given()
+        page.run()
 
 
 def page_of(module: ModuleType, *, default: bool = False) -> StreamlitPage:

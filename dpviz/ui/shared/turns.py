@@ -1,0 +1,94 @@
+"""At most so many visitors, and so many at work at a time: others wait, and are told so.
+
+A page that computes takes a turn; a build in a thread takes one of its own, while its page rests.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from dpviz import limits
+
+_KEY = "visit"
+_POLL = 0.25
+_AGAIN = 5.0
+"""Seconds after which a visitor who waits for a place is let in by themselves."""
+
+
+class _Visit:
+    """One visitor's, in their session: it ends with it."""
+
+
+_visits: weakref.WeakSet[_Visit] = weakref.WeakSet()
+_at_work = threading.BoundedSemaphore(limits.AT_WORK.most)
+_door = threading.Lock()
+_here = threading.local()
+"""Whether this thread has a turn: a fragment that runs by itself has none."""
+
+
+def admitted() -> bool:
+    """Whether there is a place for this visitor, who keeps it until they leave."""
+    with _door:
+        if _KEY in st.session_state:
+            return True
+        if len(_visits) >= limits.VISITORS.most:
+            return False
+        st.session_state[_KEY] = visit = _Visit()
+        _visits.add(visit)
+        return True
+
+
+@st.fragment(run_every=_AGAIN)
+def wait_for_place() -> None:
+    """Say that all places are taken, and look again every few seconds."""
+    st.info(
+        f"{limits.VISITORS.most} people are here, which is as many as this server takes. This page "
+        "opens by itself when somebody leaves.",
+        icon=":material/hourglass_empty:",
+    )
+    if len(_visits) < limits.VISITORS.most:
+        st.rerun()
+
+
+@contextmanager
+def turn() -> Iterator[None]:
+    """The right to compute; until it is there, a notice."""
+    if not _at_work.acquire(blocking=False):
+        place = st.empty()
+        while not _at_work.acquire(timeout=_POLL):
+            place.info(
+                "Others are at work on this server: yours comes in its turn.",
+                icon=":material/hourglass_empty:",
+            )
+        place.empty()
+    _here.has_turn = True
+    try:
+        yield
+    finally:
+        _here.has_turn = False
+        _at_work.release()
+
+
+@contextmanager
+def in_turn() -> Iterator[None]:
+    """The right to compute for a thread that shows nothing."""
+    with _at_work:
+        yield
+
+
+@contextmanager
+def resting() -> Iterator[None]:
+    """Gives one's turn to others while one waits."""
+    if not getattr(_here, "has_turn", False):
+        yield
+        return
+    _at_work.release()
+    try:
+        yield
+    finally:
+        _at_work.acquire()

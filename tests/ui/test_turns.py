@@ -1,0 +1,70 @@
+"""A limit on visitors and on work at a time; who leaves gives their place back."""
+
+import gc
+import threading
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpviz import limits
+from dpviz.ui.shared import turns
+
+
+def page():
+    import streamlit as st
+
+    from dpviz.ui.shared.turns import admitted, turn, wait_for_place
+
+    if not admitted():
+        wait_for_place()
+    else:
+        with turn():
+            st.markdown("in")
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Two visitors, one at work."""
+    monkeypatch.setattr(limits, "VISITORS", limits.Limit(2, "visitors", "wait"))
+    monkeypatch.setattr(turns, "_visits", type(turns._visits)())
+    monkeypatch.setattr(turns, "_at_work", threading.BoundedSemaphore(1))
+
+
+def test_the_third_visitor_waits_until_one_leaves(few):
+    visits = [AppTest.from_function(page, default_timeout=30).run() for _ in range(3)]
+    assert [bool(each.markdown) for each in visits] == [True, True, False]
+    assert "2 people are here" in visits[2].info[0].value
+    assert visits[0].run().markdown[0].value == "in"
+    del visits[0]
+    gc.collect()
+    assert visits[1].run().markdown[0].value == "in"
+    assert not visits[1].info
+
+
+def test_one_works_at_a_time_and_a_rest_lets_others_work(few):
+    seen, done = [], threading.Event()
+
+    def other():
+        with turns.in_turn():
+            seen.append("other")
+        done.set()
+
+    with turns.turn():
+        thread = threading.Thread(target=other)
+        thread.start()
+        assert not done.wait(0.3)
+        with turns.resting():
+            assert done.wait(30)
+        assert seen == ["other"]
+        assert not turns._at_work.acquire(blocking=False)
+    thread.join()
+    with turns.resting():  # without a turn there is nothing to give
+        assert turns._at_work.acquire(blocking=False)
+        turns._at_work.release()
+
+
+def test_a_page_that_fails_gives_its_turn_back(few):
+    with pytest.raises(RuntimeError, match="odd"), turns.turn():
+        raise RuntimeError("odd")
+    assert turns._at_work.acquire(blocking=False)
+    turns._at_work.release()
