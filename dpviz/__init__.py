@@ -13,11 +13,17 @@ True
 from dpviz.build import Ledger, build, from_frame, from_points, load, save_counts
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
-from dpviz.methods.points import METHODS
+from dpviz.methods import METHODS, method
+from dpviz.releases.answers import Answers
+from dpviz.releases.export import export
 from dpviz.releases.header import Header
-from dpviz.releases.points.files import export, read, save
-from dpviz.releases.points.range_count import Answers
+from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.release import PointRelease
+from dpviz.releases.release import Release
+from dpviz.releases.roads.path_count import PathAnswers
+from dpviz.releases.roads.release import RoadRelease
+from dpviz.releases.sequences.release import SequenceRelease
+from dpviz.releases.store import read, save
 from dpviz.trees.decomposition import Decomposition
 
 __all__ = [
@@ -28,12 +34,18 @@ __all__ = [
     "DpvizError",
     "Header",
     "Ledger",
+    "PathAnswers",
     "PointRelease",
+    "RangeAnswers",
+    "Release",
+    "RoadRelease",
+    "SequenceRelease",
     "build",
     "export",
     "from_frame",
     "from_points",
     "load",
+    "method",
     "read",
     "save",
     "save_counts",

@@ -1,35 +1,49 @@
-"""The one driver: a data handle, a method and a budget in; a release out."""
+"""The one driver: data of any kind, a method and a budget in; a release out."""
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 from numpy.typing import ArrayLike
 
 from dpviz.crs import known_crs
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
-from dpviz.methods.points import PointMethod
-from dpviz.methods.points import method as find_method
-from dpviz.private.budget import Budget, per_record, positive_epsilon
-from dpviz.private.driver import header_of, noise_for, relation
-from dpviz.private.handle import DataHandle
+from dpviz.methods import Method
+from dpviz.methods import method as find_method
+from dpviz.methods.roads.base import RoadTask
+from dpviz.methods.sequences.base import SequenceTask
+from dpviz.private.budget import Budget, positive_epsilon
+from dpviz.private.driver import NEIGHBOURS, Price, delta_for, header_of, noise_for, relation
+from dpviz.private.handle import DataHandle, Handle, R
 from dpviz.private.index import PointIndex
 from dpviz.private.ledger import Account, Ledger, account_key
 from dpviz.private.load.counts import save_counts
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.points import columns as source_columns
 from dpviz.private.load.sources import from_frame, load, public_extent, stated_domain
+from dpviz.private.mechanisms.sources import Noise
 from dpviz.private.payment import USER_LEDGER, Accountable, payment, require_public
+from dpviz.private.roads import RoadData
+from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress
+from dpviz.releases.header import Header
 from dpviz.releases.points.release import PointRelease
+from dpviz.releases.release import Release
+from dpviz.releases.roads.release import RoadRelease
+from dpviz.releases.sequences.release import SequenceRelease
+from dpviz.roads.paths import Paths, require_paths, require_workload
 
 __all__ = [
+    "NEIGHBOURS",
     "Account",
     "Accountable",
     "DataHandle",
+    "Handle",
     "Ledger",
+    "RoadData",
+    "SequenceData",
     "account_key",
     "build",
     "from_frame",
@@ -43,6 +57,12 @@ __all__ = [
     "stated_domain",
 ]
 
+DEFAULTS = {"points": "privtree", "roads": "event-histogram", "sequences": "markov"}
+"""The method on each kind of data where none is named."""
+
+Result = tuple[Callable[[Header], Release], dict[str, Any]]
+"""What a method gave: how it becomes a release, and what the header says of it."""
+
 
 def from_points(
     points: ArrayLike, domain: Domain, *, public: bool = False, name: str = "points"
@@ -55,11 +75,13 @@ def from_points(
 
 
 def build(
-    handle: DataHandle,
-    method: str | PointMethod = "privtree",
+    data: Handle[R],
+    method: str | Method | None = None,
     epsilon: float = 1.0,
     *,
     delta: float | None = None,
+    workload: Any = None,
+    neighbours: str = "add-remove",
     simulate: bool = False,
     seed: int | None = None,
     ledger: Ledger | None = USER_LEDGER,
@@ -67,14 +89,19 @@ def build(
     declare_public: bool = False,
     progress: Progress | None = None,
     **parameters: Any,
-) -> PointRelease:
+) -> R:
     """Spend epsilon on one release.
 
     Args:
-        handle: from :func:`dpviz.load` or :func:`from_points`.
-        method: a registered name or alias, or a method instance.
+        data: points, sequences or trips along roads, from :func:`dpviz.load` and its like.
+        method: a registered name or alias, or a method instance; by default ``privtree`` on points,
+            ``markov`` on sequences, ``event-histogram`` on roads.
         epsilon: the whole price for one privacy unit.
         delta: the whole delta; the least that the method needs by default.
+        workload: public sample queries that some methods are tuned for, never drawn from the
+            records: paths on roads; of ``dawa`` how many of each size.
+        neighbours: "add-remove" of a record, or "replace" one: at half the ε, since replacing is
+            removing and adding.
         simulate: fast NumPy noise, NOT PRIVATE; accepted only for public data.
         seed: makes a simulation repeatable; implies ``simulate``.
         ledger: pays for a release of sensitive data under the handle's names, on disk before any
@@ -83,76 +110,110 @@ def build(
         purpose: what the release is for, in the ledger's words.
         declare_public: insist that data are public that the ledger knows as sensitive.
         progress: called with (fraction, what); may raise to cancel. What is paid stays paid.
-        **parameters: knobs of the method.
+        **parameters: of the method.
 
     Raises:
-        ParameterError: an unknown method or parameter, or a value out of range.
+        ParameterError: an unknown method, parameter or relation, a value out of range, a method on
+            another kind of data, or a workload that is missing or not taken.
+        DataError: a query of the workload that is not a path.
         PrivacyError: simulated noise, or a method without a guarantee, on sensitive data; or data
             declared public that the ledger knows as sensitive.
         BudgetError: the ledger has not enough left. Nothing was spent.
         LedgerError: the ledger cannot be read or written. Nothing was spent.
     """
-    chosen = find_method(method, **parameters) if isinstance(method, str) else method
+    chosen, queries = _chosen(data, method, workload, parameters)
     epsilon = positive_epsilon(epsilon)
-    if handle.domain.dims not in chosen.dims:
+    steps = data.max_per_unit * NEIGHBOURS.get(neighbours, 1)
+    price = Price(epsilon, delta_for(chosen, delta), steps, relation(neighbours, data.unit))
+    noise = noise_for(data, chosen, simulate=simulate, seed=seed, progress=progress)
+    budget = price.budget()
+    with payment(
+        ledger,
+        data,
+        chosen.name,
+        price.epsilon,
+        price.delta,
+        purpose,
+        neighbours=neighbours,
+        declare_public=declare_public,
+    ) as receipt:
+        release, facts = _measured(data, chosen, budget, noise, queries, progress)
+        facts["extra"] = facts.get("extra", {}) | receipt
+        return cast(R, release(header_of(data, chosen, noise, budget, price, **facts)))
+
+
+def _chosen(
+    data: Handle[Any], method: str | Method | None, workload: Any, parameters: dict[str, Any]
+) -> tuple[Any, Paths]:
+    """The method, and the public queries that it is tuned for: both fit for these data."""
+    if isinstance(method, Method):
+        if parameters:
+            raise ParameterError(
+                f"parameters {', '.join(parameters)} beside a method instance: give them to it"
+            )
+        chosen: Any = method
+    else:
+        name = method or DEFAULTS[data.kind]
+        if workload is not None and data.kind != "roads":
+            parameters, workload = {**parameters, "workload": workload}, None
+        chosen = find_method(name, data.kind, **parameters)
+    if chosen.kind != data.kind:
+        raise ParameterError(
+            f"method {chosen.name} works on {chosen.kind}, the data are {data.kind}: choose "
+            "another method"
+        )
+    if isinstance(data, DataHandle) and data.domain.dims not in chosen.dims:
         able = " or ".join(f"{dims}-D" for dims in chosen.dims)
         raise ParameterError(
-            f"method {chosen.name} works in {able}, the data is {handle.domain.dims}-D: "
+            f"method {chosen.name} works in {able}, the data is {data.domain.dims}-D: "
             "choose another method"
         )
-    chosen.check(handle.domain)
-    if handle.domain.dims == 2:  # the release's file states the CRS of its rectangles
-        known_crs(handle.domain.crs)
-    noise = noise_for(handle, chosen, simulate=simulate, seed=seed, progress=progress)
-    delta = _checked_delta(chosen, delta)
-    # Group privacy: at ε/k for one record, k records of one unit cost ε wherever they fall.
-    group = handle.max_per_unit
-    step = per_record(epsilon, group)
-    growth = group_growth(step, group)
-    budget = Budget(step, delta / growth)
-    with payment(
-        ledger, handle, chosen.name, epsilon, delta, purpose, declare_public=declare_public
-    ) as receipt:
-        nodes = chosen.build(handle._index, budget, noise)
-        header = header_of(
-            handle,
-            chosen,
-            noise,
-            budget,
-            epsilon=epsilon,
-            delta=delta,
-            neighbouring=relation("add-remove", handle.unit),
-            steps=group,
-            growth=growth,
-            noise=chosen.noise_model(nodes),
-            extra=receipt,
+    if isinstance(data, DataHandle):
+        chosen.check(data.domain)
+    # A release's file states the CRS of its rectangles and lines.
+    if isinstance(data, DataHandle) and data.domain.dims == 2:
+        known_crs(data.domain.crs)
+    elif isinstance(data, RoadData) and data.graph.crs:
+        known_crs(data.graph.crs)
+    return chosen, _paths(data, chosen, workload)
+
+
+def _paths(data: Handle[Any], method: Method, workload: Any) -> Paths:
+    """The queries of a workload, each a path of the data's graph; none where none are given."""
+    if workload is None:
+        if method.queries == "needed":
+            raise ParameterError(f"method {method.name} needs a workload: give public queries")
+        return Paths.of([])
+    if not isinstance(data, RoadData):
+        raise ParameterError(f"method {method.name} takes no workload: leave it out")
+    require_workload(workload)
+    require_paths(data.graph, workload)
+    return cast(Paths, workload)
+
+
+def _measured(
+    data: Handle[Any],
+    method: Any,
+    budget: Budget,
+    noise: Noise,
+    workload: Paths,
+    progress: Progress | None,
+) -> Result:
+    """Spend the budget: the one place where the kinds of data differ."""
+    if isinstance(data, DataHandle):
+        nodes = method.build(data._index, budget, noise)
+        noise_facts = {"noise": method.noise_model(nodes)}
+        return lambda header: PointRelease(data.domain, nodes, header), noise_facts
+    if isinstance(data, RoadData):
+        task = RoadTask(data.graph, data._trips, workload, budget, noise, progress)
+        parts = method.build(task)
+        return (
+            lambda header: RoadRelease(
+                data.graph, parts.domains, parts.nodes, parts.variance, header
+            ),
+            {"extra": parts.extra},
         )
-        return PointRelease(handle.domain, nodes, header)
-
-
-def group_growth(epsilon: float, group: int) -> float:
-    """How many times the delta of one record a group of k records costs: Σ_{i<k} e^{iε}.
-
-    A mechanism that is (ε, δ)-DP for one record is (kε, δ(e^{kε} − 1)/(e^ε − 1))-DP for k: each
-    step along a chain of k neighbours adds δ, and the later steps multiply it by e^ε.
-
-    >>> group_growth(0.5, 1), round(group_growth(0.5, 3), 6)
-    (1.0, 5.367003)
-    """
-    if group == 1:
-        return 1.0
-    # The quotient's relative error is a few units in the last place: rounded up by more than that.
-    try:
-        return math.expm1(group * epsilon) / math.expm1(epsilon) * (1.0 + 2.0**-48)
-    except OverflowError:
-        return math.inf
-
-
-def _checked_delta(method: PointMethod, delta: float | None) -> float:
-    needed = method.delta
-    if delta is None:
-        return needed
-    if bool(needed) != bool(delta):
-        kind = "needs a delta above 0" if needed else "is pure ε-DP: leave delta out"
-        raise ParameterError(f"delta={delta!r}: {method.name} with these parameters {kind}")
-    return delta
+    if not isinstance(data, SequenceData):
+        raise ParameterError(f"data of kind {data.kind!r}: no engine builds from them")
+    model = method.build(SequenceTask(data._sequences, data.alphabet, budget, noise))
+    return lambda header: SequenceRelease(data.alphabet, model, header), {"extra": data.facts}

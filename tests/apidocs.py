@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "assets" / "api.md"
-PACKAGES = ("dpviz", "dpviz.exports", "dpviz.methods.points", "dpviz.render", "dpviz.datasets")
+PACKAGES = ("dpviz", "dpviz.exports", "dpviz.methods", "dpviz.render", "dpviz.datasets")
 """What the outside may import: the names in ``__all__`` of these packages."""
 
 LONG = 76

@@ -7,9 +7,7 @@ from pathlib import Path
 
 from dpviz import limits
 from dpviz.cli import commands
-from dpviz.methods.points import METHODS
-from dpviz.methods.roads import METHODS as ROADS
-from dpviz.methods.sequences import METHODS as SEQUENCES
+from dpviz.methods import of_kind
 from dpviz.ui.shared.shell import summaries
 from tests import apidocs
 
@@ -22,7 +20,7 @@ END = "<!-- end of {} -->"
 def method_table() -> str:
     """The registry as a Markdown table."""
     rows = ["| name | guarantee | dimensions | also known as | paper |", "|---|---|---|---|---|"]
-    for name, cls in sorted(METHODS.items()):
+    for name, cls in sorted(of_kind("points").items()):
         guarantee = "**NOT PRIVATE**" if cls.guarantee == "none" else cls.guarantee
         also = ", ".join(f"`{alias}`" for alias in sorted(cls.presets))
         dims = ", ".join(map(str, cls.dims))
@@ -33,7 +31,7 @@ def method_table() -> str:
 def roads_table() -> str:
     """The registry of road methods as a Markdown table."""
     rows = ["| name | releases | also known as | not for | paper |", "|---|---|---|---|---|"]
-    for name, cls in sorted(ROADS.items()):
+    for name, cls in sorted(of_kind("roads").items()):
         also = ", ".join(f"`{alias}`" for alias in sorted(cls.presets))
         rows.append(f"| `{name}` | {cls.title} | {also} | {cls.advice} | {cls.paper} |")
     return "\n".join(rows) + "\n"
@@ -42,7 +40,7 @@ def roads_table() -> str:
 def sequence_table() -> str:
     """The registry of sequence methods as a Markdown table."""
     rows = ["| name | releases | guarantee | not for | paper |", "|---|---|---|---|---|"]
-    for name, cls in sorted(SEQUENCES.items()):
+    for name, cls in sorted(of_kind("sequences").items()):
         guarantee = "**NOT PRIVATE**" if cls.guarantee == "none" else cls.guarantee
         rows.append(f"| `{name}` | {cls.title} | {guarantee} | {cls.advice} | {cls.paper} |")
     return "\n".join(rows) + "\n"

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+import dpviz
 from dpviz.releases.header import SCHEMA
-from tests.golden.make import HERE, MADE, facts, room
+from tests.golden.make import HERE, MADE, answers, facts
 
 FOLDERS = sorted(HERE.glob("schema-*"))
 
@@ -20,8 +21,35 @@ def test_the_present_schema_has_its_golden_files():
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 @pytest.mark.parametrize("name", sorted(MADE))
 def test_an_old_file_is_read_as_it_was_written(folder, name):
-    found = facts(room(name).read(folder / f"{name}.parquet"))
+    found = facts(dpviz.read(folder / f"{name}.parquet"))
     wanted = json.loads((folder / "facts.json").read_text())[name]
     assert set(found) == set(wanted)
     for what, value in wanted.items():
         assert found[what] == pytest.approx(value, rel=1e-12), what
+
+
+BEFORE = HERE / "written-by-52609b4"
+"""Files of the last version that had a file format for each kind of release, and its answers."""
+
+WANTED = json.loads((BEFORE / "answers.json").read_text())
+
+
+@pytest.mark.parametrize("name", sorted(set(WANTED) - {"header"}))
+def test_files_of_the_three_older_formats_answer_the_same(name, tmp_path):
+    release = dpviz.read(BEFORE / f"{name}.parquet")
+    for opened in (release, dpviz.read(release.save(tmp_path / "again.parquet"))):
+        found = answers(opened)
+        assert set(found) == set(WANTED[name])
+        for what, value in WANTED[name].items():
+            assert_same(found[what], value)
+    header = release.header.to_dict()
+    assert json.loads(json.dumps(header)) == WANTED["header"][name]
+
+
+def assert_same(found, wanted):
+    if isinstance(wanted, list):
+        assert len(found) == len(wanted)
+        for left, right in zip(found, wanted, strict=True):
+            assert_same(left, right)
+    else:
+        assert found == (wanted if wanted is None else pytest.approx(wanted, rel=1e-12, abs=1e-12))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dpviz.methods.points import METHODS
+from dpviz.methods import of_kind
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "dpviz"
@@ -109,9 +109,9 @@ def test_start_up_imports_nothing_heavy():
     assert done.stdout.split() == []
 
 
-@pytest.mark.parametrize("name", sorted(METHODS))
+@pytest.mark.parametrize("name", sorted(of_kind("points")))
 def test_every_method_documents_itself(name):
-    cls = METHODS[name]
+    cls = of_kind("points")[name]
     document = cls.__doc__
     for needed in ("Privacy:", "Do not use", ">>>"):
         assert needed in document or (needed == "Privacy:" and "NOT PRIVATE" in document), needed

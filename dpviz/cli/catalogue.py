@@ -19,12 +19,13 @@ app.add_typer(datasets, name="datasets")
 
 @app.command()
 def methods(as_json: Json = False) -> None:
-    """List every method: guarantee, dimensions, parameters, paper."""
-    from dpviz.methods.points import METHODS
+    """List every method: kind of data, guarantee, dimensions, parameters, paper."""
+    from dpviz.methods import METHODS
 
     rows: list[dict[str, Any]] = [
         {
             "name": name,
+            "kind": cls.kind,
             "title": cls.title,
             "guarantee": cls.guarantee,
             "dimensions": list(cls.dims),
@@ -33,14 +34,19 @@ def methods(as_json: Json = False) -> None:
             "paper": cls.paper,
             "advice": cls.advice,
         }
-        for name, cls in sorted(METHODS.items())
+        for name, cls in sorted(METHODS.items(), key=lambda item: (item[1].kind, item[0]))
     ]
     lines = [
         f"{row['name']:<22}{row['guarantee'].replace('none', 'NOT PRIVATE'):<14}"
-        f"{'/'.join(map(str, row['dimensions'])) + '-D':<12}{row['paper']}"
+        f"{_works_on(row):<12}{row['paper']}"
         for row in rows
     ]
     emit({"methods": rows}, as_json, "\n".join(lines))
+
+
+def _works_on(row: dict[str, Any]) -> str:
+    """Dimensions of points, or the kind of data."""
+    return "/".join(map(str, row["dimensions"])) + "-D" if row["dimensions"] else row["kind"]
 
 
 def describe(field: dataclasses.Field[Any]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def expect(
     """Tell the error to expect of a release, from a synthetic stand-in: no records are read."""
     from dpviz.domain import Domain
     from dpviz.evaluation.standin import expected_by_bound, expected_errors
-    from dpviz.methods.points import method as find_method
+    from dpviz.methods import method as find_method
 
     domain = Domain.from_bounds(numbers(bounds, "--bounds"))
     knobs = find_method(method, **settings(parameters)).parameters()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpviz.cli.building import Facts, Order, build_release
 from dpviz.cli.root import (
     Bits,
     Bounds,
@@ -20,6 +20,7 @@ from dpviz.cli.root import (
     Json,
     LedgerFile,
     MaxPerUnit,
+    Neighbours,
     Parameters,
     Public,
     Purpose,
@@ -32,20 +33,15 @@ from dpviz.cli.root import (
     YColumn,
     app,
     emit,
-    keep,
-    note_without_total,
     numbers,
     progress,
-    settings,
-    simulated,
     words,
-    writable,
 )
 from dpviz.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
-    from dpviz.releases.points.range_count import Answers
+    from dpviz.releases.points.range_count import RangeAnswers
     from dpviz.releases.points.release import PointRelease
 
 ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A release (Parquet).")]
@@ -62,6 +58,7 @@ def build(
     method: Annotated[str, typer.Option(help="A name or alias; see 'dpviz methods'.")] = "privtree",
     bounds: Bounds = None,
     parameters: Parameters = None,
+    neighbours: Neighbours = "add-remove",
     columns: ColumnNames = None,
     x: XColumn = None,
     y: YColumn = None,
@@ -80,54 +77,47 @@ def build(
     as_json: Json = False,
 ) -> None:
     """Spend epsilon on one release of a data set; the ledger pays unless the data are public."""
-    from dpviz import Ledger, load, save
-    from dpviz import build as spend
-    from dpviz.methods.points import method as find_method
+    from dpviz import load
 
-    chosen = find_method(method, **settings(parameters))  # a bad parameter fails before reading
-    writable(output)
-    simulate = simulated(public, seed, secure_noise)
-    started = time.perf_counter()
-    handle = load(
-        source,
-        domain_of(source, bounds, columns, x, y, crs),
-        columns=columns_of(columns, x, y) or None,
-        crs=crs,
-        unit=unit,
-        max_per_unit=max_per_unit,
-        public=public or None,
-        name=dataset,
-        table=table,
-        bits=bits,
-        progress=progress(),
-    )
-    account = Ledger(ledger)
-    release = spend(
-        handle,
-        chosen,
-        epsilon,
-        simulate=simulate,
+    order = Order(
+        method=method,
+        output=output,
+        epsilon=epsilon,
+        parameters=parameters,
+        neighbours=neighbours,
+        public=public,
         seed=seed,
-        ledger=account,
-        purpose=purpose,
+        secure_noise=secure_noise,
         declare_public=declare_public,
-        progress=progress(),
+        purpose=purpose,
+        ledger=ledger,
+        as_json=as_json,
     )
-    keep(
-        lambda path: save(release, path),
-        output,
-        account,
-        release.header.extra.get("release_id"),
+    build_release(
+        "points",
+        order,
+        lambda: load(
+            source,
+            domain_of(source, bounds, columns, x, y, crs),
+            columns=columns_of(columns, x, y) or None,
+            crs=crs,
+            unit=unit,
+            max_per_unit=max_per_unit,
+            public=public or None,
+            name=dataset,
+            table=table,
+            bits=bits,
+            progress=progress(),
+        ),
+        described,
     )
-    note_without_total(account, handle)
-    seconds = time.perf_counter() - started
-    facts = {**summary(release), "seconds": round(seconds, 3)}
-    emit(
-        facts,
-        as_json,
-        f"{output}: {facts['nodes']:,} nodes, {facts['leaves']:,} leaves, depth {facts['depth']}, "
-        f"{seconds:.2f} s\n{release.header.guarantee}",
-    )
+
+
+def described(release: PointRelease, _data: object) -> Facts:
+    """What is printed of a release of points."""
+    facts = summary(release)
+    nodes, leaves, depth = facts["nodes"], facts["leaves"], facts["depth"]
+    return facts, [f"{nodes:,} nodes, {leaves:,} leaves, depth {depth}"]
 
 
 @app.command()
@@ -182,11 +172,10 @@ def query(
 
 def emit_regions(release: PointRelease, path: str, name: str | None, as_json: bool) -> None:
     """Answers for every region of a file."""
-    from dpviz.releases.points.region_count import region_count
     from dpviz.releases.points.region_file import read_regions
 
     found = read_regions(path, release.domain, name)
-    answers = answer_rows(region_count(release, found))
+    answers = answer_rows(release.count_regions(found))
     rows = [
         {"region": label, "inside": float(share), **answer}
         for label, share, answer in zip(found.names, found.inside, answers, strict=True)
@@ -256,9 +245,9 @@ def sample(
 ) -> None:
     """Draw synthetic points that reproduce the counts of a release; costs nothing."""
     from dpviz import read
-    from dpviz.releases.points.sample import save_sample
+    from dpviz.releases.export import save_sample
 
-    points = save_sample(read(release), output, n, seed)
+    points = save_sample(read(release, "points"), output, n, seed)
     emit({"output": output, "points": points}, as_json, f"{output}: {points:,} synthetic points")
 
 
@@ -311,7 +300,7 @@ def rectangles(path: str, width: int) -> list[list[float]]:
     return [[float(value) for value in row] for row in rows]
 
 
-def answer_rows(answers: Answers) -> list[dict[str, Any]]:
+def answer_rows(answers: RangeAnswers) -> list[dict[str, Any]]:
     """One dictionary per answer."""
     columns = {name: column.tolist() for name, column in dataclasses.asdict(answers).items()}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpviz.cli.building import Facts, Order, build_release
 from dpviz.cli.root import (
     DataSet,
     DeclarePublic,
@@ -26,12 +26,8 @@ from dpviz.cli.root import (
     Unit,
     app,
     emit,
-    keep,
-    note_without_total,
     numbers,
     progress,
-    settings,
-    simulated,
     words,
     writable,
 )
@@ -90,56 +86,53 @@ def build(
     as_json: Json = False,
 ) -> None:
     """Spend epsilon on one event histogram of trips; the ledger pays unless they are public."""
-    from dpviz import Ledger
-    from dpviz.methods.roads import find
     from dpviz.private.load.roads import workload_of
-    from dpviz.releases.roads.files import save
-    from dpviz.releases.roads.publish import publish
 
-    chosen = find(method, **settings(parameters))  # a bad parameter fails before reading
-    writable(output)
-    simulate = simulated(public, seed, secure_noise)
-    started = time.perf_counter()
-    data = open_trips(
-        source,
-        graph,
-        parts,
-        crs,
-        directed,
-        unit=unit,
-        max_per_unit=max_per_unit,
-        public=public,
-        drop_unknown=drop_unknown,
-        name=dataset,
-    )
-    account = Ledger(ledger)
-    release = publish(
-        data,
-        workload_of(workload, data.graph),
-        chosen,
-        epsilon,
+    order = Order(
+        method=method,
+        output=output,
+        epsilon=epsilon,
+        parameters=parameters,
         neighbours=neighbours,
-        simulate=simulate,
+        public=public,
         seed=seed,
-        ledger=account,
-        purpose=purpose,
+        secure_noise=secure_noise,
         declare_public=declare_public,
-        progress=progress(),
+        purpose=purpose,
+        ledger=ledger,
+        as_json=as_json,
     )
-    keep(
-        lambda path: save(release, path),
-        output,
-        account,
-        release.header.extra.get("release_id"),
+    build_release(
+        "roads",
+        order,
+        lambda: open_trips(
+            source,
+            graph,
+            parts,
+            crs,
+            directed,
+            unit=unit,
+            max_per_unit=max_per_unit,
+            public=public,
+            drop_unknown=drop_unknown,
+            name=dataset,
+        ),
+        described,
+        lambda data: workload_of(workload, data.graph),
     )
-    note_without_total(account, data)
-    facts = {**summary(release), "seconds": round(time.perf_counter() - started, 3)}
-    emit(
-        facts,
-        as_json,
-        f"{output}: {facts['edges']:,} edges, {facts['subdomains']:,} sub-domains, "
-        f"{facts['nodes']:,} nodes, {facts['seconds']:.2f} s\n{release.header.guarantee}",
-    )
+
+
+def described(release: RoadRelease, _data: object) -> Facts:
+    """What is printed of a release of trips."""
+    facts = {
+        "edges": len(release.graph),
+        "subdomains": len(release.domains.start) - 1,
+        "nodes": len(release.nodes),
+        "depth": release.nodes.depth,
+        "limit": release.limit,
+    }
+    edges, subdomains, nodes = facts["edges"], facts["subdomains"], facts["nodes"]
+    return facts, [f"{edges:,} edges, {subdomains:,} sub-domains, {nodes:,} nodes"]
 
 
 @roads.command()
@@ -154,11 +147,11 @@ def query(
     as_json: Json = False,
 ) -> None:
     """Answer path queries from a release: noisy totals with 95 % intervals."""
-    from dpviz.releases.roads.files import read
+    from dpviz import read
     from dpviz.roads.paths import Paths, paths_from_ids
     from dpviz.roads.routing import shortest_path
 
-    opened = read(release)
+    opened = read(release, "roads")
     given = paths_from_ids(opened.graph, [words(each) for each in path or []], "path")
     asked = [given[row] for row in range(len(given))]
     for each in between or []:
@@ -168,7 +161,7 @@ def query(
         asked.append(shortest_path(opened.graph, *ends))
     if not asked:
         raise ParameterError("nothing to answer: give --path or --between")
-    answers = opened.answer(Paths.of(asked))
+    answers = opened.count(Paths.of(asked))
     columns = {name: column.tolist() for name, column in dataclasses.asdict(answers).items()}
     rows: list[dict[str, Any]] = [
         {"path": opened.graph.edge_id[edges].tolist()}
@@ -190,10 +183,10 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write the edges of a release for other tools, such as QGIS."""
-    from dpviz.releases.roads.files import export as write
-    from dpviz.releases.roads.files import read
+    from dpviz import read
+    from dpviz.releases.export import export as write
 
-    opened = read(release)
+    opened = read(release, "roads")
     written = write(opened, output)
     rows = len(opened.graph)
     emit({"output": str(written), "rows": rows}, as_json, f"{written}: {rows:,} edges")
@@ -221,12 +214,12 @@ def evaluate(
 ) -> None:
     """Redo the figures of the paper: squared error of clustered and corridor queries."""
     from dpviz.evaluation import roads as experiments
-    from dpviz.methods.roads import find
-    from dpviz.releases.points.files import write_file
+    from dpviz.methods import method as find_method
+    from dpviz.releases.files import write_file
 
     chosen = words(methods) or experiments.METHODS
     for name in chosen:
-        find(name)  # a bad name fails before reading
+        find_method(name, "roads")  # a bad name fails before reading
     writable(output, ".csv")
     whole = [int(length) for length in numbers(lengths, "--lengths")]
     data = open_trips(source, graph, parts, crs, directed, public=public)
@@ -293,16 +286,3 @@ def open_trips(
         drop_unknown=drop_unknown,
         name=name,
     )
-
-
-def summary(release: RoadRelease) -> dict[str, Any]:
-    """Size and guarantee of a release, the ``build --json`` contract but for the seconds."""
-    return {
-        "edges": len(release.graph),
-        "subdomains": len(release.domains.start) - 1,
-        "nodes": len(release.nodes),
-        "depth": release.nodes.depth,
-        "limit": release.limit,
-        "epsilon": release.header.epsilon,
-        "guarantee": release.header.guarantee,
-    }

@@ -18,7 +18,7 @@ from dpviz.errors import DpvizError, ParameterError, ReleaseError
 from dpviz.progress import Progress
 
 if TYPE_CHECKING:
-    from dpviz.build import Accountable, Ledger
+    from dpviz.build import Ledger
 
 SPACE = 256_000_000
 """Bytes that must be free on the disk of the output before anything is paid."""
@@ -100,16 +100,6 @@ DataSet = Annotated[
     typer.Option("--dataset", help="The ledger's name of the data set; by default the file's."),
 ]
 Purpose = Annotated[str, typer.Option("--purpose", help="What for: a note in the ledger.")]
-
-
-def note_without_total(ledger: Ledger, data: Accountable) -> None:
-    """Say on standard error that nothing limits what is spent on these data."""
-    if not data.public and ledger.account(data.name).total is None:
-        print(
-            f"note: data set {data.name!r} has no total yet, so nothing limits what is spent: "
-            "set it once with 'dpviz ledger set'",
-            file=sys.stderr,
-        )
 
 
 def emit(values: dict[str, Any], as_json: bool, text: str) -> None:

@@ -119,6 +119,6 @@ def read_source(source: str, how: Reading) -> SequenceData:
 
 def _leaves(path: str, most: int) -> Cells:
     from dpviz.private.load.cells import leaf_cells
-    from dpviz.releases.points.files import read
+    from dpviz.releases.store import read
 
     return leaf_cells(read(path), most)

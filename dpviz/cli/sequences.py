@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpviz.cli.building import Facts, Order, build_release
 from dpviz.cli.root import (
     DataSet,
     DeclarePublic,
@@ -25,13 +25,7 @@ from dpviz.cli.root import (
     Unit,
     app,
     emit,
-    keep,
-    note_without_total,
-    progress,
-    settings,
-    simulated,
     words,
-    writable,
 )
 from dpviz.cli.sequence_source import (
     AlphabetText,
@@ -48,11 +42,10 @@ from dpviz.cli.sequence_source import (
     TimeColumn,
     read_source,
 )
-from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.sequences.alphabet import Alphabet
-    from dpviz.trees.lattice import Int
+    from dpviz.private.sequences import SequenceData
+    from dpviz.releases.sequences.release import SequenceRelease
 
 sequences = typer.Typer(no_args_is_help=True, help="Private models of sequences.")
 app.add_typer(sequences, name="sequences")
@@ -90,80 +83,63 @@ def build(
     as_json: Json = False,
 ) -> None:
     """Spend epsilon on one model of sequences; the ledger pays unless they are public."""
-    from dpviz import Ledger
-    from dpviz.methods.sequences import find
-    from dpviz.releases.sequences.files import KINDS, save
-    from dpviz.releases.sequences.publish import publish
-
-    chosen = find(method, **settings(parameters))  # a bad parameter fails before reading
-    writable(output)
-    simulate = simulated(public, seed, secure_noise)
-    started = time.perf_counter()
-    data = read_source(
-        source,
-        Reading(
-            alphabet=alphabet,
-            column=column,
-            unit=unit,
-            max_per_unit=max_per_unit,
-            bounds=bounds,
-            time=time_column,
-            side=side,
-            leaves=leaves,
-            most_cells=cells,
-            steps=steps,
-            gap=gap,
-            drop_unknown=drop_unknown,
-            public=public,
-            dataset=dataset,
-        ),
+    how = Reading(
+        alphabet=alphabet,
+        column=column,
+        unit=unit,
+        max_per_unit=max_per_unit,
+        bounds=bounds,
+        time=time_column,
+        side=side,
+        leaves=leaves,
+        most_cells=cells,
+        steps=steps,
+        gap=gap,
+        drop_unknown=drop_unknown,
+        public=public,
+        dataset=dataset,
     )
-    account = Ledger(ledger)
-    release = publish(
-        data,
-        chosen,
-        epsilon,
+    order = Order(
+        method=method,
+        output=output,
+        epsilon=epsilon,
+        parameters=parameters,
         neighbours=neighbours,
-        simulate=simulate,
+        public=public,
         seed=seed,
-        ledger=account,
-        purpose=purpose,
+        secure_noise=secure_noise,
         declare_public=declare_public,
-        progress=progress(),
+        purpose=purpose,
+        ledger=ledger,
+        as_json=as_json,
     )
-    keep(
-        lambda path: save(release, path),
-        output,
-        account,
-        release.header.extra.get("release_id"),
-    )
-    note_without_total(account, data)
+    build_release("sequences", order, lambda: read_source(source, how), described)
+
+
+def described(release: SequenceRelease, data: SequenceData) -> Facts:
+    """What is printed of a release of sequences, and what its cells cost before."""
+    from dpviz.releases.sequences.columns import MODELS
+
     facts: dict[str, Any] = {
         "symbols": len(release.alphabet),
-        "model": KINDS[type(release.model)],
+        "model": MODELS[type(release.model)],
         "rows": len(release.model),
-        "epsilon": epsilon,
-        "guarantee": release.header.guarantee,
-        "seconds": round(time.perf_counter() - started, 3),
     }
-    lines = [
-        f"{output}: {facts['model']}, {facts['rows']:,} over {facts['symbols']:,} symbols, "
-        f"{facts['seconds']:.2f} s",
-        release.header.guarantee,
-    ]
-    said = release.header.extra.get("cells", {})
-    if "epsilon" in said:
-        facts |= {"cells_epsilon": said["epsilon"], "cells_unit": said["unit"]}
-        lines.append(f"the cells are of a release: {said['guarantee']}")
-        if data.accounted_unit == said["unit"].partition(" with at most ")[0]:
-            facts["total_epsilon"] = epsilon + said["epsilon"]
+    lines = [f"{facts['model']}, {facts['rows']:,} over {facts['symbols']:,} symbols"]
+    cells = release.header.extra.get("cells", {})
+    if "epsilon" in cells:
+        epsilon = release.header.epsilon
+        facts |= {"cells_epsilon": cells["epsilon"], "cells_unit": cells["unit"]}
+        lines.append(f"the cells are of a release: {cells['guarantee']}")
+        if data.accounted_unit == cells["unit"].partition(" with at most ")[0]:
+            facts["total_epsilon"] = epsilon + cells["epsilon"]
             lines.append(f"together ε = {facts['total_epsilon']:g} for {data.accounted_unit}")
         else:
             lines.append(
-                f"that price is for {said['unit']}, this one for {data.unit}: they do not add up "
+                f"that price is for {cells['unit']}, this one for {data.unit}: they do not add up "
                 "to a price for either, unless that release bounds the records of each unit"
             )
-    emit(facts, as_json, "\n".join(lines))
+    return facts, lines
 
 
 @sequences.command()
@@ -175,12 +151,16 @@ def count(
     as_json: Json = False,
 ) -> None:
     """Estimate how often strings of symbols occur."""
-    from dpviz.releases.sequences.files import read
+    from dpviz import read
 
-    opened = read(release)
-    found = [(words(text), opened.model.count(coded(opened.alphabet, text))) for text in string]
-    rows = [{"string": list(asked), "count": count} for asked, count in found]
-    lines = [f"{','.join(asked)}: {count:,.1f}" for asked, count in found]
+    opened = read(release, "sequences")
+    strings = [words(text) for text in string]
+    counts = opened.count(strings).count.tolist()
+    rows = [
+        {"string": list(asked), "count": value}
+        for asked, value in zip(strings, counts, strict=True)
+    ]
+    lines = [f"{','.join(row['string'])}: {row['count']:,.1f}" for row in rows]
     emit({"answers": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
 
 
@@ -192,20 +172,17 @@ def topk(
     as_json: Json = False,
 ) -> None:
     """List the most frequent strings, with their estimated counts where the release has them."""
-    from dpviz.releases.sequences.files import KINDS, read
+    from dpviz import read
+    from dpviz.releases.sequences.columns import MODELS
 
-    opened = read(release)
-    names = opened.alphabet.names
-    ranked = KINDS[type(opened.model)] == "ranking"  # then there may be fewer
+    opened = read(release, "sequences")
+    ranked = MODELS[type(opened.model)] == "ranking"  # then there may be fewer
     many = k or (min(20, len(opened.model)) if ranked else 20)
-    found = [
-        ([names[symbol] for symbol in string], count)
-        for string, count in opened.model.top(many, longest)
-    ]
-    rows = [{"string": string, "count": count} for string, count in found]
+    strings = opened.top(many, longest)
+    rows = [{"string": list(string), "count": value} for string, value in strings]
     lines = [
-        ("" if count is None else f"{count:>14,.1f}  ") + ",".join(string)
-        for string, count in found
+        ("" if value is None else f"{value:>14,.1f}  ") + ",".join(string)
+        for string, value in strings
     ]
     emit({"top": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
 
@@ -217,10 +194,10 @@ def following(
     as_json: Json = False,
 ) -> None:
     """Tell what comes next after a context, and how likely the end is."""
-    from dpviz.releases.sequences.files import read
+    from dpviz import read
 
-    opened = read(release)
-    chances = opened.model.following(coded(opened.alphabet, context)).tolist()
+    opened = read(release, "sequences")
+    chances = opened.next(words(context)).tolist()
     rows = [
         {"symbol": name, "probability": chance}
         for name, chance in zip(opened.alphabet.names, chances, strict=False)
@@ -241,27 +218,12 @@ def sample(
     as_json: Json = False,
 ) -> None:
     """Draw synthetic sequences; costs nothing."""
-    from dpviz.releases.points.files import write_file
-    from dpviz.releases.sequences.files import read
+    from dpviz import read
+    from dpviz.releases.files import write_file
 
-    opened = read(release)
-    names = opened.alphabet.names
-    drawn = opened.model.sample(n, seed)
-    text = "".join(" ".join(names[symbol] for symbol in row) + "\n" for row in drawn)
+    opened = read(release, "sequences")
+    drawn = opened.sample(n, seed)
+    text = "".join(" ".join(row) + "\n" for row in drawn)
     write_file(output, lambda temporary: Path(temporary).write_text(text, encoding="utf-8"))
     facts = {"output": output, "sequences": len(drawn)}
     emit(facts, as_json, f"{output}: {len(drawn):,} synthetic sequences")
-
-
-def coded(alphabet: Alphabet, text: str) -> Int:
-    """Numbers of symbols between commas.
-
-    Raises:
-        ParameterError: a word outside the alphabet.
-    """
-    asked = words(text)
-    codes = alphabet.codes(asked)
-    if (codes < 0).any():
-        wrong = asked[int((codes < 0).argmax())]
-        raise ParameterError(f"symbol {wrong!r} is not in the release's alphabet")
-    return codes

@@ -97,7 +97,7 @@ def _write(
     releases: Sequence[PointRelease],
     as_json: bool,
 ) -> None:
-    from dpviz.releases.points.files import write_file
+    from dpviz.releases.files import write_file
 
     if Path(output).suffix.lower() != ending:
         raise ParameterError(f"output {output!r}: give a file that ends in {ending}")

@@ -16,8 +16,8 @@ from dpviz.evaluation.events import feature_names, features
 from dpviz.evaluation.exact import structure_loss, whole_loss
 from dpviz.evaluation.neighbours import Neighbours, neighbours
 from dpviz.evaluation.search import Finding, finding
-from dpviz.methods.points import PointMethod, names
-from dpviz.methods.points import method as find_method
+from dpviz.methods import method as find_method
+from dpviz.methods.points.base import PointMethod
 from dpviz.private.budget import Budget, positive_epsilon
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise, SecureNoise, SimulatedNoise
@@ -104,9 +104,10 @@ def audit(
 
 def tiny(name: str, **parameters: Any) -> PointMethod:
     """A method with the parameters that make its builds small, where ``parameters`` allow it."""
-    plain = find_method(name, **parameters)
-    preset = names()[next(word for word in names() if word.lower() == name.lower())][1]
-    return find_method(plain.name, **{**type(plain).tiny, **preset, **parameters})
+    plain = find_method(name, "points", **parameters)
+    preset = type(plain).preset(name) or {}
+    method: PointMethod = type(plain)(**{**type(plain).tiny, **preset, **parameters})
+    return method
 
 
 class PointBench:

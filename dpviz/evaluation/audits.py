@@ -14,9 +14,9 @@ from dpviz.evaluation.audit import Audit, audit, tiny
 from dpviz.evaluation.figures.report import write_file
 from dpviz.evaluation.sequence_audit import audit_sequences, tiny_sequences
 from dpviz.evaluation.workers import worker_pool
-from dpviz.methods.points import METHODS, PointMethod, names
-from dpviz.methods.sequences import METHODS as SEQUENCE_METHODS
-from dpviz.methods.sequences import SequenceMethod
+from dpviz.methods import METHODS, names, of_kind
+from dpviz.methods.points.base import PointMethod
+from dpviz.methods.sequences.base import SequenceMethod
 from dpviz.progress import Progress
 
 OVER = "**over"
@@ -30,7 +30,7 @@ def settings() -> list[str]:
     ['kd_pure', 'kd_true', 'kdtree', 'kd-hybrid', 'kd-cell', 'kd-noisymean']
     """
     found = []
-    for name, kind in sorted(METHODS.items()):
+    for name, kind in sorted(of_kind("points").items()):
         seen = []
         for word in (name, *kind.presets):
             if tiny(word) not in seen:
@@ -45,7 +45,7 @@ def sequence_settings() -> list[str]:
     >>> sequence_settings()
     ['markov', 'ngram', 'topk_em', 'truncate']
     """
-    return sorted(SEQUENCE_METHODS)
+    return sorted(of_kind("sequences"))
 
 
 STEERING = ("axes", "looks", "switch")
@@ -62,8 +62,8 @@ def extremes() -> list[str]:
     ['agrid alpha=0.05', 'agrid alpha=0.95']
     """
     found = []
-    kinds: dict[str, Any] = {**METHODS, **SEQUENCE_METHODS}
-    for name in [*sorted(METHODS), *sequence_settings()]:
+    kinds: dict[str, Any] = dict(METHODS)
+    for name in [*sorted(of_kind("points")), *sequence_settings()]:
         plain = small(name)
         for key, field in kinds[name].knobs().items():
             limits, value = field.metadata["knob"], plain.parameters()[key]
@@ -108,8 +108,8 @@ def small(word: str, **parameters: Any) -> PointMethod | SequenceMethod:
         parameters = {**_low(word), **parameters}
     if word.lower() in sequence_settings():
         return tiny_sequences(word, **parameters)
-    if word.lower() not in {name.lower() for name in names()}:
-        near = difflib.get_close_matches(word, [*names(), *sequence_settings()], 3)
+    if word.lower() not in {name.lower() for name in names("points")}:
+        near = difflib.get_close_matches(word, [*names("points"), *sequence_settings()], 3)
         hint = f"did you mean {' or '.join(near)}?" if near else "see dpviz methods, or sequences"
         raise ParameterError(f"unknown method {word!r}: {hint}")
     return tiny(word, **parameters)
@@ -117,7 +117,11 @@ def small(word: str, **parameters: Any) -> PointMethod | SequenceMethod:
 
 def _low(name: str) -> dict[str, Any]:
     """A tree of few levels, whatever a knob at its end makes of it."""
-    return {"max_depth": 4} if name in METHODS and "max_depth" in METHODS[name].knobs() else {}
+    return (
+        {"max_depth": 4}
+        if name in of_kind("points") and "max_depth" in METHODS[name].knobs()
+        else {}
+    )
 
 
 def audited(method: PointMethod | SequenceMethod, epsilon: float, **options: Any) -> Audit:

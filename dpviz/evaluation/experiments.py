@@ -22,7 +22,8 @@ from dpviz.errors import ParameterError
 from dpviz.evaluation.metrics import SANITY, errors, sanity_bound
 from dpviz.evaluation.truth import PublicRecords, exact_counts, exact_total, public_records
 from dpviz.evaluation.workers import worker_pool
-from dpviz.methods.points import PointMethod, method
+from dpviz.methods import method
+from dpviz.methods.points.base import PointMethod
 from dpviz.progress import Progress
 from dpviz.releases.points.range_count import BULK
 from dpviz.trees.lattice import Int
@@ -170,7 +171,8 @@ def described_method(text: str) -> PointMethod:
     6
     """
     name, parameters = parsed(text)
-    return method(name, **parameters)
+    found: PointMethod = method(name, "points", **parameters)
+    return found
 
 
 def parsed(text: str) -> tuple[str, dict[str, str]]:

@@ -159,19 +159,16 @@ def _filled(word: str, place: Path, case: FileCase) -> str:
 
 def _of_release(kind: str, path: Path) -> list[float]:
     """Rows, the whole count, and the count where the cases' units are."""
+    from dpviz.releases.store import read
+
     if kind == "roads":
-        from dpviz.releases.roads.files import read as read_roads
-
-        roads = read_roads(path)
-        return [float(len(roads.nodes)), float(roads.count.sum()), float(roads.count[0])]
+        roads = read(path, "roads")
+        count = roads.edge_count
+        return [float(len(roads.nodes)), float(count.sum()), float(count[0])]
     if kind == "sequences":
-        from dpviz.releases.sequences.files import read as read_sequences
-
-        model = read_sequences(path).model
+        model = read(path, "sequences").model
         counts = getattr(model, "counts", np.zeros((1, 1)))
         return [float(len(model)), float(counts[0].sum()), float(counts[0, 0])]
-    from dpviz.releases.points.files import read
-
-    nodes = read(path).nodes
+    nodes = read(path, "points").nodes
     leaf = nodes.count[nodes.leaf]
     return [float(len(nodes)), float(leaf.sum()), float(leaf[0])]

@@ -19,7 +19,6 @@ from dpviz.errors import PrivacyError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
-from dpviz.releases.points.range_count import range_count
 from dpviz.trees.lattice import Float, Int
 
 if TYPE_CHECKING:
@@ -240,9 +239,8 @@ def error_parts(
     """
     _public(handle)
     exact = exact_counts(handle, rects)
-    noiseless = range_count(
-        build(handle, method, NOISELESS, seed=0, ledger=None, **parameters), rects
-    ).count
+    aligned = build(handle, method, NOISELESS, seed=0, ledger=None, **parameters)
+    noiseless = aligned.count(rects).count
     answers = [
         build(handle, method, epsilon, seed=seed * rolls + roll, ledger=None, **parameters).count(
             rects

@@ -13,7 +13,7 @@ from dpviz.domain import Domain
 from dpviz.trees.lattice import Int
 
 if TYPE_CHECKING:
-    from dpviz.methods.points import PointMethod
+    from dpviz.methods.points.base import PointMethod
 
 DEEP = 12
 """Levels of the deep chain: with two or four records beside every step of it."""

@@ -10,9 +10,9 @@ from dataclasses import astuple, dataclass, fields
 
 import numpy as np
 
+from dpviz.build import build
 from dpviz.private.roads import RoadData, exact_visits
 from dpviz.progress import Progress
-from dpviz.releases.roads.publish import publish
 from dpviz.roads.generate import clustered_workload, corridor_workload
 from dpviz.roads.paths import Paths
 
@@ -86,9 +86,9 @@ def experiment(
             for epsilon in epsilons:
                 for repeat in range(repeats):
                     started = time.perf_counter()
-                    release = publish(data, workload, method, epsilon, seed=seed + repeat)
+                    release = build(data, method, epsilon, workload=workload, seed=seed + repeat)
                     seconds = time.perf_counter() - started
-                    error = float(np.mean((workload.sum(release.count) - truth) ** 2))
+                    error = float(np.mean((workload.sum(release.edge_count) - truth) ** 2))
                     mean_length = float(workload.length.mean())
                     yield Row(
                         name,

@@ -16,8 +16,8 @@ import numpy as np
 from dpviz.evaluation.audit import CONFIDENCE, Audit
 from dpviz.evaluation.exact import structure_loss, whole_loss
 from dpviz.evaluation.search import finding
-from dpviz.methods.sequences import SequenceMethod, find
-from dpviz.methods.sequences.base import SequenceTask
+from dpviz.methods import method as find_method
+from dpviz.methods.sequences.base import SequenceMethod, SequenceTask
 from dpviz.private.budget import Budget, positive_epsilon
 from dpviz.private.mechanisms.noise import Noise, SecureNoise, SimulatedNoise
 from dpviz.private.sequences import Sequences
@@ -124,7 +124,9 @@ def audit_sequences(
 
 def tiny_sequences(name: str, **parameters: Any) -> SequenceMethod:
     """A method with the parameters that make its builds small, where ``parameters`` allow it."""
-    return find(name, **{**type(find(name)).tiny, **parameters})
+    cls = type(find_method(name, "sequences"))
+    method: SequenceMethod = cls(**{**cls.tiny, **parameters})
+    return method
 
 
 class SequenceBench:

@@ -14,13 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from dpviz.build import build
 from dpviz.errors import ParameterError
 from dpviz.evaluation.experiments import parsed
 from dpviz.evaluation.sequence_truth import exact_lengths, exact_top
-from dpviz.methods.sequences import SequenceMethod, find
+from dpviz.methods import method as find_method
+from dpviz.methods.sequences.base import SequenceMethod
 from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress
-from dpviz.releases.sequences.publish import SequenceRelease, publish
+from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.sequences.grams import Ranking
 from dpviz.trees.lattice import Float, Int
 
@@ -103,8 +105,11 @@ class Plan:
         """The method of a text; what it says goes before ``parameters`` and the plan's."""
         name, given = parsed(text)
         common = {"l_top": self.l_top, "strings": max(self.tops)}
-        fitting = {key: value for key, value in common.items() if key in find(name).knobs()}
-        return find(name, **{**fitting, **parameters, **given})
+        fitting = {key: value for key, value in common.items() if key in find_method(name).knobs()}
+        method: SequenceMethod = find_method(
+            name, "sequences", **{**fitting, **parameters, **given}
+        )
+        return method
 
     def tasks(self) -> list[Key]:
         """Every (method, epsilon, repeat), repetition by repetition."""
@@ -174,7 +179,7 @@ class Bench:
 
         def release(**parameters: Any) -> tuple[SequenceRelease, float]:
             started = time.perf_counter()
-            made = publish(self.data, plan.method(text, **parameters), epsilon, seed=seed)
+            made = build(self.data, plan.method(text, **parameters), epsilon, seed=seed)
             return made, round(time.perf_counter() - started, 4)
 
         method = plan.method(text)

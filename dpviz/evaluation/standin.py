@@ -19,7 +19,7 @@ from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import exact_counts
-from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.workloads import SIZES, workload
 
 if TYPE_CHECKING:

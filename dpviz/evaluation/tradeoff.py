@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.errors import ParameterError
-from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.trees.lattice import Float
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpviz.releases.points.range_count import INTERVAL_SDS, box_count
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.trees.lattice import Float
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def expected_errors(release: PointRelease) -> tuple[Float, Float]:
     for share in SIZES:
         extent = round(side * share ** (1 / dims))
         lo = np.floor(corner * (side - extent + 1)).astype(np.int64)
-        answers = box_count(release, lo, lo + extent)
+        answers = release.count_boxes(lo, lo + extent)
         noise.append(np.median(answers.noise_sd))
         uniformity.append(np.median(answers.uniformity_sd))
     return INTERVAL_SDS * np.array(noise), INTERVAL_SDS * np.array(uniformity)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.numbers import rounded, with_noise
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
@@ -81,9 +81,9 @@ def label_of(release: PointRelease) -> str:
 
 def method_title(header: Header) -> str:
     """A method's title without what stands in brackets; the name where we do not know it."""
-    from dpviz.methods.points import METHODS
+    from dpviz.methods import of_kind
 
-    known = METHODS.get(header.method)
+    known = of_kind("points").get(header.method)
     return re.sub(r" \(.*\)$", "", known.title) if known else header.method
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from dpviz.exports.facts import facts, label_of, replies, together
 from dpviz.exports.pack import Packer, squeezed
 from dpviz.exports.tree import pack_tree
-from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.client.assemble import script, style
 from dpviz.render.numbers import short
 from dpviz.render.projection import is_degrees

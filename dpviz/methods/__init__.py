@@ -1,1 +1,19 @@
-"""Methods, one small file each, in a folder for each kind of data."""
+"""Methods by name, for every kind of data: a new one is a new file in one of the folders here.
+
+>>> "privtree" in METHODS, sorted(of_kind("sequences"))
+(True, ['markov', 'ngram', 'topk_em', 'truncate'])
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from dpviz.methods.registry import KINDS, METHODS, Knob, Method, knob, method, names, of_kind
+
+__all__ = ["KINDS", "METHODS", "Knob", "Method", "knob", "method", "names", "of_kind"]
+
+for _kind in KINDS:
+    _folder = importlib.import_module(f"{__name__}.{_kind}")
+    for _module in pkgutil.iter_modules(_folder.__path__):
+        importlib.import_module(f"{_folder.__name__}.{_module.name}")

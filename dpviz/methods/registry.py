@@ -1,7 +1,7 @@
-"""What a method is anywhere in the project: a frozen dataclass of knobs, found by name.
+"""What a method is for any kind of data: a frozen dataclass of parameters, found by name.
 
-Each engine (spatial, sequences, road networks) has its own registry of its own kind of method; the
-limits and help of a knob feed the app's form, the flags, Hypothesis and the tables alike.
+Methods on points, sequences and roads stand in one registry, each with its ``kind``; the limits and
+help of a parameter feed the app's form, the flags, Hypothesis and the tables alike.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import dataclasses
 import difflib
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from dpviz.errors import ParameterError
 
@@ -51,20 +51,28 @@ class Method:
     """Base of every kind of method.
 
     Class attributes:
+        kind: of data that it works on: "points", "sequences" or "roads".
         name: the registered name.
         title: the name for people.
         guarantee: "ε-DP", "(ε,δ)-DP" or "none".
         paper: authors, title, venue, year.
         presets: other names for settings of it, with their parameters; names of papers are here.
         advice: when not to use it.
+        queries: whether it takes a public workload: "none", "optional" or "needed".
+        dims: the dimensions of points that it can do; none for other kinds of data.
+        tiny: parameters that make a build on a handful of records fast, for audits and tests.
     """
 
+    kind: ClassVar[str] = ""
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""
     guarantee: ClassVar[str] = "ε-DP"
     paper: ClassVar[str] = ""
     presets: ClassVar[dict[str, dict[str, Any]]] = {}
     advice: ClassVar[str] = ""
+    queries: ClassVar[str] = "none"
+    dims: ClassVar[tuple[int, ...]] = ()
+    tiny: ClassVar[dict[str, Any]] = {}
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -90,55 +98,86 @@ class Method:
         """The dataclass fields of the parameters; limits stand in ``field.metadata["knob"]``."""
         return {field.name: field for field in dataclasses.fields(cls)}
 
+    @classmethod
+    def preset(cls, name: str) -> dict[str, Any] | None:
+        """The parameters that a name stands for, whatever its case; None where it is not a name."""
+        known = {cls.name: {}, **cls.presets}
+        return {word.lower(): values for word, values in known.items()}.get(name.lower())
 
-R = TypeVar("R", bound=Method)
+
+KINDS = {"points": "method", "sequences": "sequence method", "roads": "road method"}
+"""Kinds of data, and what messages call their methods."""
+
+METHODS: dict[str, type[Method]] = {}
+"""Every registered method by its name, whatever its ``kind``."""
+
 C = TypeVar("C", bound=type[Method])
 
 
-class Registry(Generic[R]):
-    """The methods of one engine by name; ``kind`` is what its messages call them."""
+def register(cls: C) -> C:
+    """Class decorator: enter a method under its name."""
+    for word in (cls.name, *cls.presets):
+        if word in names():
+            raise ParameterError(f"method name {word!r} is taken")
+    METHODS[cls.name] = cls
+    return cls
 
-    def __init__(self, kind: str = "method") -> None:
-        self.kind = kind
-        self.members: dict[str, type[R]] = {}
 
-    def register(self, cls: C) -> C:
-        """Class decorator: enter a method under its name."""
-        for word in (cls.name, *cls.presets):
-            if word in self.names():
-                raise ParameterError(f"{self.kind} name {word!r} is taken")
-        self.members[cls.name] = cls  # type: ignore[assignment]
-        return cls
+def of_kind(kind: str) -> dict[str, Any]:
+    """The registered methods on one kind of data, by name."""
+    return {name: cls for name, cls in METHODS.items() if cls.kind == kind}
 
-    def names(self) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Every accepted name, aliases included: the method's name and the preset's parameters."""
-        found: dict[str, tuple[str, dict[str, Any]]] = {name: (name, {}) for name in self.members}
-        for name, cls in self.members.items():
-            found.update({alias: (name, parameters) for alias, parameters in cls.presets.items()})
-        return found
 
-    def find(self, name: str, **parameters: Any) -> R:
-        """The method of this name (or alias) with these parameters.
+def names(kind: str | None = None) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Every accepted name, aliases included: the method's name and the preset's parameters.
 
-        Raises:
-            ParameterError: an unknown name or parameter, or a value out of range.
-        """
-        known = self.names()
-        folded = {each.lower(): each for each in known}
-        if name.lower() not in folded:
-            near = difflib.get_close_matches(name, known, 3)
-            listed = ", ".join(self.members)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"one of {listed}"
-            raise ParameterError(f"unknown {self.kind} {name!r}: {hint}")
-        found, preset = known[folded[name.lower()]]
-        cls = self.members[found]
+    Args:
+        kind: of data; every kind by default.
+    """
+    members = METHODS if kind is None else of_kind(kind)
+    words: dict[str, tuple[str, dict[str, Any]]] = {name: (name, {}) for name in members}
+    for name, cls in members.items():
+        words |= {alias: (name, parameters) for alias, parameters in cls.presets.items()}
+    return words
+
+
+def method(name: str, kind: str | None = None, **parameters: Any) -> Any:
+    """The method of this name (or alias) with these parameters: the one look-up.
+
+    Args:
+        name: in any case.
+        kind: of data that it must work on; any by default.
+        **parameters: in place of the preset's and the defaults.
+
+    Raises:
+        ParameterError: an unknown name or parameter, a value out of range, or a method on another
+            kind of data.
+
+    >>> method("quad-opt").budget, method("min+opt+tru", "roads").index
+    ('geometric', 'opt')
+    """
+    noun = "method" if kind is None else KINDS[kind]
+    members = METHODS if kind is None else of_kind(kind)
+    for cls in members.values():
+        preset = cls.preset(name)
+        if preset is None:
+            continue
         for word in parameters:
             if word not in cls.knobs():
                 listed = ", ".join(cls.knobs()) or "none"
                 raise ParameterError(
-                    f"{self.kind} {found} has no parameter {word!r}: it has {listed}"
+                    f"{KINDS[cls.kind]} {cls.name} has no parameter {word!r}: it has {listed}"
                 )
         return cls(**{**preset, **parameters})
+    elsewhere = {word.lower(): METHODS[owner].kind for word, (owner, _) in names().items()}
+    if name.lower() in elsewhere:
+        raise ParameterError(
+            f"method {name} works on {elsewhere[name.lower()]}, the data are {kind}: choose "
+            f"one of {', '.join(members)}"
+        )
+    near = difflib.get_close_matches(name, names(kind), 3)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"one of {', '.join(members)}"
+    raise ParameterError(f"unknown {noun} {name!r}: {hint}")
 
 
 def _checked(owner: str, field: dataclasses.Field[Any], value: Any) -> Any:

@@ -1,13 +1,13 @@
-"""What the drivers of all engines share: the noise that data allow, what a release may claim."""
+"""What every build says and may do: the noise that data allow, and what a release may claim."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+import math
+from typing import Any, Protocol
 
 from dpviz.errors import ParameterError, PrivacyError
-from dpviz.methods.registry import Method
-from dpviz.private.budget import Budget
+from dpviz.private.budget import Budget, per_record
 from dpviz.private.handle import Handle
 from dpviz.private.mechanisms.noise import Noise, SecureNoise, SimulatedNoise
 from dpviz.progress import Progress
@@ -19,6 +19,24 @@ SYNTHETIC = "synthetic: nobody's"
 
 NEIGHBOURS = {"add-remove": 1, "replace": 2}
 """Neighbouring relations, and how many steps of add or remove lead from one to the other."""
+
+
+class Claimant(Protocol):
+    """What a header says of the method, and what the method claims of itself."""
+
+    name: str
+    title: str
+
+    @property
+    def private(self) -> bool:
+        """Whether it has a guarantee."""
+
+    @property
+    def delta(self) -> float:
+        """The delta that it needs."""
+
+    def parameters(self) -> dict[str, Any]:
+        """Every parameter with its value."""
 
 
 def relation(neighbours: str, unit: str) -> str:
@@ -33,8 +51,8 @@ def relation(neighbours: str, unit: str) -> str:
 
 
 def noise_for(
-    data: Handle,
-    method: Method,
+    data: Handle[Any],
+    method: Claimant,
     *,
     simulate: bool,
     seed: int | None,
@@ -56,18 +74,69 @@ def noise_for(
     return SimulatedNoise(seed) if simulate else SecureNoise(progress)
 
 
+@dataclasses.dataclass(frozen=True)
+class Price:
+    """What one privacy unit pays, and what is left of it for one record.
+
+    By group privacy: at ε/k for one step, k steps (the records of one unit; to replace is to remove
+    and to add) cost ε wherever the records lie.
+
+    Attributes:
+        epsilon, delta: for one privacy unit.
+        steps: k, of one record added or removed, from a data set to its neighbour.
+        neighbouring: the relation in words.
+    """
+
+    epsilon: float
+    delta: float
+    steps: int
+    neighbouring: str
+
+    @property
+    def growth(self) -> float:
+        """How many times the delta of one step all of them cost."""
+        return group_growth(per_record(self.epsilon, self.steps), self.steps)
+
+    def budget(self) -> Budget:
+        """What a method may spend: the budget of one step."""
+        return Budget(per_record(self.epsilon, self.steps), self.delta / self.growth)
+
+
+def group_growth(epsilon: float, group: int) -> float:
+    """How many times the delta of one record a group of k records costs: Σ_{i<k} e^{iε}.
+
+    A mechanism that is (ε, δ)-DP for one record is (kε, δ(e^{kε} − 1)/(e^ε − 1))-DP for k: each
+    step along a chain of k neighbours adds δ, and the later steps multiply it by e^ε.
+
+    >>> group_growth(0.5, 1), round(group_growth(0.5, 3), 6)
+    (1.0, 5.367003)
+    """
+    if group == 1:
+        return 1.0
+    # The quotient's relative error is a few units in the last place: rounded up by more than that.
+    try:
+        return math.expm1(group * epsilon) / math.expm1(epsilon) * (1.0 + 2.0**-48)
+    except OverflowError:
+        return math.inf
+
+
+def delta_for(method: Claimant, delta: float | None) -> float:
+    """The delta of a build: the least that the method needs by default.
+
+    Raises:
+        ParameterError: a delta for a method of pure ε-DP, or none for one that needs it.
+    """
+    needed = method.delta
+    if delta is None:
+        return needed
+    if bool(needed) != bool(delta):
+        kind = "needs a delta above 0" if needed else "is pure ε-DP: leave delta out"
+        raise ParameterError(f"delta={delta!r}: {method.name} with these parameters {kind}")
+    return delta
+
+
 def header_of(
-    data: Handle,
-    method: Method,
-    source: Noise,
-    budget: Budget,
-    *,
-    epsilon: float,
-    neighbouring: str,
-    steps: int,
-    delta: float = 0.0,
-    growth: float = 1.0,
-    **said: Any,
+    data: Handle[Any], method: Claimant, source: Noise, budget: Budget, price: Price, **fields: Any
 ) -> Header:
     """The header of a release.
 
@@ -76,31 +145,28 @@ def header_of(
         method: that made it.
         source: of the noise in it.
         budget: of one step, as the method spent it.
-        epsilon: the whole price for one privacy unit.
-        neighbouring: relation in words.
-        steps: from a data set to its neighbour, each at the budget's ε: group privacy.
-        delta: the whole delta.
-        growth: how many times the budget's delta so many steps cost.
-        **said: other fields of the header.
+        price: of the whole, for one privacy unit.
+        **fields: other fields of the header.
     """
-    claim = f"ε = {epsilon:g}" + (f", δ = {delta:g}" if delta else "")
+    claim = f"ε = {price.epsilon:g}" + (f", δ = {price.delta:g}" if price.delta else "")
     if not method.private:
         guarantee = f"NOT PRIVATE: {method.title} has no privacy guarantee"
     elif not source.private:
         guarantee = f"NOT PRIVATE: simulated noise, as large as for {claim}"
     else:
-        guarantee = f"differentially private, {claim}, {neighbouring}"
+        guarantee = f"differentially private, {claim}, {price.neighbouring}"
         if data.public and not data.synthetic:
             guarantee += f"; records {DECLARED}"
+    growth = price.growth
     rows = (
         {
             **dataclasses.asdict(row),
-            "epsilon": row.epsilon * steps,
+            "epsilon": row.epsilon * price.steps,
             "delta": row.delta * growth if row.delta else 0.0,
         }
         for row in budget.rows
     )
-    extra: dict[str, Any] = said.pop("extra", {})
+    extra: dict[str, Any] = fields.pop("extra", {})
     if data.public:
         extra = {**extra, "records": SYNTHETIC if data.synthetic else DECLARED}
     return Header(
@@ -108,12 +174,12 @@ def header_of(
         parameters=method.parameters(),
         private=method.private and source.private,
         guarantee=guarantee,
-        epsilon=epsilon,
-        delta=delta,
-        neighbouring=neighbouring,
+        epsilon=price.epsilon,
+        delta=price.delta,
+        neighbouring=price.neighbouring,
         unit=data.unit,
         budget=tuple(rows),
         source=data.name,
         extra=extra,
-        **said,
+        **fields,
     )

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.index import PointIndex
+from dpviz.releases.points.release import PointRelease
+
+R = TypeVar("R")
+"""The release that a build of the data gives."""
 
 
-class Handle(ABC):
+class Handle(ABC, Generic[R]):
     """An opaque handle on a data set of any kind: its public facts, never written or sent.
 
     Attributes:
+        kind: of data: "points", "sequences" or "roads".
         records: what one of the data is called, in the plural.
         name: the public name of the data set.
         names: every name in the ledger that a build of these records is charged to: those of all
@@ -28,6 +33,7 @@ class Handle(ABC):
         DataError: a bound below 1.
     """
 
+    kind: ClassVar[str]
     records: ClassVar[str] = "records"
     synthetic: bool = False
 
@@ -66,7 +72,7 @@ class Handle(ABC):
         raise TypeError("a data handle is not written to disk or sent elsewhere")
 
 
-class DataHandle(Handle):
+class DataHandle(Handle[PointRelease]):
     """A handle on points: an index of them that only the vault opens.
 
     Attributes:
@@ -76,6 +82,7 @@ class DataHandle(Handle):
         columns: what was taken for the coordinates, by its name; empty where nothing was chosen.
     """
 
+    kind: ClassVar[str] = "points"
     columns: str = ""
 
     def __init__(

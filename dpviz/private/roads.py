@@ -10,13 +10,14 @@ import numpy as np
 from dpviz.errors import DataError, PrivacyError
 from dpviz.private.handle import Handle
 from dpviz.private.mechanisms.noise import Noise
+from dpviz.releases.roads.release import RoadRelease
 from dpviz.roads.graph import Int, RoadGraph
 from dpviz.roads.paths import Paths
 
 PICKS = ("window", "random")
 
 
-class RoadData(Handle):
+class RoadData(Handle[RoadRelease]):
     """A handle on trips.
 
     Attributes:
@@ -26,6 +27,7 @@ class RoadData(Handle):
         DataError: a trip off the graph, or a bound below 1.
     """
 
+    kind: ClassVar[str] = "roads"
     records: ClassVar[str] = "trips"
 
     def __init__(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dpviz.errors import DataError
 from dpviz.private.handle import Handle
+from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.trees.lattice import Int
 
@@ -54,7 +55,7 @@ class Sequences:
         return np.diff(self.start)
 
 
-class SequenceData(Handle):
+class SequenceData(Handle[SequenceRelease]):
     """A handle on sequences.
 
     Empty sequences are left out. Records that break a public rule of the alphabet (``follows``) are
@@ -68,6 +69,7 @@ class SequenceData(Handle):
         DataError: a symbol outside the alphabet, or a bound below 1.
     """
 
+    kind: ClassVar[str] = "sequences"
     records: ClassVar[str] = "sequences"
 
     def __init__(

@@ -1,1 +1,1 @@
-"""Releases: what may be looked at, queried, saved and shared. No room here sees a record."""
+"""Releases: what may be looked at, queried, saved and shared. Nothing here sees a record."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpviz.errors import ReleaseError
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the header and columns; a reader refuses a newer one and reads every older one."""
 
 

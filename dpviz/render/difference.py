@@ -76,14 +76,12 @@ def difference_scene(
 
 def difference(releases: Sequence[PointRelease], labels: Sequence[str]) -> tuple[Mark, Legend]:
     """The boxes of A − B as one mark, and the legend."""
-    from dpviz.releases.points.range_count import box_count
-
     domain = releases[0].domain
     start = home_zoom(domain_bounds(domain))
     parts = []
     for k, above in enumerate(STEPS):
         lo, hi = coarser(releases, start + above)
-        a, b = (box_count(release, lo, hi) for release in releases)
+        a, b = (release.count_boxes(lo, hi) for release in releases)
         end = start + STEPS[k + 1] if k + 1 < len(STEPS) else np.inf
         times = [np.full(len(lo), each) for each in (start + above if k else 0.0, end)]
         parts.append((lo, hi, a.count, a.noise_sd, b.count, b.noise_sd, *times))

@@ -16,7 +16,7 @@ from dpviz.render.scene import Mark, Row
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
-    from dpviz.releases.points.range_count import Answers
+    from dpviz.releases.points.range_count import RangeAnswers
     from dpviz.releases.points.region_count import Regions
     from dpviz.trees.lattice import Float
 
@@ -31,7 +31,7 @@ DETAIL = 1 / 3000
 
 
 def district_marks(
-    regions: Regions, answers: Answers, domain: Domain
+    regions: Regions, answers: RangeAnswers, domain: Domain
 ) -> tuple[tuple[Mark, ...], Legend]:
     """A filled shape per district with a tooltip, its border, and the legend.
 

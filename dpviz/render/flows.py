@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.colors import ACCENT, HALO, LAND, QUIET, Themed
 from dpviz.render.flowlines import Float, Int, arrows, cell_side, centres, head, path_line
 from dpviz.render.marks import boxes, paths, points, polygons, trips

@@ -79,7 +79,9 @@ def lines_of(graph: RoadGraph, edges: Int) -> list[Float]:
 
 def top_count(release: RoadRelease) -> float:
     """Upper end of the width scale: the 99.8 % quantile of the noisy counts."""
-    return max(float(np.quantile(release.count, 0.998)), float(release.noise_sd.min()), 1.0)
+    return max(
+        float(np.quantile(release.edge_count, 0.998)), float(release.edge_noise_sd.min()), 1.0
+    )
 
 
 def street_marks(release: RoadRelease, top: float, *, side: Side | None = None) -> tuple[Mark, ...]:
@@ -87,7 +89,7 @@ def street_marks(release: RoadRelease, top: float, *, side: Side | None = None) 
 
     What is within the noise or negative looks like a quiet street on any map.
     """
-    graph, count, sd = release.graph, release.count, release.noise_sd
+    graph, count, sd = release.graph, release.edge_count, release.edge_noise_sd
     above = count > NOISE_SDS * sd
     scale, colors = lines_scale(top), line_colors()
     unit = _metres(graph)

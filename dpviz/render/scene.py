@@ -15,7 +15,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pydeck
 
-from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.colors import theme_json
 from dpviz.render.legend import Legend
 

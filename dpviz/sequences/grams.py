@@ -11,7 +11,15 @@ from typing import NoReturn
 import numpy as np
 
 from dpviz.errors import ParameterError, ReleaseError
-from dpviz.sequences.model import LONGEST, ContextTree, Mask, checked, sequence_rows, settle
+from dpviz.sequences.model import (
+    DEEPEST,
+    LONGEST,
+    ContextTree,
+    Mask,
+    checked,
+    sequence_rows,
+    settle,
+)
 from dpviz.trees.lattice import Float, Int
 
 
@@ -43,6 +51,7 @@ class GramTree:
         if not np.array_equal(np.sort(inner), np.arange(1, n)) or (inner <= parent).any():
             raise ReleaseError("the strings do not form a tree")
         settle(self.child, self.counts)
+        _ = self.depth  # endless strings are refused here
 
     @property
     def size(self) -> int:
@@ -62,6 +71,8 @@ class GramTree:
             level = below[below >= 0]
             if not len(level):
                 return depth
+            if depth == DEEPEST:
+                raise ReleaseError(f"strings of more than {DEEPEST} symbols: the tree is damaged")
             depth += 1
 
     @cached_property

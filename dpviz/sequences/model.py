@@ -17,6 +17,12 @@ LONGEST = 200
 """Symbols of the longest string that is listed or drawn: a public cap."""
 
 
+DEEPEST = 255
+"""Levels of the deepest tree: a public cap, above what any method grows."""
+
+MAX_CELLS = 50_000_000
+"""Public cap on the counts of a tree; reaching it fails a build, it never truncates."""
+
 Mask = NDArray[np.bool_]
 
 
@@ -52,6 +58,7 @@ class ContextTree:
         if (inner <= np.flatnonzero(child >= 0)).any():
             raise ReleaseError("the contexts are not in breadth-first order")
         settle(self.first_child, self.counts)
+        _ = self.depth  # endless contexts are refused here
 
     @property
     def size(self) -> int:
@@ -108,6 +115,8 @@ class ContextTree:
             inner = child[child >= 0]
             if not len(inner):
                 return depth
+            if depth == DEEPEST:
+                raise ReleaseError(f"contexts of more than {DEEPEST} symbols: the tree is damaged")
             level = (inner[:, None] + np.arange(self.size + 1)).ravel()
             depth += 1
 

@@ -18,6 +18,12 @@ from dpviz.trees.lattice import Float, Int, overlaps, volumes
 
 Int32 = NDArray[np.int32]
 
+MAX_NODES = 8_000_000
+"""Public cap on the nodes of a tree; reaching it fails a build, it never truncates."""
+
+MAX_LEVELS = 256
+"""Levels of the deepest tree: a public cap, so that a level is a uint8."""
+
 _WHOLE: dict[str, type[np.signedinteger[Any]]] = {
     "lo": np.int64,
     "hi": np.int64,
@@ -56,8 +62,8 @@ class Decomposition:
     def _check(self) -> None:
         """Every structural promise that queries rely on; files are read through here too."""
         n = len(self.parent)
-        if n == 0:
-            raise ReleaseError("a decomposition needs at least one node")
+        if not 1 <= n <= MAX_NODES:
+            raise ReleaseError(f"{n:,} nodes: a decomposition has 1 to {MAX_NODES:,}")
         if self.lo.ndim != 2 or self.lo.shape != self.hi.shape or len(self.lo) != n:
             raise ReleaseError(f"boxes of shape {self.lo.shape} and {self.hi.shape} for {n} nodes")
         if self.count.shape != (n,) or self.variance.shape != (n,):
@@ -73,6 +79,8 @@ class Decomposition:
         late = self.parent >= np.arange(n)
         if order.any() or late.any() or self.parent[0] != -1 or (self.parent < -1).any():
             raise ReleaseError("nodes are not in breadth-first order")
+        if len(level_slices(self.parent, MAX_LEVELS + 1)) > MAX_LEVELS:
+            raise ReleaseError(f"more than {MAX_LEVELS} levels: the tree is damaged")
         child = np.flatnonzero(self.parent >= 0)
         above = self.parent[child]
         stray = (self.lo[child] < self.lo[above]) | (self.hi[child] > self.hi[above])
@@ -128,6 +136,17 @@ class Decomposition:
         """Exact volume of each box in lattice cells, int64."""
         return _frozen(volumes(self.lo, self.hi))
 
+    def children(self, rows: Int) -> tuple[Int, Int]:
+        """The children of some nodes, one after another.
+
+        Returns:
+            Of each child, the place in ``rows`` of its parent, and its own row; int64 (k,) each.
+        """
+        sizes = self.n_children[rows].astype(np.int64)
+        above = np.repeat(np.arange(len(rows)), sizes)
+        within = np.arange(len(above)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return above, self.first_child[rows[above]].astype(np.int64) + within
+
     def is_partition(self) -> bool:
         """Whether the children of every inner node tile it: disjoint, and of its whole volume."""
         filled = np.zeros(len(self), dtype=np.int64)
@@ -161,12 +180,15 @@ class Decomposition:
         return Decomposition(**{**kept, **columns})
 
 
-def level_slices(parent: ArrayLike) -> tuple[slice, ...]:
-    """One slice of nodes per level of a breadth-first parent column (−1 for roots), roots first."""
+def level_slices(parent: ArrayLike, most: int | None = None) -> tuple[slice, ...]:
+    """One slice of nodes per level of a breadth-first parent column (−1 for roots), roots first.
+
+    With ``most``, no more than so many levels.
+    """
     parent = np.asarray(parent)
     start, stop = 0, int(np.searchsorted(parent, 0))
-    found = []
-    while start < stop:
+    found: list[slice] = []
+    while start < stop and len(found) != most:
         found.append(slice(start, stop))
         start, stop = stop, int(np.searchsorted(parent, stop))
     return tuple(found)

@@ -7,9 +7,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.grid import breadth_first, renumbered
 from dpviz.trees.lattice import Float, Int, morton
+
+
+def uniformity_variance(count: Float, share: Float) -> Float:
+    """Variance of the records in a part of a leaf, by a Beta model around the part's share.
+
+    Of c records in a leaf, a part with the share s of its volume holds c·B, with B of mean s and
+    concentration 2: variance c²·s(1 − s)/3.
+
+    Args:
+        count: estimates of the leaves; negative ones count as none.
+        share: of each leaf's volume, between 0 and 1.
+    """
+    return np.maximum(count, 0.0) ** 2 * share * (1.0 - share) / 3.0
 
 
 def refine(nodes: Decomposition) -> Decomposition:
@@ -25,6 +38,8 @@ def refine(nodes: Decomposition) -> Decomposition:
     leaves = np.flatnonzero(nodes.leaf & (nodes.count > 0) & wide)
     if dims > 2 or not len(leaves) or nodes.depth == 0:
         return nodes
+    if len(nodes) + (len(leaves) << dims) > MAX_NODES:
+        return nodes  # a flat density inside the leaves, where sub-cells would pass the cap
     tilt = _tilts(nodes, leaves)
     steep = np.abs(tilt).sum(axis=1, keepdims=True)
     tilt = tilt / np.maximum(steep, 1.0)  # non-negative at the corners of the leaf

@@ -15,12 +15,16 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.trees.density import uniformity_variance
+
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 
 SCAN = 24
 """Below this many unique points a cell is scanned instead of divided."""
 
+
+_uniformity = nb.njit(cache=True)(uniformity_variance)
 
 _alone = Lock()
 
@@ -157,8 +161,7 @@ def walk_tree(node_lo, node_hi, first_child, n_children, count, variance, roots,
                 elif n_children[node] == 0:
                     total += count[node] * fraction
                     noise += variance[node] * fraction * fraction
-                    spread = max(count[node], 0.0)
-                    uniformity += spread * spread * fraction * (1.0 - fraction) / 3.0
+                    uniformity += _uniformity(count[node], fraction)
                     used += 1
                 else:
                     first, children = first_child[node], n_children[node]

@@ -2,10 +2,10 @@
 
 import pytest
 
+from dpviz.build import build
 from dpviz.private.load.roads import read_graph
 from dpviz.private.roads import RoadData
-from dpviz.releases.roads.files import save
-from dpviz.releases.roads.publish import publish
+from dpviz.releases.store import save
 from dpviz.roads.decompose import min_cut
 from dpviz.roads.generate import clustered_workload, commuter_trips
 
@@ -31,7 +31,7 @@ def test_whole_pipeline_on_oldenburg(benchmark, shared_data, tmp_path):
         files = (shared_data / f"road_oldenburg_{part}.parquet" for part in ("nodes", "edges"))
         graph = read_graph(*files)
         data = RoadData("oldenburg", graph, commuter_trips(graph, 45_000), public=True)
-        release = publish(data, clustered_workload(graph, 50), "min+best+tru", 1.0, seed=1)
+        release = build(data, "min+best+tru", 1.0, workload=clustered_workload(graph, 50), seed=1)
         save(release, tmp_path / "release.parquet")
 
     benchmark.pedantic(pipeline, rounds=2)

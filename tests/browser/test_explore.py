@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
-from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
 from dpviz.ui.shared.tour import TITLE
 from tests.browser.conftest import ROOT, pay, serving

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from dpviz.datasets import DATASETS
 from dpviz.private.load.cells import grid_cells
-from dpviz.releases.sequences.files import read
+from dpviz.releases.store import read
 from tests.browser.test_pages import settled, violations
 
 pytestmark = pytest.mark.browser

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 import dpviz
 from dpviz.exports import map_page, report_page
-from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import interval_words, with_noise
 from tests.browser.test_explore import at, drag, shape, the_map
 from tests.browser.test_pages import violations

@@ -22,17 +22,16 @@ from dpviz.evaluation.audits import audited, extremes, page, settings, small
 from dpviz.evaluation.events import clopper_pearson, epsilon_bound, feature_names, features
 from dpviz.evaluation.exact import _Threshold, chain_losses, shared_threshold_loss
 from dpviz.evaluation.neighbours import neighbours
-from dpviz.methods.points import METHODS, method
+from dpviz.methods import METHODS, method, of_kind
 from dpviz.methods.points.base import PointMethod, SharedThreshold, Structure, knob
 from dpviz.methods.points.parts import CellTree
 from dpviz.methods.points.privtree import exact_loss, tight_constant
-from dpviz.methods.sequences import METHODS as SEQUENCE_METHODS
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.trees.decomposition import Decomposition
 
-PRIVATE = sorted(name for name, cls in METHODS.items() if cls.guarantee != "none")
+PRIVATE = sorted(name for name, cls in of_kind("points").items() if cls.guarantee != "none")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +131,7 @@ def test_extremes_are_one_knob_at_an_end_each():
     words = extremes()
     assert len(words) == len(set(words)) > 60
     assert {"privtree tree_share=0.95", "ladder_tree looks=8", "markov mask=False"} <= set(words)
-    assert {word.split()[0] for word in words} <= {*METHODS, *SEQUENCE_METHODS}
+    assert {word.split()[0] for word in words} <= {*METHODS}
     for word in words:
         name, pair = word.split()
         key, value = pair.split("=")
@@ -151,10 +150,10 @@ def test_nothing_that_claims_epsilon_is_refuted_at_its_extremes(word):
 
 def test_every_registered_method_and_every_preset_is_audited():
     words = settings()
-    assert set(METHODS) <= set(words)
+    assert set(of_kind("points")) <= set(words)
     assert len(words) == len(set(words))
     audited = [tiny(word) for word in words]
-    for kind in METHODS.values():
+    for kind in of_kind("points").values():
         assert all(tiny(preset) in audited for preset in kind.presets)
 
 

@@ -13,9 +13,8 @@ import pytest
 
 from dpviz.errors import ParameterError
 from dpviz.evaluation.exact import chain_losses, release_loss
-from dpviz.methods.points import METHODS
+from dpviz.methods import of_kind
 from dpviz.methods.points.privtree_plus import SLACK, Curve
-from dpviz.methods.sequences import METHODS as SEQUENCE_METHODS
 from dpviz.methods.structure import Structure
 
 COUNTS = 400
@@ -79,13 +78,17 @@ def _bits(method, *arguments):
     return isinstance(method.structure(1.0, *arguments), Structure)
 
 
-POINTS = with_bits(METHODS, 2)
-SEQUENCES = with_bits(SEQUENCE_METHODS, 3)
+POINTS = with_bits(of_kind("points"), 2)
+SEQUENCES = with_bits(of_kind("sequences"), 3)
 
 
 def publics(name):
     """What is public beside the knobs: dimensions, or the size of the alphabet."""
-    return (METHODS[name].dims, METHODS) if name in POINTS else (ALPHABETS, SEQUENCE_METHODS)
+    return (
+        (of_kind("points")[name].dims, of_kind("points"))
+        if name in POINTS
+        else (ALPHABETS, of_kind("sequences"))
+    )
 
 
 def allowed(setting, public):
@@ -161,8 +164,8 @@ def test_a_curve_without_a_ramp_breaks_the_theorem_and_is_refused(monkeypatch):
     with pytest.raises(ParameterError, match=r"tau=0\.05: the curve has no ramp"):
         Curve(1 / 4, 0.05)
     with pytest.raises(ParameterError, match="tau"):
-        METHODS["privtree_plus"](tau=0.05)
-    method = METHODS["privtree_plus"](tau=0.1)
+        of_kind("points")["privtree_plus"](tau=0.05)
+    method = of_kind("points")["privtree_plus"](tau=0.1)
     object.__setattr__(method, "tau", 0.05)
     monkeypatch.setattr(type(method), "_curve", lambda self, dims: flawed(dims, self.tau))
     structure = method.structure(1e-3, 1)
@@ -174,7 +177,7 @@ def test_a_curve_without_a_ramp_breaks_the_theorem_and_is_refused(monkeypatch):
 
 @pytest.mark.parametrize("dims", [1, 2, 3, 4])
 def test_the_lowest_tau_of_the_knob_has_a_ramp_in_every_dimension(dims):
-    low = METHODS["privtree_plus"].knobs()["tau"].metadata["knob"].low
+    low = of_kind("points")["privtree_plus"].knobs()["tau"].metadata["knob"].low
     curve = Curve(1 / (2 << dims), low)
     assert 0 < curve.m <= curve.distance
     assert curve.no_split(curve.m) == pytest.approx(curve.a)

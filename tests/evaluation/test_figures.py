@@ -10,8 +10,8 @@ from dpviz import Domain
 from dpviz.errors import ParameterError
 from dpviz.evaluation.figures import fanout, heights, intervals, kdtrees, medians, reproduce, shapes
 from dpviz.evaluation.figures.report import Statement, write_page
-from dpviz.methods.points import METHODS
-from dpviz.releases.points.range_count import Answers
+from dpviz.methods import of_kind
+from dpviz.releases.points.range_count import RangeAnswers
 
 
 def test_rank_errors_are_those_of_a_count_by_hand(monkeypatch):
@@ -128,7 +128,7 @@ def test_statements_follow_the_errors():
 
 
 def test_coverage_counts_what_lies_inside():
-    answers = Answers(
+    answers = RangeAnswers(
         *(np.array([10.0, 10.0, 10.0]), np.ones(3), np.full(3, 8.0), np.full(3, 12.0)),
         *(np.full(3, 1.0), np.ones(3, dtype=np.int64)),
     )
@@ -141,7 +141,7 @@ def test_intervals_write_a_row_per_method_and_size(tmp_path, monkeypatch):
     monkeypatch.setattr(intervals, "DATA", "city-50k")
     monkeypatch.setattr(intervals, "EPSILONS", (0.5,))
     monkeypatch.setattr(intervals, "QUERIES", 50)
-    monkeypatch.setattr(intervals, "METHODS", {"ugrid": METHODS["ugrid"]})
+    monkeypatch.setattr(intervals, "of_kind", lambda kind: {"ugrid": of_kind(kind)["ugrid"]})
     (statement,) = reproduce("intervals", tmp_path, repeats=2)
     assert "of 1 settings" in statement.found
     with (tmp_path / "intervals.csv").open(newline="") as file:

@@ -11,7 +11,7 @@ import dpviz
 from dpviz.errors import ReleaseError
 from dpviz.exports import report_page
 from dpviz.exports.charts import SIZES, expected_errors
-from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS
 from tests.exports.conftest import NAME
 from tests.exports.test_html import EVIL
 

@@ -4,23 +4,24 @@ A schema has one folder here, written once by ``uv run python -m tests.golden.ma
 again: that is what makes its files golden.
 """
 
+import dataclasses
 import json
 from pathlib import Path
 
 import numpy as np
+import shapely
 
 import dpviz
+from dpviz.build import build
 from dpviz.private.load.cells import grid_alphabet
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.header import SCHEMA
-from dpviz.releases.roads import files as road_files
-from dpviz.releases.roads.publish import publish
-from dpviz.releases.sequences import files as sequence_files
-from dpviz.releases.sequences.publish import SequenceRelease
-from dpviz.releases.sequences.publish import publish as publish_sequences
+from dpviz.releases.roads.release import RoadRelease
+from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths
+from dpviz.sequences.grams import Ranking
 
 HERE = Path(__file__).parent
 
@@ -51,13 +52,13 @@ def roads():
     graph = road_graph(nodes, {"edge": ["a", "b", "c"], "src": [1, 2, 3], "dst": [2, 3, 4]})
     walks = Paths.of([np.array(walk) for walk in ([0, 1], [1, 2], [0, 1, 2], [2])])
     data = RoadData("golden roads", graph, walks, public=True)
-    return publish(data, Paths.of([np.array([0, 1])]), "event-histogram", 1.0, seed=0)
+    return build(data, "event-histogram", 1.0, workload=Paths.of([np.array([0, 1])]), seed=0)
 
 
 def visits(method="markov"):
     rows = [[0, 1, 3], [0, 1], [2, 3, 1, 0]] * 40
     data = SequenceData("golden visits", grid_alphabet(2), Sequences.of(rows), public=True)
-    return publish_sequences(data, method, 2.0, seed=0, l_top=5)
+    return build(data, method, 2.0, seed=0, l_top=5)
 
 
 MADE = {
@@ -70,12 +71,6 @@ MADE = {
     "grams": lambda: visits("ngram"),
     "ranking": lambda: visits("topk_em"),
 }
-ROOMS = {"points": dpviz, "wavelets": dpviz, "trips": dpviz, "roads": road_files}
-"""Where each kind is saved and read; all other kinds are models of sequences."""
-
-
-def room(name):
-    return ROOMS.get(name, sequence_files)
 
 
 def facts(release):
@@ -107,13 +102,45 @@ def model_facts(model):
     }
 
 
+def answers(release):
+    """What a release answers to fixed questions, as plain values."""
+    if isinstance(release, SequenceRelease):
+        return model_answers(release.model)
+    if isinstance(release, RoadRelease):
+        paths = release.count(Paths.of([np.array(path) for path in ([0, 1], [1], [0, 1, 2])]))
+        return columns(paths)
+    low, high = (np.array(side) for side in (release.domain.lower, release.domain.upper))
+    side = high - low
+    shares = ((0, 1), (0.1, 0.6), (0.33, 0.34), (0.5, 0.9))
+    found = columns(release.count([[*(low + side * a), *(low + side * b)] for a, b in shares]))
+    if release.domain.dims == 2:
+        corners = low + side * np.array([[0.1, 0.1], [0.8, 0.3], [0.4, 0.9]])
+        region = release.count_regions([shapely.Polygon(corners)])
+        named = ("count", "noise_sd", "uniformity_sd")
+        found["region"] = [float(getattr(region, name)[0]) for name in named]
+    return found
+
+
+def columns(answer):
+    return {name: column.tolist() for name, column in dataclasses.asdict(answer).items()}
+
+
+def model_answers(model):
+    found = {"top": [[list(string), count] for string, count in model.top(3, 4)]}
+    if not isinstance(model, Ranking):
+        found["count"] = [model.count(string) for string in ([0], [1, 3], [2, 3, 1])]
+        found["next"] = [model.following(context).tolist() for context in ([], [0], [3, 1])]
+        found["sample"] = [row.tolist() for row in model.sample(3, seed=5)]
+    return found
+
+
 def write(folder):
     """The golden files of the present schema, and what is in them."""
     folder.mkdir()
     found = {}
     for name, make in MADE.items():
         release = make()
-        room(name).save(release, folder / f"{name}.parquet")
+        release.save(folder / f"{name}.parquet")
         found[name] = facts(release)
     (folder / "facts.json").write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from dpviz import METHODS, Domain
-from dpviz.methods.points import names
+from dpviz.methods import names
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 
@@ -34,11 +34,11 @@ TALLEST = {
 
 
 def dims_of(name):
-    return METHODS[names()[name][0]].dims
+    return METHODS[names("points")[name][0]].dims
 
 
-CASES = [(name, dims) for name in names() for dims in dims_of(name)]
-PRIVATE = [case for case in CASES if METHODS[names()[case[0]][0]].guarantee != "none"]
+CASES = [(name, dims) for name in names("points") for dims in dims_of(name)]
+PRIVATE = [case for case in CASES if METHODS[names("points")[case[0]][0]].guarantee != "none"]
 IDS = [f"{name}-{dims}d" for name, dims in CASES]
 
 
@@ -64,7 +64,7 @@ def handle(points, dims, *, public=True, **options):
 
 def quick(name, dims):
     """Parameters of a small structure for this name."""
-    knobs = METHODS[names()[name][0]].knobs()
+    knobs = METHODS[names("points")[name][0]].knobs()
     chosen = {knob: value for knob, value in QUICK.items() if knob in knobs}
     if dims > 2 and "log_grid" in chosen:
         chosen["log_grid"] = 2

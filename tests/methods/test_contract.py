@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz import METHODS
 from dpviz.errors import ParameterError, PrivacyError
-from dpviz.methods.points import method as find
-from dpviz.methods.points import names
+from dpviz.methods import method as find
+from dpviz.methods import names, of_kind
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise
 
@@ -63,7 +63,7 @@ def test_children_partition_their_parent(name, dims, releases):
     nodes = releases(name, dims).nodes
     roots = nodes.parent < 0
     assert (nodes.lo[roots] >= 0).all()
-    if not METHODS[names()[name][0]].overlapping:
+    if not METHODS[names("points")[name][0]].overlapping:
         assert nodes.is_partition()
         assert nodes.volume[roots].sum() == releases(name, dims).domain.side ** dims
 
@@ -72,7 +72,7 @@ def test_children_partition_their_parent(name, dims, releases):
 def test_estimates_of_children_add_up_to_their_parent(name, dims, releases):
     """So that an answer does not depend on which nodes give it."""
     nodes = releases(name, dims).nodes
-    if names()[name][1].get("consistency", True) is False:
+    if names("points")[name][1].get("consistency", True) is False:
         pytest.skip("this preset of the paper leaves the counts as they were measured")
     below = np.bincount(
         nodes.parent[nodes.parent >= 0], nodes.count[nodes.parent >= 0], minlength=len(nodes)
@@ -85,12 +85,12 @@ def test_estimates_of_children_add_up_to_their_parent(name, dims, releases):
 @every_case
 def test_a_large_epsilon_gives_exact_counts_of_aligned_boxes(name, dims):
     data = handle(skewed_points(400, dims), dims)
-    measured = METHODS[names()[name][0]].measured
+    measured = METHODS[names("points")[name][0]].measured
     release = dpviz.build(data, name, 1e4, seed=7, **quick(name, dims), **measured)
     index = data._index
     nodes = release.nodes
     assert nodes.count[nodes.parent < 0].sum() == pytest.approx(400, abs=0.1)
-    if METHODS[names()[name][0]].overlapping:
+    if METHODS[names("points")[name][0]].overlapping:
         return
     rows = np.random.default_rng(0).permutation(len(nodes))[:300]
     cells = index.cells[None], index.weights
@@ -111,7 +111,7 @@ def test_the_whole_domain_is_the_sum_of_the_roots(name, dims, releases):
 @every_case
 def test_disjoint_boxes_add_up(name, dims, releases):
     release = releases(name, dims)
-    if names()[name][1].get("consistency", True) is False:
+    if names("points")[name][1].get("consistency", True) is False:
         pytest.skip("this preset of the paper leaves the counts as they were measured")
     low, high, cut = np.full(dims, 0.13), np.full(dims, 0.9), 0.437
     left, right = high.copy(), low.copy()
@@ -220,7 +220,7 @@ def test_method_files_draw_nothing_themselves(path):
     assert not used & {"two_sided", "one_sided", "words", "default_rng", "random", "token_bytes"}
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", of_kind("points"))
 def test_every_method_is_documented(name):
     cls = METHODS[name]
     assert cls.title

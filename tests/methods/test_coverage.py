@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.methods.points import METHODS
-from dpviz.releases.points.range_count import box_count
+from dpviz.methods import METHODS, of_kind
 
 DOMAIN = dpviz.Domain((0.0, 0.0), (1.0, 1.0))
 REPEATS, BOXES = 4, 1500
 PRIVATE = sorted(
     name
-    for name, cls in METHODS.items()
+    for name, cls in of_kind("points").items()
     if cls.guarantee != "none" and 2 in cls.dims and not cls.overlapping
 )
 
@@ -40,7 +39,7 @@ def test_intervals_of_nodes_cover(name, epsilon, skewed):
         rows = random.integers(0, len(release.nodes), BOXES)
         lo, hi = release.nodes.lo[rows], release.nodes.hi[rows]
         exact = skewed._index.box_counts(lo, hi)
-        answers = box_count(release, lo, hi)
+        answers = release.count_boxes(lo, hi)
         covered.append((answers.low <= exact) & (exact <= answers.high))
     allowance = 4.9 * math.sqrt(0.05 * 0.95 / (REPEATS * BOXES))
     assert np.mean(covered) >= 0.95 - allowance

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz.methods.points import gradual_tree, method
+from dpviz.methods import method
+from dpviz.methods.points import gradual_tree
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import (
     SecureNoise,

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.domain import Domain, default_columns
 from dpviz.errors import ParameterError
-from dpviz.methods.points import method
-from dpviz.methods.points.parts import MAX_NODES
+from dpviz.methods import method
 from dpviz.methods.points.privelet import block_variances, haar, inverse_haar
 from dpviz.private.mechanisms.noise import geometric_variance
 from dpviz.trees.consistency import least_squares
+from dpviz.trees.decomposition import MAX_NODES
 
 from .cases import handle, skewed_points
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz.methods.points import method
+from dpviz.methods import method
 from dpviz.methods.points.ladder_tree import unspent
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise, nothing_added

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz.methods.points import method
+from dpviz.methods import method
 from dpviz.methods.points.privtree_plus import MARGIN, Curve
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, SimulatedNoise, asymmetric_geometric

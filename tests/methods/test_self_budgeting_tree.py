@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz.methods.points import method, self_budgeting_tree
+from dpviz.methods import method
+from dpviz.methods.points import self_budgeting_tree
 from dpviz.methods.points.self_budgeting_tree import measured_counts
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric_at

@@ -210,8 +210,8 @@ elif step == "noise":                    # paid, nothing drawn
 elif step == "conclude":
     book.Ledger.conclude = die
 elif step == "save":
-    import dpviz.releases.points.files
-    dpviz.releases.points.files.Path.replace = die
+    import dpviz.releases.files
+    dpviz.releases.files.Path.replace = die
 from dpviz import Domain, Ledger
 square = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
 data = dpviz.from_points(np.full((100, 2), 0.5), square, name="people")

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import DpvizError, ReleaseError
-from dpviz.releases.points.files import from_arrow, to_arrow
-from dpviz.releases.roads import files as road_files
+from dpviz.releases.files import KEY
+from dpviz.releases.store import from_arrow
 from tests.golden.make import points, roads, trips, wavelets
 
 pytestmark = pytest.mark.slow
@@ -24,14 +24,7 @@ EXAMPLES = 2_100
 """Of each of the five tests below."""
 
 MADE = {"points": points(), "wavelets": wavelets(), "trips": trips(), "roads": roads()}
-READERS = {name: road_files.read if name == "roads" else dpviz.read for name in MADE}
-TO = {name: road_files.to_arrow if name == "roads" else to_arrow for name in MADE}
-FROM = {name: road_files.from_arrow if name == "roads" else from_arrow for name in MADE}
-TABLES = {name: TO[name](release) for name, release in MADE.items()}
-HEADERS = {
-    name: next(key for key in table.schema.metadata if key.startswith(b"dpviz"))
-    for name, table in TABLES.items()
-}
+TABLES = {name: release.to_arrow() for name, release in MADE.items()}
 
 
 def packed(table):
@@ -100,7 +93,7 @@ def test_a_file_of_trips_or_roads(tmp_path_factory, steps):
     name = "roads" if len(steps) % 2 else "trips"
     path = tmp_path_factory.getbasetemp() / "spoilt-other.parquet"
     path.write_bytes(spoilt(FILES[name], steps))
-    survives(lambda: READERS[name](path))
+    survives(lambda: dpviz.read(path))
 
 
 anything = st.recursive(
@@ -136,12 +129,12 @@ def replaced(value, path, new):
 @often
 @given(st.sampled_from(sorted(TABLES)), numbers, anything)
 def test_a_header_with_a_foreign_value(name, where, new):
-    table, key = TABLES[name], HEADERS[name]
+    table, key = TABLES[name], KEY
     header = json.loads(table.schema.metadata[key])
     spots = list(places(header))
     other = replaced(header, spots[where % len(spots)], new)
     metadata = {**table.schema.metadata, key: json.dumps(other).encode()}
-    release = survives(lambda: FROM[name](table.replace_schema_metadata(metadata)))
+    release = survives(lambda: from_arrow(table.replace_schema_metadata(metadata)))
     if release is not None and name != "roads":
         asked(release)
 
@@ -177,7 +170,7 @@ def test_a_column_with_foreign_values(name, which, rows, new):
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         return  # no such column can be written at all
     other = table.set_column(at, table.column_names[at], column)
-    release = survives(lambda: FROM[name](other))
+    release = survives(lambda: from_arrow(other))
     if release is not None and name != "roads":
         asked(release)
 
@@ -213,7 +206,7 @@ def test_a_table_of_another_shape(name, steps):
         else:
             other = number // 7 % table.num_columns
             table = table.set_column(at, title, table.column(other))
-    release = survives(lambda: FROM[name](table))
+    release = survives(lambda: from_arrow(table))
     if release is not None and name != "roads":
         asked(release)
 
@@ -229,4 +222,4 @@ def asked(release):
 
 @pytest.mark.parametrize("name", sorted(MADE))
 def test_an_unspoilt_table_is_read(name):
-    assert FROM[name](TABLES[name]).header == MADE[name].header
+    assert from_arrow(TABLES[name]).header == MADE[name].header

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from dpviz import Domain, Header, PointRelease
 from dpviz.domain import LATTICE_BITS
-from dpviz.releases.points.range_count import BULK, INTERVAL_SDS, box_count, cover
+from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.points.range_count import BULK, cover
 from tests.strategies import boxes, trees
 
 HEADER = Header("test", {}, False, "NOT PRIVATE", 1.0)
@@ -45,7 +46,7 @@ def test_both_walks_equal_brute_force(dims, data):
     expected = np.array([brute_force(nodes, lo[row], hi[row]) for row in range(len(lo))])
     repeats = -(-BULK // len(lo))  # enough rows for the compiled walk
     for times in (1, repeats):
-        answers = box_count(release, np.tile(lo, (times, 1)), np.tile(hi, (times, 1)))
+        answers = release.count_boxes(np.tile(lo, (times, 1)), np.tile(hi, (times, 1)))
         assert answers.count == pytest.approx(np.tile(expected[:, 0], times), abs=1e-7)
         assert answers.noise_sd**2 == pytest.approx(np.tile(expected[:, 1], times), abs=1e-7)
         assert answers.uniformity_sd**2 == pytest.approx(np.tile(expected[:, 2], times), abs=1e-6)
@@ -54,7 +55,7 @@ def test_both_walks_equal_brute_force(dims, data):
 
 @given(trees())
 def test_the_interval_has_the_stated_width(nodes):
-    answers = box_count(release_of(nodes), np.array([[0, 0]]), np.array([[33, 17]]))
+    answers = release_of(nodes).count_boxes(np.array([[0, 0]]), np.array([[33, 17]]))
     half = INTERVAL_SDS * answers.noise_sd
     assert (answers.low <= answers.count - half).all()
     assert (answers.high >= answers.count + half).all()
@@ -79,7 +80,7 @@ def test_a_box_that_snaps_to_nothing_holds_nothing():
 
 @given(trees())
 def test_cover_of_everything_is_the_root(nodes):
-    found = cover(release_of(nodes), [0, 0], [64, 64])
+    found = cover(nodes, [0, 0], [64, 64])
     assert found.nodes.tolist() == [0]
     assert found.fraction.tolist() == [1.0]
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import DataError, DomainError
-from dpviz.methods.points import METHODS
-from dpviz.releases.points.region_count import region_count, regions_of
+from dpviz.methods import of_kind
+from dpviz.releases.points.region_count import regions_of
 from dpviz.releases.points.region_file import read_regions
 
 DOMAIN = dpviz.Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
@@ -99,7 +99,7 @@ def test_a_bow_tie_is_repaired_and_what_lies_outside_is_said():
     found = regions_of([bow, shapely.box(11.5, 50.0, 12.5, 51.0), shapely.box(0, 0, 1, 1)], DOMAIN)
     assert shapely.is_valid(found.shapes).all()
     assert found.inside == pytest.approx([1.0, 0.5, 0.0])
-    answer = region_count(RELEASE, found)
+    answer = RELEASE.count_regions(found)
     assert answer.count[2] == 0.0
     assert answer.nodes[2] == 0
 
@@ -139,7 +139,7 @@ def test_a_file_in_another_crs_gives_the_same_answers(districts, tmp_path):
     moved = read_regions(other, DOMAIN, "number")
     assert moved.names == ("1", "2")
     np.testing.assert_allclose(
-        region_count(RELEASE, plain).count, region_count(RELEASE, moved).count, rtol=1e-6
+        RELEASE.count_regions(plain).count, RELEASE.count_regions(moved).count, rtol=1e-6
     )
 
 
@@ -176,7 +176,7 @@ def test_the_command_answers_every_district(districts, tmp_path):
 
 def test_every_2d_method_answers_regions():
     half = shapely.box(10, 50, 11, 51)
-    for name, method in METHODS.items():
+    for name, method in of_kind("points").items():
         if 2 in method.dims and name in ("privtree_plus", "hilbert_rtree", "privelet"):
             answer = built(name).count_regions([half])
             rectangle = built(name).count([10, 50, 11, 51])

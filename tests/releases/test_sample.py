@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import ParameterError, ReleaseError
+from dpviz.releases.export import MARK, save_sample
 from dpviz.releases.points.release import PointRelease
-from dpviz.releases.points.sample import MARK, sample, save_sample
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.density import locate
 
@@ -23,7 +23,7 @@ RELEASE = dpviz.build(dpviz.from_points(POINTS, DOMAIN, public=True), "privtree"
 @settings(max_examples=30)
 @given(st.integers(0, 20_000), st.integers(0, 2**32 - 1))
 def test_every_leaf_gets_its_share_to_the_whole_number(n, seed):
-    points = sample(RELEASE, n, seed)
+    points = RELEASE.sample(n, seed)
     assert points.shape == (n, 2)
     cells, kept = DOMAIN.to_lattice(points)
     assert kept.all()
@@ -36,13 +36,13 @@ def test_every_leaf_gets_its_share_to_the_whole_number(n, seed):
 def test_the_default_size_is_the_noisy_total():
     nodes = RELEASE.nodes
     total = np.maximum(nodes.count[nodes.leaf], 0.0).sum()
-    assert len(sample(RELEASE, seed=1)) == round(total)
+    assert len(RELEASE.sample(seed=1)) == round(total)
 
 
 def test_points_spread_evenly_inside_a_leaf():
     """Kolmogorov–Smirnov of one leaf's x: false alarm below 1e-6 at 2.7/√n."""
     nodes = Decomposition([[0, 0]], [[DOMAIN.side] * 2], [-1], [1.0], [0.0])
-    x = np.sort(sample(PointRelease(DOMAIN, nodes, RELEASE.header), 20_000, 3)[:, 0]) / 4.0
+    x = np.sort(PointRelease(DOMAIN, nodes, RELEASE.header).sample(20_000, 3)[:, 0]) / 4.0
     gap = np.abs(x - np.arange(len(x)) / len(x)).max()
     assert gap < 2.7 / np.sqrt(len(x))
 
@@ -56,7 +56,7 @@ def test_a_file_of_points_reads_back_as_a_source(tmp_path, ending):
 
     assert exact_total(handle) == 200
     left = exact_counts(handle, [0, 0, 2, 2])[0]
-    assert left == (sample(RELEASE, 200, 1)[:, 0] < 2).sum()
+    assert left == (RELEASE.sample(200, 1)[:, 0] < 2).sum()
     if ending == "parquet":
         note = json.loads(pq.read_schema(path).metadata[MARK])
         assert note["synthetic"] is True
@@ -74,11 +74,11 @@ def test_four_dimensions_go_to_tables_only(tmp_path):
 
 def test_bad_requests_are_one_line_and_write_nothing(tmp_path):
     with pytest.raises(ParameterError, match="-1 points"):
-        sample(RELEASE, -1)
+        RELEASE.sample(-1)
     with pytest.raises(ReleaseError, match="cannot write"):
         save_sample(RELEASE, tmp_path / "points.xlsx")
     empty = Decomposition([[0, 0]], [[DOMAIN.side] * 2], [-1], [-3.0], [2.0])
     with pytest.raises(ReleaseError, match="nothing to sample"):
-        sample(PointRelease(DOMAIN, empty, RELEASE.header), 5)
-    assert sample(PointRelease(DOMAIN, empty, RELEASE.header)).shape == (0, 2)
+        PointRelease(DOMAIN, empty, RELEASE.header).sample(5)
+    assert PointRelease(DOMAIN, empty, RELEASE.header).sample().shape == (0, 2)
     assert list(tmp_path.iterdir()) == []

@@ -7,9 +7,9 @@ claim that is false, or the audit could not find anything.
 import numpy as np
 import pytest
 
+from dpviz.build import build
 from dpviz.evaluation.events import epsilon_bound
 from dpviz.private.roads import RoadData
-from dpviz.releases.roads.publish import publish
 from dpviz.roads.graph import road_graph
 from dpviz.roads.paths import Paths
 
@@ -27,7 +27,7 @@ def statistic(trips: list[list[int]], method: str, epsilon: float, n: int, seed:
     data = RoadData("street", STREET, Paths.of(trips), public=True)
     limits = {} if method == "normalization" else {"max_length": 4}
     found = [
-        publish(data, WORKLOAD, method, epsilon, seed=seed + k, **limits).count.sum()
+        build(data, method, epsilon, workload=WORKLOAD, seed=seed + k, **limits).edge_count.sum()
         for k in range(n)
     ]
     return np.array(found)

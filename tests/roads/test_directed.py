@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from dpviz.build import build
 from dpviz.cli.root import app
 from dpviz.errors import DataError
 from dpviz.private.load.roads import read_graph
 from dpviz.private.roads import RoadData, exact_visits
-from dpviz.releases.roads.files import from_arrow, to_arrow
-from dpviz.releases.roads.publish import publish
+from dpviz.releases.store import from_arrow
 from dpviz.roads.decompose import min_cut, random_pairs
 from dpviz.roads.generate import clustered_workload, commuter_trips, corridor_workload
 from dpviz.roads.graph import RoadGraph, road_graph
@@ -143,20 +143,14 @@ def test_a_release_keeps_its_directions_and_its_sums(one_way: RoadGraph) -> None
     data = RoadData("one-way", one_way, commuter_trips(one_way, 500, seed=1), public=True)
     workload = clustered_workload(one_way, 6, pivots=30)
     for method in ("event-histogram", "min+opt+tru", "random", "hm+tru"):
-        release = publish(
-            data,
-            workload,
-            method,
-            1e9,
-            seed=1,
-        )
+        release = build(data, method, 1e9, workload=workload, seed=1)
         truth = workload.sum(exact_visits(data))
-        np.testing.assert_allclose(release.answer(workload).count, truth, atol=1e-3)
-    again = from_arrow(to_arrow(release))
+        np.testing.assert_allclose(release.count(workload).count, truth, atol=1e-3)
+    again = from_arrow(release.to_arrow())
     assert again.graph.directed
     backwards = Paths.of([workload[0][::-1]])
     with pytest.raises(DataError, match="is not a path"):
-        again.answer(backwards)
+        again.count(backwards)
 
 
 def test_files_and_commands_take_the_option(one_way: RoadGraph, tmp_path) -> None:  # type: ignore[no-untyped-def]

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpviz.errors import ParameterError
-from dpviz.releases.roads.release import consistent
 from dpviz.roads import trees
 from dpviz.roads.decompose import Subdomains, min_cut, random_pairs, separate
+from dpviz.roads.estimates import consistent
 from dpviz.roads.forest import Forest, answer_variance, planted
 from dpviz.roads.graph import RoadGraph, road_graph
 from dpviz.roads.paths import Paths, require_paths

@@ -5,17 +5,19 @@ import json
 import numpy as np
 import pytest
 
+from dpviz.build import build
 from dpviz.errors import DataError, ParameterError, PrivacyError, ReleaseError
-from dpviz.methods.roads import METHODS, find, names
+from dpviz.methods import method as find_method
+from dpviz.methods import names, of_kind
 from dpviz.private.roads import RoadData, exact_visits
-from dpviz.releases.roads.files import export, from_arrow, read, save, to_arrow
+from dpviz.releases.export import export
 from dpviz.releases.roads.path_count import beats_zero, cover, path_variance
-from dpviz.releases.roads.publish import publish
+from dpviz.releases.store import from_arrow, read, save
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
 
 COMBINED = ["min+opt+tru", "tru+best+min", "random+boost", "hm+tru", "min+opt"]
-ALL = [*sorted(names()), *COMBINED]
+ALL = [*sorted(names("roads")), *COMBINED]
 UNBIASED = ["dwork", "hm", "min+opt", "random+boost", "min+best"]
 
 
@@ -25,14 +27,14 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 def test_every_method_names_a_paper_and_a_guarantee() -> None:
-    for cls in METHODS.values():
+    for cls in of_kind("roads").values():
         assert cls.paper
         assert cls.guarantee == "ε-DP"
         assert "Privacy:" in (cls.__doc__ or "")
 
 
 def test_the_price_is_epsilon(name: str, data: RoadData, workload: Paths) -> None:
-    header = publish(data, workload, name, 0.7, seed=1).header
+    header = build(data, name, 0.7, workload=workload, seed=1).header
     spent = sum(row["epsilon"] for row in header.budget)
     assert all(row["theorem"] for row in header.budget)
     assert spent <= 0.7
@@ -47,14 +49,14 @@ def test_the_order_of_trips_changes_nothing(
 ) -> None:
     order = np.random.default_rng(0).permutation(len(trips))
     one, other = (
-        publish(RoadData("g", streets, each, public=True), workload, name, seed=4)
+        build(RoadData("g", streets, each, public=True), name, workload=workload, seed=4)
         for each in (trips, trips.take(order))
     )
     np.testing.assert_array_equal(one.nodes.count, other.nodes.count)
 
 
 def test_parents_are_the_sums_of_their_children(name: str, data: RoadData, workload: Paths) -> None:
-    nodes = publish(data, workload, name, seed=2).nodes
+    nodes = build(data, name, workload=workload, seed=2).nodes
     inner = ~nodes.leaf
     sums = np.zeros(len(nodes))
     child = np.flatnonzero(nodes.parent >= 0)
@@ -65,13 +67,13 @@ def test_parents_are_the_sums_of_their_children(name: str, data: RoadData, workl
 def test_a_path_is_the_sum_of_its_edges_and_of_its_cover(
     name: str, data: RoadData, workload: Paths
 ) -> None:
-    release = publish(data, workload, name, seed=2)
-    answers = release.answer(workload)
-    np.testing.assert_allclose(answers.count, workload.sum(release.count), atol=1e-8)
+    release = build(data, name, workload=workload, seed=2)
+    answers = release.count(workload)
+    np.testing.assert_allclose(answers.count, workload.sum(release.edge_count), atol=1e-8)
     assert (answers.low <= answers.count).all()
     assert (answers.count <= answers.high).all()
     single = Paths.of([[edge] for edge in range(len(data.graph))])
-    np.testing.assert_allclose(release.answer(single).noise_sd, release.noise_sd, rtol=1e-9)
+    np.testing.assert_allclose(release.count(single).noise_sd, release.edge_noise_sd, rtol=1e-9)
     if not release.header.extra.get("groups"):
         for row in range(5):
             used = cover(release, np.unique(workload[row]))
@@ -80,7 +82,7 @@ def test_a_path_is_the_sum_of_its_edges_and_of_its_cover(
 
 
 def test_columns_survive_the_file(name: str, data: RoadData, workload: Paths, tmp_path) -> None:  # type: ignore[no-untyped-def]
-    release = publish(data, workload, name, 0.5, seed=2)
+    release = build(data, name, 0.5, workload=workload, seed=2)
     save(release, tmp_path / "r.parquet")
     back = read(tmp_path / "r.parquet")
     for column in ("edge_id", "length", "line_xy", "xy"):
@@ -98,8 +100,8 @@ def test_columns_survive_the_file(name: str, data: RoadData, workload: Paths, tm
 def test_epsilon_without_bound_gives_exact_counts(
     unbiased: str, data: RoadData, workload: Paths
 ) -> None:
-    release = publish(data, workload, unbiased, 1e7, seed=1)
-    np.testing.assert_allclose(release.count, exact_visits(data), atol=1e-3)
+    release = build(data, unbiased, 1e7, workload=workload, seed=1)
+    np.testing.assert_allclose(release.edge_count, exact_visits(data), atol=1e-3)
 
 
 @pytest.mark.parametrize("parameters", [{}, {"method": "dwork"}, {"method": "gs"}])
@@ -107,17 +109,17 @@ def test_replacing_costs_twice_the_noise(
     parameters: dict[str, str], data: RoadData, workload: Paths
 ) -> None:
     settings = {"method": "ngram_truncation", **parameters}
-    one = publish(data, workload, epsilon=0.1, seed=1, **settings)
-    other = publish(data, workload, epsilon=0.1, seed=1, neighbours="replace", **settings)
+    one = build(data, workload=workload, epsilon=0.1, seed=1, **settings)
+    other = build(data, workload=workload, epsilon=0.1, seed=1, neighbours="replace", **settings)
     np.testing.assert_allclose(other.measured / one.measured, 4.0, rtol=1e-3)
     assert "replace one trip" in other.header.neighbouring
 
 
 def test_the_noise_scale_is_l_times_the_stretch(data: RoadData, workload: Paths) -> None:
     """dwork: Lap(Δ/ε), so a variance of 2(Δ/ε)²; every tree level pays its height."""
-    release = publish(data, workload, "dwork", 0.5, seed=1, max_length=40)
+    release = build(data, "dwork", 0.5, workload=workload, seed=1, max_length=40)
     np.testing.assert_allclose(release.measured, 2 * (40 / 0.5) ** 2, rtol=1e-4)
-    tree = publish(data, workload, "min+boost", 0.5, seed=1, max_length=40)
+    tree = build(data, "min+boost", 0.5, workload=workload, seed=1, max_length=40)
     height = np.where(tree.nodes.leaf & (tree.nodes.parent < 0), 1, 2)
     np.testing.assert_allclose(tree.measured, 2 * (40 * height / 0.5) ** 2, rtol=1e-4)
 
@@ -126,7 +128,7 @@ def test_several_trips_per_person_share_the_budget(
     streets: RoadGraph, trips: Paths, workload: Paths
 ) -> None:
     person = RoadData("g", streets, trips, public=True, unit="one person", max_per_unit=3)
-    release = publish(person, workload, "dwork", 0.9, seed=1)
+    release = build(person, "dwork", 0.9, workload=workload, seed=1)
     np.testing.assert_allclose(release.measured, 2 * (100 / 0.3) ** 2, rtol=1e-4)
     assert sum(row["epsilon"] for row in release.header.budget) == pytest.approx(0.9)
 
@@ -136,10 +138,10 @@ def test_sensitive_trips_take_secure_noise_only(
 ) -> None:
     secret = RoadData("g", streets, trips)
     with pytest.raises(PrivacyError, match="NOT PRIVATE"):
-        publish(secret, workload, seed=1)
+        build(secret, workload=workload, seed=1)
     with pytest.raises(PrivacyError, match="never shown"):
         exact_visits(secret)
-    release = publish(secret, workload, "basic")
+    release = build(secret, "basic", workload=workload)
     assert release.header.private
     assert release.header.guarantee == "differentially private, ε = 1, add or remove one trip"
     with pytest.raises(TypeError, match="not written to disk"):
@@ -151,8 +153,8 @@ def test_an_empty_data_set_is_published_like_any_other(
     streets: RoadGraph, workload: Paths, name: str
 ) -> None:
     empty = RoadData("none", streets, Paths.of([]))
-    release = publish(empty, workload, name, 1.0)
-    assert len(release.count) == len(streets)
+    release = build(empty, name, 1.0, workload=workload)
+    assert len(release.edge_count) == len(streets)
 
 
 def test_answers_are_unbiased_with_the_stated_variance(data: RoadData, workload: Paths) -> None:
@@ -160,16 +162,16 @@ def test_answers_are_unbiased_with_the_stated_variance(data: RoadData, workload:
     kurtosis up to 6 (a single Laplace draw)."""
     truth = workload.sum(exact_visits(data))
     path = workload.take(np.array([0, 7, 20]))
-    runs = [publish(data, workload, "min+opt", 1.0, seed=seed) for seed in range(300)]
-    errors = np.array([path.sum(each.count) - truth[[0, 7, 20]] for each in runs])
+    runs = [build(data, "min+opt", 1.0, workload=workload, seed=seed) for seed in range(300)]
+    errors = np.array([path.sum(each.edge_count) - truth[[0, 7, 20]] for each in runs])
     variance = path_variance(runs[0], path)
     assert (np.abs(errors.mean(axis=0)) < 5 * np.sqrt(variance / 300)).all()
     np.testing.assert_allclose(errors.var(axis=0), variance, rtol=0.6)
 
 
 def test_a_hopeless_epsilon_is_recognised(data: RoadData, workload: Paths) -> None:
-    assert beats_zero(publish(data, workload, "basic", 10.0, seed=1), workload)
-    assert not beats_zero(publish(data, workload, "dwork", 1e-4, seed=1), workload)
+    assert beats_zero(build(data, "basic", 10.0, workload=workload, seed=1), workload)
+    assert not beats_zero(build(data, "dwork", 1e-4, workload=workload, seed=1), workload)
 
 
 @pytest.mark.parametrize(
@@ -189,36 +191,36 @@ def test_bad_parameters(
     call: dict[str, object], message: str, data: RoadData, workload: Paths
 ) -> None:
     with pytest.raises(ParameterError, match=message):
-        publish(data, workload, **call)  # type: ignore[arg-type]
+        build(data, workload=workload, **call)  # type: ignore[arg-type]
 
 
 def test_bad_workloads_and_trips(data: RoadData, streets: RoadGraph) -> None:
     with pytest.raises(ParameterError, match="the workload is empty"):
-        publish(data, Paths.of([]))
+        build(data, workload=Paths.of([]))
     with pytest.raises(DataError, match="is not a path"):
-        publish(data, Paths.of([[0, 70]]))
+        build(data, workload=Paths.of([[0, 70]]))
     with pytest.raises(DataError, match="a trip names an edge that the road graph lacks"):
         RoadData("g", streets, Paths.of([[0, 10_000]]))
 
 
 def test_combinations_mean_their_words() -> None:
-    assert find("min+opt+tru") == find("event-histogram", index="opt")
-    assert find("MIN+best").truncation == "off"
+    assert find_method("min+opt+tru") == find_method("event-histogram", index="opt")
+    assert find_method("MIN+best").truncation == "off"
 
 
 def test_damaged_files_are_refused(data: RoadData, workload: Paths, tmp_path) -> None:  # type: ignore[no-untyped-def]
     import pyarrow as pa
 
-    table = to_arrow(publish(data, workload, "min+opt", seed=1))
+    table = build(data, "min+opt", workload=workload, seed=1).to_arrow()
     meta = table.schema.metadata
-    with pytest.raises(ReleaseError, match="not a road release"):
+    with pytest.raises(ReleaseError, match="not a release"):
         from_arrow(table.replace_schema_metadata({}))
     with pytest.raises(ReleaseError, match="header is damaged"):
-        from_arrow(table.replace_schema_metadata({**meta, b"dpviz_roads": b"{"}))
-    header = json.loads(meta[b"dpviz_roads"])
+        from_arrow(table.replace_schema_metadata({**meta, b"dpviz": b"{"}))
+    header = json.loads(meta[b"dpviz"])
     newer = json.dumps({**header, "schema": 99}).encode()
     with pytest.raises(ReleaseError, match="schema 99 is newer"):
-        from_arrow(table.replace_schema_metadata({**meta, b"dpviz_roads": newer}))
+        from_arrow(table.replace_schema_metadata({**meta, b"dpviz": newer}))
     with pytest.raises(ReleaseError, match="column 'measured' is missing"):
         from_arrow(table.drop_columns(["measured"]))
 
@@ -246,7 +248,7 @@ def test_damaged_files_are_refused(data: RoadData, workload: Paths, tmp_path) ->
 
 
 def test_exports(data: RoadData, workload: Paths, tmp_path) -> None:  # type: ignore[no-untyped-def]
-    release = publish(data, workload, seed=1)
+    release = build(data, workload=workload, seed=1)
     for ending in ("geojson", "csv", "gpkg"):
         assert export(release, tmp_path / f"r.{ending}").stat().st_size > 100
     text = json.loads((tmp_path / "r.geojson").read_text())

@@ -183,8 +183,8 @@ def test_the_commands(files, odd: RoadGraph) -> None:  # type: ignore[no-untyped
 
 @pytest.mark.shared_data
 def test_oldenburg_end_to_end(shared_data) -> None:  # type: ignore[no-untyped-def]
+    from dpviz.build import build
     from dpviz.private.roads import RoadData, exact_visits
-    from dpviz.releases.roads.publish import publish
     from dpviz.roads.generate import clustered_workload, commuter_trips
 
     graph = read_graph(
@@ -196,6 +196,6 @@ def test_oldenburg_end_to_end(shared_data) -> None:  # type: ignore[no-untyped-d
     truth = workload.sum(exact_visits(data))
     zero = np.mean(truth**2)
     for method in ("basic", "min+best+tru"):
-        release = publish(data, workload, method, 1.0, seed=1)
-        error = np.mean((workload.sum(release.count) - truth) ** 2)
+        release = build(data, method, 1.0, workload=workload, seed=1)
+        error = np.mean((workload.sum(release.edge_count) - truth) ** 2)
         assert error < 0.1 * zero

@@ -19,7 +19,7 @@ from dpviz.errors import ParameterError
 from dpviz.evaluation.audits import audited, group, kept_rows, page, sequence_settings, small
 from dpviz.evaluation.exact import chain_losses
 from dpviz.evaluation.sequence_audit import ALPHABET, FEATURES, audit_sequences, features, pairs
-from dpviz.methods.sequences import METHODS
+from dpviz.methods import of_kind
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, knob
 from dpviz.methods.sequences.markov import Markov
 from dpviz.private.budget import Budget
@@ -114,7 +114,7 @@ def test_neighbours_differ_by_one_sequence_of_at_most_l_top_events():
         assert events_of(larger, 3, 3).truncated >= 0
 
 
-@pytest.mark.parametrize("name", sorted(METHODS))
+@pytest.mark.parametrize("name", sorted(of_kind("sequences")))
 def test_every_model_has_every_feature(name):
     for case in pairs(1.0, 3):
         task = SequenceTask(case.sequences(more=True), ALPHABET, Budget(1e6), SimulatedNoise(1))
@@ -137,7 +137,7 @@ def test_an_unknown_method_is_one_clear_line(word, said):
 
 
 def test_groups_of_settings_and_a_page_that_keeps_other_rows(tmp_path):
-    assert sequence_settings() == sorted(METHODS)
+    assert sequence_settings() == sorted(of_kind("sequences"))
     assert set(sequence_settings()) < set(group("all"))
     assert group("ALL") == group("all")
     assert group("markov") is None

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import dpviz
+from dpviz.build import build
 from dpviz.cli import app
 from dpviz.errors import DataError, ParameterError, ReleaseError
 from dpviz.private.load.cells import Cells, cells_of, grid_alphabet, grid_cells, leaf_cells
 from dpviz.private.load.sequences import city_sequences, read_places
-from dpviz.releases.sequences.files import read, save
-from dpviz.releases.sequences.publish import publish
+from dpviz.releases.store import read, save
 from tests.strategies import trees
 
 UNIT = dpviz.Domain.from_bounds([0.0, 0.0, 1.0, 1.0])
@@ -150,7 +150,7 @@ def test_a_release_of_sequences_says_what_its_cells_cost_and_where_they_are(city
     cells = leaf_cells(city_release, 60)
     data = city_sequences(cells=cells, neighbours=True)
     assert len(data.alphabet) == len(cells) <= 60
-    release = publish(data, "markov", 1.0, seed=1)
+    release = build(data, "markov", 1.0, seed=1)
     save(release, tmp_path / "r.parquet")
     again = read(tmp_path / "r.parquet")
     said = again.header.extra["cells"]
@@ -160,7 +160,7 @@ def test_a_release_of_sequences_says_what_its_cells_cost_and_where_they_are(city
     assert found.names == cells.names
     assert (found.boxes == cells.boxes).all()
     assert found.domain == cells.domain == CITY
-    grid = publish(city_sequences(6), "markov", 1.0, seed=1)
+    grid = build(city_sequences(6), "markov", 1.0, seed=1)
     assert cells_of(grid.header, grid.alphabet.names).names == grid.alphabet.names
     assert "boxes" not in grid.header.extra["cells"]
     symbols = dataclasses.replace(grid.header, extra={})
@@ -184,7 +184,7 @@ def test_a_release_of_sequences_says_what_its_cells_cost_and_where_they_are(city
 def test_spoilt_cells_in_a_header_are_one_clear_line(city_release, spoil):
     cells = leaf_cells(city_release, 9)
     data = city_sequences(cells=cells)
-    header = publish(data, "markov", 1.0, seed=1, max_depth=1).header
+    header = build(data, "markov", 1.0, seed=1, max_depth=1).header
     spoilt = dataclasses.replace(header, extra={"cells": {**cells.to_dict(), **spoil}})
     with pytest.raises(ReleaseError, match="damaged"):
         cells_of(spoilt, cells.names)

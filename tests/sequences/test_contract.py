@@ -13,14 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpviz
+from dpviz.build import build
 from dpviz.errors import BudgetError, ParameterError, PrivacyError
-from dpviz.methods.sequences import METHODS, find
+from dpviz.methods import method as find_method
+from dpviz.methods import of_kind
 from dpviz.methods.sequences.base import SequenceTask
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms import noise as mechanisms
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.private.sequences import SequenceData, Sequences
-from dpviz.releases.sequences.publish import publish
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import Ranking
 
@@ -28,8 +29,10 @@ from .cases import ABC, ROWS, grams, public
 
 PACKAGE = Path(dpviz.__file__).parent
 FILES = sorted([*PACKAGE.rglob("sequences/*.py"), *PACKAGE.rglob("private/**/sequences.py")])
-every = pytest.mark.parametrize("name", sorted(METHODS))
-PRIVATE = sorted(name for name, method in METHODS.items() if method.guarantee != "none")
+every = pytest.mark.parametrize("name", sorted(of_kind("sequences")))
+PRIVATE = sorted(
+    name for name, method in of_kind("sequences").items() if method.guarantee != "none"
+)
 private = pytest.mark.parametrize("name", PRIVATE)
 
 TALLEST = {"l_top": 30, "max_depth": 6, "n_max": 4, "k": 30, "strings": 30}
@@ -54,7 +57,7 @@ def answers(model):
 def setting(name):
     """Any setting of a method's knobs from their metadata, models kept small."""
     return st.fixed_dictionaries(
-        {key: _values(field) for key, field in METHODS[name].knobs().items()}
+        {key: _values(field) for key, field in of_kind("sequences")[name].knobs().items()}
     )
 
 
@@ -75,7 +78,7 @@ def _values(field):
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_exactly_epsilon_is_spent_with_every_setting(name, data):
-    method = find(name, **data.draw(setting(name)))
+    method = find_method(name, **data.draw(setting(name)))
     epsilon = data.draw(st.sampled_from([0.05, 0.1, 0.7, 1.0, 2.5]))
     budget = Budget(epsilon)
     model = method.build(SequenceTask(Sequences.of(MANY), ABC, budget, SimulatedNoise(1)))
@@ -90,11 +93,11 @@ def test_exactly_epsilon_is_spent_with_every_setting(name, data):
 
 @every
 def test_a_seed_makes_a_simulation_repeatable_and_the_order_of_sequences_is_nothing(name):
-    first = answers(publish(public(MANY), name, 2.0, seed=7).model)
-    assert answers(publish(public(MANY), name, 2.0, seed=7).model) == first
-    assert answers(publish(public(MANY[::-1]), name, 2.0, seed=7).model) == first
-    if METHODS[name].guarantee != "none":
-        assert answers(publish(public(MANY), name, 2.0, seed=8).model) != first
+    first = answers(build(public(MANY), name, 2.0, seed=7).model)
+    assert answers(build(public(MANY), name, 2.0, seed=7).model) == first
+    assert answers(build(public(MANY[::-1]), name, 2.0, seed=7).model) == first
+    if of_kind("sequences")[name].guarantee != "none":
+        assert answers(build(public(MANY), name, 2.0, seed=8).model) != first
 
 
 @every
@@ -106,7 +109,7 @@ def test_empty_data_one_sequence_and_an_alphabet_of_one(name, size, ruled, rows)
     follows = ~np.eye(size, dtype=bool) if ruled else None
     alphabet = Alphabet(("a", "b", "c")[:size], follows)
     for epsilon in (0.1, 1.0, 100.0):
-        release = publish(public(rows, alphabet), name, epsilon, seed=3)
+        release = build(public(rows, alphabet), name, epsilon, seed=3)
         assert answers(release.model)
         if not isinstance(release.model, Ranking):
             assert release.model.following([0]).sum() == pytest.approx(1.0)
@@ -117,7 +120,7 @@ def test_empty_data_one_sequence_and_an_alphabet_of_one(name, size, ruled, rows)
 @settings(max_examples=20, deadline=None)
 @given(ROWS.filter(bool))
 def test_a_large_epsilon_ranks_single_symbols_exactly(name, rows):
-    release = publish(public(rows * 20), name, 1e8, seed=1, l_top=10)
+    release = build(public(rows * 20), name, 1e8, seed=1, l_top=10)
     counted = {symbol: grams(rows * 20, 10, 1)[(symbol,)] for symbol in range(3)}
     found = [string[0] for string, _ in release.model.top(1) if len(string) == 1]
     assert counted[found[0]] == max(counted.values())
@@ -128,7 +131,7 @@ def test_a_large_epsilon_ranks_single_symbols_exactly(name, rows):
 
 @every
 def test_columns_refuse_writes(name):
-    model = publish(public(MANY), name, 1.0, seed=7).model
+    model = build(public(MANY), name, 1.0, seed=7).model
     for field in dataclasses.fields(model):
         values = getattr(model, field.name)
         if isinstance(values, np.ndarray):
@@ -154,7 +157,7 @@ def test_noise_is_drawn_by_mechanisms_only(name):
             callers.add(sys._getframe(1).f_globals["__name__"])
             return super().words(n)
 
-    find(name).build(SequenceTask(Sequences.of(MANY), ABC, Budget(1.0), Watched(0)))
+    find_method(name).build(SequenceTask(Sequences.of(MANY), ABC, Budget(1.0), Watched(0)))
     assert all(caller.startswith("dpviz.private.mechanisms.") for caller in callers)
     assert bool(callers) == (name in PRIVATE)
 
@@ -170,7 +173,7 @@ def test_files_draw_nothing_themselves(path):
 
 @every
 def test_every_method_is_documented(name):
-    cls = METHODS[name]
+    cls = of_kind("sequences")[name]
     assert cls.title
     assert cls.paper
     assert cls.advice
@@ -181,13 +184,13 @@ def test_every_method_is_documented(name):
 
 @every
 def test_the_header_holds_the_price_and_every_parameter(name):
-    release = publish(public(MANY), name, 1.5, seed=1)
+    release = build(public(MANY), name, 1.5, seed=1)
     header = release.header
     assert header.method == name
     assert header.epsilon == 1.5
     assert header.delta == 0.0
     assert header.neighbouring == "add or remove one sequence"
-    assert set(header.parameters) == set(METHODS[name].knobs())
+    assert set(header.parameters) == set(of_kind("sequences")[name].knobs())
     assert header.guarantee.startswith("NOT PRIVATE")  # simulated noise, or no guarantee
     paid = math.fsum(row["epsilon"] for row in header.budget)
     assert paid == pytest.approx(1.5 if name in PRIVATE else 0.0)
@@ -199,8 +202,8 @@ def test_replacing_a_sequence_and_many_of_a_person_have_their_price(name):
     several = SequenceData(
         "test", ABC, Sequences.of(MANY), public=True, unit="one person", max_per_unit=3
     )
-    dear = publish(several, name, 6.0, seed=1, neighbours="replace")
-    cheap = publish(public(MANY), name, 1.0, seed=1)
+    dear = build(several, name, 6.0, seed=1, neighbours="replace")
+    cheap = build(public(MANY), name, 1.0, seed=1)
     assert answers(dear.model) == answers(cheap.model)
     assert dear.header.neighbouring == "replace one person"
     assert math.fsum(row["epsilon"] for row in dear.header.budget) == pytest.approx(6.0)
@@ -227,7 +230,7 @@ def test_the_ledger_pays_before_any_noise(name, monkeypatch):
             return super().words(n)
 
     monkeypatch.setattr("dpviz.private.driver.SecureNoise", Watched)
-    release = publish(data, name, 0.75, ledger=ledger)
+    release = build(data, name, 0.75, ledger=ledger)
     assert seen
     assert set(seen) == {0.75}
     assert release.header.private
@@ -236,7 +239,7 @@ def test_the_ledger_pays_before_any_noise(name, monkeypatch):
     )
     seen.clear()
     with pytest.raises(BudgetError, match="left"):
-        publish(data, name, 0.75, ledger=ledger)
+        build(data, name, 0.75, ledger=ledger)
     assert seen == []
 
 
@@ -244,10 +247,10 @@ def test_the_ledger_pays_before_any_noise(name, monkeypatch):
 def test_sensitive_sequences_are_never_simulated_nor_given_without_a_guarantee(name):
     data = SequenceData("visits", ABC, Sequences.of(MANY))
     with pytest.raises(PrivacyError, match="NOT PRIVATE"):
-        publish(data, name, 1.0, seed=1)
+        build(data, name, 1.0, seed=1)
     if name not in PRIVATE:
         with pytest.raises(PrivacyError, match="NO PRIVACY GUARANTEE"):
-            publish(data, name, 1.0)
+            build(data, name, 1.0)
 
 
 @every
@@ -261,9 +264,9 @@ def test_sensitive_sequences_are_never_simulated_nor_given_without_a_guarantee(n
 )
 def test_bad_parameters_are_one_clear_line(name, words, said):
     with pytest.raises(ParameterError, match=said):
-        find(name, **words)
+        find_method(name, **words)
 
 
 def test_the_four_methods_of_the_paper_are_here():
-    assert sorted(METHODS) == ["markov", "ngram", "topk_em", "truncate"]
+    assert sorted(of_kind("sequences")) == ["markov", "ngram", "topk_em", "truncate"]
     assert PRIVATE == ["markov", "ngram", "topk_em"]

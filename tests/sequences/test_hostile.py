@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpviz.errors import DpvizError, ReleaseError
-from dpviz.releases.sequences.files import KEY, from_arrow, read, to_arrow
+from dpviz.releases.files import KEY
+from dpviz.releases.store import from_arrow, read
 from tests.golden.make import MADE
 from tests.releases.test_corrupted import (
     anything,
@@ -28,7 +29,7 @@ from tests.releases.test_corrupted import (
 
 pytestmark = pytest.mark.slow
 
-TABLES = {name: to_arrow(MADE[name]()) for name in ("contexts", "grams", "ranking")}
+TABLES = {name: MADE[name]().to_arrow() for name in ("contexts", "grams", "ranking")}
 FILES = {name: packed(table) for name, table in TABLES.items()}
 
 every = st.sampled_from(sorted(TABLES))

@@ -8,15 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpviz
+from dpviz.build import build
 from dpviz.errors import BudgetError, DataError, ParameterError, PrivacyError
-from dpviz.methods.sequences import METHODS, find
+from dpviz.methods import method as find_method
+from dpviz.methods import of_kind
 from dpviz.methods.sequences.base import SequenceTask
 from dpviz.methods.sequences.markov import Markov, _grown
 from dpviz.private.budget import Budget
 from dpviz.private.events import events_of
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.private.sequences import SequenceData, Sequences
-from dpviz.releases.sequences.publish import publish
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.model import projected
 
@@ -80,7 +81,7 @@ def test_counts_of_every_context_are_those_of_brute_force(rows, l_top, seed, dep
 
 def model_of(rows, alphabet=ABC, **parameters):
     data = SequenceData("test", alphabet, Sequences.of(rows), public=True)
-    return publish(data, "markov", 1e7, seed=1, **parameters).model
+    return build(data, "markov", 1e7, seed=1, **parameters).model
 
 
 @settings(max_examples=40)
@@ -141,7 +142,7 @@ def test_forbidden_steps_get_no_count_and_records_are_cut_there():
     data = SequenceData("test", alphabet, Sequences.of([[0, 2, 1], [0, 1, 2]]), public=True)
     kept = data._sequences
     assert [kept[row].tolist() for row in range(len(kept))] == [[0], [0, 1, 2]]
-    release = publish(data, "markov", 0.5, seed=3, max_depth=2)
+    release = build(data, "markov", 0.5, seed=3, max_depth=2)
     for context in ([0], [1, 0], [2, 0]):
         assert release.model.following(context)[2] == 0.0
 
@@ -170,7 +171,7 @@ def test_projected_rows_are_the_closest_ones_with_their_sums(seed):
 def test_the_price_is_spent_once_and_whole(rows, epsilon, seed):
     budget = Budget(epsilon)
     task = SequenceTask(Sequences.of(rows), ABC, budget, SimulatedNoise(seed))
-    find("markov", max_depth=4).build(task)
+    find_method("markov", max_depth=4).build(task)
     assert sum(row.epsilon for row in budget.rows) == pytest.approx(epsilon)
     assert [row.purpose for row in budget.rows] == ["contexts", "next symbols"]
 
@@ -186,24 +187,24 @@ def test_neighbours_and_units_divide_the_price():
     data = SequenceData(
         "test", ABC, Sequences.of([[0, 1]] * 9), public=True, unit="one person", max_per_unit=3
     )
-    release = publish(data, "markov", 1.2, seed=1, neighbours="replace")
+    release = build(data, "markov", 1.2, seed=1, neighbours="replace")
     assert sum(row["epsilon"] for row in release.header.budget) == pytest.approx(1.2)
     alone = SequenceData("test", ABC, Sequences.of([[0, 1]] * 9), public=True)
-    cheap = publish(alone, "markov", 0.2, seed=1)
+    cheap = build(alone, "markov", 0.2, seed=1)
     assert (release.model.counts == cheap.model.counts).all()
 
 
 def test_sensitive_sequences_are_paid_before_any_noise_and_are_never_simulated():
     data = SequenceData("visits", ABC, Sequences.of([[0, 1], [2]]))
     with pytest.raises(PrivacyError, match="NOT PRIVATE"):
-        publish(data, "markov", 1.0, seed=1)
+        build(data, "markov", 1.0, seed=1)
     ledger = dpviz.Ledger()
     ledger.set_total("visits", 1.0)
-    release = publish(data, "markov", 0.75, ledger=ledger, max_depth=2)
+    release = build(data, "markov", 0.75, ledger=ledger, max_depth=2)
     assert release.header.private
     assert ledger.account("visits").spent == 0.75
     with pytest.raises(BudgetError, match="left"):
-        publish(data, "markov", 0.75, ledger=ledger)
+        build(data, "markov", 0.75, ledger=ledger)
 
 
 @pytest.mark.parametrize(
@@ -215,7 +216,7 @@ def test_sensitive_sequences_are_paid_before_any_noise_and_are_never_simulated()
         (lambda: Alphabet(()), "0 symbols"),
         (lambda: Alphabet(tuple(map(str, range(5000)))), "5,000 symbols"),
         (lambda: Alphabet(("a", "a")), "twice"),
-        (lambda: find("markov", l_top=0), "l_top"),
+        (lambda: find_method("markov", l_top=0), "l_top"),
         (lambda: events_of(Sequences.of([[0]]), 3, 0), "l_top=0"),
         (lambda: model_of([[0]]).count([]), "empty string"),
         (lambda: model_of([[0]]).count([7]), "outside the alphabet"),
@@ -241,7 +242,7 @@ def test_empty_data_give_a_model_that_answers():
     assert model.count([0]) == 0.0
     assert model.top(3) == []
     assert sorted(map(len, model.sample(5, seed=1))) is not None
-    assert METHODS["markov"].guarantee == "ε-DP"
+    assert of_kind("sequences")["markov"].guarantee == "ε-DP"
 
 
 @pytest.mark.shared_data

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from dpviz.build import build
 from dpviz.errors import ParameterError
 from dpviz.private.sequences import SequenceData, Sequences
-from dpviz.releases.sequences.publish import publish
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.moves import (
     contexts,
@@ -30,7 +30,7 @@ def data():
 
 
 def model(data, method="markov", epsilon=1.0, seed=0, **parameters):
-    return publish(data, method, epsilon, seed=seed, **parameters).model
+    return build(data, method, epsilon, seed=seed, **parameters).model
 
 
 def test_frequent_strings_are_those_of_the_model_by_length_and_without_returns(data):

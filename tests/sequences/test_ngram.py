@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpviz.build import build
 from dpviz.errors import ParameterError
-from dpviz.methods.sequences import find, ngram
+from dpviz.methods import method as find_method
+from dpviz.methods.sequences import ngram
 from dpviz.methods.sequences.base import SequenceTask
 from dpviz.methods.sequences.ngram import NGram, Starts
 from dpviz.private.budget import Budget
 from dpviz.private.events import events_of
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.private.sequences import Sequences
-from dpviz.releases.sequences.publish import publish
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.exploration import Exploration
 
@@ -55,7 +56,7 @@ def explored(rows, epsilon, noise, alphabet=ABC, **parameters):
     task = SequenceTask(Sequences.of(rows), alphabet, Budget(epsilon), noise)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ngram, "Exploration", Kept)
-        tree = find("ngram", **parameters).build(task)
+        tree = find_method("ngram", **parameters).build(task)
     return kept[0], tree
 
 
@@ -202,7 +203,7 @@ def test_extensions_add_up_to_their_string(rows, epsilon, seed, ruled):
     follows = ~np.eye(3, dtype=bool) if ruled else None
     alphabet = Alphabet(("a", "b", "c"), follows)
     data = public(rows * 30, alphabet)
-    tree = publish(data, "ngram", epsilon, seed=seed, l_top=8, n_max=4).model
+    tree = build(data, "ngram", epsilon, seed=seed, l_top=8, n_max=4).model
     parent, symbol = np.nonzero(tree.child >= 0)
     below = tree.child[parent, symbol]
     np.testing.assert_allclose(tree.counts[below].sum(axis=1), tree.counts[parent, symbol])
@@ -262,12 +263,12 @@ def test_forbidden_steps_get_neither_noise_nor_a_string():
 def test_a_tree_beyond_the_public_cap_fails_in_one_line(monkeypatch):
     monkeypatch.setattr(ngram, "MAX_CELLS", 15)
     with pytest.raises(ParameterError, match="public cap of 15 counts at 1 symbols"):
-        publish(public([[0, 1, 2] * 3] * 200), "ngram", 50.0, seed=1)
+        build(public([[0, 1, 2] * 3] * 200), "ngram", 50.0, seed=1)
 
 
 def test_the_most_frequent_strings_are_those_of_brute_force():
     rows = [[0, 1, 2], [0, 1], [0, 1, 1], [2], [0]] * 40
-    model = publish(public(rows), "ngram", 1e9, seed=1, n_max=3).model
+    model = build(public(rows), "ngram", 1e9, seed=1, n_max=3).model
     counted = {
         string: count for string, count in grams(rows, 20, 3).items() if string and 3 not in string
     }
@@ -279,7 +280,7 @@ def test_the_most_frequent_strings_are_those_of_brute_force():
 def test_sampled_symbols_follow_the_tree():
     """Frequencies of next symbols of 20,000 draws within 5.5 sd, false alarm below 1e-6."""
     rows = [[0, 1], [0, 1], [0, 2], [2]] * 50
-    model = publish(public(rows), "ngram", 1e9, seed=1, n_max=3).model
+    model = build(public(rows), "ngram", 1e9, seed=1, n_max=3).model
     drawn = [row for row in model.sample(20_000, seed=4) if row[0] == 0]
     second = np.array([row[1] for row in drawn])
     sd = math.sqrt(2 / 9 / len(drawn))

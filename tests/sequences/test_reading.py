@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import dpviz
+from dpviz.build import build
 from dpviz.cli import app
 from dpviz.errors import DataError, DpvizError, ParameterError, PrivacyError, ReleaseError
-from dpviz.methods.sequences import METHODS
+from dpviz.methods import of_kind
 from dpviz.private.load.cells import cell_sequences, grid_alphabet, grid_cells
 from dpviz.private.load.sequences import alphabet_of, read_places, read_sequences
 from dpviz.private.sequences import SequenceData, Sequences
-from dpviz.releases.sequences.files import KEY, from_arrow, read, save, to_arrow
-from dpviz.releases.sequences.publish import publish
+from dpviz.releases.files import KEY
+from dpviz.releases.store import from_arrow, read, save
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import Ranking
 
@@ -191,11 +192,11 @@ def test_places_in_a_file_are_bounded_per_person(tmp_path):
         cell_sequences(np.zeros((1, 2)), [1], [0.0], grid_cells(UNIT, 4), 0.0)
 
 
-@pytest.fixture(scope="module", params=sorted(METHODS))
+@pytest.fixture(scope="module", params=sorted(of_kind("sequences")))
 def release(request):
     rows = [[0, 1, 2], [0, 1], [2]] * 30
     data = SequenceData("test", grid_alphabet(2), Sequences.of(rows), public=True)
-    return publish(data, request.param, 2.0, seed=1)
+    return build(data, request.param, 2.0, seed=1)
 
 
 def same(one, other):
@@ -219,8 +220,8 @@ def test_a_release_comes_back_identical(release, tmp_path):
 
 def test_a_file_of_before_the_other_models_holds_contexts():
     data = SequenceData("test", ABC, Sequences.of([[0, 1]] * 30), public=True)
-    release = publish(data, "markov", 2.0, seed=1)
-    table = to_arrow(release)
+    release = build(data, "markov", 2.0, seed=1)
+    table = release.to_arrow()
     header = json.loads(table.schema.metadata[KEY])
     assert header.pop("model") == "contexts"
     old = table.replace_schema_metadata({KEY: json.dumps(header).encode()})
@@ -271,15 +272,16 @@ def test_a_spoilt_ranking_is_one_clear_line(strings, said):
 
 
 def test_a_model_of_another_kind_is_one_clear_line():
-    with pytest.raises(ReleaseError, match="kind 'clouds': update dpviz"):
+    with pytest.raises(ReleaseError, match="damaged at 'model': Input should be"):
         from_arrow(pa.table({"x": [1]}).replace_schema_metadata(headed("clouds")))
 
 
 def headed(model):
     """The least header that can be read."""
     data = SequenceData("test", ABC, Sequences.of([[0]]), public=True)
-    header = publish(data, "markov", 1.0, seed=1).header.to_dict()
-    return {KEY: json.dumps({**header, "alphabet": ["a", "b", "c"], "model": model}).encode()}
+    header = build(data, "markov", 1.0, seed=1).header.to_dict()
+    frame = {"kind": "sequences", "alphabet": ["a", "b", "c"], "model": model}
+    return {KEY: json.dumps({**header, **frame}).encode()}
 
 
 anything = (
@@ -294,7 +296,7 @@ anything = (
 
 @given(st.data())
 def test_a_spoilt_release_is_refused_in_one_line(release, data):
-    table = to_arrow(release)
+    table = release.to_arrow()
     header = json.loads(table.schema.metadata[KEY])
     name = data.draw(st.sampled_from(sorted(header)))
     spoilt = {**header, name: data.draw(anything)}
@@ -356,7 +358,7 @@ def test_the_commands(tmp_path):
         assert said in str(result.exception)
 
 
-@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("method", sorted(of_kind("sequences")))
 def test_every_method_by_command(tmp_path, method):
     source, out = tmp_path / "visits.txt", tmp_path / "r.parquet"
     source.write_text("a b c\na b\n" * 200)
@@ -365,7 +367,7 @@ def test_every_method_by_command(tmp_path, method):
         return CliRunner().invoke(app, ["sequences", *map(str, words), "--json"])
 
     words = ("build", source, "-o", out, "--alphabet", "a,b,c", "--method", method)
-    if METHODS[method].guarantee == "none":
+    if of_kind("sequences")[method].guarantee == "none":
         refused = run(*words, "--epsilon", 9)
         assert isinstance(refused.exception, PrivacyError)
         assert not out.exists()
@@ -407,6 +409,6 @@ def test_real_check_ins_become_sequences(shared_data):
         max_per_unit=5,
     )
     assert data.unit == "one user_id with at most 5 sequences"
-    release = publish(data, "markov", 5.0, max_depth=3)
+    release = build(data, "markov", 5.0, max_depth=3)
     assert release.header.private
     assert release.model.following([0]).sum() == pytest.approx(1.0)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpviz.build import build
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.evaluation.sequence_truth import exact_lengths, exact_top
 from dpviz.methods.sequences.base import SequenceTask
@@ -17,7 +18,6 @@ from dpviz.private.budget import Budget
 from dpviz.private.events import events_of, frequent
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.private.sequences import SequenceData, Sequences
-from dpviz.releases.sequences.publish import publish
 from dpviz.sequences.alphabet import Alphabet
 
 from .cases import ABC, ROWS, grams, public
@@ -119,14 +119,14 @@ def test_the_bound_is_reached():
 
 def test_without_noise_the_ranking_is_that_of_exact_counts():
     rows = [[0, 1, 2], [0, 1], [0, 1, 1], [2], [0]] * 7 + [[0]] + [[1]] * 3 + [[0, 1, 2]]
-    ranking = publish(public(rows), "topk_em", 1e9, seed=1, k=5).model
+    ranking = build(public(rows), "topk_em", 1e9, seed=1, k=5).model
     exact = counted(rows, 20)
     values = [exact[string] for string in ranking.strings]
     assert values == sorted(exact.values(), reverse=True)[:5]
 
 
 def test_strings_that_no_sequence_holds_stay_candidates():
-    ranking = publish(public([[0]]), "topk_em", 1.0, seed=3, k=200, l_top=1).model
+    ranking = build(public([[0]]), "topk_em", 1.0, seed=3, k=200, l_top=1).model
     assert len(ranking) == 200
     assert max(map(len, ranking.strings)) > 1
 
@@ -134,14 +134,14 @@ def test_strings_that_no_sequence_holds_stay_candidates():
 def test_forbidden_strings_are_no_candidates():
     follows = np.array([[False, True], [False, False]])
     alphabet = Alphabet(("a", "b"), follows)
-    ranking = publish(public([[0, 1]] * 5, alphabet), "topk_em", 1.0, seed=1, k=10).model
+    ranking = build(public([[0, 1]] * 5, alphabet), "topk_em", 1.0, seed=1, k=10).model
     assert sorted(ranking.strings) == [(0,), (0, 1), (1,)]  # there are no others
-    paper = publish(public([[0, 1]] * 5, alphabet), "topk_em", 1.0, seed=1, k=10, mask=False)
+    paper = build(public([[0, 1]] * 5, alphabet), "topk_em", 1.0, seed=1, k=10, mask=False)
     assert len(paper.model) == 10
 
 
 def test_a_ranking_lists_strings_and_has_no_counts():
-    ranking = publish(public([[0, 1]] * 50), "topk_em", 50.0, seed=1, k=4).model
+    ranking = build(public([[0, 1]] * 50), "topk_em", 50.0, seed=1, k=4).model
     assert ranking.top(2) == [(string, None) for string in ranking.strings[:2]]
     assert all(len(string) == 1 for string, _ in ranking.top(4, longest=1))
     for k in (0, 5):
@@ -174,7 +174,7 @@ def test_exact_top_strings_are_those_of_brute_force(rows, l_top, k):
 @settings(max_examples=40)
 @given(ROWS, st.integers(1, 9))
 def test_truncation_alone_keeps_exact_counts_of_truncated_sequences(rows, l_top):
-    model = publish(public(rows), "truncate", 1.0, seed=1, l_top=l_top).model
+    model = build(public(rows), "truncate", 1.0, seed=1, l_top=l_top).model
     exact = counted(rows, l_top)
     for length in (1, 2, 3):
         for string in itertools.product(range(3), repeat=length):
@@ -190,8 +190,8 @@ def test_exact_answers_are_for_public_data_only():
         with pytest.raises(PrivacyError, match="NOT PRIVATE"):
             asked()
     with pytest.raises(PrivacyError, match="NO PRIVACY GUARANTEE"):
-        publish(secret, "truncate", 1.0)
-    release = publish(public([[0, 1]]), "truncate", 1.0)
+        build(secret, "truncate", 1.0)
+    release = build(public([[0, 1]]), "truncate", 1.0)
     assert release.header.guarantee.startswith("NOT PRIVATE")
     assert not release.header.private
     assert exact_lengths(public([[0, 1], [2]])).tolist() == [2, 1]

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.errors import ReleaseError
 from dpviz.methods.points.privelet import inverse_haar
-from dpviz.releases.points.files import from_arrow, to_arrow
 from dpviz.releases.points.marginal import marginal
 from dpviz.releases.points.range_count import BULK
+from dpviz.releases.store import from_arrow
 from dpviz.trees.haar import HaarNoise
 
 POWER = 3
@@ -113,7 +113,7 @@ def test_the_noise_of_simulated_releases_has_this_variance():
 
 def test_a_file_keeps_it():
     release = RELEASES[4]
-    after = from_arrow(to_arrow(release))
+    after = from_arrow(release.to_arrow())
     assert after.noise == release.noise
     assert release.noise.cells == CELLS
 
@@ -149,7 +149,7 @@ def test_rectangles_on_a_marginal_have_the_noise_of_their_boxes(cells, within):
     ],
 )
 def test_a_header_that_does_not_fit_the_nodes_is_refused(said):
-    table = to_arrow(RELEASES[2])
+    table = RELEASES[2].to_arrow()
     header = json.loads(table.schema.metadata[b"dpviz"]) | {"noise": said}
     metadata = {**table.schema.metadata, b"dpviz": json.dumps(header).encode()}
     with pytest.raises(ReleaseError, match="noise"):

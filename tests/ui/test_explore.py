@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
-from dpviz.methods.points import METHODS, names
-from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.methods import METHODS, names
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
 from tests.ui.paying import confirm, price
 
@@ -84,9 +84,9 @@ def test_an_address_that_makes_no_sense_still_opens_the_page(odd):
     assert "Noisy total" in metrics(app)
 
 
-@pytest.mark.parametrize("name", sorted(names()))
+@pytest.mark.parametrize("name", sorted(names("points")))
 def test_every_method_and_preset_has_a_form_and_a_picture(name):
-    if 2 not in METHODS[names()[name][0]].dims:
+    if 2 not in METHODS[names("points")[name][0]].dims:
         pytest.skip(f"{name} is not for two dimensions")
     app = healthy(opened(method=name, epsilon="1"))
     assert app.selectbox(key="explore.method").value == name
@@ -95,7 +95,7 @@ def test_every_method_and_preset_has_a_form_and_a_picture(name):
         for kind in ("number_input", "selectbox", "checkbox")
         for widget in app.get(kind)
     }
-    owner = METHODS[names()[name][0]]
+    owner = METHODS[names("points")[name][0]]
     assert {field.replace("_", " ") for field in owner.knobs()} <= shown
     assert app.get("bidi_component")
 

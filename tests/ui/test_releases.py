@@ -8,8 +8,9 @@ from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz.errors import ReleaseError
+from dpviz.releases.store import kind_in
 from dpviz.ui.shared import releases
-from dpviz.ui.shared.shelf import Shelf, keeping, kind_in, read_any
+from dpviz.ui.shared.shelf import Shelf, keeping, read_any
 from tests.ui.paying import pay
 from tests.ui.test_explore import APP
 

@@ -63,17 +63,17 @@ def test_own_files_are_asked_for() -> None:
 
 @pytest.fixture(scope="module")
 def release():  # type: ignore[no-untyped-def]
-    from dpviz.releases.roads.publish import publish
+    from dpviz.build import build
     from dpviz.roads.generate import clustered_workload
 
     data = city_trips()
-    return publish(data, clustered_workload(data.graph, 10), "min+opt+tru", 1.0, seed=1)
+    return build(data, "min+opt+tru", 1.0, workload=clustered_workload(data.graph, 10), seed=1)
 
 
 def test_every_street_is_drawn_once_and_noise_is_grey(release) -> None:  # type: ignore[no-untyped-def]
     marks = {mark.id: mark for mark in street_marks(release, top_count(release))}
     assert sum(mark.table.num_rows for mark in marks.values()) == len(release.graph)
-    above = release.count > 2 * release.noise_sd
+    above = release.edge_count > 2 * release.edge_noise_sd
     assert marks["streets"].table.num_rows == above.sum()
     shown = np.array(marks["streets"].table["count"])
     assert (np.diff(shown) >= 0).all()  # the busiest are drawn last

@@ -7,10 +7,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
-from dpviz.methods.sequences import METHODS
+from dpviz.build import build
+from dpviz.methods import of_kind
 from dpviz.private.load.cells import leaf_cells
 from dpviz.private.load.sequences import HOUR, city_sequences
-from dpviz.releases.sequences.publish import publish
 from tests.ui.paying import pay
 
 SCRIPT = "from dpviz.ui.pages.sequences import page\npage()\n"
@@ -36,7 +36,7 @@ def said(app):
 
 @pytest.fixture(scope="module")
 def release():
-    return publish(city_sequences(12), "markov", 1.0, seed=0)
+    return build(city_sequences(12), "markov", 1.0, seed=0)
 
 
 def test_it_works_out_of_the_box(release):
@@ -114,14 +114,14 @@ def test_lengths_of_public_data_stand_beside_the_exact_ones():
     assert ones == f"{(length == 1).mean():.1%}"
 
 
-@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("method", sorted(of_kind("sequences")))
 @pytest.mark.parametrize("view", ["Moves", "Frequent paths", "Synthetic trips"])
 def test_every_method_is_shown_or_says_why_not(method, view):
     app = opened(method=method, view=view, cell="3-6")
     assert not app.exception
     assert not app.error
     refusal = "ranks strings and holds no counts" in said(app)
-    model = publish(city_sequences(12), method, 1.0, seed=0).model
+    model = build(city_sequences(12), method, 1.0, seed=0).model
     assert refusal == (not hasattr(model, "counts"))
 
 
@@ -130,11 +130,13 @@ def test_methods_are_compared_side_by_side():
     app.session_state["sequences.compare"] = True
     app.run()
     shown = table(app, "Exact (public data)")
-    assert {cls.title for cls in METHODS.values() if cls.guarantee != "none"} <= set(shown.columns)
+    assert {cls.title for cls in of_kind("sequences").values() if cls.guarantee != "none"} <= set(
+        shown.columns
+    )
     assert any("NOT PRIVATE" in title for title in shown.columns)
     assert len(shown) == 20
     scores = table(app, "method")
-    assert len(scores) == len(METHODS)
+    assert len(scores) == len(of_kind("sequences"))
 
 
 def test_a_hopeless_epsilon_is_said_plainly():
@@ -173,7 +175,7 @@ def test_a_method_without_a_guarantee_is_not_offered_for_sensitive_sequences():
 def test_a_permalink_restores_what_was_chosen():
     app = opened(side="6", gap="6", epsilon="2", seed="4", method="ngram", set="n_max:3")
     view = app.session_state["sequences.view"]
-    wanted = publish(city_sequences(6, 6 * HOUR), "ngram", 2.0, seed=4, n_max=3)
+    wanted = build(city_sequences(6, 6 * HOUR), "ngram", 2.0, seed=4, n_max=3)
     assert view.release.model.top(30) == wanted.model.top(30)
     again = opened(**{name: app.query_params[name] for name in app.query_params})
     assert again.session_state["sequences.view"].key == view.key

@@ -3,7 +3,7 @@
 from streamlit.testing.v1 import AppTest
 
 import dpviz
-from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
 from tests.ui.paying import pay
 

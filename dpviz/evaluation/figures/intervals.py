@@ -15,13 +15,13 @@ from dpviz.build import build, load
 from dpviz.datasets import dataset
 from dpviz.evaluation.figures.report import Statement, write_file, write_rows
 from dpviz.evaluation.truth import exact_counts
-from dpviz.methods.points import METHODS
+from dpviz.methods import of_kind
 from dpviz.progress import Progress
-from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.workloads import workload
 
 if TYPE_CHECKING:
-    from dpviz.releases.points.range_count import Answers
+    from dpviz.releases.points.range_count import RangeAnswers
     from dpviz.trees.lattice import Float, Int
 
 DATA = "city-250k"
@@ -39,7 +39,9 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
     handle = load(DATA)
     loads = [workload(handle.domain, size, QUERIES, seed) for size in SIZES]
     exact = [exact_counts(handle, each.rects) for each in loads]
-    methods = sorted(name for name, kind in METHODS.items() if kind().private and 2 in kind.dims)
+    methods = sorted(
+        name for name, kind in of_kind("points").items() if kind().private and 2 in kind.dims
+    )
     tasks = [(name, epsilon) for name in methods for epsilon in EPSILONS]
     rows = []
     for done, (name, epsilon) in enumerate(tasks, 1):
@@ -80,7 +82,7 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
     return compare(coverage)
 
 
-def covered(answers: Answers, exact: Int) -> tuple[Float, Float]:
+def covered(answers: RangeAnswers, exact: Int) -> tuple[Float, Float]:
     """Whether exact counts lie in the noise interval, and in it widened by the uniformity error.
 
     The uniformity error is shown at the interval's level, 2.12 standard deviations, and added.

@@ -104,7 +104,7 @@ def median_tree(handle: DataHandle, knobs: dict[str, Any], seed: int) -> PointRe
     The cells are measured once, with that much: what every later median costs is nothing.
     """
     levels = 1 if knobs["median"] == "cell" else LEVELS
-    return build(
+    release: PointRelease = build(
         handle,
         "kdtree",
         2 * EPSILON * levels,
@@ -116,6 +116,7 @@ def median_tree(handle: DataHandle, knobs: dict[str, Any], seed: int) -> PointRe
         median_share=0.5,
         **knobs,
     )
+    return release
 
 
 def rank_errors(handle: DataHandle, release: PointRelease) -> Float:

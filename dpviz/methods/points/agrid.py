@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, knob, register
-from dpviz.methods.points.parts import MAX_NODES, noisy_total, uniform_side
+from dpviz.methods.points.parts import noisy_total, uniform_side
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.trees.consistency import combine, least_squares
-from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.grid import breadth_first, halved_blocks, renumbered
 from dpviz.trees.lattice import Float, Int, grid_edges
 
@@ -40,7 +40,7 @@ class AdaptiveGrid(PointMethod):
 
     Do not use it for more than two dimensions: its two constants are derived for the plane.
 
-    >>> from dpviz.methods.points import method
+    >>> from dpviz.methods import method
     >>> grid = method("AG")
     >>> grid.first_side(1_000_000, 0.1), grid.second_side([-3.0, 0.0, 4000.0], 1.0).tolist()
     (25, [1, 1, 20])

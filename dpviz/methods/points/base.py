@@ -1,4 +1,4 @@
-"""What a spatial method is: a frozen dataclass of knobs, a theorem, and ``build``.
+"""What a spatial method is: a frozen dataclass of parameters, a theorem, and ``build``.
 
 A method edits nothing but its own file: the app's form, the flags of the command line, the table of
 methods, the contract tests and the audit follow from the registry.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpviz.errors import ParameterError
-from dpviz.methods.registry import Knob, Method, Registry, knob
+from dpviz.methods.registry import Method, knob, register
 from dpviz.methods.structure import SharedThreshold, Structure
 
 if TYPE_CHECKING:
@@ -20,17 +20,7 @@ if TYPE_CHECKING:
     from dpviz.private.mechanisms.noise import Noise
     from dpviz.trees.decomposition import Decomposition
 
-__all__ = [
-    "METHODS",
-    "Knob",
-    "PointMethod",
-    "SharedThreshold",
-    "Structure",
-    "knob",
-    "method",
-    "names",
-    "register",
-]
+__all__ = ["PointMethod", "SharedThreshold", "Structure", "knob", "register"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,13 +33,12 @@ class PointMethod(Method):
             not the count of its box.
         measured: parameters that leave out models of what was not measured (a density inside
             leaves), so that every node's count tends to the exact one as ε grows.
-        tiny: parameters that make a build on a handful of records fast, for audits and tests.
     """
 
+    kind: ClassVar[str] = "points"
     dims: ClassVar[tuple[int, ...]] = (2, 4)
     overlapping: ClassVar[bool] = False
     measured: ClassVar[dict[str, Any]] = {}
-    tiny: ClassVar[dict[str, Any]] = {}
 
     def structure(self, epsilon: float, dims: int) -> Structure | SharedThreshold | None:
         """The split decisions of a build at this price; None where none is random by itself."""
@@ -72,12 +61,3 @@ class PointMethod(Method):
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """Spend the budget on a decomposition. Whatever is not in the result is forgotten."""
         raise ParameterError(f"method {self.name} has no build")
-
-
-REGISTRY: Registry[PointMethod] = Registry("method")
-METHODS = REGISTRY.members
-"""Every registered method by its name."""
-
-register = REGISTRY.register
-names = REGISTRY.names
-method = REGISTRY.find

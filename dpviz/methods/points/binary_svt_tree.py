@@ -33,7 +33,7 @@ class BinarySvtTree(PointMethod):
 
     Do not use it on sensitive data; use PrivTree.
 
-    >>> from dpviz.methods.points import method
+    >>> from dpviz.methods import method
     >>> method("BinarySVT").private
     False
     """

@@ -53,7 +53,7 @@ class Dawa(PointMethod):
 
     Do not use it for more than a million cells or where a tree answers as well: it is slow.
 
-    >>> from dpviz.methods.points import method
+    >>> from dpviz.methods import method
     >>> method("DAWA").partition_share, method("dawa", noise="published").private
     (0.25, False)
     """

@@ -51,7 +51,7 @@ class GradualTree(PointMethod):
 
     Do not use it where unbiased counts are needed: shrinkage trades bias for variance.
 
-    >>> from dpviz.methods.points import method
+    >>> from dpviz.methods import method
     >>> method("gradual_tree").c
     2.5
     """

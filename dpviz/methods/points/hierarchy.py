@@ -39,7 +39,7 @@ class Hierarchy(PointMethod):
 
     Do not use it on skewed data at small ε: empty regions cost as much noise as full ones.
 
-    >>> from dpviz.methods.points import method
+    >>> from dpviz.methods import method
     >>> [method("HB").branching(n) for n in (16, 100, 1024)]
     [(4, 2), (10, 2), (6, 4)]
     """

@@ -38,7 +38,7 @@ class HilbertRTree(PointMethod):
 
     Do not use it for small or thin rectangles: the paper finds much higher errors there.
 
-    >>> from dpviz.methods.points import method
+    >>> from dpviz.methods import method
     >>> method("hilbert_rtree").order
     18
     """

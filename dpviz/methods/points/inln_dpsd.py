@@ -39,7 +39,7 @@ class InLnDpsd(PointMethod):
 
     Do not use it on sensitive data; use PrivTree.
 
-    >>> from dpviz.methods.points import method
+    >>> from dpviz.methods import method
     >>> method("InLN_DPSD").private
     False
     """

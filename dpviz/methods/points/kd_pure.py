@@ -30,7 +30,7 @@ class KdPure(PointMethod):
 
     Do not use it on sensitive data: it publishes the data.
 
-    >>> from dpviz.methods.points import method
+    >>> from dpviz.methods import method
     >>> method("kd-pure").private
     False
     """

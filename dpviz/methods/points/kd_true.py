@@ -27,7 +27,7 @@ class KdTrue(PointMethod):
 
     Do not use it on sensitive data: its boxes are cut at exact medians.
 
-    >>> from dpviz.methods.points import method
+    >>> from dpviz.methods import method
     >>> method("kd-true").private
     False
     """

@@ -46,7 +46,7 @@ class KdTree(PointMethod):
     Do not use it where a quadtree will do: medians cost 30 % of ε, and their noise unbalances deep
     levels.
 
-    >>> from dpviz.methods.points import method
+    >>> from dpviz.methods import method
     >>> method("kd-hybrid").switch, method("kd-noisymean").median
     (4, 'noisy_mean')
     >>> method("kdtree", median="smooth").delta

@@ -49,7 +49,7 @@ class LadderTree(PointMethod):
 
     Do not use it where unbiased counts are needed: shrinkage trades bias for variance.
 
-    >>> from dpviz.methods.points import method
+    >>> from dpviz.methods import method
     >>> method("ladder_tree").looks
     3
     """

@@ -13,7 +13,7 @@ from dpviz.errors import ParameterError
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.trees.consistency import least_squares, sum_up
-from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.density import refine
 from dpviz.trees.lattice import Codes, Float, Int, unmorton
 from dpviz.trees.shrinkage import settle
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from dpviz.private.budget import Budget, Share
     from dpviz.private.index import PointIndex
     from dpviz.private.mechanisms.noise import Noise
-
-MAX_NODES = 8_000_000
-"""Public cap on the nodes of a tree; reaching it fails the build, it never truncates."""
 
 Split = Callable[[Int, int], NDArray[np.bool_]]
 

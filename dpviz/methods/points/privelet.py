@@ -41,7 +41,7 @@ class Privelet(PointMethod):
 
     Do not use it for small cells of interest: the noise of one cell is that of a whole transform.
 
-    >>> from dpviz.methods.points import method
+    >>> from dpviz.methods import method
     >>> method("Privelet*").sensitivity((1024, 1024)), method("privelet").sensitivity((32,) * 4)
     (121, 1296)
     """

@@ -14,6 +14,7 @@ from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, Structure, knob, register
 from dpviz.methods.points.parts import CellTree
 from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, bernoulli, biased_laplace
+from dpviz.trees.splits import no_split, split_scale
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
@@ -44,7 +45,7 @@ class PrivTree(PointMethod):
     Do not use it for very few records per cell of interest: a split needs about λ·ln 4 records per
     level of depth.
 
-    >>> from dpviz.methods.points import method
+    >>> from dpviz.methods import method
     >>> round(method("privtree").scale(0.5, 4), 4)  # (2β−1)/((β−1)·ε_tree), the paper's λ
     4.6667
     """
@@ -129,10 +130,8 @@ class PrivTree(PointMethod):
         )
 
     def no_split(self, counts: ArrayLike, depth: int, scale: float, bias: float) -> Float:
-        """P(b + Lap(scale) ≤ θ) with b = max(θ − bias, count − depth·bias)."""
-        counts = np.asarray(counts, dtype=np.float64)
-        above = np.maximum(counts - depth * bias - self.threshold, -bias) / scale
-        return np.where(above > 0, 0.5 * np.exp(-np.abs(above)), 1 - 0.5 * np.exp(-np.abs(above)))
+        """P(no split) of nodes of one depth; see :func:`dpviz.trees.splits.no_split`."""
+        return no_split(counts, depth, scale, bias, self.threshold)
 
     def scale(self, epsilon_tree: float, fanout: int) -> float:
         """λ: the noise scale of a split decision that makes the tree ε_tree-DP.
@@ -140,7 +139,7 @@ class PrivTree(PointMethod):
         The two constants without slack of their own are taken for ε_tree(1 − MARGIN).
         """
         if self.accounting == "paper":
-            return (2 * fanout - 1) / ((fanout - 1) * epsilon_tree)
+            return split_scale(fanout, 1.0, epsilon_tree)
         if self.accounting == "tight":
             return tight_constant(fanout) / (epsilon_tree * (1.0 - MARGIN))
         epsilon_tree *= 1.0 - MARGIN

@@ -54,7 +54,7 @@ class PrivTreePlus(PointMethod):
 
     Do not use it where unbiased counts are needed: shrinkage trades bias for variance.
 
-    >>> from dpviz.methods.points import method
+    >>> from dpviz.methods import method
     >>> method("privtree_plus").tree_share
     0.4
     """

@@ -31,7 +31,7 @@ class QuadExact(PointMethod):
 
     Do not use it on sensitive data: it publishes the data.
 
-    >>> from dpviz.methods.points import method
+    >>> from dpviz.methods import method
     >>> method("quad_exact", threshold=10).threshold
     10.0
     """

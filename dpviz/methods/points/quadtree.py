@@ -9,9 +9,10 @@ import numpy as np
 
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, knob, register
-from dpviz.methods.points.parts import MAX_NODES, CellTree, geometric_weights, measured_levels
+from dpviz.methods.points.parts import CellTree, geometric_weights, measured_levels
 from dpviz.private.budget import DISJOINT
 from dpviz.trees.consistency import least_squares, prune
+from dpviz.trees.decomposition import MAX_NODES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +39,7 @@ class Quadtree(PointMethod):
 
     Do not use it on skewed data at small ε: empty regions are cut as finely as full ones.
 
-    >>> from dpviz.methods.points import method
+    >>> from dpviz.methods import method
     >>> method("quad-geo").consistency
     False
     """

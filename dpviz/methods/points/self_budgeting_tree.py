@@ -47,7 +47,7 @@ class SelfBudgetingTree(PointMethod):
 
     Do not use it where unbiased counts are needed: shrinkage trades bias for variance.
 
-    >>> from dpviz.methods.points import method
+    >>> from dpviz.methods import method
     >>> method("self_budgeting_tree").c
     3.5
     """

@@ -36,7 +36,7 @@ class SimpleTree(PointMethod):
 
     Do not use it where you can use PrivTree: each level of height costs a share of ε.
 
-    >>> from dpviz.methods.points import method
+    >>> from dpviz.methods import method
     >>> method("simpletree", height=4).height
     4
     """

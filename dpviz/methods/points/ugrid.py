@@ -35,7 +35,7 @@ class UniformGrid(PointMethod):
 
     Do not use it on skewed data with large queries: it puts equal noise everywhere.
 
-    >>> from dpviz.methods.points import method
+    >>> from dpviz.methods import method
     >>> method("UG").side(1_000_000, 0.1, 2)
     100
     """

@@ -10,8 +10,8 @@ import numpy as np
 from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask, knob, register
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.private.roads import sampled_visits, truncated, visits
-from dpviz.releases.roads.release import consistent
 from dpviz.roads.decompose import Subdomains
+from dpviz.roads.estimates import consistent
 from dpviz.roads.forest import grouped
 
 
@@ -49,14 +49,14 @@ class GroupSmoothing(RoadMethod):
             budget.epsilon / 2,
             "one edge of each trip",
             mechanism="geometric",
-            why=f"sensitivity {task.sensitivity} of the histogram in L1",
+            why="sensitivity 1 of the histogram in L1",
         )
-        sample, _ = geometric(noise, half, sampled_visits(trips, m, noise), task.sensitivity)
+        sample, _ = geometric(noise, half, sampled_visits(trips, m, noise))
         order = np.argsort(sample, kind="stable")
         # Groups are sub-domains here: edges of like counts, not paths.
         start = np.append(np.arange(0, m, self.width), m)
         forest = grouped(Subdomains(order, start), self.width)
-        scale = task.sensitivity * self.max_length
+        scale = self.max_length
         share = budget.spend(
             budget.left,
             "sums of groups",

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpviz.errors import ParameterError
 from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask, knob, register
 from dpviz.methods.roads.truncation import (
     kept_share,
@@ -19,15 +20,26 @@ from dpviz.methods.roads.truncation import (
 )
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.private.roads import length_histogram, truncated, visits
-from dpviz.releases.roads.release import consistent
 from dpviz.roads import trees
 from dpviz.roads.decompose import min_cut, random_pairs, separate
+from dpviz.roads.estimates import consistent
 from dpviz.roads.forest import Forest, flat
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
 
 QUANTILE_SHARE = 0.05
 """Part of ε for a private quantile of the lengths, as in the paper."""
+
+STEPS: dict[str, dict[str, Any]] = {
+    "tru": {"truncation": "workload"},
+    "min": {"decomposition": "min"},
+    "random": {"decomposition": "random"},
+    "opt": {"index": "opt"},
+    "best": {"index": "best"},
+    "boost": {"index": "boost"},
+    "hm": {"index": "hm"},
+}
+"""Words of combined names, one for each step; a step that is not named is left out."""
 
 PAPER = (
     "Differentially Private Event Histogram Publication on Sequences over Graphs. "
@@ -44,8 +56,7 @@ class EventHistogram(RoadMethod):
     with scale s·L/ε₂ (discrete Laplace), and Σ 1/s along every root path is at most 1, which
     :class:`dpviz.roads.forest.Forest` asserts; so each visited edge costs at most ε₂/L and the
     trip ε₂. The length histogram has sensitivity 1, the quantile is an exponential mechanism, and
-    decomposition and trees see only the public workload. Replacing a trip doubles every
-    sensitivity.
+    decomposition and trees see only the public workload.
 
     Do not use trees for short queries: a tree of height H pays H times the noise on every edge.
     """
@@ -54,6 +65,7 @@ class EventHistogram(RoadMethod):
     title: ClassVar[str] = "Event histogram on trees over paths"
     paper: ClassVar[str] = PAPER
     advice: ClassVar[str] = "ε near 0.01: the noise exceeds the answers, whatever the setting."
+    queries: ClassVar[str] = "needed"
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "dwork": {"truncation": "off", "decomposition": "edges", "index": "flat"},
         "basic": {"truncation": "workload", "decomposition": "edges", "index": "flat"},
@@ -107,9 +119,32 @@ class EventHistogram(RoadMethod):
         choices=("own", "common"),
     )
 
+    @classmethod
+    def preset(cls, name: str) -> dict[str, Any] | None:
+        """Also combinations, in any order: ``min+opt+tru`` is min-cut, paper's trees, truncation.
+
+        Raises:
+            ParameterError: an unknown word in a combination, or two for the same step.
+        """
+        if "+" not in name:
+            return super().preset(name)
+        chosen: dict[str, Any] = {}
+        for word in (step.strip().lower() for step in name.split("+")):
+            if word not in STEPS:
+                raise ParameterError(
+                    f"unknown part {word!r} of road method {name!r}: use {', '.join(STEPS)}"
+                )
+            (step, value), *_ = STEPS[word].items()
+            if step in chosen:
+                raise ParameterError(
+                    f"road method {name!r} names {step} twice: keep {chosen[step]} or {value}"
+                )
+            chosen[step] = value
+        return {"truncation": "off", "decomposition": "min", "index": "flat", **chosen}
+
     def build(self, task: RoadTask) -> Measured:
         """See the class."""
-        graph, budget, noise, factor = task.graph, task.budget, task.noise, task.sensitivity
+        graph, budget, noise = task.graph, task.budget, task.noise
         forest = self.forest(task)
         extra: dict[str, Any] = {}
         cap = self.max_length
@@ -130,11 +165,11 @@ class EventHistogram(RoadMethod):
                 budget.left * length_share(cap, len(graph), inflation),
                 "trip lengths",
                 mechanism="geometric",
-                why=f"a trip is in one bin: sensitivity {factor} in L1",
+                why="a trip is in one bin: sensitivity 1 in L1",
             )
-            noisy, _ = geometric(noise, share, length_histogram(trips, cap), factor)
+            noisy, _ = geometric(noise, share, length_histogram(trips, cap))
             if self.truncation == "paper":
-                limit = paper_length(noisy, len(graph), budget.left, factor)
+                limit = paper_length(noisy, len(graph), budget.left)
             else:
                 limit = workload_length(
                     noisy,
@@ -143,7 +178,6 @@ class EventHistogram(RoadMethod):
                     budget.left,
                     query_edges=mean_edges,
                     query_variance=answer,
-                    sensitivity=factor,
                 )
             extra |= {"lengths": noisy.tolist(), "kept": round(kept_share(noisy, limit), 4)}
         counts = forest.totals(visits(truncated(trips, limit, noise, self.pick), len(graph)))
@@ -156,7 +190,7 @@ class EventHistogram(RoadMethod):
         estimate, variance = np.empty(len(forest)), np.empty(len(forest))
         for stretch in np.unique(forest.stretch):
             part = forest.stretch == stretch
-            scale = math.nextafter(factor * limit * float(stretch), math.inf)
+            scale = math.nextafter(limit * float(stretch), math.inf)
             estimate[part], variance[part] = geometric(noise, share, counts[part], scale)
         extra["limit"] = limit
         return Measured(forest.domains, consistent(forest, estimate, variance), variance, extra)
@@ -173,10 +207,10 @@ class EventHistogram(RoadMethod):
             QUANTILE_SHARE * task.budget.epsilon,
             purpose,
             mechanism="exponential",
-            why=f"sensitivity {task.sensitivity} of a rank",
+            why="sensitivity 1 of a rank",
         )
         lengths = task.trips.length
-        return private_quantile(task.noise, share, lengths, cap, q, task.sensitivity)
+        return private_quantile(task.noise, share, lengths, cap, q)
 
 
 def _planned(

@@ -9,8 +9,8 @@ from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask, register
 from dpviz.methods.roads.histogram import PAPER
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.private.roads import normalised_visits
-from dpviz.releases.roads.release import consistent
 from dpviz.roads.decompose import separate
+from dpviz.roads.estimates import consistent
 from dpviz.roads.forest import flat
 
 UNIT = 5040
@@ -39,10 +39,10 @@ class Normalization(RoadMethod):
             task.budget.left,
             "normalised visits",
             mechanism="geometric",
-            why=f"a trip's visits add up to at most 1: sensitivity {task.sensitivity} in L1",
+            why="a trip's visits add up to at most 1: sensitivity 1 in L1",
         )
         exact = normalised_visits(task.trips, len(task.graph), UNIT)[forest.domains.order]
-        noisy, variance = geometric(task.noise, share, exact, task.sensitivity * UNIT)
+        noisy, variance = geometric(task.noise, share, exact, UNIT)
         variance = variance / UNIT**2
         return Measured(
             forest.domains, consistent(forest, noisy / UNIT, variance), variance, {"biased": True}

@@ -27,8 +27,7 @@ guess."""
 def length_share(cap: int, edges: int, inflation: float = 1.0) -> float:
     """The part of ε for the length histogram, theorem 3 of the paper with sensitivity L.
 
-    ε₁ : ε₂ = (Σ_L A₁)^⅓ : (Σ_L A₂)^⅓ with A₁ = (Δ−L)(Δ−L+1)(2Δ−2L+1)/3 and A₂ = 2L²|E|. Replacing
-    a trip doubles both noises, which leaves the split as it is.
+    ε₁ : ε₂ = (Σ_L A₁)^⅓ : (Σ_L A₂)^⅓ with A₁ = (Δ−L)(Δ−L+1)(2Δ−2L+1)/3 and A₂ = 2L²|E|.
 
     Args:
         cap: Δ, the public bound on lengths.
@@ -59,12 +58,10 @@ def lost_visits(histogram: ArrayLike) -> Float:
     return np.asarray(np.cumsum(longer[::-1])[::-1], dtype=np.float64)
 
 
-def paper_length(
-    histogram: ArrayLike, edges: int, epsilon_counts: float, sensitivity: float = 1.0
-) -> int:
+def paper_length(histogram: ArrayLike, edges: int, epsilon_counts: float) -> int:
     """L by the paper's bound (1): least 2L²|E|/ε₂² + F̂(L)², with sensitivity L."""
     length = np.arange(1, len(np.asarray(histogram)) + 1, dtype=np.float64)
-    noise = 2.0 * (sensitivity * length / epsilon_counts) ** 2 * edges
+    noise = 2.0 * (length / epsilon_counts) ** 2 * edges
     return int(np.argmin(noise + lost_visits(histogram) ** 2)) + 1
 
 
@@ -76,7 +73,6 @@ def workload_length(
     *,
     query_edges: float,
     query_variance: float,
-    sensitivity: float = 1.0,
 ) -> int:
     """L for the workload: least noise variance plus squared loss of its mean query.
 
@@ -92,24 +88,21 @@ def workload_length(
         query_edges: mean number of edges of a query.
         query_variance: mean variance of an answer, in units of that of one edge of a flat
             histogram with L = 1.
-        sensitivity: 1 for add or remove, 2 for replace.
     """
     cap = len(np.asarray(histogram))
     length = np.arange(1, cap + 1, dtype=np.float64)
-    noise = 2.0 * (sensitivity * length / epsilon_counts) ** 2 * query_variance
+    noise = 2.0 * (length / epsilon_counts) ** 2 * query_variance
     lost = np.maximum(lost_visits(histogram), 0.0)
-    own = _tail_variance(cap, length) * (sensitivity / epsilon_lengths) ** 2
+    own = _tail_variance(cap, length) / epsilon_lengths**2
     square = np.maximum(lost**2 - own, 0.0)
     return int(np.argmin(noise + SKEW * (query_edges / edges) ** 2 * square)) + 1
 
 
-def private_quantile(
-    noise: Noise, share: Share, lengths: Int, cap: int, q: float, sensitivity: float = 1.0
-) -> int:
+def private_quantile(noise: Noise, share: Share, lengths: Int, cap: int, q: float) -> int:
     """A length in 1 … cap that about q of the trips do not exceed, by the exponential mechanism.
 
     Score −|#{lengths ≤ x} − q·n| / max(q, 1 − q): adding or removing one trip moves the difference
-    by q or 1 − q, so the score by at most 1 (replacing one: by at most 2).
+    by q or 1 − q, so the score by at most 1.
 
     Args:
         noise: the source of randomness.
@@ -117,14 +110,13 @@ def private_quantile(
         lengths: exact lengths: private.
         cap: largest candidate, public.
         q: the quantile, between 0 and 1.
-        sensitivity: 1 for add or remove, 2 for replace.
     """
     within = np.cumsum(np.bincount(np.minimum(lengths, cap), minlength=cap + 1))[1:]
     # q as a fraction a/b: b times the score's difference is an integer, and moves by a or b − a.
     part = Fraction(q).limit_denominator(10**6)
     score = -np.abs(within * part.denominator - part.numerator * len(lengths))
     most = max(part.numerator, part.denominator - part.numerator)
-    return exponential(noise, share, score, most * Fraction(sensitivity)) + 1
+    return exponential(noise, share, score, Fraction(most)) + 1
 
 
 def kept_share(histogram: ArrayLike, limit: int) -> float:

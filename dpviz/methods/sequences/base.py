@@ -1,12 +1,12 @@
-"""What a sequence method is: a frozen dataclass of knobs, a theorem, and ``build``."""
+"""What a sequence method is: a frozen dataclass of parameters, a theorem, and ``build``."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpviz.errors import ParameterError
-from dpviz.methods.registry import Knob, Method, Registry, knob
+from dpviz.methods.registry import Method, knob, register
 from dpviz.methods.structure import Structure
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import Noise
@@ -14,21 +14,12 @@ from dpviz.private.sequences import Sequences
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import Model
 
-__all__ = [
-    "METHODS",
-    "Knob",
-    "SequenceMethod",
-    "SequenceTask",
-    "find",
-    "knob",
-    "names",
-    "register",
-]
+__all__ = ["SequenceMethod", "SequenceTask", "knob", "register"]
 
 
 @dataclass(frozen=True, eq=False)
 class SequenceTask:
-    """What a method works on: private sequences over a public alphabet, and the money for it."""
+    """What a method works on: private sequences over a public alphabet, and the budget for it."""
 
     sequences: Sequences
     alphabet: Alphabet
@@ -38,13 +29,9 @@ class SequenceTask:
 
 @dataclass(frozen=True, kw_only=True)
 class SequenceMethod(Method):
-    """Base of every sequence method.
+    """Base of every sequence method."""
 
-    Class attributes:
-        tiny: parameters that make a build on a few short sequences fast, for audits.
-    """
-
-    tiny: ClassVar[dict[str, Any]] = {}
+    kind: ClassVar[str] = "sequences"
 
     def structure(self, epsilon: float, size: int) -> Structure | None:
         """The split decisions of a build at this price over ``size`` symbols; None without any."""
@@ -53,12 +40,3 @@ class SequenceMethod(Method):
     def build(self, task: SequenceTask) -> Model:
         """Spend the budget on a model. Whatever is not in the result is forgotten."""
         raise ParameterError(f"method {self.name} has no build")
-
-
-REGISTRY: Registry[SequenceMethod] = Registry("sequence method")
-METHODS = REGISTRY.members
-"""Every registered sequence method by its name."""
-
-register = REGISTRY.register
-names = REGISTRY.names
-find = REGISTRY.find

@@ -15,14 +15,12 @@ from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, knob, reg
 from dpviz.methods.structure import Structure
 from dpviz.private.events import Events, events_of
 from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, bernoulli, biased_laplace, geometric
-from dpviz.sequences.model import ContextTree, allowed_after, projected
+from dpviz.sequences.model import MAX_CELLS, ContextTree, allowed_after, projected
 from dpviz.trees.lattice import Float, Int
+from dpviz.trees.splits import no_split, split_scale
 
 THEOREM = "PrivTree, theorem 4.1 (docstring)"
 LEAVES = "PrivTree, theorem 4.2: each event in one leaf, so sensitivity l_top"
-
-MAX_CELLS = 50_000_000
-"""Public cap on the counts of a tree, contexts times symbols; reaching it fails the build."""
 
 
 @register
@@ -144,14 +142,11 @@ class Markov(SequenceMethod):
 
     def scale(self, epsilon: float, fanout: int) -> float:
         """λ₁, the scale of the noise in a split decision."""
-        return (2 * fanout - 1) / (fanout - 1) * self.l_top / epsilon
+        return split_scale(fanout, self.l_top, epsilon)
 
     def no_split(self, scores: ArrayLike, depth: int, scale: float, bias: float) -> Float:
-        """P(b + Lap(scale) ≤ θ) with b = max(θ − bias, score − depth·bias)."""
-        scores = np.asarray(scores, dtype=np.float64)
-        above = np.maximum(scores - depth * bias - self.threshold, -bias) / scale
-        tail = 0.5 * np.exp(-np.abs(above))
-        return np.asarray(np.where(above > 0, tail, 1.0 - tail))
+        """P(no split) of contexts of one depth; see :func:`dpviz.trees.splits.no_split`."""
+        return no_split(scores, depth, scale, bias, self.threshold)
 
 
 Split = Callable[[Int, int], NDArray[np.bool_]]

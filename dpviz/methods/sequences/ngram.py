@@ -10,12 +10,12 @@ import numpy as np
 
 from dpviz.errors import ParameterError
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, knob, register
-from dpviz.methods.sequences.markov import MAX_CELLS
 from dpviz.private.budget import Share
 from dpviz.private.events import Events, events_of
 from dpviz.private.mechanisms.noise import Noise, geometric_at, geometric_variance
 from dpviz.sequences.exploration import Exploration
 from dpviz.sequences.grams import GramTree
+from dpviz.sequences.model import MAX_CELLS
 from dpviz.trees.lattice import Float, Int
 
 THEOREM = "sequential composition along every path of grams (docstring)"

@@ -31,7 +31,7 @@ from dpviz.private.load.selection import Selection, bounded
 from dpviz.private.load.tables import open_table
 from dpviz.private.load.tables.base import is_text, parsing
 from dpviz.private.load.values import plain
-from dpviz.releases.points.files import write_file
+from dpviz.releases.files import write_file
 from dpviz.trees.lattice import unmorton
 
 KEY = b"dpviz.counts"

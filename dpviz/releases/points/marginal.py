@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
-from dpviz.releases.points.range_count import box_count
 from dpviz.releases.points.release import PointRelease
 from dpviz.trees.grid import grid_tree
 from dpviz.trees.lattice import grid_edges
@@ -51,7 +50,7 @@ def marginal(
     first, second = (part.ravel() for part in np.meshgrid(*[np.arange(cells)] * 2, indexing="ij"))
     for axis, part in zip(axes, (first, second), strict=True):
         lo[:, axis], hi[:, axis] = edges[part], edges[part + 1]
-    answers = box_count(release, lo, hi)
+    answers = release.count_boxes(lo, hi)
     noise = release.noise
     if noise is not None:
         noise = noise.marginal(lo[0, others], hi[0, others], cells, flat.side)

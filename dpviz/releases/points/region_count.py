@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.errors import DomainError
-from dpviz.releases.points.range_count import Answers, answers_from
+from dpviz.releases.points.range_count import RangeAnswers, answers_from, sums_of
 from dpviz.trees.lattice import Float, Int
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
-    from dpviz.releases.points.release import PointRelease
+    from dpviz.trees.decomposition import Decomposition
     from dpviz.trees.haar import HaarNoise
 
 WHOLE = 1.0 - 1e-9
@@ -84,46 +84,42 @@ class RegionCover:
     fraction: Float
 
 
-def region_count(release: PointRelease, regions: Regions) -> Answers:
+def region_count(
+    domain: Domain, nodes: Decomposition, noise: HaarNoise | None, regions: Regions
+) -> RangeAnswers:
     """Estimated records in regions.
 
     Args:
-        release: a 2-D release.
+        domain: of a 2-D release.
+        nodes: of it.
+        noise: the exact noise of their sums, where the release states one.
         regions: see :func:`regions_of`, and ``read_regions`` of ``region_file``. What lies outside
             the domain counts nothing: see their ``inside``.
     """
-    found = region_cover(release, regions)
-    count, variance = release.nodes.count[found.nodes], release.nodes.variance[found.nodes]
-    share = found.fraction
-    cut = np.maximum(count, 0.0) ** 2 * share * (1.0 - share) / 3.0
-    sums = [
-        np.bincount(found.region, weights=values, minlength=len(regions))
-        for values in (count * share, variance * share**2, cut, np.ones(len(share)))
-    ]
-    columns = np.stack(sums, axis=1, dtype=np.float64)
-    if release.noise is not None:
-        columns[:, 1] = _exact_variance(release, release.noise, found, len(regions))
+    cover = region_cover(domain, nodes, regions)
+    columns = sums_of(nodes, cover.region, cover.nodes, cover.fraction, len(regions))
+    if noise is not None:
+        columns[:, 1] = _exact_variance(nodes, noise, cover, len(regions))
     return answers_from(columns)
 
 
-def _exact_variance(release: PointRelease, noise: HaarNoise, found: RegionCover, n: int) -> Float:
+def _exact_variance(nodes: Decomposition, noise: HaarNoise, cover: RegionCover, n: int) -> Float:
     """Variance of the sum of each of n regions, from the release's own noise."""
-    order = np.argsort(found.region, kind="stable")
-    ends = np.cumsum(np.bincount(found.region, minlength=n))[:-1]
-    lo, hi = release.nodes.lo[found.nodes], release.nodes.hi[found.nodes]
+    order = np.argsort(cover.region, kind="stable")
+    ends = np.cumsum(np.bincount(cover.region, minlength=n))[:-1]
+    lo, hi = nodes.lo[cover.nodes], nodes.hi[cover.nodes]
     return np.array(
         [
-            noise.of_region(lo[rows], hi[rows], found.fraction[rows])
+            noise.of_region(lo[rows], hi[rows], cover.fraction[rows])
             for rows in np.split(order, ends)
         ]
     )
 
 
-def region_cover(release: PointRelease, regions: Regions) -> RegionCover:
+def region_cover(domain: Domain, nodes: Decomposition, regions: Regions) -> RegionCover:
     """The nodes that answer regions: whole ones as high in the tree as may be, and cut leaves."""
     import shapely
 
-    nodes, domain = release.nodes, release.domain
     low, high = domain.to_coordinates(nodes.lo), domain.to_coordinates(nodes.hi)
     volume = (high - low).prod(axis=1)
     roots = nodes.levels[0].stop
@@ -131,7 +127,7 @@ def region_cover(release: PointRelease, regions: Regions) -> RegionCover:
     node = np.tile(np.arange(roots), len(regions))
     # What is left of a region inside the parent's box: the pieces shrink on the way down.
     piece = regions.shapes[region]
-    found: list[tuple[Int, Int, Float]] = []
+    levels: list[tuple[Int, Int, Float]] = []
     while len(node):
         near = _touching(shapely.bounds(piece), low[node], high[node])
         region, node, piece = region[near], node[near], piece[near]
@@ -139,22 +135,16 @@ def region_cover(release: PointRelease, regions: Regions) -> RegionCover:
         share = shapely.area(piece) / volume[node]
         whole = share >= WHOLE
         answered = (share > 0) & (whole | (nodes.n_children[node] == 0))
-        found.append((region[answered], node[answered], np.where(whole, 1.0, share)[answered]))
+        levels.append((region[answered], node[answered], np.where(whole, 1.0, share)[answered]))
         opened = (share > 0) & ~answered
-        region, node, piece = _children(nodes, region[opened], node[opened], piece[opened])
-    return RegionCover(*(np.concatenate(column) for column in zip(*found, strict=True)))
+        above, below = nodes.children(node[opened])
+        region, node, piece = region[opened][above], below, piece[opened][above]
+    return RegionCover(*(np.concatenate(column) for column in zip(*levels, strict=True)))
 
 
 def _touching(bounds: Float, low: Float, high: Float) -> Any:
     """Whether boxes (w, s, e, n) share area with the nodes' ones."""
     return ((bounds[:, :2] < high) & (bounds[:, 2:] > low)).all(axis=1)
-
-
-def _children(nodes: Any, region: Int, node: Int, piece: Any) -> tuple[Int, Int, Any]:
-    sizes = nodes.n_children[node].astype(np.int64)
-    offsets = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    below = np.repeat(nodes.first_child[node].astype(np.int64), sizes) + offsets
-    return np.repeat(region, sizes), below, np.repeat(piece, sizes)
 
 
 def _area_parts(shape: Any) -> Any:

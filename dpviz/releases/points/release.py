@@ -1,29 +1,36 @@
-"""Release: what may be looked at, queried, saved and shared. Nothing right of it sees a record."""
+"""PointRelease: a decomposition with estimates, its public domain and what it says of itself."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
 from dpviz.errors import ReleaseError
 from dpviz.releases.header import Header
+from dpviz.releases.points import columns
+from dpviz.releases.points.range_count import RangeAnswers, box_count
+from dpviz.releases.points.region_count import Regions, region_count, regions_of
+from dpviz.releases.points.sample import sample
+from dpviz.releases.release import Release
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.haar import HaarNoise
+from dpviz.trees.lattice import Float, Int
 
 if TYPE_CHECKING:
     import geopandas
-
-    from dpviz.releases.points.range_count import Answers
+    import pyarrow
 
 
 @dataclass(frozen=True, eq=False)
-class PointRelease:
+class PointRelease(Release):
     """A decomposition, its public domain and its header."""
+
+    kind: ClassVar[str] = "points"
 
     domain: Domain
     nodes: Decomposition
@@ -41,29 +48,39 @@ class PointRelease:
         """The exact noise of sums of nodes, where the header states one."""
         return HaarNoise.stated(self.header.noise, self.domain.side, self.nodes.lo, self.nodes.hi)
 
-    def count(self, rects: ArrayLike) -> Answers:
-        """Range counts; see :func:`dpviz.releases.points.range_count.range_count`."""
-        from dpviz.releases.points.range_count import range_count
+    def count(self, queries: ArrayLike) -> RangeAnswers:
+        """Estimated records in rectangles.
 
-        return range_count(self, rects)
+        Args:
+            queries: shape (q, 2·dims) or (2·dims,), in the domain's CRS: all lower limits, then all
+                upper limits (2-D: west, south, east, north). The part outside the domain is cut.
 
-    def count_regions(self, shapes: Sequence[Any]) -> Answers:
-        """Counts in polygons (2-D), shapely geometries in the domain's CRS.
+        Raises:
+            DomainError: a rectangle inside out, not finite or wholly outside the domain.
+        """
+        return self.count_boxes(*self.domain.boxes(queries))
+
+    def count_boxes(self, lo: Int, hi: Int) -> RangeAnswers:
+        """Estimated records in lattice boxes [lo, hi), int64 of shape (q, dims) each."""
+        return box_count(self.nodes, self.noise, lo, hi)
+
+    def count_regions(self, regions: Regions | Sequence[Any]) -> RangeAnswers:
+        """Estimated records in regions (2-D), or in shapely polygons in the domain's CRS.
 
         See :mod:`dpviz.releases.points.region_count`; ``region_file`` reads a file.
         """
-        from dpviz.releases.points.region_count import region_count, regions_of
+        if not isinstance(regions, Regions):
+            regions = regions_of(regions, self.domain)
+        return region_count(self.domain, self.nodes, self.noise, regions)
 
-        return region_count(self, regions_of(shapes, self.domain))
+    def sample(self, n: int | None = None, seed: int | None = None) -> Float:
+        """Synthetic points: free of charge; see :mod:`dpviz.releases.points.sample`."""
+        return sample(self.domain, self.nodes, n, seed)
 
     def to_geopandas(self) -> geopandas.GeoDataFrame:
-        """One row per node with its rectangle (2-D); see :mod:`dpviz.releases.points.files`."""
-        from dpviz.releases.points.files import to_geopandas
+        """One row per node (2-D): rectangle, level, parent, leaf, count, variance, noise sd."""
+        return columns.to_geopandas(self.domain, self.nodes)
 
-        return to_geopandas(self)
-
-    def save(self, path: str) -> None:
-        """Write a GeoParquet file; see :func:`dpviz.releases.points.files.save`."""
-        from dpviz.releases.points.files import save
-
-        save(self, path)
+    def to_arrow(self) -> pyarrow.Table:
+        """The table that :meth:`save` writes: a row per node, breadth-first."""
+        return columns.to_columns(self.domain, self.nodes, self.header)

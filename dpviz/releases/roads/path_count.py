@@ -6,43 +6,35 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpviz.releases.points.range_count import INTERVAL_SDS
-from dpviz.releases.roads.release import RoadRelease
+from dpviz.releases.answers import Answers, interval
+from dpviz.roads.estimates import RoadEstimates
 from dpviz.roads.forest import answer_variance
 from dpviz.roads.graph import Float, Int
 from dpviz.roads.paths import Paths, require_paths, require_workload
 
 
 @dataclass(frozen=True)
-class PathAnswers:
-    """Answers to q paths, as columns of length q.
+class PathAnswers(Answers):
+    """Answers to q paths, as columns of length q; what truncation lost is in no interval.
 
     Attributes:
         count: estimated sum over the edges of the trips that contain each.
         noise_sd: standard deviation of the noise in it, exact.
-        low, high: 95 % interval for the noise alone; what truncation lost is not in it.
         edges: edges of the path.
         subdomains: sub-domains it runs through.
         nodes: tree nodes of the shortest top-down answer.
     """
 
-    count: Float
-    noise_sd: Float
-    low: Float
-    high: Float
     edges: Int
     subdomains: Int
     nodes: Int
 
-    def __len__(self) -> int:
-        return len(self.count)
 
-
-def path_count(release: RoadRelease, paths: Paths) -> PathAnswers:
+def path_count(estimates: RoadEstimates, paths: Paths) -> PathAnswers:
     """Totals of paths.
 
     Args:
-        release: any release.
+        estimates: of any release.
         paths: edge rows of its graph; an edge used twice counts twice.
 
     Raises:
@@ -50,36 +42,32 @@ def path_count(release: RoadRelease, paths: Paths) -> PathAnswers:
         DataError: a sequence that is empty or not a path.
     """
     require_workload(paths)
-    require_paths(release.graph, paths)
-    count = paths.sum(release.count)
-    variance = path_variance(release, paths)
-    half = INTERVAL_SDS * np.sqrt(variance)
-    covers = [cover(release, paths[row]) for row in range(len(paths))]
-    place = release.domains.path[release.domains.position]
+    require_paths(estimates.graph, paths)
+    count = paths.sum(estimates.edge_count)
+    variance = path_variance(estimates, paths)
+    covers = [cover(estimates, paths[row]) for row in range(len(paths))]
+    place = estimates.domains.path[estimates.domains.position]
     return PathAnswers(
-        count=count,
-        noise_sd=np.sqrt(variance),
-        low=np.floor(count - half),
-        high=np.ceil(count + half),
+        **interval(count, np.sqrt(variance)),
         edges=paths.length,
         subdomains=np.array([len(np.unique(place[paths[row]])) for row in range(len(paths))]),
         nodes=np.array([len(each) for each in covers]),
     )
 
 
-def path_variance(release: RoadRelease, paths: Paths) -> Float:
+def path_variance(estimates: RoadEstimates, paths: Paths) -> Float:
     """Exact variance of the noise in the total of each path, float64 (q,)."""
-    nodes = release.nodes
-    leaf, share = release.edge_leaf[paths.edge], release.edge_share[paths.edge]
+    nodes = estimates.nodes
+    leaf, share = estimates.edge_leaf[paths.edge], estimates.edge_share[paths.edge]
     key, where = np.unique(paths.owner * len(nodes) + leaf, return_inverse=True)
     weight = np.bincount(where, weights=share, minlength=len(key))
     owner, leaf = key // len(nodes), key % len(nodes)
     single = nodes.parent[leaf] < 0
     variance = np.zeros(len(paths))
-    np.add.at(variance, owner[single], weight[single] ** 2 * release.measured[leaf[single]])
+    np.add.at(variance, owner[single], weight[single] ** 2 * estimates.measured[leaf[single]])
     deep = np.flatnonzero(~single)
     if len(deep):
-        root = _roots(release)
+        root = _roots(estimates)
         tree = root[leaf[deep]]
         order = np.lexsort([tree, owner[deep]])
         deep, tree = deep[order], tree[order]
@@ -91,15 +79,15 @@ def path_variance(release: RoadRelease, paths: Paths) -> Float:
             q[np.searchsorted(rows, leaf[deep[part]])] = weight[deep[part]]
             above = nodes.parent[rows]
             parent = np.where(above < 0, -1, np.searchsorted(rows, above))
-            variance[owner[deep[part[0]]]] += answer_variance(parent, release.measured[rows], q)
+            variance[owner[deep[part[0]]]] += answer_variance(parent, estimates.measured[rows], q)
     return variance
 
 
-def cover(release: RoadRelease, edges: Int) -> Int:
+def cover(estimates: RoadEstimates, edges: Int) -> Int:
     """Nodes of the shortest top-down answer: within the path, or a leaf that it cuts."""
-    nodes = release.nodes
-    inside = np.zeros(len(release.graph) + 1, dtype=np.int64)
-    inside[release.domains.position[edges] + 1] = 1
+    nodes = estimates.nodes
+    inside = np.zeros(len(estimates.graph) + 1, dtype=np.int64)
+    inside[estimates.domains.position[edges] + 1] = 1
     running = np.cumsum(inside)
     filled = running[nodes.hi[:, 0]] - running[nodes.lo[:, 0]]
     whole = filled == nodes.volume
@@ -109,23 +97,23 @@ def cover(release: RoadRelease, edges: Int) -> Int:
     return np.flatnonzero(answered)
 
 
-def beats_zero(release: RoadRelease, workload: Paths) -> bool:
+def beats_zero(estimates: RoadEstimates, workload: Paths) -> bool:
     """Whether the noise of a workload's answers is smaller than the answers themselves.
 
     The mean square of the true answers is estimated by that of the noisy ones minus their noise
     variance; below the noise variance, answering zero is as good. Post-processing: free.
     """
     require_workload(workload)
-    variance = path_variance(release, workload)
-    square = workload.sum(release.count) ** 2
+    variance = path_variance(estimates, workload)
+    square = workload.sum(estimates.edge_count) ** 2
     return bool(np.mean(square - variance) > np.mean(variance))
 
 
-def _roots(release: RoadRelease) -> Int:
+def _roots(estimates: RoadEstimates) -> Int:
     """The root above each node."""
-    root = np.arange(len(release.nodes))
-    for part in release.nodes.levels[1:]:
-        root[part] = root[release.nodes.parent[part]]
+    root = np.arange(len(estimates.nodes))
+    for part in estimates.nodes.levels[1:]:
+        root[part] = root[estimates.nodes.parent[part]]
     return root
 
 

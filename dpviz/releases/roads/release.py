@@ -1,105 +1,53 @@
-"""RoadRelease: what may be looked at, queried, saved and shared of a road network's trips."""
+"""RoadRelease: estimates of trips over a road graph, and what the release says of itself."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
-from dpviz.errors import ReleaseError
 from dpviz.releases.header import Header
-from dpviz.roads.decompose import Subdomains
-from dpviz.roads.forest import TINY, Forest
-from dpviz.roads.graph import Float, Int, RoadGraph
-from dpviz.trees.consistency import least_squares
-from dpviz.trees.decomposition import Decomposition
+from dpviz.releases.release import Release
+from dpviz.releases.roads import columns
+from dpviz.releases.roads.path_count import PathAnswers, path_count
+from dpviz.roads.estimates import RoadEstimates
+from dpviz.roads.paths import Paths
 
 if TYPE_CHECKING:
-    from dpviz.releases.roads.path_count import PathAnswers
-    from dpviz.roads.paths import Paths
+    import geopandas
+    import pyarrow
 
 
 @dataclass(frozen=True, eq=False)
-class RoadRelease:
+class RoadRelease(RoadEstimates, Release):
     """Estimates over a road graph.
 
     Attributes:
-        graph: the public road graph.
-        domains: its decomposition into paths, which gives every edge a position.
-        nodes: intervals of positions as 1-D boxes, with estimates after least squares.
-        measured: variance of the noise that each node was measured with, float64 (nodes,).
         header: method, guarantee, budget; ``extra`` holds what the method learnt privately.
     """
 
-    graph: RoadGraph
-    domains: Subdomains
-    nodes: Decomposition
-    measured: Float
+    kind: ClassVar[str] = "roads"
+
     header: Header
-
-    def __post_init__(self) -> None:
-        m, measured = len(self.graph), np.array(self.measured, dtype=np.float64)
-        measured.flags.writeable = False
-        object.__setattr__(self, "measured", measured)
-        order, start = self.domains.order, self.domains.start
-        if not np.array_equal(np.sort(order), np.arange(m)):
-            raise ReleaseError("the sub-domains do not hold every edge once")
-        if len(start) < 2 or start[0] != 0 or start[-1] != m or (np.diff(start) < 1).any():
-            raise ReleaseError("the sub-domains do not follow one another")
-        if self.nodes.dims != 1 or self.nodes.lo.min() < 0 or self.nodes.hi.max() > m:
-            raise ReleaseError("nodes outside the positions of the edges")
-        if measured.shape != (len(self.nodes),) or not (measured >= 0).all():
-            raise ReleaseError("measured must hold one variance per node")
-        filled = np.zeros(m + 1, dtype=np.int64)
-        leaf = self.nodes.leaf
-        np.add.at(filled, self.nodes.lo[leaf, 0], 1)
-        np.add.at(filled, self.nodes.hi[leaf, 0], -1)
-        if not (np.cumsum(filled)[:m] == 1).all() or not self.nodes.is_partition():
-            raise ReleaseError("the leaves do not cover every edge once")
-
-    @cached_property
-    def leaf_at(self) -> Int:
-        """The leaf that covers each position, int64 (m,)."""
-        leaves = np.flatnonzero(self.nodes.leaf)
-        leaves = leaves[np.argsort(self.nodes.lo[leaves, 0])]
-        return np.repeat(leaves, self.nodes.volume[leaves])
-
-    @cached_property
-    def edge_leaf(self) -> Int:
-        """The leaf of each edge row, int64 (m,)."""
-        return self.leaf_at[self.domains.position]
-
-    @property
-    def edge_share(self) -> Float:
-        """The part of its leaf that an edge stands for: 1, or 1/g in a group of g."""
-        return 1.0 / self.nodes.volume[self.edge_leaf]
-
-    @property
-    def count(self) -> Float:
-        """Estimated trips per edge row, float64 (m,)."""
-        return np.asarray(self.nodes.count[self.edge_leaf] * self.edge_share)
-
-    @property
-    def noise_sd(self) -> Float:
-        """Standard deviation of the noise in ``count``, float64 (m,)."""
-        return np.asarray(np.sqrt(self.nodes.variance[self.edge_leaf]) * self.edge_share)
 
     @property
     def limit(self) -> int | None:
         """L: edges kept of one trip; None for methods without one."""
-        found = self.header.extra.get("limit")
-        return int(found) if found is not None else None
+        limit: int | None = self.header.extra.get("limit")
+        return limit
 
-    def answer(self, paths: Paths) -> PathAnswers:
-        """Totals of paths; see :func:`dpviz.releases.roads.path_count.path_count`."""
-        from dpviz.releases.roads.path_count import path_count
+    def count(self, queries: Paths) -> PathAnswers:
+        """Totals of trips over the edges of paths; an edge used twice counts twice.
 
-        return path_count(self, paths)
+        Raises:
+            ParameterError: no paths.
+            DataError: a sequence that is empty or not a path.
+        """
+        return path_count(self, queries)
 
+    def to_geopandas(self) -> geopandas.GeoDataFrame:
+        """One row per edge: line, ids, length, sub-domain, count and the sd of its noise."""
+        return columns.to_geopandas(self)
 
-def consistent(forest: Forest, noisy: Int | Float, variance: Float) -> Decomposition:
-    """Least-squares estimates of a forest's nodes (exact for any fanouts and variances)."""
-    count, after = least_squares(forest.parent, noisy, np.maximum(variance, TINY))
-    return Decomposition(forest.lo[:, None], forest.hi[:, None], forest.parent, count, after)
+    def to_arrow(self) -> pyarrow.Table:
+        """The table that :meth:`save` writes: a row per edge, then a row per tree node."""
+        return columns.to_columns(self, self.header)

@@ -11,7 +11,7 @@ from dpviz.build import build, from_points
 from dpviz.evaluation.audit import Audit, audit, tiny
 from dpviz.evaluation.exact import structure_loss
 from dpviz.evaluation.search import FINAL
-from dpviz.methods.points import method
+from dpviz.methods import method
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Scene, cells, density_scale
 from dpviz.render.basemap import outlines

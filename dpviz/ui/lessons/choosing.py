@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpviz.evaluation.experiments import Plan, run
 from dpviz.evaluation.plots import COLOURS
-from dpviz.methods.points import METHODS, names
+from dpviz.methods import METHODS, names
 from dpviz.ui.lessons.parts import Room, axis, named
 from dpviz.ui.points.source_form import built_in
 from dpviz.workloads import workload
@@ -70,7 +70,7 @@ def body(room: Room) -> None:
 
 def _title(alias: str) -> str:
     """A method's name without what stands in brackets: short enough for a legend."""
-    return METHODS[names()[alias][0]].title.partition(" (")[0]
+    return METHODS[names("points")[alias][0]].title.partition(" (")[0]
 
 
 def _measure(room: Room, size: str) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpviz.evaluation.lesson import Parts, error_parts
 from dpviz.evaluation.truth import exact_total
-from dpviz.methods.points import method
+from dpviz.methods import method
 from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, Room, axis, named
 from dpviz.ui.points.source_form import built_in
 from dpviz.workloads import workload

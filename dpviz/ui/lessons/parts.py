@@ -192,7 +192,8 @@ def released(
     data: str, method: str, epsilon: float, seed: int, parameters: Mapping[str, Any]
 ) -> PointRelease:
     """A release of public built-in data: simulated, so that all visitors share it."""
-    return build(built_in(data), method, epsilon, seed=seed, **parameters)
+    release: PointRelease = build(built_in(data), method, epsilon, seed=seed, **parameters)
+    return release
 
 
 @st.cache_data(max_entries=8, show_spinner="Looking for somebody alone …")

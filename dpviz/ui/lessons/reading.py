@@ -7,7 +7,7 @@ import streamlit as st
 from dpviz.build import build
 from dpviz.evaluation.lesson import Rect, aligned
 from dpviz.evaluation.truth import exact_counts
-from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import boxes, rounded, with_noise
 from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, Room, axis, middle, named

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 import dpviz
-from dpviz.methods.points import METHODS
+from dpviz.methods import of_kind
 from dpviz.ui.shared.text import plain
 
 TITLE, ICON, ORDER = "Help", ":material/help:", 90
@@ -56,7 +56,7 @@ def page() -> None:
     _section("What you must do for the guarantee to hold", _list(DUTIES))
     rows = [
         (cls.title, name, "NOT PRIVATE" if cls.guarantee == "none" else cls.guarantee, cls.paper)
-        for name, cls in sorted(METHODS.items())
+        for name, cls in sorted(of_kind("points").items())
     ]
     _section("Methods", _table(("Method", "Name", "Guarantee", "Paper"), rows))
     _section("Command line", _table(("Command", "Does"), commands().items()))

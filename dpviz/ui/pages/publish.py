@@ -102,7 +102,7 @@ def _publish(source: Source, choice: Choice, *, shown: bool) -> None:
 
     def make(ledger: Any, progress: Any) -> tuple[PointRelease, str, str]:
         def paying() -> PointRelease:
-            return build(
+            release: PointRelease = build(
                 source.handle,
                 choice.name,
                 choice.epsilon,
@@ -111,6 +111,7 @@ def _publish(source: Source, choice: Choice, *, shown: bool) -> None:
                 progress=progress,
                 **choice.parameters,
             )
+            return release
 
         return *keeping(paying, owner, title)(), redo
 

@@ -6,9 +6,10 @@ from functools import partial
 
 import streamlit as st
 
+from dpviz.build import build
 from dpviz.errors import DpvizError
-from dpviz.methods.sequences import METHODS, names
-from dpviz.releases.sequences.publish import SequenceRelease, publish
+from dpviz.methods import METHODS, names, of_kind
+from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render import Mark, Scene
 from dpviz.ui.map import map_overlay, map_view
 from dpviz.ui.map.component import events
@@ -48,7 +49,7 @@ def page() -> None:
             restore=_restore,
             source=lambda: sequence_source(KEY),
             choose=_method_form,
-            build=lambda source, choice, **how: publish(
+            build=lambda source, choice, **how: build(
                 source.data, choice.name, choice.epsilon, **choice.parameters, **how
             ),
             adopt=opened_sequences,
@@ -99,13 +100,13 @@ def _show(release: SequenceRelease, source: SequenceSource, choice: Choice | Non
 def _method_form(source: SequenceSource) -> Choice:
     able = {
         alias: name
-        for alias, (name, _) in names().items()
+        for alias, (name, _) in names("sequences").items()
         if source.data.public or METHODS[name].guarantee != "none"
     }
     return recipe_form(
         KEY,
-        METHODS,
-        names(),
+        of_kind("sequences"),
+        names("sequences"),
         able,
         start=permalink.parameter("method") or START,
         instead=START,

@@ -10,8 +10,8 @@ from dpviz.build import build
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.marginal import marginal
-from dpviz.releases.points.range_count import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Scene, cells, density_legend, density_scale, rounded
 from dpviz.render import with_noise as words

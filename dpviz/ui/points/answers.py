@@ -12,7 +12,8 @@ import streamlit as st
 
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
-from dpviz.releases.points.range_count import INTERVAL_SDS, Answers, cover
+from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.points.range_count import RangeAnswers, cover
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Mark, boxes, rounded, with_noise
 from dpviz.render.cells import domain_bounds, node_bounds
@@ -57,14 +58,14 @@ def answer_panel(
     place = dict(zip(SIDES, rect, strict=True))
     tell(prefix, release, source, answers, place, lambda: exact_counts(source.handle, inside))
     partly(rect, domain_bounds(release.domain))
-    return used(release, cover(release, lo[0], hi[0]).nodes)
+    return used(release, cover(release.nodes, lo[0], hi[0]).nodes)
 
 
 def tell(
     prefix: str,
     release: PointRelease,
     source: Source,
-    answers: Answers,
+    answers: RangeAnswers,
     place: dict[str, Any],
     exact: Callable[[], Int],
 ) -> None:

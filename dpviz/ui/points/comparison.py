@@ -12,7 +12,7 @@ import streamlit as st
 from dpviz.errors import DpvizError
 from dpviz.evaluation.tradeoff import epsilon_for, half_width
 from dpviz.evaluation.truth import exact_counts
-from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import rounded, with_noise
 from dpviz.render.projection import from_degrees

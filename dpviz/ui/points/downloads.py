@@ -12,9 +12,11 @@ import numpy as np
 import pyarrow as pa
 import streamlit as st
 
-import dpviz.releases.points.files
-from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.export import export
 from dpviz.releases.points.release import PointRelease
+from dpviz.releases.release import Release
+from dpviz.releases.store import save
 from dpviz.render import rounded, short
 from dpviz.render.cells import densities, node_bounds
 
@@ -30,28 +32,27 @@ ROWS = 500
 
 def download_buttons(prefix: str, release: PointRelease) -> None:
     """The files of a release of points, and what is in them."""
-    file_buttons(prefix, release, "release", dpviz.releases.points.files)
+    file_buttons(prefix, release, "release")
     st.caption(
         "The release with its header, never the records. GeoParquet holds every node and reopens "
         "in dpviz; the others hold the leaves."
     )
 
 
-def file_buttons(prefix: str, release: Any, stem: str, files: Any) -> None:
+def file_buttons(prefix: str, release: Release, stem: str) -> None:
     """One button a format; a file is made when its button is pressed.
 
     Args:
         prefix: of the buttons' keys.
         release: of any kind.
         stem: of the files' names.
-        files: the module that has ``save`` and ``export`` for this kind of release.
     """
     with st.container(horizontal=True, gap="small"):  # wraps where it is narrow
         for label, (ending, mime) in FORMATS.items():
             name = f"{stem}.{ending}"
             st.download_button(
                 label,
-                partial(_file, files.save if ending == "parquet" else files.export, release, name),
+                partial(_file, save if ending == "parquet" else export, release, name),
                 name,
                 mime,
                 key=f"{prefix}.{name}",

@@ -14,7 +14,7 @@ import streamlit as st
 from dpviz.evaluation.experiments import Plan, Row, run
 from dpviz.evaluation.plots import COLOURS, METRICS, error_figure
 from dpviz.evaluation.results import CONTRACT, summary
-from dpviz.methods.points import METHODS, names
+from dpviz.methods import METHODS, names
 from dpviz.ui.points.source_form import Source
 from dpviz.workloads import SIZES, workload
 
@@ -67,7 +67,9 @@ def error_panel(prefix: str, source: Source, suggested: Sequence[str]) -> None:
 def _panel(prefix: str, source: Source, suggested: Sequence[str]) -> None:
     job: Job | None = st.session_state.get(f"{prefix}.job")
     dims = source.handle.domain.dims
-    able = sorted(alias for alias, (name, _) in names().items() if dims in METHODS[name].dims)
+    able = sorted(
+        alias for alias, (name, _) in names("points").items() if dims in METHODS[name].dims
+    )
     options = list(dict.fromkeys([*suggested, *able]))
     first, second = st.columns([3, 2])
     methods = first.multiselect(

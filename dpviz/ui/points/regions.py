@@ -9,10 +9,10 @@ import streamlit as st
 
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_in_regions
-from dpviz.releases.points.range_count import INTERVAL_SDS, Answers
+from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.region_count import (
     Regions,
-    region_count,
     region_cover,
     regions_of,
 )
@@ -29,7 +29,7 @@ from dpviz.ui.shared.uploads import upload_path
 MOST = 20_000
 """Districts of one file."""
 
-Asked = tuple[Regions, Answers, tuple[Mark, ...], Legend]
+Asked = tuple[Regions, RangeAnswers, tuple[Mark, ...], Legend]
 
 
 def polygon_panel(prefix: str, release: PointRelease, source: Source, ring: Ring) -> list[Mark]:
@@ -40,7 +40,7 @@ def polygon_panel(prefix: str, release: PointRelease, source: Source, ring: Ring
     try:
         shape = geopandas.GeoSeries([shapely.Polygon(ring)], crs="EPSG:4326")
         regions = regions_of(list(shape.to_crs(release.domain.crs)), release.domain)
-        answers = region_count(release, regions)
+        answers = release.count_regions(regions)
     except DpvizError as error:
         st.warning(plain(error), icon=":material/crop_free:")
         return []
@@ -56,7 +56,7 @@ def polygon_panel(prefix: str, release: PointRelease, source: Source, ring: Ring
     )
     if regions.inside[0] < 0.9999:
         st.caption(f"{regions.inside[0]:.0%} of the polygon lies inside the domain.")
-    return used(release, region_cover(release, regions).nodes)
+    return used(release, region_cover(release.domain, release.nodes, regions).nodes)
 
 
 def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Legend | None]:
@@ -109,13 +109,13 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
 
 def _asked(
     prefix: str, release: PointRelease, file: Any
-) -> tuple[Regions, Answers, tuple[Mark, ...], Legend]:
+) -> tuple[Regions, RangeAnswers, tuple[Mark, ...], Legend]:
     """Answers and marks, kept until the file or the release changes."""
     memory = st.session_state.setdefault(f"{prefix}.districts.kept", {"key": None})
     key = (file.file_id, id(release))
     if memory["key"] != key:
         regions = _read(release, file)
-        answers = region_count(release, regions)
+        answers = release.count_regions(regions)
         marks, legend = district_marks(regions, answers, release.domain)
         memory.update(key=key, found=(regions, answers, marks, legend), release=release)
     found: Asked = memory["found"]
@@ -129,7 +129,7 @@ def _read(release: PointRelease, file: Any) -> Regions:
     return regions
 
 
-def _rows(regions: Regions, answers: Answers) -> list[dict[str, Any]]:
+def _rows(regions: Regions, answers: RangeAnswers) -> list[dict[str, Any]]:
     columns = ("count", "noise_sd", "low", "high", "uniformity_sd", "nodes")
     return [
         {"district": name, "inside": float(regions.inside[row])}

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpviz.errors import DpvizError
 from dpviz.private.roads import RoadData, exact_visits
-from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.roads.path_count import cover
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.render import Mark, rounded, with_noise
@@ -62,7 +62,7 @@ def _invite(chosen: int) -> None:
 
 
 def _one(release: RoadRelease, label: str, edges: Int, data: RoadData) -> None:
-    answer = release.answer(Paths.of([edges]))
+    answer = release.count(Paths.of([edges]))
     half = INTERVAL_SDS * float(answer.noise_sd[0])
     st.metric(
         f"Noisy total {label}".strip(),

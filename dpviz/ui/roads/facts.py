@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-import dpviz.releases.roads.files
 from dpviz.releases.roads.path_count import path_variance
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.render.roads import NOISE_SDS
@@ -23,7 +22,7 @@ def release_facts(prefix: str, releases: list[RoadRelease], plan: Plan, workload
             st.markdown(f"**{plain(method)}**")
         extra = release.header.extra
         noise = float(np.sqrt(path_variance(release, workload).mean()))
-        seen = int((release.count > NOISE_SDS * release.noise_sd).sum())
+        seen = int((release.edge_count > NOISE_SDS * release.edge_noise_sd).sum())
         facts = st.columns(4)
         facts[0].metric(
             "Streets kept of one trip (L)",
@@ -53,17 +52,17 @@ def release_facts(prefix: str, releases: list[RoadRelease], plan: Plan, workload
                 height=220,
             )
     with st.expander("Download this release", icon=":material/download:"):
-        file_buttons(prefix, release, "roads", dpviz.releases.roads.files)
+        file_buttons(prefix, release, "roads")
     with st.expander("The map as a table", icon=":material/table:"):
-        order = np.argsort(-release.count)[:1_000]
+        order = np.argsort(-release.edge_count)[:1_000]
         ends = release.graph.node_id[release.graph.ends[order]]
         st.dataframe(
             {
                 "edge": release.graph.edge_id[order],
                 "from": ends[:, 0],
                 "to": ends[:, 1],
-                "noisy count": release.count[order].round(1),
-                "noise sd": release.noise_sd[order].round(1),
+                "noisy count": release.edge_count[order].round(1),
+                "noise sd": release.edge_noise_sd[order].round(1),
             },
             hide_index=True,
             width="stretch",

@@ -7,9 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.methods.roads import find, names
+from dpviz.build import NEIGHBOURS, build
+from dpviz.methods import method as find_method
+from dpviz.methods import names
 from dpviz.releases.header import Header
-from dpviz.releases.roads.publish import NEIGHBOURS, publish
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.roads.generate import clustered_workload, corridor_workload
 from dpviz.roads.graph import RoadGraph
@@ -43,7 +44,7 @@ class Plan:
 def plan_form(prefix: str, source: RoadSource) -> Plan:
     """The form of the sidebar."""
     st.divider()
-    options = [*sorted(names()), *COMBINATIONS]
+    options = [*sorted(names("roads")), *COMBINATIONS]
     start = permalink.parameter("method")
     permalink.missing("method", start, options, START)
     methods = [
@@ -111,9 +112,17 @@ def sample_queries(graph: RoadGraph, name: str) -> Paths:
 
 
 def publish_plan(source: RoadSource, plan: Plan, method: str, **how: Any) -> RoadRelease:
-    """Spend the plan's ε on one release by one of its methods; ``how`` as for ``publish``."""
-    chosen = find(method)
+    """Spend the plan's ε on one release by one of its methods; ``how`` as for ``build``."""
+    chosen = find_method(method, "roads")
     if "max_length" in chosen.knobs():
-        chosen = find(method, max_length=plan.max_length)
+        chosen = find_method(method, "roads", max_length=plan.max_length)
     workload = sample_queries(source.data.graph, plan.workload)
-    return publish(source.data, workload, chosen, plan.epsilon, neighbours=plan.neighbours, **how)
+    release: RoadRelease = build(
+        source.data,
+        chosen,
+        plan.epsilon,
+        workload=workload,
+        neighbours=plan.neighbours,
+        **how,
+    )
+    return release

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpviz.errors import DpvizError
 from dpviz.private.load.cells import Cells, leaf_cells
-from dpviz.releases.points.files import read as read_release
+from dpviz.releases.store import read as read_release
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.text import plain
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from dpviz.build import build
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.evaluation.sequence_truth import exact_lengths, exact_top
-from dpviz.methods.sequences import METHODS
-from dpviz.releases.points.range_count import INTERVAL_SDS
-from dpviz.releases.sequences.files import save
-from dpviz.releases.sequences.publish import SequenceRelease, publish
+from dpviz.methods import of_kind
+from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render import with_noise
 from dpviz.render.flowlines import centres
 from dpviz.render.flows import path_words
@@ -110,10 +110,12 @@ def _compared(
         ]
     }
     scores: list[dict[str, str]] = []
-    for name, cls in sorted(METHODS.items(), key=lambda item: item[1].guarantee == "none"):
+    for name, cls in sorted(
+        of_kind("sequences").items(), key=lambda item: item[1].guarantee == "none"
+    ):
         shared = {key: each for key, each in choice.parameters.items() if key in cls.knobs()}
         title = cls.title if cls.guarantee != "none" else f"{cls.title} (NOT PRIVATE)"
-        release = publish(data, name, choice.epsilon, seed=seed, **shared)
+        release = build(data, name, choice.epsilon, seed=seed, **shared)
         top = frequent(release.model, COMPARED)
         columns[title] = _cells(top, release, wanted)
         scores.append(
@@ -182,7 +184,7 @@ def download_buttons(prefix: str, view: View, source: SequenceSource) -> None:
 def _release_file(release: SequenceRelease) -> bytes:
     with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
         path = Path(folder) / "sequences.parquet"
-        save(release, path)
+        release.save(path)
         return path.read_bytes()
 
 

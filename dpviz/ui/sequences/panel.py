@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import streamlit as st
 
-from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import Mark, rounded, with_noise
 from dpviz.render.flows import next_marks, path_order, path_words
 from dpviz.sequences.moves import Context, Strings, contexts, following_sd, frequent

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.releases.sequences.publish import SequenceRelease
+from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render import Camera, Clock, Mark, Scene
 from dpviz.render.basemap import city_ground, outlines
 from dpviz.render.flow_legends import move_legend, path_legend, trip_legend

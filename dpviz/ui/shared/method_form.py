@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.methods.points import METHODS, names
+from dpviz.methods import METHODS, names, of_kind
 from dpviz.methods.registry import Knob, Method
 from dpviz.ui.shared import permalink
 
@@ -70,14 +70,14 @@ def method_form(
     """
     able = {
         alias: name
-        for alias, (name, _) in names().items()
+        for alias, (name, _) in names("points").items()
         if dims in METHODS[name].dims and (public or METHODS[name].guarantee != "none")
     }
     reason = f"not for {dims}-D" if public else f"not for {dims}-D, or not private"
     return recipe_form(
         prefix,
-        METHODS,
-        names(),
+        of_kind("points"),
+        names("points"),
         able,
         start=start,
         instead="privtree",
@@ -146,7 +146,7 @@ def recipe_form(
 
 def title_of(alias: str) -> str:
     """A method of points by its title, never by its internal name."""
-    return METHODS[names()[alias][0]].title if alias in names() else alias
+    return METHODS[names("points")[alias][0]].title if alias in names("points") else alias
 
 
 def _title(alias: str, name: str, members: Mapping[str, type[Method]]) -> str:

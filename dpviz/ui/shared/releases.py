@@ -19,9 +19,10 @@ from typing import Any
 import streamlit as st
 
 from dpviz.errors import DpvizError
+from dpviz.releases.store import kind_in
 from dpviz.ui.server import is_here
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.shelf import Shelf, Stored, kind_in, kind_of, read_any
+from dpviz.ui.shared.shelf import Shelf, Stored, read_any
 from dpviz.ui.shared.text import plain
 
 PARAMETER = "release"
@@ -42,7 +43,7 @@ class Opened:
     @property
     def page(self) -> str:
         """The page that shows it."""
-        kind = kind_of(self.release)
+        kind: str = self.release.kind
         if kind != "points":
             return kind
         return "trips" if self.release.domain.dims == 4 else "explore"

@@ -8,7 +8,6 @@ shown only to whom it belongs. This room sees releases only, never a record.
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import re
@@ -20,15 +19,9 @@ from typing import Any
 
 from dpviz.build import Ledger
 from dpviz.errors import DpvizError, ReleaseError
+from dpviz.releases.store import RELEASES, kind_in, read
 
 VARIABLE = "DPVIZ_RELEASES"
-FILES = {
-    "points": "dpviz.releases.points.files",
-    "roads": "dpviz.releases.roads.files",
-    "sequences": "dpviz.releases.sequences.files",
-}
-"""The rooms that read and write each kind of release."""
-
 SHOWN = 200
 """Most releases of a list, the newest."""
 TITLE = 120
@@ -44,7 +37,7 @@ class Stored:
         id: the ledger's, which names both files.
         owner: who may see it in a list.
         title: in its owner's words.
-        kind: a key of :data:`FILES`.
+        kind: of its data.
         at: when it was written, ISO 8601.
         receipt: what was paid, for what, by which theorem.
     """
@@ -91,7 +84,7 @@ class Shelf:
         Raises:
             DpvizError: it cannot be written, or was not paid for.
         """
-        receipt, kind = receipt_of(release), kind_of(release)
+        receipt, kind = receipt_of(release), release.kind
         identity = str(receipt["release_id"])
         if not _ID.fullmatch(identity):
             raise ReleaseError("a release without an id of the ledger is not kept")
@@ -99,7 +92,7 @@ class Shelf:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         stored = Stored(identity, owner, name[:TITLE], kind, now, receipt)
         self.folder.mkdir(parents=True, exist_ok=True)
-        _room(kind).save(release, self.path(identity))
+        release.save(self.path(identity))
         self._write(stored)
         return stored
 
@@ -126,7 +119,7 @@ class Shelf:
             raise ReleaseError("no such release here: check the link, or open its file") from None
         if (
             stored.id != identity
-            or stored.kind not in FILES
+            or stored.kind not in RELEASES
             or not isinstance(stored.receipt, dict)
         ):
             raise ReleaseError("the receipt of this release is damaged: open its file instead")
@@ -139,7 +132,7 @@ class Shelf:
             ReleaseError: none of this id, or damaged.
         """
         stored = self.find(identity)
-        return stored, _room(stored.kind).read(self.path(identity))
+        return stored, read(self.path(identity))
 
     def of(self, owner: str) -> list[Stored]:
         """Those of one owner, the newest first."""
@@ -160,27 +153,10 @@ class Shelf:
 
     def _write(self, stored: Stored) -> None:
         text = json.dumps(stored.__dict__, indent=2, ensure_ascii=False, default=str)
-        from dpviz.releases.points.files import write_file
+        from dpviz.releases.files import write_file
 
         target = self.path(stored.id).with_suffix(".json")
         write_file(target, lambda temporary: Path(temporary).write_text(text, "utf-8"))
-
-
-def kind_of(release: Any) -> str:
-    """The kind of a release: a key of :data:`FILES`."""
-    return next(kind for kind in FILES if f".{kind}." in f"{type(release).__module__}.")
-
-
-def kind_in(path: str | os.PathLike[str]) -> str | None:
-    """The kind of release that a file holds; None for any other file. Reads its header only."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        stated = pq.read_schema(path).metadata or {}
-    except (pa.ArrowException, OSError, ValueError):
-        return None
-    return next((kind for kind in FILES if _room(kind).KEY in stated), None)
 
 
 def read_any(path: str | os.PathLike[str]) -> Any:
@@ -189,14 +165,13 @@ def read_any(path: str | os.PathLike[str]) -> Any:
     Raises:
         ReleaseError: another file, or a damaged one.
     """
-    kind = kind_in(path)
-    if kind is None:
+    if kind_in(path) is None:
         raise ReleaseError(
             f"{Path(path).name}: no release: choose a .parquet file that dpviz wrote"
             if Path(path).is_file()
             else f"{Path(path).name}: no such file"
         )
-    return _room(kind).read(path)
+    return read(path)
 
 
 def receipt_of(release: Any) -> dict[str, Any]:
@@ -243,7 +218,3 @@ def keeping(make: Any, owner: str, title: str) -> Any:
         return release, ""
 
     return made
-
-
-def _room(kind: str) -> Any:
-    return importlib.import_module(FILES[kind])

@@ -1,0 +1,100 @@
+"""The body of every build command: what is refused first, what pays, what is printed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dpviz.cli.root import emit, keep, progress, settings, simulated, writable
+
+if TYPE_CHECKING:
+    from dpviz.build import Accountable, Handle, Ledger
+    from dpviz.releases.release import Release
+
+Facts = tuple[dict[str, Any], list[str]]
+"""What is printed of a release: values for JSON, and lines for people."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """The options that every build command has, as they were given."""
+
+    method: str
+    output: str
+    epsilon: float
+    parameters: list[str] | None
+    neighbours: str
+    public: bool
+    seed: int | None
+    secure_noise: bool
+    declare_public: bool
+    purpose: str
+    ledger: str | None
+    as_json: bool
+
+
+def build_release(
+    kind: str,
+    order: Order,
+    load: Callable[[], Handle[Any]],
+    describe: Callable[[Any, Any], Facts],
+    workload: Callable[[Any], Any] = lambda data: None,
+) -> None:
+    """Spend epsilon on one release of data of one kind, save it, and say what it is.
+
+    Args:
+        kind: of the data.
+        order: the options that every build has.
+        load: the data; called after everything that can be refused without them.
+        describe: what is printed of the release, from it and the data.
+        workload: public queries for the data, for methods that take them.
+
+    Raises:
+        DpvizError: see :func:`dpviz.build`.
+    """
+    from dpviz.build import Ledger, build
+    from dpviz.methods import method
+
+    chosen = method(order.method, kind, **settings(order.parameters))
+    writable(order.output)
+    simulate = simulated(order.public, order.seed, order.secure_noise)
+    started = time.perf_counter()
+    data = load()
+    account = Ledger(order.ledger)
+    release: Release = build(
+        data,
+        chosen,
+        order.epsilon,
+        workload=workload(data),
+        neighbours=order.neighbours,
+        simulate=simulate,
+        seed=order.seed,
+        ledger=account,
+        purpose=order.purpose,
+        declare_public=order.declare_public,
+        progress=progress(),
+    )
+    keep(release.save, order.output, account, release.header.extra.get("release_id"))
+    note_without_total(account, data)
+    seconds = time.perf_counter() - started
+    facts, (first, *rest) = describe(release, data)
+    facts |= {
+        "epsilon": release.header.epsilon,
+        "guarantee": release.header.guarantee,
+        "seconds": round(seconds, 3),
+    }
+    lines = [f"{order.output}: {first}, {seconds:.2f} s", release.header.guarantee, *rest]
+    emit(facts, order.as_json, "\n".join(lines))
+
+
+def note_without_total(ledger: Ledger, data: Accountable) -> None:
+    """Say on standard error that nothing limits what is spent on these data."""
+    if not data.public and ledger.account(data.name).total is None:
+        print(
+            f"note: data set {data.name!r} has no total yet, so nothing limits what is spent: "
+            "set it once with 'dpviz ledger set'",
+            file=sys.stderr,
+        )

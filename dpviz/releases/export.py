@@ -1,0 +1,134 @@
+"""Releases for other tools, such as QGIS: GeoJSON, GeoPackage or CSV; and synthetic points."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpviz.errors import ReleaseError
+from dpviz.releases.files import write_file
+from dpviz.releases.points.release import PointRelease
+from dpviz.releases.release import Release
+from dpviz.releases.roads.release import RoadRelease
+from dpviz.trees.lattice import Float
+
+if TYPE_CHECKING:
+    import pyarrow
+
+EXPORTS = (".geojson", ".gpkg", ".csv")
+SAMPLES = (".parquet", *EXPORTS)
+MARK = b"dpviz-synthetic"
+"""Metadata of a Parquet file of synthetic points: the guarantee of the release behind them."""
+
+
+def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = True) -> Path:
+    """Write the cells or edges of a release as GeoJSON, GeoPackage or CSV, by the file's ending.
+
+    GeoJSON is in EPSG:4326 where the release has a CRS, as its standard asks; the header travels in
+    its top-level member ``dpviz``.
+
+    Args:
+        release: of points, or of trips along roads.
+        path: of the file to write.
+        leaves: of points the leaves only, in place of every node.
+
+    Raises:
+        ReleaseError: another ending, or a release that has no place on a map.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in EXPORTS:
+        raise ReleaseError(f"cannot export to {ending or 'no ending'}: use {', '.join(EXPORTS)}")
+    if not isinstance(release, (PointRelease, RoadRelease)):
+        raise ReleaseError(f"a release of {release.kind} has no cells or edges to export")
+    header = release.header.to_dict()
+    if ending == ".csv":
+        if isinstance(release, PointRelease):
+            plain = _plain_frame(release, leaves)
+        else:
+            plain = release.to_geopandas().drop(columns="geometry")
+        return write_file(path, lambda temporary: plain.to_csv(temporary, index=False))
+    frame = release.to_geopandas()
+    if isinstance(release, PointRelease):
+        frame = frame[frame["leaf"]] if leaves else frame
+        header["domain"] = release.domain.to_dict()
+    return _write_map(frame, path, {"dpviz": header})
+
+
+def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]) -> Path:
+    """A GeoDataFrame as GeoJSON (with further top-level members) or GeoPackage."""
+    if Path(path).suffix.lower() == ".geojson":
+        frame = frame if frame.crs is None else frame.to_crs("EPSG:4326")
+        text = json.dumps(json.loads(frame.to_json(drop_id=True)) | members)
+        return write_file(path, lambda temporary: Path(temporary).write_text(text))
+    with warnings.catch_warnings():
+        # A plane of its own has no CRS, which is no news to its owner.
+        warnings.filterwarnings("ignore", "'crs' was not provided")
+        return write_file(
+            path, lambda temporary: frame.to_file(temporary, driver="GPKG", layer="dpviz")
+        )
+
+
+def _plain_frame(release: PointRelease, leaves: bool) -> Any:
+    import pandas as pd
+
+    nodes, domain = release.nodes, release.domain
+    kept = nodes.leaf if leaves else np.ones(len(nodes), dtype=np.bool_)
+    low, high = domain.to_coordinates(nodes.lo[kept]), domain.to_coordinates(nodes.hi[kept])
+    columns: dict[str, Any] = {
+        f"{name}_min": low[:, axis] for axis, name in enumerate(domain.columns)
+    }
+    columns |= {f"{name}_max": high[:, axis] for axis, name in enumerate(domain.columns)}
+    columns |= {"level": nodes.level[kept], "count": nodes.count[kept]}
+    return pd.DataFrame({**columns, "noise_sd": np.sqrt(nodes.variance[kept])})
+
+
+def save_sample(
+    release: PointRelease,
+    path: str | os.PathLike[str],
+    n: int | None = None,
+    seed: int | None = None,
+) -> int:
+    """Write synthetic points as Parquet, CSV, or (2-D) GeoJSON or GeoPackage; returns how many.
+
+    Raises:
+        ReleaseError: another ending, or a format of maps for data that are not 2-D.
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending not in SAMPLES:
+        raise ReleaseError(f"cannot write {ending or 'no ending'}: use {', '.join(SAMPLES)}")
+    if ending in (".geojson", ".gpkg") and release.domain.dims != 2:
+        raise ReleaseError(f"{ending} holds 2-D points only: use .parquet or .csv")
+    points = release.sample(n, seed)
+    if ending in (".parquet", ".csv"):
+        table = _table(release, points)
+        write_file(path, lambda temporary: _write_table(table, temporary))
+    else:
+        import geopandas
+
+        geometry = geopandas.points_from_xy(*points.T, crs=release.domain.crs)
+        _write_map(geopandas.GeoDataFrame(geometry=geometry), path, {})
+    return len(points)
+
+
+def _table(release: PointRelease, points: Float) -> pyarrow.Table:
+    import pyarrow as pa
+
+    columns = {name: points[:, axis] for axis, name in enumerate(release.domain.columns)}
+    note = {"synthetic": True, "guarantee": release.header.guarantee, "crs": release.domain.crs}
+    return pa.table(columns).replace_schema_metadata({MARK: json.dumps(note).encode()})
+
+
+def _write_table(table: pyarrow.Table, path: str) -> None:
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    if path.endswith(".csv"):
+        pyarrow.csv.write_csv(table, path)
+    else:
+        pyarrow.parquet.write_table(table, path, compression="zstd")

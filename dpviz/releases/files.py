@@ -1,0 +1,270 @@
+"""The envelope of a release: one Parquet file with a typed header, whatever its kind.
+
+What is decoded is bounded before memory is taken: rows, values, the bytes that columns unpack to
+and the length of names. Reading needs pyarrow only. Every write goes to a temporary file that is
+then renamed, so that a failure leaves nothing half-written and nothing overwritten.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.errors import DpvizError, ReleaseError
+from dpviz.releases.header import SCHEMA, Header
+
+if TYPE_CHECKING:
+    import pyarrow
+    import pyarrow.parquet
+
+KEY = b"dpviz"
+OLD_KEYS = {b"dpviz_roads": "roads", b"dpviz_sequences": "sequences", KEY: "points"}
+"""Keys of the headers of schema 1, which said the kind of release by the key."""
+
+MOST_ROWS = 8_000_000
+MOST_VALUES = 50_000_000
+MOST_COLUMN_BYTES = 1 << 29
+MOST_HEADER_BYTES = 1 << 25
+MOST_NAME = 1_000
+"""Limits of what is decoded: rows of a table, values of a column, unpacked bytes of a column, bytes
+of the header, characters of one name."""
+
+
+def write_table(path: str | os.PathLike[str], table: pyarrow.Table) -> Path:
+    """Write a table as Parquet."""
+    import pyarrow.parquet as pq
+
+    return write_file(path, lambda temporary: pq.write_table(table, temporary, compression="zstd"))
+
+
+def with_header(
+    columns: dict[str, Any], kind: str, header: Header, facts: dict[str, Any], **metadata: bytes
+) -> pyarrow.Table:
+    """A table of columns with the header of a release.
+
+    Args:
+        columns: Arrow arrays of one length.
+        kind: of release.
+        header: what the release says of itself.
+        facts: what releases of this kind say beside it, plain values.
+        **metadata: further entries of the table's metadata.
+    """
+    import pyarrow as pa
+
+    stated = {**header.to_dict(), "schema": SCHEMA, "kind": kind, **facts}
+    packed = {KEY: json.dumps(stated).encode()}
+    packed |= {name.encode(): value for name, value in metadata.items()}
+    return pa.table(columns).replace_schema_metadata(packed)
+
+
+def opened(path: str | os.PathLike[str], columns: dict[str, tuple[str, ...]]) -> pyarrow.Table:
+    """The columns of a release's table that its kind needs, within the limits.
+
+    Args:
+        path: of the file.
+        columns: that each kind of release reads.
+
+    Raises:
+        ReleaseError: no such file, not readable, not a release, or larger than the limits.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = Path(path)
+    if not path.is_file():
+        raise ReleaseError(f"{path.name}: no such file")
+    try:
+        schema = pq.read_schema(path)
+        kind = header_of(schema.metadata, path.name)[0]
+        names = [name for name in dict.fromkeys(columns[kind]) if name in schema.names]
+        # Text and lines stay as dictionaries, so that a long one is not repeated in memory.
+        words = [name for name in names if _is_bytes(schema.field(name).type)]
+        file = pq.ParquetFile(path, read_dictionary=words)
+        _check_size(file.metadata, names, path.name)
+        return file.read(names)  # read_table would import pandas
+    except DpvizError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError, OverflowError) as error:
+        raise ReleaseError(f"{path.name}: not a readable Parquet file, or damaged") from error
+
+
+def _check_size(metadata: Any, names: Sequence[str], name: str) -> None:
+    """Refuse what would unpack to more than the limits, by the file's own account."""
+    if metadata.num_rows > MOST_ROWS:
+        raise ReleaseError(
+            f"{name}: {metadata.num_rows:,} rows: this version reads up to {MOST_ROWS:,}"
+        )
+    values: dict[str, int] = {}
+    unpacked: dict[str, int] = {}
+    for group in range(metadata.num_row_groups):
+        row = metadata.row_group(group)
+        for at in range(row.num_columns):
+            chunk = row.column(at)
+            column = chunk.path_in_schema.partition(".")[0]
+            values[column] = values.get(column, 0) + chunk.num_values
+            unpacked[column] = unpacked.get(column, 0) + chunk.total_uncompressed_size
+    for column in names:
+        if values.get(column, 0) > MOST_VALUES:
+            raise ReleaseError(
+                f"{name}: column {column!r} holds {values[column]:,} values: this version reads up "
+                f"to {MOST_VALUES:,}"
+            )
+        if unpacked.get(column, 0) > MOST_COLUMN_BYTES:
+            raise ReleaseError(
+                f"{name}: column {column!r} unpacks to {unpacked[column]:,} bytes: this version "
+                f"reads up to {MOST_COLUMN_BYTES:,}"
+            )
+
+
+def header_of(metadata: dict[bytes, bytes] | None, name: str) -> tuple[str, dict[str, Any]]:
+    """The kind of a release and its typed header, of any schema that this version reads.
+
+    Raises:
+        ReleaseError: no header, a damaged one, or one of a newer schema.
+    """
+    key = next((key for key in OLD_KEYS if key in (metadata or {})), None)
+    if metadata is None or key is None:
+        raise ReleaseError(f"{name}: not a release: a Parquet file without its header")
+    packed = metadata[key]
+    if len(packed) > MOST_HEADER_BYTES:
+        raise ReleaseError(
+            f"{name}: a header of {len(packed):,} bytes: up to {MOST_HEADER_BYTES:,}"
+        )
+    try:
+        stated = json.loads(packed)
+        schema = stated["schema"]
+        if type(schema) is not int:
+            raise TypeError(schema)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise ReleaseError(
+            f"{name}: the header is damaged: it is no JSON object with a schema"
+        ) from error
+    if schema > SCHEMA:
+        raise ReleaseError(
+            f"{name}: schema {schema} is newer than this version reads ({SCHEMA}): update dpviz"
+        )
+    if schema == 1:
+        stated["kind"] = OLD_KEYS[key]
+    from dpviz.releases.schema import checked
+
+    return checked(stated, name)
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Whatever damaged columns make of the readers becomes one error that names the file."""
+    try:
+        yield
+    except DpvizError as error:
+        raise ReleaseError(f"{name}: {error}") from error
+    except Exception as error:  # a foreign file may break any of the libraries below
+        raise ReleaseError(f"{name}: the release is damaged ({type(error).__name__})") from error
+
+
+def numbers(table: pyarrow.Table, name: str, width: int = 0) -> NDArray[Any]:
+    """A column of numbers, shape (n,); of lists of ``width`` numbers, shape (n, width).
+
+    Raises:
+        ReleaseError: a column that is missing, of another type, or with nulls.
+    """
+    import pyarrow as pa
+
+    column = _column(table, name)
+    boxes = pa.types.is_fixed_size_list(column.type)
+    if boxes != bool(width) or (boxes and column.type.list_size != width):
+        raise ReleaseError(f"column {name!r} holds {column.type}: expected {width or 1} numbers")
+    plain = column.flatten() if boxes else column
+    if plain.null_count:
+        raise ReleaseError(f"column {name!r} holds nulls")
+    if not (pa.types.is_integer(plain.type) or pa.types.is_floating(plain.type)):
+        raise ReleaseError(f"column {name!r} holds {plain.type}: expected numbers")
+    values = np.from_dlpack(plain)  # unlike to_numpy, this does not import pandas
+    return values.reshape(len(column), width) if boxes else values
+
+
+def whole_numbers(table: pyarrow.Table, name: str) -> NDArray[np.int64]:
+    """A column of whole numbers, int64 (n,).
+
+    Raises:
+        ReleaseError: as :func:`numbers`, or a column of other numbers.
+    """
+    values = numbers(table, name)
+    if values.dtype.kind not in "iu" or (values.dtype.kind == "u" and values.dtype.itemsize == 8):
+        raise ReleaseError(f"column {name!r} holds {values.dtype}: expected whole numbers")
+    return values.astype(np.int64)
+
+
+def identifiers(table: pyarrow.Table, name: str) -> NDArray[Any]:
+    """A column of ids: whole numbers, int64 (n,), or text of at most :data:`MOST_NAME` letters.
+
+    Raises:
+        ReleaseError: as :func:`numbers`, or a name that is too long.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = _column(table, name)
+    words = column
+    if pa.types.is_dictionary(column.type):
+        words = column.dictionary
+    if not _is_text(words.type):
+        return whole_numbers(table, name)
+    longest = pc.max(pc.utf8_length(words)).as_py() or 0
+    if longest > MOST_NAME:
+        raise ReleaseError(
+            f"column {name!r} holds a name of {longest:,} characters: up to {MOST_NAME:,}"
+        )
+    names = np.array([*words.to_pylist(), None], dtype=object)[:-1]
+    if words is column:
+        return names
+    return np.asarray(names[np.from_dlpack(column.indices).astype(np.int64)])
+
+
+def _column(table: pyarrow.Table, name: str) -> Any:
+    if name not in table.column_names:
+        raise ReleaseError(f"column {name!r} is missing")
+    if table.column_names.count(name) > 1:
+        raise ReleaseError(f"column {name!r} is there twice")
+    column = table[name].combine_chunks()
+    if column.null_count:
+        raise ReleaseError(f"column {name!r} holds nulls")
+    return column
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _is_bytes(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return _is_text(kind) or bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Path:
+    """Write to a temporary file beside the target, then rename it into place."""
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise ReleaseError(f"{path.name}: the output folder does not exist: create it first")
+    handle, temporary = tempfile.mkstemp(suffix=path.suffix, prefix=".dpviz-", dir=path.parent)
+    os.close(handle)
+    try:
+        # GDAL refuses to overwrite an empty file of its own format.
+        Path(temporary).unlink()
+        write(temporary)
+        Path(temporary).replace(path)
+    except OSError as error:
+        raise ReleaseError(f"{path.name}: cannot be written: {error.strerror or error}") from error
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+    return path

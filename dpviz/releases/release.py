@@ -1,0 +1,39 @@
+"""Release: what releases of every kind have in common."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dpviz.releases import files
+from dpviz.releases.answers import Answers
+from dpviz.releases.header import Header
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+class Release(ABC):
+    """A release of any kind.
+
+    Attributes:
+        kind: "points", "sequences" or "roads".
+        header: what the release says of itself: method, parameters, guarantee, budget.
+    """
+
+    kind: ClassVar[str]
+    header: Header
+
+    @abstractmethod
+    def count(self, queries: Any) -> Answers:
+        """Estimated counts: of records in rectangles, of strings, of trips on paths."""
+
+    @abstractmethod
+    def to_arrow(self) -> pyarrow.Table:
+        """The table that :meth:`save` writes, with the header in its metadata."""
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write a Parquet file that :func:`dpviz.read` reads; nothing is left half-written."""
+        return files.write_table(path, self.to_arrow())

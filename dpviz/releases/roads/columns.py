@@ -1,0 +1,190 @@
+"""Columns of a release of trips along roads: GeoParquet; and as a GeoDataFrame.
+
+One table: first a row per edge with its line, then a row per tree node. Any GIS reads the edges.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.errors import ReleaseError
+from dpviz.releases.files import MOST_VALUES, identifiers, numbers, whole_numbers, with_header
+from dpviz.releases.header import Header
+from dpviz.roads.decompose import Subdomains
+from dpviz.roads.estimates import RoadEstimates
+from dpviz.roads.graph import Int, RoadGraph
+from dpviz.trees.decomposition import Decomposition
+
+if TYPE_CHECKING:
+    import geopandas
+    import pyarrow
+
+EDGE = ("geometry", "edge", "src", "dst", "length", "position")
+NODE = ("lo", "hi", "parent", "measured")
+NEEDED = ("kind", "subdomain", "count", "variance", *EDGE, *NODE)
+"""Columns that reading needs."""
+
+
+def to_columns(estimates: RoadEstimates, header: Header) -> pyarrow.Table:
+    """The table of a release, GeoParquet 1.1."""
+    import pyarrow as pa
+
+    graph, nodes = estimates.graph, estimates.nodes
+    m, n = len(graph), len(nodes)
+    place, path = estimates.domains.position, estimates.domains.path
+
+    def column(edges: Any, tree: Any, kind: Any = None) -> Any:
+        parts = [
+            pa.nulls(size, kind) if part is None else pa.array(part, kind)
+            for part, size in ((edges, m), (tree, n))
+        ]
+        return pa.chunked_array(parts)
+
+    def ids(values: NDArray[Any]) -> Any:
+        kind = pa.string() if values.dtype.kind == "O" else pa.int64()
+        return column(values.tolist(), None, kind)
+
+    i64, f64 = pa.int64(), pa.float64()
+    columns = {
+        "geometry": column(_lines_wkb(graph), None, pa.binary()),
+        "kind": column(["edge"] * m, ["node"] * n, pa.string()),
+        "edge": ids(graph.edge_id),
+        "src": ids(graph.node_id[graph.ends[:, 0]]),
+        "dst": ids(graph.node_id[graph.ends[:, 1]]),
+        "length": column(graph.length, None, f64),
+        "subdomain": column(path[place], path[nodes.lo[:, 0]], i64),
+        "position": column(place, None, i64),
+        "lo": column(None, nodes.lo[:, 0], i64),
+        "hi": column(None, nodes.hi[:, 0], i64),
+        "parent": column(None, nodes.parent.astype(np.int64), i64),
+        "count": column(estimates.edge_count, nodes.count, f64),
+        "variance": column(estimates.edge_noise_sd**2, nodes.variance, f64),
+        "measured": column(None, estimates.measured, f64),
+    }
+    facts = {"crs": graph.crs, "directed": graph.directed}
+    return with_header(columns, "roads", header, facts, geo=json.dumps(_geo(graph)).encode())
+
+
+def from_columns(
+    table: pyarrow.Table, stated: dict[str, Any]
+) -> tuple[RoadGraph, Subdomains, Decomposition, NDArray[np.float64]]:
+    """The inverse of :func:`to_columns`; what the header says of it is taken out of ``stated``.
+
+    Raises:
+        ReleaseError: a column that is missing, of another type, or no trees over a road graph.
+    """
+    import pyarrow as pa
+
+    crs, directed = stated.pop("crs", ""), stated.pop("directed", False)
+    row_kind = identifiers(table, "kind")
+    edges = table.filter(pa.array(row_kind == "edge"))
+    trees = table.filter(pa.array(row_kind == "node"))
+    graph = _graph(edges, crs, directed)
+    domains = _domains(whole_numbers(edges, "position"), whole_numbers(edges, "subdomain"))
+    box = [whole_numbers(trees, each)[:, None] for each in ("lo", "hi")]
+    rest = [numbers(trees, each) for each in ("parent", "count", "variance")]
+    nodes = Decomposition(box[0], box[1], *rest)
+    return graph, domains, nodes, numbers(trees, "measured")
+
+
+def to_geopandas(estimates: RoadEstimates) -> geopandas.GeoDataFrame:
+    """One row per edge: line, ids, length, sub-domain, count and the sd of its noise."""
+    import geopandas
+    import shapely
+
+    graph = estimates.graph
+    place = estimates.domains.position
+    columns: dict[str, Any] = {
+        "edge": graph.edge_id,
+        "src": graph.node_id[graph.ends[:, 0]],
+        "dst": graph.node_id[graph.ends[:, 1]],
+        "length": graph.length,
+        "subdomain": estimates.domains.path[place],
+        "count": estimates.edge_count,
+        "noise_sd": estimates.edge_noise_sd,
+    }
+    return geopandas.GeoDataFrame(
+        columns, geometry=shapely.from_wkb(_lines_wkb(graph)), crs=graph.crs or None
+    )
+
+
+def _graph(edges: pyarrow.Table, crs: str, directed: bool) -> RoadGraph:
+    """The road graph of the edge rows."""
+    import shapely
+
+    edge_id = identifiers(edges, "edge")
+    ends = np.stack([identifiers(edges, "src"), identifiers(edges, "dst")], axis=1)
+    node_id, rows = np.unique(ends, return_inverse=True)
+    lines = shapely.from_wkb(_wkb(edges))
+    if (shapely.get_type_id(lines) != shapely.GeometryType.LINESTRING).any():
+        raise ReleaseError("column 'geometry' holds an edge without a line")
+    xy, owner = shapely.get_coordinates(lines, return_index=True)
+    start = np.searchsorted(owner, np.arange(len(lines) + 1))
+    node_xy = np.zeros((len(node_id), 2))
+    rows = rows.reshape(-1, 2)
+    node_xy[rows[:, 0]] = xy[start[:-1]]
+    node_xy[rows[:, 1]] = xy[start[1:] - 1]
+    length = numbers(edges, "length")
+    return RoadGraph(node_id, node_xy, edge_id, rows, length, start, xy, crs, directed)
+
+
+def _wkb(edges: pyarrow.Table) -> NDArray[Any]:
+    """The lines in well-known binary, objects (m,): each distinct one in memory once."""
+    import pyarrow as pa
+
+    if "geometry" not in edges.column_names:
+        raise ReleaseError("column 'geometry' is missing")
+    column = edges["geometry"].combine_chunks()
+    if pa.types.is_dictionary(column.type):
+        if column.null_count:
+            raise ReleaseError("column 'geometry' holds nulls")
+        distinct = np.array([*column.dictionary.to_pylist(), None], dtype=object)[:-1]
+        lines = distinct[np.from_dlpack(column.indices).astype(np.int64)]
+    else:
+        lines = np.array([*column.to_pylist(), None], dtype=object)[:-1]
+    sizes = [len(line) if isinstance(line, bytes) else -1 for line in lines]
+    if min(sizes, default=0) < 0:
+        raise ReleaseError("column 'geometry' does not hold well-known binary")
+    if sum(sizes) // 16 > MOST_VALUES:
+        raise ReleaseError(f"column 'geometry' holds more than {MOST_VALUES:,} points")
+    return lines
+
+
+def _domains(position: Int, path: Int) -> Subdomains:
+    if not np.array_equal(np.sort(position), np.arange(len(position))):
+        raise ReleaseError("the positions of the edges are not 0, 1, 2, …")
+    order = np.argsort(position)
+    along = path[order]
+    if (np.diff(along) < 0).any():
+        raise ReleaseError("the sub-domains are not in the order of the positions")
+    start = np.append(np.flatnonzero(np.diff(along, prepend=-1)), len(along))
+    return Subdomains(order, start)
+
+
+def _lines_wkb(graph: RoadGraph) -> list[bytes]:
+    import shapely
+
+    owner = np.repeat(np.arange(len(graph)), np.diff(graph.line_start))
+    lines = shapely.linestrings(graph.line_xy, indices=owner)
+    return list(shapely.to_wkb(lines))
+
+
+def _geo(graph: RoadGraph) -> dict[str, Any]:
+    """GeoParquet 1.1 metadata; the bounding box is the public graph's."""
+    crs = None
+    if graph.crs:
+        from pyproj import CRS
+
+        crs = CRS.from_user_input(graph.crs).to_json_dict()
+    low, high = graph.line_xy.min(axis=0), graph.line_xy.max(axis=0)
+    column = {
+        "encoding": "WKB",
+        "geometry_types": ["LineString"],
+        "crs": crs,
+        "bbox": [*low.tolist(), *high.tolist()],
+    }
+    return {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": column}}

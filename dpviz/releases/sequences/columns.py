@@ -1,0 +1,126 @@
+"""Columns of a release of sequences: one row per context or string.
+
+The header says which model the rows are of: ``contexts`` (also where it says nothing, as in older
+files), ``grams`` or ``ranking``.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpviz.errors import ReleaseError
+from dpviz.releases.files import MOST_VALUES, numbers, whole_numbers, with_header
+from dpviz.releases.header import Header
+from dpviz.sequences.alphabet import Alphabet
+from dpviz.sequences.grams import GramTree, Model, Ranking
+from dpviz.sequences.model import ContextTree, Mask
+from dpviz.trees.lattice import Int
+
+if TYPE_CHECKING:
+    import pyarrow
+
+MODELS: dict[type[Model], str] = {ContextTree: "contexts", GramTree: "grams", Ranking: "ranking"}
+"""What the header calls each kind of model."""
+
+NEEDED = ("first_child", "parent", "symbol", "counts", "string")
+"""Columns that reading needs, of those that the model has."""
+
+
+def to_columns(alphabet: Alphabet, model: Model, header: Header) -> pyarrow.Table:
+    """The table of a release.
+
+    Contexts: ``first_child``, and ``counts`` of what follows. Grams: ``parent`` and ``symbol``, the
+    string less its last symbol and that symbol (−1 for the empty string), and ``counts`` of its
+    extensions. Ranking: the ``string``.
+    """
+    import pyarrow as pa
+
+    facts: dict[str, Any] = {
+        "model": MODELS[type(model)],
+        "alphabet": list(alphabet.names),
+        "follows": _packed(alphabet.follows),
+    }
+    if isinstance(model, Ranking):
+        strings = pa.array([list(each) for each in model.strings], pa.list_(pa.int64()))
+        return with_header({"string": strings}, "sequences", header, facts)
+    facts |= {"ruled": model.follows is not None, "variance": model.variance}
+    if isinstance(model, ContextTree):
+        columns = {"first_child": pa.array(model.first_child)}
+    else:
+        columns = dict(zip(("parent", "symbol"), map(pa.array, _links(model)), strict=True))
+    flat = pa.array(model.counts.ravel())
+    columns["counts"] = pa.FixedSizeListArray.from_arrays(flat, model.size + 1)
+    return with_header(columns, "sequences", header, facts)
+
+
+def from_columns(table: pyarrow.Table, stated: dict[str, Any]) -> tuple[Alphabet, Model]:
+    """The inverse of :func:`to_columns`; what the header says of it is taken out of ``stated``.
+
+    Raises:
+        ReleaseError: a column that is missing, of another type, or no model.
+    """
+    names = tuple(stated.pop("alphabet"))
+    alphabet = Alphabet(names, _unpacked(stated.pop("follows", None), len(names)))
+    kind, size = stated.pop("model", "contexts"), len(alphabet)
+    variance, ruled = float(stated.pop("variance", 0.0)), stated.pop("ruled", False)
+    if kind == "ranking":
+        return alphabet, Ranking(size, _strings(table))
+    if len(table) * (size + 1) > MOST_VALUES:
+        raise ReleaseError(f"more than {MOST_VALUES:,} counts")
+    counts = np.asarray(numbers(table, "counts", size + 1), dtype=np.float64)
+    follows = alphabet.follows if ruled else None
+    if kind == "contexts":
+        return alphabet, ContextTree(whole_numbers(table, "first_child"), counts, variance, follows)
+    child = _children(whole_numbers(table, "parent"), whole_numbers(table, "symbol"), size)
+    return alphabet, GramTree(child, counts, variance, follows)
+
+
+def _links(model: GramTree) -> tuple[Int, Int]:
+    """Of each string the row without its last symbol, and that symbol; −1 for the empty one."""
+    parent, symbol = np.full((2, len(model)), -1, dtype=np.int64)
+    above, last = np.nonzero(model.child >= 0)
+    below = model.child[above, last]
+    parent[below], symbol[below] = above, last
+    return parent, symbol
+
+
+def _children(parent: Int, symbol: Int, size: int) -> Int:
+    """The inverse of :func:`_links`: the row of each extension, −1 where there is none."""
+    above, last = parent[1:], symbol[1:]
+    if (parent[:1] != -1).any() or (symbol[:1] != -1).any():
+        raise ReleaseError("the strings do not begin with the empty one")
+    if not ((above >= 0) & (above < len(parent)) & (last >= 0) & (last < size)).all():
+        raise ReleaseError("a string without its parent, or with a symbol outside the alphabet")
+    child = np.full((len(parent), size), -1, dtype=np.int64)
+    child[above, last] = np.arange(1, len(parent))
+    return child
+
+
+def _strings(table: pyarrow.Table) -> tuple[tuple[int, ...], ...]:
+    import pyarrow as pa
+
+    if "string" not in table.column_names:
+        raise ReleaseError("column 'string' is missing")
+    column = table["string"].combine_chunks()
+    if not (pa.types.is_list(column.type) and pa.types.is_integer(column.type.value_type)):
+        raise ReleaseError("column 'string' does not hold lists of whole numbers")
+    strings = column.to_pylist()
+    if any(string is None or None in string for string in strings):
+        raise ReleaseError("column 'string' holds nulls")
+    return tuple(map(tuple, strings))
+
+
+def _packed(follows: Mask | None) -> str | None:
+    return None if follows is None else base64.b64encode(np.packbits(follows).tobytes()).decode()
+
+
+def _unpacked(text: Any, size: int) -> Mask | None:
+    if text is None:
+        return None
+    bits = np.unpackbits(np.frombuffer(base64.b64decode(text), dtype=np.uint8))
+    if len(bits) != -(-size * size // 8) * 8:
+        raise ReleaseError("the header's rule of the alphabet is of another size")
+    return bits[: size * size].reshape(size, size).astype(np.bool_)

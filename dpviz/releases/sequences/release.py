@@ -1,0 +1,96 @@
+"""SequenceRelease: a model of sequences over a public alphabet, and what it says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from dpviz.errors import ParameterError, ReleaseError
+from dpviz.releases.answers import Answers
+from dpviz.releases.header import Header
+from dpviz.releases.release import Release
+from dpviz.releases.sequences import columns
+from dpviz.sequences.alphabet import Alphabet
+from dpviz.sequences.grams import Model
+from dpviz.sequences.model import LONGEST
+from dpviz.trees.lattice import Float, Int
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceRelease(Release):
+    """A model of sequences, its public alphabet and its header.
+
+    A model that cannot answer a question says so in a ParameterError.
+    """
+
+    kind: ClassVar[str] = "sequences"
+
+    alphabet: Alphabet
+    model: Model
+    header: Header
+
+    def __post_init__(self) -> None:
+        if self.model.size != len(self.alphabet):
+            raise ReleaseError(
+                f"a model of {self.model.size:,} symbols over an alphabet of {len(self.alphabet):,}"
+            )
+
+    def count(self, queries: Sequence[Sequence[str]]) -> Answers:
+        """Estimated occurrences of strings.
+
+        Args:
+            queries: strings, each a sequence of the alphabet's symbols.
+
+        Returns:
+            Counts; the noise in them is not known: NaN.
+
+        Raises:
+            ParameterError: an empty string, or a symbol outside the alphabet.
+        """
+        count = np.array([self.model.count(self.codes(string)) for string in queries], dtype=float)
+        unknown = np.full(len(count), np.nan)
+        return Answers(count, unknown, unknown, unknown)
+
+    def next(self, context: Sequence[str] = ()) -> Float:
+        """P(symbol | context) of each symbol, then of the end; float64 (|I| + 1,)."""
+        return self.model.following(self.codes(context))
+
+    def top(
+        self, k: int = 20, longest: int = LONGEST
+    ) -> list[tuple[tuple[str, ...], float | None]]:
+        """The k most frequent strings, with their counts where the release has them."""
+        names = self.alphabet.names
+        return [
+            (tuple(names[symbol] for symbol in string), count)
+            for string, count in self.model.top(k, longest)
+        ]
+
+    def sample(
+        self, n: int, seed: int | None = None, longest: int = LONGEST
+    ) -> list[tuple[str, ...]]:
+        """Synthetic sequences: free of charge."""
+        names = self.alphabet.names
+        rows: list[Int] = self.model.sample(n, seed, longest)
+        return [tuple(names[symbol] for symbol in row.tolist()) for row in rows]
+
+    def codes(self, symbols: Sequence[str]) -> Int:
+        """Numbers of symbols.
+
+        Raises:
+            ParameterError: a word outside the alphabet.
+        """
+        codes = self.alphabet.codes(symbols)
+        if (codes < 0).any():
+            wrong = symbols[int((codes < 0).argmax())]
+            raise ParameterError(f"symbol {wrong!r} is not in the release's alphabet")
+        return codes
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The table that :meth:`save` writes: a row per context or string."""
+        return columns.to_columns(self.alphabet, self.model, self.header)

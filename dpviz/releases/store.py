@@ -1,0 +1,84 @@
+"""Save and read a release of any kind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from dpviz.errors import ReleaseError
+from dpviz.releases.files import header_of, opened, reading
+from dpviz.releases.header import Header
+from dpviz.releases.points import columns as points
+from dpviz.releases.points.release import PointRelease
+from dpviz.releases.release import Release
+from dpviz.releases.roads import columns as roads
+from dpviz.releases.roads.release import RoadRelease
+from dpviz.releases.sequences import columns as sequences
+from dpviz.releases.sequences.release import SequenceRelease
+
+if TYPE_CHECKING:
+    import pyarrow
+
+ROOMS = {"points": points, "roads": roads, "sequences": sequences}
+RELEASES: dict[str, Callable[..., Release]] = {
+    "points": PointRelease,
+    "roads": RoadRelease,
+    "sequences": SequenceRelease,
+}
+
+
+@overload
+def read(path: str | os.PathLike[str], kind: Literal["points"]) -> PointRelease: ...
+@overload
+def read(path: str | os.PathLike[str], kind: Literal["roads"]) -> RoadRelease: ...
+@overload
+def read(path: str | os.PathLike[str], kind: Literal["sequences"]) -> SequenceRelease: ...
+@overload
+def read(path: str | os.PathLike[str], kind: None = None) -> Any: ...
+def read(path: str | os.PathLike[str], kind: str | None = None) -> Release:
+    """Read a release.
+
+    Args:
+        path: of a file that any version so far wrote.
+        kind: that it must be of: "points", "sequences" or "roads"; any by default.
+
+    Raises:
+        ReleaseError: not a release, damaged, too large, of a newer schema, or of another kind.
+    """
+    needed = {each: room.NEEDED for each, room in ROOMS.items()}
+    release: Release = from_arrow(opened(path, needed), Path(path).name)
+    if kind not in (None, release.kind):
+        raise ReleaseError(
+            f"{Path(path).name}: a release of {release.kind}: give a release of {kind}"
+        )
+    return release
+
+
+def kind_in(path: str | os.PathLike[str]) -> str | None:
+    """The kind of release that a file holds; None for any other file. Reads its header only."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return header_of(pq.read_schema(path).metadata, Path(path).name)[0]
+    except (pa.ArrowException, OSError, ValueError):  # a ReleaseError is a ValueError
+        return None
+
+
+def save(release: Release, path: str | os.PathLike[str]) -> Path:
+    """Write a release as a Parquet file that :func:`read` reads."""
+    return release.save(path)
+
+
+def from_arrow(table: pyarrow.Table, name: str = "table") -> Any:
+    """The release that a table holds: the inverse of :meth:`Release.to_arrow`.
+
+    Raises:
+        ReleaseError: as :func:`read`.
+    """
+    kind, stated = header_of(table.schema.metadata, name)
+    with reading(name):
+        content = ROOMS[kind].from_columns(table, stated)
+        return RELEASES[kind](*content, Header.from_dict(stated))
