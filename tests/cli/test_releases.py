@@ -135,7 +135,6 @@ def test_methods_and_data_sets_as_json():
         (["--bounds=1,50,2,north"], "'north' is not a number"),
         (["--x", "lon"], "--x and --y go together"),
         (["--x", "lon", "--y", "absent"], "absent"),
-        (["--x", "lon", "--y", "name"], "name"),
         (["--seed", "1"], "NOT PRIVATE"),
     ],
 )

@@ -239,7 +239,7 @@ def test_a_file_of_before_the_other_models_holds_contexts():
         ({"parent": [-1, 0, 0], "symbol": [-1, 0, 0]}, "do not form a tree"),
         ({"parent": [-1, 0], "symbol": [-1, 0.5]}, "whole numbers"),
         ({"parent": [-1, 0], "symbol": [-1, 0], "counts": [[1.0] * 4, [-1.0] * 4]}, "negative"),
-        ({"parent": [-1, 0], "symbol": [-1, 0], "counts": [[1.0] * 3] * 2}, "damaged"),
+        ({"parent": [-1, 0], "symbol": [-1, 0], "counts": [[1.0] * 3] * 2}, "expected 4 numbers"),
         ({"parent": [-1, None], "symbol": [-1, 0]}, "nulls"),
     ],
 )
