@@ -51,8 +51,8 @@ def aggregate(
     as_json: Json = False,
 ) -> None:
     """Keep sources as EXACT COUNTS per cell, a SENSITIVE file to build from and to append to."""
-    from dpviz import load, save_counts
-    from dpviz.build import stated_domain
+    from dpviz import Ledger, load, save_counts
+    from dpviz.build import require_public, stated_domain
 
     path = Path(output)
     if path.exists() and path.resolve() not in [Path(each).resolve() for each in sources]:
@@ -74,6 +74,7 @@ def aggregate(
         name=dataset,
         progress=progress(),
     )
+    require_public(Ledger(), handle)  # before a file says so for ever
     save_counts(handle, path)
     if not handle.public:
         print(

@@ -71,7 +71,8 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Measure the error of methods on PUBLIC data, with simulated noise."""
-    from dpviz import load
+    from dpviz import Ledger, load
+    from dpviz.build import require_public
     from dpviz.evaluation.experiments import Plan, run
     from dpviz.evaluation.results import Results, about, summary
 
@@ -88,6 +89,7 @@ def evaluate(
         crs=crs,
         public=True,
     )
+    require_public(Ledger(), handle)  # exact counts follow
     asked = _workloads(handle, words(sizes), queries, seed, nonempty, workload_file)
     plan = Plan(
         words(methods), tuple(numbers(epsilons, "--epsilons")), asked, repeats, seed, sanity

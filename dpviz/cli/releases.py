@@ -203,6 +203,11 @@ def info(release: ReleaseFile, as_json: Json = False) -> None:
     ]
     lines = [
         f"{opened.header.guarantee}",
+        *(
+            f"{key}: {facts['extra'][key]}"
+            for key in ("records", "ledger")
+            if key in facts["extra"]
+        ),
         f"method {opened.header.method} {opened.header.parameters}",
         f"{facts['nodes']:,} nodes, {facts['leaves']:,} leaves, depth {facts['depth']}",
         f"domain {','.join(f'{value:g}' for value in opened.domain.bounds)} {opened.domain.crs}",

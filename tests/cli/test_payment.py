@@ -248,3 +248,44 @@ def test_the_ledger_s_commands(tmp_path):
     path = dpviz.Ledger().path
     path.write_bytes(path.read_bytes()[:5000])
     assert "damaged" in told("verify")[1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_exact_answers_are_not_asked_of_what_the_ledger_knows_as_sensitive(words, tmp_path, kind):
+    dpviz.Ledger().spend(kind, 0.1, what="x")
+    command = [word.replace("build", "evaluate") for word in words[kind]]
+    command = [each for each in command if not each.startswith(("--method=", "--workload="))]
+    _, error = run(command, "--public", "-o", tmp_path / "out.csv")
+    assert f"data set '{kind}' is sensitive, says the ledger" in str(error)
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_counts_of_sensitive_data_are_not_kept_as_public(words, tmp_path):
+    dpviz.Ledger().spend("points", 0.1, what="x")
+    command = ["aggregate", words["points"][1], "--bounds=0,0,1,1", "--public"]
+    _, error = run(command, "-o", tmp_path / "kept.SENSITIVE.parquet")
+    assert "is sensitive, says the ledger" in str(error)
+    assert not list(tmp_path.glob("*.parquet"))
+
+
+def test_kept_counts_of_several_sources_pay_under_every_name(words, tmp_path):
+    """Also where one of them has paid before, and where they were kept in a file between."""
+    twin = tmp_path / "others.csv"
+    twin.write_text("lon,lat\n0.5,0.25\n0.75,0.125\n")
+    kept, ledger = tmp_path / "kept.SENSITIVE.parquet", dpviz.Ledger()
+    ledger.set_total("others", 1.5)
+    assert run(["build", str(twin), "--bounds=0,0,1,1"], "-o", tmp_path / "out.parquet")[0] == 0
+    command = ["aggregate", words["points"][1], str(twin), "--bounds=0,0,1,1", "-o", kept]
+    assert run([str(word) for word in command]) == (0, None)
+    _, error = run(["build", str(kept)], "-o", tmp_path / "out.parquet")
+    assert "cannot spend epsilon=1 on data set 'others': 0.5 of 1.5 is left" in str(error)
+    assert outcomes("points") == []
+    assert run(["build", str(kept), "--epsilon=0.5"], "-o", tmp_path / "out.parquet")[0] == 0
+    assert (ledger.account("points").spent, ledger.account("others").left) == (0.5, 0)
+
+
+def test_info_says_what_no_ledger_holds(words, tmp_path):
+    handle = dpviz.load(words["points"][1], dpviz.Domain((0, 0), (1, 1)))
+    dpviz.save(dpviz.build(handle, "ugrid", ledger=None), tmp_path / "r.parquet")
+    result = CliRunner().invoke(app, ["info", str(tmp_path / "r.parquet")])
+    assert "ledger: not entered in a ledger" in result.stdout

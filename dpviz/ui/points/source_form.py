@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.build import load, public_extent, recognised_columns
+from dpviz.crs import known_crs, require_area
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DataError, DpvizError
@@ -182,6 +183,7 @@ def _described(
         return None
     ends = dims // 2  # a trip has the same rectangle at both ends
     domain = Domain(bounds[:2] * ends, bounds[2:] * ends, chosen or ("lon", "lat"), crs)
+    require_area(domain)
     key = f"{file.file_id}|{chosen}|{bounds}|{crs}|{public}|{name}|{unit}|{bound}"
     memory = st.session_state.setdefault(f"{prefix}.upload", {"key": None, "handle": None})
     if memory["key"] != key:
@@ -220,6 +222,7 @@ def columns_form(
         key=f"{prefix}.crs",
         help="For plain columns. A file with geometry states its own.",
     )
+    known_crs(crs)
     guess = recognised_columns(columns, Domain((0,) * dims, (1,) * dims, crs=crs))
     geometry = "(geometry of the file)"
     placed = dims == 2 and path.suffix not in {".csv", ".tsv", ".txt"}

@@ -12,6 +12,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from dpviz.crs import require_area
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
@@ -171,6 +172,7 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
         return None
     name = dataset_name(prefix, Path(file.name).stem, public=public)
     domain = Domain(bounds[:2], bounds[2:], columns or ("lon", "lat"), crs)
+    require_area(domain)
     key = f"{file.file_id}|{columns}|{person}|{when}|{bounds}|{crs}|{cutting}|{public}|{name}"
 
     def read() -> SequenceData:
