@@ -11,7 +11,6 @@ from dpviz.methods.points.base import PointMethod, knob, register
 from dpviz.methods.points.parts import CellTree
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
-from dpviz.trees.consistency import sum_up
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,19 +19,24 @@ if TYPE_CHECKING:
     from dpviz.private.index import PointIndex
     from dpviz.private.mechanisms.noise import Noise
     from dpviz.trees.decomposition import Decomposition
-    from dpviz.trees.lattice import Float, Int
+    from dpviz.trees.lattice import Int
 
 
 @register
 @dataclass(frozen=True, kw_only=True)
 class SimpleTree(PointMethod):
-    """A quadtree whose nodes split while their published noisy count exceeds a threshold.
+    """A quadtree whose nodes split while a noisy count of theirs exceeds a threshold.
 
     Algorithm 1 of J. Zhang, X. Xiao, X. Xie: PrivTree. SIGMOD 2016.
 
-    Privacy: one record touches one node per level, so h levels with ε/h each compose to ε
-    (sequential along the path, parallel across it). The last level is noised too, which the paper's
-    pseudo-code leaves out. Splits depend on published counts only.
+    Privacy: one record touches one node per level and one leaf; the decisions of each of h levels
+    cost ε/(h+1), and all that is left then buys the counts of the leaves (sequential along the
+    path, parallel across it; how many levels there are follows from noisy counts).
+
+    The paper publishes the very counts that it decides by. A leaf's count is then one that was
+    selected for being small: sums of leaves come out far too low, and no interval made of the
+    noise's variance holds. Here leaves are counted afresh, for the same ε. The paper's pseudo-code
+    also leaves its last level without noise.
 
     Do not use it where you can use PrivTree: each level of height costs a share of ε.
 
@@ -52,37 +56,20 @@ class SimpleTree(PointMethod):
     presets: ClassVar[dict[str, dict[str, object]]] = {"DPSD": {}}
     advice: ClassVar[str] = "Deep trees: the noise grows with the height."
 
-    height: int = knob(6, "Levels below the root; every level is measured with ε/(height+1)", 1, 12)
+    height: int = knob(6, "Levels below the root; the decisions of each cost ε/(height+1)", 1, 12)
     threshold: float = knob(0.0, "θ: split where the noisy count is above", -1e9, 1e9)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
-        levels = self.height + 1
-        shares = iter(
-            budget.split(
-                [1.0] * levels,
-                [f"level {i}" for i in range(levels)],
-                mechanism="geometric",
-                why=DISJOINT,
+        price = budget.epsilon / (self.height + 1)
+
+        def split(counts: Int, depth: int) -> NDArray[np.bool_]:
+            share = budget.spend(
+                price, f"decisions of level {depth}", mechanism="geometric", why=DISJOINT
             )
-        )
-        noisy: list[Float] = []
-        variances: list[Float] = []
-
-        def measure(counts: Int) -> Float:
-            measured, variance = geometric(noise, next(shares), counts)
-            noisy.append(measured.astype(np.float64))
-            variances.append(variance)
-            return noisy[-1]
-
-        def split(counts: Int, _depth: int) -> NDArray[np.bool_]:
-            return np.asarray(measure(counts) > self.threshold)
+            noisy, _ = geometric(noise, share, counts)
+            return np.asarray(noisy > self.threshold)
 
         tree = CellTree(index, index.domain.dims)
         tree.grow(split, self.height)
-        if len(noisy) < len(tree.codes):  # the last level that was opened is still unmeasured
-            depth = len(tree.codes) - 1
-            measure(tree.level_counts(depth))
-        parent = tree.parent
-        count, variance = np.concatenate(noisy), np.concatenate(variances)
-        return tree.decomposition(sum_up(parent, count), sum_up(parent, variance))
+        return tree.with_leaf_counts(noise, budget, "leaf counts")
