@@ -12,7 +12,7 @@ import numpy as np
 
 from dpviz.exports.pack import Packer
 from dpviz.render.cells import adaptive, detail_columns
-from dpviz.render.detail import POOLED, QUIET
+from dpviz.render.detail import NEVER
 
 if TYPE_CHECKING:
     from dpviz.releases.points.release import PointRelease
@@ -36,7 +36,7 @@ def pack_tree(packer: Packer, name: str, release: PointRelease) -> dict[str, Any
         packer.add(f"{name}.{column}", drawn[column].to_numpy(zero_copy_only=False))
     index = np.arange(len(nodes))
     packer.add(f"{name}.back", (index - found.group).astype(np.int32))
-    merged = (found.kind == POOLED) | (found.kind == QUIET)
+    merged = (found.kind != NEVER) & (found.variance != nodes.variance)
     sd = np.where(merged, np.sqrt(found.variance), 0.0)
     packer.add(f"{name}.merged_sd", sd.astype(np.float32))
     noise = release.noise and release.noise.to_dict()

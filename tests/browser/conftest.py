@@ -164,3 +164,31 @@ def continued(page, steps=3):
         if shown.is_visible():
             shown.get_by_role("button", name="Continue").click()
             shown.wait_for(state="hidden")
+
+
+@pytest.fixture
+def open_file(browser, tmp_path):
+    """Opens a page from the disk in a browser without network; asking for anything else fails."""
+    context, asked, wrong = None, [], []
+
+    def new(text, **options):
+        nonlocal context
+        path = tmp_path / "demo.html"
+        path.write_text(text, encoding="utf-8")
+        context = browser.new_context(
+            offline=True, **{"viewport": {"width": 1280, "height": 900}, **options}
+        )
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on(
+            "console", lambda m: wrong.append(m.text) if m.type in ("error", "warning") else None
+        )
+        page.goto(path.as_uri())
+        return page
+
+    yield new
+    context.close()
+    assert wrong == []
+    assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
+    assert len([url for url in asked if url.startswith("file:")]) == 1

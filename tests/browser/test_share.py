@@ -26,34 +26,6 @@ def releases():
     return [dpviz.build(city, "privtree", 1.0, seed=1), dpviz.build(city, "ugrid", 0.1, seed=2)]
 
 
-@pytest.fixture
-def open_file(browser, tmp_path):
-    """Opens a page from the disk in a browser without network; asking for anything else fails."""
-    context, asked, wrong = None, [], []
-
-    def new(text, **options):
-        nonlocal context
-        path = tmp_path / "demo.html"
-        path.write_text(text, encoding="utf-8")
-        context = browser.new_context(
-            offline=True, **{"viewport": {"width": 1280, "height": 900}, **options}
-        )
-        page = context.new_page()
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on(
-            "console", lambda m: wrong.append(m.text) if m.type in ("error", "warning") else None
-        )
-        page.goto(path.as_uri())
-        return page
-
-    yield new
-    context.close()
-    assert wrong == []
-    assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
-    assert len([url for url in asked if url.startswith("file:")]) == 1
-
-
 def test_a_file_answers_as_the_engine_does(open_file, releases):
     page = open_file(map_page(releases))
     the_map(page)
@@ -116,7 +88,7 @@ def test_a_rectangle_drawn_in_the_file_is_answered_there(open_file, releases):
     expect(box).to_have_count(0)
     expect(page.get_by_text("Ask the map")).to_be_visible()
     page.mouse.move(*at(found, 0.5, 0.5))
-    expect(page.get_by_test_id("dpviz-tooltip")).to_contain_text("±")
+    expect(page.get_by_test_id("dpviz-tooltip")).to_contain_text("per km²")
     before = found.evaluate("e => e.__dpviz.camera.zoom")
     page.get_by_role("button", name="Zoom in").click()
     assert found.evaluate("e => e.__dpviz.camera.zoom") == before + 1

@@ -1,0 +1,268 @@
+"""The map itself: a series offline, presenting, the legend, tiles, fingers, the picture."""
+
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+
+import dpviz
+from dpviz.exports import map_page
+from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.render import with_noise
+from dpviz.render.cells import adaptive, node_bounds
+from dpviz.render.detail import NEVER, QUIET
+from tests.browser.test_explore import at, drag, shape, the_map
+from tests.browser.test_pages import violations
+from tests.browser.test_scenes import scenes
+
+pytestmark = pytest.mark.browser
+RECT = (14.5, -24.0, 14.7, -23.8)
+EPSILONS = (0.05, 0.1, 0.3, 1.0, 3.0)
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+__all__ = ["scenes"]
+
+
+@pytest.fixture(scope="module")
+def series():
+    city = dpviz.load("city-50k")
+    return [dpviz.build(city, "privtree", e, seed=k) for k, e in enumerate(EPSILONS)]
+
+
+@pytest.fixture(scope="module")
+def one(series):
+    return map_page(series[3:4], title="One map", rects=[RECT])
+
+
+def layers(found):
+    return found.evaluate(
+        "e => e.__dpviz.scene.map(l => l.id).filter(id => id.startsWith('cells'))"
+    )
+
+
+def test_a_series_steps_compares_and_answers_at_every_epsilon_offline(open_file, series):
+    page = open_file(map_page(series, rects=[RECT], title="Five ε"))
+    found = the_map(page)
+    assert layers(found) == ["cells-2"]
+    rows = page.get_by_test_id("dpviz-all").locator("tr")
+    expect(rows).to_have_count(5)
+    for row, release in zip(rows.all_inner_texts(), series, strict=True):
+        answer = release.count(RECT)
+        half = INTERVAL_SDS * answer.noise_sd[0]
+        assert with_noise(answer.count[0], half) in row
+        assert f"ε = {release.header.epsilon:g}" in row
+    slider = page.get_by_test_id("dpviz-series")
+    slider.focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    assert layers(found) == ["cells-4"]
+    expect(page.locator("#series-name")).to_have_text("PrivTree · ε = 3")
+    page.get_by_test_id("dpviz-compare").select_option("0")
+    assert layers(found) == ["cells-0", "cells-4"]
+    assert found.evaluate("e => e.__dpviz.mode") == "swipe"
+    clips = found.evaluate(
+        "e => Object.fromEntries(e.__dpviz.layers().filter(l => l.props.side)"
+        ".map(l => [l.id, l.props.side]))"
+    )
+    assert clips == {"cells-4": "left", "cells-0": "right"}
+    expect(page.get_by_test_id("dpviz-answer")).to_have_count(2)
+    page.get_by_role("button", name="PrivTree · ε = 0.1").click()
+    assert layers(found) == ["cells-0", "cells-1"]
+
+
+def test_cells_made_in_the_browser_are_those_of_the_engine(open_file, series):
+    from dpviz.render import cells
+
+    page = open_file(map_page(series[3:4]))
+    the_map(page)
+    table = cells(series[3], id="cells-0").table
+    drawn = np.array(table["kind"].to_pylist()) != NEVER
+    for name in ("bounds", "count", "noise_sd", "km2", "group", "group_sd", "inside", "first"):
+        mine = page.evaluate("name => Array.from(dpviz.columns[name].value)", f"cells-0.{name}")
+        theirs = np.array(table[name].to_pylist())
+        same = np.reshape(mine, theirs.shape)[drawn]
+        assert same == pytest.approx(theirs[drawn], rel=2e-5, abs=1e-7), name
+
+
+def test_the_map_alone_fills_the_window_and_esc_brings_the_page_back(open_file, one):
+    page = open_file(one)
+    found = the_map(page)
+    before = found.bounding_box()
+    page.locator("h1").click()
+    page.keyboard.press("f")  # nothing of the page takes letters: the map hears it
+    expect(page.locator(".frame.presenting")).to_be_visible()
+    page.wait_for_function("e => e.clientHeight > 700", arg=found.element_handle())
+    legend = page.get_by_test_id("dpviz-legend").bounding_box()
+    shown = found.bounding_box()
+    assert shown["width"] >= 1280
+    assert legend["y"] >= shown["y"] + shown["height"]
+    assert legend["y"] + legend["height"] <= 900 + 1
+    page.keyboard.press("f")
+    expect(page.locator(".frame.presenting")).to_have_count(0)
+    page.wait_for_function(
+        "([e, height]) => Math.abs(e.clientHeight - height) < 2",
+        arg=[found.element_handle(), before["height"]],
+    )
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_legend_covers_no_data(open_file, one, width):
+    page = open_file(one, viewport={"width": width, "height": 844})
+    found = the_map(page).bounding_box()
+    legend = page.get_by_test_id("dpviz-legend").bounding_box()
+    assert legend["y"] >= found["y"] + found["height"]
+    assert legend["x"] + legend["width"] <= width
+    expect(page.get_by_test_id("dpviz-legend")).to_contain_text("too few to tell from none")
+
+
+def test_letters_draw_from_anywhere_but_a_field(open_file, one):
+    page = open_file(one)
+    found = the_map(page)
+    page.locator("h1").click()
+    page.keyboard.press("d")
+    assert found.evaluate("e => e.__dpviz.tool") == "rect"
+    page.keyboard.press("Escape")
+    assert found.evaluate("e => e.__dpviz.tool") is None
+    page.evaluate("document.querySelector('h1').after(document.createElement('input'))")
+    page.locator("header input").focus()
+    page.keyboard.press("d")
+    assert found.evaluate("e => e.__dpviz.tool") is None
+
+
+def test_raw_cells_are_a_switch_and_a_blank_cell_has_words(open_file, one, series):
+    page = open_file(one)
+    found = the_map(page)
+    quiet = adaptive(series[3])
+    zoom = found.evaluate("e => e.__dpviz.camera.zoom")
+    drawn = np.flatnonzero(quiet.at(zoom) & (quiet.kind == QUIET))
+    west, south, east, north = node_bounds(series[3])[drawn[quiet.km2[drawn].argmax()]]
+    middle = [float(west + east) / 2, float(south + north) / 2]
+    x, y = found.evaluate("(e, at) => e.__dpviz.deck.getViewports()[0].project(at)", middle)
+    box = found.bounding_box()
+    page.mouse.move(box["x"] + x - 3, box["y"] + y)
+    page.mouse.move(box["x"] + x, box["y"] + y, steps=3)
+    tooltip = page.get_by_test_id("dpviz-tooltip")
+    expect(tooltip).to_contain_text("Too few to tell from none")
+    page.get_by_test_id("dpviz-view").locator("summary").click()
+    depth = page.get_by_test_id("dpviz-depth")
+    expect(depth).to_be_hidden()
+    page.get_by_test_id("dpviz-raw").check()
+    expect(depth).to_be_visible()
+    expect(page.get_by_test_id("dpviz-legend")).to_contain_text("noise below zero")
+    page.mouse.move(box["x"] + x + 2, box["y"] + y, steps=3)
+    expect(tooltip).to_contain_text("±")
+    page.get_by_test_id("dpviz-palette").select_option("ember")
+    accent = found.evaluate("e => e.__dpviz.accent")
+    assert accent == [0, 115, 176]
+
+
+def test_the_picture_is_a_slide_with_title_legend_and_the_map(open_file, series):
+    page = open_file(map_page(series[3:4], title="A slide"))
+    found = the_map(page)
+    camera = "e => JSON.stringify(e.__dpviz.camera)"
+    before = found.evaluate(camera)
+    page.get_by_test_id("dpviz-view").locator("summary").click()
+    with page.expect_download() as saved:
+        page.get_by_test_id("dpviz-save").click()
+    image = Image.open(io.BytesIO(Path(saved.value.path()).read_bytes())).convert("RGB")
+    assert image.size == (1920, 1080)
+    colours = {colour for _, colour in image.getcolors(1 << 24)}
+    for needed in ((246, 244, 239), (219, 228, 234)):  # land, water
+        assert needed in colours
+    strip = image.crop((0, 940, 1920, 1080)).getcolors(1 << 20)
+    assert len([1 for many, _ in strip if many > 500]) >= 6  # classes
+    assert found.evaluate(camera) == before
+
+
+def test_street_tiles_are_asked_for_after_a_press_only(scenes, open_page):
+    page = open_page(f"{scenes}/?scene=side")
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    found = the_map(page)
+    page.get_by_role("button", name="Zoom in").click()
+    page.wait_for_timeout(500)
+    assert [url for url in asked if "tile" in url] == []
+    view = page.get_by_test_id("dpviz-view")
+    if view.get_attribute("open") is None:
+        view.locator("summary").click()
+    row = page.get_by_text("Street map (online)")
+    assert "tile.openstreetmap.org" in row.locator("..").get_attribute("title")
+    with page.expect_request(re.compile(r"tile\.openstreetmap\.org/\d")):
+        page.get_by_test_id("dpviz-tiles").check()
+    assert found.evaluate("e => e.__dpviz.tiles.shown")
+
+
+@pytest.mark.parametrize("mode", ["swipe", "side"])
+def test_the_camera_fits_the_domain_in_every_mode(open_file, series, mode):
+    page = open_file(map_page(series[3:5]))
+    found = the_map(page)
+    page.get_by_role("button", name="Side by side").click()
+    if mode == "swipe":
+        page.get_by_role("button", name="Swipe").click()
+    share = found.evaluate(
+        """e => { const {deck, domain: [w, s, east, n]} = e.__dpviz;
+        const [v] = deck.getViewports();
+        const [x0, y0] = v.project([w, n]), [x1, y1] = v.project([east, s]);
+        return Math.max((x1 - x0) / v.width, (y1 - y0) / v.height); }"""
+    )
+    assert 0.85 < share <= 1
+
+
+def test_one_finger_scrolls_a_phone_s_page_and_buttons_fit_a_thumb(open_file, one):
+    page = open_file(one, bypass_csp=True, **PHONE)
+    found = the_map(page)
+    for button in page.get_by_test_id("dpviz-map").locator("button:visible").all():
+        box = button.bounding_box()
+        assert min(box["width"], box["height"]) >= 44
+    camera = found.evaluate("e => JSON.stringify(e.__dpviz.camera)")
+    box = found.bounding_box()
+    touch = page.context.new_cdp_session(page)
+    x, y = box["x"] + 100, box["y"] + 300
+
+    def moved(points, dx, dy):
+        for k in range(11):
+            now = [
+                {"x": px + dx * k / 10, "y": py + dy * k / 10, "id": at}
+                for at, (px, py) in enumerate(points)
+            ]
+            kind = "touchMove" if k else "touchStart"
+            touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": now})
+            page.wait_for_timeout(30)
+        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    moved([(x, y)], 0, -200)
+    page.wait_for_function("window.scrollY > 100")
+    assert found.evaluate("e => JSON.stringify(e.__dpviz.camera)") == camera
+    page.evaluate("window.scrollTo(0, 0)")
+    page.wait_for_function("window.scrollY === 0")
+    moved([(x, y), (x + 60, y + 60)], 100, 0)
+    page.wait_for_function(
+        "([e, before]) => JSON.stringify(e.__dpviz.camera) !== before",
+        arg=[found.element_handle(), camera],
+    )
+    assert page.evaluate("window.scrollY") == 0
+    page.evaluate("window.scrollTo(0, 0)")
+    page.get_by_test_id("dpviz-draw").tap()
+    assert found.evaluate("e => e.__dpviz.tool") == "rect"
+
+
+def test_where_the_pointer_is_stands_below(open_file, one):
+    page = open_file(one)
+    found = the_map(page)
+    page.mouse.move(*at(found, 0.5, 0.5))
+    expect(page.get_by_test_id("dpviz-where")).to_contain_text(
+        re.compile(r"23\.\d+° S +14\.\d+° E")
+    )
+    page.get_by_test_id("dpviz-draw").click()
+    drag(page, found, (0.3, 0.3), (0.6, 0.6))
+    assert shape(found)["kind"] == "rect"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_series_is_open_to_everyone(open_file, series, scheme):
+    page = open_file(map_page(series, rects=[RECT]), bypass_csp=True, color_scheme=scheme)
+    the_map(page)
+    assert violations(page) == []
