@@ -29,6 +29,27 @@ def test_all_chapters_are_walked_by_keyboard_and_open_to_everyone(app, open_page
     expect(heading(page, list(chapters().values())[-2])).to_be_visible()
 
 
+def test_a_key_that_comes_before_the_page_can_hear_it_still_turns_the_chapter(app, open_page):
+    first, second = list(chapters().values())[:2]
+    page = open_page("about:blank")
+    page.goto(f"{app}/learn?data=city-50k", wait_until="commit")
+    page.wait_for_function("window.dpvizAddress")  # the earliest that a page can know of a key
+    page.keyboard.press("n")
+    expect(heading(page, second)).to_be_visible()
+    settled(page)
+    page.keyboard.press("b")
+    expect(heading(page, first)).to_be_visible()
+
+
+def test_a_printed_chapter_has_no_sidebar_and_no_buttons(app, open_page):
+    page = open_page(f"{app}/learn?data=city-50k")
+    settled(page)
+    page.emulate_media(media="print")
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    assert page.get_by_role("button").locator("visible=true").count() == 0
+    expect(heading(page, next(iter(chapters().values())))).to_be_visible()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_chapter_suits_a_phone_the_map_first_its_words_last(app, open_page, scheme):

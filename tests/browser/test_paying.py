@@ -53,7 +53,7 @@ def test_what_was_paid_for_is_still_there_after_a_refresh(open_page, tmp_path):
         pay(page)
         expect(page.get_by_text("Published, and kept")).to_be_visible()
         page.reload()
-        kept = page.get_by_test_id("stMain").get_by_role("button", name="Open", exact=True)
+        kept = page.get_by_test_id("stMain").get_by_role("button", name="Open").first
         kept.click()
         page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
         expect(page.get_by_role("heading", level=1)).to_have_text("Explore")

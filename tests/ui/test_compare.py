@@ -55,7 +55,7 @@ def test_a_permalink_restores_both_sides_and_the_rectangle():
     left = dpviz.build(handle, "quadtree", 0.5, seed=0, height=5).count(RECT)
     right = dpviz.build(handle, "ugrid", 2.0, seed=1).count(RECT)
     for answer in (left, right):
-        assert f"**Nodes used:** {answer.nodes[0]:,}" in shown(app)
+        assert f"**Built from {answer.nodes[0]:,} cells**" in shown(app)
 
 
 def test_the_price_of_a_wanted_precision_is_solved_from_the_noise_alone():
@@ -67,7 +67,7 @@ def test_the_price_of_a_wanted_precision_is_solved_from_the_noise_alone():
 
 
 def test_one_side_changes_and_the_other_is_kept():
-    app = opened()
+    app = opened(a__epsilon="1", b__epsilon="2")
     before = dict(app.session_state["compare.built"])
     app.select_slider(key="compare.b.epsilon").set_value(0.1).run()
     after = app.session_state["compare.built"]
@@ -140,3 +140,56 @@ def test_the_picture_is_a_png_of_both_releases():
     width, height = struct.unpack(">II", picture[16:24])
     assert picture[:4] == b"\x89PNG"
     assert width > 1.8 * height
+
+
+def test_the_film_steps_both_sides_and_tells_the_answer_at_every_epsilon():
+    app = opened(rect=",".join(map(str, RECT)))
+    app.segmented_control(key="compare.film").set_value(0.2).run()
+    assert not app.exception
+    assert [release.header.epsilon for release in app.session_state["compare.built"].values()] == [
+        0.2,
+        0.2,
+    ]
+    app.session_state["compare.frames"] = True
+    app.run()
+    assert not app.exception
+    (table,) = [each.value for each in app.dataframe if {"ε", "A", "B"} <= set(each.value.columns)]
+    assert list(table["ε"]) == ["0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10"]
+    halves = [float(text.split("±")[1].replace(",", "")) for text in table["B"]]
+    assert halves == sorted(halves, reverse=True)
+
+
+def test_accuracy_by_epsilon_of_built_in_data_is_there_unasked():
+    app = opened()
+    (table,) = [each.value for each in app.dataframe if "error" in each.value.columns]
+    assert len(table) == 8
+    assert {text.split(":")[0] for text in table["method"]} == {"A", "B"}
+
+
+def test_a_comparison_opens_with_the_choice_of_explore_as_a():
+    app = AppTest.from_function(compare, default_timeout=60)
+    app.session_state["explore.link"] = {"data": "city-50k", "method": "quadtree", "epsilon": "0.5"}
+    app.run()
+    assert not app.exception
+    assert app.selectbox(key="compare.a.method").value == "quadtree"
+    assert app.select_slider(key="compare.a.epsilon").value == 0.5
+    releases = app.session_state["compare.built"].values()
+    assert [release.header.epsilon for release in releases] == [0.5, 0.5]
+
+
+def test_two_releases_are_compared_without_anything_exact():
+    from dpviz.ui.shared.shelf import Shelf
+
+    handle = dpviz.load("city-50k", public=False)
+    for epsilon in (0.5, 2.0):
+        release = dpviz.build(handle, "ugrid", epsilon, ledger=dpviz.Ledger())
+        Shelf().keep(release, "here", f"At {epsilon:g}")
+    app = opened(rect=",".join(map(str, RECT)))
+    app.segmented_control(key="compare.of").set_value("Two releases").run()
+    for side, wanted in zip("ab", ("At 0.5", "At 2"), strict=True):
+        box = app.selectbox(key=f"compare.{side}.stored")
+        box.set_value(next(each for each in box.options if each.startswith(wanted))).run()
+    assert not app.exception
+    assert shown(app).count("differentially private, ε") == 2
+    assert "Exact" not in shown(app)
+    assert "Built from" in shown(app)

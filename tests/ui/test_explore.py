@@ -44,7 +44,7 @@ def words(app):
 def test_the_first_run_asks_nothing_and_shows_a_map():
     app = healthy(AppTest.from_file(APP, default_timeout=60).run())
     assert app.get("bidi_component")
-    assert "NOT PRIVATE" in words(app)
+    assert "Demo · synthetic people · noise as at ε" in words(app)
     assert metrics(app)["Exact total (public data)"] == "250,000"
 
 
@@ -197,7 +197,7 @@ def test_an_upload_is_sensitive_until_declared_public():
 def test_a_bad_file_is_one_clear_line_without_a_path_or_a_value(name, content, said):
     app = uploaded(name, content, public=True)
     assert not app.exception
-    lines = [error.value for error in app.error]
+    lines = [box.value for box in (*app.error, *app.warning)]
     assert len(lines) == 1, lines
     assert said in lines[0]
     assert "/tmp" not in lines[0]

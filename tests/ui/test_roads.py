@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 from dpviz.private.load.roads import city_trips
 from dpviz.render.roads import degrees, domain_marks, hues, node_degrees, street_marks, top_count
 from dpviz.roads.routing import shortest_path
+from dpviz.ui.roads.plan import title_of
 
 SCRIPT = "from dpviz.ui.pages.roads import page\npage()\n"
 
@@ -35,7 +36,7 @@ def test_a_permalink_gives_the_shortest_path_with_its_interval() -> None:
     assert shown["Exact total (public data)"] == f"{exact:,}"
     assert any(f"{len(edges)} streets in" in each.value for each in app.markdown)
     assert not app.warning
-    assert any("NOT PRIVATE" in each.value for each in app.markdown)
+    assert any("Demo · synthetic" in each.value for each in app.markdown)
 
 
 def test_a_hopeless_epsilon_is_said_plainly() -> None:
@@ -46,7 +47,7 @@ def test_a_hopeless_epsilon_is_said_plainly() -> None:
 def test_two_methods_answer_side_by_side() -> None:
     app = opened(**{"from": "5790", "to": "4200", "method": "basic", "with": "dwork"})
     shown = metrics(app)
-    assert {"Noisy total · basic", "Noisy total · dwork"} <= set(shown)
+    assert {f"Noisy total · {title_of(name)}" for name in ("basic", "dwork")} <= set(shown)
 
 
 def test_an_unknown_place_is_refused_in_one_line() -> None:

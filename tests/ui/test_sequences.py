@@ -45,7 +45,7 @@ def test_it_works_out_of_the_box(release):
     pairs = [s for s, _ in release.model.top(400, 2) if len(s) == 2]
     wanted = [f"{names[a]} → {names[b]}" for a, b in pairs[:12]]
     assert table(app, "path")["path"].tolist() == wanted
-    assert "NOT PRIVATE" in said(app)
+    assert "Demo · synthetic people" in said(app)
 
 
 def test_a_permalink_chooses_a_cell_and_tells_where_it_goes(release):
@@ -167,9 +167,9 @@ def test_a_method_without_a_guarantee_is_not_offered_for_sensitive_sequences():
     app = opened(sensitive="1")
     offered = app.selectbox(key="sequences.method").options
     assert not any("NOT PRIVATE" in title for title in offered)
-    assert any(
-        "NOT PRIVATE" in title for title in opened().selectbox(key="sequences.method").options
-    )
+    app = opened()
+    app.toggle(key="sequences.more").set_value(True).run()
+    assert any("NOT PRIVATE" in title for title in app.selectbox(key="sequences.method").options)
 
 
 def test_a_permalink_restores_what_was_chosen():
@@ -225,7 +225,7 @@ def places_file(people=60):
 
 def test_own_places_become_sequences_of_cells():
     app = opened(data="places")
-    assert "Choose a file in the sidebar" in said(app)
+    assert "Choose a file first" in said(app)
     app.segmented_control(key="sequences.public.upload").set_value("public")
     uploaded(app, "sequences.file", "places.csv", places_file())
     for side, value in zip(("west", "south", "east", "north"), (14, -24, 15, -23), strict=True):

@@ -60,7 +60,7 @@ def test_a_sensitive_table_is_offered_once_it_has_a_total_and_pays_under_the_own
     text = told(app)
     assert "confidential. Privacy unit: one who with at most 3 records" in text
     labels = [each.label for each in (*app.text_input, *app.number_input, *app.segmented_control)]
-    for chosen_by_the_owner in ("Name of the data set in the ledger", "Treat the records as"):
+    for chosen_by_the_owner in ("Name of the data set in the ledger", "These records are"):
         assert chosen_by_the_owner not in labels
     [button] = [each for each in app.button if "spend ε" in each.label]
     if not button.disabled:  # the page's first ε may be above the total
@@ -75,7 +75,7 @@ def test_a_public_table_is_public_because_its_owner_says_so(facts):
     [box] = [each for each in app.selectbox if each.label == "Data"]
     app = box.set_value("clinic-b").run()
     assert "A table of this server’s owner, already public." in told(app)
-    assert "NOT PRIVATE" in told(app)
+    assert "not private" in told(app)
 
 
 @pytest.mark.parametrize(

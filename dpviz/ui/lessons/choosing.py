@@ -1,4 +1,4 @@
-"""Choosing: methods on your own city, error against ε, and why none wins everywhere."""
+"""Choosing: methods on your own city, accuracy by ε, and why none wins everywhere."""
 
 from __future__ import annotations
 
@@ -147,8 +147,8 @@ def _winners(rows: list[dict[str, Any]]) -> None:
     st.markdown("Least error, and at which ε:\n" + "\n".join(lines))
     st.caption(
         f"One release each, {QUERIES} random rectangles of each size; an error is divided by the "
-        "exact count, or by 0.1 % of all records where that is more. Roll again to see how much "
-        "of it is luck; page Compare measures with repetitions. Why: a tree pays to find out where "
-        "people are, which a grid does not; the larger ε and the more evenly they live, the less "
+        "exact count, or by 0.1 % of all records where that is more. Draw new noise to see "
+        "how much of it is luck; page Compare measures with repetitions. Why: a tree pays to find "
+        "out where people are, a grid does not; the larger ε and the more even the city, the less "
         "that buys."
     )

@@ -204,9 +204,8 @@ def _losses(room: Room) -> None:
         "x": {"field": "depth", "type": "ordinal", "axis": {"title": "Depth", "labelAngle": 0}},
         "y": axis("loss", "Log ratio", axis={"tickCount": 3}),
     }
-    caption = (
-        f"Why depth costs nothing: {sum(losses):.3g} in all, at most ε/2 = {0.5 * room.epsilon:g}"
-    )
+    total, most = sum(losses), 0.5 * room.epsilon
+    caption = f"Why depth adds no further cost: {total:.3g} in all, at most ε/2 = {most:g}"
     room.chart(caption, rows, {"mark": {"type": "bar", "color": ORANGE}, "encoding": encoding}, 115)
     st.caption(
         "The worst case, all records at one point. With every level up, the count is further above "

@@ -112,7 +112,7 @@ def _coverage(room: Room, rect: Rect) -> None:
         )
 
 
-@st.cache_resource(max_entries=6, show_spinner="Rolling the noise 200 times …")
+@st.cache_resource(max_entries=6, show_spinner="Drawing the noise 200 times …")
 def _rolls(data: str, epsilon: float, seed: int) -> list[PointRelease]:
     seeds = range(seed * ROLLS, (seed + 1) * ROLLS)
     city = built_in(data)

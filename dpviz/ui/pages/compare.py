@@ -1,7 +1,8 @@
-"""Compare: two configurations under one camera, one rectangle, one legend; error against ε."""
+"""Compare: two configurations under one camera, one rectangle, one legend; accuracy by ε."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import streamlit as st
 from dpviz.build import build
 from dpviz.errors import DpvizError
 from dpviz.releases.points.release import PointRelease
-from dpviz.render import Camera, Scene
+from dpviz.render import Camera, Scene, difference_scene
 from dpviz.render.cells import domain_bounds
 from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
@@ -18,16 +19,25 @@ from dpviz.ui.map.component import events
 from dpviz.ui.points.answers import as_csv, rectangle_form
 from dpviz.ui.points.comparison import answer_columns
 from dpviz.ui.points.error_panel import error_panel
+from dpviz.ui.points.film import film_answers, film_strip, known_accuracy, title
 from dpviz.ui.points.source_form import Source, source_form
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.method_form import Choice, method_form, nearest_epsilon
+from dpviz.ui.shared.method_form import (
+    Choice,
+    linked_epsilon,
+    method_form,
+    nearest_epsilon,
+    title_of,
+)
+from dpviz.ui.shared.releases import release_choice
 from dpviz.ui.shared.share import share_panel
 from dpviz.ui.shared.text import badge, plain
 
 TITLE, ICON, ORDER = "Compare", ":material/compare:", 1
 KEY = "compare"
 MAP = f"{KEY}.map"
-MODES = {"side": "Side by side", "swipe": "Swipe"}
+MODES = {"side": "Side by side", "swipe": "Swipe", "difference": "Difference"}
+OF = ("Built from data", "Two releases")
 STARTS = {"a": "privtree", "b": "ugrid"}
 
 
@@ -44,15 +54,29 @@ def page() -> None:
     """The page."""
     _restore()
     with st.sidebar:
-        source = source_form(KEY, 2, permalink.parameter("data"))
-        choices = _choices(source) if source is not None and source.public else None
+        of = st.segmented_control(
+            "Compare",
+            OF,
+            default=OF[0],
+            required=True,
+            key=f"{KEY}.of",
+            label_visibility="collapsed",
+        )
+    if of == OF[1]:
+        _two_releases()
+        return
+    explored = st.session_state.get("explore.link", {})
+    with st.sidebar:
+        source = source_form(KEY, 2, permalink.parameter("data") or explored.get("data"))
+        choices = _choices(source, explored) if source is not None and source.public else None
     if source is None:
         st.caption("Choose a file in the sidebar, or a built-in city.")
         return
     if choices is None:
         st.warning(
-            "Compare rebuilds at will and shows exact answers, so it is for PUBLIC data only. "
-            "Declare the data public, or use a built-in city to choose a method and ε.",
+            "Compare rebuilds at will and shows exact answers, so it is for public records only. "
+            "Declare these already public, use a built-in city to choose a method and ε, or "
+            "compare two releases.",
             icon=":material/lock:",
         )
         return
@@ -61,45 +85,89 @@ def page() -> None:
     except DpvizError as error:
         st.error(plain(error), icon=":material/error:")
         return
-    left, right = st.columns(2)
-    for place, side, release in zip((left, right), "AB", view.releases, strict=True):
-        place.markdown(f"**{side}** {badge(release.header)}")
-    _map_and_answers(view, source)
-    st.divider()
-    st.markdown("## Accuracy by ε")
-    error_panel(f"{KEY}.errors", source, [_described(choice) for choice in choices])
+    _badges(view)
+    film_strip(KEY, choices[0].epsilon, _step)
+    _map_and_answers(view, source, choices)
+    st.header("Accuracy by ε", anchor=False)
+    described = [_described(choice) for choice in choices]
+    if source.backdrop:
+        titles = [title_of(choice.name) for choice in choices]
+        known_accuracy(source, list(zip(described, titles, strict=True)))
+    with st.expander("Measure your own choice", icon=":material/science:"):
+        error_panel(f"{KEY}.errors", source, described)
     _remember(source, choices)
 
 
+def _badges(view: View) -> None:
+    left, right = st.columns(2)
+    for place, side, release in zip((left, right), "AB", view.releases, strict=True):
+        place.markdown(f"**{side}** {badge(release.header)}")
+
+
+def _two_releases() -> None:
+    """Two releases that were opened: nothing exact, no rebuilding."""
+    with st.sidebar:
+        chosen = [release_choice(f"{KEY}.{side}", f"Release {side.upper()}") for side in STARTS]
+    first, second = chosen
+    if first is None or second is None:
+        st.caption("Choose two releases of the same area in the sidebar.")
+        return
+    view = View(
+        (first.key, second.key), (first.release, second.release), (first.title, second.title)
+    )
+    _badges(view)
+    try:
+        _map_and_answers(view, Source(None, "Two releases", f"{first.key}|{second.key}"), [])
+    except DpvizError as error:
+        st.error(plain(error), icon=":material/error:")
+
+
 def _restore() -> None:
-    """At the first run of a visit, take the comparison from the address."""
+    """At the first run of a visit, take the comparison from the address; A from Explore else."""
     if f"{KEY}.ready" in st.session_state:
         return
     st.session_state[f"{KEY}.ready"] = True
     for side in STARTS:
-        epsilon = permalink.number(f"{side}.epsilon")
-        st.session_state[f"{KEY}.{side}.epsilon"] = nearest_epsilon(epsilon)
+        st.session_state[f"{KEY}.{side}.epsilon"] = linked_epsilon(f"{side}.epsilon")
+    explored = st.session_state.get("explore.link", {})
+    if permalink.parameter("a.epsilon") is None and explored.get("epsilon"):
+        first = nearest_epsilon(float(explored["epsilon"]))
+        st.session_state[f"{KEY}.a.epsilon"] = st.session_state[f"{KEY}.b.epsilon"] = first
+    apart = permalink.number("a.epsilon") != permalink.number("b.epsilon")
+    st.session_state[f"{KEY}.linked"] = not apart
     st.session_state[f"{KEY}.rect"] = permalink.number_list("rect", 4)
     st.session_state[f"{KEY}.camera"] = permalink.number_list("camera", 3)
     mode = permalink.parameter("mode")
     st.session_state[f"{KEY}.mode"] = mode if mode in MODES else "side"
 
 
-def _choices(source: Source) -> list[Choice]:
-    found = []
+def _choices(source: Source, explored: Mapping[str, Any]) -> list[Choice]:
+    found: list[Choice] = []
+    linked = bool(st.session_state.setdefault(f"{KEY}.linked", True))
     for side, start in STARTS.items():
         st.divider()
         st.markdown(f"**{side.upper()}**")
+        wanted = explored.get("method") if side == "a" else None
+        saved = permalink.pairs(f"{side}.set")
+        if side == "b":
+            linked = st.toggle("One ε for both", key=f"{KEY}.linked")
         found.append(
             method_form(
                 f"{KEY}.{side}",
                 source.handle.domain.dims,
                 public=source.public,
-                start=permalink.parameter(f"{side}.method") or start,
-                saved=permalink.pairs(f"{side}.set"),
+                start=permalink.parameter(f"{side}.method") or wanted or start,
+                saved=saved,
+                linked=found[0].epsilon if side == "b" and linked else None,
             )
         )
     return found
+
+
+def _step(epsilon: float) -> None:
+    """A step of the film: both sides."""
+    for side in STARTS:
+        st.session_state[f"{KEY}.{side}.epsilon"] = epsilon
 
 
 def _view(source: Source, choices: list[Choice]) -> View:
@@ -117,7 +185,7 @@ def _view(source: Source, choices: list[Choice]) -> View:
     for key in [key for key in built if key not in keys]:
         del built[key]
     first, second = (built[key] for key in keys)
-    labels = (_label(choices[0]), _label(choices[1]))
+    labels = (title(choices[0]), title(choices[1]))
     return View(tuple(keys), (first, second), labels)
 
 
@@ -133,13 +201,16 @@ def _scene(view: View, source: Source, mode: Any) -> Scene:
         else Camera(bounds=domain_bounds(view.releases[0].domain), key=source.key)
     )
     labels = [f"{side}: {label}" for side, label in zip("AB", view.labels, strict=True)]
-    scene = release_scene(view.releases, labels, mode=mode, camera=camera)
+    if mode == "difference":
+        scene = difference_scene(view.releases, view.labels, camera=camera)
+    else:
+        scene = release_scene(view.releases, labels, mode=mode, camera=camera)
     st.session_state[f"{KEY}.scene"] = ((view.key, mode), scene)
     return scene
 
 
 @st.fragment
-def _map_and_answers(view: View, source: Source) -> None:
+def _map_and_answers(view: View, source: Source, choices: list[Choice]) -> None:
     """The maps and their answers: drawing reruns this part only."""
     rect = st.session_state[f"{KEY}.rect"]
     left, right = st.columns([7, 3], gap="medium")
@@ -152,6 +223,8 @@ def _map_and_answers(view: View, source: Source) -> None:
             label_visibility="collapsed",
         )
         map_view(_scene(view, source, mode or "side"), key=MAP, on_shape=_drawn, on_camera=_moved)
+        if choices:
+            film_answers(KEY, source, choices, rect)
     with right:
         rows: list[dict[str, Any]] = []
         if rect is None:
@@ -198,11 +271,6 @@ def _moved() -> None:
     if camera:
         place = (camera["longitude"], camera["latitude"], camera["zoom"])
         permalink.write({"camera": permalink.joined(place, 5)})
-
-
-def _label(choice: Choice) -> str:
-    changed = "".join(f", {name} {value}" for name, value in choice.parameters.items())
-    return f"{choice.name}, ε = {choice.epsilon:g}{changed}"
 
 
 def _described(choice: Choice) -> str:

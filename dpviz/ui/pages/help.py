@@ -21,15 +21,13 @@ KEYS = {
     "Esc, Delete": "give up drawing; clear the shape",
 }
 READING = (
-    "**Colour** is the estimated number of records per km², on a logarithmic scale whose ends come "
-    "from the release.",
-    "**Grey** cells hold less than twice their own noise: what is noise looks like noise. "
-    "**Hatched** cells have a negative noisy count, which the noise can make of a small one.",
-    "**±** after a count is the 95 % interval of the noise. The **uniformity error** is an "
-    "ESTIMATE of what it costs that records are taken to be spread evenly in the cells that a "
-    "rectangle's edge cuts.",
-    "**A red badge** says that a picture is NOT PRIVATE: simulated noise on public data, or a "
-    "method without a guarantee.",
+    "**Colour** is the estimated number of records per km², in classes whose bounds come from the "
+    "release. **Blank** means few, none, or too few to tell from none.",
+    "**±** after a count is the 95 % interval of the noise. The **error from cut cells** "
+    "(uniformity error) is an ESTIMATE of what it costs that records are taken to be spread evenly "
+    "in the cells that a rectangle's edge cuts.",
+    "**A red badge** says that a method is NOT PRIVATE: its claim was refuted, or it has none. "
+    "A blue one marks the demo, a green one a guarantee.",
 )
 DUTIES = (
     "**Choose the rectangle and all parameters without looking at the records.** They are public.",

@@ -125,14 +125,16 @@ def _turn(label: str, shortcut: str, names: list[str], to: int, icon: str) -> No
         shortcut=shortcut,
         disabled=not there,
         type="primary" if label == "Next" else "secondary",
-        on_click=_open,
-        args=(names[to] if there else names[0],),
+        on_click=_turn_page,
+        args=(names, 1 if label == "Next" else -1),
         help=f"{to + 1}. {chapters()[names[to]].TITLE}" if there else None,
     )
 
 
-def _open(name: str) -> None:
-    st.session_state[CHAPTER] = name
+def _turn_page(names: list[str], by: int) -> None:
+    """From the chapter that is open when the press is heard: no press of two is lost."""
+    at = names.index(st.session_state[CHAPTER]) + by
+    st.session_state[CHAPTER] = names[min(max(at, 0), len(names) - 1)]
 
 
 def _remember(room: Room, slug: str) -> None:

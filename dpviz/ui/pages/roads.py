@@ -27,7 +27,7 @@ from dpviz.ui.map import map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.roads.answer import Ends, ends_form, path_answer
 from dpviz.ui.roads.facts import release_facts
-from dpviz.ui.roads.plan import Plan, plan_form, publish_plan, sample_queries
+from dpviz.ui.roads.plan import Plan, plan_form, publish_plan, sample_queries, title_of
 from dpviz.ui.roads.source import RoadSource, opened_roads, road_source
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.skeleton import Slots, run
@@ -102,7 +102,7 @@ def _warn(releases: list[RoadRelease], plan: Plan, workload: Paths) -> None:
         if not beats_zero(release, workload)
     ]
     if useless:
-        listed = " and ".join(plain(name) for name in useless)
+        listed = " and ".join(plain(title_of(name)) for name in useless)
         verb = "does" if len(useless) == 1 else "do"
         st.warning(
             f"At ε = {plan.epsilon:g}, {listed} {verb} not beat answering zero: the noise of a "
@@ -114,7 +114,7 @@ def _warn(releases: list[RoadRelease], plan: Plan, workload: Paths) -> None:
 @st.fragment
 def _map_and_answer(releases: list[RoadRelease], source: RoadSource, plan: Plan, view: str) -> None:
     """The map and its answer: a click reruns this part only."""
-    labels = [""] if len(releases) == 1 else [f"· {method}" for method in plan.methods]
+    labels = [""] if len(releases) == 1 else [f"· {title_of(method)}" for method in plan.methods]
     left, right = st.columns([7, 3], gap="medium")
     ends: Ends = st.session_state[f"{KEY}.ends"]
     with left:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpviz.errors import DpvizError
+from dpviz.errors import DomainError, DpvizError
 from dpviz.evaluation.tradeoff import epsilon_for, half_width
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import rounded, with_noise
 from dpviz.render.projection import from_degrees
+from dpviz.ui.points.answers import on_screen
 from dpviz.ui.points.source_form import SIDES, Source
 from dpviz.ui.shared.text import plain
 
@@ -45,10 +46,13 @@ def answers(
     Raises:
         DpvizError: a rectangle outside the domain.
     """
+    west, south, east, north = rect
+    if west >= east or south >= north:
+        raise DomainError("this rectangle has no area: give west, south, east, north in this order")
     inside = from_degrees(rect, releases[0].domain.crs)
     found = []
     for side, release, label in zip("AB", releases, labels, strict=True):
-        answer = release.count(inside)
+        answer = release.count(from_degrees(rect, release.domain.crs))
         found.append(
             Answer(
                 *(side, label, release.header.epsilon, float(answer.count[0])),
@@ -68,24 +72,23 @@ def answer_columns(
     except DpvizError as error:
         st.warning(plain(error), icon=":material/crop_free:")
         return []
-    exact = int(exact_counts(source.handle, inside)[0])
+    exact = int(exact_counts(source.handle, inside)[0]) if source.public else None
     for place, answer in zip(st.columns(2), found, strict=True):
         with place:
-            off = answer.count - exact
             spread = INTERVAL_SDS * answer.uniformity_sd
-            share = f" ({abs(off) / exact:.1%})" if exact else ""
+            apart = "" if exact is None else _error(on_screen(answer.count, answer.half), exact)
             st.caption(
                 f"{answer.side} · noisy count", help="± the 95 % interval of the noise alone"
             )
             number = with_noise(answer.count, answer.half).replace(" ", "\u00a0")
-            st.markdown(f"###### {plain(number)}")
+            st.markdown(f"**{plain(number)}**")
             st.markdown(
-                f"**Error:** {plain(f'{off:+,.0f}')}{share}  \n"
-                f"**Uniformity:** ± {rounded(spread, spread)}  \n"
-                f"**Nodes used:** {answer.nodes:,}"
+                f"{apart}**Error from cut cells:** ± {rounded(spread, spread)}  \n"
+                f"**Built from {answer.nodes:,} cells**"
             )
-    st.markdown(f"**Exact count (public data):** {exact:,}")
-    st.caption("Uniformity: an ESTIMATE of the error inside the leaves that the edge cuts.")
+    if exact is not None:
+        st.markdown(f"**Exact count (public data):** {exact:,}")
+    st.caption("Error from cut cells (uniformity error): an ESTIMATE, where an edge cuts a cell.")
     _wanted(prefix, found)
     return [
         {
@@ -98,19 +101,24 @@ def answer_columns(
             "half_width": answer.half,
             "uniformity_sd": answer.uniformity_sd,
             "nodes": answer.nodes,
-            "exact": exact,
-            "error": answer.count - exact,
         }
+        | ({} if exact is None else {"exact": exact, "error": answer.count - exact})
         for answer in found
     ]
 
 
+def _error(count: float, exact: int) -> str:
+    off = count - exact
+    relative = f" ({abs(off) / exact:.1%})" if exact else ""
+    return f"**Error:** {plain(f'{off:+,.0f}')}{relative}  \n"
+
+
 def _wanted(prefix: str, found: Sequence[Answer]) -> None:
-    """Which ε gives ±X here: from noise variances alone."""
+    """The ε for a precision: from noise variances alone."""
     noisy = [answer for answer in found if answer.noise_sd > 0]
     if not noisy:
         return
-    st.markdown("**Which ε gives ±X here?**")
+    st.markdown("**What ε gives this precision?**")
     start = float(f"{min(half_width(a.noise_sd, a.epsilon, a.epsilon) for a in noisy):.1g}")
     wanted = st.number_input(
         "± records, 95 % (noise)",
@@ -119,7 +127,7 @@ def _wanted(prefix: str, found: Sequence[Answer]) -> None:
         format="%g",
         key=f"{prefix}.wanted",
         help="From the variance of the noise on these cells alone: it reads no record and is free "
-        "of charge. The uniformity error is not in it, and does not shrink with ε.",
+        "of charge. The error from cut cells is not in it, and does not shrink with ε.",
     )
     needed = {answer.side: epsilon_for(answer.noise_sd, answer.epsilon, wanted) for answer in noisy}
     st.markdown(

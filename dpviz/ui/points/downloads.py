@@ -34,8 +34,8 @@ def download_buttons(prefix: str, release: PointRelease) -> None:
     """The files of a release of points, and what is in them."""
     file_buttons(prefix, release, "release")
     st.caption(
-        "The release with its header, never the records. GeoParquet holds every node and reopens "
-        "in dpviz; the others hold the leaves."
+        "The release with its header, never the records. GeoParquet holds cells of all sizes "
+        "and reopens in dpviz; the others hold the smallest cells."
     )
 
 

@@ -1,4 +1,4 @@
-"""Error against ε on public data: any methods, a progress bar, cancel, table, CSV and PNG."""
+"""Accuracy by ε on public data: any methods, a progress bar, cancel, table, CSV and PNG."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _panel(prefix: str, source: Source, suggested: Sequence[str]) -> None:
     )
     columns = st.columns([3, 2, 2, 3])
     sizes = columns[0].multiselect(
-        "Size of the range queries",
+        "Size of the rectangles",
         list(SIZES),
         default=["small", "medium", "large"],
         key=f"{prefix}.sizes",
@@ -92,7 +92,7 @@ def _panel(prefix: str, source: Source, suggested: Sequence[str]) -> None:
         "huge 10–100 %.",
     )
     queries = columns[1].select_slider(
-        "Queries of each", (100, 300, 1000, 3000, 10_000), value=1000, key=f"{prefix}.queries"
+        "Rectangles per size", (100, 300, 1000, 3000, 10_000), value=1000, key=f"{prefix}.queries"
     )
     repeats = columns[2].number_input("Repetitions", 1, 100, 3, key=f"{prefix}.repeats")
     metric = columns[3].selectbox(
@@ -177,7 +177,7 @@ def _charts(place: Any, rows: Sequence[Row], plan: Plan, metric: str) -> None:
     with place.container():
         columns = st.columns(len(plan.workloads))
         for column, load in zip(columns, plan.workloads, strict=True):
-            column.markdown(f"**{load.size}** queries")
+            column.markdown(f"**{load.size}** rectangles")
             shown = [value for value in values if value["size"] == load.size]
             column.vega_lite_chart(shown, _spec(metric, plan, ends), width="stretch", height=300)
 

@@ -55,13 +55,13 @@ def polygon_panel(prefix: str, release: PointRelease, source: Source, ring: Ring
         lambda: exact_in_regions(source.handle, regions),
     )
     if regions.inside[0] < 0.9999:
-        st.caption(f"{regions.inside[0]:.0%} of the polygon lies inside the domain.")
+        st.caption(f"{regions.inside[0]:.0%} of the polygon lies inside the area.")
     return used(release, region_cover(release.domain, release.nodes, regions).nodes)
 
 
 def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Legend | None]:
     """Counts for every district of a file: a table, a download, a choropleth and its legend."""
-    with st.expander("Districts from a file", icon=":material/map_search:"):
+    with st.expander("Count by district", icon=":material/map_search:"):
         file = st.file_uploader(
             "Polygons: GeoJSON, GeoPackage or GeoParquet",
             ["geojson", "json", "gpkg", "parquet"],
@@ -84,7 +84,7 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
                     "district": row["district"],
                     "noisy count": rounded(row["count"], width),
                     "95 % ±": rounded(width, width),
-                    "uniformity ±": rounded(spread, spread),
+                    "cut cells ±": rounded(spread, spread),
                 }
                 for row, width, spread in zip(
                     rows, half, INTERVAL_SDS * answers.uniformity_sd, strict=True

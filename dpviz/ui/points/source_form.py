@@ -1,4 +1,4 @@
-"""Choose a data set: a built-in one, or one's own file with its columns and public rectangle."""
+"""Choose a data set: a built-in one, or one's own file with its columns and its area."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ def columns_form(
 def public_box(
     prefix: str, path: Path, columns: tuple[str, ...] | None, crs: str, public: bool
 ) -> tuple[float, float, float, float] | None:
-    """The public rectangle, typed, or taken from public data; None while it is missing."""
+    """The public area, typed, or taken from public data; None while it is missing."""
     bounds = bounds_form(prefix)
     if public:
         st.caption("These records are already public, so the area may be taken from them.")

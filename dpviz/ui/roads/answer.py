@@ -71,18 +71,18 @@ def _one(release: RoadRelease, label: str, edges: Int, data: RoadData) -> None:
         "noise alone; what truncation cut off is not in it.",
     )
     kept = release.header.extra.get("kept")
-    lost = f"  \n**Kept by truncation (estimate):** {kept:.0%} of all visits" if kept else ""
+    lost = f"  \n**Counted after truncation (estimate):** {kept:.0%} of all visits" if kept else ""
     st.markdown(
         f"**95 % interval (noise):** {plain(rounded(float(answer.low[0]), half))} to "
         f"{plain(rounded(float(answer.high[0]), half))}  \n"
         f"**Made of:** {answer.edges[0]:,} streets in {answer.subdomains[0]:,} sub-domains, "
-        f"{answer.nodes[0]:,} tree nodes{lost}"
+        f"{answer.nodes[0]:,} cells{lost}"
     )
 
 
 def _parts(release: RoadRelease, label: str, edges: Int) -> None:
     """The nodes of the shortest top-down answer, along the positions of their sub-domains."""
-    with st.expander(f"Sub-domains and tree nodes {label}".strip(), icon=":material/account_tree:"):
+    with st.expander(f"Built from these cells {label}".strip(), icon=":material/account_tree:"):
         nodes, domains = release.nodes, release.domains
         used = cover(release, edges)
         rows: list[dict[str, Any]] = []
@@ -105,7 +105,7 @@ def ends_form(prefix: str, ends: Ends, data: RoadData) -> Ends | None:
     """Two nodes as text; returns them when the visitor applies them."""
     names = data.graph.node_id
     with (
-        st.expander("Places by node", icon=":material/pin:"),
+        st.expander("Enter two places", icon=":material/pin:"),
         st.form(f"{prefix}.nodes", border=False),
     ):
         columns = st.columns(2)
@@ -115,6 +115,6 @@ def ends_form(prefix: str, ends: Ends, data: RoadData) -> Ends | None:
             for label, place, value in zip(("From", "To"), columns, start, strict=True)
         ]
         st.caption(f"Nodes are named like {plain(names[0])} or {plain(names[-1])}.")
-        if st.form_submit_button("Ask") and all(value.strip() for value in values):
+        if st.form_submit_button("Query") and all(value.strip() for value in values):
             return tuple(value.strip() for value in values)
     return None

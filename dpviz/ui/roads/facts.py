@@ -10,7 +10,7 @@ from dpviz.releases.roads.release import RoadRelease
 from dpviz.render.roads import NOISE_SDS
 from dpviz.roads.paths import Paths
 from dpviz.ui.points.downloads import file_buttons
-from dpviz.ui.roads.plan import Plan
+from dpviz.ui.roads.plan import Plan, title_of
 from dpviz.ui.shared.prices import price_list
 from dpviz.ui.shared.text import plain
 
@@ -19,19 +19,19 @@ def release_facts(prefix: str, releases: list[RoadRelease], plan: Plan, workload
     """Facts, price list, downloads and a table in place of the map."""
     for method, release in zip(plan.methods, releases, strict=False):
         if len(releases) > 1:
-            st.markdown(f"**{plain(method)}**")
+            st.markdown(f"**{plain(title_of(method))}**")
         extra = release.header.extra
         noise = float(np.sqrt(path_variance(release, workload).mean()))
         seen = int((release.edge_count > NOISE_SDS * release.edge_noise_sd).sum())
         facts = st.columns(4)
         facts[0].metric(
-            "Streets kept of one trip (L)",
+            "Streets counted of one trip (L)",
             "–" if release.limit is None else f"{release.limit:,}",
             help="Longer trips are cut to a random window of L streets, so that one trip moves at "
             "most L counts.",
         )
         facts[1].metric(
-            "Visits kept (estimate)",
+            "Visits counted (estimate)",
             f"{extra['kept']:.0%}" if "kept" in extra else "–",
             help="From the noisy lengths of the trips.",
         )
@@ -40,7 +40,7 @@ def release_facts(prefix: str, releases: list[RoadRelease], plan: Plan, workload
             "Noise of a typical query", f"± {2 * noise:,.0f}", help="Twice the root mean variance."
         )
     release = releases[0]
-    with st.expander("Where ε goes, and how trips are cut", icon=":material/payments:"):
+    with st.expander("How the budget was spent, and how trips are cut", icon=":material/payments:"):
         price_list(release.header)
         if "lengths" in release.header.extra:
             st.markdown("Noisy number of trips by their streets; L is chosen from it.")

@@ -25,6 +25,29 @@ CORRIDORS = "Shortest paths"
 WORKLOADS = ("2", "10", "20", "30", "40", "50", CORRIDORS)
 
 
+TITLES = {
+    "event-histogram": "Event histogram: chosen for the queries",
+    "gs": "Grouping and smoothing (GS)",
+    "dwork": "Noise on every street",
+    "basic": "Every street, trips cut for the queries",
+    "basic-paper": "Every street, trips cut as in the paper",
+    "boost": "Trees with consistency (Boost)",
+    "freqitem": "Every street, long trips cut",
+    "hm": "Trees of one height (HM)",
+    "min+opt+tru": "Fewest paths, best trees, trips cut",
+    "ngram_truncation": "Trips cut at 20 streets",
+    "normalization": "Normalised trips",
+    "random": "Random paths, best trees",
+}
+FIRST = ("event-histogram", "gs", "dwork")
+"""Recommended; the others follow."""
+
+
+def title_of(name: str) -> str:
+    """A method of roads by its title."""
+    return TITLES.get(name, name)
+
+
 @dataclass(frozen=True)
 class Plan:
     """What to publish: methods (one, or two to compare), ε, workload, relation, Δ."""
@@ -44,7 +67,8 @@ class Plan:
 def plan_form(prefix: str, source: RoadSource) -> Plan:
     """The form of the sidebar."""
     st.divider()
-    options = [*sorted(names("roads")), *COMBINATIONS]
+    others = sorted({*names("roads"), *COMBINATIONS} - set(FIRST), key=title_of)
+    options = [*FIRST, *others]
     start = permalink.parameter("method")
     permalink.missing("method", start, options, START)
     methods = [
@@ -52,9 +76,10 @@ def plan_form(prefix: str, source: RoadSource) -> Plan:
             "Method",
             options,
             index=options.index(start if start in options else START),
+            format_func=title_of,
             key=f"{prefix}.method",
-            help="How trips are cut, the network split and noise shared; the names are the "
-            "paper's, event-histogram chooses for the workload.",
+            help="How trips are cut, the network split and noise shared. The first chooses for "
+            "the queries.",
         )
     ]
     epsilon = epsilon_slider(prefix)
@@ -79,6 +104,7 @@ def plan_form(prefix: str, source: RoadSource) -> Plan:
                 "Second method",
                 options,
                 index=options.index(other if other in options else "dwork"),
+                format_func=title_of,
                 key=f"{prefix}.other",
             )
         )

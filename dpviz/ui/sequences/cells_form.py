@@ -91,7 +91,7 @@ def _leaves_form(prefix: str) -> tuple[str, Cells | None]:
         "In place of the grid: a release of places",
         ["parquet"],
         key=f"{prefix}.leaves",
-        help="Its leaves become the cells: small where many people are. It must be of the same "
+        help="Its smallest cells are taken: small where many people are. It must be of the same "
         "rectangle; page Explore makes such a release.",
     )
     if file is None:

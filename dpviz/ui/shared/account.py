@@ -116,6 +116,7 @@ class Job(Generic[Made]):
 
     def __init__(self, make: Callable[[Progress], Made]) -> None:
         self.fraction, self.what, self.cancelled = 0.0, "Publishing", False
+        self.counted = False
         self.made: Made | None = None
         self.error: Exception | None = None
         self._make = make
@@ -163,20 +164,25 @@ def paid_build(
     ledger, place = Ledger(), f"{prefix}.job|{subject}"
     job: Job[Made] | None = st.session_state.get(place)
     ended = job is not None and not job.thread.is_alive()
-    if ended:
-        del st.session_state[place]
+    if job is not None and ended and not job.counted:
+        job.counted = True
         st.session_state[f"{prefix}.paid"] = (_offer(prefix)[0] + 1, time.monotonic())
     with pane or st.sidebar:
         account = ledger.account(dataset, history=False)
         pressed = _confirmed(prefix, account, epsilon, subject, label)
         st.caption(in_words(account))
     if job is None:
-        if not pressed or time.monotonic() - _offer(prefix)[1] < PAUSE:
+        if not pressed:
+            return None
+        del st.session_state[f"{prefix}.agreed"]
+        if time.monotonic() - _offer(prefix)[1] < PAUSE:
             return None
         job = st.session_state[place] = Job(lambda report: make(ledger, report))
         _wait(prefix, job)
     elif not ended:
         _wait(prefix, job)
+    # Last, when no touch of the page can stop this run any more: what is paid for is not lost.
+    del st.session_state[place]
     if job.error is not None:
         raise job.error
     return job.made
@@ -190,6 +196,10 @@ def _confirmed(prefix: str, account: Account, epsilon: float, subject: str, labe
 
     def ask(answer: object) -> None:
         st.session_state[asked] = answer
+
+    def agree() -> None:
+        """Before the script runs, so that no touch of the page comes between press and build."""
+        st.session_state[f"{prefix}.agreed"] = offer
 
     # Each payment makes new buttons: a second click on an old one presses nothing.
     st.button(
@@ -207,9 +217,9 @@ def _confirmed(prefix: str, account: Account, epsilon: float, subject: str, labe
     left = "" if account.left is None else f" of {account.left:g} left"
     st.warning(f"This spends ε = {epsilon:g}{left}; it cannot be undone.", icon=":material/lock:")
     with st.container(horizontal=True):
-        sure = st.button("Spend it", type="primary", key=f"{prefix}.sure.{turn}")
+        st.button("Spend it", type="primary", key=f"{prefix}.sure.{turn}", on_click=agree)
         st.button("Not now", key=f"{prefix}.not.{turn}", on_click=ask, args=(None,))
-    return sure
+    return bool(st.session_state.get(f"{prefix}.agreed") == offer)
 
 
 def _offer(prefix: str) -> tuple[int, float]:

@@ -18,6 +18,27 @@ EPSILONS = (*(float(f"{step * ten:.3g}") for ten in (0.01, 0.1, 1) for step in S
 """A log scale from 0.01 to 10, ten steps a decade."""
 
 
+RECOMMENDED = {
+    "privtree": "Small cells where people are, large ones elsewhere: the best start.",
+    "ugrid": "Cells of one size: the easiest to explain.",
+    "kdtree": "Cells of about as many records each: for very uneven data.",
+}
+GROUPS = {
+    "Grid": ("agrid", "ugrid", "hierarchy", "dawa", "privelet"),
+    "Split by the data": ("kdtree", "hilbert_rtree"),
+    "Tree": (
+        "gradual_tree",
+        "ladder_tree",
+        "privtree",
+        "privtree_plus",
+        "quadtree",
+        "self_budgeting_tree",
+        "simpletree",
+    ),
+}
+"""Methods of points by kind; one that is missing here stands by itself."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Choice:
     """What the visitor chose: a registered name or alias, parameters that differ, epsilon."""
@@ -57,7 +78,13 @@ def epsilon_slider(prefix: str) -> float:
 
 
 def method_form(
-    prefix: str, dims: int, *, public: bool, start: str = "privtree", saved: Mapping[str, str]
+    prefix: str,
+    dims: int,
+    *,
+    public: bool,
+    start: str = "privtree",
+    saved: Mapping[str, str],
+    linked: float | None = None,
 ) -> Choice:
     """Selectors for method, epsilon and parameters.
 
@@ -67,6 +94,7 @@ def method_form(
         public: methods without a guarantee are offered for public data only.
         start: the method shown first.
         saved: parameters from a permalink, as text.
+        linked: the ε of another form, in place of a slider.
     """
     able = {
         alias: name
@@ -83,6 +111,8 @@ def method_form(
         instead="privtree",
         saved=saved,
         reason=reason,
+        recommended=RECOMMENDED,
+        linked=linked,
         help="How space is divided and noise shared; the papers' names of variants are listed too.",
     )
 
@@ -98,6 +128,8 @@ def recipe_form(
     saved: Mapping[str, str],
     reason: str,
     help: str,  # noqa: A002 - the field's own word for it
+    recommended: Mapping[str, str] | None = None,
+    linked: float | None = None,
 ) -> Choice:
     """Selectors for method, epsilon and parameters of any engine's registry.
 
@@ -111,24 +143,31 @@ def recipe_form(
         saved: parameters from a permalink, as text.
         reason: why the others are left out.
         help: of the choice of a method.
+        recommended: the first on the list, each with a line on when.
+        linked: the ε of another form, in place of a slider.
     """
-    options = sorted(able, key=lambda alias: (members[able[alias]].title, alias != able[alias]))
-    permalink.missing("method", start, options, members[able[instead]].title)
+    permalink.missing("method", start, able, members[able[instead]].title)
+    start = start if start in able else instead
+    options = _offered(prefix, members, able, recommended or {}, start)
     chosen = st.selectbox(
         "Method",
         options,
-        index=options.index(start if start in options else instead),
-        format_func=lambda alias: _title(alias, able[alias], members),
+        index=options.index(start),
+        format_func=lambda alias: _title(alias, able[alias], members, recommended or {}),
         key=f"{prefix}.method",
         help=help,
     )
     cls = members[able[chosen]]
+    if chosen in (recommended or {}):
+        st.caption((recommended or {})[chosen])
     shown = {members[name].title for name in able.values()}
     hidden = sorted({each.title for each in members.values()} - shown)
-    if hidden:
-        st.caption(f"Left out ({reason}): {', '.join(hidden)}.")
+    with st.expander("More methods", icon=":material/unfold_more:"):
+        st.toggle("Variants by their papers’ names, and references", key=f"{prefix}.more")
+        if hidden:
+            st.caption(f"Unavailable ({len(hidden)}; {reason}): {', '.join(hidden)}.")
     st.session_state.setdefault(f"{prefix}.epsilon", nearest_epsilon(None))
-    epsilon = epsilon_slider(prefix)
+    epsilon = epsilon_slider(prefix) if linked is None else linked
     preset = known[chosen][1]
     with st.expander("Parameters", icon=":material/tune:"):
         if cls.advice:
@@ -149,10 +188,42 @@ def title_of(alias: str) -> str:
     return METHODS[names("points")[alias][0]].title if alias in names("points") else alias
 
 
-def _title(alias: str, name: str, members: Mapping[str, type[Method]]) -> str:
+def _offered(
+    prefix: str,
+    members: Mapping[str, type[Method]],
+    able: Mapping[str, str],
+    recommended: Mapping[str, str],
+    start: str,
+) -> list[str]:
+    """Recommended ones, then all by kind; aliases and those without a guarantee when asked for."""
+    more = st.session_state.get(f"{prefix}.more", False)
+    current = {start, st.session_state.get(f"{prefix}.method")}
+
+    def listed(alias: str) -> bool:
+        plain_one = alias == able[alias] and members[alias].guarantee != "none"
+        return more or plain_one or alias in current
+
+    def place(alias: str) -> tuple[Any, ...]:
+        cls = members[able[alias]]
+        rank = list(recommended).index(alias) if alias in recommended else len(recommended)
+        return rank, cls.guarantee == "none", _group(able[alias]), cls.title, alias != able[alias]
+
+    return sorted(filter(listed, able), key=place)
+
+
+def _group(name: str) -> str:
+    return next((group for group, names in GROUPS.items() if name in names), "")
+
+
+def _title(
+    alias: str, name: str, members: Mapping[str, type[Method]], recommended: Mapping[str, str]
+) -> str:
     cls = members[name]
     title = cls.title if alias == name else f"{cls.title} · {alias}"
-    return title if cls.guarantee != "none" else f"{title} — NOT PRIVATE"
+    if cls.guarantee == "none":
+        return f"{title} — NOT PRIVATE"
+    group = _group(name)
+    return title if alias in recommended or not group else f"{group}: {title}"
 
 
 def _widget(key: str, field: dataclasses.Field[Any], default: Any, saved: str | None) -> Any:

@@ -26,10 +26,31 @@ SCRIPT = f"""<script>
     const same = to.pathname === location.pathname;
     (same && (!step(location) || step(to) === step(location)) ? replace : push)(state, title, url);
   }};
+  const turns = {{n: "next", b: "back"}};
+  let pending = null;
+  const turn = () => {{
+    const button = pending && document.querySelector(`.st-key-learn-${{pending}} button`);
+    if (!button) return;
+    if (!button.disabled) button.click();
+    else if (!document.querySelector("[data-test-script-state=notRunning]")) return;
+    pending = null;
+  }};
+  addEventListener("keydown", (event) => {{
+    const word = turns[event.key?.toLowerCase()];
+    const typing = event.composedPath()[0].closest?.("input, textarea, [contenteditable]");
+    const chord = event.ctrlKey || event.metaKey || event.altKey;
+    if (!word || typing || chord || !location.pathname.endsWith("/learn")) return;
+    event.stopImmediatePropagation();
+    pending = word;
+    turn();
+  }}, true);
+  new MutationObserver(turn).observe(document.body, {{childList: true, subtree: true}});
 }})();
 </script>"""
 """Streamlit makes a new step of the browser's history out of every parameter that is written, so
-that Back would never leave a page. A page is one step, whatever its address has held meanwhile."""
+that Back would never leave a page. A page is one step, whatever its address has held meanwhile.
+Keys that turn a chapter are kept until the page can hear them: Streamlit's own shortcut of a button
+loses those that come before the button is there."""
 
 
 def one_step_a_page() -> None:

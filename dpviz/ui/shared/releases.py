@@ -18,7 +18,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.errors import DpvizError
+from dpviz.errors import DpvizError, ReleaseError
 from dpviz.releases.store import kind_in
 from dpviz.ui.server import is_here
 from dpviz.ui.shared import permalink
@@ -206,6 +206,37 @@ def your_releases(prefix: str) -> None:
     )
     if stored is not None:
         _one(prefix, stored)
+
+
+def release_choice(prefix: str, label: str) -> Opened | None:
+    """One of your releases, or a file, to compare; kept until the choice changes."""
+    mine = Shelf().of(visitor())
+    chosen = st.selectbox(
+        label,
+        mine,
+        index=None,
+        format_func=lambda each: each.label,
+        key=f"{prefix}.stored",
+        placeholder="Choose one of yours" if mine else "None of yours yet",
+    )
+    file = st.file_uploader("Or a file", ["parquet"], key=f"{prefix}.release")
+    key = f"upload:{file.file_id}" if file is not None else (chosen.id if chosen else None)
+    kept: Opened | None = st.session_state.get(f"{prefix}.opened")
+    if key is None or (kept is not None and kept.key == key):
+        return kept if key else None
+    try:
+        if file is not None:
+            kept = uploaded(file)
+        else:
+            assert chosen is not None
+            kept = Opened(chosen.id, chosen.title, Shelf().open(chosen.id)[1])
+        if kept.page != "explore" or kept.release.domain.dims != 2:
+            raise ReleaseError("only releases of places in two dimensions are compared here")
+    except DpvizError as error:
+        st.error(plain(error), icon=":material/error:")
+        return None
+    st.session_state[f"{prefix}.opened"] = kept
+    return kept
 
 
 def _one(prefix: str, stored: Stored) -> None:

@@ -36,6 +36,14 @@ button[kind="primary"], button[kind="primaryFormSubmit"] {color: light-dark(#fff
 [class*="-aside"] {padding-bottom: 0.5rem;}
 [class*="st-key-learn"] .katex-display {margin: 0.4rem 0;}
 [class*="-tour-learn"] button p {font-size: 1rem; text-decoration: underline;}
+@media print {
+  [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stToolbar"], button,
+  [data-testid="stExpander"], [class*="-tour-box"] {display: none !important;}
+  [data-testid="stAppViewContainer"], [data-testid="stMain"],
+  .stApp {position: static !important; overflow: visible !important; height: auto !important;}
+  [data-testid="stMainBlockContainer"] {padding: 0; max-width: none;}
+  [data-testid="stHorizontalBlock"] {break-inside: avoid;}
+}
 @media (max-width: 640px) {
   [class*="-headline"] {flex-wrap: nowrap;}
   [class*="-headline"] button kbd {display: none;}

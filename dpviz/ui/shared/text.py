@@ -13,9 +13,15 @@ def plain(text: object) -> str:
 
 
 def badge(header: Header) -> str:
-    """The release's guarantee as one Markdown badge."""
-    if header.private and "records" in header.extra:  # true noise that nobody is hidden by
+    """The release's guarantee as one Markdown badge; red for what has no guarantee at all."""
+    records = str(header.extra.get("records", ""))
+    if header.private and records:  # true noise that nobody is hidden by
         return f":gray-badge[:material/public: {plain(header.guarantee)}]"
     if header.private:
         return f":green-badge[:material/verified_user: {plain(header.guarantee)}]"
-    return f":red-badge[:material/warning: {plain(header.guarantee)}]"
+    if "simulated noise" not in header.guarantee:
+        return f":red-badge[:material/warning: {plain(header.guarantee)}]"
+    price = plain(f"noise as at ε = {header.epsilon:g}")
+    if records.startswith("synthetic"):
+        return f":blue-badge[:material/science: Demo · synthetic people · {price}]"
+    return f":gray-badge[:material/public: Public records · simulated {price}, not private]"

@@ -1,0 +1,154 @@
+"""The ε of a comparison as a film: the maps stepped through eight ε, and the answer at each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dpviz.build import build
+from dpviz.errors import DpvizError
+from dpviz.evaluation.experiments import Plan, run
+from dpviz.evaluation.truth import exact_counts
+from dpviz.render import with_noise
+from dpviz.render.projection import from_degrees
+from dpviz.ui.points.source_form import Source, built_in
+from dpviz.ui.shared.charts import interval_chart, lines_chart
+from dpviz.ui.shared.method_form import Choice, title_of
+from dpviz.workloads import workload
+
+FRAMES = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+MEASURED = (0.1, 0.4, 1.6, 6.4)
+"""The ε at which built-in data are measured for everybody."""
+QUERIES = 200
+
+Rect = tuple[float, float, float, float]
+
+
+def film_strip(prefix: str, current: float, show: Callable[[float], None]) -> None:
+    """Step both maps through ε.
+
+    Args:
+        prefix: of the widgets' keys.
+        current: the ε of A.
+        show: sets the ε of both before the page runs.
+    """
+    key = f"{prefix}.film"
+    st.session_state[key] = current if current in FRAMES else None
+    st.segmented_control(
+        "ε film: step both maps",
+        FRAMES,
+        format_func=lambda value: f"{value:g}",
+        key=key,
+        on_change=lambda: show(st.session_state[key] or current),
+        help="The same data, methods and noise seed at another ε. The data are public.",
+    )
+
+
+def film_answers(
+    prefix: str, source: Source, choices: Sequence[Choice], rect: Rect | None
+) -> list[dict[str, Any]]:
+    """The drawn rectangle's answer and interval at every ε of the film, in a chart and a table."""
+    with st.expander(
+        "The answer at every ε", icon=":material/movie:", key=f"{prefix}.frames", on_change="rerun"
+    ) as place:
+        if not place.open:
+            return []
+        if rect is None:
+            st.caption("Draw a rectangle: its answer at each ε is shown here.")
+            return []
+        rows: list[dict[str, Any]] = []
+        try:
+            inside = from_degrees(rect, source.handle.domain.crs)
+            exact = int(exact_counts(source.handle, inside)[0])
+            for seed, (side, choice) in enumerate(zip("AB", choices, strict=True)):
+                for epsilon in FRAMES:
+                    answer = _release(source, choice, epsilon, seed).count(inside)
+                    half = float(answer.high[0] - answer.low[0]) / 2
+                    rows.append(
+                        {
+                            "side": side,
+                            "ε": epsilon,
+                            "answer": float(answer.count[0]),
+                            "low": float(answer.low[0]),
+                            "high": float(answer.high[0]),
+                            "in words": with_noise(float(answer.count[0]), half),
+                        }
+                    )
+        except DpvizError as error:
+            st.caption(str(error))
+            return []
+        st.altair_chart(interval_chart(rows, exact), width="stretch")
+        table = [
+            {"ε": f"{epsilon:g}"}
+            | {row["side"]: row["in words"] for row in rows if row["ε"] == epsilon}
+            for epsilon in FRAMES
+        ]
+        st.dataframe(table, hide_index=True, width="stretch")
+        st.caption(f"Exact (public data): {exact:,}, the dashed line. Intervals: noise, 95 %.")
+        return rows
+
+
+def _release(source: Source, choice: Choice, epsilon: float, seed: int) -> Any:
+    def make() -> Any:
+        return build(source.handle, choice.name, epsilon, seed=seed, **choice.parameters)
+
+    kept = st.session_state.setdefault("film.kept", {})
+    key = (source.key, choice.name, repr(dict(choice.parameters)), epsilon, seed)
+    if source.backdrop:
+        return _shared(key, make)
+    if key not in kept:
+        if len(kept) >= 2 * len(FRAMES):
+            kept.clear()
+        kept[key] = make()
+    return kept[key]
+
+
+@st.cache_resource(show_spinner="Building the releases of the film …", max_entries=96)
+def _shared(key: tuple[Any, ...], _make: Callable[[], Any]) -> Any:
+    """Releases of built-in data, which all visitors share."""
+    return _make()
+
+
+def known_accuracy(source: Source, methods: Sequence[tuple[str, str]]) -> None:
+    """Accuracy by ε of the chosen methods on built-in data: measured once for all visitors.
+
+    Args:
+        source: built in.
+        methods: described as experiments name them, and in words.
+    """
+    rows = [
+        {"method": f"{side}: {words}", "ε": epsilon, "error": error}
+        for side, (described, words) in zip("AB", methods, strict=True)
+        for epsilon in MEASURED
+        if (error := _error(str(source.name), described, epsilon)) is not None
+    ]
+    st.altair_chart(lines_chart(rows, "Median relative error"), width="stretch")
+    with st.expander("The chart as a table", icon=":material/table:"):
+        st.dataframe(
+            [{**row, "error": f"{row['error']:.2%}"} for row in rows],
+            hide_index=True,
+            width="stretch",
+        )
+    st.caption(
+        f"Median relative error of {QUERIES} rectangles of 0.1–1 % of the area, one release each."
+    )
+
+
+@st.cache_data(show_spinner="Measuring accuracy by ε …", max_entries=512)
+def _error(data: str, method: str, epsilon: float) -> float | None:
+    """Of one release of a built-in data set; None where the method refuses."""
+    handle = built_in(data)
+    loads = (workload(handle.domain, "medium", QUERIES),)
+    try:
+        found = list(run(handle, Plan((method,), (epsilon,), loads, repeats=1), processes=0))
+    except DpvizError:
+        return None
+    return float(found[0][0].median_relative_error)
+
+
+def title(choice: Choice) -> str:
+    """A choice in words: title, ε and what was changed."""
+    changed = "".join(f", {name} {value}" for name, value in choice.parameters.items())
+    return f"{title_of(choice.name)}, ε = {choice.epsilon:g}{changed}"
