@@ -139,7 +139,7 @@ def test_the_picture_is_a_png_of_both_releases():
     picture = comparison_png(releases, ["A", "B"], (0.1, 0.1, 0.5, 0.5))
     width, height = struct.unpack(">II", picture[16:24])
     assert picture[:4] == b"\x89PNG"
-    assert width > 1.8 * height
+    assert (width, height) == (1920, 1080)
 
 
 def test_the_film_steps_both_sides_and_tells_the_answer_at_every_epsilon():
