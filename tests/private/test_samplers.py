@@ -118,12 +118,7 @@ def outcomes(sampler, monkeypatch):
             return answer
 
         def less(words, n, approximate, exact, decide=decide):
-            assert (
-                abs(np.broadcast_to(approximate, n) - [middle(exact(r)) for r in range(n)]).max(
-                    initial=0
-                )
-                < 2.0**-30
-            )
+            near(approximate, n, exact)
             return np.array([decide(middle(exact(row))) for row in range(n)], dtype=bool)
 
         def fair(words, n, decide=decide):
@@ -134,6 +129,26 @@ def outcomes(sampler, monkeypatch):
         result = sampler()
         law[result] += math.prod(probability)
     return law
+
+
+def near(approximate, n, exact):
+    """The first bits are decided by numbers that are eight times as good as they need be."""
+    real = [float(middle(exact(row))) for row in range(n)]
+    assert np.abs(np.broadcast_to(approximate, n) - real).max(initial=0) < comparison.BAND / 8
+
+
+def test_first_bits_are_near_enough_at_every_rate(monkeypatch):
+    seen = []
+
+    def less(words, n, approximate, exact):
+        near(approximate, n, exact)
+        seen.append(n)
+        return np.full(n, len(seen) == 1)  # none is 0, and no coin of the rest falls
+
+    monkeypatch.setattr(samplers, "less", less)
+    monkeypatch.setattr(samplers, "fair", lambda words, n: np.zeros(n, dtype=bool))
+    samplers.two_sided(None, 201, np.geomspace(2.0**-40, 1e6, 201))
+    assert len(seen) > 40  # every digit of the least rate
 
 
 def middle(limits):

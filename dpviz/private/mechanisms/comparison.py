@@ -8,8 +8,8 @@ u/2^w ≤ U < (u + 1)/2^w. If low ≤ 2^w·q ≤ high for integers low and high,
 - else nothing is decided yet: more bits of the same U are drawn, and q is bounded more closely.
 
 Whatever is decided is what the whole of U would have decided, so P(yes) = q, not nearly q. The
-first sixteen bits decide with bounds from a double that need be right to BAND only (a hundred
-thousand times the error of the exponential of any library); what is left, one comparison in
+first sixteen bits decide with bounds from a floating-point number that need be right to BAND only
+(eight times the error of an exponential in single precision); what is left, one comparison in
 some thirty thousand, is decided by integers (:mod:`dpviz.private.mechanisms.bounds`). A wider band
 sends more comparisons the second way and changes nothing else; a test has a quarter of them there.
 """

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,7 +46,7 @@ def two_sided(words: Source, n: int, rates: ArrayLike) -> Int:
         rates: one for all, or one each, (n,); as :func:`checked_rates` gives them.
     """
     rates = np.asarray(rates, dtype=np.float64)
-    ratio = np.exp(-rates)
+    ratio = np.exp(-_single(rates))
 
     def nonzero(row: int) -> Bounds:
         return digit(_exact(rates, row), times=2)
@@ -73,30 +74,26 @@ def one_sided(words: Source, n: int, rates: ArrayLike) -> Int:
 
 def _same_digits(words: Source, n: int, rates: Float, digits: NDArray[np.int8]) -> Int:
     """One-sided draws of one rate, or of rates (n,) with falling numbers of digits."""
-    draws: Int = np.zeros(n, dtype=np.int64)
-    active = rates
-    ratio = np.empty(0)
-    for place in range(int(digits.max(initial=0))):
-        if digits.ndim:
-            active = rates[: int(np.searchsorted(-digits, -place))]
-        # e^(−2x) is the square of e^(−x), with twice its relative error: sixteen times at most.
-        fresh = place % 16 == 0
-        last = ratio[: len(active)] if active.ndim else ratio
-        ratio = np.exp(-np.ldexp(active, place)) if fresh else last * last
+    most = int(digits.max(initial=0))
+    low: Any = np.zeros(n, dtype=np.int32 if most < 31 else np.int64)
+    single = _single(rates)
+    for place in range(most):
+        many = int(np.searchsorted(-digits, -place)) if digits.ndim else n
+        active, x = (rates[:many], single[:many]) if rates.ndim else (rates, single)
 
         def one(row: int, active: Float = active, place: int = place) -> Bounds:
             return digit(_exact(active, row) * (1 << place))
 
-        size = len(active) if active.ndim else n
-        bits = less(words, size, ratio / (1.0 + ratio), one)
-        draws[:size] += np.left_shift(bits, place, dtype=np.int64)
+        bits = less(words, many, 1.0 / (1.0 + np.exp(x * np.float32(2.0**place))), one)
+        low[:many] += np.left_shift(bits, place, dtype=low.dtype)
+    draws: Int = low.astype(np.int64)
     _count_up(words, draws, np.ldexp(rates, digits), np.left_shift(1, digits, dtype=np.int64))
     return draws
 
 
 def _count_up(words: Source, draws: Int, rates: Float, steps: Int) -> None:
     """Add ``step`` times a one-sided draw of a rate of at least 2 to each, by unary coins."""
-    ratio = np.exp(-rates)
+    ratio = np.exp(-_single(rates))
     rows: Int = np.arange(len(draws))
     while len(rows):
 
@@ -106,6 +103,11 @@ def _count_up(words: Source, draws: Int, rates: Float, steps: Int) -> None:
         coins = less(words, len(rows), ratio[rows] if ratio.ndim else ratio, more)
         rows = rows[coins]
         draws[rows] = np.minimum(draws[rows] + (steps[rows] if steps.ndim else steps), MOST)
+
+
+def _single(rates: Float) -> NDArray[np.float32]:
+    """In single precision, which is exact enough for the first bits; above 100 it says no more."""
+    return np.minimum(rates, 100.0).astype(np.float32)
 
 
 def _exact(rates: Float, row: int) -> Fraction:

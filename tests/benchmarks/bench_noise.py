@@ -1,0 +1,125 @@
+"""Noise and the builds that wait for it: ``uv run python -m tests.benchmarks.bench_noise``.
+
+It measures in one run, on one core, in seconds of processor time (another program on the machine
+then changes little), and writes the tables between the marks of ``assets/noise.md``. What was
+before is measured beside what is now: OpenDP's samplers drew all noise of releases once.
+"""
+
+import time
+from pathlib import Path
+
+import numpy as np
+
+from dpviz import Domain
+from dpviz.domain import default_columns
+from dpviz.methods.points import METHODS, method
+from dpviz.private.budget import Budget
+from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms.noise import OpenDPNoise, SecureNoise, SimulatedNoise
+
+from .bench_speed import DOMAIN, clustered
+
+PAGE = Path(__file__).parents[2] / "assets" / "noise.md"
+START, END = "<!-- measured: bench_noise -->", "<!-- end of measured -->"
+SCALES = (0.05, 0.5, 2.0, 20.0, 1000.0, 1e6)
+BUILDS = (
+    ("privtree", {}),
+    ("privtree_plus", {}),
+    ("gradual_tree", {}),
+    ("quadtree", {"height": 10}),
+    ("dawa", {}),
+)
+
+
+def seconds(work, *arguments, repeats=3):
+    """Least processor time of a few runs."""
+    least = np.inf
+    for _ in range(repeats):
+        start = time.process_time()
+        work(*arguments)
+        least = min(least, time.process_time() - start)
+    return least
+
+
+def draws_table():
+    """Millions of draws a second, of every source."""
+    yield "| scale | NumPy | exact | exact, own rates | OpenDP | NumPy ÷ exact | exact ÷ OpenDP |"
+    yield "|---|---|---|---|---|---|---|"
+    for scale in SCALES:
+        n, few = 1_000_000, 20_000
+        rates = np.random.default_rng(0).uniform(0.5 / scale, 2 / scale, n)
+        numpy = n / seconds(SimulatedNoise(0).two_sided, n, 1 / scale) / 1e6
+        one = n / seconds(SecureNoise().two_sided, n, 1 / scale) / 1e6
+        each = n / seconds(SecureNoise().two_sided, n, rates) / 1e6
+        reference = few / seconds(OpenDPNoise().two_sided, few, 1 / scale, repeats=1) / 1e6
+        yield (
+            f"| {scale:g} | {numpy:.1f} | {one:.1f} | {each:.1f} | {reference:.3f} "
+            f"| {numpy / one:.1f} | {one / reference:.0f} |"
+        )
+    codes = np.random.default_rng(1).integers(0, 2**52, n, dtype=np.uint64)
+    yield ""
+    many = n / seconds(np.sort, codes) / 1e6
+    yield f"`np.sort` of as many 64-bit codes: {many:.1f} million a second."
+
+
+def built(chosen, index, source):
+    """A build with a budget of its own."""
+    return chosen.build(index, Budget(1.0, chosen.delta), source)
+
+
+def builds_table(index):
+    """Builds with noise fit for release, now and with OpenDP's samplers."""
+    yield "| build, ε = 1 | exact | OpenDP | NumPy (not private) |"
+    yield "|---|---|---|---|"
+    for name, parameters in BUILDS:
+        chosen = method(name, **parameters)
+        times = [
+            seconds(built, chosen, index, source, repeats=runs)
+            for source, runs in ((SecureNoise(), 2), (OpenDPNoise(), 1), (SimulatedNoise(0), 2))
+        ]
+        words = "".join(f", {knob} = {value}" for knob, value in parameters.items())
+        yield f"| {name}{words} | " + " | ".join(f"{each:.2f} s" for each in times) + " |"
+
+
+def methods_table(index, dims):
+    """Every method at its defaults, with noise fit for release."""
+    yield f"| method, {dims}-D, ε = 1 | time |"
+    yield "|---|---|"
+    for name, cls in METHODS.items():
+        if dims in cls.dims:
+            chosen = method(name)
+            spent = seconds(built, chosen, index, SecureNoise(), repeats=1)
+            yield f"| {name} | {spent:.2f} s |"
+
+
+def report():
+    """All tables in Markdown."""
+    yield "Millions of draws a second:\n"
+    yield from draws_table()
+    points = clustered(1_700_000)
+    build = seconds(PointIndex.from_points, DOMAIN, points)
+    yield f"\n1.7 million clustered points in 2-D, on an index that takes {build:.2f} s to make:\n"
+    yield from builds_table(PointIndex.from_points(DOMAIN, points))
+    ends = clustered(2_000_000).reshape(-1, 4)
+    domain = Domain(
+        (*DOMAIN.lower, *DOMAIN.lower), (*DOMAIN.upper, *DOMAIN.upper), default_columns(4)
+    )
+    yield "\nOne million clustered trips in 4-D, every method at its defaults:\n"
+    yield from methods_table(PointIndex.from_points(domain, ends), 4)
+
+
+def main():
+    """Measure, print, and write the page."""
+    lines = []
+    for line in report():
+        print(line, flush=True)
+        lines.append(line)
+    text = PAGE.read_text(encoding="utf-8")
+    before, rest = text.split(START)
+    after = rest.split(END)[1]
+    measured = "\n".join(lines)
+    PAGE.write_text(f"{before}{START}\n\n{measured}\n\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
