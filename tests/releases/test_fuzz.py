@@ -1,0 +1,260 @@
+"""Corrupted releases of every kind: a release that answers, or one error that names the file.
+
+Mutants are made of the bytes of files, of headers and of columns, from fixed seeds: a short run
+always, 10,000 of each kind of release in the slow one. None takes 10 s or a gigabyte.
+"""
+
+import json
+import resource
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpviz
+from dpviz.errors import DpvizError, ReleaseError
+from dpviz.releases import files
+from dpviz.releases.store import from_arrow
+from dpviz.roads.paths import Paths
+from tests.golden.make import MADE
+
+FAMILIES = {
+    "points": ("points", "wavelets", "trips"),
+    "roads": ("roads",),
+    "sequences": ("contexts", "grams", "ranking"),
+}
+TABLES = {name: MADE[name]().to_arrow() for names in FAMILIES.values() for name in names}
+FOREIGN = (None, True, -1, 0, 2**70, 1e308, float("nan"), "", "x" * 5_000, [], {}, [[1]], "1e999")
+VALUES = (
+    -(2**63),
+    -2,
+    -1,
+    0,
+    1,
+    2,
+    7,
+    2**26,
+    2**31,
+    2**62,
+    float("nan"),
+    float("inf"),
+    -1e300,
+    0.5,
+)
+SECONDS, BYTES = 10.0, 10**9
+
+
+def packed(table):
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="none")
+    return sink.getvalue().to_pybytes()
+
+
+CONTENT = {name: packed(table) for name, table in TABLES.items()}
+
+
+def corrupted(content, random):
+    """The file after flips, cuts, zeroed, repeated and foreign stretches."""
+    content = bytearray(content)
+    for _ in range(random.integers(1, 4)):
+        at, size = int(random.integers(len(content) + 1)), int(random.integers(1, 97))
+        kind = random.integers(6)
+        if kind == 0:
+            content[at : at + 1] = bytes([random.integers(256)])
+        elif kind == 1:
+            del content[at:]
+        elif kind == 2:
+            content[at : at + size] = bytes(len(content[at : at + size]))
+        elif kind == 3:
+            content[at:at] = content[at : at + size]
+        elif kind == 4:
+            other = CONTENT[str(random.choice(sorted(CONTENT)))]
+            content[at : at + size] = other[at : at + size]
+        elif content:  # the footer holds the schema and the lengths that readers trust
+            back = len(content) - 1 - int(random.integers(min(len(content), 4_000)))
+            content[back] = random.integers(256)
+    return bytes(content)
+
+
+def places(value, path=()):
+    """Every place inside a JSON value."""
+    yield path
+    if isinstance(value, (dict, list)):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(inner, (*path, key))
+
+
+def replaced(value, path, new):
+    if not path:
+        return new
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = replaced(copy[path[0]], path[1:], new)
+    return copy
+
+
+def other_header(table, random):
+    header = json.loads(table.schema.metadata[files.KEY])
+    spots = list(places(header))
+    spot = spots[random.integers(len(spots))]
+    header = replaced(header, spot, FOREIGN[random.integers(len(FOREIGN))])
+    metadata = {**table.schema.metadata, files.KEY: json.dumps(header).encode()}
+    return table.replace_schema_metadata(metadata)
+
+
+def other_column(table, random):
+    """Some values of a column replaced, in a type that can hold them."""
+    at = int(random.integers(table.num_columns))
+    values = table.column(at).combine_chunks().to_pylist()
+    new = [VALUES[random.integers(len(VALUES))] for _ in range(random.integers(1, 4))]
+    for value in new:
+        row = random.integers(len(values))
+        old = values[row]
+        values[row] = [value] * len(old) if isinstance(old, list) else value
+    kind = table.schema.types[at]
+    if any(isinstance(value, float) for value in new):
+        nested = pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind)
+        kind = pa.list_(pa.float64()) if nested else pa.float64()
+    try:
+        return table.set_column(at, table.column_names[at], pa.array(values, kind))
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        return other_shape(table, random)  # no such column can be written at all
+
+
+def other_shape(table, random):
+    at = int(random.integers(table.num_columns))
+    title = table.column_names[at]
+    kind = random.integers(6)
+    if kind == 0:
+        return table.remove_column(at)
+    if kind == 1:
+        names = list(table.column_names)
+        names[at] = names[random.integers(len(names))]
+        return table.rename_columns(names)
+    if kind == 2:
+        return table.set_column(at, title, pa.array(["x"] * table.num_rows))
+    if kind == 3:
+        return table.set_column(at, title, pa.nulls(table.num_rows, table.schema.types[at]))
+    if kind == 4:
+        return table.slice(random.integers(table.num_rows + 1))
+    return table.set_column(at, title, table.column(int(random.integers(table.num_columns))))
+
+
+TABLE_MUTATIONS = (other_header, other_column, other_shape)
+
+
+def asked(release):
+    """What was read can be asked, or says in one line why not."""
+    questions = {
+        "points": (
+            lambda: release.count(release.domain.bounds),
+            lambda: release.sample(5, seed=1),
+        ),
+        "roads": (lambda: release.count(Paths.of([[0]])), lambda: release.limit),
+        "sequences": (
+            lambda: release.top(1, longest=5),
+            lambda: release.count([release.alphabet.names[:1] * 2]),
+            lambda: release.next(release.alphabet.names[:1]),
+            lambda: release.sample(3, seed=1, longest=5),
+        ),
+    }
+    for question in questions[release.kind]:
+        try:
+            with np.errstate(all="ignore"):  # counts near the largest float
+                question()
+        except DpvizError as error:
+            assert "\n" not in str(error)
+
+
+def survives(read):
+    before, started = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
+    try:
+        release = read()
+    except ReleaseError as error:
+        assert "\n" not in str(error)
+        assert str(error).startswith(("mutant", "table"))
+    else:
+        asked(release)
+    assert time.monotonic() - started < SECONDS
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < BYTES
+
+
+runs = pytest.mark.parametrize("mutants", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+
+
+@runs
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+def test_a_corrupted_release_answers_or_is_one_clear_line(family, mutants, tmp_path):
+    path = tmp_path / "mutant.parquet"
+    for seed in range(mutants):
+        random = np.random.default_rng(seed)
+        name = str(random.choice(FAMILIES[family]))
+        if seed % 2:
+            path.write_bytes(corrupted(CONTENT[name], random))
+            survives(lambda: dpviz.read(path))
+        else:
+            table = TABLES[name]
+            for _ in range(random.integers(1, 3)):
+                if table.num_columns and table.num_rows:
+                    mutate = TABLE_MUTATIONS[random.integers(len(TABLE_MUTATIONS))]
+                    table = mutate(table, random)
+                    if files.KEY not in (table.schema.metadata or {}):
+                        table = table.replace_schema_metadata(TABLES[name].schema.metadata)
+            survives(lambda table=table: from_arrow(table))
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_a_sound_table_is_read(name):
+    assert from_arrow(TABLES[name]).header == MADE[name]().header
+
+
+def chain(n):
+    """A table of points whose nodes are one chain of n."""
+    table = TABLES["points"]
+    box = pa.FixedSizeListArray.from_arrays
+    columns = {
+        "lo": box(pa.array(np.zeros(2 * n, dtype=np.int64)), 2),
+        "hi": box(pa.array(np.full(2 * n, 2**26)), 2),
+        "parent": pa.array(np.arange(-1, n - 1, dtype=np.int32)),
+        "count": pa.array(np.zeros(n)),
+        "variance": pa.array(np.zeros(n)),
+    }
+    return pa.table(columns).replace_schema_metadata(table.schema.metadata)
+
+
+@pytest.mark.parametrize("n", [257, 300, 200_000])
+def test_an_endless_chain_of_nodes_is_refused(n, tmp_path):
+    files.write_table(tmp_path / "mutant.parquet", chain(n))
+    with pytest.raises(ReleaseError, match="more than 256 levels"):
+        dpviz.read(tmp_path / "mutant.parquet")
+
+
+def test_the_deepest_tree_is_read_and_answers():
+    release = from_arrow(chain(256))
+    assert release.nodes.level.max() == 255
+    assert release.count(release.domain.bounds).count[0] == 0.0
+
+
+def test_a_small_file_of_very_many_nodes_is_refused_before_memory_is_taken(tmp_path):
+    """60 million nodes of one value each: 2 MB in the file, gigabytes in memory."""
+    path = tmp_path / "mutant.parquet"
+    rows = pa.table({"count": pa.array(np.zeros(1_000_000))})
+    schema = rows.schema.with_metadata(TABLES["points"].schema.metadata)
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for _ in range(60):
+            writer.write_table(rows.cast(schema))
+    assert path.stat().st_size < 2_000_000
+    survives(lambda: dpviz.read(path))
+    with pytest.raises(ReleaseError, match="60,000,000 rows: this version reads up to 8,000,000"):
+        dpviz.read(path)
+
+
+def test_a_street_id_of_megabytes_is_refused(tmp_path):
+    table = TABLES["roads"]
+    ids = table["edge"].to_pylist()
+    ids[0] = "x" * 4_000_000
+    at = table.column_names.index("edge")
+    files.write_table(tmp_path / "mutant.parquet", table.set_column(at, "edge", pa.array(ids)))
+    with pytest.raises(ReleaseError, match="'edge' holds a name of 4,000,000 characters"):
+        dpviz.read(tmp_path / "mutant.parquet")
