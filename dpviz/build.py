@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.crs import known_crs
 from dpviz.domain import Domain
-from dpviz.errors import ParameterError
+from dpviz.errors import DataError, ParameterError
 from dpviz.methods import Method
 from dpviz.methods import method as find_method
 from dpviz.methods.roads.base import RoadTask
@@ -19,6 +20,8 @@ from dpviz.private.driver import NEIGHBOURS, Price, delta_for, header_of, noise_
 from dpviz.private.handle import DataHandle, Handle, R
 from dpviz.private.index import PointIndex
 from dpviz.private.ledger import Account, Ledger, account_key
+from dpviz.private.load.check import HEADING as CHECK_HEADING
+from dpviz.private.load.check import check_points, check_sequences, check_trips
 from dpviz.private.load.counts import save_counts
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.points import columns as source_columns
@@ -36,6 +39,7 @@ from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.roads.paths import Paths, require_paths, require_workload
 
 __all__ = [
+    "CHECK_HEADING",
     "NEIGHBOURS",
     "Account",
     "Accountable",
@@ -46,6 +50,9 @@ __all__ = [
     "SequenceData",
     "account_key",
     "build",
+    "check_points",
+    "check_sequences",
+    "check_trips",
     "from_frame",
     "from_points",
     "load",
@@ -70,7 +77,16 @@ def from_points(
     """A handle on coordinates in memory, shape (n, dims), in the domain's CRS.
 
     Points outside the domain are dropped and not counted anywhere.
+
+    Raises:
+        DataError: anything but numbers.
     """
+    if hasattr(points, "columns"):
+        raise DataError("a table in memory is no array: give it to dpviz.from_frame(frame, domain)")
+    try:
+        points = np.asarray(points, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("points must be numbers, one row for each point") from None
     return DataHandle(name, domain, PointIndex.from_points(domain, points), public=public)
 
 

@@ -199,8 +199,9 @@ def test_own_symbols_have_tables_and_charts_but_no_map():
     assert set(chart["next"]) == {"a", "b", "c", "(the end)"}
 
 
-def test_a_symbol_outside_the_alphabet_is_one_clear_line():
+def test_a_public_symbol_outside_the_alphabet_is_one_clear_line():
     app = opened(data="symbols")
+    app.segmented_control(key="sequences.public.upload").set_value("public")
     uploaded(app, "sequences.symbols", "visits.txt", b"a b c\n")
     app.text_area(key="sequences.alphabet").set_value("a").run()
     assert not app.exception
@@ -209,6 +210,7 @@ def test_a_symbol_outside_the_alphabet_is_one_clear_line():
 
 def test_an_alphabet_is_never_read_from_a_file_of_the_server():
     app = opened(data="symbols")
+    app.segmented_control(key="sequences.public.upload").set_value("public")
     uploaded(app, "sequences.symbols", "visits.txt", b"a b c\n")
     app.text_area(key="sequences.alphabet").set_value(__file__).run()
     assert not app.exception

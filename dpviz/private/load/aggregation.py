@@ -17,12 +17,12 @@ import numpy as np
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.index import PointIndex
-from dpviz.private.load.cellquery import CellQuery, parts_of
+from dpviz.private.load.cellquery import DECLARED_NUMBERS, CellQuery, parts_of
 from dpviz.private.load.engines import connected
 from dpviz.private.load.engines.base import Engine, Rows, watched
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.selection import Selection
-from dpviz.private.load.tables.base import Column, listed, pick
+from dpviz.private.load.tables.base import Column, listed, parsing, pick, shown
 from dpviz.trees.lattice import morton
 
 BLOCK = 1 << 22
@@ -60,8 +60,26 @@ def folder_index(folder: Path, domain: Domain, chosen: Selection) -> PointIndex:
         raise DataError(
             f"no Parquet file in the folder {folder.name}: give one with .parquet files"
         )
+    _refuse_mixed_types(folder)
     with closing(Duck()) as engine:
         return engine_index(engine, engine.folder(folder), folder.name, domain, chosen)
+
+
+def _refuse_mixed_types(folder: Path) -> None:
+    """Raise unless a column has one declared type in all files: otherwise an engine would cast."""
+    import pyarrow.parquet as pq
+
+    types: dict[str, str] = {}
+    for path in sorted(folder.rglob("*.parquet")):
+        with parsing(path.name, "Parquet"):
+            schema = pq.read_schema(path)
+        for column in schema:
+            kind = str(column.type).removeprefix("large_")
+            if types.setdefault(column.name, kind) != kind:
+                raise DataError(
+                    f"column {shown(column.name)} is {types[column.name]} in one file of "
+                    f"{folder.name} and {kind} in another: write them with one type"
+                )
 
 
 def engine_index(
@@ -81,6 +99,8 @@ def engine_index(
     named = _columns(existing, chosen.columns, domain, name)
     query = CellQuery(domain, named, chosen.grid_bits(domain), unit, chosen.max_per_unit)
     pick(existing, [*named, *([unit] if unit is not None else [])], name)
+    if engine.dialect in DECLARED_NUMBERS and not query.of_geometry:
+        _refuse_other_types(existing, named)
     if query.of_geometry:
         engine.check_points(relation, named[0], domain)
     # A fixed salt only where the data is public: elsewhere it would tell who was left out.
@@ -125,6 +145,14 @@ def index_of_rows(rows: Rows, domain: Domain, bits: int) -> PointIndex:
 def too_many(bits: int) -> DataError:
     """The error of a grid that is too fine for the data."""
     return DataError(f"over {MAX_CELLS:,} cells at {bits} bits per axis: give fewer bits")
+
+
+def _refuse_other_types(existing: Sequence[Column], named: Sequence[str]) -> None:
+    for column in existing:
+        if column.name in named and column.kind != "number":
+            raise DataError(
+                f"column {shown(column.name)} is not declared as a number: give a view that casts"
+            )
 
 
 def _columns(

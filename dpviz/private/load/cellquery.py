@@ -4,6 +4,9 @@ It knows public facts only: the box, the grid, names of columns. Its rows are (c
 the cell of (x, y, …) is the number ix · 2^bits + iy with ix = ⌊(x − low) / (high − low) · 2^bits⌋,
 evaluated in this order as in :meth:`Domain.to_lattice`, so that every engine gets the same cells.
 
+A record's fate depends on that record alone: what is no number is outside of the box, by a cast
+that gives nothing where it fails, and no record makes an engine refuse. A unit is its id as text.
+
 With a privacy unit, the query keeps at most K records of each. A record's place in the order of its
 unit is a salted hash of (unit, cell, how many-th of the unit's records in the cell): a function of
 the unit's own records alone. So one unit adds at most K records WHATEVER THE SALT, however often an
@@ -30,8 +33,14 @@ SAME_LANGUAGE = {"postgresql": "postgres", "postgis": "postgres", "mssql": "tsql
 NO_HASH = ("oracle", "sqlite", "teradata", "exasol")
 """Dialects without a function MD5, so that a unit's records cannot be chosen in them."""
 
+DECLARED_NUMBERS = ("postgres", "redshift")
+"""Dialects without a cast that gives nothing where it fails: their columns must be of numbers."""
+
 RAISE_ON_UNDERFLOW = ("postgres", "redshift")
 """Dialects that refuse to divide 1e-320 by 2; so small an offset is in the first cell anyway."""
+
+LARGEST, SMALLEST = "1e300", "1e-300"
+"""What a decimal may be so that a cast to a double cannot fail."""
 
 NOT_SQL = ("", "dax", "prql", "solr", "tableau")
 
@@ -125,7 +134,7 @@ class CellQuery:
         places = self._coordinates(dialect)
         values = {"cell": self._cell(places, dialect), "inside": self._inside(places, also)}
         if self.unit is not None:
-            values["unit"] = _column(self.unit)
+            values["unit"] = exp.cast(_column(self.unit), "varchar")
             values["salt"] = exp.Literal.string(salt)
             values["most"] = exp.Literal.number(self.max_per_unit)
         tree = exp.replace_placeholders(tree, **values)
@@ -149,7 +158,14 @@ class CellQuery:
         if self.of_geometry:
             place = exp.cast(values[0], "geometry") if dialect == "postgres" else values[0]
             values = [exp.func(name, place.copy()) for name in ("ST_X", "ST_Y")]
-        return [exp.cast(value, "double") for value in values]
+            if dialect == "postgres":  # ST_X of anything but a point is an error
+                is_point = exp.EQ(
+                    this=exp.func("ST_GeometryType", place.copy()),
+                    expression=exp.Literal.string("ST_Point"),
+                )
+                values = [exp.case().when(is_point.copy(), value) for value in values]
+            return [exp.cast(value, "double") for value in values]
+        return [_number(value, dialect) for value in values]
 
     def _inside(self, places: list[Any], also: Any) -> Any:
         """The closed box; NaN, infinities and missing values are outside of it."""
@@ -260,6 +276,33 @@ def _column(name: str) -> Any:
     from sqlglot import exp
 
     return exp.column(exp.to_identifier(name, quoted=True), table="source")
+
+
+def _number(value: Any, dialect: str) -> Any:
+    """A value as a double, and nothing where it is none, in a way that cannot fail."""
+    from sqlglot import exp
+
+    if dialect not in DECLARED_NUMBERS:
+        number = exp.TryCast(this=value, to=exp.DataType.build("double"), safe=True)
+        if dialect != "duckdb":
+            return number
+        # DuckDB believes a file's least and largest value, which leave out NaN, and drops the
+        # comparisons with the box.
+        finite = exp.Anonymous(this="ISFINITE", expressions=[number.copy()])
+        return exp.case().when(finite, number)
+    # Its columns hold numbers by declaration, but a decimal may be too large or small to cast.
+    low, high = (exp.cast(exp.Literal.string(each), "decimal") for each in (SMALLEST, LARGEST))
+    size = exp.Abs(this=value.copy())
+    number = exp.cast(value.copy(), "double")
+    tiny = exp.Mul(
+        this=exp.cast(exp.func("SIGN", value.copy()), "double"),
+        expression=exp.cast(exp.Literal.string(SMALLEST), "double"),
+    )
+    return (
+        exp.case()
+        .when(exp.LT(this=size.copy(), expression=low), tiny)
+        .when(exp.LTE(this=size.copy(), expression=high), number)
+    )
 
 
 def _double(value: float) -> Any:

@@ -75,7 +75,9 @@ class Duck:
         from sqlglot import exp
 
         pattern = str(Path(glob.escape(str(path))) / "**" / "*.parquet")
-        return exp.Table(this=exp.func("read_parquet", exp.Literal.string(pattern)))
+        # Names of folders are no columns: their types would be guessed from all of them.
+        plain = exp.EQ(this=exp.to_identifier("hive_partitioning"), expression=exp.false())
+        return exp.Table(this=exp.func("read_parquet", exp.Literal.string(pattern), plain))
 
     def columns(self, relation: Any) -> Sequence[Column]:
         """The columns of a relation."""

@@ -1,0 +1,108 @@
+"""``dpviz check``: exact facts for the owner, by the code that reads; and what reading refuses."""
+
+import json
+
+import pytest
+
+import dpviz
+from dpviz.errors import DataError
+from tests.cli.test_releases import fails, run
+
+BOX = "--bounds=0,0,1,1"
+TABLE = """who,lon,lat
+7,0.5,0.5
+7,0.25,0.5
+07,0.5,0.5
+7,9,0.5
+7,secret street,0.5
+"7,0.5,0.5
+7,0.5
+"""
+
+
+@pytest.fixture
+def visits(tmp_path):
+    path = tmp_path / "visits.csv"
+    path.write_text(TABLE)
+    return path
+
+
+def test_facts_of_points(visits):
+    code, out, _ = run("check", visits, BOX, "--unit", "who", "--json")
+    assert code == 0
+    said = json.loads(out)
+    assert "FOR THEIR OWNER'S EYES ONLY: NO PART OF ANY RELEASE" in said["heading"]
+    assert said["read_as"] == "lon, lat"
+    assert said["facts"] == {
+        "records read": 7,
+        "cannot be parsed: dropped": 2,
+        "no readable place: dropped": 1,
+        "outside the domain: dropped": 1,
+        "over the bound of their unit: dropped": 1,
+        "kept": 2,
+    }
+    code, out, _ = run("check", visits, BOX)
+    assert out.startswith("EXACT FACTS")
+    assert "secret" not in out
+    assert dpviz.load(visits, dpviz.Domain((0, 0), (1, 1)), unit="who")._index.total == 2
+
+
+def test_facts_of_trips_and_sequences(tmp_path):
+    (tmp_path / "nodes.csv").write_text("node,x,y\n1,0,0\n2,1,0\n")
+    (tmp_path / "edges.csv").write_text("edge,src,dst\n10,1,2\n")
+    (tmp_path / "trips.csv").write_text("trip,edge\n1,10\n2,10\n2,moon\n,10\n")
+    graph = f"{tmp_path}/nodes.csv,{tmp_path}/edges.csv"
+    _, out, _ = run("check", tmp_path / "trips.csv", "--graph", graph, "--json")
+    assert json.loads(out)["facts"] == {
+        "records read": 4,
+        "rows without the id of a record: dropped": 1,
+        "name what the public graph or alphabet lacks: dropped": 1,
+        "kept": 1,
+    }
+    (tmp_path / "s.txt").write_text("a b\nmoon\n")
+    _, out, _ = run("check", tmp_path / "s.txt", "--alphabet", "a,b", "--json")
+    assert json.loads(out)["facts"]["kept"] == 1
+
+
+def test_a_bound_without_a_unit_and_one_out_of_range(visits, tmp_path, capsys, monkeypatch):
+    for command in (["check", visits], ["build", visits, "-o", tmp_path / "r.parquet"]):
+        line = fails(capsys, monkeypatch, *command, BOX, "--max-per-unit", "5")
+        assert "at most 5 records per unit, but no unit: name its column too" in line
+        line = fails(
+            capsys, monkeypatch, *command, BOX, "--unit", "who", "--max-per-unit", str(10**21)
+        )
+        assert "give 1 or more, up to 1,000,000" in line
+    assert not (tmp_path / "r.parquet").exists()
+
+
+def test_files_of_counts_carry_the_names_of_what_is_in_them(tmp_path, visits):
+    import pyarrow.parquet as pq
+
+    box = dpviz.Domain((0, 0), (1, 1))
+    (tmp_path / "b.csv").write_text(TABLE)
+    kept = tmp_path / "all.SENSITIVE.parquet"
+    both = dpviz.load([visits, tmp_path / "b.csv"], box)
+    assert both.names == ("visits", "b")
+    dpviz.save_counts(both, kept)
+    assert dpviz.load(kept).names == ("visits", "b")
+    assert dpviz.load(kept, name="other").names == ("visits", "b", "other")
+    assert dpviz.load([visits, tmp_path / "b.csv"], box, name="one").names == ("one",)
+    table = pq.read_table(kept)
+    facts = json.loads(table.schema.metadata[b"dpviz.counts"])
+    del facts["names"]
+    metadata = {b"dpviz.counts": json.dumps(facts).encode()}
+    pq.write_table(table.replace_schema_metadata(metadata), kept)
+    with pytest.raises(DataError, match="does not say under which names in the ledger"):
+        dpviz.load(kept)
+    assert dpviz.load(kept, name="visits").names == ("visits",)
+
+
+def test_a_table_in_memory_is_sent_to_the_right_door(tmp_path):
+    import pandas as pd
+
+    frame = pd.DataFrame({"x": [0.5], "y": ["12 Acacia Avenue"]})
+    for door in (dpviz.load, dpviz.from_points):
+        with pytest.raises(DataError, match=r"give it to dpviz.from_frame") as caught:
+            door(frame, dpviz.Domain((0, 0), (1, 1)))
+        assert "Acacia" not in str(caught.value)
+    assert dpviz.from_frame(frame, dpviz.Domain((0, 0), (1, 1)))._index.total == 0

@@ -1,0 +1,220 @@
+"""Messy tables, written in every format with and without one unit, and how far two indexes are."""
+
+import csv
+import gzip
+import io
+import json
+import zipfile
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz.errors import DataError
+from dpviz.private.load.values import number_of
+
+BOX = dpviz.Domain((0.0, 0.0), (1.0, 1.0), ("x", "y"))
+
+IDS = (
+    "1", "01", "1.0", "1e0", " 1", "+1", "7", "0x7", "1_0", "", "nan", "NaN", "null", "None", "NA",
+    "true", "99999999999999999999", "123456789012345678", "123456789012345679", "2030-01-31", "zed",
+    "ann", "Ann", "caf\u00e9", "cafe\u0301", "a,b", "a;b", "a\tb", "\u200b", "=1+1", "'", "\\N",
+)  # fmt: skip
+"""Texts that are easily taken for each other, for numbers, or for nothing."""
+
+CELLS = (
+    "0.5", "0.25", "0,75", "1e-1", ".125", "1.", "+0.5", " 0.375 ", "5e-1", "0", "1", "00.5", "-0",
+    "", "nan", "inf", "-inf", "1e999", "1e-400", "x", "9", "-1", "0.5.5", "0x1", "1_0", "0,5,5",
+    "٣",
+)  # fmt: skip
+"""Coordinates as text, good and bad."""
+
+LINES = (
+    '{who},"{x},{y}',
+    "{who},{x}",
+    "{who},{x},{y},{y}",
+    '{who},"{x}"0,{y}',
+    '"{who}',
+    '"',
+    "\0",
+)
+"""Lines that are no record: open quotes, other numbers of fields, what is left of a binary."""
+
+rows = st.lists(
+    st.tuples(st.sampled_from(IDS), st.sampled_from(CELLS), st.sampled_from(CELLS)), max_size=12
+)
+"""Records (who, x, y)."""
+
+broken = st.lists(
+    st.tuples(st.sampled_from(LINES), st.sampled_from(IDS), st.sampled_from(CELLS)), max_size=4
+)
+
+bounds = st.integers(1, 3)
+
+
+def without(records, unit):
+    """The neighbouring table: without one unit, or without the last record where that is None."""
+    return records[:-1] if unit is None else [each for each in records if each[0] != unit]
+
+
+def distance(one, two):
+    """Σ |difference| of two indexes over all places."""
+    a, b = (dict(zip(i.codes.tolist(), i.weights.tolist(), strict=True)) for i in (one, two))
+    return sum(abs(a.get(code, 0) - b.get(code, 0)) for code in {*a, *b})
+
+
+def moved(one, two):
+    """How many of two bags of sequences have no partner in the other."""
+    bags = [Counter(tuple(each[row].tolist()) for row in range(len(each))) for each in (one, two)]
+    return ((bags[0] - bags[1]) + (bags[1] - bags[0])).total()
+
+
+def outcome(read):
+    """The data and the public facts of a handle, or the message that is all there is."""
+    try:
+        handle = read()
+    except DataError as error:
+        return None, str(error)
+    facts = {key: value for key, value in vars(handle).items() if not key.startswith("_")}
+    return handle, {key: str(value) for key, value in facts.items()}
+
+
+def check(read, files, most, far=lambda handle, other: distance(handle._index, other._index)):
+    """Hold both outcomes against each other: the same words, and at most `most` between them."""
+    (handle, words), (other, same) = (outcome(lambda path=path: read(path)) for path in files)
+    assert words == same
+    assert (handle is None) == (other is None)
+    if handle is not None:
+        assert far(handle, other) <= most
+
+
+def delimited(records, extra=(), mark=","):
+    """Text as a careful writer writes it, and some lines as a careless one does."""
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=mark, lineterminator="\n")
+    writer.writerow(["who", "x", "y"])
+    lines = []
+    for line in records:
+        lines.append(io.StringIO())
+        csv.writer(lines[-1], delimiter=mark, lineterminator="\n").writerow(line)
+    plain = [line.getvalue() for line in lines]
+    for number, (form, who, cell) in enumerate(extra):
+        line = form.format(who=who, x=cell, y=cell).replace(",", mark) + "\n"
+        plain.insert(min(2 * number, len(plain)), line)
+    return text.getvalue() + "".join(plain)
+
+
+def typed(records, kind="text"):
+    """The same as columns: ids as text or as whole numbers, coordinates as doubles or text."""
+    who = [each[0] for each in records]
+    ids = pa.array(who, pa.string())
+    if kind == "whole":
+        ids = pa.array([IDS.index(each) or None for each in who], pa.int64())
+    numbers = [[number_of(each[axis]) for each in records] for axis in (1, 2)]
+    xy = [pa.array(column, pa.float64()) for column in numbers]
+    if kind == "words":
+        xy = [pa.array([each[axis] or None for each in records], pa.string()) for axis in (1, 2)]
+    return pa.table({"who": ids, "x": xy[0], "y": xy[1]})
+
+
+def places(records):
+    """The same as a geopandas frame; what has no place has no geometry."""
+    import geopandas
+    import shapely
+
+    table = typed(records)
+    xy = np.column_stack([table["x"].to_numpy(), table["y"].to_numpy()]).reshape(-1, 2)
+    points = [shapely.Point(at) if np.isfinite(at).all() else None for at in xy]
+    who = table["who"].to_pandas().astype("string")
+    return geopandas.GeoDataFrame({"who": who}, geometry=points, crs="EPSG:4326")
+
+
+def write(form, path, records, extra=()):
+    """A file of a format with these records."""
+    if form in ("csv", "tsv"):
+        path.write_bytes(delimited(records, extra, "," if form == "csv" else "\t").encode())
+    elif form == "csv.gz":
+        path.write_bytes(gzip.compress(delimited(records, extra).encode(), 1))
+    elif form == "csv.zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("a.csv", delimited(records, extra))
+    elif form == "jsonl":
+        lines = [json.dumps({"who": who, "x": x, "y": y}) for who, x, y in records]
+        lines += [line.format(who=who, x=cell, y=cell) for line, who, cell in extra]
+        path.write_text("\n".join(lines))
+    elif form == "xlsx":
+        path.write_bytes(workbook([("who", "x", "y"), *records]))
+    elif form == "parquet":
+        pq.write_table(typed(records), path)
+    elif form == "whole.parquet":
+        pq.write_table(typed(records, "whole"), path)
+    elif form == "words.parquet":
+        pq.write_table(typed(records, "words"), path)
+    elif form == "geoparquet":
+        frame = places(records)
+        frame.to_parquet(path, geometry_encoding="WKB")
+        declared_nothing(path)
+    elif form == "geojson":
+        features = [
+            {
+                "type": "Feature",
+                "geometry": {"type": "Point", "coordinates": list(map(_json_number, (x, y)))},
+                "properties": {"who": who} if who else {},
+            }
+            for who, x, y in records
+        ]
+        path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    else:
+        layer = {"geometry_type": "Point", "engine": "pyogrio"}
+        places(records).to_file(path, **layer)
+
+
+def declared_nothing(path):
+    """Drop what a writer says of the values in the schema: it is no type."""
+    table = pq.read_table(path)
+    geo = json.loads(table.schema.metadata[b"geo"])
+    geo["columns"]["geometry"] = {"encoding": "WKB", "geometry_types": []}
+    pq.write_table(table.replace_schema_metadata({b"geo": json.dumps(geo).encode()}), path)
+
+
+def workbook(table):
+    """A workbook of one sheet of inline texts, as few parts as the format allows."""
+    head = '<?xml version="1.0"?>'
+    space = "http://schemas.openxmlformats.org"
+
+    def cell(text):
+        text = text.replace("&", "&amp;").replace("<", "&lt;").replace("\0", "")
+        return f'<c t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
+
+    body = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in table)
+    main = f"{space}/spreadsheetml/2006/main"
+    kinds = f"{space}/officeDocument/2006/relationships"
+    package = f"{space}/package/2006"
+    sheet_type = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
+        '<Default Extension="rels" ContentType="application/'
+        'vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{sheet_type}.sheet.main+xml"/>'
+        f'<Override PartName="/xl/s.xml" ContentType="{sheet_type}.worksheet+xml"/></Types>',
+        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
+        f'Type="{kinds}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{kinds}"><sheets>'
+        '<sheet name="a" sheetId="1" r:id="r1"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
+        f'<Relationship Id="r1" Type="{kinds}/worksheet" Target="s.xml"/></Relationships>',
+        "xl/s.xml": f'<worksheet xmlns="{main}"><sheetData>{body}</sheetData></worksheet>',
+    }
+    raw = io.BytesIO()
+    with zipfile.ZipFile(raw, "w") as archive:
+        for name, text in parts.items():
+            archive.writestr(name, head + text)
+    return raw.getvalue()
+
+
+def _json_number(cell):
+    value = number_of(cell)
+    return value if np.isfinite(value) else cell

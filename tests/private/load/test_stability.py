@@ -1,0 +1,337 @@
+"""Whoever adds or removes one unit in the raw input moves the index by at most K, in any format.
+
+Random messy tables with ids that are easily taken for each other, with and without one unit (or
+one record): the two indexes differ by at most K in L1, and every public fact and every message is
+the same. The secret key of the bounding is held fixed, so that both runs make the same choices.
+"""
+
+import json
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz.private.load import aggregation, bounding
+from dpviz.private.load.roads import read_trips
+from dpviz.private.load.sequences import read_places, read_sequences
+from dpviz.roads.graph import road_graph
+from dpviz.sequences.alphabet import Alphabet
+from tests.private.load.stability import (
+    BOX,
+    CELLS,
+    IDS,
+    LINES,
+    bounds,
+    broken,
+    check,
+    delimited,
+    distance,
+    moved,
+    rows,
+    typed,
+    without,
+    write,
+)
+
+FORMATS = (
+    "csv", "tsv", "csv.gz", "csv.zip", "jsonl", "xlsx", "parquet", "whole.parquet", "words.parquet",
+    "geoparquet", "geojson", "gpkg", "shp",
+)  # fmt: skip
+SLOW_TO_WRITE = ("geoparquet", "gpkg", "shp", "duckdb", "folder")
+units = st.one_of(st.none(), st.sampled_from(IDS))
+many = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
+
+
+def often(examples):
+    return settings(max_examples=examples, **many)
+
+
+@pytest.fixture(autouse=True)
+def one_key(monkeypatch):
+    """Both runs draw the same key; that it is secret and fresh is tested elsewhere."""
+    monkeypatch.setattr(bounding, "fresh_key", lambda: b"k" * 16)
+    monkeypatch.setattr(aggregation.secrets, "token_hex", lambda size: "salt")
+
+
+@pytest.fixture
+def folders(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    return tmp_path / "one", tmp_path / "two"
+
+
+def stable(form, folders, read, records, extra, unit, most):
+    paths = [folder / f"table.{form}" for folder in folders]
+    lines = [each for each in extra if unit is None or each[1] != unit]
+    write(form, paths[0], records, extra)
+    write(form, paths[1], without(records, unit), lines if unit is not None else extra)
+    check(read, paths, most)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_points(form, folders):
+    @often(12 if form in SLOW_TO_WRITE else 40)
+    @given(rows, broken, units, bounds)
+    @example([(each, "0.5", "0.5") for each in IDS], [], "zed", 1)
+    @example([("1", "0.5", "0.5"), ("zed", "x", "0.5")], [], "zed", 1)
+    @example([("1", "0.5", "0.5")], [(line, "zed", "0.5") for line in LINES], "zed", 1)
+    def run(records, extra, unit, most):
+        read = {"unit": "who", "max_per_unit": most} if unit is not None else {}
+        stable(
+            form, folders, lambda path: dpviz.load(path, BOX, **read), records, extra, unit,
+            most if unit is not None else 1,
+        )  # fmt: skip
+
+    run()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", FORMATS)
+def test_points_at_length(form, folders):
+    @settings(max_examples=400, **many)
+    @given(st.lists(st.tuples(*map(st.sampled_from, (IDS, CELLS, CELLS))), max_size=40), broken,
+           st.sampled_from(IDS), bounds)  # fmt: skip
+    def run(records, extra, unit, most):
+        stable(
+            form,
+            folders,
+            lambda path: dpviz.load(path, BOX, unit="who", max_per_unit=most),
+            records,
+            extra,
+            unit,
+            most,
+        )
+
+    run()
+
+
+@pytest.mark.parametrize("kind", ["text", "whole", "words"])
+def test_a_table_of_duckdb_and_a_folder_of_parquet(kind, folders):
+    @often(8)
+    @given(rows, units, bounds)
+    @example([("1", "0.5", "0.5"), ("zed", "x", "0.5")], "zed", 1)
+    @example([("1", "0.5", "0.5"), ("zed", "nan", "0.5")], None, 1)
+    @example([("1", "0.5", "0.5"), ("zed", "1e999", "0.5")], None, 1)
+    def run(records, unit, most):
+        sources = []
+        for folder, each in zip(folders, (records, without(records, unit)), strict=True):
+            table = typed(each, kind)
+            path = folder / "a.duckdb"
+            path.unlink(missing_ok=True)
+            with duckdb.connect(str(path)) as db:
+                db.register("given", table)
+                db.execute("CREATE TABLE visits AS FROM given")
+            (folder / "parts").mkdir(exist_ok=True)
+            pq.write_table(table, folder / "parts" / "a.parquet")
+            sources.append((f"duckdb:///{path}", folder / "parts"))
+        read = {"unit": "who", "max_per_unit": most} if unit is not None else {}
+        k = most if unit is not None else 1
+        check(lambda each: dpviz.load(each[0], BOX, table="visits", **read), sources, k)
+        check(lambda each: dpviz.load(each[1], BOX, **read), sources, k)
+
+    run()
+
+
+@given(rows, units, bounds)
+@often(25)
+def test_kept_counts(folders, records, unit, most):
+    read = {"unit": "who", "max_per_unit": most} if unit is not None else {}
+    paths = []
+    for folder, each in zip(folders, (records, without(records, unit)), strict=True):
+        (folder / "t.csv").write_text(delimited(each))
+        paths.append(folder / "t.SENSITIVE.parquet")
+        dpviz.save_counts(dpviz.load(folder / "t.csv", BOX, **read), paths[-1])
+    check(dpviz.load, paths, most if unit is not None else 1)
+
+
+@pytest.mark.parametrize("library", ["pandas", "objects", "pyarrow", "polars", "geopandas"])
+def test_tables_in_memory(library):
+    def frame(records):
+        table = typed(records)
+        if library == "polars":
+            return pytest.importorskip("polars").from_arrow(table)
+        if library == "geopandas":
+            from tests.private.load.stability import places
+
+            return places(records)
+        if library == "objects":
+            made = table.to_pandas().astype(object)
+            for at, who in enumerate(made["who"]):  # cells of many types in one column
+                made.loc[at, "who"] = {"1": 1, "1.0": 1.0, "true": True, "": None}.get(who, who)
+            return made
+        return table if library == "pyarrow" else table.to_pandas()
+
+    @often(20)
+    @given(rows, units, bounds)
+    def run(records, unit, most):
+        if library == "objects":  # the number 1 and the text 1 are one id: so are their records
+            records = [each for each in records if each[0] not in ("1.0", "NaN")]
+        read = {"unit": "who", "max_per_unit": most} if unit is not None else {}
+        tables = frame(records), frame(without(records, unit))
+        check(
+            lambda each: dpviz.from_frame(each, BOX, **read),
+            tables,
+            most if unit is not None else 1,
+        )
+
+    run()
+
+
+GRAPH = road_graph(
+    {"node": ["1", "01", "caf\u00e9", "zed"], "x": [0, 1, 1, 0], "y": [0, 0, 1, 1]},
+    {"edge": ["1", "01", "1.0", "7"], "src": ["1", "01", "caf\u00e9", "zed"],
+     "dst": ["01", "caf\u00e9", "zed", "1"]},
+)  # fmt: skip
+STEPS = ("1", "01", "1.0", "7", "moon", "", "caf\u00e9", "zed")
+steps = st.lists(
+    st.tuples(st.sampled_from(IDS[:12]), st.sampled_from(IDS[:6]), st.sampled_from(STEPS)),
+    max_size=20,
+)
+"""Rows (person, trip, step): persons use each other's numbers of trips."""
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "duckdb", "edges", "nodes", "jsonl"])
+def test_trips(form, folders):
+    @often(12 if form == "duckdb" else 40)
+    @given(steps, st.sampled_from(IDS[:12]), bounds, st.booleans())
+    @example([(who, "1", STEPS[0]) for who in IDS[:12]], "1", 1, False)
+    @example([("7", "1", "7"), ("1", "1", "moon")], "1", 1, False)
+    @example([("7", "1", "7"), ("7", "2", "1"), ("1", "2", "7"), ("1", "1", "7")], "1", 1, False)
+    def run(records, unit, most, drop):
+        sources = []
+        for folder, each in zip(folders, (records, without(records, unit)), strict=True):
+            sources.append(written(folder, form, each, ("who", "trip", "edge"), "edges"))
+        check(
+            lambda path: read_trips(
+                path, GRAPH, unit="who", max_per_unit=most, drop_unknown=drop,
+                name="t", table="steps" if form == "duckdb" else None,
+            ),
+            sources,
+            most,
+            lambda one, two: moved(one._trips, two._trips),
+        )  # fmt: skip
+
+    run()
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "duckdb", "visits", "jsonl", "lines"])
+def test_sequences(form, folders):
+    alphabet = Alphabet(STEPS[:4] + STEPS[6:], np.eye(6, k=1, dtype=bool) | np.eye(6, dtype=bool))
+
+    @often(12 if form == "duckdb" else 40)
+    @given(steps, st.sampled_from(IDS[:12]), bounds, st.booleans())
+    @example([(who, "1", STEPS[0]) for who in IDS[:12]], "1", 1, False)
+    @example([("7", "1", "7"), ("1", "1", "moon")], "1", 1, False)
+    @example([("7", "1", "7"), ("7", "2", "1"), ("1", "2", "7"), ("1", "1", "7")], "1", 1, False)
+    def run(records, unit, most, drop):
+        sources = []
+        for folder, each in zip(folders, (records, without(records, unit)), strict=True):
+            sources.append(written(folder, form, each, ("who", "sequence", "symbol"), "visits"))
+        read = {} if form == "lines" else {"unit": "who", "max_per_unit": most}
+        column = "visits" if form == "jsonl" else None
+        gone = len({each[:2] for each in records if each[0] == unit})
+        check(
+            lambda path: read_sequences(
+                path, alphabet, column=column, drop_unknown=drop, name="s",
+                table="steps" if form == "duckdb" else None, **read,
+            ),
+            sources,
+            most if form != "lines" else gone,
+            lambda one, two: moved_sequences(one._sequences, two._sequences),
+        )  # fmt: skip
+
+    run()
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(IDS[:12]),
+            st.sampled_from(CELLS),
+            st.sampled_from(CELLS),
+            st.sampled_from(("0", "100", "2030-01-01", "2030-01-01T08:00Z", "soon", "", "1e9")),
+        ),
+        max_size=20,
+    ),
+    st.sampled_from(IDS[:12]),
+    bounds,
+)
+@often(40)
+def test_places_in_time(folders, records, unit, most):
+    paths = []
+    for folder, each in zip(folders, (records, without(records, unit)), strict=True):
+        paths.append(folder / "t.csv")
+        lines = delimited([row[:3] for row in each]).splitlines()
+        times = ["when", *(row[3] for row in each)]
+        paths[-1].write_text(
+            "".join(f"{line},{time}\n" for line, time in zip(lines, times, strict=True))
+        )
+    check(
+        lambda path: read_places(
+            path, BOX, person="who", time="when", side=3, max_per_unit=most, gap=50.0,
+            neighbours=True,
+        ),
+        paths,
+        most,
+        lambda one, two: moved_sequences(one._sequences, two._sequences),
+    )  # fmt: skip
+
+
+def moved_sequences(one, two):
+    return moved(one, two)
+
+
+def written(folder, form, records, names, lists):
+    """Rows of steps, or records with lists of them, as a file of a format."""
+    grouped = {}
+    for who, record, step in records:
+        grouped.setdefault((who, record), []).append(step)
+    persons = [who for who, _ in grouped]
+    if form in ("parquet", "csv", "duckdb"):
+        columns = list(zip(*records, strict=True)) or [(), (), ()]
+        table = pa.table(
+            {
+                name: pa.array(column, pa.string())
+                for name, column in zip(names, columns, strict=True)
+            }
+        )
+        path = folder / f"steps.{form}"
+        if form == "csv":
+            text = delimited(records).partition("\n")[2]
+            path.write_text(",".join(names) + "\n" + text)
+        elif form == "parquet":
+            pq.write_table(table, path)
+        else:
+            path.unlink(missing_ok=True)
+            with duckdb.connect(str(path)) as db:
+                db.register("given", table)
+                db.execute("CREATE TABLE steps AS FROM given")
+            return f"duckdb:///{path}"
+        return path
+    if form == "jsonl":
+        path = folder / "steps.jsonl"
+        lines = [json.dumps({"who": who, lists: each}) for (who, _), each in grouped.items()]
+        path.write_text("\n".join(lines))
+        return path
+    if form == "lines":
+        path = folder / "steps.txt"
+        path.write_text("".join(" ".join(each) + "\n" for each in grouped.values()))
+        return path
+    path = folder / "lists.parquet"
+    listed = pa.array(list(grouped.values()), pa.list_(pa.string()))
+    pq.write_table(pa.table({"who": pa.array(persons, pa.string()), form: listed}), path)
+    return path
+
+
+def test_the_measure_can_fail(tmp_path):
+    """One bit of sharing between units is seen: ids that collapse move more than K records."""
+    texts = [(str(10**18 + k), "0.5", "0.5") for k in range(50)]
+    (tmp_path / "a.csv").write_text(delimited(texts))
+    whole = dpviz.load(tmp_path / "a.csv", BOX, unit="who")._index
+    collapsed = typed([("1", x, y) for _, x, y in texts])
+    assert distance(whole, dpviz.from_frame(collapsed, BOX, unit="who")._index) == 49
