@@ -38,13 +38,18 @@ def share(
     output: Annotated[str, typer.Option("--output", "-o", help="The .html file to write.")],
     rect: Rects = None,
     title: Title = "",
+    basemap: Annotated[
+        str,
+        typer.Option(help="A public file of streets, water and places to draw below the cells."),
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Write a map in one file that opens anywhere, without network or server."""
     from dpviz.exports import map_page
 
     opened, asked = _opened(releases), _rects(rect)
-    _write(output, lambda: map_page(opened, rects=asked, title=title), ".html", opened, as_json)
+    make = lambda: map_page(opened, rects=asked, title=title, basemap=basemap)  # noqa: E731
+    _write(output, make, ".html", opened, as_json)
 
 
 @app.command()

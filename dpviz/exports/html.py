@@ -17,6 +17,8 @@ from dpviz.exports.facts import facts, label_of, replies, together
 from dpviz.exports.pack import Packer, squeezed
 from dpviz.exports.tree import pack_tree
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.render.basemap_file import basemap_marks
+from dpviz.render.cells import domain_bounds
 from dpviz.render.client.assemble import script, style
 from dpviz.render.numbers import short
 from dpviz.render.projection import is_degrees
@@ -39,6 +41,7 @@ def map_page(
     rects: Sequence[Bounds] = (),
     title: str = "",
     camera: Camera | None = None,
+    basemap: str = "",
 ) -> str:
     """A self-contained HTML page: one release, two to swipe between, or a series under a slider.
 
@@ -49,6 +52,7 @@ def map_page(
         rects: rectangles (west, south, east, north in degrees) whose answers the page shows.
         title: of the page.
         camera: where to look first; the whole domain by default.
+        basemap: a public file of streets, water and places, in place of the bundled ground.
 
     Raises:
         ReleaseError: no release or too many, not 2-D, or not of one domain.
@@ -59,7 +63,8 @@ def map_page(
     if len(releases) > 2:
         order = sorted(range(len(releases)), key=lambda at: releases[at].header.epsilon)
         releases, names = [releases[at] for at in order], [names[at] for at in order]
-    scene = series_scene(releases, names, camera=camera, title=title)
+    base = basemap_marks(basemap, domain_bounds(releases[0].domain)) if basemap else None
+    scene = series_scene(releases, names, camera=camera, title=title, base=base)
     packer, domain = Packer(), releases[0].domain
     live = is_degrees(domain.crs)  # without degrees there is nothing to compute with
     derived = [f"cells-{at}" for at in range(len(releases)) if live]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +24,9 @@ Float = NDArray[np.float64]
 FADE = (8.0, 9.0)
 """Zooms over which the bundled outlines (1:50m) fade: nearer they would be off by a kilometre."""
 
+OWN = "DPVIZ_BASEMAP"
+"""The environment's name for an owner's base map file: see :mod:`dpviz.render.basemap_file`."""
+
 AROUND = 3.0
 """Of the rectangle's size, on every side: what a visitor may move to."""
 
@@ -33,8 +38,11 @@ NEAR = 40.0
 def outlines(bounds: Bounds | None = None) -> tuple[Mark, ...]:
     """The base map around a rectangle: land and water below all marks, lines above, names.
 
-    The invented city has a ground of its own: sea, river, main roads, towns.
+    The invented city has a ground of its own: sea, river, main roads, towns. A public file that the
+    environment names (:data:`OWN`) takes the place of the bundled one where it shows anything.
     """
+    if bounds is not None and (own := own_ground(bounds)):
+        return own
     if bounds is not None and is_city(bounds):
         return city_ground()
     wider, tolerance = _around(bounds)
@@ -51,6 +59,19 @@ def outlines(bounds: Bounds | None = None) -> tuple[Mark, ...]:
             marks.append(paths(kind, lines, color=color, width=1.0, fade=list(FADE)))
     marks.append(_names(wider))
     return tuple(marks)
+
+
+def own_ground(bounds: Bounds) -> tuple[Mark, ...]:
+    """The marks of the file that the environment names; none where it shows nothing near."""
+    from dpviz.errors import ParameterError
+    from dpviz.render.basemap_file import basemap_marks
+
+    path = os.environ.get(OWN, "")
+    try:
+        return basemap_marks(path, bounds) if path else ()
+    except ParameterError as error:
+        logging.getLogger(__name__).warning("%s", error)
+        return ()
 
 
 def _around(bounds: Bounds | None) -> tuple[Bounds | None, float]:

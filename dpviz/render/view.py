@@ -32,6 +32,7 @@ def release_scene(
     detail: Literal["adaptive", "raw"] = "adaptive",
     palette: str = "tide",
     title: str = "",
+    base: Sequence[Mark] | None = None,
 ) -> Scene:
     """Noisy densities on the base map, on one colour scale.
 
@@ -43,6 +44,8 @@ def release_scene(
         detail: what the map begins with; its own switch changes it.
         palette: a name in :data:`~dpviz.render.colors.PALETTES`.
         title: of the picture that the visitor may save.
+        base: the ground, in place of the bundled one: see
+            :func:`~dpviz.render.basemap_file.basemap_marks`.
 
     Raises:
         ReleaseError: not one or two releases, not 2-D, or not of one domain.
@@ -50,7 +53,7 @@ def release_scene(
     if len(releases) > 2:
         raise ReleaseError(f"{len(releases)} releases: a map shows one, or two to compare")
     scene = series_scene(
-        releases, labels, camera=camera, detail=detail, palette=palette, title=title
+        releases, labels, camera=camera, detail=detail, palette=palette, title=title, base=base
     )
     if len(releases) == 1:
         return scene
@@ -66,6 +69,7 @@ def series_scene(
     detail: Literal["adaptive", "raw"] = "adaptive",
     palette: str = "tide",
     title: str = "",
+    base: Sequence[Mark] | None = None,
 ) -> Scene:
     """Several releases over each other, ``cells-0`` and on: whoever shows it picks one or two.
 
@@ -88,7 +92,7 @@ def series_scene(
         for release, label in zip(releases, labels, strict=True)
     ]
     return Scene(
-        marks=[*maps, *outlines(bounds)],
+        marks=[*maps, *(outlines(bounds) if base is None else base)],
         camera=camera or Camera(bounds=bounds, key="domain"),
         legend=density_legend(scale, releases, palette=palette),
         tools=("rect",),
