@@ -165,6 +165,44 @@ def test_other_formats_under_the_name_of_json_are_not_opened(tmp_path):
         read_regions(path, DOMAIN)
 
 
+def bomb(path, columns, rows=20_000_000):
+    """Runs of one value: a file of some kilobytes that decodes to hundreds of megabytes."""
+    schema = pa.schema([(name, kind) for name, kind, _ in columns])
+    with pq.ParquetWriter(path, schema) as writer:
+        part = pa.table([pa.repeat(pa.scalar(v, k), 1_000_000) for _, k, v in columns], schema)
+        for _ in range(rows // 1_000_000):
+            writer.write_table(part)
+    assert path.stat().st_size < 1_000_000
+    return path
+
+
+def test_parquet_of_many_points_in_few_bytes(tmp_path, little_memory):
+    columns = [(name, pa.float64(), 10.5) for name in ("lon", "lat")]
+    path = bomb(tmp_path / "points.parquet", columns)
+    with pytest.raises(DataError, match="16 times its size when decoded") as error:
+        dpviz.load(path, DOMAIN)
+    assert one_line(error)
+
+
+def test_parquet_of_long_trips_in_few_bytes(tmp_path):
+    items = pa.repeat(pa.scalar("a"), 12_000_000).dictionary_encode()
+    pq.write_table(
+        pa.table({"edges": pa.ListArray.from_arrays([0, 12_000_000], items)}),
+        tmp_path / "trips.parquet",
+    )
+    with pytest.raises(DataError, match=r"16 times its size when decoded|cannot be read within"):
+        read_trips(tmp_path / "trips.parquet", grid())
+
+
+def test_geojson_of_empty_features(tmp_path, little_memory):
+    path = tmp_path / "empty.geojson"
+    path.write_bytes(b'{"type": "FeatureCollection", "features": [' + b"{}," * 10**7 + b"{}]}")
+    for read in (lambda: dpviz.load(path, DOMAIN), lambda: read_regions(path, DOMAIN)):
+        with pytest.raises(DataError, match="4,000,000 objects") as error:
+            read()
+        assert one_line(error)
+
+
 def test_every_limit_is_in_the_documentation():
     names = [name for name, each in vars(limits).items() if isinstance(each, limits.Limit)]
     assert all(f"`{name}`" in limits.page() for name in names if name != "AT_WORK")

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpviz
+from dpviz import sandbox
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.load.names import recognised_columns
@@ -139,6 +140,7 @@ class TestFormats:
 
     def test_only_the_needed_columns_of_a_parquet_are_read(self, tmp_path, monkeypatch):
         asked = []
+        monkeypatch.setattr(sandbox, "CAN_FORK", False)  # so that this process sees it
         original = pq.ParquetFile.iter_batches
         monkeypatch.setattr(
             pq.ParquetFile,

@@ -1,4 +1,7 @@
-"""A file that a child process parses: GeoPackage, Shapefile, GeoJSON."""
+"""A file that a child process parses: GeoPackage, Shapefile, GeoJSON, Parquet.
+
+A damaged footer of a Parquet file can abort the process that looks at it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,12 @@ from dpviz.foreign import refuse_computing
 from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table
 from dpviz.sandbox import confined
 
-CONFINED = {"GeoJSON": (), "GeoPackage": ("pyogrio.raw",), "Shapefile": ("pyogrio.raw",)}
+CONFINED = {
+    "GeoJSON": ("pyarrow",),
+    "GeoPackage": ("pyarrow", "pyogrio.raw", "shapely"),
+    "Parquet": ("pyarrow.parquet", "shapely"),
+    "Shapefile": ("pyarrow", "pyogrio.raw", "shapely"),
+}
 """Formats, with the libraries that their children need."""
 
 _PLACES = ("places x", "places y")
@@ -120,6 +128,10 @@ def _opened(path: str, kind: str, name: str, layer: str | None) -> Table:
         from dpviz.private.load.tables.geojson import GeoJson
 
         return GeoJson(Path(path), name)
+    if kind == "Parquet":
+        from dpviz.private.load.tables.parquet import ParquetTable
+
+        return ParquetTable(Path(path))
     from dpviz.private.load.tables.vector import VectorFile
 
     if kind == "GeoPackage":

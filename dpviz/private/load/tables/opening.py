@@ -21,7 +21,6 @@ from dpviz.private.load.tables.confined import CONFINED, ConfinedTable
 from dpviz.private.load.tables.delimited import DelimitedText, TextLines
 from dpviz.private.load.tables.jsonlines import JsonLines
 from dpviz.private.load.tables.memory import MemoryTable, is_frame
-from dpviz.private.load.tables.parquet import ParquetTable
 from dpviz.private.load.tables.workbook import Workbook
 
 _SUFFIXES = {
@@ -81,7 +80,7 @@ def open_table(source: Any, table: str | None = None, *, header: bool = True) ->
         return _zipped_shapefile(path)
     if found == "gzip":
         return text(path, opened=partial(opened_gzip, path))
-    kinds: dict[str, Any] = {"Parquet": ParquetTable, "JSON lines": JsonLines}
+    kinds: dict[str, Any] = {"JSON lines": JsonLines}
     opened: Table = kinds.get(found, text)(path)
     return opened
 

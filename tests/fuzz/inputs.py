@@ -1,0 +1,139 @@
+"""Every input format: a sound seed, its mutants, and the reader that must withstand them."""
+
+import io
+import json
+import zipfile
+
+import geopandas
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import shapely
+
+import dpviz
+from dpviz.build import source_columns
+from dpviz.private.load.roads import read_graph, read_trips
+from dpviz.private.load.sequences import alphabet_of, read_sequences
+from dpviz.releases.points.region_file import read_regions
+from dpviz.roads.graph import road_graph
+from dpviz.sequences.alphabet import Alphabet
+from tests.fuzz import mutants
+
+DOMAIN = dpviz.Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
+ROWS = pd.DataFrame(
+    {
+        "lon": [10.5, 11.0, 11.5],
+        "lat": [50.2, 50.5, 50.8],
+        "who": [mutants.SECRET, None, "b"],
+        "time": ["2030-01-01T00:00:00", "5", ""],
+    }
+)
+GRAPH = road_graph(
+    {"node": ["1", "2", "3"], "x": [0, 1, 1], "y": [0, 0, 1]},
+    {"edge": ["a", "b"], "src": ["1", "2"], "dst": ["2", "3"]},
+)
+GRAPHML = b"""<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="d0" for="node" attr.name="x" attr.type="double"/>
+<key id="d1" for="node" attr.name="y" attr.type="double"/>
+<graph edgedefault="undirected"><node id="1"><data key="d0">0</data><data key="d1">0</data></node>
+<node id="2"><data key="d0">1</data><data key="d1">0</data></node><edge source="1" target="2"/>
+</graph></graphml>"""
+
+
+def points(path):
+    source_columns(path)
+    return dpviz.load(path, DOMAIN, name="a")
+
+
+def persons(path):
+    return dpviz.load(path, DOMAIN, columns=("lon", "lat"), unit="who", max_per_unit=2, name="a")
+
+
+def words(path):
+    return read_sequences(path, Alphabet(("a", "b")), name="a")
+
+
+def trips(path):
+    return read_trips(path, GRAPH, name="a")
+
+
+def regions(path):
+    return read_regions(path, DOMAIN)
+
+
+def alphabet(path):
+    return alphabet_of(str(path))
+
+
+def _written(write, *names):
+    """The bytes of what a function writes into a folder."""
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder))
+        return [Path(folder, name).read_bytes() for name in names]
+
+
+def _table(**columns):
+    target = io.BytesIO()
+    pq.write_table(pa.table(columns), target)
+    return target.getvalue()
+
+
+def _collection(shapes):
+    features = [
+        {"type": "Feature", "properties": {"id": k, "who": mutants.SECRET}, "geometry": each}
+        for k, each in enumerate(map(shapely.geometry.mapping, shapes))
+    ]
+    return json.dumps({"type": "FeatureCollection", "features": features}).encode()
+
+
+def formats():
+    """Name: (suffix, seed, mutation, reader)."""
+    places = geopandas.GeoDataFrame(
+        ROWS[["who"]], geometry=geopandas.points_from_xy(ROWS.lon, ROWS.lat), crs=4326
+    )
+    boxes = geopandas.GeoDataFrame(
+        {"name": ["a"]}, geometry=[shapely.box(10.2, 50.2, 10.8, 50.8)], crs=4326
+    )
+    (package,) = _written(lambda folder: places.to_file(folder / "a.gpkg"), "a.gpkg")
+    (districts,) = _written(lambda folder: boxes.to_file(folder / "a.gpkg"), "a.gpkg")
+    (geo,) = _written(lambda folder: places.to_parquet(folder / "a.parquet"), "a.parquet")
+    parts = ("a.shp", "a.shx", "a.dbf", "a.prj")
+    shapefile = _written(lambda folder: places.to_file(folder / "a.shp"), *parts)
+    zipped = io.BytesIO()
+    with zipfile.ZipFile(zipped, "w") as archive:
+        for name, content in zip(parts, shapefile, strict=True):
+            archive.writestr(name, content)
+    lines = [shapely.LineString([(0, 0), (1, 0)]), shapely.LineString([(1, 0), (1, 1)])]
+    csv = ROWS.to_csv(index=False).encode()
+    flat = {name: [None if pd.isna(v) else v for v in ROWS[name]] for name in ROWS}
+    steps = b"trip,edge\n" + f"{mutants.SECRET},a\n{mutants.SECRET},b\n7,a\n".encode()
+    return {
+        "points, CSV": ("csv", csv, mutants.text_mutant, points),
+        "persons, CSV": ("csv", csv, mutants.text_mutant, persons),
+        "points, Parquet": ("parquet", _table(**flat), mutants.parquet_mutant, points),
+        "persons, Parquet": ("parquet", _table(**flat), mutants.parquet_mutant, persons),
+        "points, GeoParquet": ("parquet", geo, mutants.parquet_mutant, points),
+        "points, GeoJSON": (
+            "geojson", _collection(places.geometry), mutants.json_mutant, points
+        ),
+        "points, GeoPackage": ("gpkg", package, mutants.sqlite_mutant, points),
+        "points, Shapefile": ("zip", zipped.getvalue(), mutants.byte_mutant, points),
+        "sequences, text": ("txt", b"a b\nb,a\n" * 3, mutants.text_mutant, words),
+        "sequences, Parquet": (
+            "parquet", _table(words=[["a", "b"], [mutants.SECRET]]), mutants.parquet_mutant, words
+        ),
+        "trips, CSV": ("csv", steps, mutants.text_mutant, trips),
+        "trips, Parquet": (
+            "parquet", _table(edges=[["a", "b"], [mutants.SECRET]]), mutants.parquet_mutant, trips
+        ),
+        "streets, GeoJSON": ("geojson", _collection(lines), mutants.json_mutant, read_graph),
+        "streets, GraphML": ("graphml", GRAPHML, mutants.xml_mutant, read_graph),
+        "districts, GeoJSON": (
+            "geojson", _collection(boxes.geometry), mutants.json_mutant, regions
+        ),
+        "districts, GeoPackage": ("gpkg", districts, mutants.sqlite_mutant, regions),
+        "alphabet": ("txt", b"a\nb\nc\n", mutants.text_mutant, alphabet),
+    }  # fmt: skip

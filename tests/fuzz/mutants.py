@@ -1,0 +1,202 @@
+"""Files that were sound and are not any more: changed where their format has structure."""
+
+import copy
+import io
+import json
+import re
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+SECRET = "Planted-Lovelace"
+"""In cells of every seed: no message may hold it."""
+
+ODD = (
+    None, True, "", " ", "nan", "NaN", "1e400", -1, 0, 2**63, -(2**63), 10**400, 1e308, 0.1, [], {},
+    [[]], [None], {"a": {"a": []}}, "\0", "\ud800", "٣", "²", "a" * 5_000, "1..999999999", "1;2",
+    '"', "'; DROP TABLE a", "../../etc/passwd", "EPSG:999999", "Point", "Polygon", [1, 2, 3, 4, 5],
+    [[0, 0], [0, 0]], ["1", "2"], [1e308, -1e308], ["NaN", "NaN"], SECRET,
+)  # fmt: skip
+
+
+def odd(random):
+    return copy.deepcopy(ODD[random.integers(len(ODD))])
+
+
+def json_mutant(content, random):
+    """One to three members replaced, removed, repeated or nested."""
+    document = json.loads(content)
+    for _ in range(random.integers(1, 4)):
+        places = list(_places(document))
+        if not places:
+            break
+        parent, key = places[random.integers(len(places))]
+        change = random.integers(5)
+        if change == 0:
+            del parent[key]
+        elif change == 1 and isinstance(parent, list):
+            parent.extend(copy.deepcopy(parent[key]) for _ in range(random.integers(1, 500)))
+        elif change == 2:
+            value = parent[key]
+            for _ in range(random.integers(1, 300)):
+                value = [value] if random.integers(2) else {"geometry": value}
+            parent[key] = value
+        else:
+            parent[key] = odd(random)
+    return json.dumps(document).encode()
+
+
+def _places(value):
+    if isinstance(value, dict):
+        for key, child in value.items():
+            yield value, key
+            yield from _places(child)
+    elif isinstance(value, list):
+        for key, child in enumerate(value):
+            yield value, key
+            yield from _places(child)
+
+
+def text_mutant(content, random):
+    """Cells replaced, removed, repeated; lines, too; quotes and separators of other kinds."""
+    parts = re.split(rb"([,\n])", content)
+    for _ in range(random.integers(1, 6)):
+        at = random.integers(len(parts))
+        change = random.integers(5)
+        if change == 0:
+            parts[at] = str(odd(random)).encode("utf-8", "surrogatepass")
+        elif change == 1:
+            parts[at] = [b";", b"\t", b"\r", b'"', b"\xff\xfe", b"\0", b"\n\n"][random.integers(7)]
+        elif change == 2:
+            del parts[at]
+            parts = parts or [b""]
+        elif change == 3:
+            parts[at] *= int(random.integers(2, 2_000))
+        else:
+            other = random.integers(len(parts))
+            parts[at], parts[other] = parts[other], parts[at]
+    return b"".join(parts)
+
+
+def xml_mutant(content, random):
+    """Tags, attributes and texts replaced, removed, repeated."""
+    parts = re.findall(rb"<[^>]*>|[^<]+", content)
+    for _ in range(random.integers(1, 5)):
+        at = random.integers(len(parts))
+        change = random.integers(4)
+        if change == 0:
+            del parts[at]
+        elif change == 1:
+            value = str(odd(random)).encode("utf-8", "replace")
+            parts[at] = re.sub(rb'"[^"]*"', b'"' + re.escape(value) + b'"', parts[at], count=1)
+        elif change == 2:
+            parts[at] *= int(random.integers(2, 50))
+        else:
+            parts.insert(at, parts[random.integers(len(parts))])
+    return b"".join(parts)
+
+
+def parquet_mutant(content, random):
+    """Columns of other types, names and lengths; the header of GeoParquet; now and then bytes."""
+    if random.integers(4) == 0:
+        return byte_mutant(content, random)
+    table = pq.read_table(io.BytesIO(content))
+    metadata = dict(table.schema.metadata or {})
+    for _ in range(random.integers(1, 3)):
+        at = int(random.integers(table.num_columns))
+        name, column = table.column_names[at], table.column(at)
+        change = random.integers(6)
+        if change == 0 and table.num_columns > 1:
+            table = table.remove_column(at)
+        elif change == 1:
+            table = table.rename_columns(
+                [str(odd(random)).encode("utf-8", "replace").decode() if k == at else each
+                 for k, each in enumerate(table.column_names)]
+            )  # fmt: skip
+        elif change == 2:
+            table = table.set_column(at, name, _typed(len(column), random))
+        elif change == 3:
+            table = pa.concat_tables([table] * int(random.integers(2, 200)))
+        elif change == 4:
+            table = table.slice(0, int(random.integers(2)))
+        elif b"geo" in metadata:
+            metadata[b"geo"] = json_mutant(metadata[b"geo"], random)
+    target = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata(metadata), target)
+    return target.getvalue()
+
+
+def _typed(rows, random):
+    """A column of a type that nobody expects."""
+    kinds = (
+        pa.nulls(rows),
+        pa.array([[1, None]] * rows),
+        pa.array([[[SECRET]]] * rows),
+        pa.array([{"x": 1.0, "y": SECRET}] * rows),
+        pa.array([True] * rows),
+        pa.array([b"\xff\0"] * rows),
+        pa.array([SECRET] * rows).dictionary_encode(),
+        pa.array([2**63] * rows, pa.uint64()),
+        pa.array([float("nan")] * rows),
+        pa.array(np.datetime64("2030-01-01", "ns") + np.arange(rows)),
+        pa.array([5] * rows, pa.time32("s")),
+        pa.array(["1e999"] * rows, pa.large_string()),
+        pa.array([b"\1" + b"\1\0\0\0" + b"\0" * 15] * rows),
+    )
+    return kinds[random.integers(len(kinds))]
+
+
+def sqlite_mutant(content, random):
+    """Values in tables of a GeoPackage, its own ones among them, and its schema."""
+    if random.integers(4) == 0:
+        return byte_mutant(content, random)
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.deserialize(content[:18] + b"\1\1" + content[20:])
+        listed = db.execute("SELECT type, name FROM sqlite_master").fetchall()
+        names = [name for kind, name in listed if kind == "table"]
+        names = [name for name in names if not name.startswith(("rtree", "sqlite"))]
+        for trigger in (name for kind, name in listed if kind == "trigger"):
+            db.execute(f'DROP TRIGGER "{trigger}"')
+        for _ in range(random.integers(1, 4)):
+            if not names:
+                break
+            table = names[random.integers(len(names))]
+            columns = [row[1] for row in db.execute(f'PRAGMA table_info("{table}")')]
+            column = columns[random.integers(len(columns))]
+            value = odd(random)
+            if isinstance(value, (list, dict)) or (isinstance(value, int) and abs(value) >= 2**63):
+                value = bytes(random.integers(0, 256, 30, dtype=np.uint8))
+            elif isinstance(value, str):
+                value = value.encode("utf-8", "replace").decode()
+            try:
+                if random.integers(5):
+                    db.execute(f'UPDATE "{table}" SET "{column}" = ?', [value])
+                else:
+                    db.execute(f'DROP TABLE "{table}"')
+                    names.remove(table)
+            except sqlite3.Error:
+                continue
+        db.commit()
+        return db.serialize()
+
+
+def byte_mutant(content, random):
+    """A few bytes changed, cut or repeated."""
+    found = bytearray(content)
+    for _ in range(random.integers(1, 8)):
+        if not found:
+            break
+        at = int(random.integers(len(found)))
+        change = random.integers(4)
+        if change == 0:
+            found[at] ^= 1 << random.integers(8)
+        elif change == 1:
+            found[at] = random.integers(256)
+        elif change == 2:
+            del found[at : at + int(random.integers(1, 50))]
+        else:
+            found[at:at] = found[at : at + int(random.integers(1, 50))]
+    return bytes(found)
