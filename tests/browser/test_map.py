@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 import dpviz
 from dpviz.exports import map_page
-from dpviz.releases.points.range_count import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
 from dpviz.render.cells import adaptive, node_bounds
 from dpviz.render.detail import NEVER, QUIET

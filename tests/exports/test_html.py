@@ -14,6 +14,7 @@ import pytest
 import dpviz
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.exports import map_page
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.view import release_scene
 from tests.exports.conftest import DOMAIN, NAME
 
@@ -150,7 +151,7 @@ def test_answers_in_words_are_the_engines(pair):
     table = html.unescape(re.search(r"<tbody>(.*?)</tbody>", page, re.DOTALL)[1])
     for release in pair:
         answer = release.count(rect)
-        half = dpviz.releases.points.range_count.INTERVAL_SDS * answer.noise_sd[0]
+        half = INTERVAL_SDS * answer.noise_sd[0]
         assert dpviz.render.with_noise(answer.count[0], half) in table
         assert f"{answer.nodes[0]:,}" in table
 

@@ -5,7 +5,6 @@ import pytest
 
 import dpviz
 from dpviz.errors import ReleaseError
-from dpviz.releases.points.range_count import box_count
 from dpviz.render.cells import domain_bounds, home_zoom
 from dpviz.render.difference import CLEAR, coarser, difference, difference_scene
 
@@ -58,7 +57,7 @@ def test_two_releases_of_the_same_records_hardly_differ():
     points = np.random.default_rng(5).uniform((10, 50), (11, 51), (20_000, 2))
     both = [made(points, k, "ugrid", 0.05) for k in (1, 2)]
     lo, hi = coarser(both, home_zoom(domain_bounds(DOMAIN)))
-    a, b = (box_count(release, lo, hi) for release in both)
+    a, b = (release.count_boxes(lo, hi) for release in both)
     false = np.abs(a.count - b.count) >= CLEAR * np.hypot(a.noise_sd, b.noise_sd)
     assert false.sum() <= max(4, 0.02 * len(lo))
 
