@@ -1,20 +1,26 @@
 """The house holds its shape: who may see records, what start-up may import, what is documented."""
 
 import ast
+import inspect
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
 from dpviz.methods import of_kind
+from dpviz.private.handle import Handle
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "dpviz"
 INSIDE = ("private", "methods")
+"""The rooms that see records."""
+
 DOORS = (
     "build.py",
+    "sources.py",
     "evaluation/truth.py",
     "evaluation/sequence_truth.py",
     "evaluation/audit.py",
@@ -22,18 +28,21 @@ DOORS = (
     "evaluation/lesson.py",
     "evaluation/privtree_trace.py",
 )
-READERS = ("dpviz.private.load", "dpviz.private.roads", "dpviz.private.sequences")
-"""Rooms of roads and sequences that still import the vault's readers for their opaque handles."""
+"""Files outside that may open them, whatever the kind of data."""
 
-KINDS = (
-    "releases/roads",
-    "releases/sequences",
-    "evaluation/roads.py",
-    "evaluation/sequences.py",
-    "ui/roads",
-    "ui/sequences",
-    "cli",
+CORRIDOR = (
+    ("errors", "progress"),
+    ("domain", "foreign", "limits", "trees"),
+    ("crs", "datasets", "roads", "sandbox", "sequences", "workloads"),
+    ("releases",),
+    ("private", "render"),
+    ("methods", "sources"),
+    ("build",),
+    ("dpviz", "evaluation", "exports"),
+    ("cli",),
+    ("ui",),
 )
+"""The rooms of the package by stages: none imports from a later one, nor two of a stage in turn."""
 
 
 def imports(path, *, types=False):
@@ -68,12 +77,7 @@ def test_only_the_vault_and_its_doors_import_private():
         path.relative_to(PACKAGE).as_posix()
         for path in modules()
         if not within(path, INSIDE + DOORS)
-        and any(
-            name.startswith("dpviz.private")
-            and not (within(path, KINDS) and name.startswith(READERS))
-            and path.name != "publish.py"
-            for name in imports(path, types=True)
-        )
+        and any(name.startswith("dpviz.private") for name in imports(path, types=True))
     ]
     assert strangers == []
 
@@ -89,14 +93,59 @@ def test_only_the_app_knows_streamlit():
     assert strangers == []
 
 
-def test_the_app_reads_no_private_attribute_of_a_handle():
+def hidden():
+    """Every private attribute of a handle of any kind, as it is written in code."""
+    names = set()
+    for cls in (Handle, *Handle.__subclasses__()):
+        tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                names.add(node.name)
+            elif isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "self":
+                names |= {node.attr, f"_{cls.__name__}{node.attr}"}
+    return {name for name in names if name.startswith("_") and not name.endswith("__")}
+
+
+def test_nobody_outside_reads_a_private_attribute_of_a_handle():
+    names = hidden()
+    assert {"_index", "_trips", "_sequences", "_parts", "_DataHandle__index"} <= names
     offenders = [
-        f"{path.name}:{node.lineno}"
-        for path in modules("ui", "cli", "render")
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in modules()
+        if not within(path, INSIDE + DOORS)
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Attribute) and node.attr == "_index"
+        if (
+            isinstance(node, ast.Attribute)
+            and node.attr in names
+            and getattr(node.value, "id", "") != "self"
+        )
+        or (isinstance(node, ast.Constant) and node.value in names)
     ]
     assert offenders == []
+
+
+def test_no_room_imports_from_a_later_one():
+    stage = {room: at for at, rooms in enumerate(CORRIDOR) for room in rooms}
+    back, level = [], {}
+    for path in modules():
+        place = path.relative_to(PACKAGE)
+        room = "dpviz" if place.name == "__init__.py" and len(place.parts) == 1 else place.parts[0]
+        room = room.removesuffix(".py")
+        assert room in stage, f"{room} has no place in the corridor"
+        for name in imports(path, types=True):
+            words = name.split(".")
+            if words[0] != "dpviz" or len(words) == 1:
+                continue
+            target = words[1] if words[1] in stage else "dpviz"
+            if target == room:
+                continue
+            if stage[target] > stage[room]:
+                back.append(f"{place} -> {name}")
+            elif stage[target] == stage[room]:
+                level.setdefault((room, target), []).append(f"{place} -> {name}")
+    assert back == []
+    both = [pair for pair in level if pair[::-1] in level]
+    assert both == []
 
 
 def test_start_up_imports_nothing_heavy():

@@ -34,8 +34,8 @@ from dpviz.cli.root import (
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.private.roads import RoadData
     from dpviz.releases.roads.release import RoadRelease
+    from dpviz.sources import RoadData
 
 roads = typer.Typer(no_args_is_help=True, help="Event histograms on road networks.")
 app.add_typer(roads, name="roads")
@@ -86,7 +86,7 @@ def build(
     as_json: Json = False,
 ) -> None:
     """Spend epsilon on one event histogram of trips; the ledger pays unless they are public."""
-    from dpviz.private.load.roads import workload_of
+    from dpviz.sources import workload_of
 
     order = Order(
         method=method,
@@ -261,10 +261,10 @@ def open_trips(
     name: str | None = None,
 ) -> RoadData:
     """The trips of a source on their graph: built in, generated, or from files."""
+    from dpviz import sources as reading
     from dpviz.crs import known_crs
-    from dpviz.private.load import roads as reading
-    from dpviz.private.roads import RoadData
     from dpviz.roads.generate import commuter_trips
+    from dpviz.sources import RoadData
 
     if source == reading.CITY and graph is None:
         reading.read_graph(reading.CITY, directed=directed)

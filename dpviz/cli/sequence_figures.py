@@ -64,7 +64,7 @@ def evaluate(
     from dpviz.build import require_public
     from dpviz.evaluation.rowfile import RowFile
     from dpviz.evaluation.sequences import Plan, Row, about, run, summary
-    from dpviz.private.load.sequences import CITY
+    from dpviz.sources import CITY
 
     if not public and source != CITY:
         raise PrivacyError(

@@ -11,8 +11,7 @@ from dpviz.cli.root import numbers
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.private.load.cells import Cells
-    from dpviz.private.sequences import SequenceData
+    from dpviz.sources import Cells, SequenceData
 
 Source = Annotated[
     str, typer.Argument(help="A file of sequences, of places with --time, or 'city'.")
@@ -71,8 +70,8 @@ def read_source(source: str, how: Reading) -> SequenceData:
         ParameterError: an option that this source needs is missing.
         DataError: the file cannot be read so.
     """
+    from dpviz import sources as reading
     from dpviz.domain import Domain
-    from dpviz.private.load import sequences as reading
 
     cells = None if how.leaves is None else _leaves(how.leaves, how.most_cells)
     if source == reading.CITY:
@@ -118,7 +117,7 @@ def read_source(source: str, how: Reading) -> SequenceData:
 
 
 def _leaves(path: str, most: int) -> Cells:
-    from dpviz.private.load.cells import leaf_cells
     from dpviz.releases.store import read
+    from dpviz.sources import leaf_cells
 
     return leaf_cells(read(path), most)

@@ -20,10 +20,10 @@ from dpviz.evaluation.experiments import parsed
 from dpviz.evaluation.sequence_truth import exact_lengths, exact_top
 from dpviz.methods import method as find_method
 from dpviz.methods.sequences.base import SequenceMethod
-from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.sequences.grams import Ranking
+from dpviz.sources import SequenceData
 from dpviz.trees.lattice import Float, Int
 
 METHODS = ("markov", "ngram", "topk_em", "truncate")

@@ -11,6 +11,7 @@ from dpviz.domain import Domain
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
+from dpviz.private.roads import exact_visits as exact_visits
 from dpviz.releases.points.region_count import Regions
 from dpviz.trees.lattice import Codes, Int
 from dpviz.workloads import Workload

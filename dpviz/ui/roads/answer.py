@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from dpviz.errors import DpvizError
-from dpviz.private.roads import RoadData, exact_visits
+from dpviz.evaluation.truth import exact_visits
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.roads.path_count import cover
 from dpviz.releases.roads.release import RoadRelease
@@ -17,6 +17,7 @@ from dpviz.render.roads import answer_marks, end_marks
 from dpviz.roads.graph import Int
 from dpviz.roads.paths import Paths
 from dpviz.roads.routing import shortest_path
+from dpviz.sources import RoadData
 from dpviz.ui.shared.text import plain
 
 Ends = tuple[str, ...]

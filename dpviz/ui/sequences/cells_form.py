@@ -9,8 +9,8 @@ from pathlib import Path
 import streamlit as st
 
 from dpviz.errors import DpvizError
-from dpviz.private.load.cells import Cells, leaf_cells
 from dpviz.releases.store import read as read_release
+from dpviz.sources import Cells, leaf_cells
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.text import plain
 

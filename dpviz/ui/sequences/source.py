@@ -16,17 +16,19 @@ from dpviz.crs import require_area
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
-from dpviz.private.load.cells import Cells, cells_of, grid_cells
-from dpviz.private.load.sequences import (
+from dpviz.render.projection import to_degrees
+from dpviz.sources import (
     CITY,
     HOUR,
+    Cells,
+    SequenceData,
     alphabet_of,
+    cells_of,
     city_sequences,
+    grid_cells,
     read_places,
     read_sequences,
 )
-from dpviz.private.sequences import SequenceData
-from dpviz.render.projection import to_degrees
 from dpviz.ui.points.source_form import TYPES, columns_form, public_box, public_switch
 from dpviz.ui.sequences.cells_form import Cutting, cutting_form
 from dpviz.ui.shared import permalink
