@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-import signal
 import sys
 from collections.abc import Iterator
 from typing import Any
 
+from dpviz.cli import interrupts
 from dpviz.cli.root import app, complain
 from dpviz.errors import DpvizError
 
@@ -48,7 +48,7 @@ def commands() -> dict[str, str]:
 def main() -> None:
     """Entry point of ``dpviz``: errors that input causes become one line and exit code 2."""
     # A shell starts background jobs, nohup and some CI start everything, with SIGINT ignored.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    interrupts.listen()
     try:
         app()
     except DpvizError as error:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpviz.cli import interrupts
 from dpviz.errors import DpvizError, ParameterError, ReleaseError
 from dpviz.progress import Progress
 
@@ -228,12 +229,17 @@ def settings(pairs: list[str] | None) -> dict[str, str]:
 
 
 def progress() -> Progress:
-    """A progress line on standard error that shows itself only after a second of work."""
+    """A progress line on standard error that shows itself only after a second of work.
+
+    Here and at every report a Ctrl-C that was lost is raised again, so nothing is paid after one.
+    """
+    interrupts.check()
     started = time.monotonic()
     shown = 0.0
 
     def report(fraction: float, what: str) -> None:
         nonlocal shown
+        interrupts.check()
         now = time.monotonic()
         if now - started < 1.0 or (now - shown < 0.5 and fraction < 1.0):
             return

@@ -5,10 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 
 from dpviz import Ledger
+from dpviz.cli import interrupts
+from dpviz.cli.root import progress
 from dpviz.evaluation.results import read_rows
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends the signal of a POSIX terminal")
@@ -101,3 +104,15 @@ def test_audits_by_several_processes_end_at_once(tmp_path, interrupted):
     assert lines[-1] == "cancelled"
     assert all("%" in line for line in lines[:-1])
     assert names(tmp_path) in ([], ["audit.md"])
+
+
+def test_an_interrupt_that_a_library_swallowed_is_raised_again(monkeypatch):
+    """As pyarrow does when it imports pandas in the middle of a conversion."""
+    monkeypatch.setattr(interrupts, "_interrupted", threading.Event())
+    report = progress()
+    with contextlib.suppress(KeyboardInterrupt):  # the library
+        interrupts.interrupt(signal.SIGINT, None)
+    with pytest.raises(KeyboardInterrupt):
+        report(0.5, "drawing noise")
+    with pytest.raises(KeyboardInterrupt):  # before a build is paid
+        progress()
