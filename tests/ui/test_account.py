@@ -179,6 +179,25 @@ def test_a_fault_after_the_payment_of_a_page_is_recorded_and_quotes_nothing(monk
     assert [row.outcome for row in dpviz.Ledger().account("city-50k").spends] == ["failed"]
 
 
+@pytest.mark.parametrize(
+    ("page", "data"),
+    [("publish", "city-50k"), ("trips", "trips-50k"), ("sequences", "city")],
+)
+def test_a_fault_after_the_payment_is_recorded_by_every_page(monkeypatch, page, data):
+    def fail(*_, **__):
+        raise RuntimeError("secret 51.50137")
+
+    monkeypatch.setattr(importlib.import_module("dpviz.build"), "header_of", fail)
+    script = f"from dpviz.ui.pages.{page} import page\npage()\n"
+    app = AppTest.from_string(script, default_timeout=120)
+    app.query_params.update({"data": data, "sensitive": "1"})
+    pay(app.run())
+    assert not app.exception
+    assert any("which stays spent" in each.value for each in app.error)
+    assert not any("secret" in each.value for each in app.error)
+    assert [row.outcome for row in dpviz.Ledger().account(data).spends] == ["failed"]
+
+
 def test_a_cancelled_build_stays_paid():
     import time
 
@@ -196,7 +215,10 @@ def test_a_cancelled_build_stays_paid():
     assert isinstance(job.error, CancelledError)
 
 
-def test_trips_on_roads_are_accounted_for_under_the_owner_s_name():
+def test_trips_on_roads_are_accounted_for_under_the_owner_s_name_faults_too(monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("secret 51.50137")
+
     app = AppTest.from_string(
         "from dpviz.ui.pages.roads import page\npage()\n", default_timeout=120
     )
@@ -211,8 +233,14 @@ def test_trips_on_roads_are_accounted_for_under_the_owner_s_name():
     app.file_uploader(key="roads.trips").set_value(("walks.csv", walks, "text/csv")).run()
     app.toggle(key="roads.directed").set_value(True).run()
     app.text_input(key="roads.dataset").set_value("walkers").run()
-    pay(app)
+    driver = importlib.import_module("dpviz.build")
+    with monkeypatch.context() as patched:
+        patched.setattr(driver, "header_of", fail)
+        pay(app)
+    assert [row.outcome for row in dpviz.Ledger().account("walkers").spends] == ["failed"]
+    monkeypatch.setattr("dpviz.ui.shared.account.PAUSE", 0.0)
+    pay(app.run())
     assert not app.exception
     assert app.session_state["roads.shown"][1].graph.directed
-    assert dpviz.Ledger().account("walkers").spent == 1.0
+    assert dpviz.Ledger().account("walkers").spent == 2.0
     assert dpviz.Ledger().account("edges").spends == ()
