@@ -217,6 +217,15 @@ def test_an_alphabet_is_never_read_from_a_file_of_the_server():
     assert "outside the alphabet" in app.error[0].value  # the path itself is the one symbol
 
 
+def test_confidential_sequences_say_nothing_of_their_symbols():
+    app = opened(data="symbols")
+    uploaded(app, "sequences.symbols", "visits.txt", b"a b c\n")
+    app.text_area(key="sequences.alphabet").set_value("a").run()
+    assert not app.exception
+    assert not app.error
+    assert "nothing is shown yet" in said(app)
+
+
 def places_file(people=60):
     rows = ["person,time,lon,lat"]
     for person in range(people):

@@ -24,7 +24,7 @@ from dpviz.ui.shared.skeleton import not_kept
 from dpviz.ui.shared.steps import next_step, steps
 from dpviz.ui.shared.text import badge, plain
 
-TITLE, ICON, ORDER = "Publish", ":material/lock:", 3
+TITLE, ICON, ORDER = "Publish", ":material/lock:", 2
 KEY = "publish"
 STEPS = ("Data", "Area", "Budget", "Publish")
 

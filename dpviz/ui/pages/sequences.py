@@ -33,7 +33,7 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.method_form import Choice, recipe_form
 from dpviz.ui.shared.skeleton import Slots, run
 
-TITLE, ICON, ORDER = "Sequences", ":material/timeline:", 5
+TITLE, ICON, ORDER = "Sequences", ":material/timeline:", 3
 KEY = "sequences"
 MAP = f"{KEY}.map"
 START = "markov"

@@ -29,7 +29,7 @@ from dpviz.ui.shared.prices import price_list
 from dpviz.ui.shared.skeleton import Slots, run
 from dpviz.ui.shared.text import plain
 
-TITLE, ICON, ORDER = "Trips", ":material/trip_origin:", 2
+TITLE, ICON, ORDER = "Trips", ":material/trip_origin:", 5
 KEY = "trips"
 ENDS = (("from", "Pickups", (0, 1)), ("to", "Drop-offs", (2, 3)))
 CELLS = 64

@@ -133,8 +133,9 @@ def release_panel(page: str) -> None:
         )
         return
     with st.popover("Open a release", icon=":material/folder_open:", width="stretch"):
-        open_form(page)
         your_releases(f"{page}.side")
+        st.divider()
+        open_form(page)
 
 
 def open_form(prefix: str) -> None:
