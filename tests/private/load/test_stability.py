@@ -74,6 +74,50 @@ def stable(form, folders, read, records, extra, unit, most):
 
 
 @pytest.mark.parametrize("form", FORMATS)
+def test_every_format_gives_the_same_index(form, folders):
+    records = [(who, "0.25", cell) for who in ("1", "01", "ann") for cell in ("0.5", "0.75", "9")]
+    write("csv", folders[0] / "a.csv", records)
+    write(form, folders[1] / f"a.{form}", records)
+    for read, total in (({}, 6), ({"unit": "who"}, 3), ({"unit": "who", "max_per_unit": 2}, 6)):
+        one, two = (dpviz.load(next(each.glob(f"a.{end}")), BOX, **read)
+                    for each, end in zip(folders, ("csv", form), strict=True))  # fmt: skip
+        assert one._index.total == two._index.total == total
+        assert distance(one._index, two._index) == 0 or read == {"unit": "who"}
+
+
+def test_ids_stay_apart_whatever_else_the_column_holds(folders):
+    """One long id once turned a column into doubles, in which a thousand devices were forty."""
+    devices = [(str(10**17 + k), "0.5", "0.5") for k in range(1_000)]
+    for more in ([], [("99999999999999999999", "0.5", "0.5")], [("zed", "0.5", "0.5")]):
+        write("csv", folders[0] / "a.csv", devices + more)
+        index = dpviz.load(folders[0] / "a.csv", BOX, unit="who")._index
+        assert index.total == 1_000 + len(more)
+    same = [(each, "0.5", "0.5") for each in ("1", "01", "1.0", "1e0")]
+    write("csv", folders[0] / "a.csv", same)
+    assert dpviz.load(folders[0] / "a.csv", BOX, unit="who")._index.total == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "taken"),
+    [
+        ("pickup_longitude,pickup_latitude\n0.5,0.5\n", "pickup_longitude, pickup_latitude"),
+        ("LNG;Lat\n0,5;0,5\n", "LNG, Lat"),
+        ("Längengrad\tBreitengrad\n0.5\t0.5\n", "Längengrad, Breitengrad"),
+        ("经度,纬度\n0.5,0.5\n", "经度, 纬度"),
+        ("id,the_geom\n1,POINT (0.5 0.5)\n2,POLYGON EMPTY\n", "the_geom"),
+        ("id|wkt\n1|SRID=4326;POINT Z(0.5 0.5 9)\n2|POINT(secret)\n", "wkt"),
+        ("sep=;\nx;y\n0.5;0.5\n", "x, y"),
+    ],
+)
+def test_usual_names_and_wkt_are_taken_and_said(tmp_path, text, taken):
+    (tmp_path / "a.csv").write_text(text, encoding="utf-8")
+    handle = dpviz.load(tmp_path / "a.csv", BOX)
+    assert handle.columns == taken
+    assert handle._index.total == 1
+    assert handle._index.cells.tolist() == [[1 << 25, 1 << 25]]
+
+
+@pytest.mark.parametrize("form", FORMATS)
 def test_points(form, folders):
     @often(12 if form in SLOW_TO_WRITE else 40)
     @given(rows, broken, units, bounds)
@@ -217,6 +261,14 @@ def test_trips(form, folders):
         )  # fmt: skip
 
     run()
+
+
+def test_no_message_on_trips_names_a_node_or_a_number(tmp_path):
+    """A node that the graph lacks, and two that no edge joins, once stood in the error."""
+    lists = [["1", "secret-home-12"], ["1", "café"], ["1", "01"]]
+    table = pa.table({"nodes": pa.array(lists, pa.list_(pa.string()))})
+    pq.write_table(table, tmp_path / "a.parquet")
+    assert len(read_trips(tmp_path / "a.parquet", GRAPH)._trips) == 1
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "duckdb", "visits", "jsonl", "lines"])

@@ -1,0 +1,45 @@
+"""One unit more or less in a table of a server moves the index by at most K, and no message."""
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+
+import dpviz
+from dpviz.private.load import aggregation
+from tests.private.load.stability import BOX, bounds, check, rows, typed, without
+from tests.private.load.test_stability import units
+
+few = settings(
+    max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), database=None
+)
+
+
+@pytest.fixture(autouse=True)
+def one_salt(monkeypatch):
+    monkeypatch.setattr(aggregation.secrets, "token_hex", lambda size: "salt")
+
+
+def test_postgres(postgres):
+    import psycopg
+
+    @few
+    @given(rows, units, bounds)
+    @example([("1", "0.5", "0.5"), ("zed", "nan", "0.5")], "zed", 1)
+    def run(records, unit, most):
+        for name, each in (("here", records), ("there", without(records, unit))):
+            table = typed(each)
+            with psycopg.connect(postgres) as db:
+                db.execute(f"DROP SCHEMA IF EXISTS {name} CASCADE".encode())
+                db.execute(f"CREATE SCHEMA {name}".encode())
+                columns = "who text, x double precision, y double precision"
+                db.execute(f"CREATE TABLE {name}.visits ({columns})".encode())
+                with db.cursor().copy(f"COPY {name}.visits FROM STDIN") as copy:
+                    for row in zip(*table.to_pydict().values(), strict=True):
+                        copy.write_row(row)
+        read = {"unit": "who", "max_per_unit": most} if unit is not None else {}
+        check(
+            lambda name: dpviz.load(postgres, BOX, table=f"{name}.visits", **read),
+            ("here", "there"),
+            most if unit is not None else 1,
+        )
+
+    run()
