@@ -40,7 +40,10 @@ def evaluate(
     ] = "privtree,ugrid",
     epsilons: Annotated[str, typer.Option(help="Between commas.")] = "0.05,0.1,0.2,0.4,0.8,1.6",
     sizes: Annotated[
-        str, typer.Option(help="small, medium, large, huge, or sides in the bounds' units: 15x0.2.")
+        str,
+        typer.Option(
+            help="small, medium, large, huge, hot, hot-0, or sides in the bounds' units: 15x0.2."
+        ),
     ] = "small,medium,large",
     queries: Annotated[int, typer.Option(help="Range queries per size.")] = 10_000,
     repeats: Annotated[int, typer.Option(help="Repetitions with fresh noise.")] = 5,
@@ -124,6 +127,11 @@ def _workloads(
     from dpviz import workloads
     from dpviz.evaluation import truth
 
+    def drawn(size: str, n: int) -> Workload:
+        if size in truth.HOT:
+            return truth.hot(handle, size, n, seed)
+        return workloads.workload(handle.domain, size, n, seed)
+
     if file is not None and Path(file).exists():
         stored = {load.size: load for load in workloads.read(file, handle.domain)}
         missing = [size for size in sizes if size not in stored]
@@ -134,13 +142,10 @@ def _workloads(
             )
         return tuple(stored[size] for size in sizes)
     if nonempty:
-        drawn = [
-            workloads.workload(handle.domain, size, NONEMPTY_DRAWS * queries, seed)
-            for size in sizes
-        ]
-        found = [truth.nonempty(handle, load, queries) for load in drawn]
+        many = [drawn(size, NONEMPTY_DRAWS * queries) for size in sizes]
+        found = [truth.nonempty(handle, load, queries) for load in many]
     else:
-        found = [workloads.workload(handle.domain, size, queries, seed) for size in sizes]
+        found = [drawn(size, queries) for size in sizes]
     if file is not None:
         workloads.save(found, handle.domain, file)
     return tuple(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,3 +98,32 @@ def nonempty(handle: DataHandle, load: Workload, queries: int) -> Workload:
             "for: ask for fewer, or larger, queries"
         )
     return Workload(load.size, load.rects[hit])
+
+
+HOT = {"hot": (0.002, 0.008), "hot-0": (0.002, 0.00275)}
+"""Sides of the squares around records, as shares of the domain's: all, and the smallest model of
+S. Zeighami, R. Ahuja, G. Ghinita, C. Shahabi: A Neural Database for Differentially Private Spatial
+Range Queries. PVLDB 15(5), 2022 (SNH)."""
+
+
+def hot(handle: DataHandle, size: str, queries: int = 10_000, seed: int = 0) -> Workload:
+    """Squares where people are: each around a record drawn at random, its side uniform in a band.
+
+    A square that would leave the domain is moved inside.
+
+    Raises:
+        PrivacyError: the data set is not declared public.
+        ParameterError: no records, or fewer than one query.
+    """
+    if not handle.public:
+        raise PrivacyError("queries around records of sensitive data would tell where they are")
+    index, domain = handle._index, handle.domain
+    if queries < 1 or not index.total:
+        raise ParameterError(f"size {size}: needs at least one query and one record")
+    random = np.random.default_rng([seed, zlib.crc32(size.encode())])
+    rows = np.searchsorted(index.cumulative, random.integers(index.total, size=queries), "right")
+    low, high = np.array(domain.lower), np.array(domain.upper)
+    centre = domain.to_coordinates(index.cells[rows - 1] + 0.5)
+    sides = random.uniform(*HOT[size], size=(queries, 1)) * (high - low)
+    corner = np.clip(centre - sides / 2, low, high - sides)
+    return Workload(size, np.concatenate([corner, np.minimum(corner + sides, high)], axis=1))

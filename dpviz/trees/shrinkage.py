@@ -24,7 +24,9 @@ _BIN = 0.1
 _TOP = 10.0
 
 
-def settle(parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike) -> tuple[Float, Float]:
+def settle(
+    parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike, *, shrink: bool = True
+) -> tuple[Float, Float]:
     """Non-negative, consistent, shrunk estimates of a tree.
 
     Upwards by inverse-variance weights; then, per level, an empirical-Bayes posterior mean for the
@@ -36,6 +38,7 @@ def settle(parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike) -> tuple[Fl
         parent: breadth-first parents, −1 for roots.
         noisy: independent unbiased measurements.
         variance: their variances; infinite for a node that was not measured (never for a leaf).
+        shrink: False leaves the posterior means out.
 
     Returns:
         Estimates, and the variances of the *unshrunk* least-squares estimates: shrinkage lowers the
@@ -46,7 +49,7 @@ def settle(parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike) -> tuple[Fl
     leaf = np.ones(len(parent), dtype=np.bool_)
     leaf[parent[parent >= 0]] = False
     levels = level_slices(parent)
-    for part in levels[1:]:
+    for part in levels[1:] if shrink else ():
         rows = np.flatnonzero(leaf[part]) + part.start
         target[rows], weight[rows] = shrunk(target[rows], weight[rows])
     final = np.maximum(target, 0.0)
