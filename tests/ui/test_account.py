@@ -184,10 +184,15 @@ def test_a_fault_after_the_payment_of_a_page_is_recorded_and_quotes_nothing(monk
     [("publish", "city-50k"), ("trips", "trips-50k"), ("sequences", "city")],
 )
 def test_a_fault_after_the_payment_is_recorded_by_every_page(monkeypatch, page, data):
-    def fail(*_, **__):
+    driver = importlib.import_module("dpviz.build")
+    real = driver.header_of
+
+    def fail(handle, *rest, **more):
+        if handle.public:  # what to expect is shown by a simulation on public data
+            return real(handle, *rest, **more)
         raise RuntimeError("secret 51.50137")
 
-    monkeypatch.setattr(importlib.import_module("dpviz.build"), "header_of", fail)
+    monkeypatch.setattr(driver, "header_of", fail)
     script = f"from dpviz.ui.pages.{page} import page\npage()\n"
     app = AppTest.from_string(script, default_timeout=120)
     app.query_params.update({"data": data, "sensitive": "1"})
