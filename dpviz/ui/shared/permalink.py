@@ -117,9 +117,17 @@ def missing(what: str, asked: str | None, offered: Collection[str], instead: str
         )
 
 
+def _in_fragment() -> bool:
+    """Whether a touch of a part of the page runs: then the browser has had the script for long."""
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+    context = get_script_run_ctx()
+    return bool(context and context.fragment_ids_this_run)
+
+
 def write(parameters: Mapping[str, str | None]) -> None:
     """Put the parameters that have a value into the address, and take the others out."""
-    if st.session_state.get(HELD):
+    if st.session_state.get(HELD) and not _in_fragment():
         return  # a first run shows what the address says, or what every visit begins with
     for name, value in parameters.items():
         if value:
