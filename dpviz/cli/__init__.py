@@ -30,7 +30,7 @@ def commands() -> dict[str, str]:
     """Every command by its words, with what it does in a sentence.
 
     >>> commands()["dpviz info"]
-    'Show what a release says of itself: header, price list, size.'
+    'Show what a release says of itself: header, budget breakdown, size.'
     """
     import typer.main
 

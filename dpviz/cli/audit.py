@@ -54,7 +54,7 @@ def audit(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Bound a method's real epsilon from below, by runs on neighbouring inputs chosen to hurt it.
+    """Bound a method's real epsilon from below, by runs on worst-case neighbouring inputs.
 
     Inputs are tiny and made here. A bound above epsilon refutes the claim; one below proves
     nothing.

@@ -28,7 +28,7 @@ def expect(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Tell the error to expect of a release, from a synthetic stand-in: no records are read."""
+    """Tell the error to expect of a release, from a synthetic proxy: no records are read."""
     from dpviz.domain import Domain
     from dpviz.evaluation.standin import expected_by_bound, expected_errors
     from dpviz.methods import method as find_method

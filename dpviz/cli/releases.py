@@ -191,7 +191,7 @@ def emit_regions(release: PointRelease, path: str, name: str | None, as_json: bo
 
 @app.command()
 def info(release: ReleaseFile, as_json: Json = False) -> None:
-    """Show what a release says of itself: header, price list, size."""
+    """Show what a release says of itself: header, budget breakdown, size."""
     from dpviz import read
 
     opened = read(release)
@@ -211,7 +211,7 @@ def info(release: ReleaseFile, as_json: Json = False) -> None:
         f"method {opened.header.method} {opened.header.parameters}",
         f"{facts['nodes']:,} nodes, {facts['leaves']:,} leaves, depth {facts['depth']}",
         f"domain {','.join(f'{value:g}' for value in opened.domain.bounds)} {opened.domain.crs}",
-        "price in epsilon:",
+        "budget breakdown, in epsilon:",
         *price,
     ]
     emit(facts, as_json, "\n".join(lines))

@@ -37,7 +37,12 @@ Steps = Annotated[
     bool,
     typer.Option("--steps", help="Places: only steps to a touching cell; cut at others."),
 ]
-Gap = Annotated[float, typer.Option("--gap", help="Places: hours that begin a new sequence.")]
+Gap = Annotated[
+    float,
+    typer.Option(
+        "--gap", help="Places: session gap, in hours; a longer one begins a new sequence."
+    ),
+]
 DropUnknown = Annotated[
     bool, typer.Option("--drop-unknown", help="Leave out symbols that the alphabet lacks.")
 ]

@@ -64,7 +64,7 @@ def report(
     ledger: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
-    """Write one page to print: guarantee, map, answers, errors to expect, method, price list."""
+    """Write one page to print: guarantee, map, answers, expected errors, budget breakdown."""
     from dpviz import Ledger
     from dpviz.exports import report_page
 

@@ -1,4 +1,4 @@
-"""Expected error before paying: from a synthetic stand-in, never from the records.
+"""Expected error before paying: from a synthetic proxy, never from the records.
 
 The owner says roughly how many records there are and where; the built-in synthetic city, stretched
 over the owner's public rectangle and sampled to that size, takes the records' place. What is found
@@ -29,7 +29,7 @@ CITIES = {2: "city-250k", 4: "trips-200k"}
 """The synthetic data set that stands in, by dimensions."""
 
 MOST = 1_000_000
-"""Records of the largest stand-in. The noise in a count does not depend on their number."""
+"""Records of the largest proxy. The noise in a count does not depend on their number."""
 
 BOUNDS = (1, 2, 5, 10, 20, 50, 100)
 """Bounds on the records per unit that are compared."""
@@ -41,7 +41,7 @@ class Expected:
 
     Attributes:
         size: of the workload, in words.
-        count: mean exact count of the stand-in.
+        count: mean exact count of the proxy.
         interval: mean 95 % half-width of the noise.
         error: mean absolute error, noise and uniformity together.
     """
@@ -79,7 +79,9 @@ def stand_in(domain: Domain, records: int, seed: int = 0) -> DataHandle:
         ParameterError: fewer than one record, or other dimensions.
     """
     if domain.dims not in CITIES:
-        raise ParameterError(f"there is no stand-in for {domain.dims}-D data, only for 2-D and 4-D")
+        raise ParameterError(
+            f"there is no synthetic proxy for {domain.dims}-D data, only for 2-D and 4-D"
+        )
     if records < 1:
         raise ParameterError(f"records={records}: give at least 1")
     city = DATASETS[CITIES[domain.dims]]
@@ -113,7 +115,7 @@ def expected_errors(
         records: the owner's guess of their number.
         max_per_unit: records of one unit that are kept: each is paid with its part of ε.
         queries: rectangles a size.
-        seed: of stand-in, noise and rectangles.
+        seed: of proxy, noise and rectangles.
         **parameters: knobs of the method.
     """
     handle = stand_in(domain, records, seed)
@@ -154,7 +156,7 @@ def expected_by_bound(
         epsilon: the price for one privacy unit.
         records: the owner's guess of the records, before any is left out.
         per_unit: the owner's guess of the mean records of one unit, at least 1.
-        seed: of stand-in, noise and rectangles.
+        seed: of proxy, noise and rectangles.
         **parameters: knobs of the method.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The money: a budget is spent in shares, and every noise draw takes a share.
+"""The privacy budget: it is spent in shares, and every noise draw takes a share.
 
 One share covers one vectorised draw over disjoint cells (parallel composition); the shares of a
 path add up (sequential composition). A method whose own theorem covers many draws spends once and

@@ -93,7 +93,7 @@ class SequenceData(Handle[SequenceRelease]):
         super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit, names=names)
         self.alphabet = alphabet
         self.facts = dict(facts or {})
-        self.__sequences = _obedient(sequences, alphabet.follows)
+        self.__sequences = _truncated(sequences, alphabet.follows)
 
     @property
     def _sequences(self) -> Sequences:
@@ -104,7 +104,7 @@ class SequenceData(Handle[SequenceRelease]):
         return f"{len(self.alphabet):,} symbols"
 
 
-def _obedient(sequences: Sequences, follows: NDArray[np.bool_] | None) -> Sequences:
+def _truncated(sequences: Sequences, follows: NDArray[np.bool_] | None) -> Sequences:
     """Without empty sequences, each cut before its first forbidden step."""
     start, symbol, length = sequences.start, sequences.symbol, sequences.length
     kept = length.copy()

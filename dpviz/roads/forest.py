@@ -1,4 +1,6 @@
-"""Forest: which sums of edge counts are measured, and how loudly. Public; it never sees a record.
+"""Forest: which sums of edge counts are measured, at which relative noise scale.
+
+Public; it never sees a record.
 
 Positions are the places of edges in the order of the sub-domains. A node is an interval of
 positions; all nodes above one edge form its root path.
@@ -40,24 +42,29 @@ class Forest:
         domains: the sub-domains whose positions the nodes cover.
         lo, hi: interval of each node, int64 (nodes,).
         parent: −1 for a root.
-        stretch: noise scale of each node, in units of that of a flat histogram, float64.
+        relative_scale: noise scale of each node, in units of that of a flat histogram, float64.
 
     Privacy: one more visited edge raises every node of one root path by one, so its loss is
-    Σ 1/stretch along the path, in units of ε/L. The constructor demands that this be at most 1 for
-    every edge, in exact fractions; then L edges cost at most ε, whatever the trees.
+    Σ 1/relative_scale along the path, in units of ε/L. The constructor demands that this be at most
+    1 for every edge, in exact fractions; then L edges cost at most ε, whatever the trees.
     """
 
     domains: Subdomains
     lo: Int
     hi: Int
     parent: Int
-    stretch: Float
+    relative_scale: Float
 
     def __post_init__(self) -> None:
-        if len(self.parent) == 0 or not (np.isfinite(self.stretch) & (self.stretch > 0)).all():
+        if (
+            len(self.parent) == 0
+            or not (np.isfinite(self.relative_scale) & (self.relative_scale > 0)).all()
+        ):
             raise ParameterError("a forest needs a node, and noise on every one")
-        if _greatest_loss(self.parent, self.stretch) > 1:
-            raise ParameterError("the trees overspend: Σ 1/stretch along a root path is above 1")
+        if _greatest_loss(self.parent, self.relative_scale) > 1:
+            raise ParameterError(
+                "the trees overspend: Σ 1/relative_scale along a root path is above 1"
+            )
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -92,15 +99,15 @@ class Forest:
         return np.asarray(running[self.hi] - running[self.lo])
 
 
-def _greatest_loss(parent: Int, stretch: Float) -> Fraction:
-    """Greatest Σ 1/stretch along a root path, exactly.
+def _greatest_loss(parent: Int, relative_scale: Float) -> Fraction:
+    """Greatest Σ 1/relative_scale along a root path, exactly.
 
     Of the nodes of a level many share their sum: each distinct one is added up once.
     """
     sums = [Fraction(0)]
     row = np.zeros(len(parent) + 1, dtype=np.int64)  # of each node's sum; the last, of no parent
     for part in level_slices(parent):
-        pairs = np.column_stack([row[parent[part]].astype(np.float64), stretch[part]])
+        pairs = np.column_stack([row[parent[part]].astype(np.float64), relative_scale[part]])
         distinct, which = np.unique(pairs, axis=0, return_inverse=True)
         row[part] = len(sums) + which.ravel()
         sums += [sums[int(above)] + 1 / Fraction(own) for above, own in distinct.tolist()]
@@ -139,12 +146,12 @@ def planted(
     highest = max(len(levels) for levels in trees)
     if weights is None:
         # Whole numbers: k levels of 1/k are exactly 1.
-        stretches = [
+        relative_scales = [
             np.full(len(levels), float(highest if common_height else len(levels)))
             for levels in trees
         ]
     else:
-        stretches = [(1.0 + ROUNDING) / each for each in weights]
+        relative_scales = [(1.0 + ROUNDING) / each for each in weights]
     columns: list[tuple[Int, Int, Int, Float]] = []
     first = 0
     for depth in range(highest):
@@ -153,16 +160,16 @@ def planted(
         lo = np.concatenate([each[:-1] for each in bounds])
         hi = np.concatenate([each[1:] for each in bounds])
         sizes = [len(each) - 1 for each in bounds]
-        stretch = np.repeat([stretches[k][depth] for k in rows], sizes)
+        relative_scale = np.repeat([relative_scales[k][depth] for k in rows], sizes)
         if depth == 0:
             parent = np.full(len(lo), -1)
         else:
             above = columns[-1][0]
             parent = first - len(above) + np.searchsorted(above, lo, side="right") - 1
         first += len(lo)
-        columns.append((lo, hi, parent, stretch))
-    lo, hi, parent, stretch = (np.concatenate(part) for part in zip(*columns, strict=True))
-    return Forest(domains, lo, hi, parent, stretch)
+        columns.append((lo, hi, parent, relative_scale))
+    lo, hi, parent, relative_scale = (np.concatenate(part) for part in zip(*columns, strict=True))
+    return Forest(domains, lo, hi, parent, relative_scale)
 
 
 def answer_variance(parent: Int, variance: Float, weights: Float) -> float:

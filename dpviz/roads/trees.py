@@ -137,7 +137,7 @@ def workload_variance(forest: Forest, workload: Paths) -> float:
         bounds = np.zeros((len(begin), size[-1] + 1), dtype=np.int64)
         for h, (at, n) in enumerate(zip(begin, size, strict=True)):
             bounds[h, : n + 1] = np.append(lo[at : at + n], hi[at + n - 1]) - lo[0]
-        share = 1.0 / forest.stretch[rows[begin]]
+        share = 1.0 / forest.relative_scale[rows[begin]]
         total += run_variance(bounds, size, share, low, high, weight)
     return total / len(workload)
 

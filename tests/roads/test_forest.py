@@ -114,7 +114,9 @@ def test_no_edge_pays_more_than_the_budget(name: str, streets: RoadGraph, worklo
     forest = BUILDERS[name](min_cut(streets, workload), workload)
     loss: list[Fraction] = []
     for node, parent in enumerate(forest.parent.tolist()):
-        loss.append((loss[parent] if parent >= 0 else 0) + 1 / Fraction(forest.stretch[node]))
+        loss.append(
+            (loss[parent] if parent >= 0 else 0) + 1 / Fraction(forest.relative_scale[node])
+        )
     assert max(loss) <= 1  # exactly: fractions, no tolerance
     assert float(max(loss)) > 1 - 1e-12  # and nothing is wasted
     inner = np.flatnonzero(np.isin(np.arange(len(forest)), forest.parent))
@@ -142,25 +144,27 @@ def test_one_unit_in_the_last_place_too_much_is_refused(levels: int) -> None:
     chain = Subdomains(np.arange(1), np.array([0, 1]))
     where = np.zeros(levels, dtype=np.int64), np.ones(levels, dtype=np.int64)
     parent = np.arange(levels) - 1
-    stretch = np.full(levels, float(levels))
-    assert len(Forest(chain, *where, parent, stretch)) == levels
-    stretch[-1] = math.nextafter(levels, 0)
+    relative_scale = np.full(levels, float(levels))
+    assert len(Forest(chain, *where, parent, relative_scale)) == levels
+    relative_scale[-1] = math.nextafter(levels, 0)
     with pytest.raises(ParameterError, match="overspend"):
-        Forest(chain, *where, parent, stretch)
+        Forest(chain, *where, parent, relative_scale)
 
 
-@pytest.mark.parametrize("stretch", [0.0, -2.0, np.nan, np.inf])
-def test_a_node_without_noise_is_refused(stretch: float) -> None:
+@pytest.mark.parametrize("relative_scale", [0.0, -2.0, np.nan, np.inf])
+def test_a_node_without_noise_is_refused(relative_scale: float) -> None:
     domains = Subdomains(np.arange(1), np.array([0, 1]))
     with pytest.raises(ParameterError, match="noise on every one"):
-        Forest(domains, np.zeros(1, int), np.ones(1, int), np.full(1, -1), np.array([stretch]))
+        Forest(
+            domains, np.zeros(1, int), np.ones(1, int), np.full(1, -1), np.array([relative_scale])
+        )
 
 
 @pytest.mark.parametrize("name", BUILDERS)
 def test_consistency_is_least_squares(name: str, streets: RoadGraph, workload: Paths) -> None:
     forest = BUILDERS[name](min_cut(streets, workload), workload)
     random = np.random.default_rng(11)
-    variance = forest.stretch**2
+    variance = forest.relative_scale**2
     noisy = random.normal(0, 50, len(forest))
     M = matrix(forest)
     weight = 1 / np.sqrt(variance)
@@ -183,7 +187,7 @@ def test_workload_variance_is_that_of_least_squares(
     domains = min_cut(streets, workload)
     forest = BUILDERS[name](domains, workload)
     M = matrix(forest)
-    covariance = np.linalg.inv((M.T / forest.stretch**2) @ M)
+    covariance = np.linalg.inv((M.T / forest.relative_scale**2) @ M)
     low, high, _ = domains.runs(workload)
     exact = sum(covariance[a:b, a:b].sum() for a, b in zip(low, high, strict=True)) / len(workload)
     assert trees.workload_variance(forest, workload) == pytest.approx(exact, rel=1e-9)
@@ -251,4 +255,4 @@ def test_trees_of_several_heights_are_planted_breadth_first() -> None:
     forest = planted(domains, [[np.array([0, 1])], [np.array([0, 4]), np.arange(5)]])
     assert forest.lo.tolist() == [0, 1, 1, 2, 3, 4]
     assert forest.parent.tolist() == [-1, -1, 1, 1, 1, 1]
-    assert forest.stretch.tolist() == [1, 2, 2, 2, 2, 2]
+    assert forest.relative_scale.tolist() == [1, 2, 2, 2, 2, 2]

@@ -188,9 +188,9 @@ class EventHistogram(RoadMethod):
             theorem=f"L = {limit} edges per trip, Σ 1/s ≤ 1 on every root path",
         )
         estimate, variance = np.empty(len(forest)), np.empty(len(forest))
-        for stretch in np.unique(forest.stretch):
-            part = forest.stretch == stretch
-            scale = math.nextafter(limit * float(stretch), math.inf)
+        for relative_scale in np.unique(forest.relative_scale):
+            part = forest.relative_scale == relative_scale
+            scale = math.nextafter(limit * float(relative_scale), math.inf)
             estimate[part], variance[part] = geometric(noise, share, counts[part], scale)
         extra["limit"] = limit
         return Measured(forest.domains, consistent(forest, estimate, variance), variance, extra)
