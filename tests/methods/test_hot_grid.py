@@ -44,7 +44,7 @@ def test_leaves_are_finer_where_records_are():
     depth = np.log2(data.domain.side / (nodes.hi - nodes.lo)[:, 0])
     at = data.domain.side * 0.61
     dense = nodes.leaf & ((nodes.lo <= at) & (at < nodes.hi)).all(axis=1)
-    assert depth[dense].tolist() == [13.0]
+    assert depth[dense].tolist() == [10.0]
     assert depth[nodes.leaf].min() == method("hot_grid").level(40_000, 1.0) == 7
 
 

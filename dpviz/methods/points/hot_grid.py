@@ -68,7 +68,7 @@ class HotGrid(PointMethod):
     c: float = knob(1.7, "c: a leaf is to hold about c/ε records", 0.1, 100)
     positive: bool = knob(True, "Non-negative counts inside their parents' totals")
     slopes: bool = knob(True, "Linear density inside the leaves")
-    max_depth: int = knob(13, "Public cap on the depth", 1, 26)
+    max_depth: int = knob(10, "Public cap on the depth", 1, 26)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
