@@ -35,6 +35,15 @@ CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 DONE, REFUSED = b"+", b"-"
 WALL = 6
 """How much longer than its processor time a child may take on a busy machine."""
+_FRUGAL = {
+    "ARROW_DEFAULT_MEMORY_POOL": "system",  # its own reserves a gigabyte, used or not
+    "ARROW_IO_THREADS": "1",
+    "MALLOC_ARENA_MAX": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+"""What keeps libraries from reserving memory that counts against a child's limit."""
+
 _GRACE = 30.0
 """Seconds beyond its own limits after which a child that does not answer is given up."""
 _MESSAGE = 1 << 16
@@ -163,13 +172,12 @@ class _Nursery:
             with theirs:
                 root = str(Path(__file__).parents[1])
                 search = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
-                alone = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")
                 self._process = subprocess.Popen(
                     [sys.executable, "-m", __name__],
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
-                    env={**os.environ, **alone, "PYTHONPATH": search},
+                    env={**os.environ, **_FRUGAL, "PYTHONPATH": search},
                 )
             self._line, self._owner = ours, os.getpid()
         return self._line
