@@ -66,6 +66,15 @@ def write(folder, form, table=None, crs="EPSG:4326"):
     return path
 
 
+def test_many_records_of_a_small_file_fit_the_memory_of_its_child(tmp_path):
+    n = 1_700_000  # a file of 27 MB, which libraries once met with a gigabyte reserved
+    points = np.random.default_rng(0).random((n, 2))
+    path = tmp_path / "many.parquet"
+    pq.write_table(pa.table({"lon": points[:, 0], "lat": points[:, 1]}), path)
+    domain = Domain((0, 0), (1, 1), columns=("lon", "lat"))
+    assert dpviz.load(path, domain, public=True)._index.total == n
+
+
 class TestFormats:
     @pytest.mark.parametrize("form", FORMATS)
     def test_every_format_gives_the_same_records(self, tmp_path, form):
@@ -77,14 +86,6 @@ class TestFormats:
         assert records.dropped == 0
 
     @pytest.mark.parametrize("form", ["geoparquet", "gpkg", "shp", "zip", "geojson"])
-    def test_many_records_of_a_small_file_fit_the_memory_of_its_child(self, tmp_path):
-        n = 1_700_000  # a file of 27 MB, which libraries once met with a gigabyte reserved
-        points = np.random.default_rng(0).random((n, 2))
-        path = tmp_path / "many.parquet"
-        pq.write_table(pa.table({"lon": points[:, 0], "lat": points[:, 1]}), path)
-        domain = Domain((0, 0), (1, 1), columns=("lon", "lat"))
-        assert dpviz.load(path, domain, public=True)._index.total == n
-
     def test_the_crs_of_the_file_is_honoured(self, tmp_path, form):
         crs = "EPSG:4326" if form == "geojson" else "EPSG:32618"
         records = read_records(write(tmp_path, form, crs=crs), NYC)
