@@ -101,3 +101,45 @@ def test_the_nursery_ends_with_its_parent():
             return
         time.sleep(0.1)
     pytest.fail("the nursery outlived its parent by 30 s")
+
+
+def test_bytes_of_foreign_parquet_are_parsed_by_the_child_only(tmp_path, monkeypatch):
+    """pyarrow aborts its process at some damaged footers: this one never looks."""
+    import pyarrow.parquet as pq
+
+    import dpviz
+    from dpviz.private.load import counts
+    from dpviz.private.load.aggregation import _refuse_mixed_types
+    from dpviz.releases.store import kind_in
+    from tests.golden.make import MADE
+
+    release = MADE["points"]()
+    path = release.save(tmp_path / "release.parquet")
+
+    def opened_here(*args, **options):
+        raise AssertionError("opened in this process")
+
+    for name in ("ParquetFile", "read_schema", "read_metadata", "read_table"):
+        monkeypatch.setattr(pq, name, opened_here)
+    assert dpviz.read(path).header == release.header
+    assert kind_in(path) == "points"
+    assert counts.stated(path) is None
+    _refuse_mixed_types(tmp_path)
+
+
+def test_a_release_at_which_its_child_dies_is_one_clear_line(tmp_path, monkeypatch):
+    import dpviz
+    from dpviz.errors import ReleaseError
+    from dpviz.releases import files
+    from dpviz.releases.store import kind_in
+
+    path = tmp_path / "a.parquet"
+    path.write_bytes(files.MAGIC)
+    original = files.confined
+    task = f"tests.test_sandbox:{crashing.__name__}"
+    monkeypatch.setattr(files, "confined", lambda _, *__, where, **___: original(task, where=where))
+    with pytest.raises(
+        ReleaseError, match=r"^a\.parquet: not a readable Parquet file, or damaged$"
+    ):
+        dpviz.read(path)
+    assert kind_in(path) is None

@@ -1,8 +1,9 @@
 """The envelope of a release: one Parquet file with a typed header, whatever its kind.
 
 What is decoded is bounded before memory is taken: rows, values, the bytes that columns unpack to
-and the length of names. Reading needs pyarrow only. Every write goes to a temporary file that is
-then renamed, so that a failure leaves nothing half-written and nothing overwritten.
+and the length of names. A child process decodes it, since what is damaged may end the process that
+looks at it. Reading needs pyarrow only. Every write goes to a temporary file that is then renamed,
+so that a failure leaves nothing half-written and nothing overwritten.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,13 +19,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.errors import DpvizError, ReleaseError
+from dpviz.errors import DataError, DpvizError, ReleaseError
 from dpviz.releases.header import SCHEMA, Header
+from dpviz.sandbox import confined, warm
 
 if TYPE_CHECKING:
     import pyarrow
     import pyarrow.parquet
 
+MAGIC = b"PAR1"
+"""First bytes of every Parquet file."""
 KEY = b"dpviz"
 OLD_KEYS = {b"dpviz_roads": "roads", b"dpviz_sequences": "sequences", KEY: "points"}
 """Keys of the headers of schema 1, which said the kind of release by the key."""
@@ -75,25 +79,77 @@ def opened(path: str | os.PathLike[str], columns: dict[str, tuple[str, ...]]) ->
     Raises:
         ReleaseError: no such file, not readable, not a release, or larger than the limits.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     path = Path(path)
     if not path.is_file():
         raise ReleaseError(f"{path.name}: no such file")
     try:
+        return _asked("decoded", path, columns)
+    except DataError as error:  # its child died
+        raise ReleaseError(f"{path.name}: not a readable Parquet file, or damaged") from error
+
+
+def metadata_of(path: str | os.PathLike[str]) -> dict[bytes, bytes]:
+    """The metadata of a Parquet file's table; empty for any other file, and for a damaged one."""
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                return {}
+        return dict(_asked("metadata", path).schema.metadata or {})
+    except (DpvizError, OSError):
+        return {}
+
+
+def _asked(task: str, path: Path, *arguments: Any) -> pyarrow.Table:
+    """By a child: a damaged footer of a Parquet file can abort the process that looks at it."""
+    warm()  # starts while this process imports what the answer needs
+    import pyarrow  # noqa: F401
+
+    return confined(
+        f"{__name__}:{task}",
+        str(path.absolute()),
+        *arguments,
+        where=path.name,
+        size=path.stat().st_size,
+        needs=("pyarrow.parquet", "dpviz.releases.schema"),
+    )
+
+
+def metadata(path: str) -> pyarrow.Table:
+    """In the child: an empty table with the metadata of the file's table."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with _parsing(Path(path).name):
+        return pa.table({}).replace_schema_metadata(pq.read_schema(path).metadata)
+
+
+def decoded(path: str, columns: dict[str, Sequence[str]]) -> pyarrow.Table:
+    """In the child: the columns that the release's kind needs."""
+    import pyarrow.parquet as pq
+
+    name = Path(path).name
+    with _parsing(name):
         schema = pq.read_schema(path)
-        kind = header_of(schema.metadata, path.name)[0]
-        names = [name for name in dict.fromkeys(columns[kind]) if name in schema.names]
+        kind = header_of(schema.metadata, name)[0]
+        names = [each for each in dict.fromkeys(columns[kind]) if each in schema.names]
         # Text and lines stay as dictionaries, so that a long one is not repeated in memory.
-        words = [name for name in names if _is_bytes(schema.field(name).type)]
+        words = [each for each in names if _is_bytes(schema.field(each).type)]
         file = pq.ParquetFile(path, read_dictionary=words)
-        _check_size(file.metadata, path.name)
+        _check_size(file.metadata, name)
         return file.read(names)  # read_table would import pandas
+
+
+@contextmanager
+def _parsing(name: str) -> Iterator[None]:
+    import pyarrow as pa
+
+    try:
+        yield
     except DpvizError:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError, OverflowError) as error:
-        raise ReleaseError(f"{path.name}: not a readable Parquet file, or damaged") from error
+        raise ReleaseError(f"{name}: not a readable Parquet file, or damaged") from error
 
 
 def _check_size(metadata: Any, name: str) -> None:

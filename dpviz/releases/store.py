@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from dpviz.errors import ReleaseError
-from dpviz.releases.files import header_of, opened, reading
+from dpviz.releases.files import header_of, metadata_of, opened, reading
 from dpviz.releases.header import Header
 from dpviz.releases.points import columns as points
 from dpviz.releases.points.release import PointRelease
@@ -58,12 +58,9 @@ def read(path: str | os.PathLike[str], kind: str | None = None) -> Release:
 
 def kind_in(path: str | os.PathLike[str]) -> str | None:
     """The kind of release that a file holds; None for any other file. Reads its header only."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
-        return header_of(pq.read_schema(path).metadata, Path(path).name)[0]
-    except (pa.ArrowException, OSError, ValueError):  # a ReleaseError is a ValueError
+        return header_of(metadata_of(path), Path(path).name)[0]
+    except ReleaseError:
         return None
 
 

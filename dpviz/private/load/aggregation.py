@@ -23,6 +23,7 @@ from dpviz.private.load.engines.base import Engine, Rows, watched
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Column, listed, parsing, pick, shown
+from dpviz.sandbox import confined
 from dpviz.trees.lattice import morton
 
 BLOCK = 1 << 22
@@ -66,10 +67,20 @@ def folder_index(folder: Path, domain: Domain, chosen: Selection) -> PointIndex:
 
 
 def _refuse_mixed_types(folder: Path) -> None:
-    """Raise unless a column has one declared type in all files: otherwise an engine would cast."""
+    """Raise unless a column has one declared type in all files: otherwise an engine would cast.
+
+    A child looks: a damaged footer can abort the process that looks at it.
+    """
+    where = (str(folder.absolute()),)
+    confined(f"{__name__}:mixed_types", *where, where=folder.name, needs=("pyarrow.parquet",))
+
+
+def mixed_types(place: str) -> Any:
+    """In the child: raises, or an empty table."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    types: dict[str, str] = {}
+    folder, types = Path(place), dict[str, str]()
     for path in sorted(folder.rglob("*.parquet")):
         with parsing(path.name, "Parquet"):
             schema = pq.read_schema(path)
@@ -80,6 +91,7 @@ def _refuse_mixed_types(folder: Path) -> None:
                     f"column {shown(column.name)} is {types[column.name]} in one file of "
                     f"{folder.name} and {kind} in another: write them with one type"
                 )
+    return pa.table({})
 
 
 def engine_index(

@@ -31,7 +31,7 @@ from dpviz.private.load.selection import Selection, bounded
 from dpviz.private.load.tables import open_table
 from dpviz.private.load.tables.base import is_text, parsing
 from dpviz.private.load.values import plain
-from dpviz.releases.files import write_file
+from dpviz.releases.files import metadata_of, write_file
 from dpviz.trees.lattice import unmorton
 
 KEY = b"dpviz.counts"
@@ -110,14 +110,9 @@ def stated(path: Path) -> Facts | None:
     Raises:
         DataError: a newer version, or a damaged one.
     """
-    import pyarrow.parquet as pq
-
     if not path.is_file() or path.suffix.lower() != ".parquet":
         return None
-    try:
-        found = (pq.read_schema(path).metadata or {}).get(KEY)
-    except Exception:  # whatever it is, it is read elsewhere, with an error of its own
-        return None
+    found = metadata_of(path).get(KEY)  # whatever else it is, it is read elsewhere
     if found is None:
         return None
     with parsing(path.name, "counts per cell"):
