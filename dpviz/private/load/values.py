@@ -13,6 +13,7 @@ import re
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ from dpviz.private.load.tables.base import is_text, shown
 Float = NDArray[np.float64]
 
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
+_YEAR_1 = -62_135_596_800
+"""Seconds of the first moment that Python knows, so that both ways of reading a text agree."""
 _BETWEEN = re.compile(rb"[\s,;]+")
 _WKT = (
     r"(?i)^\s*(?:SRID=[0-9]+;)?\s*POINT\s*(?:Z|M|ZM)?\s*\(\s*"
@@ -31,7 +34,7 @@ _WKT = (
 
 
 def numbers(column: Any, name: str) -> Float:
-    """A column as float64 (n,), stability 1: a cell is a number or NaN, whatever stands elsewhere.
+    """A column as float64 (n,), stability 1: each cell a finite number or NaN.
 
     A cell of text is a number with a decimal point, or with one comma and no point, which is then
     a decimal comma.
@@ -52,7 +55,7 @@ def numbers(column: Any, name: str) -> Float:
         return _parsed(column)
     if not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)):
         raise DataError(f"column {shown(name)} holds {kind}, not numbers: choose another")
-    return _float(pc.cast(column, pa.float64(), safe=False))
+    return _finite(_float(pc.cast(column, pa.float64(), safe=False)))
 
 
 def texts(column: Any, name: str) -> Any:
@@ -180,7 +183,8 @@ def _number(cell: Any) -> float:
     if isinstance(cell, bool):
         return math.nan
     try:
-        return float(cell)
+        found = float(cell)
+        return found if math.isfinite(found) else math.nan
     except (TypeError, ValueError, OverflowError):
         return math.nan
 
@@ -197,7 +201,9 @@ def _text(cell: Any) -> bytes | None:
         return str(int(cell)).encode() if abs(int(cell)) < 2**128 else None
     if isinstance(cell, (float, np.floating)):
         return None if math.isnan(cell) else repr(float(cell)).removesuffix(".0").encode()
-    if isinstance(cell, (Decimal, date, time)) and cell == cell:  # NaT is not itself
+    if isinstance(cell, Decimal):
+        return None if cell.is_nan() else str(cell).encode()
+    if isinstance(cell, (date, time, UUID)) and cell == cell:  # NaT is not itself
         return str(cell).encode()
     return None
 
@@ -224,7 +230,8 @@ def number_of(cell: bytes | str | None) -> float:
     if cell is None:
         return math.nan
     word = (cell.encode(errors="surrogatepass") if isinstance(cell, str) else cell).strip()
-    return float(word.replace(b",", b".")) if _NUMBER.fullmatch(word) else math.nan
+    value = float(word.replace(b",", b".")) if _NUMBER.fullmatch(word) else math.nan
+    return value if math.isfinite(value) else math.nan
 
 
 def _parsed(column: Any) -> Float:
@@ -237,9 +244,14 @@ def _parsed(column: Any) -> Float:
         return np.full(len(text), np.nan)
     try:
         words = pc.ascii_trim_whitespace(pc.cast(text, pa.large_string()))
-        return _float(pc.cast(pc.replace_substring(words, ",", "."), pa.float64()))
+        found = _float(pc.cast(pc.replace_substring(words, ",", "."), pa.float64()))
+        return _finite(found)  # it reads "inf"
     except pa.ArrowInvalid:
         return np.array([number_of(cell) for cell in text.to_pylist()], dtype=np.float64)
+
+
+def _finite(found: Float) -> Float:
+    return np.where(np.isfinite(found), found, np.nan)
 
 
 def _float(column: Any) -> Float:
@@ -259,7 +271,8 @@ def _iso(column: Any) -> Float:
             if zone is not None:
                 raise
             continue
-        return _float(pc.cast(pc.cast(found, pa.int64()), pa.float64(), safe=False)) / 1e6
+        seconds = _float(pc.cast(pc.cast(found, pa.int64()), pa.float64(), safe=False)) / 1e6
+        return np.where(seconds < _YEAR_1, np.nan, seconds)
     raise AssertionError
 
 
@@ -274,7 +287,8 @@ def _instant(cell: bytes | str | None) -> float:
         when = datetime.fromisoformat(word)
     except ValueError:
         return math.nan
-    return _since_1970(when)
+    seconds = _since_1970(when)
+    return seconds if seconds >= _YEAR_1 else math.nan
 
 
 def _since_1970(when: datetime) -> float:

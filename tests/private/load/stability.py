@@ -88,7 +88,7 @@ def check(read, files, most, far=lambda handle, other: distance(handle._index, o
     assert words == same
     assert (handle is None) == (other is None)
     if handle is not None:
-        assert far(handle, other) <= most
+        assert far(handle, other) <= most, f"moved by more than {most}"
 
 
 def delimited(records, extra=(), mark=","):

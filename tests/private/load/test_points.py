@@ -329,7 +329,7 @@ class TestBadInput:
         shapes.to_parquet(path) if form == "geoparquet" else shapes.to_file(path)
         assert read_records(path, NYC).points.tolist() == [[-74.0, 40.7], [-73.9, 40.8]]
 
-    @pytest.mark.parametrize("form", ["geoparquet", "gpkg", "shp"])
+    @pytest.mark.parametrize("form", ["gpkg", "shp"])
     def test_a_file_that_declares_other_geometry_is_refused_with_a_remedy(self, tmp_path, form):
         import geopandas
         import shapely
@@ -338,7 +338,7 @@ class TestBadInput:
             geometry=[shapely.MultiPoint([(0, 0), (1, 1)])] * 2, crs="EPSG:4326"
         )
         path = tmp_path / f"mixed.{form}"
-        shapes.to_parquet(path) if form == "geoparquet" else shapes.to_file(path)
+        shapes.to_file(path)
         with pytest.raises(DataError, match=r"holds MultiPoint.*only points.*explodecollections"):
             read_records(path, NYC)
 

@@ -26,7 +26,7 @@ class GeoJson:
 
     def __init__(self, path: Path, name: str | None = None) -> None:
         self.name = name or path.name
-        content = path.read_bytes()
+        content = _decodable(path.read_bytes())
         limits.JSON_OBJECTS.check(content.count(b"{"), self.name)
         limits.JSON_VALUES.check(content.count(b",") + content.count(b":"), self.name)
         with parsing(self.name, "GeoJSON"):
@@ -77,8 +77,23 @@ class GeoJson:
 
 
 def json_value(text: bytes) -> Any:
-    """A JSON value whose numbers stay the text that they are written as."""
-    return json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+    """A JSON value whose numbers stay the text that they are written as.
+
+    A tab or a line break may stand in a text, though the format forbids it: it is one record's.
+    """
+    return json.loads(text, strict=False, parse_int=str, parse_float=str, parse_constant=str)
+
+
+def _decodable(content: bytes) -> bytes:
+    """UTF-8, with a lone surrogate for each byte that is none: one record's costs no other's."""
+    try:
+        content.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        encoding = json.detect_encoding(content)
+        if encoding.startswith("utf-8"):
+            text = content.decode(encoding, "surrogateescape")
+            return text.encode("utf-8", "surrogatepass")
+    return content
 
 
 _MARKS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
@@ -24,9 +24,9 @@ class JsonLines:
     crs: str | None = None
     declares = False
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, opened: Callable[[], IO[bytes]] | None = None) -> None:
         self.name = path.name
-        self._path = path
+        self._open = opened or (lambda: path.open("rb"))
 
     @property
     def columns(self) -> Sequence[Column]:
@@ -57,7 +57,7 @@ class JsonLines:
 
     def _rows(self) -> Iterator[dict[str, Any] | None]:
         """The object of each line that is not blank; None for a line without one."""
-        with parsing(self.name, "JSON lines"), self._path.open("rb") as file:
+        with parsing(self.name, "JSON lines"), self._open() as file:
             long = False
             while line := file.readline(MAX_LINE):
                 if not line.endswith(b"\n") and len(line) == MAX_LINE:

@@ -63,7 +63,7 @@ def open_table(source: Any, table: str | None = None, *, header: bool = True) ->
     if scheme is not None:
         return _database(str(source), scheme, table)
     path = Path(source)
-    found = _kind_of_file(path)
+    found = _kind_of_file(path, header)
     if table is not None and found not in ("GeoPackage", "Excel"):
         raise DataError(
             f"table {shown(table)}: {path.name} is one table; only a database, a GeoPackage and a "
@@ -79,7 +79,10 @@ def open_table(source: Any, table: str | None = None, *, header: bool = True) ->
             return text(path, opened=partial(opened_zip, path))
         return _zipped_shapefile(path)
     if found == "gzip":
-        return text(path, opened=partial(opened_gzip, path))
+        if Path(path.stem).suffix.lower() in (".json", ".geojson"):
+            raise DataError(f"{path.name} is compressed GeoJSON: unpack it first")
+        lines = Path(path.stem).suffix.lower() in (".jsonl", ".ndjson")
+        return (JsonLines if lines else text)(path, opened=partial(opened_gzip, path))
     kinds: dict[str, Any] = {"JSON lines": JsonLines}
     opened: Table = kinds.get(found, text)(path)
     return opened
@@ -103,8 +106,11 @@ def stem(path: Path) -> str:
     return Path(path.stem).stem if path.suffix.lower() in (".gz", ".zip") else path.stem
 
 
-def _kind_of_file(path: Path) -> str:
-    """What a file is, by its first bytes, held against its name."""
+def _kind_of_file(path: Path, header: bool) -> str:
+    """What a file is, by its first bytes, held against its name.
+
+    Where the first line is a record's, it decides nothing.
+    """
     try:
         if path.is_dir():
             raise DataError(f"{path.name} is a folder: give a file")
@@ -124,8 +130,9 @@ def _kind_of_file(path: Path) -> str:
         raise DataError(
             f"{path.name} holds JSON records: give one object per line in a .jsonl file, or CSV"
         )
-    if promised == "JSON lines" or (found, promised) == ("zip", "Excel"):
-        found = promised  # the first line may be a broken record, which decides nothing
+    of_record = promised == "JSON lines" or (promised == "text" and not header)
+    if of_record or (found, promised) == ("zip", "Excel"):
+        found = promised
     if found != promised:
         raise DataError(
             f"{path.name} is not {_called(promised)}, as its name says: "

@@ -21,7 +21,6 @@ from dpviz.private.load.tables.base import (
     parsing,
     pick,
     point_coordinates,
-    refuse_other_types,
     too_many_records,
 )
 from dpviz.private.load.values import numbers
@@ -40,7 +39,7 @@ class ParquetTable:
             self._size = path.stat().st_size
             self._file = pq.ParquetFile(path, memory_map=True)
             schema = self._file.schema_arrow
-            self._geometry, self.crs, self._encoding, types = _geo(self._file.metadata.metadata)
+            self._geometry, self.crs, self._encoding = _geo(self._file.metadata.metadata)
             self.columns: Sequence[Column] = [
                 Column(
                     field.name,
@@ -48,10 +47,6 @@ class ParquetTable:
                 )
                 for field in schema
             ]
-        if types and "Point" not in types:  # the file's own word on its schema
-            self._declared_other: set[str] = types
-        else:
-            self._declared_other = set()
         if self._file.metadata.num_rows > MAX_RECORDS:
             raise too_many_records(self.name)
 
@@ -61,8 +56,6 @@ class ParquetTable:
         """The rows, a quarter of a million at a time."""
         if geometry and self._geometry is None:
             raise no_geometry(self.name)
-        if geometry:
-            refuse_other_types(self.name, self._declared_other)
         pick(self.columns, names, self.name)
         wanted = [*names]
         if geometry and self._geometry is not None:
@@ -122,17 +115,16 @@ def refuse_bombs(metadata: Any, names: Sequence[str], size: int, name: str) -> N
 
 def _geo(
     metadata: dict[bytes, bytes] | None,
-) -> tuple[str | None, str | None, str, set[str]]:
-    """Geometry column, CRS, encoding and types of geometry from GeoParquet metadata."""
+) -> tuple[str | None, str | None, str]:
+    """Geometry column, CRS and encoding from GeoParquet metadata.
+
+    Its types of geometry are what writers found in the records, so they decide nothing here.
+    """
     if not metadata or b"geo" not in metadata:
-        return None, None, "", set()
+        return None, None, ""
     geo = json.loads(metadata[b"geo"])
     name = geo["primary_column"]
     column = geo["columns"][name]
     crs = column.get("crs", "OGC:CRS84")  # absent means longitude and latitude, null means unknown
-    types = {str(kind).removesuffix(" Z") for kind in column.get("geometry_types") or ()}
-    known = {"Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon"}
-    if types - known - {"GeometryCollection"}:
-        types = set()
     encoding = column.get("encoding", "WKB")
-    return name, json.dumps(crs) if isinstance(crs, dict) else crs, encoding, types
+    return name, json.dumps(crs) if isinstance(crs, dict) else crs, encoding

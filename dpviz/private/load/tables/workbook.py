@@ -56,8 +56,8 @@ class Workbook:
 
     @property
     def columns(self) -> Sequence[Column]:
-        """The cells of the first row."""
-        return [Column(name, "text") for name in self._names]
+        """The cells of the first row that hold a name: a row may be longer than the first."""
+        return [Column(name, "text") for name in self._names if name]
 
     def blocks(
         self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False

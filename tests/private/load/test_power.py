@@ -1,0 +1,148 @@
+"""The tests of stability have power: each finding that they stand for, put back, fails them."""
+
+from types import SimpleNamespace
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import dpviz
+from dpviz.private.load import bounding, items, points
+from dpviz.private.load.roads import read_trips
+from tests.private.load.stability import BOX, check, delimited, moved, without
+from tests.private.load.test_stability import GRAPH
+
+K = 1
+PERSONS = [f"p{number}" for number in range(40)]
+
+
+@pytest.fixture
+def folders(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    return tmp_path / "one", tmp_path / "two"
+
+
+@pytest.fixture(autouse=True)
+def one_key(monkeypatch):
+    monkeypatch.setattr(bounding, "fresh_key", lambda: b"k" * 16)
+
+
+def trips(folders):
+    """40 persons with a trip each, and one first who uses the numbers of all these trips."""
+    rows = [("zed", who, "7") for who in PERSONS] + [(who, who, "1") for who in PERSONS]
+    paths = []
+    for folder, each in zip(folders, (rows, without(rows, "zed")), strict=True):
+        paths.append(folder / "t.csv")
+        lines = delimited(each).replace("who,x,y", "who,trip,edge")
+        paths[-1].write_text(lines)
+    check(
+        lambda path: read_trips(path, GRAPH, unit="who", max_per_unit=K),
+        paths,
+        K,
+        lambda one, two: moved(one._trips, two._trips),
+    )
+
+
+def ids(folders):
+    """40 devices with long ids, and one whose id is longer than a whole number of 64 bits."""
+    rows = [(str(10**17 + number), "0.5", "0.5") for number in range(40)]
+    rows.append(("99999999999999999999", "0.5", "0.5"))
+    paths = [folder / "a.csv" for folder in folders]
+    for path, each in zip(paths, (rows, rows[:-1]), strict=True):
+        path.write_text(delimited(each))
+    check(lambda path: dpviz.load(path, BOX, unit="who", max_per_unit=K), paths, K)
+
+
+def by_trip_alone(monkeypatch):
+    """Rows are grouped by the number of the trip, whose first row says who made it."""
+    grouped = items._grouped
+
+    def merged(item, groups, unit, names, counts):
+        group, _ = items.numbered(groups)
+        first = np.unique(group, return_index=True)[1]
+        return grouped(item, groups, unit[first][group], names, counts)
+
+    monkeypatch.setattr(items, "_grouped", merged)
+
+
+def by_inference(monkeypatch):
+    """The unit's type is what suits all cells, as DuckDB sniffs it."""
+
+    def guessed(columns):
+        cells = pa.chunked_array(list(columns)).cast(pa.string()).to_pylist()
+        with duckdb.connect() as db:
+            db.register("given", pa.table({"who": cells}))
+            for kind in ("BIGINT", "DOUBLE", "VARCHAR"):
+                query = f"SELECT CAST(TRY_CAST(who AS {kind}) AS VARCHAR) FROM given"
+                found = [row[0] for row in db.execute(query).fetchall()]
+                if None not in found:
+                    return bounding.numbered([pa.array(found, pa.large_binary())])
+        raise AssertionError
+
+    monkeypatch.setattr(points, "numbered", guessed)
+
+
+@pytest.mark.parametrize(
+    ("attack", "fault"), [(trips, by_trip_alone), (ids, by_inference)], ids=["trips", "ids"]
+)
+def test_a_finding_put_back_fails_the_test_of_stability(folders, attack, fault, monkeypatch):
+    attack(folders)
+    fault(monkeypatch)
+    with pytest.raises(AssertionError, match="moved by more than"):
+        attack(folders)
+
+
+def kept(monkeypatch, path, rows, key):
+    """Which rows a file gives, by their places, which are all distinct."""
+    path.write_text(delimited(rows))
+    with monkeypatch.context() as patch:
+        patch.setattr(bounding, "fresh_key", lambda: key)
+        index = dpviz.load(path, BOX, unit="who", max_per_unit=2)._index
+    return set(index.codes.tolist())
+
+
+def test_a_unit_more_changes_nothing_of_what_a_file_keeps_of_others(tmp_path, monkeypatch):
+    """Under every key; wherever the unit's rows stand, and how many there are."""
+    rng = np.random.default_rng(7)
+    cells = iter(rng.permutation(900).tolist())
+    others = [(who, f"0.{next(cells):04}1", "0.5") for who in PERSONS[:8] * 6]
+    extra = [("zed", f"0.{next(cells):04}1", "0.5") for _ in range(30)]
+    mixed = others + extra
+    for number in range(10):
+        key = bytes([number]) * 16
+        alone = kept(monkeypatch, tmp_path / "a.csv", others, key)
+        assert len(alone) == 16
+        for rows in (mixed, extra + others, interleaved(others, extra)):
+            more = kept(monkeypatch, tmp_path / "a.csv", rows, key)
+            assert alone < more
+            assert len(more) == len(alone) + 2
+
+
+def interleaved(others, extra):
+    found = [row for pair in zip(others, extra, strict=False) for row in pair]
+    return found + others[len(extra) :]
+
+
+def test_the_key_of_the_bounding_is_fresh_for_each_file_read(tmp_path, monkeypatch):
+    """Asked of the operating system at each reading, 128 bits; never where records are public."""
+    monkeypatch.undo()
+    drawn = []
+    system = bounding.secrets.token_bytes
+
+    def watched(size):
+        drawn.append(system(size))
+        return drawn[-1]
+
+    monkeypatch.setattr(bounding, "secrets", SimpleNamespace(token_bytes=watched))
+    path = tmp_path / "a.csv"
+    path.write_text(delimited([("ann", f"0.{row:02}1", "0.5") for row in range(64)]))
+    found = {
+        dpviz.load(path, BOX, unit="who")._index.codes.tobytes() for _ in range(20)
+    }  # all the same with probability 64^-19
+    assert len(found) > 1
+    assert len(set(drawn)) == len(drawn) == 20
+    assert {len(key) for key in drawn} == {16}
+    same = {dpviz.load(path, BOX, unit="who", public=True)._index.codes.tobytes() for _ in range(3)}
+    assert (len(same), len(drawn)) == (1, 20)

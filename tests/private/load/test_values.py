@@ -1,0 +1,163 @@
+"""A cell is read by itself: the fast ways through a whole column say what a slow one does."""
+
+import gzip
+import uuid
+from decimal import Decimal
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import dpviz
+from dpviz.errors import DataError
+from dpviz.private.load.sequences import alphabet_of, read_sequences
+from dpviz.private.load.tables.delimited import DelimitedText
+from dpviz.private.load.values import _items, lists, number_of, numbers, texts, times
+from tests.private.load.stability import BOX, CELLS, IDS, workbook
+
+often = settings(max_examples=150, deadline=None, database=None)
+NUMBERS = st.one_of(
+    st.sampled_from((*CELLS, *IDS, "infinity", "1e400", "1.7976931348623159e308", "1.e5", "-.5")),
+    st.text("0123456789.,eE+- \t", max_size=8),
+    st.floats().map(repr),
+)
+TIMES = st.one_of(
+    st.sampled_from(
+        ("0000-01-01", "0001-01-01", "0001-01-01T00:00+10:00", "9999-12-31T23:59:59-10:00", "2030",
+         "2030-01", "20300101", "2030-01-01T24:00", "2030-01-01T08:00:60", "2030-W01-1", "2030-1-1",
+         "2030-01-01T08:00:00.123456789", "2030-01-01T08+01", "2030-01-01Z", "2030-02-30")
+    ),
+    st.datetimes().map(str),
+    st.text("0123456789-:T Z+.", max_size=20),
+)  # fmt: skip
+
+
+def same(one, two):
+    assert np.array_equal(np.asarray(one), np.asarray(two), equal_nan=True)
+
+
+def apart(read, cells, other):
+    """What each cell gives by itself, beside all the others, and beside one that is none."""
+    alone = [read([cell])[0] for cell in cells]
+    same(read(cells), alone)
+    same(read([*cells, other])[:-1], alone)
+    return alone
+
+
+@often
+@given(st.lists(NUMBERS, min_size=1, max_size=5))
+def test_numbers_of_texts(cells):
+    def read(column):
+        return numbers(pa.array(column, pa.string()), "x")
+
+    same(apart(read, cells, "zed"), [number_of(cell) for cell in cells])
+    same(apart(read, cells, None), numbers(list(cells), "x"))
+
+
+@often
+@given(st.lists(TIMES, min_size=1, max_size=5))
+@example(["0000-01-01", "2030-01-01"])
+def test_times_of_texts(cells):
+    """The year 0 was a time as long as nobody else's cell was none."""
+
+    def read(column):
+        return times(pa.array(column, pa.string()), "when")
+
+    same(apart(read, cells, "soon"), times(list(cells), "when"))
+
+
+@settings(max_examples=60, deadline=None, database=None)
+@given(cells=st.lists(NUMBERS.filter(lambda cell: not set(cell) & set("\t")), min_size=1))
+def test_numbers_of_delimited_text(tmp_path_factory, cells):
+    path = tmp_path_factory.getbasetemp() / "numbers.csv"
+
+    def read(column):
+        lines = [f'a,"{cell}"\n' for cell in column]
+        path.write_text("who,x\n" + "".join(lines), encoding="utf-8")
+        return np.concatenate(
+            [each.columns["x"] for each in DelimitedText(path).blocks(["x"], ["x"])]
+        )
+
+    same(apart(read, cells, "zed"), [number_of(cell) for cell in cells])
+
+
+@often
+@given(st.lists(st.text("ab ,;\t", max_size=8), min_size=1, max_size=5))
+def test_lists_of_texts(cells):
+    def read(column):
+        start, items = lists(column, "edges")
+        return [items[a:b].to_pylist() for a, b in pairwise(start.tolist())]
+
+    assert read(pa.array(cells, pa.string())) == read(cells) == [_items(cell) for cell in cells]
+
+
+def test_ids_of_python_values():
+    one, two = uuid.UUID(int=1), uuid.UUID(int=2)
+    found = texts([Decimal("sNaN"), Decimal("1.50"), one, two, float("nan"), None], "who")
+    assert found.to_pylist() == [None, b"1.50", str(one).encode(), str(two).encode(), None, None]
+    frame = pd.DataFrame({"who": [one, two], "x": 0.5, "y": 0.5})
+    assert dpviz.from_frame(frame, BOX, unit="who")._index.total == 2
+
+
+def test_a_parquet_column_of_text_is_parsed_cell_by_cell(tmp_path):
+    """Its declared type holds numbers as any text file does, so it is no mistake of the schema."""
+    table = pa.table({"name": ["0.5", "0,25", "here", None], "y": [0.5] * 4})
+    pq.write_table(table, tmp_path / "a.parquet")
+    handle = dpviz.load(tmp_path / "a.parquet", BOX, columns=("name", "y"))
+    assert handle._index.total == 2
+
+
+FEATURE = (
+    b'{"type":"Feature","properties":{"who":"%s"},'
+    b'"geometry":{"type":"Point","coordinates":[0.5,0.5]}}'
+)
+
+
+@pytest.mark.parametrize("who", [b"caf\xe9", b"a\tb", b"a\nb", b"\\ud800", b"\xff\xfe"])
+def test_one_feature_with_odd_bytes_costs_no_other(tmp_path, who):
+    path = tmp_path / "a.geojson"
+    features = b",".join(FEATURE % each for each in (b"ann", b"zo\xc3\xab", who))
+    path.write_bytes(b'{"type":"FeatureCollection","features":[' + features + b"]}")
+    assert dpviz.load(path, BOX, unit="who")._index.total == 3
+
+
+def test_what_a_writer_found_in_the_records_refuses_nothing(tmp_path):
+    """A GeoParquet file of areas was refused, and read as soon as one record was a point."""
+    geopandas = pytest.importorskip("geopandas")
+    import shapely
+
+    for extra in ([], [shapely.Point(0.5, 0.5)]):
+        frame = geopandas.GeoDataFrame(geometry=[shapely.box(0, 0, 1, 1), *extra], crs="EPSG:4326")
+        frame.to_parquet(tmp_path / "a.parquet")
+        assert dpviz.load(tmp_path / "a.parquet", BOX)._index.total == len(extra)
+
+
+def test_a_row_longer_than_the_first_is_not_told(tmp_path):
+    lines = set()
+    for row in (("ann", "0.5", "0.5"), ("ann", "0.5", "0.5", "more", "cells")):
+        (tmp_path / "a.xlsx").write_bytes(workbook([("who", "x", "y"), row]))
+        with pytest.raises(DataError) as refused:
+            dpviz.load(tmp_path / "a.xlsx", BOX, unit="zed")
+        lines.add(str(refused.value))
+    assert lines == {"no column 'zed' in a.xlsx: it has 'who', 'x', 'y'"}
+
+
+def test_compressed_json_lines_are_no_header(tmp_path):
+    """The first record was taken for a header, and its values stood in the message."""
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"who": "secret", "x": 0.5, "y": "0,5"}\nno\n'))
+    assert dpviz.load(path, BOX)._index.total == 1
+    (tmp_path / "a.json.gz").write_bytes(gzip.compress(b'{"secret": 1}'))
+    with pytest.raises(DataError, match="is compressed GeoJSON: unpack it first"):
+        dpviz.load(tmp_path / "a.json.gz", BOX)
+
+
+@pytest.mark.parametrize("first", ["PAR1 a", "{ a", "\x1f a", "PK\x03\x04 a"])
+def test_the_first_sequence_of_a_file_without_a_header_refuses_nothing(tmp_path, first):
+    (tmp_path / "a.txt").write_text(f"{first}\na b\n")
+    assert len(read_sequences(tmp_path / "a.txt", alphabet_of("a,b"))._sequences) == 1
