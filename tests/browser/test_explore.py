@@ -115,12 +115,12 @@ def test_the_keyboard_and_the_form_do_what_the_mouse_does(app, open_page, releas
     assert drawn != rect
     expect(metric(page)).to_have_text(expected(release, drawn))
 
-    page.get_by_text("Rectangle by numbers").click()
+    page.get_by_text("Enter coordinates").click()
     page.get_by_label("west", exact=True).fill("14.6")
     page.get_by_label("east", exact=True).fill("14.8")
     page.get_by_label("south", exact=True).fill("-24")
     page.get_by_label("north", exact=True).fill("-23.9")
-    page.get_by_role("button", name="Ask").click()
+    page.get_by_role("button", name="Query").click()
     typed = [14.6, -24.0, 14.8, -23.9]
     expect(metric(page)).to_have_text(expected(release, typed))
     expect(found).to_have_attribute("data-shape", '{"kind":"rect","rect":[14.6,-24,14.8,-23.9]}')

@@ -41,7 +41,7 @@ def test_districts_colour_the_map_and_tell_their_counts(app, open_page, tmp_path
     frame.to_file(path, driver="GeoJSON")
     page = open_page(f"{app}/?data=city-50k")
     found = the_map(page)
-    page.get_by_text("Districts from a file").click()
+    page.get_by_text("Count by district").click()
     page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(path)
     expect(page.get_by_text("Records per km² by district")).to_be_visible()
     tooltip = page.get_by_test_id("dpviz-tooltip")

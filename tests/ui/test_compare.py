@@ -9,9 +9,12 @@ from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz.evaluation.truth import exact_counts
+from dpviz.exports import map_page
 from dpviz.render.picture import comparison_png
 from dpviz.ui.points.error_panel import _csv
-from dpviz.ui.points.source_form import built_in
+from dpviz.ui.points.film import FRAMES, film_series
+from dpviz.ui.points.source_form import Source, built_in
+from dpviz.ui.shared.method_form import Choice
 
 RECT = (14.6, -23.9, 14.75, -23.75)
 
@@ -157,6 +160,24 @@ def test_the_film_steps_both_sides_and_tells_the_answer_at_every_epsilon():
     assert list(table["ε"]) == ["0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10"]
     halves = [float(text.split("±")[1].replace(",", "")) for text in table["B"]]
     assert halves == sorted(halves, reverse=True)
+
+
+def test_a_side_at_every_epsilon_is_a_file_with_a_slider():
+    source = Source(built_in("city-50k"), "city-50k", "city-50k", backdrop=True)
+    releases, labels = film_series(source, Choice("ugrid", {}, 1.0), 1)
+    assert [release.header.epsilon for release in releases] == list(FRAMES)
+    assert labels[0] == "Uniform grid (UG), ε = 0.05"
+    page = map_page(releases, labels=labels, rects=[RECT])
+    assert len(page) < 10e6
+    assert all(label in page for label in labels)
+    half = [release.count(RECT).noise_sd[0] for release in releases]
+    assert half == sorted(half, reverse=True)
+
+
+def test_both_sides_offer_their_series():
+    app = opened()
+    labels = [each.proto.label for each in app.get("download_button")]
+    assert {"ε series of A (HTML)", "ε series of B (HTML)"} <= set(labels)
 
 
 def test_accuracy_by_epsilon_of_built_in_data_is_there_unasked():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -19,7 +20,7 @@ from dpviz.ui.map.component import events
 from dpviz.ui.points.answers import as_csv, rectangle_form
 from dpviz.ui.points.comparison import answer_columns
 from dpviz.ui.points.error_panel import error_panel
-from dpviz.ui.points.film import film_answers, film_strip, known_accuracy, title
+from dpviz.ui.points.film import film_answers, film_series, film_strip, known_accuracy, title
 from dpviz.ui.points.source_form import Source, source_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.method_form import (
@@ -237,7 +238,11 @@ def _map_and_answers(view: View, source: Source, choices: list[Choice]) -> None:
             rows = answer_columns(KEY, view.releases, view.labels, source, rect)
         typed = rectangle_form(KEY, rect, domain_bounds(view.releases[0].domain))
         _copy(rows)
-        share_panel(KEY, MAP, view.releases, view.labels)
+        series = {
+            f"ε series of {side}": partial(film_series, source, choice, seed)
+            for seed, (side, choice) in enumerate(zip("AB", choices, strict=bool(choices)))
+        }
+        share_panel(KEY, MAP, view.releases, view.labels, series)
     map_overlay(MAP, shape=Shape(rect=rect) if rect else None)
     permalink.write({"rect": permalink.joined(rect), "mode": mode if mode != "side" else None})
     if typed is not None:

@@ -49,12 +49,12 @@ def page() -> None:
             source = source_form(
                 KEY, 2, permalink.parameter("data") or UPLOAD, owner=True, pane=form[0]
             )
+            uploaded = st.session_state.get(f"{KEY}.data") != UPLOAD or bool(
+                st.session_state.get(f"{KEY}.file")
+            )
+            next_step(KEY, 0, ready=uploaded)
         with right:
             your_releases(KEY)
-        uploaded = st.session_state.get(f"{KEY}.data") != UPLOAD or bool(
-            st.session_state.get(f"{KEY}.file")
-        )
-        next_step(KEY, 0, ready=uploaded)
     with area:
         with form[1]:
             if at == 1 and (source is None or source.name is None):

@@ -11,6 +11,7 @@ from dpviz.build import build
 from dpviz.errors import DpvizError
 from dpviz.evaluation.experiments import Plan, run
 from dpviz.evaluation.truth import exact_counts
+from dpviz.releases.points.release import PointRelease
 from dpviz.render import with_noise
 from dpviz.render.projection import from_degrees
 from dpviz.ui.points.source_form import Source, built_in
@@ -22,6 +23,8 @@ FRAMES = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 MEASURED = (0.1, 0.4, 1.6, 6.4)
 """The ε at which built-in data are measured for everybody."""
 QUERIES = 200
+LARGEST = 100_000
+"""Cells of a release in a file of the film: more take a minute to write and to open."""
 
 Rect = tuple[float, float, float, float]
 
@@ -88,6 +91,27 @@ def film_answers(
         st.dataframe(table, hide_index=True, width="stretch")
         st.caption(f"Exact (public data): {exact:,}, the dashed line. Intervals: noise, 95 %.")
         return rows
+
+
+def film_series(source: Source, choice: Choice, seed: int) -> tuple[list[PointRelease], list[str]]:
+    """The releases of the film, for a file that steps through them.
+
+    Returns:
+        Releases of rising ε and a label each, without those that the method refuses to build and,
+        after the first, without those of more than :data:`LARGEST` cells.
+    """
+    releases: list[PointRelease] = []
+    labels: list[str] = []
+    for epsilon in FRAMES:
+        try:
+            release = _release(source, choice, epsilon, seed)
+        except DpvizError:
+            continue
+        if releases and len(release.nodes.count) > LARGEST:
+            continue
+        releases.append(release)
+        labels.append(f"{title_of(choice.name)}, ε = {epsilon:g}")
+    return releases, labels
 
 
 def _release(source: Source, choice: Choice, epsilon: float, seed: int) -> Any:

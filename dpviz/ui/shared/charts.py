@@ -8,6 +8,8 @@ from typing import Any
 PAIR = ("#0072b2", "#d55e00")
 """Of A and B."""
 HEIGHT = 300
+TICKS = [step * 10.0**power for power in range(-5, 2) for step in (1, 2, 5)]
+"""Of a logarithmic axis of errors; those outside its range are left out."""
 
 
 def log_axis(field: str, title: str | None = None, **axis: Any) -> dict[str, Any]:
@@ -35,7 +37,7 @@ def lines_chart(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
             y=alt.Y(
                 "error:Q",
                 scale=alt.Scale(type="log", nice=False),
-                axis=alt.Axis(title=title, format=".1~%", tickCount=4, gridOpacity=0.4),
+                axis=alt.Axis(title=title, format="~%", values=TICKS, gridOpacity=0.4),
             ),
             color=alt.Color(
                 "method:N",

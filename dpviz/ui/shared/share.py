@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -21,11 +22,26 @@ from dpviz.ui.points.source_form import SIDES
 MOST = 12
 """Rectangles that a file lists."""
 
+Series = Callable[[], tuple[list[PointRelease], list[str]]]
+
 
 def share_panel(
-    prefix: str, map_key: str, releases: Sequence[PointRelease], labels: Sequence[str] = ()
+    prefix: str,
+    map_key: str,
+    releases: Sequence[PointRelease],
+    labels: Sequence[str] = (),
+    series: Mapping[str, Series] | None = None,
 ) -> None:
-    """Downloads made from the releases when a button is pressed, with the answers of this visit."""
+    """Downloads made from the releases when a button is pressed, with the answers of this visit.
+
+    Args:
+        prefix: of the widgets' keys.
+        map_key: of the map whose camera the file takes.
+        releases: one or two.
+        labels: one each.
+        series: label, which ends with a side → makes the releases and labels that the file's
+            slider steps through.
+    """
     with st.expander("Share", icon=":material/share:"):
         st.caption(
             "One file with the map inside: it opens from a USB stick, without network or server, "
@@ -57,6 +73,12 @@ def share_panel(
                 ),
             ),
         }
+        for label, steps in (series or {}).items():
+            files[f"{label} (HTML)"] = (
+                f"series-{label[-1].lower()}.html",
+                "text/html",
+                partial(_series_page, steps, rects, title, camera),
+            )
         with st.container(horizontal=True):
             for label, (name, mime, make) in files.items():
                 st.download_button(
@@ -68,6 +90,13 @@ def share_panel(
                     on_click="ignore",
                     icon=":material/download:",
                 )
+
+
+def _series_page(
+    steps: Series, rects: Sequence[Bounds], title: Sequence[str], camera: Camera | None
+) -> str:
+    releases, labels = steps()
+    return map_page(releases, labels=labels, rects=rects, title=title[0], camera=camera)
 
 
 def _title(prefix: str) -> list[str]:
