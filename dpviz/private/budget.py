@@ -176,6 +176,9 @@ class Budget:
         return asked
 
 
+MOST_EPSILON = 1e12
+"""Above it there is no noise at all, and sums of counts times ε may overflow."""
+
 LEAST_EPSILON = 1e-6
 """Of one record: below it no method says anything, and noise scales would near 2^40."""
 
@@ -200,7 +203,7 @@ def positive_epsilon(epsilon: float) -> float:
     """Epsilon as a float, checked.
 
     Raises:
-        ParameterError: zero, negative, NaN or infinite.
+        ParameterError: zero, negative, NaN or infinite, or above 10^12.
     """
     try:
         value = float(epsilon)
@@ -208,6 +211,10 @@ def positive_epsilon(epsilon: float) -> float:
         value = math.nan
     if not (math.isfinite(value) and value > 0):
         raise ParameterError(f"epsilon={epsilon!r}: give a positive, finite number such as 1")
+    if value > MOST_EPSILON:
+        raise ParameterError(
+            f"epsilon={value:g} leaves no noise at all: choose at most {MOST_EPSILON:g}"
+        )
     return value
 
 

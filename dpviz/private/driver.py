@@ -21,6 +21,10 @@ NEIGHBOURS = {"add-remove": 1, "replace": 2}
 """Neighbouring relations, and how many steps of add or remove lead from one to the other."""
 
 
+LEAST_DELTA = 1e-200
+"""Of one step: what is below it is no promise that double precision can keep."""
+
+
 class Claimant(Protocol):
     """What a header says of the method, and what the method claims of itself."""
 
@@ -98,8 +102,19 @@ class Price:
         return group_growth(per_record(self.epsilon, self.steps), self.steps)
 
     def budget(self) -> Budget:
-        """What a method may spend: the budget of one step."""
-        return Budget(per_record(self.epsilon, self.steps), self.delta / self.growth)
+        """What a method may spend: the budget of one step.
+
+        Raises:
+            ParameterError: too little of epsilon or delta for one step.
+        """
+        delta = self.delta / self.growth
+        if self.delta and delta < LEAST_DELTA:
+            raise ParameterError(
+                f"delta={self.delta:g}: nothing of it is left for one record at "
+                f"epsilon={self.epsilon:g} over {self.steps:,} steps: choose a smaller epsilon, or "
+                "a method without delta"
+            )
+        return Budget(per_record(self.epsilon, self.steps), delta)
 
 
 def group_growth(epsilon: float, group: int) -> float:

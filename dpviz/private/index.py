@@ -21,6 +21,10 @@ SCANS = 16
 """Below this many boxes a scan of all points is faster than importing the compiled walk."""
 
 
+MOST_RECORDS = 1 << 53
+"""Sums of fewer are exact in double precision too, where one record more always counts as one."""
+
+
 class PointIndex:
     """Exact counts over the lattice of a domain. Everything it answers is private.
 
@@ -87,9 +91,15 @@ class PointIndex:
         return (digest.hexdigest(),)
 
     def merged(self, other: PointIndex) -> PointIndex:
-        """The index of the records of both, in one pass over each; the boxes must be equal."""
+        """The index of the records of both, in one pass over each; the boxes must be equal.
+
+        Raises:
+            DataError: two boxes, or more records than histograms add up exactly.
+        """
         if self.domain.bounds != other.domain.bounds:
             raise DataError("records in two domains cannot be counted together: use one")
+        if self.total + other.total >= MOST_RECORDS:
+            raise DataError("the counts add up to over 2^53")
         weights = self.weights.copy()
         rows = np.searchsorted(self.codes, other.codes)
         known = rows < len(self.codes)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.build import group_growth
 from dpviz.errors import ParameterError
+from dpviz.private.driver import group_growth
 
 from .cases import handle, skewed_points
 
@@ -43,3 +43,12 @@ def test_a_group_of_records_costs_the_delta_that_was_asked_for(group):
 def test_growth_is_the_closed_form(epsilon, group):
     closed = math.expm1(group * epsilon) / math.expm1(epsilon)
     assert group_growth(epsilon, group) == pytest.approx(closed)
+
+
+def test_a_delta_that_a_group_uses_up_is_refused_before_anything_is_paid(tmp_path):
+    square = dpviz.Domain((0.0, 0.0), (1.0, 1.0))
+    data = dpviz.from_points(np.full((30, 2), 0.3), square, name="visits")
+    ledger = dpviz.Ledger(tmp_path / "ledger.sqlite")
+    with pytest.raises(ParameterError, match="nothing of it is left for one record"):
+        dpviz.build(data, "kdtree", 2000.0, neighbours="replace", ledger=ledger, **SMOOTH)
+    assert ledger.account("visits").spent == 0

@@ -97,3 +97,12 @@ def test_hot_squares_of_sensitive_data_are_refused():
         hot(handle(skewed_points(50, 2), 2, public=False), "hot", 5)
     with pytest.raises(ParameterError, match="one record"):
         hot(handle(np.zeros((0, 2)), 2), "hot", 5)
+
+
+def test_the_look_leaves_room_for_its_leaves_however_much_is_asked_for():
+    """A look of 4^11 cells alone passes half the cap on nodes: no depth of leaves would fit."""
+    chosen = method("hot_grid", max_depth=26, widest=1e-4)
+    first = chosen.level(1e12, 1.0)
+    assert 4.0**first <= MAX_NODES / 2
+    depth = chosen.depths(np.full(1 << 2 * first, 1e9), first, 26)
+    assert (4.0 ** (depth - first)).sum() <= MAX_NODES / 2

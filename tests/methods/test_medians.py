@@ -13,6 +13,7 @@ from dpviz.private.mechanisms.medians import (
     Column,
     exact_cuts,
     exponential_cuts,
+    log_weights,
     mean_cuts,
     smooth_cuts,
 )
@@ -210,3 +211,14 @@ def test_uniform_integers_are_uniform_up_to_the_bound():
     assert stats.chisquare(np.bincount(drawn, minlength=7)).pvalue > 1e-6
     bounds = np.array([1, 2, 2**62])
     assert (uniform_below(SimulatedNoise(1), bounds) < bounds).all()
+
+
+def test_a_pile_of_records_costs_no_digit_of_the_odds():
+    """However far from both sides of the pile the middle of the ranks is, in units of 1/ε."""
+    cuts, owner = np.array([3, 0, 7, 5]), np.array([0, 0, 0, 0])
+    distance = np.array([2.0**39 + 1.0, 0.5, 2.0**39 + 0.5, 2.0**39 + 2.0])
+    rate = 1.0 / 3.0
+    weight = log_weights(cuts, distance, owner, np.array([0, 4]), rate)
+    wanted = [math.log(n) - rate * far for n, far in ((3, 0.5), (7, 0.0), (5, 1.5))]
+    assert weight[[0, 2, 3]] == pytest.approx(wanted, rel=1e-14)
+    assert weight[1] == -np.inf

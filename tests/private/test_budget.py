@@ -67,3 +67,8 @@ def test_a_share_pays_for_one_draw_unless_a_theorem_covers_more():
     with pytest.raises(BudgetError, match="share for a is used up"):
         single.use()
     assert [covered.use(), covered.use()] == [0.5, 0.5]
+
+
+def test_an_epsilon_without_any_noise_is_refused_in_one_line():
+    with pytest.raises(ParameterError, match=r"^epsilon=1e\+300 leaves no noise at all: choose"):
+        Budget(1e300)

@@ -169,3 +169,13 @@ def test_progress_can_cancel_secure_draws():
     with pytest.raises(InterruptedError):
         SecureNoise(report).two_sided(3 * BLOCK, 1.0)
     assert [round(fraction, 2) for fraction, _ in seen] == [0.33, 0.67]
+
+
+def test_the_sums_of_many_candidates_do_not_overflow(monkeypatch):
+    """2^10 equal weights of 2^60 units each would pass 2^63: there are fewer units to each."""
+    monkeypatch.setattr(selection, "UNITS", 2.0**60)
+    n = 1 << 10
+    drawn = np.array([(3 << 62) + (1 << 53)], dtype=np.uint64)  # half a candidate past 3/4
+    rows, exactly = selection.chosen_rows(lambda _: drawn, np.array([0, n]), np.ones(n), None)
+    assert not exactly
+    assert rows.tolist() == [3 << 8]

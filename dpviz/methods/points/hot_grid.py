@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 EVEN = 0.7
 """γ: 1 lets every cell's leaves hold about c/ε records; 0 gives all cells leaves of one size."""
 
+FINEST_LOOK = 10
+"""d₁ at most: 4^10 cells leave room for their leaves under the public cap on nodes."""
+
 
 @register
 @dataclass(frozen=True, kw_only=True)
@@ -97,8 +100,8 @@ class HotGrid(PointMethod):
         return self._finished(tree, budget, noise, total, spread)
 
     def level(self, total: float, epsilon: float) -> int:
-        """d₁: as fine as the widest square, but not finer than the records allow; at least 2."""
-        wanted = round(-math.log2(self.widest))
+        """d₁: as fine as the widest square, but not finer than the records allow; 2 to 10."""
+        wanted = min(round(-math.log2(self.widest)), FINEST_LOOK)
         return max(2, min(wanted, math.floor(0.5 * math.log2(max(4.0 * total * epsilon, 1.0)))))
 
     def depths(self, weight: Float, first: int, cap: int) -> Int:

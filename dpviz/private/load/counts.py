@@ -23,7 +23,7 @@ import numpy as np
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle
-from dpviz.private.index import PointIndex
+from dpviz.private.index import MOST_RECORDS, PointIndex
 from dpviz.private.load.aggregation import MAX_CELLS, index_of_rows, too_many
 from dpviz.private.load.cellquery import CellQuery, checked_bits
 from dpviz.private.load.engines.base import Rows
@@ -342,6 +342,6 @@ def _checked_index(rows: Rows, domain: Domain, bits: int, file: str) -> PointInd
         )
     if (count < 0).any():
         raise DataError(f"{file}: a count is below 0")
-    if float(count.sum(dtype=np.float64)) >= 2**53:
+    if float(count.sum(dtype=np.float64)) >= MOST_RECORDS:
         raise DataError(f"{file}: the counts add up to over 2^53")
     return index_of_rows(rows, domain, bits)

@@ -26,7 +26,7 @@ from dpviz.private.mechanisms.samplers import Int
 from dpviz.private.mechanisms.sources import Noise
 
 UNITS = 2.0**38
-"""Integer weight of the best candidate in the first round."""
+"""Integer weight of the best candidate in the first round, at most."""
 
 MARGIN = 4
 """Units of doubt per candidate: rounding of its weight (1), error of the exponential (less than 1),
@@ -56,7 +56,9 @@ def chosen_rows(
         The row of each group, int64 (k,); and the groups that were decided exactly, with the place
         of their choice among all of their candidates, whose row counts for nothing.
     """
-    units = np.floor(weights * UNITS).astype(np.int64)
+    # Fewer units where there are many rows, so that no sum of them overflows.
+    most = min(UNITS, 2.0 ** (62 - len(weights).bit_length()))
+    units = np.floor(weights * most).astype(np.int64)
     total = np.concatenate([[0], np.cumsum(units)])
     base, sums = total[starts[:-1]], np.diff(total[starts])
     drawn = words(len(sums))
