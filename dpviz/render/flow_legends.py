@@ -52,7 +52,7 @@ def _visits(visited: float | None) -> tuple[Swatch, ...]:
         return ()
     scale = visit_scale(visited)
     colors = classed("tide", len(scale))
-    at = (len(scale) - 1, len(scale) // 2)
+    at = (len(scale) // 2, len(scale) - 1)
     return tuple(
         Swatch(
             f"cell with {compact(scale.bounds[k])} visits or more",

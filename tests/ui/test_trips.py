@@ -40,7 +40,7 @@ def test_two_rectangles_are_one_question_in_four_dimensions():
 def test_without_rectangles_the_page_says_what_to_do():
     app = opened(data="trips-50k")
     assert metrics(app) == {}
-    assert any("Draw a rectangle on the left map" in each.value for each in app.caption)
+    assert any("Draw a rectangle on Pickups" in each.value for each in app.caption)
 
 
 def test_sensitive_trips_wait_for_the_button_and_show_no_exact_number():

@@ -18,6 +18,7 @@ KEYS = {
     "Arrow keys, + and −": "the same, once the map has the focus",
     "D, or Shift and drag": "draw a rectangle: drag, or arrow keys and Enter at two corners",
     "P": "draw a polygon, where a page offers it",
+    "F": "the map alone on the whole screen; F or Esc leaves it",
     "Esc, Delete": "give up drawing; clear the shape",
 }
 READING = (
@@ -56,7 +57,8 @@ def page() -> None:
         (cls.title, name, "NOT PRIVATE" if cls.guarantee == "none" else cls.guarantee, cls.paper)
         for name, cls in sorted(of_kind("points").items())
     ]
-    _section("Methods", _table(("Method", "Name", "Guarantee", "Paper"), rows))
+    with st.container(key="help-methods"):
+        _section("Methods", _table(("Method", "Name", "Guarantee", "Paper"), rows))
     _section("Command line", _table(("Command", "Does"), commands().items()))
     st.markdown("## Python")
     example = inspect.cleandoc(dpviz.__doc__ or "").split("\n\n")[1]

@@ -136,7 +136,7 @@ def _usable(
 def _answer(release: PointRelease, source: Source, start: Rect | None, end: Rect | None) -> None:
     if start is None and end is None:
         st.caption(
-            "Draw a rectangle on the left map (from) and one on the right (to). With one of them "
+            "Draw a rectangle on Pickups (from) and one on Drop-offs (to). With one of them "
             "drawn, the other map shows the other end of just those trips."
         )
         return

@@ -66,7 +66,6 @@ class Plan:
 
 def plan_form(prefix: str, source: RoadSource) -> Plan:
     """The form of the sidebar."""
-    st.divider()
     others = sorted({*names("roads"), *COMBINATIONS} - set(FIRST), key=title_of)
     options = [*FIRST, *others]
     start = permalink.parameter("method")

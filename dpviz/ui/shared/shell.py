@@ -27,9 +27,10 @@ STYLE = """<style>
 h1 {font-size: 1.6rem !important; padding: 0 0 0.25rem !important;}
 h2 {font-size: 1.25rem !important; padding: 0.5rem 0 0.25rem !important;}
 h3 {font-size: 1.05rem !important; padding: 0.5rem 0 0.25rem !important;}
-[data-testid="stSidebarUserContent"] {padding-top: 0;}
+[data-testid="stSidebarUserContent"] {padding-top: 0.75rem;}
 [data-testid="stCaptionContainer"] {color: inherit; opacity: 0.78;}
 [data-testid="stMarkdownContainer"] td + td {overflow-wrap: anywhere;}
+.st-key-help-methods td:nth-child(2) {white-space: nowrap;}
 .katex-display {overflow: visible !important;}
 button[kind="primary"], button[kind="primaryFormSubmit"] {color: light-dark(#fff, #0f1317);}
 :is(.st-key-learn-do, .st-key-learn-take) [data-testid="stAlertContainer"] {padding: 0.6rem 1rem;}
@@ -52,6 +53,10 @@ button[kind="primary"], button[kind="primaryFormSubmit"] {color: light-dark(#fff
   [class*="-tour-steps"] {gap: 0.1rem;}
   [class*="-tour-steps"] button {min-height: 1.75rem;}
   [class*="-tour-box"] p {font-size: 0.875rem; line-height: 1.4;}
+  .st-key-help-methods thead {display: none;}
+  .st-key-help-methods :is(table, tbody, tr, td) {display: block; border: none; padding: 0;}
+  .st-key-help-methods tr {padding: 0.5rem 0; border-bottom: 1px solid #8884;}
+  .st-key-help-methods td:first-child {font-weight: 600;}
   .st-key-learn-body [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"]) {
     flex-direction: column; flex-wrap: nowrap; gap: 1rem;}
   .st-key-learn-body [data-testid="stColumn"],
