@@ -1,9 +1,13 @@
 """Small inputs that stand for large ones: each is refused in one line, before memory is taken."""
 
+import inspect
 import json
+import re
 import sqlite3
 import tracemalloc
+from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,11 +17,12 @@ import shapely
 import dpviz
 from dpviz import limits
 from dpviz.errors import DataError, DpvizError
-from dpviz.private.load.roads import read_trips
+from dpviz.private.load.roads import read_graph, read_trips
 from dpviz.private.load.sequences import alphabet_of, read_sequences
 from dpviz.releases.points.region_file import read_regions
 from dpviz.roads.graph import road_graph
 from dpviz.sequences.alphabet import Alphabet
+from tests.fuzz.inputs import GRAPHML
 
 DOMAIN = dpviz.Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
 LONG = "x" * 4_000_000
@@ -203,6 +208,88 @@ def test_geojson_of_empty_features(tmp_path, little_memory):
         assert one_line(error)
 
 
+NAMES = [name for name, each in vars(limits).items() if isinstance(each, limits.Limit)]
+
+
 def test_every_limit_is_in_the_documentation():
-    names = [name for name, each in vars(limits).items() if isinstance(each, limits.Limit)]
-    assert all(f"`{name}`" in limits.page() for name in names if name != "AT_WORK")
+    assert all(f"`{name}`" in limits.page() for name in NAMES if name != "AT_WORK")
+
+
+def test_every_limit_is_held_by_code():
+    package = Path(limits.__file__).parent
+    code = "".join(each.read_text() for each in package.rglob("*.py") if each.name != "limits.py")
+    own = inspect.getsource(limits.decoded)
+    idle = [
+        name
+        for name in NAMES
+        if not re.search(rf"\blimits\.{name}\b", code) and not re.search(rf"\b{name}\b", own)
+    ]
+    assert idle == []
+
+
+DUCKDB = {
+    "a view computes": "CREATE VIEW asked AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
+    "SELECT i + 1 FROM n) SELECT i AS lon, i AS lat FROM n",
+    "holds a macro": "CREATE TABLE asked(lon DOUBLE, lat DOUBLE); "
+    "CREATE MACRO floor(x) AS (SELECT count(*) FROM range(1000000000000))",
+    "holds a generated column": "CREATE TABLE asked(lon DOUBLE, lat DOUBLE AS (lon + 1))",
+    "check its name": "CREATE TABLE other(lon DOUBLE, lat DOUBLE)",
+}
+
+
+@pytest.mark.parametrize("what", DUCKDB)
+def test_a_duckdb_file_that_computes_is_refused(what, tmp_path):
+    import duckdb
+
+    path = tmp_path / "asked.duckdb"
+    with duckdb.connect(str(path)) as db:
+        db.execute(DUCKDB[what])
+    for read in (
+        lambda: dpviz.load(f"duckdb:///{path}", DOMAIN, table="asked", bits=4),
+        lambda: read_sequences(f"duckdb:///{path}", Alphabet(("a", "b")), table="asked"),
+    ):
+        with pytest.raises(DataError, match=what) as error:
+            read()
+        assert one_line(error)
+
+
+def test_the_table_of_a_duckdb_file_is_not_another_file(tmp_path):
+    """DuckDB takes a name that ends like a file's for that file."""
+    import duckdb
+
+    path, other = tmp_path / "asked.duckdb", tmp_path / "other.csv"
+    other.write_text("lon,lat\n11,50.5\n")
+    with duckdb.connect(str(path)) as db:
+        db.execute("CREATE TABLE asked(lon DOUBLE, lat DOUBLE)")
+    dpviz.load(f"duckdb:///{path}", DOMAIN, table="asked", bits=4)
+    with pytest.raises(DataError, match="no table"):
+        dpviz.load(f"duckdb:///{path}", DOMAIN, table=f'"{other}"', bits=4)
+
+
+def test_streets_of_a_stranger_are_parsed_in_the_child(tmp_path, monkeypatch):
+    monkeypatch.setattr(nx, "read_graphml", None)
+    monkeypatch.setattr(shapely, "from_geojson", None)
+    path = tmp_path / "streets.graphml"
+    path.write_bytes(GRAPHML)
+    assert len(read_graph(path).edge_id) == 1
+    line = {"type": "LineString", "coordinates": [[0, 0], [1, 1]]}
+    feature = {"type": "Feature", "geometry": line, "properties": {"edge": "a", "length": 2}}
+    path = tmp_path / "streets.geojson"
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}))
+    assert read_graph(path).edge_id.tolist() == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.graphml", b"<graphml>" + b"<a/>" * 4_000_001, "4,000,000 elements"),
+        ("a.graphml", b'<!DOCTYPE a [<!ENTITY b "c">]><graphml/>', "declares entities"),
+        ("a.geojson", b'{"features": [' + b"{}," * 4_000_001 + b"{}]}", "4,000,000 objects"),
+        ("a.geojson", b'{"features": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "no GeoJSON"),
+    ],
+)
+def test_streets_beyond_the_limits(name, content, words, tmp_path, little_memory):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=words) as error:
+        read_graph(tmp_path / name)
+    assert one_line(error)

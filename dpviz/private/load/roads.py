@@ -16,13 +16,14 @@ from dpviz.errors import DataError, ParameterError
 from dpviz.private.load import tally
 from dpviz.private.load.items import Form, Items, bounded_items, read_items
 from dpviz.private.load.selection import checked_bound
+from dpviz.private.load.streets import graph_from_graphml, graph_from_lines
 from dpviz.private.load.tables import Table, named, open_table
 from dpviz.private.load.tables.base import listed, pick
 from dpviz.private.load.tally import Tally
 from dpviz.private.load.values import number_of, texts
 from dpviz.private.roads import RoadData
 from dpviz.roads.generate import clustered_workload, commuter_trips, corridor_workload
-from dpviz.roads.graph import RoadGraph, as_ids, road_graph
+from dpviz.roads.graph import RoadGraph, road_graph
 from dpviz.roads.paths import Paths, paths_from_ids
 
 CITY_TRIPS = 45_000
@@ -35,8 +36,6 @@ TRIP, EDGE, EDGES, NODES = "trip", "edge", "edges", "nodes"
 _IDS = ("node", "edge", "src", "dst", "query")
 _NUMBERS = ("x", "y", "lon", "lat", "length")
 _WHOLE = re.compile(rb"0|-?[1-9][0-9]{0,17}")
-
-ID_FIELDS = ("edge", "id", "osmid", "fid")
 
 
 def read_graph(
@@ -95,83 +94,6 @@ def city_trips() -> RoadData:
     trips = RoadData(CITY, city(), commuter_trips(city(), CITY_TRIPS), public=True)
     trips.synthetic = True
     return trips
-
-
-def graph_from_lines(path: Path, directed: bool = False) -> RoadGraph:
-    """A graph from GeoJSON lines: ends at the same coordinates are one node.
-
-    Raises:
-        DataError: no lines, or features that are not lines.
-    """
-    import json
-
-    import shapely
-
-    try:
-        features = json.loads(path.read_text(encoding="utf-8"))["features"]
-        lines = shapely.from_geojson([json.dumps(each["geometry"]) for each in features])
-        properties = [each.get("properties") or {} for each in features]
-    except (OSError, ValueError, KeyError, TypeError, shapely.errors.GEOSException):
-        raise DataError(f"{path.name} is no GeoJSON feature collection of lines") from None
-    if not len(lines) or any(shapely.get_type_id(line) != 1 for line in lines):
-        raise DataError(f"{path.name}: every feature must be a LineString, and there must be one")
-    xy, owner = shapely.get_coordinates(lines, return_index=True)
-    start = np.searchsorted(owner, np.arange(len(lines) + 1))
-    ends_xy = np.concatenate([xy[start[:-1]], xy[start[1:] - 1]])
-    node_xy, rows = np.unique(ends_xy, axis=0, return_inverse=True)
-    ends = rows.reshape(2, -1).T
-    length = np.maximum(shapely.length(lines), 1e-12)
-    if "length" in properties[0]:
-        length = np.array([float(each.get("length", np.nan)) for each in properties])
-    edge_id: Any = np.arange(len(lines))
-    field = next((name for name in ID_FIELDS if name in properties[0]), None)
-    if field is not None:
-        ids = [str(each.get(field)) for each in properties]
-        whole = all(re.fullmatch("[0-9]{1,17}", each) for each in ids)
-        edge_id = as_ids([int(each) for each in ids] if whole else ids)
-    names = np.arange(len(node_xy))
-    return RoadGraph(names, node_xy, edge_id, ends, length, start, xy, "EPSG:4326", directed)
-
-
-def graph_from_graphml(path: Path, crs: str = "", directed: bool = False) -> RoadGraph:
-    """A graph from GraphML; every edge of a multigraph is one edge.
-
-    Its own word on directions is ignored: ``directed`` decides, and takes sources and targets.
-
-    Raises:
-        DataError: not GraphML, or nodes without coordinates.
-    """
-    import xml.etree.ElementTree as ET
-
-    import networkx as nx
-
-    try:
-        found: Any = nx.read_graphml(path, force_multigraph=True)
-    except (OSError, ET.ParseError, nx.NetworkXError, ValueError, KeyError, TypeError):
-        raise DataError(f"{path.name} cannot be read as GraphML") from None
-    names = list(found.nodes)
-    data = [found.nodes[name] for name in names]
-    x, y = ("lon", "lat") if data and "lon" in data[0] else ("x", "y")
-    try:
-        nodes: dict[str, Any] = {"node": names} | {
-            axis: [float(each[axis]) for each in data] for axis in (x, y)
-        }
-    except (KeyError, TypeError, ValueError):
-        raise DataError(
-            f"{path.name}: a node lacks coordinates: give x and y, or lon and lat"
-        ) from None
-    listed = list(found.edges(keys=True, data=True))
-    field = next((name for name in ID_FIELDS if listed and name in listed[0][3]), None)
-    edges: dict[str, Any] = {
-        "src": [each[0] for each in listed],
-        "dst": [each[1] for each in listed],
-    }
-    identifiers = [str(each[3].get(field)) if field else str(each[2]) for each in listed]
-    if len(set(identifiers)) == len(identifiers):
-        edges["edge"] = identifiers
-    if listed and all("length" in each[3] for each in listed):
-        edges["length"] = [float(each[3]["length"]) for each in listed]
-    return road_graph(nodes, edges, crs=crs, parts="all", directed=directed)
 
 
 def read_trips(

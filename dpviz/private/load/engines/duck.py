@@ -15,7 +15,7 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.load.cellquery import table
 from dpviz.private.load.engines.base import NOT_NUMBERS, Rows, no_points, refused
-from dpviz.private.load.tables.base import Column
+from dpviz.private.load.tables.base import Column, shown
 
 MEMORY = "2GB"
 """What DuckDB may hold in memory; beyond it, it spills to a temporary folder of its own."""
@@ -31,6 +31,7 @@ class Duck:
     def __init__(self, path: Path | None = None, *, ordered: bool = False) -> None:
         import duckdb
 
+        self._is_file = path is not None
         self._spill = tempfile.TemporaryDirectory(prefix="dpviz-")
         try:
             with refused(self.title, "is this its database file, and no other program writes it?"):
@@ -44,6 +45,8 @@ class Duck:
                     ("enable_progress_bar_print", "false"),
                 ):
                     self._engine.execute(f"SET {setting} = ?", [value])
+                if self._is_file:  # a name of a table is never the name of another file
+                    self._engine.execute("SET enable_external_access = false")
         except BaseException:
             self._spill.cleanup()
             raise
@@ -66,8 +69,37 @@ class Duck:
         raise DataError(f"no file {Path(written).name!r}: give duckdb:///FILE, a DuckDB database")
 
     def relation(self, name: str) -> Any:
-        """A table or view."""
-        return table(name)
+        """A table. In a database file what computes is refused: a view, a column, a macro.
+
+        A macro may also stand in for a function that the query means, such as ``floor``.
+
+        Raises:
+            DataError: the table is a view, holds a generated column, or stands beside a macro.
+        """
+        found = table(name)
+        if not self._is_file:
+            return found
+        with refused(self.title, "is this its database file?"):
+            macros = self._engine.execute(
+                "SELECT count(*) FROM duckdb_functions() WHERE NOT internal"
+            ).fetchall()
+            texts = self._engine.execute(
+                "SELECT sql FROM duckdb_tables() WHERE lower(table_name) = lower(?) AND "
+                "lower(schema_name) = lower(?) AND NOT internal",
+                [found.name, found.db or "main"],
+            ).fetchall()
+        if macros[0][0]:
+            raise DataError("the DuckDB file holds a macro: give a file with tables only")
+        if not texts:
+            raise DataError(
+                f"no table {shown(name)} in the DuckDB file: check its name; a view computes: "
+                "write its rows as a table"
+            )
+        if any("GENERATED ALWAYS" in str(text).upper() for (text,) in texts):
+            raise DataError(
+                f"table {shown(name)} holds a generated column: write its values as a plain one"
+            )
+        return found
 
     @staticmethod
     def folder(path: Path) -> Any:

@@ -9,12 +9,12 @@ import zipfile
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from dpviz import limits
 from dpviz.errors import DataError
 from dpviz.private.load.tables.base import MAX_BYTES, parsing
 
 MAX_RATIO = 200
 """Refuse members that grow more than this when unpacked; real Shapefiles stay under 30."""
-MAX_MEMBERS = 1_000
 MAX_TEXT = 1 << 26
 """Text that unpacks to no more than this is never a bomb."""
 _TEXTS = (".csv", ".tsv", ".txt")
@@ -73,8 +73,7 @@ class _Limited(io.RawIOBase):
 
 def _text_member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo | None:
     members = archive.infolist()
-    if len(members) > MAX_MEMBERS:
-        raise DataError(f"{name} holds over {MAX_MEMBERS:,} members: zip one file only")
+    limits.MEMBERS.check(len(members), name)
     for member in members:
         _refuse_tricks(member, name)
     files = [m for m in members if not m.is_dir() and "__MACOSX" not in m.filename]
@@ -94,10 +93,7 @@ def unpack_shapefile(path: Path, folder: Path) -> Path:
     """
     with parsing(path.name, "a zip archive"), zipfile.ZipFile(path) as archive:
         members = archive.infolist()
-        if len(members) > MAX_MEMBERS:
-            raise DataError(
-                f"{path.name} holds over {MAX_MEMBERS:,} members: zip one Shapefile only"
-            )
+        limits.MEMBERS.check(len(members), path.name)
         for member in members:
             _refuse_tricks(member, path.name)
         shapes = [m for m in members if _suffix(m) == ".shp" and "__MACOSX" not in m.filename]

@@ -16,12 +16,13 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz import limits
 from dpviz.errors import DataError
 
-MAX_BYTES = 4 * 2**30
+MAX_BYTES = limits.FILE.most
 """The largest file that is read into memory, also after unpacking."""
 
-MAX_RECORDS = 200_000_000
+MAX_RECORDS = limits.ROWS.most
 """The largest number of records that is read into memory."""
 
 BLOCK_ROWS = 1 << 18

@@ -19,7 +19,7 @@ from dpviz.private.load.values import numbers
 
 
 class DatabaseTable:
-    """A table or view of a DuckDB file, opened for reading only."""
+    """A table of a DuckDB file, opened for reading only."""
 
     crs: str | None = None
     declares = True

@@ -98,7 +98,7 @@ def _decodable(content: bytes) -> bytes:
 
 _MARKS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 
-MOST_LEVELS = 100
+MOST_LEVELS = limits.JSON_DEPTH.most
 """Deeper than any point or id: an id that is a list is none, however deep."""
 
 
