@@ -105,7 +105,7 @@ def test_a_duckdb_file_is_read_only_and_found_by_both_kinds_of_path(tmp_path, mo
         assert digest(handle._index) == digest(CASE.expected())
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
-    with pytest.raises(DataError, match="no table .t. in the DuckDB file: check its name"):
+    with pytest.raises(DataError, match=r"no table .t. in the DuckDB file: check its name"):
         dpviz.load(f"duckdb:///{path}", CASE.domain, table="t")
     (tmp_path / "text.duckdb").write_text("no database")
     with pytest.raises(DataError, match="is this its database file"):
