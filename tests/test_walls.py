@@ -1,6 +1,7 @@
 """The house holds its shape: who may see records, what start-up may import, what is documented."""
 
 import ast
+import graphlib
 import inspect
 import shutil
 import subprocess
@@ -146,6 +147,24 @@ def test_no_room_imports_from_a_later_one():
     assert back == []
     both = [pair for pair in level if pair[::-1] in level]
     assert both == []
+
+
+def test_no_circle_of_imports_between_files():
+    """Wherever in a file an import stands: one inside a function hides a circle, and mends none."""
+    files = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in modules()
+    }
+    graph = {}
+    for name, path in files.items():
+        wanted = set(imports(path)) & files.keys()
+        # Who takes a module out of its package imports that, not the package's door.
+        taken = {each.rpartition(".")[0] for each in wanted}
+        graph[name] = wanted - taken - {name}
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
 
 
 def test_start_up_imports_nothing_heavy():

@@ -8,15 +8,15 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pydeck
 from numpy.typing import ArrayLike, NDArray
 
 from dpviz.datasets.basemap import base_map, city_backdrop, named_places
 from dpviz.datasets.geography import BOUNDS, TOWNS, sea_outline, to_lonlat
-from dpviz.render.arrow import numbers, tuples
+from dpviz.errors import ParameterError
+from dpviz.render.basemap_file import basemap_marks
 from dpviz.render.colors import FRAME, LAND, ROAD, SHORE, WATER, Themed
 from dpviz.render.marks import paths, polygons
+from dpviz.render.names import places
 from dpviz.render.scene import Bounds, Mark
 
 Float = NDArray[np.float64]
@@ -63,9 +63,6 @@ def outlines(bounds: Bounds | None = None) -> tuple[Mark, ...]:
 
 def own_ground(bounds: Bounds) -> tuple[Mark, ...]:
     """The marks of the file that the environment names; none where it shows nothing near."""
-    from dpviz.errors import ParameterError
-    from dpviz.render.basemap_file import basemap_marks
-
     path = os.environ.get(OWN, "")
     try:
         return basemap_marks(path, bounds) if path else ()
@@ -98,25 +95,6 @@ def _names(bounds: Bounds | None) -> Mark:
     rows = [(each.name, each.lon, each.lat, 2 * each.rank, 1.2 + 0.6 * each.rank) for each in towns]
     rows += [(c.name.upper(), c.lon, c.lat, c.rank - 1, 0.4 + 0.7 * c.rank) for c in countries]
     return places("places", rows)
-
-
-def places(
-    id: str,  # noqa: A002
-    rows: list[tuple[str, float, float, int, float]],
-    *,
-    dots: bool = False,
-) -> Mark:
-    """Names over the map: (name, longitude, latitude, rank, zoom from which it may be shown)."""
-    name, lon, lat, rank, start = zip(*rows, strict=True) if rows else ((), (), (), (), ())
-    columns = {
-        "position": tuples(np.column_stack([lon, lat]).astype(np.float64).reshape(-1, 2)),
-        "name": pa.array(list(name), pa.string()),
-        "rank": numbers(np.array(rank, dtype=np.float32)),
-        "from": numbers(np.array(start, dtype=np.float32)),
-    }
-    bind = {f"get{column.title()}": column for column in columns}
-    layer = pydeck.Layer("PlaceLayer", None, id=id, dots=dots)
-    return Mark(layer=layer, table=pa.table(columns), bind=bind)
 
 
 @lru_cache(maxsize=1)

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.errors import ParameterError
-from dpviz.render.basemap import places
 from dpviz.render.colors import FRAME, QUIET, ROAD, WATER, Themed, stops
 from dpviz.render.marks import paths, polygons
+from dpviz.render.names import places
 from dpviz.render.scene import Bounds, Mark
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from dpviz.ui.shared.shell import page_modules
+from dpviz.ui.shared.navigation import page_modules
 from tests.browser.test_pages import settled
 
 pytestmark = pytest.mark.browser

@@ -5,7 +5,7 @@ import itertools
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from dpviz.ui.shared.shell import page_modules
+from dpviz.ui.shared.navigation import page_modules
 from tests.browser import pictures
 
 pytestmark = pytest.mark.browser

@@ -5,7 +5,7 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.ui.shared.shell import page_modules
+from dpviz.ui.shared.navigation import page_modules
 
 PAGES = [module.__name__ for module in page_modules()]
 NONSENSE = {

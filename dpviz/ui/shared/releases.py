@@ -22,6 +22,7 @@ from dpviz.errors import DpvizError, ReleaseError
 from dpviz.releases.store import kind_in
 from dpviz.ui.server import is_here
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.navigation import page_modules, page_of
 from dpviz.ui.shared.shelf import Shelf, Stored, read_any
 from dpviz.ui.shared.text import plain
 
@@ -91,8 +92,6 @@ def opened(page: str) -> Opened | None:
 
 def show(release: Opened) -> None:
     """Go to the page that shows a release."""
-    from dpviz.ui.shared.shell import page_modules, page_of
-
     st.session_state[f"opened.{release.page}"] = release
     modules = {module.__name__.rsplit(".", 1)[-1]: module for module in page_modules()}
     st.switch_page(page_of(modules[release.page], default=release.page == "explore"))

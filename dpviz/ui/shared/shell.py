@@ -1,23 +1,15 @@
-"""Page set-up and navigation. A page is a file in ``pages`` with TITLE, ICON, ORDER and page()."""
+"""The app around its pages: set-up, style, and what runs before each of them."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from types import ModuleType
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
-import dpviz.ui.pages
 from dpviz.ui.map.component import preload
 from dpviz.ui.shared import log
+from dpviz.ui.shared.navigation import page_modules, page_of
 from dpviz.ui.shared.permalink import one_step_a_page
 from dpviz.ui.shared.releases import open_given
 from dpviz.ui.shared.turns import admitted, turn, wait_for_place
-
-if TYPE_CHECKING:
-    from streamlit.navigation.page import StreamlitPage
 
 STYLE = """<style>
 [data-testid="stMainBlockContainer"] {padding: 3rem 1.5rem 2rem;}
@@ -66,13 +58,6 @@ button[kind="primary"], button[kind="primaryFormSubmit"] {color: light-dark(#fff
 </style>"""
 
 
-def page_modules() -> list[ModuleType]:
-    """Every page, in order."""
-    found = pkgutil.iter_modules(dpviz.ui.pages.__path__)
-    modules = [importlib.import_module(f"dpviz.ui.pages.{each.name}") for each in found]
-    return sorted((each for each in modules if hasattr(each, "page")), key=lambda each: each.ORDER)
-
-
 def summaries() -> dict[str, str]:
     """What every page is for, by its title: the first sentence of its docstring."""
     texts = {
@@ -100,14 +85,3 @@ def run() -> None:
     with turn():
         open_given()
         page.run()
-
-
-def page_of(module: ModuleType, *, default: bool = False) -> StreamlitPage:
-    """A page as Streamlit's navigation knows it."""
-    return st.Page(
-        module.page,
-        title=module.TITLE,
-        icon=module.ICON,
-        url_path=module.__name__.rsplit(".", 1)[-1],
-        default=default,
-    )

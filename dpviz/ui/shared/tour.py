@@ -32,7 +32,7 @@ def tour(prefix: str) -> None:
         )
         return
     from dpviz.ui.pages import learn
-    from dpviz.ui.shared.shell import page_of
+    from dpviz.ui.shared.navigation import page_of
 
     with st.container(border=True, key=f"{key}.box"):
         with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.headline"):

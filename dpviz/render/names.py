@@ -1,0 +1,29 @@
+"""Names of places over a map, the more important first where there is room for few."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pydeck
+
+from dpviz.render.arrow import numbers, tuples
+from dpviz.render.scene import Mark
+
+
+def places(
+    id: str,  # noqa: A002
+    rows: list[tuple[str, float, float, int, float]],
+    *,
+    dots: bool = False,
+) -> Mark:
+    """Names over the map: (name, longitude, latitude, rank, zoom from which it may be shown)."""
+    name, lon, lat, rank, start = zip(*rows, strict=True) if rows else ((), (), (), (), ())
+    columns = {
+        "position": tuples(np.column_stack([lon, lat]).astype(np.float64).reshape(-1, 2)),
+        "name": pa.array(list(name), pa.string()),
+        "rank": numbers(np.array(rank, dtype=np.float32)),
+        "from": numbers(np.array(start, dtype=np.float32)),
+    }
+    bind = {f"get{column.title()}": column for column in columns}
+    layer = pydeck.Layer("PlaceLayer", None, id=id, dots=dots)
+    return Mark(layer=layer, table=pa.table(columns), bind=bind)

@@ -1,0 +1,33 @@
+"""The pages of the app. A page is a file in ``pages`` with TITLE, ICON, ORDER and page()."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+import dpviz.ui.pages
+
+if TYPE_CHECKING:
+    from streamlit.navigation.page import StreamlitPage
+
+
+def page_modules() -> list[ModuleType]:
+    """Every page, in order."""
+    found = pkgutil.iter_modules(dpviz.ui.pages.__path__)
+    modules = [importlib.import_module(f"dpviz.ui.pages.{each.name}") for each in found]
+    return sorted((each for each in modules if hasattr(each, "page")), key=lambda each: each.ORDER)
+
+
+def page_of(module: ModuleType, *, default: bool = False) -> StreamlitPage:
+    """A page as Streamlit's navigation knows it."""
+    return st.Page(
+        module.page,
+        title=module.TITLE,
+        icon=module.ICON,
+        url_path=module.__name__.rsplit(".", 1)[-1],
+        default=default,
+    )
