@@ -80,7 +80,7 @@ def test_a_paid_build(tmp_path, interrupted, before):
     assert lines[-1] == "cancelled"
     assert not [line for line in lines[:-1] if "%" not in line and not line.startswith("note:")]
     assert (tmp_path / "r.parquet").read_bytes() == b"kept"
-    assert names(tmp_path) == ["ledger.sqlite", "people.csv", "r.parquet"]
+    assert names(tmp_path) == ["ledger.sqlite", "ledger.sqlite.seal", "people.csv", "r.parquet"]
     (spend,) = Ledger(tmp_path / "ledger.sqlite").account("people").spends
     assert (spend.epsilon, spend.outcome) == (1.0, "failed")
 
