@@ -15,6 +15,9 @@ from dpviz.private.load.engines.duck import Duck
 BOX = dpviz.Domain((0, 0), (1, 1))
 SLOW = "SELECT random() AS lon, random() AS lat, 1 AS who FROM "
 
+PATIENCE = 300
+"""Seconds that a busy machine may take to end what would take hours."""
+
 
 class StopPressedError(Exception):
     """Raised by a progress report, as the app does when a visitor presses stop."""
@@ -63,7 +66,7 @@ def test_a_query_is_cancelled_where_it_runs(slow, unit):
     started = time.monotonic()
     with pytest.raises(StopPressedError):
         dpviz.load(url, BOX, table="slow", bits=4, unit=unit, progress=stop)
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < PATIENCE
     assert all(0 <= fraction <= 1 for fraction, _ in reports)
     assert (
         reports[-1][1]
@@ -73,7 +76,7 @@ def test_a_query_is_cancelled_where_it_runs(slow, unit):
             "spark": "counting in Spark",
         }[url.partition(":")[0]]
     )
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while running() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert running() == 0
@@ -123,7 +126,7 @@ def test_control_c_ends_the_query_and_says_so(tmp_path):
         shown += process.stderr.read(1)
         assert process.poll() is None or b"counting" in shown, shown
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (130, b"")
     assert err.splitlines()[-1] == b"cancelled"
     assert b"Traceback" not in err
