@@ -42,6 +42,8 @@ def build_release(
     load: Callable[[], Handle[Any]],
     describe: Callable[[Any, Any], Facts],
     workload: Callable[[Any], Any] = lambda data: None,
+    *,
+    columns_named: bool = False,
 ) -> None:
     """Spend epsilon on one release of data of one kind, save it, and say what it is.
 
@@ -51,6 +53,7 @@ def build_release(
         load: the data; called after everything that can be refused without them.
         describe: what is printed of the release, from it and the data.
         workload: public queries for the data, for methods that take them.
+        columns_named: whether the owner named the columns of the coordinates.
 
     Raises:
         DpvizError: see :func:`dpviz.build`.
@@ -78,6 +81,9 @@ def build_release(
         progress=progress(),
     )
     keep(release.save, order.output, account, release.header.extra.get("release_id"))
+    taken = "" if columns_named else taken_columns(data)
+    if taken and not order.as_json:
+        print(f"note: {data.name!r} is read as places from {taken}", file=sys.stderr)
     note_without_total(account, data)
     seconds = time.perf_counter() - started
     facts, (first, *rest) = describe(release, data)
@@ -88,6 +94,11 @@ def build_release(
     }
     lines = [f"{order.output}: {first}, {seconds:.2f} s", release.header.guarantee, *rest]
     emit(facts, order.as_json, "\n".join(lines))
+
+
+def taken_columns(data: Any) -> str:
+    """Which columns of a file were taken for the coordinates, as its schema decides."""
+    return "" if getattr(data, "synthetic", False) else str(getattr(data, "columns", ""))
 
 
 def note_without_total(ledger: Ledger, data: Accountable) -> None:

@@ -110,6 +110,7 @@ def build(
             progress=progress(),
         ),
         described,
+        columns_named=bool(columns or x or y),
     )
 
 

@@ -164,30 +164,3 @@ def paths_from_ids(graph: RoadGraph, sequences: Iterable[Sequence[object]], what
             "use the ids of its edges"
         )
     return Paths(start, rows)
-
-
-def match_nodes(graph: RoadGraph, paths: Sequence[Sequence[object]]) -> Paths:
-    """Edge paths from sequences of node ids: each step takes the shortest edge between two nodes.
-
-    Raises:
-        DataError: a node that the graph lacks, or two nodes in a row without an edge.
-    """
-    key = graph.pair_keys(*graph.ends.T)
-    order = np.lexsort([graph.length, key])
-    keys, first = np.unique(key[order], return_index=True)
-    edges = order[first]
-    found = []
-    for number, names in enumerate(paths):
-        nodes = np.array([graph.node_row(name) for name in names], dtype=np.int64)
-        a, b = nodes[:-1], nodes[1:]
-        wanted = graph.pair_keys(a, b)
-        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        lost = keys[at] != wanted
-        if lost.any():
-            k = int(np.argmax(lost))
-            raise DataError(
-                f"path {number} steps from node {names[k]} to {names[k + 1]}, which no edge joins: "
-                "give neighbouring nodes"
-            )
-        found.append(edges[at])
-    return Paths.of(found)

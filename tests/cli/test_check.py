@@ -106,3 +106,11 @@ def test_a_table_in_memory_is_sent_to_the_right_door(tmp_path):
             door(frame, dpviz.Domain((0, 0), (1, 1)))
         assert "Acacia" not in str(caught.value)
     assert dpviz.from_frame(frame, dpviz.Domain((0, 0), (1, 1)))._index.total == 0
+
+
+def test_a_build_says_which_columns_it_took(tmp_path):
+    """The schema's word, on standard error; nothing where the owner named them."""
+    (tmp_path / "a.csv").write_text("LNG;Lat;z\n0,5;0,5;1\n")
+    words = ("build", tmp_path / "a.csv", BOX, "-o", tmp_path / "r.parquet")
+    assert "note: 'a' is read as places from LNG, Lat\n" in run(*words)[2]
+    assert "read as places" not in run(*words, "--x", "LNG", "--y", "Lat")[2]

@@ -11,7 +11,6 @@ from dpviz.roads.generate import clustered_workload, commuter_trips, corridor_wo
 from dpviz.roads.graph import RoadGraph, road_graph
 from dpviz.roads.paths import (
     Paths,
-    match_nodes,
     paths_from_ids,
     require_paths,
     require_workload,
@@ -64,13 +63,6 @@ def test_what_is_no_path_is_named(streets: RoadGraph) -> None:
 def test_an_empty_workload_is_refused(empty: Paths) -> None:
     with pytest.raises(ParameterError, match="the workload is empty"):
         require_workload(empty)
-
-
-def test_node_sequences_are_matched_to_the_shorter_parallel_edge(odd: RoadGraph) -> None:
-    matched = match_nodes(odd, [["a", "b", "c"], ["d", "a"]])
-    assert [odd.edge_id[matched[row]].tolist() for row in range(2)] == [["ab1", "bc"], ["da"]]
-    with pytest.raises(DataError, match="path 0 steps from node a to c, which no edge joins"):
-        match_nodes(odd, [["a", "c"]])
 
 
 def test_shortest_paths_equal_those_of_networkx(streets: RoadGraph) -> None:

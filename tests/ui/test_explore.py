@@ -183,6 +183,25 @@ def test_an_upload_is_sensitive_until_declared_public():
     assert metrics(app)["Exact total (public data)"] == "50"
 
 
+def test_the_owner_s_exact_facts_stand_behind_a_press():
+    """Of an upload only, under a heading that says whose they are, and gone with the next touch."""
+    app = healthy(uploaded("a.csv", POINTS + b"secret,0\n0,0\n"))
+    assert not app.table
+    assert not any("EXACT FACTS" in box.value for box in app.warning)
+    healthy(app.button(key="explore.check").click().run())
+    assert any("FOR THEIR OWNER'S EYES ONLY" in box.value for box in app.warning)
+    said = app.table[0].value["records"].to_dict()
+    assert said == {
+        "records read": "52",
+        "no readable place: dropped": "1",
+        "outside the domain: dropped": "1",
+        "kept": "50",
+    }
+    healthy(app.run())
+    assert not app.table
+    assert not any(button.key == "explore.check" for button in opened(sensitive="1").button)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [

@@ -9,7 +9,13 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import load, public_extent, recognised_columns
+from dpviz.build import (
+    CHECK_HEADING,
+    check_points,
+    load,
+    public_extent,
+    recognised_columns,
+)
 from dpviz.crs import known_crs, require_area
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
@@ -25,7 +31,14 @@ from dpviz.ui.shared.unit_form import unit_form
 from dpviz.ui.shared.uploads import upload_columns, upload_path
 
 UPLOAD = "Your own file"
-TYPES = ["csv", "tsv", "txt", "parquet", "geoparquet", "geojson", "json", "gpkg", "zip"]
+TYPES = [
+    "csv", "tsv", "txt", "gz", "zip", "parquet", "geoparquet", "geojson", "json", "jsonl", "gpkg",
+    "xlsx",
+]  # fmt: skip
+TABLES = ["csv", "tsv", "txt", "gz", "zip", "jsonl", "xlsx", "parquet"]
+"""Endings of files of trips."""
+PLAIN = {".csv", ".tsv", ".txt", ".gz", ".jsonl", ".xlsx"}
+"""Endings of files that have no geometry."""
 SIDES = ("west", "south", "east", "north")
 AXES = range(4)
 AXES_LABELS = {
@@ -152,7 +165,8 @@ def public_switch(prefix: str, kind: str, public: bool) -> bool:
 
 def _upload(prefix: str, dims: int, owner: bool, pane: Any) -> Source | None:
     file = st.file_uploader(
-        "CSV, Parquet, GeoParquet, GeoJSON, GeoPackage or zipped Shapefile",
+        "CSV (also .gz or .zip), Excel, JSON lines, Parquet, GeoParquet, GeoJSON, GeoPackage or "
+        "zipped Shapefile",
         TYPES,
         key=f"{prefix}.file",
         help="Points, one record per row. The file stays in the memory of this server's process.",
@@ -199,7 +213,31 @@ def _described(
                 name=name,
             )
         memory.update(key=key, handle=charge_visitor(handle))
+    owners_facts(prefix, path, domain, columns=chosen, crs=crs, unit=unit, max_per_unit=bound)
     return Source(memory["handle"], Path(file.name).name, key, unit=unit)
+
+
+def owners_facts(prefix: str, path: Path, domain: Domain, **read: Any) -> None:
+    """A press that shows the owner what reading drops, exactly, of an upload of their own.
+
+    Args:
+        prefix: of the widgets' keys.
+        path: of this visitor's upload.
+        domain: the public box.
+        **read: how it is read, as for :func:`dpviz.build.check_points`.
+    """
+    shown = st.button(
+        "Exact facts for the owner",
+        key=f"{prefix}.check",
+        icon=":material/fact_check:",
+        help="How many records of your file are dropped, and why: exact numbers, for the eyes of "
+        "the records' owner only. They are no part of any release and must not be passed on.",
+    )
+    if shown:  # gone with the next touch of the page
+        facts, taken = check_points(path, domain, **read)
+        st.warning(CHECK_HEADING, icon=":material/visibility_lock:")
+        st.caption(f"Read as places: {plain(taken)}.")
+        st.table({"records": {what: f"{count:,}" for what, count in facts.items()}})
 
 
 def columns_form(
@@ -225,7 +263,7 @@ def columns_form(
     known_crs(crs)
     guess = recognised_columns(columns, Domain((0,) * dims, (1,) * dims, crs=crs))
     geometry = "(geometry of the file)"
-    placed = dims == 2 and path.suffix not in {".csv", ".tsv", ".txt"}
+    placed = dims == 2 and path.suffix not in PLAIN
     options = [geometry, *names] if placed else names
     if not options:
         raise DataError("the file has no columns: give a header row, then one record per row")

@@ -11,7 +11,7 @@ import streamlit as st
 from dpviz.errors import DpvizError
 from dpviz.roads.graph import PARTS, RoadGraph
 from dpviz.sources import CITY, RoadData, city_trips, read_graph, read_trips
-from dpviz.ui.points.source_form import public_switch
+from dpviz.ui.points.source_form import TABLES, public_switch
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import charge_visitor, dataset_name
 from dpviz.ui.shared.releases import Opened
@@ -93,7 +93,7 @@ def _upload(prefix: str) -> RoadSource | None:
     )
     trips_file = st.file_uploader(
         "Trips",
-        ["csv", "parquet"],
+        TABLES,
         key=f"{prefix}.trips",
         help="One row per step in order with columns trip and edge; or Parquet with a list column "
         "edges or nodes.",

@@ -118,7 +118,7 @@ def sequence_source(prefix: str) -> SequenceSource | None:
         return _city(prefix)
     file = st.file_uploader(
         "A file of points" if chosen == PLACES else "Text with a sequence a line, or Parquet",
-        TYPES if chosen == PLACES else ["txt", "csv", "parquet"],
+        TYPES if chosen == PLACES else ["txt", "csv", "gz", "zip", "parquet"],
         key=f"{prefix}.file" if chosen == PLACES else f"{prefix}.symbols",
         help="One place per row, with columns for the person and the time."
         if chosen == PLACES
