@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import pyarrow
     import pyarrow.parquet
 
+HOUR = 3600.0
 MAGIC = b"PAR1"
 """First bytes of every Parquet file."""
 KEY = b"dpviz"
@@ -297,11 +299,20 @@ def _is_bytes(kind: Any) -> bool:
     return _is_text(kind) or bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
+def _sweep(folder: Path) -> None:
+    """Remove temporary files of processes that were killed here an hour ago or longer."""
+    for stale in folder.glob(".dpviz-*"):
+        with suppress(OSError):
+            if stale.is_file() and time.time() - stale.lstat().st_mtime > HOUR:
+                stale.unlink()
+
+
 def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Path:
     """Write to a temporary file beside the target, then rename it into place."""
     path = Path(path)
     if not path.parent.is_dir():
         raise ReleaseError(f"{path.name}: the output folder does not exist: create it first")
+    _sweep(path.parent)
     handle, temporary = tempfile.mkstemp(suffix=path.suffix, prefix=".dpviz-", dir=path.parent)
     os.close(handle)
     try:

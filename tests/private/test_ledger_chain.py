@@ -318,3 +318,10 @@ def test_left_over_files_of_killed_processes_are_swept(ledger):
     os.utime(stale, (0, 0))
     ledger.spend("people", 1, what="x")
     assert not stale.exists()
+    stale.touch()  # beside a ledger that is there
+    busy = stale.with_name(".ledger-busy")
+    busy.touch()
+    os.utime(stale, (0, 0))
+    ledger.spend("people", 1, what="x")
+    assert not stale.exists()
+    assert busy.exists()

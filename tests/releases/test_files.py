@@ -1,4 +1,6 @@
 import json
+import os
+from pathlib import Path
 
 import geopandas
 import numpy as np
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz import Domain, Header, PointRelease
 from dpviz.errors import DpvizError, ReleaseError
+from dpviz.releases import files
 from dpviz.releases.header import SCHEMA
 from dpviz.releases.store import from_arrow
 from tests.strategies import trees
@@ -185,3 +188,12 @@ def test_bad_targets(release, tmp_path):
         release.save(tmp_path / "absent" / "r.parquet")
     with pytest.raises(ReleaseError, match=r"cannot export to \.exe: use \.geojson"):
         dpviz.export(release, tmp_path / "r.exe")
+
+
+def test_left_over_files_of_killed_processes_are_swept(tmp_path):
+    stale, busy = tmp_path / ".dpviz-stale.parquet", tmp_path / ".dpviz-busy.parquet"
+    for each in (stale, busy):
+        each.touch()
+    os.utime(stale, (0, 0))
+    files.write_file(tmp_path / "a.txt", lambda name: Path(name).write_text("a"))
+    assert {each.name for each in tmp_path.iterdir()} == {busy.name, "a.txt"}

@@ -69,6 +69,8 @@ def opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection | 
                 yield None
                 return
             _create(path)
+        if write:
+            _sweep(path.parent)
         with closing(_connect(path)) as db:
             db.execute("BEGIN IMMEDIATE" if write else "BEGIN")  # one moment's state, or the lock
             try:
@@ -136,13 +138,18 @@ def _statements(script: str) -> list[str]:
     return found
 
 
+def _sweep(folder: Path) -> None:
+    """Remove temporary files of processes that were killed here."""
+    for stale in folder.glob(".ledger-*"):
+        with suppress(OSError):
+            if time.time() - stale.lstat().st_mtime > HOUR:
+                stale.unlink()
+
+
 def _create(path: Path) -> None:
     """A whole empty ledger appears at once, so that an empty file is never taken for one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    for stale in path.parent.glob(".ledger-*"):  # of a process that was killed here
-        with suppress(OSError):
-            if time.time() - stale.stat().st_mtime > HOUR:
-                stale.unlink()
+    _sweep(path.parent)
     handle, name = tempfile.mkstemp(prefix=".ledger-", dir=path.parent)
     os.close(handle)
     try:
