@@ -191,7 +191,7 @@ import os, signal, sys
 import numpy as np
 import dpviz
 from dpviz.private.ledger import book, file
-path, step, out = sys.argv[1:]
+path, step, out, kind = sys.argv[1:]
 def die(*args, **options): os.kill(os.getpid(), signal.SIGKILL)
 if step == "create":
     file.os.link = die
@@ -205,8 +205,11 @@ elif step == "commit":                   # the row is written, the transaction o
             return super().execute(sql, *rest)
     file.sqlite3.connect = lambda *a, **k: writing(*a, factory=Connection, **k)
 elif step == "noise":                    # paid, nothing drawn
-    import dpviz.methods.points.ugrid as method
-    method.UniformGrid.build = die
+    from dpviz.methods.points.ugrid import UniformGrid
+    from dpviz.methods.roads.histogram import EventHistogram
+    from dpviz.methods.sequences.markov import Markov
+    for method in (UniformGrid, EventHistogram, Markov):
+        method.build = die
 elif step == "conclude":
     book.Ledger.conclude = die
 elif step == "save":
@@ -214,29 +217,56 @@ elif step == "save":
     dpviz.releases.files.Path.replace = die
 from dpviz import Domain, Ledger
 square = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
-data = dpviz.from_points(np.full((100, 2), 0.5), square, name="people")
-release = dpviz.build(data, "ugrid", 0.4, ledger=Ledger(path))
+def points():
+    return dpviz.from_points(np.full((100, 2), 0.5), square, name="people"), "ugrid", None
+def roads():
+    from dpviz.private.roads import RoadData
+    from dpviz.roads.graph import road_graph
+    from dpviz.roads.paths import Paths
+    nodes = {"node": [1, 2, 3, 4], "x": [0, 1, 1, 0], "y": [0, 0, 1, 1]}
+    streets = road_graph(nodes, {"src": [1, 2, 3], "dst": [2, 3, 4]})
+    return RoadData("people", streets, Paths.of([[0, 1], [1, 2]] * 50)), "event-histogram", Paths.of([[0, 1]])
+def sequences():
+    from dpviz.private.sequences import SequenceData, Sequences
+    from dpviz.sequences.alphabet import Alphabet
+    rows = Sequences.of([[0, 1], [1]] * 50)
+    return SequenceData("people", Alphabet(("a", "b")), rows), "markov", None
+data, method, queries = {"points": points, "roads": roads, "sequences": sequences}[kind]()
+release = dpviz.build(data, method, 0.4, workload=queries, ledger=Ledger(path))
 dpviz.save(release, out)
 """
 
+STEPS = {
+    "create": (0, None),
+    "row": (0, None),
+    "commit": (0, None),
+    "noise": (1, "paid"),
+    "conclude": (1, "paid"),
+    "save": (1, "released"),
+    "none": (1, "released"),
+}
+"""Where a build is killed: how many rows are paid then, and what they say of the release."""
+
+QUICK = {"commit", "noise", "save"}
+"""Steps of which the payment is not the same whatever the kind of data."""
+
 
 @pytest.mark.parametrize(
-    ("step", "paid", "outcome"),
+    ("kind", "step"),
     [
-        ("create", 0, None),
-        ("row", 0, None),
-        ("commit", 0, None),
-        ("noise", 1, "paid"),
-        ("conclude", 1, "paid"),
-        ("save", 1, "released"),
-        ("none", 1, "released"),
+        pytest.param(
+            kind, step, marks=[] if kind == "points" or step in QUICK else pytest.mark.slow
+        )
+        for kind in ("points", "roads", "sequences")
+        for step in STEPS
     ],
 )
-def test_a_kill_at_any_step_never_gives_an_unpaid_release(ledger, tmp_path, step, paid, outcome):
+def test_a_kill_at_any_step_never_gives_an_unpaid_release(ledger, tmp_path, kind, step):
+    paid, outcome = STEPS[step]
     output = tmp_path / "release.parquet"
     if step != "create":
         ledger.set_total("people", 1)
-    code, _ = python(CRASH, ledger.path, step, output)
+    code, _ = python(CRASH, ledger.path, step, output, kind)
     assert code == (0 if step == "none" else -signal.SIGKILL)
     spends = ledger.account("people").spends
     assert [row.outcome for row in spends] == [outcome] * paid
