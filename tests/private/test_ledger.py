@@ -225,7 +225,8 @@ def roads():
     from dpviz.roads.paths import Paths
     nodes = {"node": [1, 2, 3, 4], "x": [0, 1, 1, 0], "y": [0, 0, 1, 1]}
     streets = road_graph(nodes, {"src": [1, 2, 3], "dst": [2, 3, 4]})
-    return RoadData("people", streets, Paths.of([[0, 1], [1, 2]] * 50)), "event-histogram", Paths.of([[0, 1]])
+    trips = RoadData("people", streets, Paths.of([[0, 1], [1, 2]] * 50))
+    return trips, "event-histogram", Paths.of([[0, 1]])
 def sequences():
     from dpviz.private.sequences import SequenceData, Sequences
     from dpviz.sequences.alphabet import Alphabet
