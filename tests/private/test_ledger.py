@@ -278,7 +278,8 @@ def test_a_kill_at_any_step_never_gives_an_unpaid_release(ledger, tmp_path, kind
     if step == "create":
         ledger.set_total("people", 1)
     assert ledger.account("people").left == pytest.approx(1 - 0.4 * paid)
-    ledger.spend("people", 0.6, what="x")
+    unit = {"points": "one record", "roads": "one trip", "sequences": "one sequence"}[kind]
+    ledger.spend("people", 0.6, what="x", unit=unit)
 
 
 KEEPER = """
