@@ -12,7 +12,7 @@ import numpy as np
 
 from dpviz import Domain
 from dpviz.domain import default_columns
-from dpviz.methods.points import METHODS, method
+from dpviz.methods import method, of_kind
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import OpenDPNoise, SecureNoise, SimulatedNoise
@@ -85,7 +85,7 @@ def methods_table(index, dims):
     """Every method at its defaults, with noise fit for release."""
     yield f"| method, {dims}-D, ε = 1 | time |"
     yield "|---|---|"
-    for name, cls in METHODS.items():
+    for name, cls in of_kind("points").items():
         if dims in cls.dims:
             chosen = method(name)
             spent = seconds(built, chosen, index, SecureNoise(), repeats=1)

@@ -142,6 +142,7 @@ def test_extremes_are_one_knob_at_an_end_each():
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("word", extremes())
 def test_nothing_that_claims_epsilon_is_refuted_at_its_extremes(word):
     """A hundred runs of each; ``dpviz audit extremes`` takes as many as it is told."""

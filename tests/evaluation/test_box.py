@@ -142,6 +142,7 @@ def test_random_points_of_the_box(name):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(10, 20))
 @pytest.mark.parametrize("name", POINTS + SEQUENCES)
 def test_many_random_points_of_the_box(name, seed):

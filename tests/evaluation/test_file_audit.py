@@ -106,6 +106,7 @@ def test_one_unit_more_moves_nothing_but_a_count(case, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_no_claim_of_a_whole_build_is_refuted():
     found = list(audit_files(run_here, 1.0, trials=100, confidence=1 - 1e-6))
     assert [each.kind for each in found] == list(KINDS)

@@ -76,6 +76,7 @@ def test_mutants_of_every_input_format(name, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", FORMATS)
 def test_many_mutants_of_every_input_format(name, tmp_path):
     run(name, range(40, 640), tmp_path)

@@ -151,6 +151,7 @@ def test_no_flipped_bit_lets_more_pass_than_is_left(ledger, monkeypatch, price, 
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize(("price", "long"), [(0.51, False), (0.5, False), (0.51, True)])
 def test_no_flipped_bit_of_thousands_lets_more_pass_than_is_left(ledger, monkeypatch, price, long):
     if long:

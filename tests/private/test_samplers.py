@@ -210,6 +210,7 @@ def test_draws_follow_the_law(scale, each):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("scale", SCALES)
 def test_ten_million_draws_follow_the_law_and_opendp(scale):
     """Against the formula, and against a tenth as many of OpenDP's; false alarm below 2e-6 each."""

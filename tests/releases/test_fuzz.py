@@ -188,7 +188,9 @@ def survives(read):
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < BYTES
 
 
-runs = pytest.mark.parametrize("mutants", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+runs = pytest.mark.parametrize(
+    "mutants", [300, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.campaign])]
+)
 
 
 @runs

@@ -135,6 +135,7 @@ def test_points(form, folders):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("form", FORMATS)
 def test_points_at_length(form, folders):
     @settings(max_examples=400, **many)
