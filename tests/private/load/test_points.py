@@ -428,7 +428,7 @@ class TestZip:
         def fill(archive, members):
             members.update({f"{k}.txt": b"" for k in range(1_001)})
 
-        with pytest.raises(DataError, match="over 1,000 members"):
+        with pytest.raises(DataError, match="more than 1,000 members"):
             read_records(self.archive(tmp_path, fill), NYC)
         with pytest.raises(DataError, match="holds 0 Shapefiles: zip exactly one"):
             read_records(self.archive(tmp_path, lambda _, members: members.clear()), NYC)
