@@ -72,7 +72,7 @@ def test_kept_pictures_tell_a_lost_theme_and_a_lost_page():
         assert pictures.distance(light, dark) > 5 * pictures.TOLERANCE
         blank = light.copy()
         blank.paste((255, 255, 255), (0, 0, *light.size))
-        assert pictures.distance(light, blank) > pictures.TOLERANCE
+        assert pictures.distance(light, blank) > pictures.tolerance(light)
 
 
 def test_what_axe_finds_is_found(open_page, app):
