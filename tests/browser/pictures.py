@@ -49,7 +49,7 @@ def distance(one, other):
 
 
 def tolerance(image):
-    """How far a picture may be from this kept one: half of its ink at most, so a lost page shows."""
+    """How far a picture may be from this kept one: half of its ink, or a lost page passes."""
     pixels = np.asarray(image.convert("RGB")).reshape(-1, 3)
     shades, counts = np.unique(pixels, axis=0, return_counts=True)
     ground = Image.new("RGB", image.size, tuple(shades[counts.argmax()].tolist()))
