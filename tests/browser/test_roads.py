@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from dpviz.private.load.roads import city_trips
 from dpviz.private.roads import exact_visits
 from dpviz.roads.routing import shortest_path
+from dpviz.ui.roads.plan import title_of
 
 pytestmark = pytest.mark.browser
 
@@ -66,8 +67,8 @@ def test_a_phone_in_the_dark_shows_map_and_answer(app, open_page):
 def test_sub_domains_and_a_second_method_are_drawn(app, open_page):
     page = open_page(f"{app}/roads?seed=3&method=basic&with=dwork&from={ENDS[0]}&to={ENDS[1]}")
     the_map(page)
-    expect(metric(page, "Noisy total · basic")).to_contain_text("±")
-    expect(metric(page, "Noisy total · dwork")).to_contain_text("±")
+    for name in ("basic", "dwork"):
+        expect(metric(page, f"Noisy total · {title_of(name)}")).to_contain_text("±")
     expect(page.get_by_test_id("dpviz-legend")).to_contain_text("Trips per street")
     page.get_by_role("radio", name="Sub-domains").or_(
         page.get_by_role("button", name="Sub-domains", exact=True)
