@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -31,7 +32,7 @@ def interrupted():
     """Run a command that gets Ctrl-C once its progress line shows; what it said, line by line."""
     started = []
 
-    def run(folder, *words, before=()):
+    def run(folder, *words, before=(), until=None):
         process = subprocess.Popen(
             [*before, sys.executable, "-c", CODE, *words],
             cwd=folder,
@@ -42,7 +43,10 @@ def interrupted():
         )
         started.append(process)
         shown = b""
-        while b"%" not in shown:
+        while until is not None and not until():  # noise is drawn faster than progress shows
+            assert process.poll() is None
+            time.sleep(0.05)
+        while until is None and b"%" not in shown:
             shown += process.stderr.read(1)
             assert process.poll() is None, shown
         os.killpg(process.pid, signal.SIGINT)
@@ -70,18 +74,20 @@ def names(folder):
 def test_a_paid_build(tmp_path, interrupted, before):
     (tmp_path / "people.csv").write_text("lon,lat\n" + "0.5,0.5\n" * 1000)
     (tmp_path / "r.parquet").write_bytes(b"kept")
+    ledger = Ledger(tmp_path / "ledger.sqlite")
     lines = interrupted(
         tmp_path,
         *("build", "people.csv", "--bounds=0,0,1,1", "--method", "quadtree", "--set", "height=11"),
-        *("--ledger", "ledger.sqlite", "-o", "r.parquet"),
+        *("--set", "prune=0", "--ledger", "ledger.sqlite", "-o", "r.parquet"),
         before=before,
+        until=lambda: ledger.path.exists() and ledger.account("people").spends,
     )
     assert lines.count("cancelled") == 1
     assert lines[-1] == "cancelled"
     assert not [line for line in lines[:-1] if "%" not in line and not line.startswith("note:")]
     assert (tmp_path / "r.parquet").read_bytes() == b"kept"
     assert names(tmp_path) == ["ledger.sqlite", "ledger.sqlite.seal", "people.csv", "r.parquet"]
-    (spend,) = Ledger(tmp_path / "ledger.sqlite").account("people").spends
+    (spend,) = ledger.account("people").spends
     assert (spend.epsilon, spend.outcome) == (1.0, "failed")
 
 
