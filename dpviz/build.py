@@ -20,11 +20,22 @@ from dpviz.private.driver import NEIGHBOURS, Price, delta_for, header_of, noise_
 from dpviz.private.handle import DataHandle, Handle, R
 from dpviz.private.index import PointIndex
 from dpviz.private.ledger import Account, Ledger, account_key
+from dpviz.private.load.cellquery import CellQuery, checked_bits, checked_dialect
+from dpviz.private.load.cellquery import table as quoted_table
+from dpviz.private.load.cells import Cells, cells_of, grid_cells, leaf_cells
 from dpviz.private.load.check import HEADING as CHECK_HEADING
 from dpviz.private.load.check import check_points, check_sequences, check_trips
 from dpviz.private.load.counts import save_counts
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.points import columns as source_columns
+from dpviz.private.load.roads import CITY, city_trips, read_graph, read_trips, workload_of
+from dpviz.private.load.sequences import (
+    HOUR,
+    alphabet_of,
+    city_sequences,
+    read_places,
+    read_sequences,
+)
 from dpviz.private.load.sources import from_frame, load, public_extent, stated_domain
 from dpviz.private.mechanisms.sources import Noise
 from dpviz.private.payment import USER_LEDGER, Accountable, payment, require_public
@@ -40,28 +51,46 @@ from dpviz.roads.paths import Paths, require_paths, require_workload
 
 __all__ = [
     "CHECK_HEADING",
+    "CITY",
+    "HOUR",
     "NEIGHBOURS",
     "Account",
     "Accountable",
+    "CellQuery",
+    "Cells",
     "DataHandle",
     "Handle",
     "Ledger",
     "RoadData",
     "SequenceData",
     "account_key",
+    "alphabet_of",
     "build",
+    "cells_of",
     "check_points",
     "check_sequences",
     "check_trips",
+    "checked_bits",
+    "checked_dialect",
+    "city_sequences",
+    "city_trips",
     "from_frame",
     "from_points",
+    "grid_cells",
+    "leaf_cells",
     "load",
     "public_extent",
+    "quoted_table",
+    "read_graph",
+    "read_places",
+    "read_sequences",
+    "read_trips",
     "recognised_columns",
     "require_public",
     "save_counts",
     "source_columns",
     "stated_domain",
+    "workload_of",
 ]
 
 DEFAULTS = {"points": "privtree", "roads": "event-histogram", "sequences": "markov"}

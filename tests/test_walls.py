@@ -21,7 +21,6 @@ INSIDE = ("private", "methods")
 
 DOORS = (
     "build.py",
-    "sources.py",
     "evaluation/truth.py",
     "evaluation/sequence_truth.py",
     "evaluation/audit.py",
@@ -37,7 +36,7 @@ CORRIDOR = (
     ("crs", "datasets", "roads", "sandbox", "sequences", "workloads"),
     ("releases",),
     ("private", "render"),
-    ("methods", "sources"),
+    ("methods",),
     ("build",),
     ("dpviz", "evaluation", "exports"),
     ("cli",),

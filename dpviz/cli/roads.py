@@ -34,8 +34,8 @@ from dpviz.cli.root import (
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
+    from dpviz.build import RoadData
     from dpviz.releases.roads.release import RoadRelease
-    from dpviz.sources import RoadData
 
 roads = typer.Typer(no_args_is_help=True, help="Event histograms on road networks.")
 app.add_typer(roads, name="roads")
@@ -86,7 +86,7 @@ def build(
     as_json: Json = False,
 ) -> None:
     """Spend epsilon on one event histogram of trips; the ledger pays unless they are public."""
-    from dpviz.sources import workload_of
+    from dpviz.build import workload_of
 
     order = Order(
         method=method,
@@ -261,26 +261,25 @@ def open_trips(
     name: str | None = None,
 ) -> RoadData:
     """The trips of a source on their graph: built in, generated, or from files."""
-    from dpviz import sources as reading
+    from dpviz.build import CITY, RoadData, city_trips, read_graph, read_trips
     from dpviz.crs import known_crs
     from dpviz.roads.generate import commuter_trips
-    from dpviz.sources import RoadData
 
-    if source == reading.CITY and graph is None:
-        reading.read_graph(reading.CITY, directed=directed)
-        return reading.city_trips()
+    if source == CITY and graph is None:
+        read_graph(CITY, directed=directed)
+        return city_trips()
     if graph is None:
         raise ParameterError("--graph is missing: give NODES,EDGES tables, or one file")
     crs = "" if crs.strip().lower() == "none" else crs
     if crs:
         known_crs(crs)
-    opened = reading.read_graph(*words(graph), crs=crs, parts=parts, directed=directed)
+    opened = read_graph(*words(graph), crs=crs, parts=parts, directed=directed)
     kind, _, number = source.partition(":")
     if kind == "generate" and number.isdigit():
         data = RoadData("generated", opened, commuter_trips(opened, int(number)), public=True)
         data.synthetic = True
         return data
-    return reading.read_trips(
+    return read_trips(
         source,
         opened,
         unit=unit,

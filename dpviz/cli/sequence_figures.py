@@ -61,10 +61,9 @@ def evaluate(
 ) -> None:
     """Redo figures 6 and 7 of PrivTree on PUBLIC sequences: frequent strings and lengths."""
     from dpviz import Ledger
-    from dpviz.build import require_public
+    from dpviz.build import CITY, require_public
     from dpviz.evaluation.rowfile import RowFile
     from dpviz.evaluation.sequences import Plan, Row, about, run, summary
-    from dpviz.sources import CITY
 
     if not public and source != CITY:
         raise PrivacyError(

@@ -11,7 +11,7 @@ from dpviz.cli.root import numbers
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.sources import Cells, SequenceData
+    from dpviz.build import Cells, SequenceData
 
 Source = Annotated[
     str, typer.Argument(help="A file of sequences, of places with --time, or 'city'.")
@@ -75,21 +75,19 @@ def read_source(source: str, how: Reading) -> SequenceData:
         ParameterError: an option that this source needs is missing.
         DataError: the file cannot be read so.
     """
-    from dpviz import sources as reading
+    from dpviz.build import CITY, HOUR, alphabet_of, city_sequences, read_places, read_sequences
     from dpviz.domain import Domain
 
     cells = None if how.leaves is None else _leaves(how.leaves, how.most_cells)
-    if source == reading.CITY:
-        return reading.city_sequences(
-            how.side, how.gap * reading.HOUR, neighbours=how.steps, cells=cells
-        )
+    if source == CITY:
+        return city_sequences(how.side, how.gap * HOUR, neighbours=how.steps, cells=cells)
     if how.time is not None:
         if how.unit is None or (how.bounds is None and cells is None):
             raise ParameterError(
                 "--time needs --unit, the person, and --bounds (public) or --leaves RELEASE"
             )
         bounds = numbers(how.bounds, "--bounds") if how.bounds else None
-        return reading.read_places(
+        return read_places(
             source,
             cells.domain if cells and not bounds else Domain.from_bounds(bounds or ()),
             cells=cells,
@@ -97,7 +95,7 @@ def read_source(source: str, how: Reading) -> SequenceData:
             person=how.unit,
             time=how.time,
             side=how.side,
-            gap=how.gap * reading.HOUR,
+            gap=how.gap * HOUR,
             max_per_unit=how.max_per_unit,
             public=how.public,
             name=how.dataset,
@@ -109,9 +107,9 @@ def read_source(source: str, how: Reading) -> SequenceData:
             "--alphabet is missing: the public symbols must be chosen without looking at the "
             "sequences, for instance --alphabet a,b,c"
         )
-    return reading.read_sequences(
+    return read_sequences(
         source,
-        reading.alphabet_of(how.alphabet),
+        alphabet_of(how.alphabet),
         column=how.column,
         unit=how.unit,
         max_per_unit=how.max_per_unit,
@@ -122,7 +120,7 @@ def read_source(source: str, how: Reading) -> SequenceData:
 
 
 def _leaves(path: str, most: int) -> Cells:
+    from dpviz.build import leaf_cells
     from dpviz.releases.store import read
-    from dpviz.sources import leaf_cells
 
     return leaf_cells(read(path), most)

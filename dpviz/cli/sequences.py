@@ -44,8 +44,8 @@ from dpviz.cli.sequence_source import (
 )
 
 if TYPE_CHECKING:
+    from dpviz.build import SequenceData
     from dpviz.releases.sequences.release import SequenceRelease
-    from dpviz.sources import SequenceData
 
 sequences = typer.Typer(no_args_is_help=True, help="Private models of sequences.")
 app.add_typer(sequences, name="sequences")

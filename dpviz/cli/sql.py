@@ -41,8 +41,8 @@ def sql(
     """Print the query that counts records by cell, for any warehouse; its result is a SOURCE."""
     import secrets
 
-    from dpviz.sources import CellQuery, checked_bits, checked_dialect
-    from dpviz.sources import quoted_table as quoted
+    from dpviz.build import CellQuery, checked_bits, checked_dialect
+    from dpviz.build import quoted_table as quoted
 
     domain = domain_of(table, bounds, columns, x, y, crs)
     if domain is None:

@@ -10,12 +10,11 @@ from dataclasses import astuple, dataclass, fields
 
 import numpy as np
 
-from dpviz.build import build
+from dpviz.build import RoadData, build
 from dpviz.evaluation.truth import exact_visits
 from dpviz.progress import Progress
 from dpviz.roads.generate import clustered_workload, corridor_workload
 from dpviz.roads.paths import Paths
-from dpviz.sources import RoadData
 
 LENGTHS = (2, 10, 20, 30, 40, 50)
 EPSILONS = (1.0, 0.1, 0.01)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.build import build
+from dpviz.build import SequenceData, build
 from dpviz.errors import ParameterError
 from dpviz.evaluation.experiments import parsed
 from dpviz.evaluation.sequence_truth import exact_lengths, exact_top
@@ -23,7 +23,6 @@ from dpviz.methods.sequences.base import SequenceMethod
 from dpviz.progress import Progress
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.sequences.grams import Ranking
-from dpviz.sources import SequenceData
 from dpviz.trees.lattice import Float, Int
 
 METHODS = ("markov", "ngram", "topk_em", "truncate")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from dpviz.build import RoadData
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_visits
 from dpviz.releases.answers import INTERVAL_SDS
@@ -17,7 +18,6 @@ from dpviz.render.roads import answer_marks, end_marks
 from dpviz.roads.graph import Int
 from dpviz.roads.paths import Paths
 from dpviz.roads.routing import shortest_path
-from dpviz.sources import RoadData
 from dpviz.ui.shared.text import plain
 
 Ends = tuple[str, ...]

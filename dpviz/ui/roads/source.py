@@ -8,9 +8,9 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.build import CITY, RoadData, city_trips, read_graph, read_trips
 from dpviz.errors import DpvizError
 from dpviz.roads.graph import PARTS, RoadGraph
-from dpviz.sources import CITY, RoadData, city_trips, read_graph, read_trips
 from dpviz.ui.points.source_form import TABLES, public_switch
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import charge_visitor, dataset_name

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import streamlit as st
 
+from dpviz.build import Cells, leaf_cells
 from dpviz.errors import DpvizError
 from dpviz.releases.store import read as read_release
-from dpviz.sources import Cells, leaf_cells
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.text import plain
 

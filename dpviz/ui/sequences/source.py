@@ -12,12 +12,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from dpviz.crs import require_area
-from dpviz.datasets import DATASETS
-from dpviz.domain import Domain
-from dpviz.errors import DpvizError
-from dpviz.render.projection import to_degrees
-from dpviz.sources import (
+from dpviz.build import (
     CITY,
     HOUR,
     Cells,
@@ -29,6 +24,11 @@ from dpviz.sources import (
     read_places,
     read_sequences,
 )
+from dpviz.crs import require_area
+from dpviz.datasets import DATASETS
+from dpviz.domain import Domain
+from dpviz.errors import DpvizError
+from dpviz.render.projection import to_degrees
 from dpviz.ui.points.source_form import TYPES, columns_form, public_box, public_switch
 from dpviz.ui.sequences.cells_form import Cutting, cutting_form
 from dpviz.ui.shared import permalink

@@ -1,4 +1,4 @@
-"""Fixtures of tests and doctests alike."""
+"""Fixtures of tests and doctests alike: a plugin, since doctests stand outside this folder."""
 
 import uuid
 from pathlib import Path
