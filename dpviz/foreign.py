@@ -1,6 +1,6 @@
 """What a stranger's data file is, by its first bytes; files that compute are refused.
 
-A view, a generated column or a virtual table is a program in a data file: it may run for ever, or
+A view, a generated column or a virtual table is a program in a data file: it may never end, or
 read what it should not.
 """
 

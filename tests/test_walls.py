@@ -185,8 +185,8 @@ def test_every_method_documents_itself(name):
     assert cls.paper
     assert cls.title
     assert cls.advice
-    for field in cls.knobs().values():
-        assert field.metadata["knob"].help, field.name
+    for field in cls.parameter_fields().values():
+        assert field.metadata["parameter"].help, field.name
 
 
 @pytest.mark.parametrize(

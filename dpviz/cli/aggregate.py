@@ -74,7 +74,7 @@ def aggregate(
         name=dataset,
         progress=progress(),
     )
-    require_public(Ledger(), handle)  # before a file says so for ever
+    require_public(Ledger(), handle)  # before a file says so permanently
     save_counts(handle, path)
     if not handle.public:
         print(

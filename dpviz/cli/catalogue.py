@@ -29,7 +29,9 @@ def methods(as_json: Json = False) -> None:
             "title": cls.title,
             "guarantee": cls.guarantee,
             "dimensions": list(cls.dims),
-            "parameters": {field.name: describe(field) for field in cls.knobs().values()},
+            "parameters": {
+                field.name: describe(field) for field in cls.parameter_fields().values()
+            },
             "aliases": sorted(cls.presets),
             "paper": cls.paper,
             "advice": cls.advice,
@@ -51,7 +53,7 @@ def _works_on(row: dict[str, Any]) -> str:
 
 def describe(field: dataclasses.Field[Any]) -> dict[str, Any]:
     """A parameter as plain values: default, limits, choices, help."""
-    limits = field.metadata["knob"]
+    limits = field.metadata["parameter"]
     return {
         "type": str(field.type).removesuffix(" | None"),
         "default": field.default,

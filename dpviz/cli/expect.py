@@ -21,7 +21,7 @@ def expect(
     parameters: Annotated[
         list[str] | None, typer.Option("--set", help="A parameter, key=value; repeat at will.")
     ] = None,
-    max_per_unit: Annotated[int, typer.Option(min=1, help="Records kept of each unit.")] = 1,
+    max_per_unit: Annotated[int, typer.Option(min=1, help="Max contributions per unit.")] = 1,
     per_unit: Annotated[
         float | None,
         typer.Option(help="Your guess of the mean records of one unit: compares bounds."),
@@ -30,12 +30,12 @@ def expect(
 ) -> None:
     """Tell the error to expect of a release, from a synthetic proxy: no records are read."""
     from dpviz.domain import Domain
-    from dpviz.evaluation.standin import expected_by_bound, expected_errors
+    from dpviz.evaluation.synthetic_proxy import expected_by_bound, expected_errors
     from dpviz.methods import method as find_method
 
     domain = Domain.from_bounds(numbers(bounds, "--bounds"))
-    knobs = find_method(method, **settings(parameters)).parameters()
-    rows = expected_errors(domain, method, epsilon, records, max_per_unit=max_per_unit, **knobs)
+    chosen = find_method(method, **settings(parameters)).parameters()
+    rows = expected_errors(domain, method, epsilon, records, max_per_unit=max_per_unit, **chosen)
     lines = [f"{'queries':<10}{'count':>12}{'noise, 95 % ±':>16}{'mean error':>14}"]
     lines += [
         f"{row.size:<10}{row.count:>12,.0f}{row.interval:>16,.0f}{row.error:>14,.0f}"
@@ -43,11 +43,11 @@ def expect(
     ]
     facts = {"expected": [dataclasses.asdict(row) for row in rows]}
     if per_unit is not None:
-        bound_rows = expected_by_bound(domain, method, epsilon, records, per_unit, **knobs)
+        bound_rows = expected_by_bound(domain, method, epsilon, records, per_unit, **chosen)
         facts["bounds"] = [dataclasses.asdict(row) for row in bound_rows]
         lines.append(f"\n{'kept of each unit':<20}{'of all':>8}{'mean error, medium':>22}")
         lines += [
             f"{row.max_per_unit:<20}{row.kept:>8.0%}{row.error:>22,.0f}" for row in bound_rows
         ]
-    lines.append("From a synthetic city stretched over the box, NOT from your records.")
+    lines.append("From a synthetic city scaled to the box, NOT from your records.")
     emit(facts, as_json, "\n".join(lines))

@@ -34,12 +34,12 @@ def show(
 @ledger.command("set")
 def set_total(
     dataset: Annotated[str, typer.Argument(help="The name under which builds pay.")],
-    epsilon: Annotated[float, typer.Option(help="The total for ever, for one privacy unit.")],
+    epsilon: Annotated[float, typer.Option(help="The permanent total, for one privacy unit.")],
     delta: Annotated[float, typer.Option(help="The total delta.")] = 0.0,
     file: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
-    """Set the total of a data set, once and for ever."""
+    """Set the permanent total of a data set."""
     from dpviz import Ledger
 
     account = Ledger(file).set_total(dataset, epsilon, delta)

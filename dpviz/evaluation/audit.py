@@ -25,7 +25,7 @@ from dpviz.progress import Progress
 from dpviz.trees.lattice import Float
 
 CONFIDENCE = 0.9999
-"""A sound method is accused with probability at most 1e-4."""
+"""The false-positive rate is at most 1e-4."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,14 +49,14 @@ def sequence_settings() -> list[str]:
 
 
 STEERING = ("axes", "looks", "switch")
-"""Whole-number knobs that steer a method; the others are sizes, which :func:`small` keeps small."""
+"""Whole-number parameters that steer a method; :func:`small` keeps the others, sizes, small."""
 
 FAR = 100.0
 """A threshold beyond is never reached by an audit's records, and far below zero all is split."""
 
 
 def extremes() -> list[str]:
-    """Every method that claims privacy, with one knob at an end of its range or at another choice.
+    """Every method that claims privacy, with one parameter at an end or at another choice.
 
     >>> [word for word in extremes() if word.startswith("agrid")]
     ['agrid alpha=0.05', 'agrid alpha=0.95']
@@ -65,8 +65,8 @@ def extremes() -> list[str]:
     kinds: dict[str, Any] = dict(METHODS)
     for name in [*sorted(of_kind("points")), *sequence_settings()]:
         plain = small(name)
-        for key, field in kinds[name].knobs().items():
-            limits, value = field.metadata["knob"], plain.parameters()[key]
+        for key, field in kinds[name].parameter_fields().items():
+            limits, value = field.metadata["parameter"], plain.parameters()[key]
             whole = str(field.type).startswith("int")
             ends: list[Any] = list(limits.choices) or [limits.low, limits.high]
             if isinstance(value, bool):
@@ -116,10 +116,10 @@ def small(word: str, **parameters: Any) -> PointMethod | SequenceMethod:
 
 
 def _low(name: str) -> dict[str, Any]:
-    """A tree of few levels, whatever a knob at its end makes of it."""
+    """A tree of few levels, whatever a parameter at its end makes of it."""
     return (
         {"max_depth": 4}
-        if name in of_kind("points") and "max_depth" in METHODS[name].knobs()
+        if name in of_kind("points") and "max_depth" in METHODS[name].parameter_fields()
         else {}
     )
 
@@ -231,7 +231,7 @@ def kept_rows(path: str | os.PathLike[str], like: Audit) -> dict[str, str]:
 def _settled(each: Audit) -> str:
     return (
         f"at ε = {each.epsilon:g}: {each.trials:,} runs on each of two neighbouring inputs that "
-        "were chosen to hurt it,"
+        "are the worst case we know for it,"
     )
 
 

@@ -35,7 +35,7 @@ Rect = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
-class Spot:
+class IsolatedRecord:
     """A rectangle whose eastward move over a few metres meets exactly one record.
 
     Attributes:
@@ -74,7 +74,7 @@ def records(handle: DataHandle, rect: Rect | None = None) -> Float:
     return places[inside & (places[:, 1] >= south) & (places[:, 1] < north)]
 
 
-def lone_record(handle: DataHandle, *, wide: float = 200.0, metres: int = 8) -> Spot:
+def isolated_record(handle: DataHandle, *, wide: float = 200.0, metres: int = 8) -> IsolatedRecord:
     """A record that a moving rectangle singles out, as near to the busiest place as is found.
 
     Args:
@@ -105,7 +105,9 @@ def lone_record(handle: DataHandle, *, wide: float = 200.0, metres: int = 8) -> 
             at = found[0]
             west, south, right, north = rects[at].tolist()
             person = (float(x[at]), float(y[at]))
-            return Spot((west, south, right, north), step, tuple(counts[at].tolist()), late, person)
+            return IsolatedRecord(
+                (west, south, right, north), step, tuple(counts[at].tolist()), late, person
+            )
     raise PrivacyError("no record of this data set stands alone: choose another one")
 
 
@@ -220,7 +222,7 @@ def error_parts(
     epsilon: float,
     seed: int,
     *,
-    rolls: int = 1,
+    resamples: int = 1,
     **parameters: Any,
 ) -> Parts:
     """Where the error of a method with a fixed structure comes from.
@@ -231,7 +233,7 @@ def error_parts(
         method: one whose cells do not depend on the records.
         epsilon: price of the release.
         seed: of its simulated noise.
-        rolls: releases that the measured error is taken over.
+        resamples: releases that the measured error is taken over.
         **parameters: of the method.
 
     Raises:
@@ -242,10 +244,10 @@ def error_parts(
     aligned = build(handle, method, NOISELESS, seed=0, ledger=None, **parameters)
     noiseless = aligned.count(rects).count
     answers = [
-        build(handle, method, epsilon, seed=seed * rolls + roll, ledger=None, **parameters).count(
-            rects
-        )
-        for roll in range(rolls)
+        build(
+            handle, method, epsilon, seed=seed * resamples + resample, ledger=None, **parameters
+        ).count(rects)
+        for resample in range(resamples)
     ]
     return Parts(
         noise=rms(answers[0].noise_sd),

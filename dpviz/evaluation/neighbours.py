@@ -1,4 +1,4 @@
-"""Neighbouring data sets chosen to hurt a method: each a few lattice cells, and one record more."""
+"""Worst-case neighbouring inputs of a method: each a few lattice cells, and one record more."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEEP = 12
 """Levels of the deep chain: with two or four records beside every step of it."""
 
 THRESHOLDS = ("threshold", "theta", "prune")
-"""Knobs whose value is a number of records at which a method changes its mind."""
+"""Parameters whose value is a number of records at which a method changes its mind."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -104,7 +104,11 @@ class Plan:
         """The method of a text; what it says goes before ``parameters`` and the plan's."""
         name, given = parsed(text)
         common = {"l_top": self.l_top, "strings": max(self.tops)}
-        fitting = {key: value for key, value in common.items() if key in find_method(name).knobs()}
+        fitting = {
+            key: value
+            for key, value in common.items()
+            if key in find_method(name).parameter_fields()
+        }
         method: SequenceMethod = find_method(
             name, "sequences", **{**fitting, **parameters, **given}
         )
@@ -182,7 +186,7 @@ class Bench:
             return made, round(time.perf_counter() - started, 4)
 
         method = plan.method(text)
-        fits_k = "k" in method.knobs() and "k" not in parsed(text)[1]
+        fits_k = "k" in method.parameter_fields() and "k" not in parsed(text)[1]
         rows = []
         for at, k in enumerate(plan.tops):
             if fits_k or at == 0:  # where k choices are paid for, every k is a release of its own

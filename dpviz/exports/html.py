@@ -14,7 +14,7 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 from dpviz.exports.facts import facts, label_of, replies, together
-from dpviz.exports.pack import Packer, squeezed
+from dpviz.exports.pack import Packer, compressed
 from dpviz.exports.tree import pack_tree
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.basemap_file import basemap_marks
@@ -94,7 +94,7 @@ def map_page(
             spec=spec,
             style=style(),
             deck=_deck(),
-            columns=squeezed(packer.block()),
+            columns=compressed(packer.block()),
             program=script("file.js"),
         )
     )
@@ -144,4 +144,4 @@ def _deck() -> str:
     import pydeck
 
     path = Path(pydeck.__file__).parent / "nbextension" / "static" / "index.js"
-    return squeezed(path.read_bytes())
+    return compressed(path.read_bytes())

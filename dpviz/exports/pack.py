@@ -92,6 +92,6 @@ def _arrays(column: pa.Array) -> tuple[NDArray[Any], NDArray[Any] | None]:
     return column.to_numpy(zero_copy_only=False), None
 
 
-def squeezed(data: bytes) -> str:
+def compressed(data: bytes) -> str:
     """Bytes as base64 of gzip, the same for the same bytes."""
     return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode("ascii")

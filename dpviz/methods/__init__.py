@@ -9,9 +9,18 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
-from dpviz.methods.registry import KINDS, METHODS, Knob, Method, knob, method, names, of_kind
+from dpviz.methods.registry import (
+    KINDS,
+    METHODS,
+    Method,
+    Parameter,
+    method,
+    names,
+    of_kind,
+    parameter,
+)
 
-__all__ = ["KINDS", "METHODS", "Knob", "Method", "knob", "method", "names", "of_kind"]
+__all__ = ["KINDS", "METHODS", "Method", "Parameter", "method", "names", "of_kind", "parameter"]
 
 for _kind in KINDS:
     _folder = importlib.import_module(f"{__name__}.{_kind}")

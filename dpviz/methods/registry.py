@@ -16,7 +16,7 @@ from dpviz.errors import ParameterError
 
 
 @dataclass(frozen=True)
-class Knob:
+class Parameter:
     """Limits and help of one parameter, shared by the app's form, the flags and the tests.
 
     ``optional`` means that None is allowed (and usually the default): "chosen by the method".
@@ -30,7 +30,7 @@ class Knob:
     log: bool = False
 
 
-def knob(
+def parameter(
     default: Any,
     help: str,  # noqa: A002 - the field's own word for it
     low: float | None = None,
@@ -42,7 +42,7 @@ def knob(
 ) -> Any:
     """A dataclass field with limits; the type follows from the default (or the annotation)."""
     return dataclasses.field(
-        default=default, metadata={"knob": Knob(help, low, high, choices, optional, log)}
+        default=default, metadata={"parameter": Parameter(help, low, high, choices, optional, log)}
     )
 
 
@@ -94,8 +94,8 @@ class Method:
         return dataclasses.asdict(self)
 
     @classmethod
-    def knobs(cls) -> dict[str, dataclasses.Field[Any]]:
-        """The dataclass fields of the parameters; limits stand in ``field.metadata["knob"]``."""
+    def parameter_fields(cls) -> dict[str, dataclasses.Field[Any]]:
+        """The fields of the parameters; limits stand in ``field.metadata["parameter"]``."""
         return {field.name: field for field in dataclasses.fields(cls)}
 
     @classmethod
@@ -163,8 +163,8 @@ def method(name: str, kind: str | None = None, **parameters: Any) -> Any:
         if preset is None:
             continue
         for word in parameters:
-            if word not in cls.knobs():
-                listed = ", ".join(cls.knobs()) or "none"
+            if word not in cls.parameter_fields():
+                listed = ", ".join(cls.parameter_fields()) or "none"
                 raise ParameterError(
                     f"{KINDS[cls.kind]} {cls.name} has no parameter {word!r}: it has {listed}"
                 )
@@ -181,8 +181,8 @@ def method(name: str, kind: str | None = None, **parameters: Any) -> Any:
 
 
 def _checked(owner: str, field: dataclasses.Field[Any], value: Any) -> Any:
-    """The value in the type of the knob, or one clear line."""
-    limits: Knob = field.metadata["knob"]
+    """The value in the type of the parameter, or one clear line."""
+    limits: Parameter = field.metadata["parameter"]
     what = f"{owner}: {field.name}={value!r}"
     if value is None or (isinstance(value, str) and value.lower() in {"none", "auto", ""}):
         if limits.optional:

@@ -152,7 +152,7 @@ MIDDLEWARE = [Middleware(Guard)]
 @asynccontextmanager
 async def lifespan(_app: App) -> AsyncIterator[dict[str, Any]]:
     """What is done once, before the first visitor and after the last."""
-    log.discreet()
+    log.redact()
     # Streamlit asks an outside service for this machine's address when it meets an unknown origin.
     net_util.get_external_ip = lambda: None
     # Streamlit's parser of uploads writes what is over 1 MB to the temporary folder.

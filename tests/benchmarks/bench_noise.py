@@ -77,7 +77,7 @@ def builds_table(index):
             seconds(built, chosen, index, source, repeats=runs)
             for source, runs in ((SecureNoise(), 2), (OpenDPNoise(), 1), (SimulatedNoise(0), 2))
         ]
-        words = "".join(f", {knob} = {value}" for knob, value in parameters.items())
+        words = "".join(f", {parameter} = {value}" for parameter, value in parameters.items())
         yield f"| {name}{words} | " + " | ".join(f"{each:.2f} s" for each in times) + " |"
 
 

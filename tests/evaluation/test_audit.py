@@ -1,6 +1,6 @@
 """The audit catches mechanisms that are broken and leaves sound ones alone.
 
-Every audit runs at confidence 1 − 1e-6, so a sound mechanism is accused with probability at most
+Every audit runs at confidence 1 − 1e-6, so the false-positive rate is at most
 1e-6 whatever the seed.
 """
 
@@ -23,7 +23,7 @@ from dpviz.evaluation.events import clopper_pearson, epsilon_bound, feature_name
 from dpviz.evaluation.exact import _Threshold, chain_losses, shared_threshold_loss
 from dpviz.evaluation.neighbours import neighbours
 from dpviz.methods import METHODS, method, of_kind
-from dpviz.methods.points.base import PointMethod, SharedThreshold, Structure, knob
+from dpviz.methods.points.base import PointMethod, SharedThreshold, Structure, parameter
 from dpviz.methods.points.parts import CellTree
 from dpviz.methods.points.privtree import exact_loss, tight_constant
 from dpviz.private.budget import Budget
@@ -39,7 +39,7 @@ class Half(PointMethod):
     """One noisy count at the rate ``factor``·ε: private for factor 1, broken for 2."""
 
     name: ClassVar[str] = "half"
-    factor: float = knob(1.0, "Of ε", 0.1, 10)
+    factor: float = parameter(1.0, "Of ε", 0.1, 10)
 
     def build(self, index, budget, noise):
         share = budget.spend(budget.left, "count")
@@ -54,7 +54,7 @@ class ExactSplits(PointMethod):
     """InLN_DPSD's flaw: splits on exact counts, noise on the leaves."""
 
     name: ClassVar[str] = "exact_splits"
-    threshold: float = knob(20.0, "Split above", 0, 1000)
+    threshold: float = parameter(20.0, "Split above", 0, 1000)
 
     def build(self, index, budget, noise):
         tree = CellTree(index, index.domain.dims)
@@ -67,7 +67,7 @@ class BinarySparseVector(PointMethod):
     """PrivTree §5, algorithm 3 (NOT PRIVATE): one noisy threshold for every node, scale 2/ε."""
 
     name: ClassVar[str] = "binary_sparse_vector"
-    threshold: float = knob(60.0, "θ, far from the counts of empty nodes", 0, 1000)
+    threshold: float = parameter(60.0, "θ, far from the counts of empty nodes", 0, 1000)
 
     def build(self, index, budget, noise):
         rate = budget.spend(budget.left, "tree").use() / 2
@@ -127,7 +127,7 @@ def test_nothing_that_claims_epsilon_is_refuted_by_many_trials(name):
     assert not audit(tiny(name), 1.0, trials=1_000, confidence=SURE, seed=1).violates
 
 
-def test_extremes_are_one_knob_at_an_end_each():
+def test_extremes_are_one_parameter_at_an_end_each():
     words = extremes()
     assert len(words) == len(set(words)) > 60
     assert {"privtree tree_share=0.95", "ladder_tree looks=8", "markov mask=False"} <= set(words)

@@ -1,4 +1,4 @@
-"""The whole box of knobs: the exact loss of split decisions is within the price at every setting.
+"""All settings of parameters: the exact loss of split decisions is within the price at each.
 
 Corners and random points of every method that draws bits, in every dimension and fanout, for
 ε from 10⁻³ to 100, and for privacy units of several records. No tolerance: methods leave a margin.
@@ -28,15 +28,15 @@ ALPHABETS = (1, 2, 3, 17, 300)
 
 
 def settings_of(cls):
-    """Values of the knobs that move a structure: every choice, or both ends and the default."""
+    """Values of what moves a structure: every choice, or both ends and the default."""
     plain = cls()
     found = {}
-    for name, field in cls.knobs().items():
-        knob = field.metadata["knob"]
+    for name, field in cls.parameter_fields().items():
+        parameter = field.metadata["parameter"]
         value = getattr(plain, name)
         if isinstance(value, bool) or name == "projection":
             continue  # post-processing
-        ends = list(knob.choices) or [knob.low, knob.high]
+        ends = list(parameter.choices) or [parameter.low, parameter.high]
         found[name] = [value, *ends]
     return found
 
@@ -44,16 +44,16 @@ def settings_of(cls):
 def random_setting(cls, random):
     drawn = {}
     for name, values in settings_of(cls).items():
-        field = cls.knobs()[name]
-        knob = field.metadata["knob"]
-        if knob.choices or random.random() < 0.15:
+        field = cls.parameter_fields()[name]
+        parameter = field.metadata["parameter"]
+        if parameter.choices or random.random() < 0.15:
             drawn[name] = values[random.integers(len(values))]
         elif str(field.type).startswith("int"):
-            drawn[name] = int(random.integers(knob.low, knob.high, endpoint=True))
-        elif knob.high > 1e3:  # a threshold: of every size
+            drawn[name] = int(random.integers(parameter.low, parameter.high, endpoint=True))
+        elif parameter.high > 1e3:  # a threshold: of every size
             drawn[name] = float(random.choice([-1, 1]) * 10 ** random.uniform(-1, 6))
         else:
-            drawn[name] = random.uniform(knob.low, knob.high)
+            drawn[name] = random.uniform(parameter.low, parameter.high)
     return drawn
 
 
@@ -83,7 +83,7 @@ SEQUENCES = with_bits(of_kind("sequences"), 3)
 
 
 def publics(name):
-    """What is public beside the knobs: dimensions, or the size of the alphabet."""
+    """What is public beside the parameters: dimensions, or the size of the alphabet."""
     return (
         (of_kind("points")[name].dims, of_kind("points"))
         if name in POINTS
@@ -108,29 +108,29 @@ def test_corners_of_the_box(name):
     values = settings_of(cls)
     random = np.random.default_rng(0)
     corners = list(itertools.product(*values.values(), every, EPSILONS, UNITS))
-    # All corners of a few knobs are thousands: of them a fixed choice, and each value alone.
+    # All corners of a few parameters are thousands: of them a fixed choice, and each value alone.
     chosen = [corners[row] for row in random.choice(len(corners), 60, replace=False)]
-    for knob, ends in values.items():
+    for parameter, ends in values.items():
         chosen += [
-            (*[end if other == knob else values[other][0] for other in values], public, 1.0, 1)
+            (*[end if other == parameter else values[other][0] for other in values], public, 1.0, 1)
             for end in ends
             for public in every
         ]
     for *setting, public, epsilon, unit in chosen:
-        knobs = dict(zip(values, setting, strict=True))
-        if allowed(knobs, public):
-            holds(cls(**knobs).structure(epsilon / unit, public), epsilon, unit)
+        parameters = dict(zip(values, setting, strict=True))
+        if allowed(parameters, public):
+            holds(cls(**parameters).structure(epsilon / unit, public), epsilon, unit)
 
 
 def random_points(name, n, seed):
     every, methods = publics(name)
     random = np.random.default_rng(seed)
     for _ in range(n):
-        knobs = random_setting(methods[name], random)
+        parameters = random_setting(methods[name], random)
         public, unit = random.choice(every), int(random.choice(UNITS))
         epsilon = 10 ** random.uniform(-3, 2)
-        if allowed(knobs, public):
-            method = methods[name](**knobs)
+        if allowed(parameters, public):
+            method = methods[name](**parameters)
             used = holds(method.structure(epsilon / unit, int(public)), epsilon, unit)
             yield max(used)
 
@@ -177,8 +177,8 @@ def test_a_curve_without_a_ramp_breaks_the_theorem_and_is_refused(monkeypatch):
 
 
 @pytest.mark.parametrize("dims", [1, 2, 3, 4])
-def test_the_lowest_tau_of_the_knob_has_a_ramp_in_every_dimension(dims):
-    low = of_kind("points")["privtree_plus"].knobs()["tau"].metadata["knob"].low
+def test_the_lowest_tau_of_the_parameter_has_a_ramp_in_every_dimension(dims):
+    low = of_kind("points")["privtree_plus"].parameter_fields()["tau"].metadata["parameter"].low
     curve = Curve(1 / (2 << dims), low)
     assert 0 < curve.m <= curve.distance
     assert curve.no_split(curve.m) == pytest.approx(curve.a)

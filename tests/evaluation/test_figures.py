@@ -38,13 +38,13 @@ def test_rank_errors_are_those_of_a_count_by_hand(monkeypatch):
 def test_medians_spend_the_paper_s_epsilon_on_every_level(monkeypatch):
     monkeypatch.setattr(medians, "LEVELS", 3)
     handle = dpviz.from_points(np.zeros((50, 1)), Domain((0.0,), (1024.0,)), public=True)
-    for knobs in medians.MEDIANS.values():
-        rows = medians.median_tree(handle, knobs, 0).header.budget
+    for parameters in medians.MEDIANS.values():
+        rows = medians.median_tree(handle, parameters, 0).header.budget
         spent = [row for row in rows if "counts, level" not in row["purpose"]]
-        if knobs["median"] == "cell":
+        if parameters["median"] == "cell":
             assert spent[0]["epsilon"] == pytest.approx(0.01)
         else:
-            per_level = 2 if knobs["median"] == "noisy_mean" else 1
+            per_level = 2 if parameters["median"] == "noisy_mean" else 1
             assert len(spent) == 3 * per_level
             assert {round(row["epsilon"] * per_level, 12) for row in spent} == {0.01}
 

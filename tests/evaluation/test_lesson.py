@@ -24,15 +24,17 @@ def city():
 
 
 def test_the_rectangle_meets_exactly_one_record(city):
-    spot = lesson.lone_record(city)
-    exact = [int(exact_counts(city, spot.moved(step))[0]) for step in range(len(spot.counts))]
-    assert exact == list(spot.counts)
-    assert np.diff(exact).tolist() == [int(at == spot.found) for at in range(1, len(exact))]
-    before, after = spot.moved(spot.found - 1), spot.moved(spot.found)
-    assert before[2] < spot.person[0] < after[2]
+    isolated = lesson.isolated_record(city)
+    exact = [
+        int(exact_counts(city, isolated.moved(step))[0]) for step in range(len(isolated.counts))
+    ]
+    assert exact == list(isolated.counts)
+    assert np.diff(exact).tolist() == [int(at == isolated.found) for at in range(1, len(exact))]
+    before, after = isolated.moved(isolated.found - 1), isolated.moved(isolated.found)
+    assert before[2] < isolated.person[0] < after[2]
     strip = (before[2], after[1], after[2], after[3])
-    assert lesson.records(city, strip) == pytest.approx(np.array([spot.person]))
-    assert (after[2] - before[2]) * lesson.METRES * math.cos(math.radians(spot.person[1])) == (
+    assert lesson.records(city, strip) == pytest.approx(np.array([isolated.person]))
+    assert (after[2] - before[2]) * lesson.METRES * math.cos(math.radians(isolated.person[1])) == (
         pytest.approx(1.0, rel=0.01)
     )
 
@@ -44,18 +46,18 @@ def test_somebody_is_alone_even_where_a_crowd_of_thousands_is_nearest():
     suburb = np.column_stack([np.arange(40) * 30 * metre, np.full(40, 0.2)])
     domain = dpviz.Domain((-0.5, -0.5), (0.5, 0.5), crs="EPSG:4326")
     people = dpviz.from_points(np.concatenate([crowd, suburb]), domain, public=True)
-    spot = lesson.lone_record(people)
-    assert spot.person[1] == pytest.approx(0.2, abs=1e-6)
-    assert spot.counts[spot.found] - spot.counts[spot.found - 1] == 1
+    isolated = lesson.isolated_record(people)
+    assert isolated.person[1] == pytest.approx(0.2, abs=1e-6)
+    assert isolated.counts[isolated.found] - isolated.counts[isolated.found - 1] == 1
     with pytest.raises(PrivacyError, match="stands alone"):
-        lesson.lone_record(dpviz.from_points(crowd, domain, public=True))
+        lesson.isolated_record(dpviz.from_points(crowd, domain, public=True))
 
 
 def test_lessons_refuse_sensitive_data():
     sensitive = dpviz.from_points([[0.5, 0.5]], dpviz.Domain((0, 0), (1, 1)))
     for ask in (
         lambda: lesson.records(sensitive),
-        lambda: lesson.lone_record(sensitive),
+        lambda: lesson.isolated_record(sensitive),
         lambda: lesson.error_parts(sensitive, [[0, 0, 1, 1]], "ugrid", 1.0, 0, cells=2),
         lambda: trace(sensitive, (0.5, 0.5), 1.0, 0),
     ):

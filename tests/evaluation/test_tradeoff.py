@@ -15,9 +15,9 @@ def test_the_law_is_what_a_release_at_that_price_says(method, epsilon):
     """On cells that do not depend on the records: rebuilt at another price, the law is exact up to
     the discreteness of the noise, (r/2)/sinh(r/2) at rate r: 2.6 % at 0.8."""
     handle = dpviz.from_points(np.empty((0, 2)), DOMAIN, public=True)
-    knobs = {"cells": 12} if method == "ugrid" else {"height": 4}
-    first = dpviz.build(handle, method, 0.1, seed=1, **knobs).count(RECT)
-    other = dpviz.build(handle, method, epsilon, seed=2, **knobs).count(RECT)
+    parameters = {"cells": 12} if method == "ugrid" else {"height": 4}
+    first = dpviz.build(handle, method, 0.1, seed=1, **parameters).count(RECT)
+    other = dpviz.build(handle, method, epsilon, seed=2, **parameters).count(RECT)
     said = half_width(first.noise_sd[0], 0.1, epsilon)
     measured = half_width(other.noise_sd[0], epsilon, epsilon)
     assert said == pytest.approx(measured, rel=0.0265)

@@ -19,7 +19,7 @@ QUICK = {
     "order": 8,
     "workload": 20,
 }
-"""Small settings of the knobs that size a structure; the others keep their defaults."""
+"""Small settings of the parameters that size a structure; the others keep their defaults."""
 
 TALLEST = {
     "height": 3,
@@ -64,8 +64,8 @@ def handle(points, dims, *, public=True, **options):
 
 def quick(name, dims):
     """Parameters of a small structure for this name."""
-    knobs = METHODS[names("points")[name][0]].knobs()
-    chosen = {knob: value for knob, value in QUICK.items() if knob in knobs}
+    parameters = METHODS[names("points")[name][0]].parameter_fields()
+    chosen = {parameter: value for parameter, value in QUICK.items() if parameter in parameters}
     if dims > 2 and "log_grid" in chosen:
         chosen["log_grid"] = 2
     if dims > 2 and "cells" in chosen:
@@ -74,33 +74,33 @@ def quick(name, dims):
 
 
 def settings(name, dims):
-    """Any setting of a method's knobs from their metadata, structures kept small."""
-    fields = METHODS[name].knobs()
+    """Any setting of a method's parameters from their metadata, structures kept small."""
+    fields = METHODS[name].parameter_fields()
     return st.fixed_dictionaries({key: _values(field, dims) for key, field in fields.items()})
 
 
 def _values(field, dims):
-    knob = field.metadata["knob"]
+    parameter = field.metadata["parameter"]
     kind = str(field.type)
-    if knob.choices:
-        found = st.sampled_from(knob.choices)
+    if parameter.choices:
+        found = st.sampled_from(parameter.choices)
     elif kind.startswith("bool"):
         found = st.booleans()
     elif kind.startswith("int"):
-        high = min(knob.high, TALLEST.get(field.name, knob.high))
+        high = min(parameter.high, TALLEST.get(field.name, parameter.high))
         if field.name in {"axes"}:
             high = min(high, dims)
         if dims > 2 and field.name in {"cells", "log_cells", "log_grid", "height", "max_depth"}:
-            high = max(knob.low, min(high, 2))
-        found = st.integers(int(knob.low), int(high))
+            high = max(parameter.low, min(high, 2))
+        found = st.integers(int(parameter.low), int(high))
     else:
-        low = max(knob.low, -100.0) if field.name != "threshold" else 0.0
+        low = max(parameter.low, -100.0) if field.name != "threshold" else 0.0
         found = st.one_of(
             st.just(field.default if isinstance(field.default, float) else low),
-            st.floats(low, knob.high),
+            st.floats(low, parameter.high),
         )
     sized = field.name in TALLEST
-    return st.one_of(st.none(), found) if knob.optional and not sized else found
+    return st.one_of(st.none(), found) if parameter.optional and not sized else found
 
 
 def as_columns(nodes):

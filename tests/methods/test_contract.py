@@ -228,7 +228,7 @@ def test_every_method_is_documented(name):
     assert cls.advice
     for part in ("Privacy" if cls.guarantee != "none" else "NOT PRIVATE", "Do not use", ">>>"):
         assert part in cls.__doc__
-    assert all(field.metadata["knob"].help for field in cls.knobs().values())
+    assert all(field.metadata["parameter"].help for field in cls.parameter_fields().values())
 
 
 @pytest.mark.parametrize(

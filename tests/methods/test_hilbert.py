@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpviz.methods.points.hilbert_rtree import stretch_boxes
+from dpviz.methods.points.hilbert_rtree import interval_boxes
 from dpviz.trees.lattice import hilbert, hilbert_run_boxes, unhilbert, volumes
 
 
@@ -58,12 +58,12 @@ def test_aligned_runs_are_boxes(order, dims):
 
 
 @pytest.mark.parametrize("order", [1, 2, 4])
-def test_boxes_of_stretches_bound_them_tightly(order):
+def test_boxes_of_intervals_bound_them_tightly(order):
     cells = unhilbert(np.arange(4**order), order, 2)
     ends = np.array([(a, b) for a in range(4**order) for b in range(a + 1, 4**order + 1)])
     ends = ends[np.random.default_rng(0).permutation(len(ends))[:500]]
     ends = np.concatenate([ends, [[0, 4**order]]])
-    lo, hi = stretch_boxes(ends[:, 0], ends[:, 1], order)
+    lo, hi = interval_boxes(ends[:, 0], ends[:, 1], order)
     for row, (a, b) in enumerate(ends):
         np.testing.assert_array_equal(lo[row], cells[a:b].min(axis=0))
         np.testing.assert_array_equal(hi[row], cells[a:b].max(axis=0) + 1)

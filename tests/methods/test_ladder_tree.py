@@ -39,9 +39,9 @@ REACH = 30
     seed=st.integers(0, 2**32),
     cap=st.integers(1, 12),
 )
-def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, seed, cap, **knobs):
+def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, seed, cap, **parameters):
     """In fractions, without a tolerance: every node's transcript, from the root to a leaf."""
-    chosen = method("ladder_tree", max_depth=cap, **knobs)
+    chosen = method("ladder_tree", max_depth=cap, **parameters)
     share = Budget(epsilon).spend(epsilon, "test", theorem="test")
     tree, _, paid = chosen.grown(index, share, SimulatedNoise(seed))
     parent = tree.parent
@@ -81,14 +81,14 @@ def chain(rates):
     return found
 
 
-@pytest.mark.parametrize("knobs", [{}, {"band": 4.0, "up": 1.5}, {"looks": 1, "band": 9.0}])
-def test_the_loss_of_looking_by_exact_enumeration(knobs):
+@pytest.mark.parametrize("parameters", [{}, {"band": 4.0, "up": 1.5}, {"looks": 1, "band": 9.0}])
+def test_the_loss_of_looking_by_exact_enumeration(parameters):
     """Every transcript of one node: N₀ … N_k, and the count of rate B where it stops.
 
     One more record moves the log probability of a transcript by at most the rate of its last look,
     or by B at a stop. The finer counts, which nobody sees, are summed out.
     """
-    chosen = method("ladder_tree", first=0.3, **{"looks": 2, **knobs})
+    chosen = method("ladder_tree", first=0.3, **{"looks": 2, **parameters})
     left = np.array([4.0])
     rates = chosen.rungs(chosen.first * left, left)
     at = np.arange(-REACH, REACH + 1)

@@ -62,9 +62,9 @@ def test_lemma_a_slopes_along_any_path_add_up_to_at_most_one(curve, data):
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 def test_theorem_by_dynamic_programming_over_falling_counts(dims, epsilon):
     """Greatest and least log-ratio of any path's bits when a record is added to all its nodes."""
-    knobs = method("privtree_plus")
-    gain = knobs.tree_share * epsilon
-    curve = Curve(1 / (2 << dims), knobs.tau)
+    parameters = method("privtree_plus")
+    gain = parameters.tree_share * epsilon
+    curve = Curve(1 / (2 << dims), parameters.tau)
     scale = gain * (1 - MARGIN)
     most = int((12 * curve.distance + 40) / scale)
     counts = np.arange(most + 1)
@@ -80,7 +80,7 @@ def test_theorem_by_dynamic_programming_over_falling_counts(dims, epsilon):
         down = np.minimum.accumulate(np.minimum(stop, split + down))
     assert up[-1] <= gain
     assert up[-1] > 0.5 * gain  # the budget is used, not wasted
-    assert down[-1] >= -knobs.tau * gain
+    assert down[-1] >= -parameters.tau * gain
 
 
 @pytest.mark.parametrize(("up", "down"), [(0.6, 0.8), (0.05, 0.2), (2.0, 1.0)])
@@ -106,11 +106,11 @@ def test_leaf_noise_is_centred_with_the_stated_variance():
 
 
 def test_leaf_and_tree_add_up_to_epsilon_both_ways():
-    knobs, epsilon = method("privtree_plus"), 1.0
-    gain = knobs.tree_share * epsilon
-    up, down = epsilon - gain, epsilon - knobs.tau * gain
+    parameters, epsilon = method("privtree_plus"), 1.0
+    gain = parameters.tree_share * epsilon
+    up, down = epsilon - gain, epsilon - parameters.tau * gain
     assert gain + up == pytest.approx(epsilon)
-    assert knobs.tau * gain + down == pytest.approx(epsilon)
+    assert parameters.tau * gain + down == pytest.approx(epsilon)
     assert up < down < epsilon
 
 

@@ -115,7 +115,7 @@ def test_replacing_costs_twice_the_noise(
     assert "replace one trip" in other.header.neighbouring
 
 
-def test_the_noise_scale_is_l_times_the_stretch(data: RoadData, workload: Paths) -> None:
+def test_the_noise_scale_is_l_times_the_relative_scale(data: RoadData, workload: Paths) -> None:
     """dwork: Lap(Δ/ε), so a variance of 2(Δ/ε)²; every tree level pays its height."""
     release = build(data, "dwork", 0.5, workload=workload, seed=1, max_length=40)
     np.testing.assert_allclose(release.measured, 2 * (40 / 0.5) ** 2, rtol=1e-4)

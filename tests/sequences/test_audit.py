@@ -1,9 +1,9 @@
 """The audit of sequence methods: broken ones are caught, and nothing that claims ε is refuted.
 
-At confidence 1 − 1e-6 a sound method is accused with probability at most 1e-6 whatever the seed.
+At confidence 1 − 1e-6 the false-positive rate is at most 1e-6 whatever the seed.
 """
 
-from __future__ import annotations  # the kind of a knob is read from its annotation
+from __future__ import annotations  # the kind of a parameter is read from its annotation
 
 import dataclasses
 import json
@@ -20,7 +20,7 @@ from dpviz.evaluation.audits import audited, group, kept_rows, page, sequence_se
 from dpviz.evaluation.exact import chain_losses
 from dpviz.evaluation.sequence_audit import ALPHABET, FEATURES, audit_sequences, features, pairs
 from dpviz.methods import of_kind
-from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, knob
+from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, parameter
 from dpviz.methods.sequences.markov import Markov
 from dpviz.private.budget import Budget
 from dpviz.private.events import events_of
@@ -37,8 +37,8 @@ class Symbols(SequenceMethod):
     """Noisy counts of symbols, with noise for a sequence that has ``moves`` of them."""
 
     name: ClassVar[str] = "symbols"
-    l_top: int = knob(3, "Events of a sequence", 1, 9)
-    moves: int = knob(3, "What the noise is for", 1, 9)
+    l_top: int = parameter(3, "Events of a sequence", 1, 9)
+    moves: int = parameter(3, "What the noise is for", 1, 9)
 
     def build(self, task):
         events = events_of(task.sequences, len(task.alphabet), self.l_top)

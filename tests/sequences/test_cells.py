@@ -168,7 +168,7 @@ def test_a_release_of_sequences_says_what_its_cells_cost_and_where_they_are(city
 
 
 @pytest.mark.parametrize(
-    "spoil",
+    "change",
     [
         {"domain": None},
         {"domain": {"lower": [0]}},
@@ -181,13 +181,13 @@ def test_a_release_of_sequences_says_what_its_cells_cost_and_where_they_are(city
         {"side": "x"},
     ],
 )
-def test_spoilt_cells_in_a_header_are_one_clear_line(city_release, spoil):
+def test_corrupted_cells_in_a_header_are_one_clear_line(city_release, change):
     cells = leaf_cells(city_release, 9)
     data = city_sequences(cells=cells)
     header = build(data, "markov", 1.0, seed=1, max_depth=1).header
-    spoilt = dataclasses.replace(header, extra={"cells": {**cells.to_dict(), **spoil}})
+    corrupted = dataclasses.replace(header, extra={"cells": {**cells.to_dict(), **change}})
     with pytest.raises(ReleaseError, match="damaged"):
-        cells_of(spoilt, cells.names)
+        cells_of(corrupted, cells.names)
 
 
 def test_places_in_a_file_over_leaves_by_command(tmp_path):

@@ -55,23 +55,26 @@ def answers(model):
 
 
 def setting(name):
-    """Any setting of a method's knobs from their metadata, models kept small."""
+    """Any setting of a method's parameters from their metadata, models kept small."""
     return st.fixed_dictionaries(
-        {key: _values(field) for key, field in of_kind("sequences")[name].knobs().items()}
+        {
+            key: _values(field)
+            for key, field in of_kind("sequences")[name].parameter_fields().items()
+        }
     )
 
 
 def _values(field):
-    knob = field.metadata["knob"]
+    parameter = field.metadata["parameter"]
     kind = str(field.type)
-    if knob.choices:
-        return st.sampled_from(knob.choices)
+    if parameter.choices:
+        return st.sampled_from(parameter.choices)
     if kind.startswith("bool"):
         return st.booleans()
     if kind.startswith("int"):
-        return st.integers(int(knob.low), min(int(knob.high), TALLEST[field.name]))
-    found = st.floats(max(knob.low, -20.0), min(knob.high, 20.0))
-    return st.none() | found if knob.optional else found
+        return st.integers(int(parameter.low), min(int(parameter.high), TALLEST[field.name]))
+    found = st.floats(max(parameter.low, -20.0), min(parameter.high, 20.0))
+    return st.none() | found if parameter.optional else found
 
 
 @every
@@ -179,7 +182,7 @@ def test_every_method_is_documented(name):
     assert cls.advice
     for part in ("Privacy" if cls.guarantee != "none" else "NOT PRIVATE", "Do not", ">>>"):
         assert part in " ".join(cls.__doc__.split())
-    assert all(field.metadata["knob"].help for field in cls.knobs().values())
+    assert all(field.metadata["parameter"].help for field in cls.parameter_fields().values())
 
 
 @every
@@ -190,7 +193,7 @@ def test_the_header_holds_the_price_and_every_parameter(name):
     assert header.epsilon == 1.5
     assert header.delta == 0.0
     assert header.neighbouring == "add or remove one sequence"
-    assert set(header.parameters) == set(of_kind("sequences")[name].knobs())
+    assert set(header.parameters) == set(of_kind("sequences")[name].parameter_fields())
     assert header.guarantee.startswith("NOT PRIVATE")  # simulated noise, or no guarantee
     paid = math.fsum(row["epsilon"] for row in header.budget)
     assert paid == pytest.approx(1.5 if name in PRIVATE else 0.0)

@@ -243,7 +243,7 @@ def test_a_file_of_before_the_other_models_holds_contexts():
         ({"parent": [-1, None], "symbol": [-1, 0]}, "nulls"),
     ],
 )
-def test_spoilt_grams_are_one_clear_line(columns, said):
+def test_corrupted_grams_are_one_clear_line(columns, said):
     n = len(columns["parent"])
     columns = {"counts": [[1.0] * 4] * n, **columns}
     columns["counts"] = pa.array(
@@ -266,7 +266,7 @@ def test_spoilt_grams_are_one_clear_line(columns, said):
         ([["a"]], "lists of whole numbers"),
     ],
 )
-def test_a_spoilt_ranking_is_one_clear_line(strings, said):
+def test_a_corrupted_ranking_is_one_clear_line(strings, said):
     with pytest.raises(ReleaseError, match=said):
         from_arrow(pa.table({"string": strings}).replace_schema_metadata(headed("ranking")))
 
@@ -295,12 +295,12 @@ anything = (
 
 
 @given(st.data())
-def test_a_spoilt_release_is_refused_in_one_line(release, data):
+def test_a_corrupted_release_is_refused_in_one_line(release, data):
     table = release.to_arrow()
     header = json.loads(table.schema.metadata[KEY])
     name = data.draw(st.sampled_from(sorted(header)))
-    spoilt = {**header, name: data.draw(anything)}
-    other = table.replace_schema_metadata({KEY: json.dumps(spoilt).encode()})
+    corrupted = {**header, name: data.draw(anything)}
+    other = table.replace_schema_metadata({KEY: json.dumps(corrupted).encode()})
     at = data.draw(st.integers(0, 2))
     if at < 2 and "first_child" in table.column_names:
         values = np.array(data.draw(st.lists(st.integers(-5, 99), min_size=1, max_size=40)))

@@ -96,7 +96,7 @@ def test_every_method_and_preset_has_a_form_and_a_picture(name):
         for widget in app.get(kind)
     }
     owner = METHODS[names("points")[name][0]]
-    assert {field.replace("_", " ") for field in owner.knobs()} <= shown
+    assert {field.replace("_", " ") for field in owner.parameter_fields()} <= shown
     assert app.get("bidi_component")
 
 

@@ -13,12 +13,12 @@ SECRET = "record 51.50137 of /home/owner/visits.csv"
 
 @pytest.fixture
 def logged():
-    """What a logger of its own writes while the log is discreet."""
+    """What a logger of its own writes while the log is redact."""
     before, hook = logging.getLogRecordFactory(), threading.excepthook
     lines, root = io.StringIO(), logging.getLogger()
     handler = logging.StreamHandler(lines)
     root.addHandler(handler)
-    log.discreet()
+    log.redact()
     yield lines.getvalue
     root.removeHandler(handler)
     logging.setLogRecordFactory(before)

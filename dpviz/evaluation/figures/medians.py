@@ -51,9 +51,9 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
     errors = {name: np.zeros((repeats, LEVELS)) for name in MEDIANS}
     seconds = {name: np.zeros(repeats) for name in MEDIANS}
     for repeat in range(repeats):
-        for at, (name, knobs) in enumerate(MEDIANS.items()):
+        for at, (name, parameters) in enumerate(MEDIANS.items()):
             started = time.perf_counter()
-            release = median_tree(handle, knobs, seed + 1000 * repeat + at)
+            release = median_tree(handle, parameters, seed + 1000 * repeat + at)
             seconds[name][repeat] = time.perf_counter() - started
             errors[name][repeat] = rank_errors(handle, release)
             if progress is not None:
@@ -98,12 +98,12 @@ def uniform_line(seed: int) -> DataHandle:
     return from_points(points, Domain((0.0,), (float(SIDE),)), public=True, name="uniform line")
 
 
-def median_tree(handle: DataHandle, knobs: dict[str, Any], seed: int) -> PointRelease:
+def median_tree(handle: DataHandle, parameters: dict[str, Any], seed: int) -> PointRelease:
     """A binary tree that spends :data:`EPSILON` on the medians of each level.
 
     The cells are measured once, with that much: what every later median costs is nothing.
     """
-    levels = 1 if knobs["median"] == "cell" else LEVELS
+    levels = 1 if parameters["median"] == "cell" else LEVELS
     release: PointRelease = build(
         handle,
         "kdtree",
@@ -114,7 +114,7 @@ def median_tree(handle: DataHandle, knobs: dict[str, Any], seed: int) -> PointRe
         flatten=1,
         prune=0,
         median_share=0.5,
-        **knobs,
+        **parameters,
     )
     return release
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.errors import ParameterError
-from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.parts import noisy_total, uniform_side
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
@@ -57,11 +57,11 @@ class AdaptiveGrid(PointMethod):
         "More than two dimensions; very small cells of interest in dense places."
     )
 
-    alpha: float = knob(0.5, "α: share of ε for the coarse grid", 0.05, 0.95)
-    cells: int | None = knob(
+    alpha: float = parameter(0.5, "α: share of ε for the coarse grid", 0.05, 0.95)
+    cells: int | None = parameter(
         None, "m1: coarse cells per side; from n and ε by default", 1, 2000, optional=True, log=True
     )
-    n_public: int | None = knob(
+    n_public: int | None = parameter(
         None, "A public number of records; else 1 % of ε buys a noisy one", 1, 1e12, optional=True
     )
 
@@ -89,7 +89,7 @@ class AdaptiveGrid(PointMethod):
         return _tree(edges[0], sides, coarse, fine)
 
     def first_side(self, n: float, epsilon: float) -> int:
-        """m1 = max(10, ⌈¼⌈√(nε/10)⌉⌉), cut at the knob's upper end."""
+        """m1 = max(10, ⌈¼⌈√(nε/10)⌉⌉), cut at the parameter's upper end."""
         return min(2000, max(10, math.ceil(uniform_side(n, epsilon, 2) / 4)))
 
     def second_side(self, noisy: ArrayLike, epsilon: float) -> Int:

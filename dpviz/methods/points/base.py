@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpviz.errors import ParameterError
-from dpviz.methods.registry import Method, knob, register
+from dpviz.methods.registry import Method, parameter, register
 from dpviz.methods.structure import SharedThreshold, Structure
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dpviz.private.mechanisms.noise import Noise
     from dpviz.trees.decomposition import Decomposition
 
-__all__ = ["PointMethod", "SharedThreshold", "Structure", "knob", "register"]
+__all__ = ["PointMethod", "SharedThreshold", "Structure", "parameter", "register"]
 
 
 @dataclass(frozen=True, kw_only=True)

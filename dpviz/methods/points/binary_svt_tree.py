@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import PointMethod, SharedThreshold, knob, register
+from dpviz.methods.points.base import PointMethod, SharedThreshold, parameter, register
 from dpviz.methods.points.parts import CellTree
 from dpviz.private.mechanisms.noise import published_laplace
 
@@ -50,11 +50,13 @@ class BinarySvtTree(PointMethod):
     tiny: ClassVar[dict[str, object]] = {"tree_share": 0.95}
     advice: ClassVar[str] = "Sensitive data: NOT PRIVATE; its loss grows with the tree."
 
-    threshold: float = knob(100, "θ: split where the noisy count exceeds the noisy θ", -1e6, 1e9)
-    tree_share: float = knob(
+    threshold: float = parameter(
+        100, "θ: split where the noisy count exceeds the noisy θ", -1e6, 1e9
+    )
+    tree_share: float = parameter(
         0.5, "Share of ε for the tree; the rest is for leaf counts", 0.05, 0.95
     )
-    max_depth: int = knob(10, "Levels below the root, at most", 1, 26)
+    max_depth: int = parameter(10, "Levels below the root, at most", 1, 26)
 
     def structure(self, epsilon: float, dims: int) -> SharedThreshold:
         """See the base."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.greedyh import BucketTree, level_rates
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.private.mechanisms.partitions import LONG_SHIFT, private_partition, published_partition
@@ -69,18 +69,20 @@ class Dawa(PointMethod):
     tiny: ClassVar[dict[str, object]] = {"log_cells": 2, "workload": 5}
     advice: ClassVar[str] = "A quick answer, or more than two dimensions."
 
-    log_cells: int | None = knob(
+    log_cells: int | None = parameter(
         None, "log2 of the cells per side; 2^20 cells in all by default", 1, 20, optional=True
     )
-    partition_share: float = knob(0.25, "Share of ε for the partition", 0.05, 0.95)
-    workload: int = knob(100, "Public range queries of each size that the counts are for", 1, 1000)
-    penalty: float = knob(
+    partition_share: float = parameter(0.25, "Share of ε for the partition", 0.05, 0.95)
+    workload: int = parameter(
+        100, "Public range queries of each size that the counts are for", 1, 1000
+    )
+    penalty: float = parameter(
         2.0,
         "What a bucket costs beside its own noise, in noise scales of its price; 0 as published",
         0.0,
         100.0,
     )
-    noise: str = knob(
+    noise: str = parameter(
         "proven",
         "First stage: with its proof, or as published (NOT PRIVATE)",
         choices=("proven", "published"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.parts import CellTree, finished
 from dpviz.private.mechanisms.noise import geometric_variance, gradual_at
 
@@ -46,8 +46,8 @@ class GradualTree(PointMethod):
     which each node leaves L = B − r to the next: r₁ + … + rₖ + B = ε for every transcript (adaptive
     composition). All later steps are post-processing.
 
-    The knobs were chosen on built-in synthetic data (``city-250k``, ``persons``), ``most`` after
-    a look at two real sets, see assets/results/ours.md.
+    The parameters were chosen on built-in synthetic data (``city-250k``, ``persons``), ``most``
+    after a look at two real sets, see assets/results/ours.md.
 
     Do not use it where unbiased counts are needed: shrinkage trades bias for variance.
 
@@ -64,16 +64,16 @@ class GradualTree(PointMethod):
     tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
-    c: float = knob(2.5, "c: stop where noisy count × unspent ε is at most this", 0.5, 50)
-    kappa: float = knob(1.5, "κ: and so many standard deviations of its noise more", 0, 10)
-    g: float = knob(2.6, "g: growth of the shares along a path", 1.1, 8)
-    most: float = knob(
+    c: float = parameter(2.5, "c: stop where noisy count × unspent ε is at most this", 0.5, 50)
+    kappa: float = parameter(1.5, "κ: and so many standard deviations of its noise more", 0, 10)
+    g: float = parameter(2.6, "g: growth of the shares along a path", 1.1, 8)
+    most: float = parameter(
         20.0, "But never more than this: a large cell that stops costs dearly", 0.5, 200
     )
-    first: float = knob(0.02, "Share of ε that measures the root", 0.001, 0.9)
-    shrink: bool = knob(True, "Non-negative, shrunk counts inside their parents' totals")
-    slopes: bool = knob(True, "Linear density inside the leaves (2-D)")
-    max_depth: int = knob(52, "Public cap on the depth", 1, 60)
+    first: float = parameter(0.02, "Share of ε that measures the root", 0.001, 0.9)
+    shrink: bool = parameter(True, "Non-negative, shrunk counts inside their parents' totals")
+    slopes: bool = parameter(True, "Linear density inside the leaves (2-D)")
+    max_depth: int = parameter(52, "Public cap on the depth", 1, 60)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.parts import checked_cells, most_cells, noisy_total, uniform_side
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
@@ -54,10 +54,10 @@ class Hierarchy(PointMethod):
     presets: ClassVar[dict[str, dict[str, object]]] = {"HB": {}}
     advice: ClassVar[str] = "Skewed data at a small epsilon; more than two dimensions."
 
-    cells: int | None = knob(
+    cells: int | None = parameter(
         None, "Cells per side of the finest grid; from n and ε by default", 2, 2000, optional=True
     )
-    n_public: int | None = knob(
+    n_public: int | None = parameter(
         None, "A public number of records; else 1 % of ε buys a noisy one", 1, 1e12, optional=True
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.kdparts import BoxTree, KdCells, grow, with_noisy_counts
 from dpviz.private.mechanisms.medians import exponential_cuts
 from dpviz.trees.decomposition import Decomposition
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 @register
 @dataclass(frozen=True, kw_only=True)
 class HilbertRTree(PointMethod):
-    """A one-dimensional kd-tree over Hilbert positions; a node's box bounds its stretch of curve.
+    """A one-dimensional kd-tree over Hilbert positions; a node's box bounds its interval of curve.
 
     G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial
     Decompositions. ICDE 2012, §3.3 and 8 (order 18); I. Kamel, C. Faloutsos: Hilbert R-tree. VLDB
     1994.
 
-    Privacy: as for kd-trees, exponential-mechanism medians of disjoint stretches and noisy counts
-    add up to ε along a path. Boxes bound the stretches between published cuts, never the records.
+    Privacy: as for kd-trees, exponential-mechanism medians of disjoint intervals and noisy counts
+    add up to ε along a path. Boxes bound the intervals between published cuts, never the records.
 
     Boxes of siblings overlap: a rectangle inside one may hold records that were counted in another,
     and the uniformity assumption spreads a count over its whole box.
@@ -54,11 +54,13 @@ class HilbertRTree(PointMethod):
     tiny: ClassVar[dict[str, object]] = {"height": 2, "order": 6}
     advice: ClassVar[str] = "Small or thin rectangles; more than two dimensions."
 
-    height: int = knob(8, "Levels below the root", 1, 10)
-    order: int = knob(18, "Order of the curve: 2^order cells per side", 1, 26)
-    median_share: float = knob(0.3, "Share of ε for medians", 0.05, 0.95)
-    flatten: int = knob(2, "Rounds of cuts per level: fanout 2^rounds", 1, 4)
-    prune: float = knob(32, "Drop the descendants of nodes with an estimate below this", 0, 1e6)
+    height: int = parameter(8, "Levels below the root", 1, 10)
+    order: int = parameter(18, "Order of the curve: 2^order cells per side", 1, 26)
+    median_share: float = parameter(0.3, "Share of ε for medians", 0.05, 0.95)
+    flatten: int = parameter(2, "Rounds of cuts per level: fanout 2^rounds", 1, 4)
+    prune: float = parameter(
+        32, "Drop the descendants of nodes with an estimate below this", 0, 1e6
+    )
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
@@ -79,16 +81,16 @@ class HilbertRTree(PointMethod):
             return exponential_cuts(noise, shares[at], cells.column(axis, chosen))
 
         cells = KdCells([positions], index.weights, 1 << (2 * self.order))
-        stretches = grow(cells, self.height, self.flatten, cutter)
-        lo, hi = stretch_boxes(stretches.lo[:, 0], stretches.hi[:, 0], self.order)
-        tree = BoxTree(lo << shift, hi << shift, stretches.parent, stretches.exact)
+        intervals = grow(cells, self.height, self.flatten, cutter)
+        lo, hi = interval_boxes(intervals.lo[:, 0], intervals.hi[:, 0], self.order)
+        tree = BoxTree(lo << shift, hi << shift, intervals.parent, intervals.exact)
         return with_noisy_counts(tree, self.height, budget, noise, self.prune)
 
 
-def stretch_boxes(start: Int, stop: Int, order: int) -> tuple[Int, Int]:
-    """Bounding boxes of stretches [start, stop) of the plane's Hilbert curve.
+def interval_boxes(start: Int, stop: Int, order: int) -> tuple[Int, Int]:
+    """Bounding boxes of intervals [start, stop) of the plane's Hilbert curve.
 
-    A stretch is a few whole blocks of 4^k positions per k, from both ends inwards; each block is a
+    An interval is a few whole blocks of 4^k positions per k, from both ends inwards; each one a
     square.
 
     Args:

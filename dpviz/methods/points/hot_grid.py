@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.parts import CellTree
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
@@ -64,14 +64,14 @@ class HotGrid(PointMethod):
     tiny: ClassVar[dict[str, object]] = {"max_depth": 4, "positive": False, "slopes": False}
     advice: ClassVar[str] = "Large rectangles: the noise of thousands of leaves adds up."
 
-    widest: float = knob(
+    widest: float = parameter(
         0.008, "Widest square that is asked for, as a share of the domain's side", 1e-4, 0.25
     )
-    look: float = knob(0.15, "a: share of ε for the look that decides", 0.02, 0.9)
-    c: float = knob(1.7, "c: a leaf is to hold about c/ε records", 0.1, 100)
-    positive: bool = knob(True, "Non-negative counts inside their parents' totals")
-    slopes: bool = knob(True, "Linear density inside the leaves")
-    max_depth: int = knob(10, "Public cap on the depth", 1, 26)
+    look: float = parameter(0.15, "a: share of ε for the look that decides", 0.02, 0.9)
+    c: float = parameter(1.7, "c: a leaf is to hold about c/ε records", 0.1, 100)
+    positive: bool = parameter(True, "Non-negative counts inside their parents' totals")
+    slopes: bool = parameter(True, "Linear density inside the leaves")
+    max_depth: int = parameter(10, "Public cap on the depth", 1, 26)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""

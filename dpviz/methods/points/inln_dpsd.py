@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.parts import CellTree
 from dpviz.private.mechanisms.noise import published_laplace, random_ranks
 from dpviz.trees.consistency import sum_up
@@ -54,8 +54,8 @@ class InLnDpsd(PointMethod):
     dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     advice: ClassVar[str] = "Sensitive data: NOT PRIVATE; its loss is infinite."
 
-    threshold: float = knob(100, "θ: split where the exact count is above", 0, 1e9)
-    unit: float = knob(
+    threshold: float = parameter(100, "θ: split where the exact count is above", 0, 1e9)
+    unit: float = parameter(
         2.0**-20,
         "u: nodes of this share of the domain's volume are not split",
         2.0**-52,

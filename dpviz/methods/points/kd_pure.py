@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.kdparts import KdCells, grow
 from dpviz.private.mechanisms.medians import exact_cuts
 from dpviz.trees.consistency import prune
@@ -47,9 +47,9 @@ class KdPure(PointMethod):
     tiny: ClassVar[dict[str, object]] = {"height": 2}
     advice: ClassVar[str] = "Sensitive data: NOT PRIVATE."
 
-    height: int = knob(8, "Levels below the root", 1, 10)
-    flatten: int = knob(2, "Rounds of cuts per level: fanout 2^rounds", 1, 4)
-    prune: float = knob(32, "Drop the descendants of nodes with a count below this", 0, 1e6)
+    height: int = parameter(8, "Levels below the root", 1, 10)
+    flatten: int = parameter(2, "Rounds of cuts per level: fanout 2^rounds", 1, 4)
+    prune: float = parameter(32, "Drop the descendants of nodes with a count below this", 0, 1e6)
 
     def build(self, index: PointIndex, _budget: Budget, _noise: Noise) -> Decomposition:
         """See the class."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.kdparts import KdCells, grow, with_noisy_counts
 from dpviz.private.mechanisms.medians import exact_cuts
 
@@ -44,9 +44,11 @@ class KdTrue(PointMethod):
     tiny: ClassVar[dict[str, object]] = {"height": 2}
     advice: ClassVar[str] = "Sensitive data: NOT PRIVATE."
 
-    height: int = knob(8, "Levels below the root", 1, 10)
-    flatten: int = knob(2, "Rounds of cuts per level: fanout 2^rounds", 1, 4)
-    prune: float = knob(32, "Drop the descendants of nodes with an estimate below this", 0, 1e6)
+    height: int = parameter(8, "Levels below the root", 1, 10)
+    flatten: int = parameter(2, "Rounds of cuts per level: fanout 2^rounds", 1, 4)
+    prune: float = parameter(
+        32, "Drop the descendants of nodes with an estimate below this", 0, 1e6
+    )
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""

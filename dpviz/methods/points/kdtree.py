@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.kdparts import BoxTree, KdCells, grow, halves, with_noisy_counts
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.medians import Column, exponential_cuts, mean_cuts, smooth_cuts
@@ -70,24 +70,30 @@ class KdTree(PointMethod):
     tiny: ClassVar[dict[str, object]] = {"height": 2, "log_grid": 4}
     advice: ClassVar[str] = "Small epsilon: the medians take 30 % of it."
 
-    median: str = knob(
+    median: str = parameter(
         "exponential",
         "How a cut is chosen",
         choices=("exponential", "smooth", "noisy_mean", "cell"),
     )
-    height: int = knob(8, "Levels below the root", 1, 10)
-    switch: int | None = knob(
+    height: int = parameter(8, "Levels below the root", 1, 10)
+    switch: int | None = parameter(
         None, "Levels with medians, then quadtree cuts; all by default", 0, 10, optional=True
     )
-    sampling: float = knob(1.0, "Share of the records that each median looks at", 1e-4, 1, log=True)
-    median_share: float = knob(0.3, "Share of ε for medians (half, for the cell grid)", 0.05, 0.95)
-    flatten: int = knob(2, "Rounds of cuts per level: fanout 2^rounds", 1, 4)
-    prune: float = knob(32, "Drop the descendants of nodes with an estimate below this", 0, 1e6)
-    median_delta: float = knob(1e-6, "δ of all smooth medians together", 1e-12, 0.01, log=True)
-    paper_constant: bool = knob(
+    sampling: float = parameter(
+        1.0, "Share of the records that each median looks at", 1e-4, 1, log=True
+    )
+    median_share: float = parameter(
+        0.3, "Share of ε for medians (half, for the cell grid)", 0.05, 0.95
+    )
+    flatten: int = parameter(2, "Rounds of cuts per level: fanout 2^rounds", 1, 4)
+    prune: float = parameter(
+        32, "Drop the descendants of nodes with an estimate below this", 0, 1e6
+    )
+    median_delta: float = parameter(1e-6, "δ of all smooth medians together", 1e-12, 0.01, log=True)
+    paper_constant: bool = parameter(
         False, "Exponential medians with the paper's ε/2, which wastes half of ε"
     )
-    log_grid: int | None = knob(
+    log_grid: int | None = parameter(
         None, "Cell medians: log2 of the grid's cells per side; 2^18 cells by default", 1, 20,
         optional=True,
     )  # fmt: skip
@@ -102,7 +108,7 @@ class KdTree(PointMethod):
 
     @property
     def delta(self) -> float:
-        """The knob's δ for smooth medians, 0 for the others."""
+        """The parameter's δ for smooth medians, 0 for the others."""
         return self.median_delta if self.median == "smooth" and self.rounds > 0 else 0.0
 
     @property

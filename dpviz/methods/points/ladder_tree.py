@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.parts import CellTree, finished
 from dpviz.private.mechanisms.noise import geometric_variance, nested_at
 
@@ -62,23 +62,27 @@ class LadderTree(PointMethod):
     tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
-    c: float = knob(2.6, "c: stop where noisy count × unspent ε is at most this", 0.5, 50)
-    kappa: float = knob(2.0, "κ: and so many standard deviations of its noise more", 0, 10)
-    most: float = knob(
+    c: float = parameter(2.6, "c: stop where noisy count × unspent ε is at most this", 0.5, 50)
+    kappa: float = parameter(2.0, "κ: and so many standard deviations of its noise more", 0, 10)
+    most: float = parameter(
         30.0, "But never more than this: a large cell that stops costs dearly", 0.5, 200
     )
-    g: float = knob(2.2, "g: growth of the shares along a path", 1.1, 8)
-    reserve: float = knob(0.3, "r: levels that shares are kept for beyond the expected ones", 0, 4)
-    first: float = knob(0.01, "Share of ε of the first look at the root", 0.001, 0.9)
-    looks: int = knob(3, "K: further looks at most", 0, 8)
-    up: float = knob(2.0, "Growth of the rate from look to look", 1.1, 16)
-    top: float = knob(0.98, "Share of what a path has left that a look costs at most", 0.1, 0.999)
-    band: float = knob(1.5, "Doubt: so many standard deviations around the threshold", 0, 10)
-    jump: float = knob(0.75, "s: split twice at once above s·β²·c, β = 2^d", 0.1, 10)
-    last: float = knob(1.0, "f: children are leaves up to f·β·c", 0, 10)
-    shrink: bool = knob(True, "Non-negative, shrunk counts inside their parents' totals")
-    slopes: bool = knob(True, "Linear density inside the leaves (2-D)")
-    max_depth: int = knob(52, "Public cap on the depth", 1, 60)
+    g: float = parameter(2.2, "g: growth of the shares along a path", 1.1, 8)
+    reserve: float = parameter(
+        0.3, "r: levels that shares are kept for beyond the expected ones", 0, 4
+    )
+    first: float = parameter(0.01, "Share of ε of the first look at the root", 0.001, 0.9)
+    looks: int = parameter(3, "K: further looks at most", 0, 8)
+    up: float = parameter(2.0, "Growth of the rate from look to look", 1.1, 16)
+    top: float = parameter(
+        0.98, "Share of what a path has left that a look costs at most", 0.1, 0.999
+    )
+    band: float = parameter(1.5, "Doubt: so many standard deviations around the threshold", 0, 10)
+    jump: float = parameter(0.75, "s: split twice at once above s·β²·c, β = 2^d", 0.1, 10)
+    last: float = parameter(1.0, "f: children are leaves up to f·β·c", 0, 10)
+    shrink: bool = parameter(True, "Non-negative, shrunk counts inside their parents' totals")
+    slopes: bool = parameter(True, "Linear density inside the leaves (2-D)")
+    max_depth: int = parameter(52, "Public cap on the depth", 1, 60)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""

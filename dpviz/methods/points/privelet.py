@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.errors import ParameterError
-from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.parts import checked_cells
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.trees.grid import grid_tree
@@ -56,7 +56,7 @@ class Privelet(PointMethod):
     tiny: ClassVar[dict[str, object]] = {"log_cells": 2}
     advice: ClassVar[str] = "Small rectangles, skewed data, and more than two dimensions."
 
-    log_cells: int | None = knob(
+    log_cells: int | None = parameter(
         None, "log2 of the cells per side; 2^20 cells in all by default", 1, 20, optional=True
     )
 

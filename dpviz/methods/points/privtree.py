@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz.domain import LATTICE_BITS
 from dpviz.errors import ParameterError
-from dpviz.methods.points.base import PointMethod, Structure, knob, register
+from dpviz.methods.points.base import PointMethod, Structure, parameter, register
 from dpviz.methods.points.parts import CellTree
 from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, bernoulli, biased_laplace
 from dpviz.trees.splits import no_split, split_scale
@@ -59,25 +59,25 @@ class PrivTree(PointMethod):
     dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     advice: ClassVar[str] = "Few records, or a very small epsilon: the tree stays at its root."
 
-    tree_share: float = knob(
+    tree_share: float = parameter(
         0.5, "Share of ε for the tree; the rest is for leaf counts", 0.05, 0.95
     )
-    threshold: float = knob(0.0, "θ: split where the biased noisy count is above", -1e6, 1e6)
-    axes: int | None = knob(
+    threshold: float = parameter(0.0, "θ: split where the biased noisy count is above", -1e6, 1e6)
+    axes: int | None = parameter(
         None,
         "Axes halved per level (fanout 2^axes, round robin); all by default",
         1,
         4,
         optional=True,
     )
-    accounting: str = knob(
+    accounting: str = parameter(
         "paper",
         "Constant of the proof: the paper's, a tighter closed form, or the exact supremum",
         choices=("paper", "tight", "exact"),
     )
-    shrink: bool = knob(False, "Non-negative, shrunk counts inside their parents' totals")
-    slopes: bool = knob(False, "Linear density inside the leaves (2-D)")
-    max_depth: int = knob(52, "Public cap on the depth", 1, 60)
+    shrink: bool = parameter(False, "Non-negative, shrunk counts inside their parents' totals")
+    slopes: bool = parameter(False, "Linear density inside the leaves (2-D)")
+    max_depth: int = parameter(52, "Public cap on the depth", 1, 60)
 
     def check(self, domain: Domain) -> None:
         """See the base: no more axes than there are."""

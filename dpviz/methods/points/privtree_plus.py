@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from dpviz.domain import LATTICE_BITS
 from dpviz.errors import ParameterError
-from dpviz.methods.points.base import PointMethod, Structure, knob, register
+from dpviz.methods.points.base import PointMethod, Structure, parameter, register
 from dpviz.methods.points.parts import CellTree, finished
 from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, asymmetric_geometric, bernoulli
 
@@ -50,7 +50,7 @@ class PrivTreePlus(PointMethod):
     costs at most ε₋ = τε₊ by (B), at the leaf alone. The leaf's count has noise of rate ε−ε₊
     upwards and ε−ε₋ downwards, so every outcome's log probability moves by at most ε either way.
     All later steps are post-processing. The lemma needs a curve that has a ramp: in 1-D there is
-    none for τ below 0.0575, and :class:`Curve` refuses; the knob starts above that.
+    none for τ below 0.0575, and :class:`Curve` refuses; the parameter starts above that.
 
     Do not use it where unbiased counts are needed: shrinkage trades bias for variance.
 
@@ -70,11 +70,15 @@ class PrivTreePlus(PointMethod):
     tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
-    tree_share: float = knob(0.4, "f: share of ε that adding a record may cost the tree", 0.05, 0.8)
-    tau: float = knob(0.5, "τ: cost of removing a record, as a share of that of adding", 0.1, 1.0)
-    shrink: bool = knob(True, "Non-negative, shrunk counts inside their parents' totals")
-    slopes: bool = knob(True, "Linear density inside the leaves (2-D)")
-    max_depth: int = knob(52, "Public cap on the depth", 1, 60)
+    tree_share: float = parameter(
+        0.4, "f: share of ε that adding a record may cost the tree", 0.05, 0.8
+    )
+    tau: float = parameter(
+        0.5, "τ: cost of removing a record, as a share of that of adding", 0.1, 1.0
+    )
+    shrink: bool = parameter(True, "Non-negative, shrunk counts inside their parents' totals")
+    slopes: bool = parameter(True, "Linear density inside the leaves (2-D)")
+    max_depth: int = parameter(52, "Public cap on the depth", 1, 60)
 
     def structure(self, epsilon: float, dims: int) -> Structure:
         """See :class:`~dpviz.methods.points.base.Structure`."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.parts import CellTree
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ class QuadExact(PointMethod):
     dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     advice: ClassVar[str] = "Sensitive data: NOT PRIVATE."
 
-    max_depth: int = knob(10, "Levels below the root, at most", 1, 26)
-    threshold: float = knob(32, "Split where the exact count is above", 0, 1e9)
+    max_depth: int = parameter(10, "Levels below the root, at most", 1, 26)
+    threshold: float = parameter(32, "Split where the exact count is above", 0, 1e9)
 
     def build(self, index: PointIndex, _budget: Budget, _noise: Noise) -> Decomposition:
         """See the class."""

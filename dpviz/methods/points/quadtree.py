@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.parts import CellTree, geometric_weights, measured_levels
 from dpviz.private.budget import DISJOINT
 from dpviz.trees.consistency import least_squares, prune
@@ -60,18 +60,20 @@ class Quadtree(PointMethod):
     tiny: ClassVar[dict[str, object]] = {"height": 3}
     advice: ClassVar[str] = "Skewed data at a small epsilon; more than two dimensions."
 
-    height: int | None = knob(
+    height: int | None = parameter(
         None,
         "Levels below the root (the leaves are 2^height cells per side); 8, or what the cap allows",
         1,
         12,
         optional=True,
     )
-    budget: str = knob(
+    budget: str = parameter(
         "geometric", "How ε is shared among levels", choices=("uniform", "geometric", "leaf")
     )
-    consistency: bool = knob(True, "Least squares: parents equal the sum of their children")
-    prune: float = knob(32, "Drop the descendants of nodes with an estimate below this", 0, 1e6)
+    consistency: bool = parameter(True, "Least squares: parents equal the sum of their children")
+    prune: float = parameter(
+        32, "Drop the descendants of nodes with an estimate below this", 0, 1e6
+    )
 
     def check(self, domain: Domain) -> None:
         """See the base: the number of nodes is public."""

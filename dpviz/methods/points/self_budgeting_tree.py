@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.parts import CellTree, finished
 from dpviz.private.mechanisms.noise import geometric_at, geometric_variance
 from dpviz.trees.consistency import combine
@@ -60,11 +60,11 @@ class SelfBudgetingTree(PointMethod):
     tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
-    c: float = knob(3.5, "c: stop where noisy count × unspent ε is at most this", 0.5, 50)
-    g: float = knob(2.2, "g: growth of the shares along a path", 1.1, 8)
-    shrink: bool = knob(True, "Non-negative, shrunk counts inside their parents' totals")
-    slopes: bool = knob(True, "Linear density inside the leaves (2-D)")
-    max_depth: int = knob(52, "Public cap on the depth", 1, 60)
+    c: float = parameter(3.5, "c: stop where noisy count × unspent ε is at most this", 0.5, 50)
+    g: float = parameter(2.2, "g: growth of the shares along a path", 1.1, 8)
+    shrink: bool = parameter(True, "Non-negative, shrunk counts inside their parents' totals")
+    slopes: bool = parameter(True, "Linear density inside the leaves (2-D)")
+    max_depth: int = parameter(52, "Public cap on the depth", 1, 60)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""

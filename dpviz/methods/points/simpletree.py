@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.parts import CellTree
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
@@ -56,8 +56,10 @@ class SimpleTree(PointMethod):
     presets: ClassVar[dict[str, dict[str, object]]] = {"DPSD": {}}
     advice: ClassVar[str] = "Deep trees: the noise grows with the height."
 
-    height: int = knob(6, "Levels below the root; the decisions of each cost ε/(height+1)", 1, 12)
-    threshold: float = knob(0.0, "θ: split where the noisy count is above", -1e9, 1e9)
+    height: int = parameter(
+        6, "Levels below the root; the decisions of each cost ε/(height+1)", 1, 12
+    )
+    threshold: float = parameter(0.0, "θ: split where the noisy count is above", -1e9, 1e9)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""

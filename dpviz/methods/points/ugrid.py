@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import PointMethod, knob, register
+from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.parts import checked_cells, most_cells, noisy_total, uniform_side
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
@@ -49,11 +49,11 @@ class UniformGrid(PointMethod):
     presets: ClassVar[dict[str, dict[str, object]]] = {"UG": {}}
     advice: ClassVar[str] = "Skewed data and large queries: noise adds up over empty cells."
 
-    cells: int | None = knob(
+    cells: int | None = parameter(
         None, "Cells per side; from n and ε by default", 1, 4096, optional=True, log=True
     )
-    c: float = knob(10.0, "Constant of the rule for the side", 0.1, 1000, log=True)
-    n_public: int | None = knob(
+    c: float = parameter(10.0, "Constant of the rule for the side", 0.1, 1000, log=True)
+    n_public: int | None = parameter(
         None, "A public number of records; else 1 % of ε buys a noisy one", 1, 1e12, optional=True
     )
 

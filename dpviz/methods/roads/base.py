@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from dpviz.errors import ParameterError
-from dpviz.methods.registry import Method, knob, register
+from dpviz.methods.registry import Method, parameter, register
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import Noise
 from dpviz.progress import Progress
@@ -15,7 +15,7 @@ from dpviz.roads.graph import Float, RoadGraph
 from dpviz.roads.paths import Paths
 from dpviz.trees.decomposition import Decomposition
 
-__all__ = ["Measured", "RoadMethod", "RoadTask", "knob", "register"]
+__all__ = ["Measured", "RoadMethod", "RoadTask", "parameter", "register"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask, knob, register
+from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask, parameter, register
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.private.roads import sampled_visits, truncated, visits
 from dpviz.roads.decompose import Subdomains
@@ -38,8 +38,10 @@ class GroupSmoothing(RoadMethod):
     )
     advice: ClassVar[str] = "Counts that differ within a group are biased towards its mean."
 
-    max_length: int = knob(100, "Δ: public bound on the edges of a trip; longer are cut", 1, 10_000)
-    width: int = knob(50, "Edges of one group", 1, 10_000)
+    max_length: int = parameter(
+        100, "Δ: public bound on the edges of a trip; longer are cut", 1, 10_000
+    )
+    width: int = parameter(50, "Edges of one group", 1, 10_000)
 
     def build(self, task: RoadTask) -> Measured:
         """See the class."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask, knob, register
+from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask, parameter, register
 from dpviz.methods.roads.truncation import (
     kept_share,
     length_share,
@@ -87,33 +87,37 @@ class EventHistogram(RoadMethod):
         "hm": {"truncation": "off", "decomposition": "min", "index": "hm"},
     }
 
-    truncation: str = knob(
+    truncation: str = parameter(
         "workload",
         "How L is chosen: noisy lengths and the workload, the paper's bound, a private quantile, "
         "a fixed limit, or off (L = Δ)",
         choices=("workload", "paper", "quantile", "fixed", "off"),
     )
-    max_length: int = knob(100, "Δ: public bound on the edges of a trip; longer are cut", 1, 10_000)
-    max_length_quantile: float | None = knob(
+    max_length: int = parameter(
+        100, "Δ: public bound on the edges of a trip; longer are cut", 1, 10_000
+    )
+    max_length_quantile: float | None = parameter(
         None, "Choose Δ as this private quantile instead, for 5 % of ε", 0.5, 0.999, optional=True
     )
-    limit: int = knob(20, "L where truncation=fixed: edges kept of one trip", 1, 10_000)
-    quantile: float = knob(0.85, "Quantile of the lengths where truncation=quantile", 0.01, 0.999)
-    pick: str = knob(
+    limit: int = parameter(20, "L where truncation=fixed: edges kept of one trip", 1, 10_000)
+    quantile: float = parameter(
+        0.85, "Quantile of the lengths where truncation=quantile", 0.01, 0.999
+    )
+    pick: str = parameter(
         "window", "What is kept of a long trip: a window, or edges", choices=("window", "random")
     )
-    decomposition: str = knob(
+    decomposition: str = parameter(
         "min",
         "Sub-domains: min-cut for the workload, random pairs, or every edge on its own",
         choices=("min", "random", "edges"),
     )
-    index: str = knob(
+    index: str = parameter(
         "best",
         "Trees: per path the best for the workload, the paper's search, uniform, weighted levels, "
         "or flat",
         choices=("best", "opt", "boost", "hm", "flat"),
     )
-    height: str = knob(
+    height: str = parameter(
         "own",
         "Noise for the height of each tree, or for the highest as in the paper",
         choices=("own", "common"),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpviz.errors import ParameterError
-from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, knob, register
+from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, parameter, register
 from dpviz.methods.structure import Structure
 from dpviz.private.events import Events, events_of
 from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, bernoulli, biased_laplace, geometric
@@ -55,24 +55,24 @@ class Markov(SequenceMethod):
     advice: ClassVar[str] = "Alphabets above a few hundred symbols: most contexts then hold noise."
     tiny: ClassVar[dict[str, object]] = {"l_top": 3, "max_depth": 2, "projection": "clip"}
 
-    l_top: int = knob(
+    l_top: int = parameter(
         20, "Public bound on the events of a sequence; longer ones are cut", 1, 10_000
     )
-    tree_share: float | None = knob(
+    tree_share: float | None = parameter(
         None,
         "Share of ε for the splits; 1/β by default, as in the paper",
         0.001,
         0.9,
         optional=True,
     )
-    threshold: float = knob(0.0, "θ: a score that deserves a split", -1e6, 1e6)
-    max_depth: int = knob(50, "Public cap on the symbols of a context", 1, 200)
-    projection: str = knob(
+    threshold: float = parameter(0.0, "θ: a score that deserves a split", -1e6, 1e6)
+    max_depth: int = parameter(50, "Public cap on the symbols of a context", 1, 200)
+    projection: str = parameter(
         "simplex",
         "Negative counts: spread over the rest of the context, or cut off as in the paper",
         choices=("simplex", "clip"),
     )
-    mask: bool = knob(True, "Steps that the alphabet forbids get no count (post-processing)")
+    mask: bool = parameter(True, "Steps that the alphabet forbids get no count (post-processing)")
 
     def build(self, task: SequenceTask) -> ContextTree:
         """See the class."""

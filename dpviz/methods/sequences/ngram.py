@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, knob, register
+from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, parameter, register
 from dpviz.private.budget import Share
 from dpviz.private.events import Events, events_of
 from dpviz.private.mechanisms.noise import Noise, geometric_at, geometric_variance
@@ -55,11 +55,11 @@ class NGram(SequenceMethod):
     advice: ClassVar[str] = "Lengths of sequences: it does not know how sequences begin."
     tiny: ClassVar[dict[str, object]] = {"l_top": 3, "n_max": 2}
 
-    l_top: int = knob(
+    l_top: int = parameter(
         20, "Public bound on the events of a sequence; longer ones are cut", 1, 10_000
     )
-    n_max: int = knob(5, "Symbols of the longest string that is counted", 1, 20)
-    mask: bool = knob(True, "Steps that the alphabet forbids get no count, and no noise")
+    n_max: int = parameter(5, "Symbols of the longest string that is counted", 1, 20)
+    mask: bool = parameter(True, "Steps that the alphabet forbids get no count, and no noise")
 
     def build(self, task: SequenceTask) -> GramTree:
         """See the class."""

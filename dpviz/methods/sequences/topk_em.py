@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, knob, register
+from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, parameter, register
 from dpviz.private.events import Events, events_of
 from dpviz.private.mechanisms.noise import exponential
 from dpviz.sequences.grams import Ranking
@@ -43,11 +43,11 @@ class TopK(SequenceMethod):
     advice: ClassVar[str] = "Many strings: each choice gets ε/k. It releases no counts."
     tiny: ClassVar[dict[str, object]] = {"l_top": 3, "k": 2}
 
-    l_top: int = knob(
+    l_top: int = parameter(
         20, "Public bound on the events of a sequence; longer ones are cut", 1, 10_000
     )
-    k: int = knob(50, "Strings to choose", 1, 1000)
-    mask: bool = knob(True, "Strings with a step that the alphabet forbids are no candidates")
+    k: int = parameter(50, "Strings to choose", 1, 1000)
+    mask: bool = parameter(True, "Strings with a step that the alphabet forbids are no candidates")
 
     def build(self, task: SequenceTask) -> Ranking:
         """See the class."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, knob, register
+from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, parameter, register
 from dpviz.private.events import events_of, frequent
 from dpviz.sequences.grams import GramTree
 
@@ -35,10 +35,10 @@ class Truncate(SequenceMethod):
     advice: ClassVar[str] = "Anything but public data."
     tiny: ClassVar[dict[str, object]] = {"l_top": 3, "strings": 5}
 
-    l_top: int = knob(
+    l_top: int = parameter(
         20, "Public bound on the events of a sequence; longer ones are cut", 1, 10_000
     )
-    strings: int = knob(200, "Most frequent strings whose extensions are counted", 1, 10_000)
+    strings: int = parameter(200, "Most frequent strings whose extensions are counted", 1, 10_000)
 
     def build(self, task: SequenceTask) -> GramTree:
         """See the class."""

@@ -69,7 +69,7 @@ class Ledger:
                 head = chain.append(db, head, replace(entry, state=entry.applied(state)))
 
     def set_total(self, dataset: str, epsilon: float, delta: float = 0.0) -> Account:
-        """Set the total of a data set, to add or remove one of its units, once and for ever.
+        """Set the total of a data set, to add or remove one of its units, permanently.
 
         Raises:
             BudgetError: it was set before, or more than that is spent already.

@@ -34,7 +34,7 @@ class Spend:
         epsilon, delta: the price as the release states it, under ``neighbours``.
         charged: what of it the account counts: the ε to add or remove one unit.
         outcome: ``released``; ``failed``; ``lost``, a release that could not be written; or
-            ``paid`` while a build runs, and for ever after a crash. All count in full.
+            ``paid`` while a build runs, and permanently after a crash. All count in full.
     """
 
     dataset: str

@@ -81,7 +81,7 @@ class CellQuery:
             engine takes apart by ST_X and ST_Y.
         bits: grid bits per axis.
         unit: column of the privacy unit; None if a record is the unit.
-        max_per_unit: with ``unit``, records kept of each.
+        max_per_unit: with ``unit``, max contributions per unit.
 
     Raises:
         DataError: as many columns as the domain does not have.

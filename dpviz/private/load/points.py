@@ -219,7 +219,7 @@ def read_index(
         table: opened.
         how: its layout.
         domain: the public box.
-        most: with a unit, records kept of each.
+        most: with a unit, max contributions per unit.
         public: whether the choice of those may be repeatable, and swapped axes may be reported.
         counts: is told what became of the records.
     """

@@ -6,7 +6,7 @@ import math
 
 import streamlit as st
 
-from dpviz.evaluation.lesson import METRES, Spot, records
+from dpviz.evaluation.lesson import METRES, IsolatedRecord, records
 from dpviz.render import Mark, boxes, points, rounded
 from dpviz.ui.lessons.parts import BLUE, ORANGE, PERSON, Rect, Room, axis, named
 
@@ -29,7 +29,7 @@ ANSWERERS = ("exact counts", "a private release")
 
 def body(room: Room) -> None:
     """See the page."""
-    spot = room.spot
+    isolated = room.isolated
     left, right = st.columns([6, 5], gap="medium")
     with right:
         noisy = st.segmented_control(
@@ -41,26 +41,26 @@ def body(room: Room) -> None:
         metres = st.slider(
             "Move the rectangle east (metres)",
             0,
-            len(spot.counts) - 1,
-            key=room.control("move", range(len(spot.counts)), 0),
+            len(isolated.counts) - 1,
+            key=room.control("move", range(len(isolated.counts)), 0),
         )
     release = room.release(METHOD)
-    answers = release.count([spot.moved(step) for step in range(len(spot.counts))])
+    answers = release.count([isolated.moved(step) for step in range(len(isolated.counts))])
     private = noisy != ANSWERERS[0]
-    rect = spot.moved(metres)
-    before = spot.moved(max(metres - 1, 0))
+    rect = isolated.moved(metres)
+    before = isolated.moved(max(metres - 1, 0))
     strip = (before[2], rect[1], rect[2], rect[3])
     with left:
         marks = [boxes("rect", [rect], color=(213, 94, 0), width=3)]
         if not private:
-            marks = [*_people(room, spot), *marks]
+            marks = [*_people(room, isolated), *marks]
             if metres:
                 marks.append(boxes("strip", [strip], color=(0, 114, 178), width=2))
         room.show(
             room.scene(
                 *marks,
                 release=release if private else None,
-                camera=_around(spot),
+                camera=_around(isolated),
                 description="A rectangle of 200 metres among the people of a quarter",
             )
         )
@@ -71,7 +71,7 @@ def body(room: Room) -> None:
                 else "A square of 200 metres. Dots: people, whom the exact counts are about."
             )
     with right:
-        now, then = spot.counts[metres], spot.counts[max(metres - 1, 0)]
+        now, then = isolated.counts[metres], isolated.counts[max(metres - 1, 0)]
         if private:
             half = float(answers.high[metres] - answers.low[metres]) / 2
             shown = rounded(float(answers.count[metres]), half)
@@ -84,7 +84,7 @@ def body(room: Room) -> None:
             )
         else:
             st.metric("Exact count", f"{now:,}", delta=now - then if metres else None)
-            if metres == spot.found:
+            if metres == isolated.found:
                 st.markdown(
                     ":red-badge[:material/person_alert: One person found] The strip that was added "
                     f"is one metre wide, and two counts without a name, {then} and {now}, say that "
@@ -93,43 +93,43 @@ def body(room: Room) -> None:
             else:
                 st.markdown(
                     "No change so far: move on."
-                    if now == spot.counts[0]
-                    else f"One more than at the start, since the step to {spot.found} metres."
+                    if now == isolated.counts[0]
+                    else f"One more than at the start, since the step to {isolated.found} metres."
                 )
-        _chart(room, spot, answers.count.tolist(), metres)
+        _chart(room, isolated, answers.count.tolist(), metres)
 
 
-def _people(room: Room, spot: Spot) -> list[Mark]:
+def _people(room: Room, isolated: IsolatedRecord) -> list[Mark]:
     """The records of the neighbourhood: this is what must never be shown of sensitive data."""
-    return [points("people", records(room.handle, _around(spot)), color=PERSON, radius=4)]
+    return [points("people", records(room.handle, _around(isolated)), color=PERSON, radius=4)]
 
 
-def _around(spot: Spot, metres: float = 160.0) -> Rect:
-    west, south, east, north = spot.rect
+def _around(isolated: IsolatedRecord, metres: float = 160.0) -> Rect:
+    west, south, east, north = isolated.rect
     x, y = (west + east) / 2, (south + north) / 2
     return (
-        x - metres * spot.step,
+        x - metres * isolated.step,
         y - metres / METRES,
-        x + metres * spot.step,
+        x + metres * isolated.step,
         y + metres / METRES,
     )
 
 
-def _chart(room: Room, spot: Spot, noisy: list[float], metres: int) -> None:
+def _chart(room: Room, isolated: IsolatedRecord, noisy: list[float], metres: int) -> None:
     """Both answers as far as the rectangle has come."""
     rows = [
         {"metres": at, "answer": round(float(value), 2), "from": name}
-        for name, values in (("exact", spot.counts), ("private release", noisy))
+        for name, values in (("exact", isolated.counts), ("private release", noisy))
         for at, value in enumerate(values[: metres + 1])
     ]
-    ends = (*spot.counts, *noisy)
+    ends = (*isolated.counts, *noisy)
     span = [math.floor(min(ends)) - 1, math.ceil(max(ends)) + 1]
     colours = {"exact": ORANGE, "private release": BLUE}
     encoding = {
         "x": axis(
             "metres",
             "Metres moved",
-            scale={"domain": [0, len(spot.counts) - 1]},
+            scale={"domain": [0, len(isolated.counts) - 1]},
             axis={"tickMinStep": 1, "grid": False},
         ),
         "y": axis("answer", "Count", scale={"domain": span}, axis={"tickMinStep": 1}),

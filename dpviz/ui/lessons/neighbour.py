@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpviz.evaluation.lesson import METRES, Spot, records, suspicion
+from dpviz.evaluation.lesson import METRES, IsolatedRecord, records, suspicion
 from dpviz.evaluation.truth import exact_counts
 from dpviz.render import boxes, points
 from dpviz.trees.lattice import Int
@@ -46,12 +46,12 @@ ENOUGH = 50
 
 def body(room: Room) -> None:
     """See the page."""
-    spot = room.spot
-    around = _around(spot)
+    isolated = room.isolated
+    around = _around(isolated)
     people = records(room.handle, around)
     edit = st.session_state.setdefault(f"{room.key}.edit", {"data": None})
     if edit["data"] != room.data:
-        west, south, east, north = spot.rect
+        west, south, east, north = isolated.rect
         edit.update(data=room.data, kind="add", at=((west + east) / 2, (south + north) / 2))
     left, right = st.columns([5, 6], gap="medium")
 
@@ -63,7 +63,7 @@ def body(room: Room) -> None:
     removed, at = edit["kind"] == "remove", edit["at"]
     with left:
         marks = [
-            boxes("square", [spot.rect], color=(213, 94, 0), width=3),
+            boxes("square", [isolated.rect], color=(213, 94, 0), width=3),
             points("people", people, color=PERSON, radius=6, pickable=True),
             points("edit", [at], color=(42, 128, 196) if removed else (213, 94, 0), radius=9),
         ]
@@ -79,8 +79,8 @@ def body(room: Room) -> None:
         room.reroll()
         with room.aside():
             st.caption("The square is 200 metres wide; the grey discs are people.")
-    exact = int(exact_counts(room.handle, spot.rect)[0])
-    inside = _holds(spot.rect, at)
+    exact = int(exact_counts(room.handle, isolated.rect)[0])
+    inside = _holds(isolated.rect, at)
     with right:
         key = room.control("releases", range(1, 11), 1)
         releases = int(st.slider("Releases of the same data", 1, 10, key=key))
@@ -180,7 +180,7 @@ def _holds(rect: Rect, at: tuple[float, float]) -> bool:
     return west <= at[0] < east and south <= at[1] < north
 
 
-def _around(spot: Spot) -> Rect:
-    west, south, east, north = spot.rect
-    wide, high = 40 * spot.step, 40 / METRES
+def _around(isolated: IsolatedRecord) -> Rect:
+    west, south, east, north = isolated.rect
+    wide, high = 40 * isolated.step, 40 / METRES
     return west - wide, south - high, east + wide, north + high

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.build import build
-from dpviz.evaluation.lesson import Spot, lone_record
+from dpviz.evaluation.lesson import IsolatedRecord, isolated_record
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Legend, Mark, Scene, cells, density_legend, density_scale
 from dpviz.render.basemap import outlines
@@ -77,9 +77,9 @@ class Room:
         return domain_bounds(self.handle.domain)
 
     @property
-    def spot(self) -> Spot:
+    def isolated(self) -> IsolatedRecord:
         """A square of 200 metres, and a person whom a move of a few metres finds."""
-        return _spot(self.data)
+        return _isolated(self.data)
 
     @property
     def map_key(self) -> str:
@@ -197,8 +197,8 @@ def released(
 
 
 @st.cache_data(max_entries=8, show_spinner="Looking for somebody alone …")
-def _spot(data: str) -> Spot:
-    return lone_record(built_in(data))
+def _isolated(data: str) -> IsolatedRecord:
+    return isolated_record(built_in(data))
 
 
 def middle(bounds: Rect, share: float = 0.2, at: tuple[float, float] = (0.45, 0.5)) -> Rect:

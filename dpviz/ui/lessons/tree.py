@@ -87,7 +87,7 @@ def _variants(data: str, epsilon: float, seed: int, height: int) -> dict[str, Pa
             METHOD,
             epsilon,
             seed,
-            rolls=ROLLS,
+            resamples=ROLLS,
             height=height,
             budget=budget,
             consistency=consistent,

@@ -30,7 +30,7 @@ from dpviz.ui.sequences.view import (
     trip_scene,
 )
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.method_form import Choice, recipe_form
+from dpviz.ui.shared.method_form import Choice, choice_form
 from dpviz.ui.shared.skeleton import Slots, run
 
 TITLE, ICON, ORDER = "Sequences", ":material/timeline:", 3
@@ -103,7 +103,7 @@ def _method_form(source: SequenceSource) -> Choice:
         for alias, (name, _) in names("sequences").items()
         if source.data.public or METHODS[name].guarantee != "none"
     }
-    return recipe_form(
+    return choice_form(
         KEY,
         of_kind("sequences"),
         names("sequences"),

@@ -23,12 +23,12 @@ REFRESH = 0.4
 """Seconds of measuring between two pictures of a running experiment."""
 
 PAUSE = 0.1
-"""Seconds between two stretches of measuring, in which a click is heard."""
+"""Seconds between two blocks of measuring, in which a click is heard."""
 
 
 @dataclass
 class Job:
-    """An experiment under way: pulled a stretch at a time, so that Cancel is heard in between.
+    """An experiment under way: pulled a block at a time, so that Cancel is heard in between.
 
     A rerun of a fragment never interrupts the one before it, so one long loop could not be stopped.
     """

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.domain import Domain
-from dpviz.evaluation.standin import Bound, Expected, expected_by_bound, expected_errors
+from dpviz.evaluation.synthetic_proxy import Bound, Expected, expected_by_bound, expected_errors
 from dpviz.render import rounded, short
 from dpviz.render.cells import domain_bounds
 from dpviz.ui.shared.method_form import Choice
@@ -24,23 +24,33 @@ MIDDLE = {"small": 0.0003, "medium": 0.003, "large": 0.03}
 KM_PER_DEGREE = 111.2
 
 Asked = tuple[dict[str, Any], str, tuple[Any, ...]]
-"""Domain, method and its knobs, as a cache takes them."""
+"""Domain, method and its parameters, as a cache takes them."""
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
 def _errors(
-    domain: dict[str, Any], name: str, knobs: tuple[Any, ...], epsilon: float, n: int, bound: int
+    domain: dict[str, Any],
+    name: str,
+    parameters: tuple[Any, ...],
+    epsilon: float,
+    n: int,
+    bound: int,
 ) -> list[Expected]:
     """Of public facts alone, so that all visitors may share it."""
     box = Domain.from_dict(domain)
-    return expected_errors(box, name, epsilon, n, max_per_unit=bound, **dict(knobs))
+    return expected_errors(box, name, epsilon, n, max_per_unit=bound, **dict(parameters))
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
 def _bounds(
-    domain: dict[str, Any], name: str, knobs: tuple[Any, ...], epsilon: float, n: int, mean: float
+    domain: dict[str, Any],
+    name: str,
+    parameters: tuple[Any, ...],
+    epsilon: float,
+    n: int,
+    mean: float,
 ) -> list[Bound]:
-    return expected_by_bound(Domain.from_dict(domain), name, epsilon, n, mean, **dict(knobs))
+    return expected_by_bound(Domain.from_dict(domain), name, epsilon, n, mean, **dict(parameters))
 
 
 def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit: int) -> None:
@@ -55,8 +65,8 @@ def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit:
         key=f"{prefix}.guess",
         help="Type what everybody may know, a round number. It is NOT read from the file.",
     )
-    knobs = tuple(sorted(choice.parameters.items()))
-    asked: Asked = (domain.to_dict(), choice.name, knobs)
+    parameters = tuple(sorted(choice.parameters.items()))
+    asked: Asked = (domain.to_dict(), choice.name, parameters)
     with st.spinner("Trying the method on a synthetic proxy …"):
         rows = _errors(*asked, choice.epsilon, int(records), max_per_unit)
     st.markdown(in_words(domain, rows))
@@ -76,7 +86,7 @@ def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit:
     )
     st.caption(
         "Typical counts, the 95 % noise in them, and the mean error: noise and cut cells together. "
-        "From a synthetic city stretched over your area, not from your records: it costs nothing "
+        "From a synthetic city scaled to your area, not from your records: it costs nothing "
         "and says nothing about them. Yours may do better or worse."
     )
     if max_per_unit > 1:

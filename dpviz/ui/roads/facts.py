@@ -1,4 +1,4 @@
-"""Below the map of roads: facts, the price list, downloads, and a table in place of the map."""
+"""Below the map of roads: facts, budget breakdown, downloads, and a table in place of the map."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpviz.ui.shared.text import plain
 
 
 def release_facts(prefix: str, releases: list[RoadRelease], plan: Plan, workload: Paths) -> None:
-    """Facts, price list, downloads and a table in place of the map."""
+    """Facts, budget breakdown, downloads and a table in place of the map."""
     for method, release in zip(plan.methods, releases, strict=False):
         if len(releases) > 1:
             st.markdown(f"**{plain(title_of(method))}**")

@@ -139,7 +139,7 @@ def sample_queries(graph: RoadGraph, name: str) -> Paths:
 def publish_plan(source: RoadSource, plan: Plan, method: str, **how: Any) -> RoadRelease:
     """Spend the plan's ε on one release by one of its methods; ``how`` as for ``build``."""
     chosen = find_method(method, "roads")
-    if "max_length" in chosen.knobs():
+    if "max_length" in chosen.parameter_fields():
         chosen = find_method(method, "roads", max_length=plan.max_length)
     workload = sample_queries(source.data.graph, plan.workload)
     release: RoadRelease = build(

@@ -35,7 +35,7 @@ COMPARED = 20
 def release_facts(
     prefix: str, view: View, source: SequenceSource, choice: Choice | None, *, seed: int
 ) -> None:
-    """Comparison, price list, downloads and tables."""
+    """Comparison, budget breakdown, downloads and tables."""
     if choice is not None:
         _side_by_side(prefix, source, choice, seed)
     header = view.release.header
@@ -113,7 +113,9 @@ def _compared(
     for name, cls in sorted(
         of_kind("sequences").items(), key=lambda item: item[1].guarantee == "none"
     ):
-        shared = {key: each for key, each in choice.parameters.items() if key in cls.knobs()}
+        shared = {
+            key: each for key, each in choice.parameters.items() if key in cls.parameter_fields()
+        }
         title = cls.title if cls.guarantee != "none" else f"{cls.title} (NOT PRIVATE)"
         release = build(data, name, choice.epsilon, seed=seed, **shared)
         top = frequent(release.model, COMPARED)

@@ -16,7 +16,7 @@ FRAMES = 12
 _ordinary = logging.getLogRecordFactory()
 
 
-def discreet() -> None:
+def redact() -> None:
     """From now on, every line that this process logs of an error is :func:`told` of it."""
     logging.setLogRecordFactory(_record)
     threading.excepthook = _thread_failed

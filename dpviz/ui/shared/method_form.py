@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.methods import METHODS, names, of_kind
-from dpviz.methods.registry import Knob, Method
+from dpviz.methods.registry import Method, Parameter
 from dpviz.ui.shared import permalink
 
 STEPS = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)
@@ -102,7 +102,7 @@ def method_form(
         if dims in METHODS[name].dims and (public or METHODS[name].guarantee != "none")
     }
     reason = f"not for {dims}-D" if public else f"not for {dims}-D, or not private"
-    return recipe_form(
+    return choice_form(
         prefix,
         of_kind("points"),
         names("points"),
@@ -117,7 +117,7 @@ def method_form(
     )
 
 
-def recipe_form(
+def choice_form(
     prefix: str,
     members: Mapping[str, type[Method]],
     known: Mapping[str, tuple[str, Mapping[str, Any]]],
@@ -173,7 +173,7 @@ def recipe_form(
         if cls.advice:
             st.caption(f"Not the best choice for: {cls.advice}")
         parameters = {}
-        for field in cls.knobs().values():
+        for field in cls.parameter_fields().values():
             default = preset.get(field.name, field.default)
             key = f"{prefix}.{chosen}.{field.name}"
             value = _widget(key, field, default, saved.get(field.name))
@@ -227,8 +227,8 @@ def _title(
 
 
 def _widget(key: str, field: dataclasses.Field[Any], default: Any, saved: str | None) -> Any:
-    """One input for one knob; an optional number left empty means "chosen by the method"."""
-    limits: Knob = field.metadata["knob"]
+    """One input for one parameter; an optional number left empty means "chosen by the method"."""
+    limits: Parameter = field.metadata["parameter"]
     label = field.name.replace("_", " ")
     kind = str(field.type)
     if limits.choices:

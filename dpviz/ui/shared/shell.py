@@ -69,7 +69,7 @@ def summaries() -> dict[str, str]:
 
 def run() -> None:
     """Show the app."""
-    log.discreet()
+    log.redact()
     # Before the navigation, which would fetch its own icon of the page from a server elsewhere.
     st.set_page_config(page_icon="🗺️", layout="wide")
     first, *others = page_modules()

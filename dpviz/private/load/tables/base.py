@@ -47,7 +47,7 @@ class Block:
         rows: how many.
         columns: pyarrow arrays (rows,) by name; float64 arrays where numbers were asked for.
         places: coordinates (rows, 2) of the geometry, NaN where it is no point.
-        broken: records of this stretch that could not be parsed, and are left out.
+        broken: records of this block that could not be parsed, and are left out.
     """
 
     rows: int

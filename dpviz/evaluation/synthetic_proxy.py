@@ -1,6 +1,6 @@
 """Expected error before paying: from a synthetic proxy, never from the records.
 
-The owner says roughly how many records there are and where; the built-in synthetic city, stretched
+The owner says roughly how many records there are and where; the built-in synthetic city, scaled
 over the owner's public rectangle and sampled to that size, takes the records' place. What is found
 is a figure for orientation: a real data set that is spread more evenly, or less, does better or
 worse. Nothing here reads a source.
@@ -67,7 +67,7 @@ class Bound:
     error: float
 
 
-def stand_in(domain: Domain, records: int, seed: int = 0) -> DataHandle:
+def synthetic_proxy(domain: Domain, records: int, seed: int = 0) -> DataHandle:
     """A public synthetic data set of this size in this domain.
 
     Args:
@@ -116,9 +116,9 @@ def expected_errors(
         max_per_unit: records of one unit that are kept: each is paid with its part of ε.
         queries: rectangles a size.
         seed: of proxy, noise and rectangles.
-        **parameters: knobs of the method.
+        **parameters: of the method.
     """
-    handle = stand_in(domain, records, seed)
+    handle = synthetic_proxy(domain, records, seed)
     release = build(handle, method, epsilon / max_per_unit, seed=seed, ledger=None, **parameters)
     found = []
     for size in SIZES:
@@ -157,7 +157,7 @@ def expected_by_bound(
         records: the owner's guess of the records, before any is left out.
         per_unit: the owner's guess of the mean records of one unit, at least 1.
         seed: of proxy, noise and rectangles.
-        **parameters: knobs of the method.
+        **parameters: of the method.
 
     Raises:
         ParameterError: a mean below 1.

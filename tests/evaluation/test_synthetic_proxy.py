@@ -5,11 +5,11 @@ import pytest
 
 from dpviz import Domain
 from dpviz.errors import ParameterError
-from dpviz.evaluation.standin import (
+from dpviz.evaluation.synthetic_proxy import (
     expected_by_bound,
     expected_errors,
     kept_share,
-    stand_in,
+    synthetic_proxy,
 )
 from dpviz.evaluation.truth import exact_total
 
@@ -17,7 +17,7 @@ DOMAIN = Domain.from_bounds([2.0, 48.0, 3.0, 49.0])
 
 
 def test_a_stand_in_has_the_asked_size_and_lies_in_the_rectangle():
-    handle = stand_in(DOMAIN, 5_000)
+    handle = synthetic_proxy(DOMAIN, 5_000)
     assert exact_total(handle) == 5_000
     assert handle.public
 
@@ -58,7 +58,7 @@ def test_bounds_trade_noise_for_records():
 @pytest.mark.parametrize("records", [0, -3])
 def test_no_records_are_refused(records):
     with pytest.raises(ParameterError, match="records"):
-        stand_in(DOMAIN, records)
+        synthetic_proxy(DOMAIN, records)
 
 
 def test_less_than_one_record_a_unit_is_refused():
