@@ -51,6 +51,7 @@ XML_ELEMENTS = Limit(4_000_000, "elements", "give tables of nodes and edges")
 STREETS = Limit(5_000_000, "streets or nodes", "cut the network to the area")
 VERTICES = Limit(2_000_000, "vertices", "simplify the shapes")
 CORNERS = Limit(500, "corners of a drawn polygon", "draw a simpler one")
+QUERIES = Limit(1_000_000, "queries", "give fewer at a time")
 REGIONS = Limit(100_000, "regions", "give fewer at a time")
 MEMBERS = Limit(1_000, "members in an archive", "zip one file or Shapefile only")
 

@@ -8,15 +8,19 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from dpviz import limits
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
+from dpviz.files import write_file
+from dpviz.sandbox import confined
 from dpviz.trees.lattice import Float
 
 SIZES = {
@@ -112,24 +116,15 @@ def save(workloads: list[Workload], domain: Domain, path: str | os.PathLike[str]
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise DataError(f"{path.name}: the output folder does not exist: create it first")
     rects = np.concatenate([each.rects for each in workloads])
+    limits.QUERIES.check(len(rects), Path(path).name)
     sizes = np.repeat([each.size for each in workloads], [len(each) for each in workloads])
     columns = {"size": pa.array(sizes)}
-    for column, name in enumerate(_limit_names(domain)):
+    for column, name in enumerate(_limit_names(domain.columns)):
         columns[name] = pa.array(rects[:, column])
     header = {KEY: json.dumps({"domain": domain.to_dict()}).encode()}
     table = pa.table(columns).replace_schema_metadata(header)
-    handle, temporary = tempfile.mkstemp(suffix=path.suffix, prefix=".dpviz-", dir=path.parent)
-    os.close(handle)
-    try:
-        pq.write_table(table, temporary)
-        Path(temporary).replace(path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
-    return path
+    return write_file(path, lambda temporary: pq.write_table(table, temporary))
 
 
 def read(path: str | os.PathLike[str], domain: Domain) -> list[Workload]:
@@ -137,25 +132,62 @@ def read(path: str | os.PathLike[str], domain: Domain) -> list[Workload]:
 
     Raises:
         DataError: not a workload file, or one for another domain.
+        DomainError: a query that is no rectangle in the domain.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(f"{path.name}: no such file")
+    table = confined(
+        f"{__name__}:queries",
+        str(path.absolute()),
+        list(domain.columns),
+        list(domain.bounds),
+        where=path.name,
+        size=path.stat().st_size,
+        needs=("pyarrow.parquet",),
+    )
+    rects = np.stack([table[name].to_numpy() for name in _limit_names(domain.columns)], axis=1)
+    domain.boxes(rects)
+    words = table["size"].combine_chunks()
+    row_size, sizes = words.indices.to_numpy(), words.dictionary.to_pylist()
+    return [Workload(sizes[k], rects[row_size == k]) for k in dict.fromkeys(row_size.tolist())]
+
+
+def queries(path: str, columns: list[str], bounds: list[float]) -> Any:
+    """In the child: a workload's table, its sizes as a dictionary.
+
+    Args:
+        path: of the file.
+        columns: of the domain.
+        bounds: of the domain: all lower limits, then all upper limits.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    path = Path(path)
+    name, limit_names = Path(path).name, _limit_names(columns)
     try:
-        table = pq.read_table(path)
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{path.name}: not a readable Parquet file") from error
-    packed = (table.schema.metadata or {}).get(KEY)
-    names = _limit_names(domain)
-    if packed is None or not {"size", *names} <= set(table.column_names):
-        raise DataError(f"{path.name}: not a workload for {', '.join(domain.columns)}")
-    if Domain.from_dict(json.loads(packed)["domain"]).bounds != domain.bounds:
-        raise DataError(f"{path.name}: a workload for another domain: choose another file")
-    sizes = table["size"].to_numpy(zero_copy_only=False).astype(str)
-    rects = np.stack([table[name].to_numpy() for name in names], axis=1).astype(np.float64)
-    return [Workload(size, rects[sizes == size]) for size in dict.fromkeys(sizes.tolist())]
+        file = pq.ParquetFile(path)
+        limits.QUERIES.check(file.metadata.num_rows, name)
+        packed = (file.schema_arrow.metadata or {}).get(KEY)
+        if packed is None or not {"size", *limit_names} <= set(file.schema_arrow.names):
+            raise DataError(f"{name}: not a workload for {', '.join(columns)}")
+        there = json.loads(packed)["domain"]
+        if [*there["lower"], *there["upper"]] != bounds:
+            raise DataError(f"{name}: a workload for another domain: choose another file")
+        file = pq.ParquetFile(path, read_dictionary=["size"])  # a long one is there once
+        table = file.read(["size", *limit_names]).combine_chunks()
+        words = table["size"].chunk(0) if len(table) else pa.array([], pa.string())
+        words = words.cast(pa.dictionary(pa.int32(), pa.string()))
+        limits.NAME.check(max(map(len, words.dictionary.to_pylist()), default=0), name)
+        rects = [table[each].cast(pa.float64()) for each in limit_names]
+    except DataError:
+        raise
+    except Exception:  # whatever a damaged file makes of the reader
+        raise DataError(f"{name}: not a readable Parquet file of queries: write it again") from None
+    if any(column.null_count for column in (words, *rects)):
+        raise DataError(f"{name}: a query without a size or a limit: write the file again")
+    return pa.table([words, *rects], names=["size", *limit_names])
 
 
-def _limit_names(domain: Domain) -> list[str]:
-    return [f"{name}_min" for name in domain.columns] + [f"{name}_max" for name in domain.columns]
+def _limit_names(columns: Sequence[str]) -> list[str]:
+    return [f"{name}_min" for name in columns] + [f"{name}_max" for name in columns]

@@ -3,6 +3,7 @@
 import ast
 import graphlib
 import inspect
+import re
 import shutil
 import subprocess
 import sys
@@ -32,7 +33,7 @@ DOORS = (
 
 CORRIDOR = (
     ("errors", "progress"),
-    ("domain", "foreign", "limits", "trees"),
+    ("domain", "files", "foreign", "limits", "trees"),
     ("crs", "datasets", "roads", "sandbox", "sequences", "workloads"),
     ("releases",),
     ("private", "render"),
@@ -164,6 +165,41 @@ def test_no_circle_of_imports_between_files():
         graphlib.TopologicalSorter(graph).prepare()
     except graphlib.CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
+
+
+TEMPORARY = (
+    "evaluation/file_audit.py",  # into a folder that ends with its block
+    "evaluation/rowfile.py",  # appends whole tasks
+    "private/ledger",  # a folder entry and a seal of its own
+    "private/load/tables/archive.py",  # unpacks into a private folder
+    "sandbox.py",  # into memory
+    "ui/sequences/cells_form.py",
+    "ui/shared/releases.py",
+    "ui/shared/uploads.py",
+)
+"""Where a write is not of a file that stays."""
+
+WRITERS = re.compile(
+    r"\.(write_text|write_bytes|savefig|to_file|to_csv|to_parquet|write_table|write_csv)$"
+)
+
+
+def test_every_file_that_stays_is_written_whole_or_not_at_all():
+    """What writes takes the name of ``files.write_file``'s temporary file, or a file in memory."""
+    offenders = []
+    for path in modules():
+        if within(path, TEMPORARY):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.Call):
+                continue
+            called, whole = ast.unparse(node.func), ast.unparse(node)
+            opens = called.endswith("open") and re.search(r"['\"][wax]b?\+?['\"]", whole)
+            if (opens or WRITERS.search(called)) and not re.search(
+                r"temporary|\((file|data), format=|files\.write_table|stream\.", whole
+            ):
+                offenders.append(f"{path.relative_to(PACKAGE)}:{node.lineno} {whole}")
+    assert offenders == []
 
 
 def test_start_up_imports_nothing_heavy():

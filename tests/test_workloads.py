@@ -1,12 +1,14 @@
 import math
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpviz import Domain, workloads
-from dpviz.errors import DataError, ParameterError
+from dpviz.errors import DataError, DpvizError, ParameterError
 from dpviz.workloads import SIZES, workload
 
 FLAT = Domain((-10.0, 2.0), (30.0, 7.0))
@@ -80,6 +82,38 @@ def test_a_workload_for_another_domain_is_refused(tmp_path):
     path.write_bytes(path.read_bytes()[:50])
     with pytest.raises(DataError, match="not a readable Parquet"):
         workloads.read(path, FLAT)
+    with pytest.raises(DataError, match="no such file"):
+        workloads.read(tmp_path / "absent.parquet", FLAT)
+
+
+def column(name, values):
+    return lambda table: table.set_column(table.column_names.index(name), name, [values])
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda table: table.replace_schema_metadata({}), "not a workload for x, y"),
+        (lambda table: table.replace_schema_metadata({workloads.KEY: b"[]"}), "write it again"),
+        (lambda table: table.drop_columns(["size"]), "not a workload for x, y"),
+        (column("x_min", ["a"] * 7), "write it again"),
+        (column("x_min", [None] * 7), "without a size or a limit"),
+        (column("size", [None] * 7), "without a size or a limit"),
+        (column("size", ["a" * 300] * 7), "200 characters in a name"),
+        (column("x_min", [math.nan] * 7), "is not finite"),
+        (column("x_min", [29.0] * 7), "inside out"),
+        (column("x_min", [50.0] * 7), "inside out"),
+        (lambda table: pa.concat_tables([table] * 150_000), "1,000,000 queries"),
+    ],
+)
+def test_a_damaged_workload_is_one_clear_line(damage, message, tmp_path, monkeypatch):
+    domain = Domain((-10.0, 2.0), (30.0, 7.0), ("x", "y"))
+    path = workloads.save([workload(domain, "small", 7)], domain, tmp_path / "queries.parquet")
+    pq.write_table(damage(pq.read_table(path)), path)
+    monkeypatch.setattr(pq, "ParquetFile", None)  # only the child opens it
+    with pytest.raises(DpvizError, match=message) as error:
+        workloads.read(path, domain)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -103,8 +103,10 @@ def evaluate(
         results.append(rows)
     if plot is not None:
         from dpviz.evaluation.plots import error_figure
+        from dpviz.files import write_file
 
-        error_figure(results.rows, title=handle.name).savefig(plot, dpi=150)
+        figure = error_figure(results.rows, title=handle.name)
+        write_file(plot, lambda temporary: figure.savefig(temporary, dpi=150))
     means = summary(results.rows)
     lines = [
         f"{row['method']:<28}{row['epsilon']:<8g}{row['size']:<9}"

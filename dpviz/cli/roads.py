@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -216,8 +215,8 @@ def evaluate(
     from dpviz import Ledger
     from dpviz.build import require_public
     from dpviz.evaluation import roads as experiments
+    from dpviz.files import write_bytes
     from dpviz.methods import method as find_method
-    from dpviz.releases.files import write_file
 
     chosen = words(methods) or experiments.METHODS
     for name in chosen:
@@ -237,7 +236,7 @@ def evaluate(
             progress=progress(),
         )
     )
-    write_file(output, lambda temporary: Path(temporary).write_text(experiments.as_csv(rows)))
+    write_bytes(output, experiments.as_csv(rows).encode())
     table = experiments.summary(rows)
     lines = [
         f"{row['workload']:<14}{row['epsilon']:<8}{row['method']:<18}"

@@ -103,8 +103,10 @@ def evaluate(
         results.append(rows)
     if plot is not None:
         from dpviz.evaluation.plots import sequence_figure
+        from dpviz.files import write_file
 
-        sequence_figure(results.rows, title=data.name).savefig(plot, dpi=150)
+        figure = sequence_figure(results.rows, title=data.name)
+        write_file(plot, lambda temporary: figure.savefig(temporary, dpi=150))
     found = summary(results.rows)
     lines = [
         f"{row['measure']:<9}{row['method']:<28}{row['epsilon']:<8g}{row['mean']:<8.3f}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -219,11 +218,11 @@ def sample(
 ) -> None:
     """Draw synthetic sequences; costs nothing."""
     from dpviz import read
-    from dpviz.releases.files import write_file
+    from dpviz.files import write_bytes
 
     opened = read(release, "sequences")
     drawn = opened.sample(n, seed)
     text = "".join(" ".join(row) + "\n" for row in drawn)
-    write_file(output, lambda temporary: Path(temporary).write_text(text, encoding="utf-8"))
+    write_bytes(output, text.encode())
     facts = {"output": output, "sequences": len(drawn)}
     emit(facts, as_json, f"{output}: {len(drawn):,} synthetic sequences")

@@ -102,13 +102,13 @@ def _write(
     releases: Sequence[PointRelease],
     as_json: bool,
 ) -> None:
-    from dpviz.releases.files import write_file
+    from dpviz.files import write_bytes
 
     if Path(output).suffix.lower() != ending:
         raise ParameterError(f"output {output!r}: give a file that ends in {ending}")
     made = make()
     data = made.encode() if isinstance(made, str) else made
-    path = write_file(output, lambda temporary: Path(temporary).write_bytes(data))
+    path = write_bytes(output, data)
     guarantees = [each.header.guarantee for each in releases]
     facts = {"output": str(path), "bytes": len(data), "guarantees": guarantees}
     emit(facts, as_json, "\n".join([f"{path}: {len(data) / 1e6:.1f} MB", *guarantees]))

@@ -11,9 +11,9 @@ from typing import Any
 
 from dpviz.errors import DataError, ParameterError
 from dpviz.evaluation.audit import Audit, audit, tiny
-from dpviz.evaluation.figures.report import write_file
 from dpviz.evaluation.sequence_audit import audit_sequences, tiny_sequences
 from dpviz.evaluation.workers import worker_pool
+from dpviz.files import write_bytes
 from dpviz.methods import METHODS, names, of_kind
 from dpviz.methods.points.base import PointMethod
 from dpviz.methods.sequences.base import SequenceMethod
@@ -257,4 +257,4 @@ def write_page(path: str | os.PathLike[str], text: str) -> None:
     path = Path(path)
     if not path.parent.is_dir():
         raise DataError(f"{path.name}: the output folder does not exist: create it first")
-    write_file(path, text.encode())
+    write_bytes(path, text.encode())

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from dpviz.errors import DataError, ParameterError
+from dpviz.files import write_bytes
 
 R = TypeVar("R")
 
@@ -52,14 +53,14 @@ class RowFile(Generic[R]):
             raise ParameterError(f"output {str(path)!r}: give a .csv file in a folder that exists")
         side = self.path.with_suffix(".plan.json")
         if self.path.exists() and side.exists():
-            self.compare(json.loads(side.read_text(encoding="utf-8")), about)
+            self.compare(_plan(side), about)
         if self.path.exists() and self.path.stat().st_size > 0:
             self.rows = rows_in(self.path, kind, missing)
             self._mend()
         else:
             self.rows = []
-            _replace(self.path, ",".join(self.columns) + "\n")
-        _replace(side, json.dumps(about, indent=1) + "\n")
+            write_bytes(self.path, (",".join(self.columns) + "\n").encode())
+        write_bytes(side, (json.dumps(about, indent=1) + "\n").encode())
 
     def compare(self, there: dict[str, Any], here: dict[str, Any]) -> None:
         """Refuse the file where it holds another experiment's rows."""
@@ -90,7 +91,19 @@ class RowFile(Generic[R]):
                 f"{','.join(self.columns)}: choose another output"
             )
         if not text.endswith("\n"):
-            _replace(self.path, text[: text.rindex("\n") + 1])
+            write_bytes(self.path, text[: text.rindex("\n") + 1].encode())
+
+
+def _plan(side: Path) -> dict[str, Any]:
+    try:
+        plan = json.loads(side.read_bytes())
+        if not isinstance(plan, dict):
+            raise TypeError
+    except (ValueError, TypeError, RecursionError):
+        raise DataError(
+            f"{side.name} does not say what the rows beside it are about: choose another output"
+        ) from None
+    return plan
 
 
 def rows_in(
@@ -122,13 +135,3 @@ def rows_in(
         except (KeyError, TypeError, ValueError):
             raise DataError(f"{path.name}: line {line} is not a row of an experiment") from None
     return rows
-
-
-def _replace(path: Path, text: str) -> None:
-    # An ordinary new file, so that it gets the permissions that the user's umask gives.
-    temporary = path.with_name(f".dpviz-{os.getpid()}-{path.name}")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

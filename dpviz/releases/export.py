@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.errors import ReleaseError
-from dpviz.releases.files import write_file
+from dpviz.files import write_bytes, write_file
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.release import Release
 from dpviz.releases.roads.release import RoadRelease
@@ -64,7 +64,7 @@ def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]
     if Path(path).suffix.lower() == ".geojson":
         frame = frame if frame.crs is None else frame.to_crs("EPSG:4326")
         text = json.dumps(json.loads(frame.to_json(drop_id=True)) | members)
-        return write_file(path, lambda temporary: Path(temporary).write_text(text))
+        return write_bytes(path, text.encode())
     with warnings.catch_warnings():
         # A plane of its own has no CRS, which is no news to its owner.
         warnings.filterwarnings("ignore", "'crs' was not provided")
@@ -124,11 +124,11 @@ def _table(release: PointRelease, points: Float) -> pyarrow.Table:
     return pa.table(columns).replace_schema_metadata({MARK: json.dumps(note).encode()})
 
 
-def _write_table(table: pyarrow.Table, path: str) -> None:
+def _write_table(table: pyarrow.Table, temporary: str) -> None:
     import pyarrow.csv
     import pyarrow.parquet
 
-    if path.endswith(".csv"):
-        pyarrow.csv.write_csv(table, path)
+    if temporary.endswith(".csv"):
+        pyarrow.csv.write_csv(table, temporary)
     else:
-        pyarrow.parquet.write_table(table, path, compression="zstd")
+        pyarrow.parquet.write_table(table, temporary, compression="zstd")

@@ -2,18 +2,15 @@
 
 What is decoded is bounded before memory is taken: rows, values, the bytes that columns unpack to
 and the length of names. A child process decodes it, since what is damaged may end the process that
-looks at it. Reading needs pyarrow only. Every write goes to a temporary file that is then renamed,
-so that a failure leaves nothing half-written and nothing overwritten.
+looks at it. Reading needs pyarrow only.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.errors import DataError, DpvizError, ReleaseError
+from dpviz.files import write_file
 from dpviz.releases.header import SCHEMA, Header
 from dpviz.sandbox import confined, warm
 
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     import pyarrow
     import pyarrow.parquet
 
-HOUR = 3600.0
 MAGIC = b"PAR1"
 """First bytes of every Parquet file."""
 KEY = b"dpviz"
@@ -297,31 +294,3 @@ def _is_bytes(kind: Any) -> bool:
     import pyarrow as pa
 
     return _is_text(kind) or bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
-
-
-def _sweep(folder: Path) -> None:
-    """Remove temporary files of processes that were killed here an hour ago or longer."""
-    for stale in folder.glob(".dpviz-*"):
-        with suppress(OSError):
-            if stale.is_file() and time.time() - stale.lstat().st_mtime > HOUR:
-                stale.unlink()
-
-
-def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Path:
-    """Write to a temporary file beside the target, then rename it into place."""
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise ReleaseError(f"{path.name}: the output folder does not exist: create it first")
-    _sweep(path.parent)
-    handle, temporary = tempfile.mkstemp(suffix=path.suffix, prefix=".dpviz-", dir=path.parent)
-    os.close(handle)
-    try:
-        # GDAL refuses to overwrite an empty file of its own format.
-        Path(temporary).unlink()
-        write(temporary)
-        Path(temporary).replace(path)
-    except OSError as error:
-        raise ReleaseError(f"{path.name}: cannot be written: {error.strerror or error}") from error
-    finally:
-        Path(temporary).unlink(missing_ok=True)
-    return path

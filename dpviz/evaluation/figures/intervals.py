@@ -13,8 +13,9 @@ import numpy as np
 
 from dpviz.build import build, load
 from dpviz.datasets import dataset
-from dpviz.evaluation.figures.report import Statement, write_file, write_rows
+from dpviz.evaluation.figures.report import Statement, write_rows
 from dpviz.evaluation.truth import exact_counts
+from dpviz.files import write_bytes
 from dpviz.methods import of_kind
 from dpviz.progress import Progress
 from dpviz.releases.answers import INTERVAL_SDS
@@ -78,7 +79,7 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
         for name, epsilon in tasks
     }
     coverage = {key: (pair[0], pair[1]) for key, pair in found.items()}
-    write_file(folder / "intervals.md", page(coverage, repeats).encode())
+    write_bytes(folder / "intervals.md", page(coverage, repeats).encode())
     return compare(coverage)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from dpviz.files import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,14 +30,14 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    write_file(path, text.getvalue().encode())
+    write_bytes(path, text.getvalue().encode())
 
 
 def write_figure(path: Path, figure: Figure) -> None:
     """A picture as PNG, without the time it was made."""
     data = io.BytesIO()
     figure.savefig(data, format="png", dpi=150, metadata={"Software": None})
-    write_file(path, data.getvalue())
+    write_bytes(path, data.getvalue())
 
 
 def write_page(
@@ -51,16 +51,4 @@ def write_page(
         f"| {each.claim} | {each.found} | {'agrees' if each.agrees else '**disagrees**'} |"
         for each in statements
     ]
-    write_file(path, ("\n".join(lines) + "\n").encode())
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """Write beside the file, then rename: a reader never sees half of it."""
-    handle, temporary = tempfile.mkstemp(prefix=".dpviz-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+    write_bytes(path, ("\n".join(lines) + "\n").encode())

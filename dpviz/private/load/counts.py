@@ -22,6 +22,7 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.files import write_file
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import MOST_RECORDS, PointIndex
 from dpviz.private.load.aggregation import MAX_CELLS, index_of_rows, too_many
@@ -31,7 +32,7 @@ from dpviz.private.load.selection import Selection, bounded
 from dpviz.private.load.tables import open_table
 from dpviz.private.load.tables.base import is_text, parsing
 from dpviz.private.load.values import plain
-from dpviz.releases.files import metadata_of, write_file
+from dpviz.releases.files import metadata_of
 from dpviz.trees.lattice import unmorton
 
 KEY = b"dpviz.counts"

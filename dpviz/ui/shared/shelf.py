@@ -19,6 +19,7 @@ from typing import Any
 
 from dpviz.build import Ledger
 from dpviz.errors import DpvizError, ReleaseError
+from dpviz.files import write_bytes
 from dpviz.releases.store import RELEASES, kind_in, read
 
 VARIABLE = "DPVIZ_RELEASES"
@@ -153,10 +154,8 @@ class Shelf:
 
     def _write(self, stored: Stored) -> None:
         text = json.dumps(stored.__dict__, indent=2, ensure_ascii=False, default=str)
-        from dpviz.releases.files import write_file
-
         target = self.path(stored.id).with_suffix(".json")
-        write_file(target, lambda temporary: Path(temporary).write_text(text, "utf-8"))
+        write_bytes(target, text.encode())
 
 
 def read_any(path: str | os.PathLike[str]) -> Any:

@@ -1,0 +1,61 @@
+"""Files that we write: whole, or not at all.
+
+Every write goes to a temporary file beside the target that is then renamed, so that a failure
+leaves nothing half-written and nothing overwritten. What a killed process left is swept at the next
+write into the same folder.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from dpviz.errors import ReleaseError
+
+HOUR = 3600.0
+
+
+def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Path:
+    """Write to a temporary file beside the target, then rename it into place.
+
+    Args:
+        path: of the target; its folder must exist.
+        write: takes the name of the temporary file, which has the target's ending.
+
+    Raises:
+        ReleaseError: no such folder, or it cannot be written.
+    """
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise ReleaseError(f"{path.name}: the output folder does not exist: create it first")
+    _sweep(path.parent)
+    handle, temporary = tempfile.mkstemp(suffix=path.suffix, prefix=".dpviz-", dir=path.parent)
+    os.close(handle)
+    try:
+        # GDAL refuses to overwrite an empty file of its own format.
+        Path(temporary).unlink()
+        write(temporary)
+        Path(temporary).replace(path)
+    except OSError as error:
+        raise ReleaseError(f"{path.name}: cannot be written: {error.strerror or error}") from error
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+    return path
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
+    """Write some bytes, as :func:`write_file`."""
+    return write_file(path, lambda temporary: Path(temporary).write_bytes(content))
+
+
+def _sweep(folder: Path) -> None:
+    """Remove temporary files of processes that were killed here an hour ago or longer."""
+    for stale in folder.glob(".dpviz-*"):
+        with suppress(OSError):
+            if stale.is_file() and time.time() - stale.lstat().st_mtime > HOUR:
+                stale.unlink()
