@@ -15,6 +15,7 @@ TABLE = """who,lon,lat
 07,0.5,0.5
 7,9,0.5
 7,secret street,0.5
+,0.5,0.5
 "7,0.5,0.5
 7,0.5
 """
@@ -34,10 +35,11 @@ def test_facts_of_points(visits):
     assert "FOR THEIR OWNER'S EYES ONLY: NO PART OF ANY RELEASE" in said["heading"]
     assert said["read_as"] == "lon, lat"
     assert said["facts"] == {
-        "records read": 7,
+        "records read": 8,
         "cannot be parsed: dropped": 2,
         "no readable place: dropped": 1,
         "outside the domain: dropped": 1,
+        "without the id of a privacy unit: dropped": 1,
         "over the bound of their unit: dropped": 1,
         "kept": 2,
     }

@@ -26,7 +26,7 @@ def fresh_key() -> bytes:
 
 
 def numbered(ids: Sequence[Any]) -> tuple[Int, Any]:
-    """A number for each id (n,), and the distinct ids by their number; missing ones are one unit.
+    """A number for each id (n,), and the distinct ids by their number; −1 where an id is missing.
 
     Ids are equal if their texts are, byte by byte; see :func:`dpviz.private.load.values.texts`.
     """
@@ -34,8 +34,8 @@ def numbered(ids: Sequence[Any]) -> tuple[Int, Any]:
     import pyarrow.compute as pc
 
     column = pa.chunked_array(list(ids), pa.large_binary()).combine_chunks()
-    encoded = pc.dictionary_encode(column, null_encoding="encode")
-    numbers = encoded.indices.to_numpy(zero_copy_only=False)
+    encoded = pc.dictionary_encode(column)
+    numbers = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     return np.asarray(numbers, dtype=np.int64), encoded.dictionary
 
 
@@ -45,7 +45,7 @@ def bounded(unit: Int, ids: Any, k: int, *, public: bool = False) -> Int:
     Stability: with one unit more or less, the kept records differ by at most its own k.
 
     Args:
-        unit: number of each record's privacy unit (n,).
+        unit: number of each record's privacy unit (n,), at least 0.
         ids: of the units by number, as from :func:`numbered`.
         k: the bound, at least 1.
         public: a key that is known, so that the choice is repeatable; never for sensitive data,
@@ -70,10 +70,9 @@ def bounded(unit: Int, ids: Any, k: int, *, public: bool = False) -> Int:
     return np.flatnonzero(kept)
 
 
-def _seed(key: bytes, unit: bytes | None) -> int:
-    """A keyed hash of the unit's id, a missing one apart from every text."""
-    text = b"" if unit is None else b"=" + unit
-    return int.from_bytes(hashlib.blake2b(text, key=key[:64], digest_size=8).digest(), "little")
+def _seed(key: bytes, unit: bytes) -> int:
+    """A keyed hash of the unit's id."""
+    return int.from_bytes(hashlib.blake2b(unit, key=key[:64], digest_size=8).digest(), "little")
 
 
 def _place_within(owner: Int) -> Int:

@@ -5,7 +5,8 @@ the cell of (x, y, …) is the number ix · 2^bits + iy with ix = ⌊(x − low)
 evaluated in this order as in :meth:`Domain.to_lattice`, so that every engine gets the same cells.
 
 A record's fate depends on that record alone: what is no number is outside of the box, by a cast
-that gives nothing where it fails, and no record makes an engine refuse. A unit is its id as text.
+that gives nothing where it fails, and no record makes an engine refuse. A unit is its id as the
+engine writes it as text; a record whose id is missing or empty is dropped like one outside.
 
 With a privacy unit, the query keeps at most K records of each. A record's place in the order of its
 unit is a salted hash of (unit, cell, how many-th of the unit's records in the cell): a function of
@@ -58,8 +59,8 @@ dpviz_copies AS (
 ),
 dpviz_keys AS (
   SELECT unit_value, cell, copy_number, SUBSTRING(MD5(CONCAT(
-    :salt, COALESCE(CAST(unit_value AS VARCHAR), ''), ' ', CAST(cell AS VARCHAR), ' ',
-    CAST(copy_number AS VARCHAR))), 1, 12) AS sort_key
+    :salt, unit_value, ' ', CAST(cell AS VARCHAR), ' ', CAST(copy_number AS VARCHAR)
+    )), 1, 12) AS sort_key
   FROM dpviz_copies
 ),
 dpviz_places AS (
@@ -134,7 +135,7 @@ class CellQuery:
         places = self._coordinates(dialect)
         values = {"cell": self._cell(places, dialect), "inside": self._inside(places, also)}
         if self.unit is not None:
-            values["unit"] = exp.cast(_column(self.unit), "varchar")
+            values["unit"] = self._unit()
             values["salt"] = exp.Literal.string(salt)
             values["most"] = exp.Literal.number(self.max_per_unit)
         tree = exp.replace_placeholders(tree, **values)
@@ -167,11 +168,19 @@ class CellQuery:
             return [exp.cast(value, "double") for value in values]
         return [_number(value, dialect) for value in values]
 
+    def _unit(self) -> Any:
+        """The unit's id as text."""
+        from sqlglot import exp
+
+        return exp.cast(_column(self.unit or ""), "varchar")
+
     def _inside(self, places: list[Any], also: Any) -> Any:
-        """The closed box; NaN, infinities and missing values are outside of it."""
+        """The closed box and a unit; NaN, infinities and missing values are outside of it."""
         from sqlglot import exp
 
         conditions = [] if also is None else [also]
+        if self.unit is not None:
+            conditions.append(exp.NEQ(this=self._unit(), expression=exp.Literal.string("")))
         for x, low, high in zip(places, self.domain.lower, self.domain.upper, strict=True):
             conditions += [
                 exp.GTE(this=x.copy(), expression=_double(low)),

@@ -2,7 +2,8 @@
 
 They stand in a column of lists, a record per row; or in rows, one per step, that are grouped by
 (unit, id): two units that use one id have two records. Which rows make a record, and in which
-order, depends on the rows of that unit alone: stability 1 in records, and in units.
+order, depends on the rows of that unit alone: stability 1 in records, and in units. A row without
+the id of its unit or of its record belongs to none and is dropped.
 """
 
 from __future__ import annotations
@@ -107,9 +108,12 @@ def read_items(
             units.append(texts(block.columns[unit], unit))
     item = np.concatenate(items)
     number, ids = numbered(units) if unit is not None else (None, None)
+    if number is not None:
+        counts.add(tally.NO_UNIT, np.count_nonzero(number < 0))
     if form.group is None:
         start = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-        return Items(start, item, number, ids)
+        found = Items(start, item, number, ids)
+        return found if number is None else found.take(np.flatnonzero(number >= 0))
     return _grouped(item, groups, number, ids, counts)
 
 
@@ -131,11 +135,10 @@ def bounded_items(items: Items, k: int, counts: Tally, *, public: bool = False) 
 
 def _grouped(item: Int, groups: Sequence[Any], unit: Int | None, ids: Any, counts: Tally) -> Items:
     """Rows as records; a row without an id belongs to none."""
-    group, names = numbered(groups)
-    nameless = np.array([not each.as_py() for each in names], dtype=np.bool_)
-    rows = np.flatnonzero(~nameless[group]) if len(names) else np.empty(0, np.int64)
-    counts.add(tally.NO_ID, len(group) - len(rows))
+    group, _ = numbered(groups)
     owner = np.zeros(len(group), dtype=np.int64) if unit is None else unit
+    counts.add(tally.NO_ID, np.count_nonzero((group < 0) & (owner >= 0)))
+    rows = np.flatnonzero((group >= 0) & (owner >= 0))
     rows = rows[np.lexsort([group[rows], owner[rows]])]  # stable: rows of a record stay in order
     key = np.column_stack([owner[rows], group[rows]])
     first = np.flatnonzero(np.append(True, (key[1:] != key[:-1]).any(axis=1)))[: len(rows)]

@@ -126,7 +126,7 @@ class _Located:
 
 
 def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterator[_Located]:
-    """Parse, type, project and clip, block by block.
+    """Parse, type, project and clip, block by block; with a unit, also drop what has no id of one.
 
     Stability 1 in records: each is kept or dropped by what stands in it, and nothing else.
     """
@@ -150,6 +150,10 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
         counts.add(tally.OUTSIDE, np.count_nonzero(finite & ~inside))
         unit = None if how.unit is None else texts(block.columns[how.unit], how.unit)
         time = None if how.time is None else times(block.columns[how.time], how.time)
+        if unit is not None:
+            nameless = np.asarray(unit.is_null())
+            counts.add(tally.NO_UNIT, np.count_nonzero(inside & nameless))
+            inside &= ~nameless
         if not inside.all():
             rows = np.flatnonzero(inside)
             points = points[rows]

@@ -51,7 +51,8 @@ def load(
             or columns of usual names otherwise, as ``handle.columns`` then says.
         crs: CRS of plain coordinate columns, and of geometry whose file does not state one; the
             domain's by default for columns.
-        unit: column that names the privacy unit (a person); by default a record is the unit.
+        unit: column that names the privacy unit (a person), and records without an id in it are
+            dropped; by default a record is the unit.
         max_per_unit: with ``unit``, at most this many records of each are kept, chosen at random.
         public: whether the owner declares every record public; false for files by default.
         name: public name of the data set; the file's name without its ending, or the table's, by

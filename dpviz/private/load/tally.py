@@ -9,6 +9,7 @@ READ = "records read"
 BROKEN = "cannot be parsed: dropped"
 NO_PLACE = "no readable place: dropped"
 OUTSIDE = "outside the domain: dropped"
+NO_UNIT = "without the id of a privacy unit: dropped"
 NO_TIME = "no readable time: dropped"
 UNKNOWN = "name what the public graph or alphabet lacks: dropped"
 STEPS = "single steps or symbols left out of records"
@@ -24,6 +25,7 @@ ORDER = (
     BROKEN,
     NO_PLACE,
     OUTSIDE,
+    NO_UNIT,
     NO_TIME,
     NO_ID,
     UNKNOWN,

@@ -63,7 +63,9 @@ def texts(column: Any, name: str) -> Any:
 
     Text stays as it is written, byte by byte: ``7``, ``07`` and ``7.0`` are three ids. A typed
     column has one canonical form: whole numbers and decimals in decimal digits, other numbers as
-    the shortest decimal that reads back the same, times in ISO 8601, truth as true or false.
+    the shortest decimal that reads back the same, times in ISO 8601, truth as true or false. What
+    is no id is missing: a null, a NaN, and text without a character in every format (text of
+    spaces is an id).
 
     Raises:
         DataError: the declared type has no such form, as lists have none.
@@ -72,13 +74,16 @@ def texts(column: Any, name: str) -> Any:
     import pyarrow.compute as pc
 
     if isinstance(column, list):
-        return pa.array([_text(cell) for cell in column], pa.large_binary())
+        return pa.array([_text(cell) or None for cell in column], pa.large_binary())
     column = plain(column)
     kind = column.type
     if is_text(kind) or pa.types.is_null(kind):
-        return pc.cast(column, pa.large_binary())
+        written = pc.cast(column, pa.large_binary())
+        return pc.if_else(pc.equal(pc.binary_length(written), 0), None, written)
     if pa.types.is_nested(kind):
         raise DataError(f"column {shown(name)} holds {kind}: an id is a number or a text")
+    if pa.types.is_floating(kind):
+        column = pc.if_else(pc.is_nan(column), None, column)
     try:
         return pc.cast(pc.cast(column, pa.large_string()), pa.large_binary())
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):

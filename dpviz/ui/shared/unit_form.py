@@ -28,7 +28,8 @@ def unit_form(
         [one, *(name for name in columns if name != one)],
         key=f"{prefix}.unit",
         help=f"Where one person has several {record}s, choose the column that names the person: "
-        f"only then is the person hidden, and not just each {record}.",
+        f"only then is the person hidden, and not just each {record}. A {record} without a name "
+        "in that column is left out.",
     )
     if unit == one:
         st.caption(f"Hides each single {record}. Somebody with several is hidden less well.")

@@ -112,7 +112,7 @@ def typed(records, kind="text"):
     who = [each[0] for each in records]
     ids = pa.array(who, pa.string())
     if kind == "whole":
-        ids = pa.array([IDS.index(each) or None for each in who], pa.int64())
+        ids = pa.array([IDS.index(each) if each else None for each in who], pa.int64())
     numbers = [[number_of(each[axis]) for each in records] for axis in (1, 2)]
     xy = [pa.array(column, pa.float64()) for column in numbers]
     if kind == "words":

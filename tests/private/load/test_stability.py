@@ -75,10 +75,12 @@ def stable(form, folders, read, records, extra, unit, most):
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_format_gives_the_same_index(form, folders):
-    records = [(who, "0.25", cell) for who in ("1", "01", "ann") for cell in ("0.5", "0.75", "9")]
+    """Also in what is no id: a record without one is of no unit."""
+    people = ("1", "01", "ann", "")
+    records = [(who, "0.25", cell) for who in people for cell in ("0.5", "0.75", "9")]
     write("csv", folders[0] / "a.csv", records)
     write(form, folders[1] / f"a.{form}", records)
-    for read, total in (({}, 6), ({"unit": "who"}, 3), ({"unit": "who", "max_per_unit": 2}, 6)):
+    for read, total in (({}, 8), ({"unit": "who"}, 3), ({"unit": "who", "max_per_unit": 2}, 6)):
         one, two = (dpviz.load(next(each.glob(f"a.{end}")), BOX, **read)
                     for each, end in zip(folders, ("csv", form), strict=True))  # fmt: skip
         assert one._index.total == two._index.total == total
@@ -153,6 +155,40 @@ def test_points_at_length(form, folders):
         )
 
     run()
+
+
+NAMELESS = [("", "0.5", "0.5")] * 3 + [("ann", "0.5", "0.5"), ("", "9", "0.5")]
+
+
+def test_records_without_an_id_are_dropped_by_every_other_reader(folders):
+    """Tables, folders, frames, trips, symbols and places: only Ann's record is left."""
+    here, there = folders
+    table, numbers = typed(NAMELESS), pa.array([None, None, np.nan, 7.5, None], pa.float64())
+    pq.write_table(table, here / "a.parquet")
+    with duckdb.connect(str(there / "a.duckdb")) as db:
+        db.register("given", table)
+        db.execute("CREATE TABLE visits AS FROM given")
+    of_numbers = table.set_column(0, "who", numbers)
+    for handle in (
+        dpviz.load(here, BOX, unit="who", max_per_unit=3),
+        dpviz.load(f"duckdb:///{there}/a.duckdb", BOX, table="visits", unit="who"),
+        *(dpviz.from_frame(each, BOX, unit="who", max_per_unit=3)
+          for each in (table, table.to_pandas(), of_numbers, of_numbers.to_pandas())),
+    ):  # fmt: skip
+        assert handle._index.total == 1
+    rows = [("", "1", "7"), ("ann", "1", "7"), ("ann", "", "7"), ("", "2", "7")]
+    for form in ("csv", "parquet", "edges"):
+        path = written(here, form, [*rows[:2], rows[3]], ("who", "trip", "edge"), "edges")
+        assert len(read_trips(path, GRAPH, unit="who", max_per_unit=3)._trips) == 1
+        path = written(here, form.replace("edges", "visits"), rows[:2],
+                       ("who", "sequence", "symbol"), "visits")  # fmt: skip
+        found = read_sequences(path, Alphabet(("7",)), unit="who", max_per_unit=3)
+        assert len(found._sequences) == 1
+    path = written(here, "csv", rows, ("who", "trip", "edge"), "edges")
+    assert len(read_trips(path, GRAPH, unit="who", max_per_unit=3)._trips) == 1
+    (here / "p.csv").write_text("who,x,y,when\n,0.5,0.5,1\nann,0.5,0.5,1\n")
+    places = read_places(here / "p.csv", BOX, person="who", time="when", side=3)
+    assert len(places._sequences) == 1
 
 
 @pytest.mark.parametrize("kind", ["text", "whole", "words"])

@@ -47,8 +47,9 @@ class Case:
         who, copies, units = self.table["who"].to_pylist(), defaultdict(int), defaultdict(list)
         for row, cell in zip(np.flatnonzero(inside), numbers, strict=True):
             copies[who[row], cell] += 1
-            text = "" if who[row] is None else str(who[row])
-            key = f"{text} {cell} {copies[who[row], cell]}"
+            if who[row] is None:
+                continue  # a record of no unit
+            key = f"{who[row]} {cell} {copies[who[row], cell]}"
             units[who[row]].append((hashlib.md5(key.encode()).hexdigest(), int(row)))
         return np.array(sorted(row for found in units.values() for _, row in sorted(found)[:k]))
 
