@@ -36,6 +36,16 @@ and Streamlit's own question, asked below every page's address first, where its 
 PATIENCE = 90_000
 """Milliseconds that anything on a page may take, on a busy machine without a GPU."""
 
+contexts = []
+"""Of the browser, as opened by the test that runs."""
+
+
+def leave(address):
+    """Closes the pages of a server that is about to end: they would complain of its silence."""
+    for context in contexts:
+        if any(page.url.startswith(address) for page in context.pages):
+            context.close()
+
 
 def installed_browser():
     """A browser that is there already: $DPVIZ_BROWSER, or one of the usual names."""
@@ -103,6 +113,7 @@ def serving(script, *options, log=subprocess.DEVNULL, command=None, cwd=ROOT, **
             pytest.fail(f"no server at {address}")
         yield address
     finally:
+        leave(address)
         server.terminate()
         server.wait(20)
 
@@ -117,7 +128,7 @@ def app(ledgers):
 @pytest.fixture
 def open_page(browser):
     """Opens pages that reach this machine only; an error in the console fails the test."""
-    contexts, errors = [], []
+    errors = []
 
     def local(route):
         url = route.request.url
@@ -142,8 +153,8 @@ def open_page(browser):
         return page
 
     yield new
-    for context in contexts:
-        context.close()
+    while contexts:
+        contexts.pop().close()
     assert errors == []
 
 
