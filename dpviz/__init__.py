@@ -10,7 +10,7 @@
 True
 """
 
-from dpviz.build import Ledger, build, from_frame, from_points, load, save_counts
+from dpviz.build import Ledger, build, from_points, load, read_graph, save_counts
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.methods import METHODS, method
@@ -24,10 +24,13 @@ from dpviz.releases.roads.path_count import PathAnswers
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.releases.store import read, save
+from dpviz.roads.graph import RoadGraph
+from dpviz.sequences.alphabet import Alphabet
 from dpviz.trees.decomposition import Decomposition
 
 __all__ = [
     "METHODS",
+    "Alphabet",
     "Answers",
     "Decomposition",
     "Domain",
@@ -38,15 +41,16 @@ __all__ = [
     "PointRelease",
     "RangeAnswers",
     "Release",
+    "RoadGraph",
     "RoadRelease",
     "SequenceRelease",
     "build",
     "export",
-    "from_frame",
     "from_points",
     "load",
     "method",
     "read",
+    "read_graph",
     "save",
     "save_counts",
 ]

@@ -26,17 +26,12 @@ from dpviz.private.load.cells import Cells, cells_of, grid_cells, leaf_cells
 from dpviz.private.load.check import HEADING as CHECK_HEADING
 from dpviz.private.load.check import check_points, check_sequences, check_trips
 from dpviz.private.load.counts import save_counts
+from dpviz.private.load.data import load
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.points import columns as source_columns
-from dpviz.private.load.roads import CITY, city_trips, read_graph, read_trips, workload_of
-from dpviz.private.load.sequences import (
-    HOUR,
-    alphabet_of,
-    city_sequences,
-    read_places,
-    read_sequences,
-)
-from dpviz.private.load.sources import from_frame, load, public_extent, stated_domain
+from dpviz.private.load.roads import CITY, read_graph, workload_of
+from dpviz.private.load.sequences import alphabet_of
+from dpviz.private.load.sources import public_extent, stated_domain
 from dpviz.private.mechanisms.sources import Noise
 from dpviz.private.payment import USER_LEDGER, Accountable, payment, require_public
 from dpviz.private.roads import RoadData
@@ -52,7 +47,6 @@ from dpviz.roads.paths import Paths, require_paths, require_workload
 __all__ = [
     "CHECK_HEADING",
     "CITY",
-    "HOUR",
     "NEIGHBOURS",
     "Account",
     "Accountable",
@@ -72,9 +66,6 @@ __all__ = [
     "check_trips",
     "checked_bits",
     "checked_dialect",
-    "city_sequences",
-    "city_trips",
-    "from_frame",
     "from_points",
     "grid_cells",
     "leaf_cells",
@@ -82,9 +73,6 @@ __all__ = [
     "public_extent",
     "quoted_table",
     "read_graph",
-    "read_places",
-    "read_sequences",
-    "read_trips",
     "recognised_columns",
     "require_public",
     "save_counts",
@@ -111,7 +99,7 @@ def from_points(
         DataError: anything but numbers.
     """
     if hasattr(points, "columns"):
-        raise DataError("a table in memory is no array: give it to dpviz.from_frame(frame, domain)")
+        raise DataError("a table in memory is no array: give it to dpviz.load(frame, domain)")
     try:
         points = np.asarray(points, dtype=np.float64)
     except (TypeError, ValueError):
@@ -138,7 +126,7 @@ def build(
     """Spend epsilon on one release.
 
     Args:
-        data: points, sequences or trips along roads, from :func:`dpviz.load` and its like.
+        data: points, sequences or trips along roads, from :func:`dpviz.load`.
         method: a registered name or alias, or a method instance; by default ``privtree`` on points,
             ``markov`` on sequences, ``event-histogram`` on roads.
         epsilon: the whole price for one privacy unit.

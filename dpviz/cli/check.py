@@ -67,7 +67,7 @@ def check(
         facts = check_sequences(
             source,
             alphabet,
-            column=column,
+            columns=None if column is None else (column,),
             unit=unit,
             max_per_unit=max_per_unit,
             drop_unknown=drop_unknown,

@@ -260,25 +260,20 @@ def open_trips(
     name: str | None = None,
 ) -> RoadData:
     """The trips of a source on their graph: built in, generated, or from files."""
-    from dpviz.build import CITY, RoadData, city_trips, read_graph, read_trips
+    from dpviz import load, read_graph
+    from dpviz.build import CITY
     from dpviz.crs import known_crs
-    from dpviz.roads.generate import commuter_trips
 
     if source == CITY and graph is None:
         read_graph(CITY, directed=directed)
-        return city_trips()
+        return load(CITY, kind="roads")
     if graph is None:
         raise ParameterError("--graph is missing: give NODES,EDGES tables, or one file")
     crs = "" if crs.strip().lower() == "none" else crs
     if crs:
         known_crs(crs)
     opened = read_graph(*words(graph), crs=crs, parts=parts, directed=directed)
-    kind, _, number = source.partition(":")
-    if kind == "generate" and number.isdigit():
-        data = RoadData("generated", opened, commuter_trips(opened, int(number)), public=True)
-        data.synthetic = True
-        return data
-    return read_trips(
+    return load(
         source,
         opened,
         unit=unit,

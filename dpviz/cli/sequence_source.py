@@ -75,27 +75,35 @@ def read_source(source: str, how: Reading) -> SequenceData:
         ParameterError: an option that this source needs is missing.
         DataError: the file cannot be read so.
     """
-    from dpviz.build import CITY, HOUR, alphabet_of, city_sequences, read_places, read_sequences
-    from dpviz.domain import Domain
+    from dpviz import Domain, load
+    from dpviz.build import CITY, alphabet_of
 
     cells = None if how.leaves is None else _leaves(how.leaves, how.most_cells)
     if source == CITY:
-        return city_sequences(how.side, how.gap * HOUR, neighbours=how.steps, cells=cells)
+        return load(
+            CITY,
+            kind="sequences",
+            side=how.side,
+            gap=how.gap,
+            neighbours=how.steps,
+            cells=cells,
+        )
     if how.time is not None:
         if how.unit is None or (how.bounds is None and cells is None):
             raise ParameterError(
                 "--time needs --unit, the person, and --bounds (public) or --leaves RELEASE"
             )
         bounds = numbers(how.bounds, "--bounds") if how.bounds else None
-        return read_places(
+        return load(
             source,
             cells.domain if cells and not bounds else Domain.from_bounds(bounds or ()),
+            kind="sequences",
             cells=cells,
             neighbours=how.steps,
-            person=how.unit,
+            unit=how.unit,
             time=how.time,
             side=how.side,
-            gap=how.gap * HOUR,
+            gap=how.gap,
             max_per_unit=how.max_per_unit,
             public=how.public,
             name=how.dataset,
@@ -107,10 +115,10 @@ def read_source(source: str, how: Reading) -> SequenceData:
             "--alphabet is missing: the public symbols must be chosen without looking at the "
             "sequences, for instance --alphabet a,b,c"
         )
-    return read_sequences(
+    return load(
         source,
         alphabet_of(how.alphabet),
-        column=how.column,
+        columns=None if how.column is None else (how.column,),
         unit=how.unit,
         max_per_unit=how.max_per_unit,
         drop_unknown=how.drop_unknown,

@@ -223,7 +223,7 @@ def test_places_in_a_file_over_leaves_by_command(tmp_path):
     data = read_places(
         places,
         UNIT,
-        person="who",
+        unit="who",
         time="when",
         cells=leaf_cells(dpviz.read(leaves), 9),
         public=True,

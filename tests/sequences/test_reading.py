@@ -109,7 +109,7 @@ def test_sequences_come_in_every_shape(tmp_path):
     rows = [{"who": 7, "visits": ["a", "b", "c"]}, {"who": "07", "visits": ["b"]}]
     lines.write_text("\n".join(map(json.dumps, rows)))
     for path, column in ((wide, "visits"), (long, None), (lines, "visits")):
-        data = read_sequences(path, ABC, unit="who", column=column)
+        data = read_sequences(path, ABC, unit="who", columns=(column,))
         assert sorted(lists(data._sequences)) == [[0, 1, 2], [1]], path
 
 
@@ -183,7 +183,7 @@ def test_places_in_a_file_are_bounded_per_person(tmp_path):
         f"0.{1 + 5 * (i % 2)},0.5,p{i % 2},2030-01-{1 + i // 2:02d}T08:00:00" for i in range(20)
     ]
     path.write_text("\n".join(rows) + "\n")
-    data = read_places(path, UNIT, person="who", time="when", side=4, max_per_unit=3)
+    data = read_places(path, UNIT, unit="who", time="when", side=4, max_per_unit=3)
     assert len(data._sequences) == 6  # of ten days each, a gap after every one
     assert data.unit == "one who with at most 3 sequences"
     with pytest.raises(DataError, match="missing or no number"):
@@ -403,7 +403,7 @@ def test_real_check_ins_become_sequences(shared_data):
     data = read_places(
         shared_data / "foursquare_us_checkins.parquet",
         america,
-        person="user_id",
+        unit="user_id",
         time="time",
         side=16,
         max_per_unit=5,

@@ -10,7 +10,7 @@ import dpviz
 from dpviz.build import build
 from dpviz.methods import of_kind
 from dpviz.private.load.cells import leaf_cells
-from dpviz.private.load.sequences import HOUR, city_sequences
+from dpviz.private.load.sequences import city_sequences
 from tests.ui.paying import pay
 
 SCRIPT = "from dpviz.ui.pages.sequences import page\npage()\n"
@@ -175,7 +175,7 @@ def test_a_method_without_a_guarantee_is_not_offered_for_sensitive_sequences():
 def test_a_permalink_restores_what_was_chosen():
     app = opened(side="6", gap="6", epsilon="2", seed="4", method="ngram", set="n_max:3")
     view = app.session_state["sequences.view"]
-    wanted = build(city_sequences(6, 6 * HOUR), "ngram", 2.0, seed=4, n_max=3)
+    wanted = build(city_sequences(6, 6), "ngram", 2.0, seed=4, n_max=3)
     assert view.release.model.top(30) == wanted.model.top(30)
     again = opened(**{name: app.query_params[name] for name in app.query_params})
     assert again.session_state["sequences.view"].key == view.key

@@ -80,7 +80,7 @@ def check_sequences(
     source: str | os.PathLike[str],
     alphabet: str,
     *,
-    column: str | None = None,
+    columns: Sequence[str] | None = None,
     unit: str | None = None,
     max_per_unit: int = 1,
     drop_unknown: bool = False,
@@ -97,7 +97,7 @@ def check_sequences(
     read_sequences(
         source,
         alphabet_of(alphabet),
-        column=column,
+        columns=columns,
         unit=unit,
         max_per_unit=max_per_unit,
         drop_unknown=drop_unknown,

@@ -91,7 +91,12 @@ def city() -> RoadGraph:
 @lru_cache(maxsize=1)
 def city_trips() -> RoadData:
     """The built-in synthetic trips on the city's streets: public, nobody's real trips."""
-    trips = RoadData(CITY, city(), commuter_trips(city(), CITY_TRIPS), public=True)
+    return _synthetic(CITY, city(), CITY_TRIPS)
+
+
+def _synthetic(name: str, graph: RoadGraph, size: int) -> RoadData:
+    """Commuter trips that are nobody's."""
+    trips = RoadData(name, graph, commuter_trips(graph, size), public=True)
     trips.synthetic = True
     return trips
 
@@ -117,7 +122,7 @@ def read_trips(
     Args:
         source: a file of any format, ``duckdb:///FILE``, or a table in memory. One row per step in
             order, with columns ``trip`` and ``edge``; or one row per trip with a column of lists,
-            ``edges``, or ``nodes`` to be matched.
+            ``edges``, or ``nodes`` to be matched. ``generate:N`` makes N synthetic trips up.
         graph: the public road graph; its ids are compared as text.
         unit: column that names the privacy unit (a person); by default a trip is the unit.
         max_per_unit: with ``unit``, at most this many trips of each are kept, chosen at random.
@@ -133,6 +138,9 @@ def read_trips(
     """
     checked_bound(unit, max_per_unit)
     counts = Tally() if counts is None else counts
+    generated = re.fullmatch(r"generate:([0-9]{1,9})", str(source))
+    if generated:
+        return _synthetic("generated", graph, int(generated[1]))
     opened = open_table(source, table)
     form = _form(opened, unit)
     of_nodes = form.item == NODES

@@ -29,6 +29,7 @@ CITY = "city"
 """The built-in sequences: a week of 5,000 invented people, on a grid."""
 
 HOUR = 3600.0
+"""Seconds of an hour, the unit of a session gap."""
 
 SEQUENCE, SYMBOL = "sequence", "symbol"
 """Columns of sequences with a row for each symbol."""
@@ -65,7 +66,7 @@ def read_sequences(
     source: Any,
     alphabet: Alphabet,
     *,
-    column: str | None = None,
+    columns: Sequence[str] | None = None,
     unit: str | None = None,
     max_per_unit: int = 1,
     drop_unknown: bool = False,
@@ -85,7 +86,7 @@ def read_sequences(
             one row per symbol in order, with columns ``sequence`` and ``symbol``. Text without a
             header has one sequence per line, and is read so unless a column or a unit is named.
         alphabet: public; its names are compared as text.
-        column: the column of lists; by default the only one.
+        columns: the one column of lists; by default the only one.
         unit: the column of the privacy unit; by default a sequence is the unit.
         max_per_unit: with ``unit``, sequences kept of each, at random.
         drop_unknown: leave out symbols that the alphabet lacks, instead of the whole sequence. Of
@@ -100,6 +101,9 @@ def read_sequences(
     """
     checked_bound(unit, max_per_unit)
     counts = Tally() if counts is None else counts
+    if columns is not None and len(columns) != 1:
+        raise DataError(f"{len(columns)} columns for sequences: name the one that holds the lists")
+    column = columns[0] if columns else None
     opened = open_table(source, table, header=column is not None or unit is not None)
     items = read_items(opened, _form(opened, column, unit), alphabet.names, unit, counts)
     lost = np.bincount(items.owner, items.item < 0, minlength=len(items)) > 0
@@ -155,10 +159,10 @@ def read_places(
     source: Any,
     domain: Domain,
     *,
-    person: str,
-    time: str,
+    unit: str | None,
+    time: str | None = None,
     side: int = 8,
-    gap: float = 12 * HOUR,
+    gap: float = 12.0,
     max_per_unit: int = 5,
     columns: Sequence[str] | None = None,
     crs: str | None = None,
@@ -177,10 +181,10 @@ def read_places(
     Args:
         source: a file of points of any format, or a table in memory.
         domain: the public rectangle; places outside are left out.
-        person: the column of the privacy unit.
+        unit: the column of the privacy unit, a person.
         time: the column of the time.
         side: cells along each axis of a public grid.
-        gap: seconds after which a new sequence begins.
+        gap: hours after which a new sequence begins.
         max_per_unit: sequences kept of each person, at random.
         columns: of the coordinates.
         crs: of plain coordinate columns; the domain's by default.
@@ -194,7 +198,9 @@ def read_places(
     Raises:
         DataError: the file cannot be read as places in time, or the cells are of another rectangle.
     """
-    checked_bound(person, max_per_unit)
+    if unit is None or time is None:
+        raise DataError("places become sequences by person and time: name both (unit, time)")
+    checked_bound(unit, max_per_unit)
     counts = Tally() if counts is None else counts
     cells = cells or grid_cells(domain, side)
     _same_rectangle(cells, domain)
@@ -203,7 +209,7 @@ def read_places(
         domain,
         columns=columns,
         crs=crs,
-        unit=person,
+        unit=unit,
         time=time,
         public=public,
         table=table,
@@ -212,7 +218,9 @@ def read_places(
     when, people = np.asarray(records.time), np.asarray(records.unit)
     timed = np.isfinite(when)
     counts.add(tally.NO_TIME, np.count_nonzero(~timed))
-    sequences, who = cell_sequences(records.points[timed], people[timed], when[timed], cells, gap)
+    sequences, who = cell_sequences(
+        records.points[timed], people[timed], when[timed], cells, gap * HOUR
+    )
     kept = bounded(who, records.ids, max_per_unit, public=public)
     counts.add(tally.SEQUENCES, len(who))
     counts.add(tally.OVER, len(who) - len(kept))
@@ -222,7 +230,7 @@ def read_places(
         cells.alphabet(neighbours=neighbours),
         Sequences.of([sequences[row] for row in kept.tolist()]),
         public=public,
-        unit=_unit(person, max_per_unit),
+        unit=_unit(unit, max_per_unit),
         max_per_unit=max_per_unit,
         facts={"cells": cells.to_dict()},
     )
@@ -230,7 +238,7 @@ def read_places(
 
 def city_sequences(
     side: int = 8,
-    gap: float = 12 * HOUR,
+    gap: float = 12.0,
     *,
     neighbours: bool = False,
     max_per_unit: int = 5,
@@ -241,7 +249,7 @@ def city_sequences(
 
     Args:
         side: cells along each axis.
-        gap: seconds after which a new sequence begins.
+        gap: hours after which a new sequence begins.
         neighbours: only steps to a cell that touches; records are cut at others.
         max_per_unit: sequences kept of each person where they are treated as sensitive.
         public: False treats them as an owner treats sensitive ones, to rehearse it.
@@ -258,7 +266,7 @@ def city_sequences(
     points = np.column_stack([table[each] for each in data.domain.columns])
     cells = cells or grid_cells(data.domain, side)
     _same_rectangle(cells, data.domain)
-    sequences, who = cell_sequences(points, table["person"], seconds, cells, gap)
+    sequences, who = cell_sequences(points, table["person"], seconds, cells, gap * HOUR)
     alphabet, facts = cells.alphabet(neighbours=neighbours), {"cells": cells.to_dict()}
     if public:
         everyone = SequenceData(CITY, alphabet, sequences, public=True, facts=facts)

@@ -23,8 +23,8 @@ from dpviz.private.load.tally import Tally, dropped
 from dpviz.progress import Progress
 
 
-def load(
-    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+def read_points(
+    source: Any,
     domain: Domain | None = None,
     *,
     columns: Sequence[str] | None = None,
@@ -37,31 +37,7 @@ def load(
     bits: int | None = None,
     progress: Progress | None = None,
 ) -> DataHandle:
-    """Read a data set into a handle.
-
-    Args:
-        source: a path (CSV, also .gz or .zip; Parquet, GeoParquet, GeoJSON, JSON lines, GeoPackage,
-            Shapefile, also zipped; Excel), a folder of Parquet, the URL of a database (with
-            ``table``), or the name of a built-in data set. Folders and tables are counted by
-            cell inside an engine. A file of (cell, count) rows is a source too: of
-            :func:`save_counts`, or the result of ``dpviz sql``. A list of sources counts as one
-            that has the records of all; NO RECORD MAY BE IN TWO.
-        domain: the public box; a built-in data set has its own. Records outside are dropped.
-        columns: coordinate columns in the domain's order, or in 2-D one column of WKT; the geometry
-            or columns of usual names otherwise, as ``handle.columns`` then says.
-        crs: CRS of plain coordinate columns, and of geometry whose file does not state one; the
-            domain's by default for columns.
-        unit: column that names the privacy unit (a person), and records without an id in it are
-            dropped; by default a record is the unit.
-        max_per_unit: with ``unit``, at most this many records of each are kept, chosen at random.
-        public: whether the owner declares every record public; false for files by default.
-        name: public name of the data set; the file's name without its ending, or the table's, by
-            default.
-        table: with a URL (``postgresql://…``, ``duckdb:///FILE``, ``spark://…``), the table; or a
-            layer of a GeoPackage, a sheet of a workbook.
-        bits: records are moved to a public grid of 2^bits steps per axis. Folders and tables always
-            are: 16 in 2-D, 10 in 4-D by default. Other sources keep the domain's own lattice.
-        progress: called while an engine counts; raising an exception cancels.
+    """Points into a handle; :func:`dpviz.load` says what the arguments are.
 
     Raises:
         DataError: the source cannot be read as points.
@@ -72,35 +48,13 @@ def load(
     if isinstance(source, (str, os.PathLike)):
         return _one(os.fspath(source), chosen)
     if is_frame(source):
-        raise DataError("a table in memory is no file: give it to dpviz.from_frame(frame, domain)")
+        return _of_table(MemoryTable(source, name or "table"), name or "table", chosen)
+    if not all(isinstance(each, (str, os.PathLike)) for each in source):
+        raise DataError(
+            "no source of points: give paths, or a table in memory (an array of coordinates: to "
+            "dpviz.from_points)"
+        )
     return _together([os.fspath(each) for each in source], chosen)
-
-
-def from_frame(
-    frame: Any,
-    domain: Domain,
-    *,
-    columns: Sequence[str] | None = None,
-    crs: str | None = None,
-    unit: str | None = None,
-    max_per_unit: int = 1,
-    public: bool = False,
-    name: str = "table",
-    bits: int | None = None,
-) -> DataHandle:
-    """A handle on a table in memory: pandas, geopandas, polars or pyarrow.
-
-    The arguments are those of :func:`load`. A column keeps its type: an id is the text itself, or
-    one canonical form of a number (7 and 7.0 are ``7``), a time or a truth value; a column of
-    Python objects is read value by value.
-
-    Raises:
-        DataError: no such table, or no such columns in it.
-    """
-    chosen = Selection(domain, columns, crs, unit, max_per_unit, public, name, None, bits, None)
-    if not is_frame(frame):
-        raise DataError("give a pandas, geopandas or polars data frame, or a pyarrow table")
-    return _of_table(MemoryTable(frame, name), name, chosen)
 
 
 def stated_domain(source: str | os.PathLike[str]) -> Domain | None:

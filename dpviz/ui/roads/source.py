@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import CITY, RoadData, city_trips, read_graph, read_trips
+from dpviz.build import CITY, RoadData, load, read_graph
 from dpviz.errors import DpvizError
 from dpviz.roads.graph import PARTS, RoadGraph
 from dpviz.ui.points.source_form import TABLES, public_switch
@@ -62,7 +62,7 @@ def opened_roads(opened: Opened) -> RoadSource:
 @st.cache_resource(show_spinner="Making the built-in city and its trips …")
 def built_in() -> RoadData:
     """Synthetic and public, so that all visitors share it."""
-    return city_trips()
+    return load(CITY, kind="roads")
 
 
 def road_source(prefix: str, start: str | None) -> RoadSource | None:
@@ -174,4 +174,4 @@ def _read(
     paths = [upload_path(place, file) for place, file in zip(names, ordered, strict=False)]
     trips = upload_path(f"{prefix}.trips", trips_file)
     graph = read_graph(*paths, parts=parts, directed=directed)
-    return read_trips(trips, graph, unit=unit, max_per_unit=max_per_unit, public=public, name=name)
+    return load(trips, graph, unit=unit, max_per_unit=max_per_unit, public=public, name=name)

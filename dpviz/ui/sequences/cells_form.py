@@ -20,7 +20,7 @@ LEAVES = 200
 
 @dataclass(frozen=True)
 class Cutting:
-    """How places become sequences, all of it public: see :func:`read_places`.
+    """How places become sequences, all of it public: see :func:`dpviz.load`.
 
     ``leaves`` names the uploaded release whose leaves are the cells; empty for a grid.
     """

@@ -14,15 +14,12 @@ from numpy.typing import NDArray
 
 from dpviz.build import (
     CITY,
-    HOUR,
     Cells,
     SequenceData,
     alphabet_of,
     cells_of,
-    city_sequences,
     grid_cells,
-    read_places,
-    read_sequences,
+    load,
 )
 from dpviz.crs import require_area
 from dpviz.datasets import DATASETS
@@ -93,9 +90,11 @@ def opened_sequences(opened: Opened) -> SequenceSource:
 @st.cache_resource(show_spinner="Following the people of the built-in city …", max_entries=8)
 def built_in(cutting: Cutting, public: bool, _cells: Cells | None = None) -> SequenceData:
     """Synthetic, so that all visitors share it; ``cutting`` names the cells."""
-    return city_sequences(
-        cutting.side,
-        cutting.gap * HOUR,
+    return load(
+        CITY,
+        kind="sequences",
+        side=cutting.side,
+        gap=cutting.gap,
         neighbours=cutting.neighbours,
         max_per_unit=cutting.bound,
         public=public,
@@ -178,13 +177,14 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
     key = f"{file.file_id}|{columns}|{person}|{when}|{bounds}|{crs}|{cutting}|{public}|{name}"
 
     def read() -> SequenceData:
-        return read_places(
+        return load(
             path,
             domain,
-            person=person,
+            kind="sequences",
+            unit=person,
             time=when,
             side=cutting.side,
-            gap=cutting.gap * HOUR,
+            gap=cutting.gap,
             max_per_unit=cutting.bound,
             columns=columns,
             neighbours=cutting.neighbours,
@@ -223,7 +223,7 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
     key = f"{file.file_id}|{words}|{drop}|{unit}|{bound}|{public}|{name}"
 
     def read() -> SequenceData:
-        return read_sequences(
+        return load(
             path,
             alphabet_of(words),
             unit=unit,

@@ -255,7 +255,7 @@ def test_tables_in_memory(library):
         read = {"unit": "who", "max_per_unit": most} if unit is not None else {}
         tables = frame(records), frame(without(records, unit))
         check(
-            lambda each: dpviz.from_frame(each, BOX, **read),
+            lambda each: dpviz.load(each, BOX, **read),
             tables,
             most if unit is not None else 1,
         )
@@ -326,7 +326,7 @@ def test_sequences(form, folders):
         gone = len({each[:2] for each in records if each[0] == unit})
         check(
             lambda path: read_sequences(
-                path, alphabet, column=column, drop_unknown=drop, name="s",
+                path, alphabet, columns=(column,), drop_unknown=drop, name="s",
                 table="steps" if form == "duckdb" else None, **read,
             ),
             sources,
@@ -362,7 +362,7 @@ def test_places_in_time(folders, records, unit, most):
         )
     check(
         lambda path: read_places(
-            path, BOX, person="who", time="when", side=3, max_per_unit=most, gap=50.0,
+            path, BOX, unit="who", time="when", side=3, max_per_unit=most, gap=50.0,
             neighbours=True,
         ),
         paths,
@@ -423,4 +423,4 @@ def test_the_measure_can_fail(tmp_path):
     (tmp_path / "a.csv").write_text(delimited(texts))
     whole = dpviz.load(tmp_path / "a.csv", BOX, unit="who")._index
     collapsed = typed([("1", x, y) for _, x, y in texts])
-    assert distance(whole, dpviz.from_frame(collapsed, BOX, unit="who")._index) == 49
+    assert distance(whole, dpviz.load(collapsed, BOX, unit="who")._index) == 49

@@ -104,7 +104,7 @@ def test_ids_of_python_values():
         assert texts(column, "who").to_pylist() == [None, b" ", None]
     assert texts(pa.array([np.nan, 7.0, 0.1]), "who").to_pylist() == [None, b"7", b"0.1"]
     frame = pd.DataFrame({"who": [one, two], "x": 0.5, "y": 0.5})
-    assert dpviz.from_frame(frame, BOX, unit="who")._index.total == 2
+    assert dpviz.load(frame, BOX, unit="who")._index.total == 2
 
 
 def test_a_parquet_column_of_text_is_parsed_cell_by_cell(tmp_path):

@@ -1,0 +1,173 @@
+"""The one door of the loading room: from a source of any kind of data to a handle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, cast, overload
+
+from dpviz.domain import Domain
+from dpviz.errors import DataError
+from dpviz.private.handle import DataHandle, Handle
+from dpviz.private.load.cells import Cells
+from dpviz.private.load.roads import CITY, city_trips, read_trips
+from dpviz.private.load.sequences import city_sequences, read_places, read_sequences
+from dpviz.private.load.sources import read_points
+from dpviz.private.roads import RoadData
+from dpviz.private.sequences import SequenceData
+from dpviz.progress import Progress
+from dpviz.roads.graph import RoadGraph
+from dpviz.sequences.alphabet import Alphabet
+
+ARGUMENTS = {
+    "points": ("columns", "crs", "bits", "progress"),
+    "places in time": ("columns", "crs", "time", "side", "gap", "cells", "neighbours"),
+    "sequences of symbols": ("columns", "drop_unknown"),
+    "trips": ("drop_unknown",),
+}
+"""What a source may hold, and the arguments that are not for all of them."""
+
+_NEEDED = {"places in time": "the box or an Alphabet", "trips": "the RoadGraph"}
+
+
+# What each kind's options are says the signature at the end, for all of them.
+@overload
+def load(source: Any, domain: RoadGraph, **options: Any) -> RoadData: ...
+@overload
+def load(source: Any, domain: Alphabet, **options: Any) -> SequenceData: ...
+@overload
+def load(
+    source: Any, domain: RoadGraph | None = None, *, kind: Literal["roads"], **options: Any
+) -> RoadData: ...
+@overload
+def load(
+    source: Any,
+    domain: Domain | Alphabet | None = None,
+    *,
+    kind: Literal["sequences"],
+    **options: Any,
+) -> SequenceData: ...
+@overload
+def load(
+    source: Any, domain: Domain | None = None, *, kind: Literal["points"] = ..., **options: Any
+) -> DataHandle: ...
+def load(  # type: ignore[misc]
+    source: Any,
+    domain: Domain | Alphabet | RoadGraph | None = None,
+    *,
+    kind: str | None = None,
+    columns: Sequence[str] | None = None,
+    crs: str | None = None,
+    unit: str | None = None,
+    max_per_unit: int = 1,
+    public: bool | None = None,
+    name: str | None = None,
+    table: str | None = None,
+    bits: int | None = None,
+    time: str | None = None,
+    side: int | None = None,
+    gap: float | None = None,
+    cells: Cells | None = None,
+    neighbours: bool | None = None,
+    drop_unknown: bool | None = None,
+    progress: Progress | None = None,
+) -> Handle[Any]:
+    """Read points, sequences or trips into a handle.
+
+    Args:
+        source: a path (CSV, also .gz or .zip; Parquet, GeoParquet, GeoJSON, JSON lines, GeoPackage,
+            Shapefile, also zipped; Excel), a table in memory (pandas, geopandas, polars, pyarrow),
+            the URL of a database (with ``table``), or the name of a built-in data set: ``city``
+            for sequences and trips. Points also come from a folder of Parquet, and from a file of
+            (cell, count) rows, of :func:`save_counts` or of ``dpviz sql``. A list of sources of
+            points counts as one that has the records of all; NO RECORD MAY BE IN TWO.
+        domain: what a record may be, public and chosen without looking at the records: a
+            :class:`Domain`, the box of points or places; an :class:`Alphabet`, of sequences of
+            symbols; a :class:`RoadGraph`, of trips. A built-in data set has its own. Records
+            outside are dropped.
+        kind: of data, "points", "sequences" or "roads": the domain's by default. With
+            "sequences" and a box, each unit's places in time become sequences of cells.
+        columns: coordinate columns in the domain's order, or in 2-D one column of WKT; the geometry
+            or columns of usual names otherwise, as ``handle.columns`` then says. Of symbols, the
+            one column of lists; by default the only one, or a row for each symbol with the columns
+            ``sequence`` and ``symbol``, or text with a sequence a line. Trips have the columns
+            ``trip`` and ``edge``, or a list column ``edges`` or ``nodes``.
+        crs: CRS of plain coordinate columns, and of geometry whose file does not state one; the
+            domain's by default for columns.
+        unit: column that names the privacy unit (a person), and records without an id in it are
+            dropped; by default a record is the unit.
+        max_per_unit: with ``unit``, at most this many records of each are kept, chosen at random.
+        public: whether the owner declares every record public; false for files by default.
+        name: public name of the data set; the file's name without its ending, or the table's, by
+            default.
+        table: with a URL (``postgresql://…``, ``duckdb:///FILE``, ``spark://…``), the table; or a
+            layer of a GeoPackage, a sheet of a workbook.
+        bits: points are moved to a public grid of 2^bits steps per axis. Folders and tables always
+            are: 16 in 2-D, 10 in 4-D by default. Other sources keep the domain's own lattice.
+        time: of places, the column of the time.
+        side: of places, cells along each axis of the public grid; 8 by default.
+        gap: of places, the session gap in hours; a longer one begins a new sequence. 12 by default.
+        cells: of places, leaves of a release in place of a grid.
+        neighbours: of places, only steps to a cell that touches; sequences are cut at others.
+        drop_unknown: leave out symbols that the alphabet lacks, or edges that the graph lacks,
+            instead of the whole record. Of public records, one that holds such is an error.
+        progress: of points, called while an engine counts; raising an exception cancels.
+
+    Raises:
+        DataError: the source cannot be read as this kind of data, or an argument is of another.
+
+    >>> import pyarrow as pa
+    >>> walks = pa.table({"walk": [["home", "work"], ["home", "shop"]]})
+    >>> load(walks, Alphabet(("home", "work", "shop")), name="walks")
+    SequenceData('walks', sensitive, 3 symbols)
+    >>> load("city", kind="roads")
+    RoadData('city', public, 7,018 edges)
+    """
+    form = _form(domain, kind)
+    particular = {
+        "columns": columns,
+        "crs": crs,
+        "bits": bits,
+        "time": time,
+        "side": side,
+        "gap": gap,
+        "cells": cells,
+        "neighbours": neighbours,
+        "drop_unknown": drop_unknown,
+        "progress": progress,
+    }
+    options: dict[str, Any] = {
+        each: value for each, value in particular.items() if value is not None
+    }
+    for each in options:
+        if each not in ARGUMENTS[form]:
+            able = " and ".join(other for other, names in ARGUMENTS.items() if each in names)
+            raise DataError(f"{each} goes with {able}, the data are {form}: leave it out")
+    built_in = domain is None and isinstance(source, str) and source == CITY
+    if built_in and form == "places in time":
+        return city_sequences(max_per_unit=max_per_unit, public=public is not False, **options)
+    if built_in and form == "trips":
+        return city_trips()
+    options |= {"unit": unit, "max_per_unit": max_per_unit, "name": name, "table": table}
+    if form == "points":
+        return read_points(source, cast(Domain, domain), public=public, **options)
+    if domain is None and cells is not None:
+        domain = cells.domain
+    if domain is None:
+        raise DataError(f"{form} need a domain, {_NEEDED[form]}: chosen without looking at them")
+    read: Any = {"places in time": read_places, "trips": read_trips}.get(form, read_sequences)
+    handle: Handle[Any] = read(source, domain, public=bool(public), **options)
+    return handle
+
+
+def _form(domain: Any, kind: str | None) -> str:
+    """What the source holds, one of `ARGUMENTS`."""
+    stated = {RoadGraph: "roads", Alphabet: "sequences"}.get(type(domain))
+    if kind not in ("points", "sequences", "roads", None):
+        raise DataError(f"no data of kind {kind!r}: give points, sequences or roads")
+    if stated is not None and kind not in (stated, None):
+        raise DataError(f"a domain of {stated}, and kind={kind!r}: leave out the kind")
+    if isinstance(domain, Domain) and kind == "roads":
+        raise DataError("a box is no domain of trips: give their RoadGraph")
+    if stated == "sequences":
+        return "sequences of symbols"
+    return {"sequences": "places in time", "roads": "trips"}.get(kind or stated or "", "points")

@@ -1,0 +1,87 @@
+"""One door for data of every kind: which reader a domain, a kind and the arguments choose."""
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import dpviz
+from dpviz.errors import DataError
+from dpviz.roads.graph import road_graph
+from dpviz.roads.paths import Paths
+
+BOX = dpviz.Domain((0, 0), (1, 1), columns=("x", "y"))
+ABC = dpviz.Alphabet(("a", "b", "c"))
+STREETS = road_graph(
+    {"node": [1, 2, 3], "x": [0.0, 1.0, 2.0], "y": [0.0, 0.0, 0.0]},
+    {"edge": ["p", "q"], "src": [1, 2], "dst": [2, 3]},
+)
+PLACES = pd.DataFrame(
+    {
+        "x": [0.1, 0.9, 0.1, 0.9],
+        "y": [0.5, 0.5, 0.5, 0.5],
+        "who": ["u", "u", "u", "v"],
+        "when": pd.to_datetime(
+            ["2030-01-01T08", "2030-01-01T09", "2030-01-03T08", "2030-01-01T08"]
+        ),
+    }
+)
+WALKS = pa.table({"walk": [["a", "b"], ["c"], ["a", "z"]]})
+TRIPS = pd.DataFrame({"edges": [["p", "q"], ["q"], ["x"]]})
+
+
+def test_the_domain_says_what_the_data_are():
+    points = dpviz.load(PLACES, BOX, unit="who", max_per_unit=2, name="places")
+    assert (points.kind, points._index.total) == ("points", 3)
+    walks = dpviz.load(WALKS, ABC, name="walks")
+    assert (walks.kind, len(walks._sequences)) == ("sequences", 2)
+    assert dpviz.load(WALKS, ABC, drop_unknown=True)._sequences.length.tolist() == [2, 1, 1]
+    trips = dpviz.load(TRIPS, STREETS, name="trips")
+    assert (trips.kind, len(trips._trips)) == ("roads", 2)
+    visits = dpviz.load(
+        PLACES, BOX, kind="sequences", unit="who", time="when", max_per_unit=2, side=2
+    )
+    assert visits._sequences.length.tolist() == [2, 1, 1]  # u's second day, a gap of two, and v
+    assert visits.unit == "one who with at most 2 sequences"
+    for data in (points, walks, trips, visits):
+        assert not data.public
+        queries = Paths.of([[0, 1]]) if data is trips else None
+        release = dpviz.build(data, epsilon=1.0, workload=queries, ledger=None)
+        assert release.kind == data.kind
+
+
+def test_built_in_data_of_every_kind_need_no_domain():
+    kinds = [
+        dpviz.load("city-50k"),
+        *(dpviz.load("city", kind=kind) for kind in ("sequences", "roads")),
+    ]
+    assert [data.kind for data in kinds] == ["points", "sequences", "roads"]
+    assert all(data.public and data.synthetic for data in kinds)
+    sensitive = dpviz.load("city", kind="sequences", public=False, max_per_unit=2, side=4)
+    assert (sensitive.public, sensitive.unit) == (False, "one person with at most 2 sequences")
+
+
+@pytest.mark.parametrize(
+    ("source", "domain", "options", "message"),
+    [
+        (
+            WALKS,
+            ABC,
+            {"crs": "EPSG:4326"},
+            "crs goes with points and places in time, the data are seq",
+        ),
+        (TRIPS, STREETS, {"columns": ("edges",)}, "columns goes with points and places"),
+        (PLACES, BOX, {"time": "when"}, "time goes with places in time, the data are points"),
+        (PLACES, BOX, {"kind": "sequences", "time": "when"}, "by person and time: name both"),
+        (PLACES, BOX, {"kind": "roads"}, "a box is no domain of trips"),
+        (PLACES, BOX, {"kind": "tracks"}, "no data of kind 'tracks': give points, sequences"),
+        (WALKS, ABC, {"kind": "points"}, "a domain of sequences, and kind='points'"),
+        (WALKS, ABC, {"columns": ("walk", "way")}, "2 columns for sequences: name the one"),
+        ("tracks.csv", None, {"kind": "sequences"}, "places in time need a domain, the box or an"),
+        ("trips.csv", None, {"kind": "roads"}, "trips need a domain, the RoadGraph"),
+        ([[0.5, 0.5]], BOX, {}, "to dpviz.from_points"),
+    ],
+)
+def test_what_does_not_go_together_is_one_line(source, domain, options, message):
+    with pytest.raises(DataError, match=message) as caught:
+        dpviz.load(source, domain, **options)
+    assert "\n" not in str(caught.value)
