@@ -17,6 +17,7 @@ from dpviz.methods import METHODS, method
 from dpviz.releases.answers import Answers
 from dpviz.releases.export import export
 from dpviz.releases.header import Header
+from dpviz.releases.points.matching import Matching, match
 from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.release import Release
@@ -37,6 +38,7 @@ __all__ = [
     "DpvizError",
     "Header",
     "Ledger",
+    "Matching",
     "PathAnswers",
     "PointRelease",
     "RangeAnswers",
@@ -48,6 +50,7 @@ __all__ = [
     "export",
     "from_points",
     "load",
+    "match",
     "method",
     "read",
     "read_graph",

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from dpviz.methods.points.parts import geometric_weights, measured_levels
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.medians import Column
-from dpviz.trees.consistency import least_squares, prune
+from dpviz.private.mechanisms.noise import geometric
+from dpviz.trees.consistency import least_squares, prune, sum_up
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 
@@ -176,4 +177,31 @@ def with_noisy_counts(
     noisy, variance = measured_levels(noise, shares, tree.exact)
     count, variance = least_squares(tree.parent, noisy, variance)
     nodes = tree.decomposition(count, variance)
+    return prune(nodes, threshold) if threshold > 0 else nodes
+
+
+def leaves(parent: Int) -> NDArray[np.bool_]:
+    """Which nodes of a parent column have no children."""
+    leaf = np.ones(len(parent), dtype=np.bool_)
+    leaf[parent[parent >= 0]] = False
+    return leaf
+
+
+def with_leaf_counts(
+    tree: BoxTree, exact: Int, budget: Budget, noise: Noise, threshold: float
+) -> Decomposition:
+    """All that is left of the budget on the leaves; an inner count is the sum of its leaves.
+
+    Args:
+        tree: the structure.
+        exact: counts of its nodes, of which the leaves' are looked at.
+        budget: what pays.
+        noise: where noise comes from.
+        threshold: descendants of nodes below it are dropped; 0 drops none.
+    """
+    leaf = leaves(tree.parent)
+    share = budget.spend(budget.left, "leaf counts", mechanism="geometric", why=DISJOINT)
+    count, variance = np.zeros(len(leaf)), np.zeros(len(leaf))
+    count[leaf], variance[leaf] = geometric(noise, share, exact[leaf])
+    nodes = tree.decomposition(sum_up(tree.parent, count), sum_up(tree.parent, variance))
     return prune(nodes, threshold) if threshold > 0 else nodes

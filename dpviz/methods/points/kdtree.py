@@ -10,11 +10,18 @@ import numpy as np
 
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter, register
-from dpviz.methods.points.kdparts import BoxTree, KdCells, grow, halves, with_noisy_counts
+from dpviz.methods.points.kdparts import (
+    BoxTree,
+    KdCells,
+    grow,
+    halves,
+    leaves,
+    with_leaf_counts,
+    with_noisy_counts,
+)
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.medians import Column, exponential_cuts, mean_cuts, smooth_cuts
 from dpviz.private.mechanisms.noise import geometric, poisson_sample
-from dpviz.trees.consistency import prune, sum_up
 from dpviz.trees.lattice import grid_edges
 
 if TYPE_CHECKING:
@@ -90,6 +97,11 @@ class KdTree(PointMethod):
         32, "Drop the descendants of nodes with an estimate below this", 0, 1e6
     )
     median_delta: float = parameter(1e-6, "δ of all smooth medians together", 1e-12, 0.01, log=True)
+    budget: str = parameter(
+        "geometric",
+        "Where the counts' ε goes: geometric shares of all levels, or all of it to the leaves",
+        choices=("geometric", "leaf"),
+    )
     paper_constant: bool = parameter(
         False, "Exponential medians with the paper's ε/2, which wastes half of ε"
     )
@@ -145,6 +157,8 @@ class KdTree(PointMethod):
             return self.cuts(noise, shares[rounds], cells.column(axis, chosen))
 
         tree = grow(KdCells.of(index), self.height, self.flatten, cutter)
+        if self.budget == "leaf":
+            return with_leaf_counts(tree, np.concatenate(tree.exact), budget, noise, self.prune)
         return with_noisy_counts(tree, self.height, budget, noise, self.prune)
 
     def cuts(self, noise: Noise, shares: tuple[Share, ...], column: Column) -> Int:
@@ -199,15 +213,11 @@ class KdTree(PointMethod):
         noisy, _ = geometric(noise, share, index.histogram(edges))
         tree = grid_medians(noisy.astype(np.float64), self.height, self.flatten, self.switch)
         lo, hi = edges[0][tree.lo], edges[0][tree.hi]
-        leaf = np.ones(len(tree.parent), dtype=np.bool_)
-        leaf[tree.parent[tree.parent >= 0]] = False
-        share = budget.spend(budget.left, "leaf counts", mechanism="geometric", why=DISJOINT)
-        count, variance = np.zeros(len(leaf)), np.zeros(len(leaf))
-        count[leaf], variance[leaf] = geometric(noise, share, index.box_counts(lo[leaf], hi[leaf]))
-        nodes = BoxTree(lo, hi, tree.parent, []).decomposition(
-            sum_up(tree.parent, count), sum_up(tree.parent, variance)
-        )
-        return prune(nodes, self.prune) if self.prune > 0 else nodes
+        leaf = leaves(tree.parent)
+        exact = np.zeros(len(leaf), dtype=np.int64)
+        exact[leaf] = index.box_counts(lo[leaf], hi[leaf])
+        tree = BoxTree(lo, hi, tree.parent, [])
+        return with_leaf_counts(tree, exact, budget, noise, self.prune)
 
 
 def grid_medians(noisy: Float, height: int, flatten: int, switch: int | None) -> BoxTree:

@@ -1,0 +1,125 @@
+"""The command that finds which leaves of two owners' releases must be compared."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dpviz.cli.root import Json, app, emit, numbers, writable
+from dpviz.errors import ParameterError
+
+if TYPE_CHECKING:
+    from dpviz.evaluation.matching import MatchTruth
+    from dpviz.releases.points.matching import Matching
+    from dpviz.releases.points.release import PointRelease
+
+
+@app.command()
+def match(
+    release_a: Annotated[str, typer.Argument(metavar="A", help="The one owner's release.")],
+    release_b: Annotated[str, typer.Argument(metavar="B", help="The other owner's release.")],
+    within: Annotated[
+        str,
+        typer.Option(help="The distance of a match in the domain's units; one, or one per axis."),
+    ],
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="The pairs of leaves left (.parquet).")
+    ] = None,
+    metric: Annotated[
+        str, typer.Option(help="max: within the distance on every axis; or euclidean.")
+    ] = "max",
+    padding: Annotated[
+        str,
+        typer.Option(
+            help="upward: dummies only, no record is lost; noisy: to the noisy counts, records "
+            "above them are suppressed."
+        ),
+    ] = "upward",
+    failure: Annotated[
+        float, typer.Option(help="With upward: the probability that a record is lost after all.")
+    ] = 1e-6,
+    records_a: Annotated[
+        str | None, typer.Option(help="With --public: the records behind A, for the recall.")
+    ] = None,
+    records_b: Annotated[
+        str | None, typer.Option(help="With --public: the records behind B.")
+    ] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="The records are public: exact answers follow.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Find the leaves of two owners' releases that may hold a match, and what comparing costs."""
+    from dpviz import match as find
+    from dpviz import read
+    from dpviz.releases.files import write_table
+    from dpviz.releases.points.matching import GUARANTEE, facts
+
+    if (records_a is None) != (records_b is None) or public != (records_a is not None):
+        raise ParameterError(
+            "the recall needs --records-a, --records-b and --public: give all three, or none"
+        )
+    if output is not None:
+        if Path(output).resolve() in (Path(release_a).resolve(), Path(release_b).resolve()):
+            raise ParameterError(f"output {output!r} is one of the releases: name another file")
+        writable(output)
+    started = time.perf_counter()
+    a, b = read(release_a, "points"), read(release_b, "points")
+    found = find(a, b, numbers(within, "--within"), metric=metric, padding=padding, failure=failure)
+    rows: dict[str, Any] = facts(found)
+    lines = described(found)
+    if records_a is not None and records_b is not None:
+        truth = _truth(found, (a, b), (records_a, records_b))
+        rows |= {
+            "recall": truth.recall,
+            "matches": truth.matches,
+            "true_reduction_ratio": truth.reduction_ratio,
+        }
+        lines.append(
+            f"recall {truth.recall:.4f} of {truth.matches:,} true matches; reduction ratio "
+            f"without noise and dummies {truth.reduction_ratio:.4f}"
+        )
+    if output is not None:
+        write_table(output, found.to_arrow())
+        lines.append(f"{output}: {found.pairs:,} rows")
+    rows["seconds"] = time.perf_counter() - started
+    emit(rows, as_json, "\n".join([*lines, GUARANTEE]))
+
+
+def described(found: Matching) -> list[str]:
+    """What is said of a matching."""
+    everything = len(found.leaves_a) * len(found.leaves_b)
+    dummies_a, dummies_b = found.dummies
+    if found.padding == "noisy":
+        lost = "records above a leaf's noisy count are suppressed, and their matches lost"
+    elif found.failure is None:
+        lost = "no probability is known that a record is lost: counts were post-processed"
+    else:
+        lost = f"a record is lost with a probability of at most {found.failure:g}"
+    return [
+        f"{found.pairs:,} of {everything:,} pairs of leaves may hold a match",
+        f"reduction ratio {found.reduction_ratio:.4f}: {found.compared:,.0f} comparisons in place "
+        f"of {found.noisy_a * found.noisy_b:,.0f}",
+        f"padding: {dummies_a:,.0f} dummies for {found.noisy_a:,.0f} records of A, "
+        f"{dummies_b:,.0f} for {found.noisy_b:,.0f} of B; {lost}",
+    ]
+
+
+def _truth(
+    found: Matching, releases: tuple[PointRelease, PointRelease], sources: tuple[str, str]
+) -> MatchTruth:
+    """Exact answers on two public sources, each in its release's domain."""
+    from dpviz import Ledger, load
+    from dpviz.build import require_public
+    from dpviz.evaluation.matching import match_truth
+
+    handles = [
+        load(source, release.domain, columns=release.domain.columns, public=True)
+        for source, release in zip(sources, releases, strict=True)
+    ]
+    for handle in handles:
+        require_public(Ledger(), handle)
+    return match_truth(found, *releases, handles[0], handles[1])

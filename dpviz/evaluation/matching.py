@@ -1,0 +1,112 @@
+"""What a matching of two public data sets keeps: true matches, and the true reduction ratio."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpviz.build import DataHandle
+from dpviz.errors import ParameterError
+from dpviz.evaluation.truth import public_records
+from dpviz.releases.points.matching import Matching, compared, lattice_steps
+from dpviz.releases.points.release import PointRelease
+from dpviz.trees.boxpairs import near_pairs
+from dpviz.trees.lattice import Float, Int, unmorton
+
+MOST_MATCHES = 20_000_000
+"""Pairs of places within the distance that are looked at one by one."""
+
+ROWS = 20_000
+
+
+@dataclass(frozen=True)
+class MatchTruth:
+    """What only public data show.
+
+    Attributes:
+        matches: pairs of records within the distance.
+        recall: share of them that are compared, on average over which records are suppressed.
+        reduction_ratio: of the exact sizes of the leaves, without dummies.
+    """
+
+    matches: int
+    recall: float
+    reduction_ratio: float
+
+
+def match_truth(
+    found: Matching,
+    release_a: PointRelease,
+    release_b: PointRelease,
+    data_a: DataHandle,
+    data_b: DataHandle,
+) -> MatchTruth:
+    """The true matches of two public data sets, and how many of them a matching keeps.
+
+    Raises:
+        PrivacyError: a data set is not declared public.
+        ParameterError: leaves overlap; data of another domain; or more matches than are looked at.
+    """
+    place_a, weight_a, leaf_a = _in_leaves(release_a, found.leaves_a, data_a)
+    place_b, weight_b, leaf_b = _in_leaves(release_b, found.leaves_b, data_b)
+    exact_a = np.bincount(leaf_a, weight_a, minlength=len(found.leaves_a))
+    exact_b = np.bincount(leaf_b, weight_b, minlength=len(found.leaves_b))
+    # Who is suppressed is drawn at random in a leaf: each stays with the same probability.
+    stays_a = np.minimum(1, found.padded_a / np.maximum(exact_a, 1))
+    stays_b = np.minimum(1, found.padded_b / np.maximum(exact_b, 1))
+    keys = np.sort(found.first.astype(np.int64) * len(found.leaves_b) + found.second)
+    matches, compared_matches = 0.0, 0.0
+    steps = lattice_steps(release_a.domain, found.within)
+    for a, b in _matches(place_a, place_b, steps, found.metric):
+        many = weight_a[a] * weight_b[b]
+        key = leaf_a[a] * len(found.leaves_b) + leaf_b[b]
+        at = np.minimum(np.searchsorted(keys, key), max(len(keys) - 1, 0))
+        left = keys[at] == key if len(keys) else np.zeros(len(key), dtype=np.bool_)
+        matches += float(many.sum())
+        compared_matches += float((many * left * stays_a[leaf_a[a]] * stays_b[leaf_b[b]]).sum())
+    everything = float(exact_a.sum() * exact_b.sum())
+    return MatchTruth(
+        round(matches),
+        compared_matches / matches if matches else 1.0,
+        1 - compared(found, exact_a, exact_b) / everything if everything else 0.0,
+    )
+
+
+def _in_leaves(release: PointRelease, leaves: Int, data: DataHandle) -> tuple[Int, Float, Int]:
+    """Places of the records, how many stand at each, and the leaf that holds it."""
+    records, nodes = public_records(data), release.nodes
+    if data.domain.bounds != release.domain.bounds:
+        raise ParameterError(f"{data.name}: its domain is another than that of the release")
+    if nodes.volume[leaves].sum() > nodes.volume[nodes.parent < 0].sum():
+        raise ParameterError(
+            f"{release.header.method}: its leaves overlap, so that a record's leaf is not known: "
+            "recall is measured on releases whose leaves do not"
+        )
+    cells = unmorton(records.codes, data.domain.dims)
+    leaf = np.full(len(cells), -1, dtype=np.int64)
+    still = np.zeros(data.domain.dims)
+    for place, holder in near_pairs(cells, cells + 1, nodes.lo[leaves], nodes.hi[leaves], still):
+        leaf[place] = holder
+    inside = leaf >= 0  # a tree that drops empty ground has no leaf there
+    return cells[inside], records.weights[inside].astype(np.float64), leaf[inside]
+
+
+def _matches(a: Int, b: Int, steps: Float, metric: str) -> Iterator[tuple[Int, Int]]:
+    """Rows of both sides within the distance of each other, piece by piece."""
+    from scipy.spatial import cKDTree
+
+    if not (len(a) and len(b)):
+        return
+    scale = np.where(steps > 0, 1 / np.where(steps > 0, steps, 1), 4.0)  # a step is too far at 0
+    power = np.inf if metric == "max" else 2.0
+    tree = cKDTree(b * scale)
+    if cKDTree(a * scale).count_neighbors(tree, 1.0, power) > MOST_MATCHES:
+        raise ParameterError(
+            f"more than {MOST_MATCHES:,} matches within the distance: choose a smaller one"
+        )
+    for start in range(0, len(a), ROWS):
+        part = cKDTree(a[start : start + ROWS] * scale)
+        near = part.sparse_distance_matrix(tree, 1.0, power, output_type="ndarray")
+        yield near["i"].astype(np.int64) + start, near["j"].astype(np.int64)
