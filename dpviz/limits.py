@@ -58,6 +58,8 @@ MEMBERS = Limit(1_000, "members in an archive", "zip one file or Shapefile only"
 CHILD_SECONDS = Limit(8, "seconds of reading", "simplify it, or write it in another format")
 CHILD_SPEED = Limit(5 * MEBI, "bytes for each further second", CHILD_SECONDS.remedy)
 CHILD_MEMORY = Limit(700 * MEBI, "bytes of memory to read a small file", CHILD_SECONDS.remedy)
+ENGINE_SECONDS = Limit(120, "seconds of counting in DuckDB", "give Parquet files of records only")
+ENGINE_SPEED = Limit(MEBI, "bytes for each further second", ENGINE_SECONDS.remedy)
 
 VISITORS = Limit(50, "visitors at a time", "wait")
 AT_WORK = Limit((os.cpu_count() or 2) + 2, "pages at work at a time", "wait")

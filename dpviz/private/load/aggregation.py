@@ -57,22 +57,24 @@ def folder_index(folder: Path, domain: Domain, chosen: Selection) -> PointIndex:
     """
     from dpviz.private.load.engines.duck import Duck
 
-    if next(folder.rglob("*.parquet"), None) is None:
+    sizes = [path.stat().st_size for path in folder.rglob("*.parquet")]
+    if not sizes:
         raise DataError(
             f"no Parquet file in the folder {folder.name}: give one with .parquet files"
         )
-    _refuse_mixed_types(folder)
-    with closing(Duck()) as engine:
+    size = sum(sizes)
+    _refuse_mixed_types(folder, size)
+    with closing(Duck(size=size)) as engine:
         return engine_index(engine, engine.folder(folder), folder.name, domain, chosen)
 
 
-def _refuse_mixed_types(folder: Path) -> None:
+def _refuse_mixed_types(folder: Path, size: int = 0) -> None:
     """Raise unless a column has one declared type in all files: otherwise an engine would cast.
 
     A child looks: a damaged footer can abort the process that looks at it.
     """
-    where = (str(folder.absolute()),)
-    confined(f"{__name__}:mixed_types", *where, where=folder.name, needs=("pyarrow.parquet",))
+    task, needs = f"{__name__}:mixed_types", ("pyarrow.parquet",)
+    confined(task, str(folder.absolute()), where=folder.name, size=size, needs=needs)
 
 
 def mixed_types(place: str) -> Any:

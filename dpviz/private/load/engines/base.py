@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz import limits
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.load.tables.base import Column
@@ -100,6 +101,9 @@ def refused(title: str, why: str) -> Iterator[None]:
 NOT_NUMBERS = "check that the named columns hold numbers and may be read"
 _NO_ROOM = "it ran out of memory, or of disk for temporary files: give fewer bits per axis"
 _EXHAUSTED = dict.fromkeys(("OutOfMemoryException", "DiskFull", "OutOfMemory"), _NO_ROOM)
+_EXHAUSTED["InterruptException"] = (
+    f"it did not end within the time for data of this size: {limits.ENGINE_SECONDS.remedy}"
+)
 
 
 def no_points(title: str, column: str) -> DataError:

@@ -4,37 +4,64 @@ from __future__ import annotations
 
 import glob
 import tempfile
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
 
+from dpviz import limits
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.load.cellquery import table
 from dpviz.private.load.engines.base import NOT_NUMBERS, Rows, no_points, refused
 from dpviz.private.load.tables.base import Column, shown
+from dpviz.sandbox import confined
 
+NOT_A_DATABASE = "is this its database file, and no other program writes it?"
 MEMORY = "2GB"
 """What DuckDB may hold in memory; beyond it, it spills to a temporary folder of its own."""
 
 
+_POLL = 0.1
+"""Seconds between two interrupts of a connection whose time is over."""
+
+
 class Duck:
-    """A connection to DuckDB, in memory unless a database file is given."""
+    """A connection to DuckDB, in memory unless a database file is given.
+
+    It lives as long as its data may take to read: what runs on is interrupted.
+    """
 
     dialect = "duckdb"
     title = "DuckDB"
     parts = 8
 
-    def __init__(self, path: Path | None = None, *, ordered: bool = False) -> None:
+    def __init__(self, path: Path | None = None, *, size: int = 0, ordered: bool = False) -> None:
+        """Connect.
+
+        Args:
+            path: of a database file.
+            size: in bytes of what will be read, where it is no database file.
+            ordered: whether rows come in the order in which they were inserted.
+
+        Raises:
+            DataError: the file is no database, or cannot be opened in time.
+        """
         import duckdb
 
+        if path is not None:
+            size = path.stat().st_size
+            where = (str(path.absolute()),)
+            confined(f"{__name__}:trial", *where, where=path.name, size=size, needs=("duckdb",))
+        self._closed = threading.Event()
         self._is_file = path is not None
         self._spill = tempfile.TemporaryDirectory(prefix="dpviz-")
         try:
-            with refused(self.title, "is this its database file, and no other program writes it?"):
+            with refused(self.title, NOT_A_DATABASE):
                 target = ":memory:" if path is None else str(path)
                 self._engine = duckdb.connect(target, read_only=path is not None)
                 for setting, value in (
@@ -50,6 +77,14 @@ class Duck:
         except BaseException:
             self._spill.cleanup()
             raise
+        threading.Thread(target=self._end, args=(seconds(size),), daemon=True).start()
+
+    def _end(self, after: float) -> None:
+        """Interrupt what runs after so many seconds, until the connection is closed."""
+        if not self._closed.wait(after):
+            while not self._closed.wait(_POLL):
+                with suppress(Exception):  # it may be closed in between
+                    self._engine.interrupt()
 
     @classmethod
     def of_url(cls, url: str, *, ordered: bool = False) -> Duck:
@@ -144,7 +179,7 @@ class Duck:
 
     def batches(self, query: str, rows: int) -> Any:
         """The result of a query as a reader of record batches of about so many rows."""
-        result = self._engine.execute(query)
+        result = self._engine.sql(query)
         make = getattr(result, "to_arrow_reader", None) or result.fetch_record_batch
         return make(rows)
 
@@ -158,8 +193,24 @@ class Duck:
 
     def close(self) -> None:
         """End the connection and remove what was spilled."""
+        self._closed.set()
         self._engine.close()
         self._spill.cleanup()
+
+
+def seconds(size: int) -> int:
+    """For how long DuckDB may read so many bytes."""
+    return limits.ENGINE_SECONDS.most + size // limits.ENGINE_SPEED.most
+
+
+def trial(path: str) -> Any:
+    """In the child: open a database file, which may crash or never end; an empty table."""
+    import duckdb
+    import pyarrow as pa
+
+    with refused(Duck.title, NOT_A_DATABASE):
+        duckdb.connect(path, read_only=True, config={"threads": 1}).close()
+    return pa.table({})
 
 
 def _n(value: int) -> Any:

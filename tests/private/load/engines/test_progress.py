@@ -9,8 +9,14 @@ import duckdb
 import pytest
 
 import dpviz
+from dpviz import limits
+from dpviz.errors import DataError
 from dpviz.private.load import cellquery
+from dpviz.private.load.engines import duck
 from dpviz.private.load.engines.duck import Duck
+from dpviz.private.load.sequences import read_sequences
+from dpviz.sandbox import confined
+from dpviz.sequences.alphabet import Alphabet
 
 BOX = dpviz.Domain((0, 0), (1, 1))
 SLOW = "SELECT random() AS lon, random() AS lat, 1 AS who FROM "
@@ -80,6 +86,36 @@ def test_a_query_is_cancelled_where_it_runs(slow, unit):
     while running() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert running() == 0
+
+
+@pytest.fixture
+def endless(tmp_path, monkeypatch):
+    """The URL of a DuckDB file whose views take hours."""
+    path = tmp_path / "endless.duckdb"
+    never = "SELECT ['a'] AS words FROM range(1000000000000) WHERE random() < 0"
+    with duckdb.connect(str(path)) as db:
+        db.execute(f"CREATE VIEW words AS {never}")
+        db.execute(f"CREATE VIEW slow AS {SLOW} range(1000000000000)")
+    monkeypatch.setattr(Duck, "relation", lambda self, name: cellquery.table(name))
+    monkeypatch.setattr(limits, "ENGINE_SECONDS", limits.ENGINE_SECONDS._replace(most=0))
+    return f"duckdb:///{path}"
+
+
+def test_a_query_that_never_ends_is_one_clear_line(endless):
+    for read in (
+        lambda: dpviz.load(endless, BOX, table="slow", bits=4),
+        lambda: len(read_sequences(endless, Alphabet(("a",)), table="words", name="a")),
+    ):
+        with pytest.raises(DataError, match=r"did not end within the time .*: give Par") as error:
+            read()
+        assert "\n" not in str(error.value)
+
+
+def test_a_database_file_at_which_its_child_dies_is_one_clear_line(endless, monkeypatch):
+    task = "tests.test_sandbox:crashing"
+    monkeypatch.setattr(duck, "confined", lambda *_, where, **__: confined(task, where=where))
+    with pytest.raises(DataError, match=r"^endless\.duckdb cannot be read within"):
+        dpviz.load(endless, BOX, table="slow", bits=4)
 
 
 def test_progress_reaches_its_end_and_never_turns_back(source):
