@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import inspect
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
@@ -91,12 +92,17 @@ class Method:
 
     def parameters(self) -> dict[str, Any]:
         """Every parameter with its value."""
-        return dataclasses.asdict(self)
+        return {name: getattr(self, name) for name in self.parameter_fields()}
 
     @classmethod
     def parameter_fields(cls) -> dict[str, dataclasses.Field[Any]]:
-        """The fields of the parameters; limits stand in ``field.metadata["parameter"]``."""
-        return {field.name: field for field in dataclasses.fields(cls)}
+        """The fields of the parameters; limits stand in ``field.metadata["parameter"]``.
+
+        Those that it shares with others, by a common base, come after its own.
+        """
+        own = inspect.get_annotations(cls)
+        fields = sorted(dataclasses.fields(cls), key=lambda field: field.name not in own)
+        return {field.name: field for field in fields}
 
     @classmethod
     def preset(cls, name: str) -> dict[str, Any] | None:

@@ -24,7 +24,7 @@ from dpviz.evaluation.exact import _Threshold, chain_losses, shared_threshold_lo
 from dpviz.evaluation.neighbours import neighbours
 from dpviz.methods import METHODS, method, of_kind
 from dpviz.methods.points.base import PointMethod, SharedThreshold, Structure, parameter
-from dpviz.methods.points.parts import CellTree
+from dpviz.methods.points.cell_tree import CellTree
 from dpviz.methods.points.privtree import exact_loss, tight_constant
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex

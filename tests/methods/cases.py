@@ -1,6 +1,7 @@
 """What the contract tests run over: every method and preset in every dimension it claims."""
 
 import dataclasses
+from fractions import Fraction
 
 import numpy as np
 from hypothesis import strategies as st
@@ -105,3 +106,12 @@ def _values(field, dims):
 
 def as_columns(nodes):
     return {field.name: getattr(nodes, field.name) for field in dataclasses.fields(nodes)}
+
+
+def path_totals(parent, amounts):
+    """What the nodes from the root to each leaf add up to, exactly: a fraction for every leaf."""
+    totals = []
+    for amount, above in zip(amounts, parent.tolist(), strict=True):
+        totals.append(Fraction(amount) + (totals[above] if above >= 0 else 0))
+    leaves = np.setdiff1d(np.arange(len(parent)), parent)
+    return [totals[leaf] for leaf in leaves]

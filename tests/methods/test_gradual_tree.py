@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import dpviz
 from dpviz.methods import method
 from dpviz.methods.points import gradual_tree
+from dpviz.methods.points.cell_tree import ShrunkTree
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import (
     SecureNoise,
@@ -18,6 +18,7 @@ from dpviz.private.mechanisms.noise import (
     gradual_at,
     nothing_added,
 )
+from tests.methods.cases import path_totals
 from tests.strategies import indexes
 
 REACH = 4000
@@ -95,7 +96,7 @@ def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, c, kappa, g, most
     budget = Budget(epsilon)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gradual_tree, "gradual_at", logged)
-        patch.setattr(gradual_tree, "finished", lambda tree, noisy, variance, **_: (tree, variance))
+        patch.setattr(ShrunkTree, "finish", lambda _self, tree, _noisy, variance: (tree, variance))
         tree, variance = chosen.build(index, budget, SimulatedNoise(seed))
     assert [row.epsilon for row in budget.rows] == [epsilon]
     measured = np.flatnonzero(np.isfinite(variance))
@@ -104,23 +105,7 @@ def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, c, kappa, g, most
     rates[measured] = np.concatenate([each for each, _ in drawn])
     finest[measured] = np.concatenate([each for _, each in drawn])
     assert (rates <= finest).all()
-    parent = tree.parent
-    inner = np.zeros(len(parent), dtype=bool)
-    inner[parent[parent >= 0]] = True
-    for leaf in np.flatnonzero(~inner):
-        total, node = Fraction(finest[leaf]), parent[leaf]
-        while node >= 0:
-            total += Fraction(rates[node])
-            node = parent[node]
-        assert total <= Fraction(epsilon)
-        assert float(total) > 0.999 * epsilon  # nothing is left unspent on any path
-
-
-def test_large_epsilon_gives_exact_leaves():
-    points = np.random.default_rng(2).random((500, 2))
-    handle = dpviz.from_points(points, dpviz.Domain((0.0, 0.0), (1.0, 1.0)), public=True)
-    release = dpviz.build(
-        handle, "gradual_tree", 1e6, seed=0, shrink=False, slopes=False, max_depth=6
-    )
-    exact = handle._index.box_counts(release.nodes.lo, release.nodes.hi)
-    assert release.nodes.count == pytest.approx(exact, abs=1e-9)
+    inner = np.isin(np.arange(len(rates)), tree.parent)
+    totals = path_totals(tree.parent, np.where(inner, rates, finest))
+    assert max(totals) <= Fraction(epsilon)
+    assert min(totals) > 0.999 * epsilon  # nothing is left unspent on any path

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import dpviz
 from dpviz.methods import method
 from dpviz.methods.points.ladder_tree import unspent
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise, nothing_added
+from tests.methods.cases import path_totals
 from tests.strategies import indexes
 
 REACH = 30
@@ -44,14 +44,10 @@ def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, seed, ca
     chosen = method("ladder_tree", max_depth=cap, **parameters)
     share = Budget(epsilon).spend(epsilon, "test", theorem="test")
     tree, _, paid = chosen.grown(index, share, SimulatedNoise(seed))
-    parent = tree.parent
-    total = [Fraction(0)] * len(parent)
-    for node, above in enumerate(parent.tolist()):
-        total[node] = (total[above] if above >= 0 else Fraction(0)) + Fraction(paid[node])
-    leaves = np.setdiff1d(np.arange(len(parent)), parent)
-    assert max(total) <= Fraction(epsilon)
+    totals = path_totals(tree.parent, paid)
+    assert max(totals) <= Fraction(epsilon)
     # Nothing is left unspent on any path, but what is too little to measure anything with.
-    assert min(float(total[leaf]) for leaf in leaves) > 0.999 * epsilon - 1e-8
+    assert min(totals) > 0.999 * epsilon - 1e-8
 
 
 @given(st.floats(1e-9, 1e4), st.floats(0, 1))
@@ -152,13 +148,3 @@ def test_rates_of_the_looks_rise_to_what_is_left():
     assert rates[:, 0] == pytest.approx([0.01, 0.03, 0.09, 0.27, 1.0])
     assert rates[:, 1] == pytest.approx([0.3, 0.5, 0.5, 0.5, 1.0])
     assert rates[:, 2].tolist() == [1.0] * 5
-
-
-def test_large_epsilon_gives_exact_leaves():
-    points = np.random.default_rng(2).random((500, 2))
-    handle = dpviz.from_points(points, dpviz.Domain((0.0, 0.0), (1.0, 1.0)), public=True)
-    release = dpviz.build(
-        handle, "ladder_tree", 1e6, seed=0, shrink=False, slopes=False, max_depth=6
-    )
-    exact = handle._index.box_counts(release.nodes.lo, release.nodes.hi)
-    assert release.nodes.count == pytest.approx(exact, abs=1e-9)

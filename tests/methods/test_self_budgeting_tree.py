@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import dpviz
 from dpviz.methods import method
 from dpviz.methods.points import self_budgeting_tree
 from dpviz.methods.points.self_budgeting_tree import measured_counts
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric_at
+from tests.methods.cases import path_totals
 from tests.strategies import indexes
 
 
@@ -42,15 +42,10 @@ def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, c, g, seed, cap):
         patch.setattr(self_budgeting_tree, "measured_counts", logged)
         nodes = chosen.build(index, budget, SimulatedNoise(seed))
     assert [row.epsilon for row in budget.rows] == [epsilon]
-    codes = np.concatenate(trees[-1].codes)
-    for leaf in np.flatnonzero(nodes.leaf):
-        path, node = [], leaf
-        while node >= 0:
-            path += spent.get((int(nodes.level[node]), int(codes[node])), [])
-            node = nodes.parent[node]
-        total = sum(map(Fraction, path))
-        assert total <= Fraction(epsilon)
-        assert float(total) > 0.999 * epsilon  # nothing is left unspent on any path
+    places = zip(nodes.level.tolist(), np.concatenate(trees[-1].codes).tolist(), strict=True)
+    totals = path_totals(nodes.parent, [sum(map(Fraction, spent.get(at, ()))) for at in places])
+    assert max(totals) <= Fraction(epsilon)
+    assert min(totals) > 0.999 * epsilon  # nothing is left unspent on any path
 
 
 def test_noise_of_each_rate_has_its_own_scale():
@@ -62,13 +57,3 @@ def test_noise_of_each_rate_has_its_own_scale():
         a = np.exp(-rate)
         # Kurtosis below 40 even at rate 3: sd of the sample variance under sqrt(39/n) of it.
         assert sample.var() == pytest.approx(2 * a / (1 - a) ** 2, rel=4.9 * np.sqrt(39 / 60_000))
-
-
-def test_large_epsilon_gives_exact_leaves():
-    points = np.random.default_rng(2).random((500, 2))
-    handle = dpviz.from_points(points, dpviz.Domain((0.0, 0.0), (1.0, 1.0)), public=True)
-    release = dpviz.build(
-        handle, "self_budgeting_tree", 1e6, seed=0, shrink=False, slopes=False, max_depth=6
-    )
-    exact = handle._index.box_counts(release.nodes.lo, release.nodes.hi)
-    assert release.nodes.count == pytest.approx(exact, abs=1e-9)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter, register
-from dpviz.methods.points.parts import noisy_total, uniform_side
+from dpviz.methods.points.grid_size import noisy_total, uniform_side
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.trees.consistency import combine, least_squares

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dpviz.methods.points.base import PointMethod, SharedThreshold, parameter, register
-from dpviz.methods.points.parts import CellTree
+from dpviz.methods.points.cell_tree import CellTree
 from dpviz.private.mechanisms.noise import published_laplace
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import PointMethod, parameter, register
-from dpviz.methods.points.parts import CellTree, finished
-from dpviz.private.mechanisms.noise import geometric_variance, gradual_at
+from dpviz.methods.points.base import parameter, register
+from dpviz.methods.points.cell_tree import CellTree, ShrunkTree, rate_variances
+from dpviz.private.mechanisms.noise import gradual_at
 
 if TYPE_CHECKING:
     from dpviz.private.budget import Budget
@@ -25,7 +25,7 @@ MARGIN = 1e-9
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class GradualTree(PointMethod):
+class GradualTree(ShrunkTree):
     """A tree of measured counts in which a node that stops has all of its measurement refined.
 
     Ours. As in the self-budgeting tree, a node carries what its path has left of ε, B, and decides
@@ -58,11 +58,6 @@ class GradualTree(PointMethod):
 
     name: ClassVar[str] = "gradual_tree"
     title: ClassVar[str] = "Gradual tree (ours)"
-    paper: ClassVar[str] = "ours"
-    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
-    measured: ClassVar[dict[str, Any]] = {"slopes": False}
-    tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
-    advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
     c: float = parameter(2.5, "c: stop where noisy count × unspent ε is at most this", 0.5, 50)
     kappa: float = parameter(1.5, "κ: and so many standard deviations of its noise more", 0, 10)
@@ -71,9 +66,6 @@ class GradualTree(PointMethod):
         20.0, "But never more than this: a large cell that stops costs dearly", 0.5, 200
     )
     first: float = parameter(0.02, "Share of ε that measures the root", 0.001, 0.9)
-    shrink: bool = parameter(True, "Non-negative, shrunk counts inside their parents' totals")
-    slopes: bool = parameter(True, "Linear density inside the leaves (2-D)")
-    max_depth: int = parameter(52, "Public cap on the depth", 1, 60)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
@@ -84,7 +76,7 @@ class GradualTree(PointMethod):
             theorem="gradual release (docstring): the rates of a path add up to ε",
         )
         tree = CellTree(index, index.domain.dims)
-        cap = min(self.max_depth, tree.max_depth)
+        cap = self.cap(tree)
         noisy: list[Float] = []
         variance: list[Float] = []
         # Per node: what its path has left; the part of it that measures the node, 0 for the middle
@@ -102,7 +94,7 @@ class GradualTree(PointMethod):
             few = np.minimum(self.c + self.kappa * doubt, max(self.c, self.most))
             stops = now & ((weight <= few) | (rest <= 0) | (depth == cap))
             noisy.append(np.where(stops, fine, coarse))
-            variance.append(_variance(np.where(stops, left, rate)))
+            variance.append(rate_variances(np.where(stops, left, rate)))
             if stops.all():
                 break
             tree.split(~stops)
@@ -110,21 +102,9 @@ class GradualTree(PointMethod):
             part = self._part(weight, tree.fanout) if depth + 2 < cap else 1.0
             columns = rest, np.where(now, np.where(twice, 0.0, rest), later), part * rest * twice
             left, rate, later = (np.repeat(each[~stops], tree.fanout) for each in columns)
-        return finished(
-            tree,
-            np.concatenate(noisy),
-            np.concatenate(variance),
-            shrink=self.shrink,
-            slopes=self.slopes,
-        )
+        return self.finish(tree, np.concatenate(noisy), np.concatenate(variance))
 
     def _part(self, weight: Float, fanout: int) -> Float:
         """The part of what a path has left that measures the nodes two levels down."""
         reach = np.log(np.maximum(weight / self.c, 1.0)) / (2.0 * math.log(fanout))
         return (self.g - 1.0) / (self.g ** np.maximum(reach, 1.0) - 1.0)
-
-
-def _variance(rate: Float) -> Float:
-    measured = rate > 0
-    scale = np.divide(1.0, rate, out=np.ones(len(rate)), where=measured)
-    return np.where(measured, geometric_variance(scale), np.inf)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dpviz.methods.points.base import PointMethod, parameter, register
-from dpviz.methods.points.kdparts import BoxTree, KdCells, grow, with_noisy_counts
+from dpviz.methods.points.kd_cells import BoxTree, KdCells, grow, with_noisy_counts
 from dpviz.private.mechanisms.medians import exponential_cuts
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Int, hilbert, unhilbert

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from dpviz.methods.points.base import PointMethod, parameter, register
-from dpviz.methods.points.parts import CellTree
+from dpviz.methods.points.cell_tree import CellTree
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.trees.consistency import least_squares

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dpviz.methods.points.base import PointMethod, parameter, register
-from dpviz.methods.points.kdparts import KdCells, grow
+from dpviz.methods.points.kd_cells import KdCells, grow
 from dpviz.private.mechanisms.medians import exact_cuts
 from dpviz.trees.consistency import prune
 

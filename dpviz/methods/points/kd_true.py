@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from dpviz.methods.points.base import PointMethod, parameter, register
-from dpviz.methods.points.kdparts import KdCells, grow, with_noisy_counts
+from dpviz.methods.points.kd_cells import KdCells, grow, with_noisy_counts
 from dpviz.private.mechanisms.medians import exact_cuts
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter, register
-from dpviz.methods.points.kdparts import (
+from dpviz.methods.points.kd_cells import (
     BoxTree,
     KdCells,
     grow,

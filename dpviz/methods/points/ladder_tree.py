@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import PointMethod, parameter, register
-from dpviz.methods.points.parts import CellTree, finished
-from dpviz.private.mechanisms.noise import geometric_variance, nested_at
+from dpviz.methods.points.base import parameter, register
+from dpviz.methods.points.cell_tree import CellTree, ShrunkTree, rate_variances
+from dpviz.private.mechanisms.noise import nested_at
 
 if TYPE_CHECKING:
     from dpviz.private.budget import Budget, Share
@@ -28,7 +28,7 @@ LEAST = 2.0**-30
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class LadderTree(PointMethod):
+class LadderTree(ShrunkTree):
     """A gradual tree whose decisions in doubt are looked at again, each look refining the last.
 
     Ours. As in the gradual tree, a node carries what its path has left of ε, B, and its count is
@@ -56,11 +56,6 @@ class LadderTree(PointMethod):
 
     name: ClassVar[str] = "ladder_tree"
     title: ClassVar[str] = "Ladder tree (ours)"
-    paper: ClassVar[str] = "ours"
-    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
-    measured: ClassVar[dict[str, Any]] = {"slopes": False}
-    tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
-    advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
     c: float = parameter(2.6, "c: stop where noisy count × unspent ε is at most this", 0.5, 50)
     kappa: float = parameter(2.0, "κ: and so many standard deviations of its noise more", 0, 10)
@@ -80,9 +75,6 @@ class LadderTree(PointMethod):
     band: float = parameter(1.5, "Doubt: so many standard deviations around the threshold", 0, 10)
     jump: float = parameter(0.75, "s: split twice at once above s·β²·c, β = 2^d", 0.1, 10)
     last: float = parameter(1.0, "f: children are leaves up to f·β·c", 0, 10)
-    shrink: bool = parameter(True, "Non-negative, shrunk counts inside their parents' totals")
-    slopes: bool = parameter(True, "Linear density inside the leaves (2-D)")
-    max_depth: int = parameter(52, "Public cap on the depth", 1, 60)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
@@ -93,15 +85,12 @@ class LadderTree(PointMethod):
             theorem="ladder (docstring): the rates of a path add up to ε",
         )
         tree, noisy, paid = self.grown(index, share, noise)
-        measured = paid > 0
-        scale = np.divide(1.0, paid, out=np.ones(len(paid)), where=measured)
-        variance = np.where(measured, geometric_variance(scale), np.inf)
-        return finished(tree, noisy, variance, shrink=self.shrink, slopes=self.slopes)
+        return self.finish(tree, noisy, rate_variances(paid))
 
     def grown(self, index: PointIndex, share: Share, noise: Noise) -> tuple[CellTree, Float, Float]:
         """The tree, its noisy counts, and what each node's transcript costs (0: not measured)."""
         tree = CellTree(index, index.domain.dims)
-        cap = min(self.max_depth, tree.max_depth)
+        cap = self.cap(tree)
         counts: list[Float] = []
         prices: list[Float] = []
         # Per node: what its path has left; the rate of its first look, 0 for the middle level of a

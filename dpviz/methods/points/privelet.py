@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter, register
-from dpviz.methods.points.parts import checked_cells
+from dpviz.methods.points.grid_size import checked_cells
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.trees.grid import grid_tree
 from dpviz.trees.haar import HaarNoise

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpviz.domain import LATTICE_BITS
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, Structure, parameter, register
-from dpviz.methods.points.parts import CellTree
+from dpviz.methods.points.cell_tree import CellTree
 from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, bernoulli, biased_laplace
 from dpviz.trees.splits import no_split, split_scale
 

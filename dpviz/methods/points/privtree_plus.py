@@ -6,15 +6,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.domain import LATTICE_BITS
 from dpviz.errors import ParameterError
-from dpviz.methods.points.base import PointMethod, Structure, parameter, register
-from dpviz.methods.points.parts import CellTree, finished
+from dpviz.methods.points.base import Structure, parameter, register
+from dpviz.methods.points.cell_tree import CellTree, ShrunkTree
 from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, asymmetric_geometric, bernoulli
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ MARGIN = 1e-4
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class PrivTreePlus(PointMethod):
+class PrivTreePlus(ShrunkTree):
     """A tree with one-sided structure cost, and noise that spends what the structure left over.
 
     Ours; the depth-penalised count is PrivTree's (J. Zhang, X. Xiao, X. Xie, SIGMOD 2016).
@@ -65,10 +65,6 @@ class PrivTreePlus(PointMethod):
         "ours; after J. Zhang, X. Xiao, X. Xie: PrivTree: A Differentially Private Algorithm for "
         "Hierarchical Decompositions. SIGMOD 2016"
     )
-    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
-    measured: ClassVar[dict[str, Any]] = {"slopes": False}
-    tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
-    advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
     tree_share: float = parameter(
         0.4, "f: share of ε that adding a record may cost the tree", 0.05, 0.8
@@ -76,9 +72,6 @@ class PrivTreePlus(PointMethod):
     tau: float = parameter(
         0.5, "τ: cost of removing a record, as a share of that of adding", 0.1, 1.0
     )
-    shrink: bool = parameter(True, "Non-negative, shrunk counts inside their parents' totals")
-    slopes: bool = parameter(True, "Linear density inside the leaves (2-D)")
-    max_depth: int = parameter(52, "Public cap on the depth", 1, 60)
 
     def structure(self, epsilon: float, dims: int) -> Structure:
         """See :class:`~dpviz.methods.points.base.Structure`."""
@@ -144,7 +137,7 @@ class PrivTreePlus(PointMethod):
             up=min(leaf_share.epsilon, epsilon - gain),
             down=epsilon - loss,
         )
-        return finished(tree, noisy, variance, shrink=self.shrink, slopes=self.slopes)
+        return self.finish(tree, noisy, variance)
 
 
 class Curve:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dpviz.methods.points.base import PointMethod, parameter, register
-from dpviz.methods.points.parts import CellTree
+from dpviz.methods.points.cell_tree import CellTree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

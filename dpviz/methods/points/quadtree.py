@@ -9,7 +9,8 @@ import numpy as np
 
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter, register
-from dpviz.methods.points.parts import CellTree, geometric_weights, measured_levels
+from dpviz.methods.points.cell_tree import CellTree
+from dpviz.methods.points.levels import geometric_weights, measured_levels
 from dpviz.private.budget import DISJOINT
 from dpviz.trees.consistency import least_squares, prune
 from dpviz.trees.decomposition import MAX_NODES

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.methods.points.base import PointMethod, parameter, register
-from dpviz.methods.points.parts import CellTree, finished
+from dpviz.methods.points.base import parameter, register
+from dpviz.methods.points.cell_tree import CellTree, ShrunkTree
 from dpviz.private.mechanisms.noise import geometric_at, geometric_variance
 from dpviz.trees.consistency import combine
 
@@ -30,7 +30,7 @@ FIRST_SHARE = 0.04
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class SelfBudgetingTree(PointMethod):
+class SelfBudgetingTree(ShrunkTree):
     """A tree of measured counts in which each node decides, from its noisy count, how to go on.
 
     Ours. A measured node with noisy count N and unspent share B of its path's ε: if N·B·ε ≤ c, it
@@ -54,17 +54,9 @@ class SelfBudgetingTree(PointMethod):
 
     name: ClassVar[str] = "self_budgeting_tree"
     title: ClassVar[str] = "Self-budgeting tree (ours)"
-    paper: ClassVar[str] = "ours"
-    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
-    measured: ClassVar[dict[str, Any]] = {"slopes": False}
-    tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
-    advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
     c: float = parameter(3.5, "c: stop where noisy count × unspent ε is at most this", 0.5, 50)
     g: float = parameter(2.2, "g: growth of the shares along a path", 1.1, 8)
-    shrink: bool = parameter(True, "Non-negative, shrunk counts inside their parents' totals")
-    slopes: bool = parameter(True, "Linear density inside the leaves (2-D)")
-    max_depth: int = parameter(52, "Public cap on the depth", 1, 60)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
@@ -75,9 +67,8 @@ class SelfBudgetingTree(PointMethod):
             theorem="self-budgeting (docstring): the rates of a path add up to ε",
         )
         epsilon = share.epsilon * (1.0 - ROUNDING)
-        dims = index.domain.dims
-        tree = CellTree(index, dims)
-        cap = min(self.max_depth, tree.max_depth)
+        tree = CellTree(index, index.domain.dims)
+        cap = self.cap(tree)
         # Per level: noisy count, its variance (infinite: not measured), unspent share B; and for
         # nodes that wait for a second split of a β²-way one, the share of B for their children.
         noisy, variance = [np.zeros(1)], [np.full(1, np.inf)]
@@ -112,13 +103,7 @@ class SelfBudgetingTree(PointMethod):
         else:
             left = np.isfinite(variance[-1])
             self._second(noise, share, tree, cap, left, unspent * epsilon, noisy, variance)
-        return finished(
-            tree,
-            np.concatenate(noisy),
-            np.concatenate(variance),
-            shrink=self.shrink,
-            slopes=self.slopes,
-        )
+        return self.finish(tree, np.concatenate(noisy), np.concatenate(variance))
 
     @staticmethod
     def _second(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dpviz.methods.points.base import PointMethod, parameter, register
-from dpviz.methods.points.parts import checked_cells, most_cells, noisy_total, uniform_side
+from dpviz.methods.points.grid_size import checked_cells, most_cells, noisy_total, uniform_side
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.trees.grid import grid_tree

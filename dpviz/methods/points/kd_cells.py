@@ -1,4 +1,4 @@
-"""Parts of kd-trees: records kept sorted along every axis while their cells are cut in two."""
+"""Cells of kd-trees: records kept sorted along every axis while their cells are cut in two."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.methods.points.parts import geometric_weights, measured_levels
+from dpviz.methods.points.levels import geometric_weights, measured_levels
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.medians import Column
 from dpviz.private.mechanisms.noise import geometric

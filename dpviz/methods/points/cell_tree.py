@@ -1,17 +1,18 @@
-"""Parts that methods share: growing trees over Morton cells, trees over grids, a noisy total."""
+"""Trees over Morton cells, grown level by level, and what becomes of their measured counts."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.errors import ParameterError
+from dpviz.methods.points.base import PointMethod, parameter
 from dpviz.private.budget import DISJOINT
-from dpviz.private.mechanisms.noise import geometric
+from dpviz.private.mechanisms.noise import geometric, geometric_variance
 from dpviz.trees.consistency import least_squares, sum_up
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.density import refine
@@ -19,7 +20,7 @@ from dpviz.trees.lattice import Codes, Float, Int, unmorton
 from dpviz.trees.shrinkage import settle
 
 if TYPE_CHECKING:
-    from dpviz.private.budget import Budget, Share
+    from dpviz.private.budget import Budget
     from dpviz.private.index import PointIndex
     from dpviz.private.mechanisms.noise import Noise
 
@@ -164,51 +165,31 @@ def finished(
     return refine(nodes) if slopes else nodes
 
 
-def uniform_side(n: float, epsilon: float, dims: int, c: float = 10.0) -> int:
-    """UG's cells per side for n records: ⌈(nε/c)^{2/(d+2)}⌉, at least 1."""
-    return max(1, math.ceil(math.pow(n * epsilon / c, 2 / (dims + 2))))
+@dataclass(frozen=True, kw_only=True)
+class ShrunkTree(PointMethod):
+    """Base of trees over Morton cells whose measured counts end in free post-processing."""
+
+    paper: ClassVar[str] = "ours"
+    dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
+    measured: ClassVar[dict[str, Any]] = {"slopes": False}
+    tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
+    advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
+
+    shrink: bool = parameter(True, "Non-negative, shrunk counts inside their parents' totals")
+    slopes: bool = parameter(True, "Linear density inside the leaves (2-D)")
+    max_depth: int = parameter(52, "Public cap on the depth", 1, 60)
+
+    def cap(self, tree: CellTree) -> int:
+        """The deepest level that a tree may have: public."""
+        return min(self.max_depth, tree.max_depth)
+
+    def finish(self, tree: CellTree, noisy: Float, variance: Float) -> Decomposition:
+        """See :func:`finished`."""
+        return finished(tree, noisy, variance, shrink=self.shrink, slopes=self.slopes)
 
 
-def most_cells(dims: int) -> int:
-    """Cells per side at which a grid reaches the public cap on its cells."""
-    return math.floor(math.pow(MAX_NODES // 2, 1 / dims) + 1e-9)
-
-
-def checked_cells(owner: str, cells: int, dims: int) -> int:
-    """The number of cells per side, or a refusal where the grid passes the public cap."""
-    if cells > most_cells(dims):
-        raise ParameterError(
-            f"{owner}: {cells} cells per side are {cells**dims:,} cells in {dims} dimensions: "
-            f"choose cells up to {most_cells(dims)}"
-        )
-    return cells
-
-
-def measured_levels(noise: Noise, shares: list[Share], exact: list[Int]) -> tuple[Float, Float]:
-    """Noisy counts and variances of a tree's nodes, level by level with the level's share."""
-    pairs = [geometric(noise, share, counts) for share, counts in zip(shares, exact, strict=False)]
-    return (
-        np.concatenate([noisy for noisy, _ in pairs]).astype(np.float64),
-        np.concatenate([variance for _, variance in pairs]),
-    )
-
-
-def geometric_weights(height: int) -> list[float]:
-    """Relative shares of the levels, root first: height i (leaves 0) gets 2^{(h−i)/3}."""
-    return [2.0 ** (depth / 3.0) for depth in range(height + 1)]
-
-
-def noisy_total(
-    index: PointIndex, budget: Budget, noise: Noise, n_public: int | None, fraction: float = 0.01
-) -> float:
-    """The number of records for formulas that need one: the public n, or 1 % of epsilon buys one.
-
-    Returns at least 1. With a noisy n everything after it works on the rest of the budget.
-    """
-    if n_public is not None:
-        return max(1.0, float(n_public))
-    share = budget.spend(
-        fraction * budget.epsilon, "record count", mechanism="geometric", why=DISJOINT
-    )
-    noisy, _ = geometric(noise, share, [index.total])
-    return max(1.0, float(noisy[0]))
+def rate_variances(rate: Float) -> Float:
+    """Variances of geometric noise of these rates; infinite where the rate is 0: not measured."""
+    measured = rate > 0
+    scale = np.divide(1.0, rate, out=np.ones(len(rate)), where=measured)
+    return np.where(measured, geometric_variance(scale), np.inf)
