@@ -24,7 +24,7 @@ from dpviz.private.load.cellquery import CellQuery, checked_bits, checked_dialec
 from dpviz.private.load.cellquery import table as quoted_table
 from dpviz.private.load.cells import Cells, cells_of, grid_cells, leaf_cells
 from dpviz.private.load.check import HEADING as CHECK_HEADING
-from dpviz.private.load.check import check_points, check_sequences, check_trips
+from dpviz.private.load.check import check_places, check_points, check_sequences, check_trips
 from dpviz.private.load.counts import save_counts
 from dpviz.private.load.data import load
 from dpviz.private.load.names import recognised_columns
@@ -61,6 +61,7 @@ __all__ = [
     "alphabet_of",
     "build",
     "cells_of",
+    "check_places",
     "check_points",
     "check_sequences",
     "check_trips",

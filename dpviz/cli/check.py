@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from dpviz.cli.releases import columns_of, domain_of
+from dpviz.cli.roads import Directed, Parts, open_graph
 from dpviz.cli.root import (
     Bounds,
     ColumnNames,
@@ -19,14 +20,16 @@ from dpviz.cli.root import (
     YColumn,
     app,
     emit,
-    words,
 )
+from dpviz.cli.sequence_source import AlphabetText, Column, Gap, TimeColumn
 from dpviz.errors import ParameterError
 
 
 @app.command()
 def check(
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A file, as for build.")],
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="A file, folder or table, as for build.")
+    ],
     bounds: Bounds = None,
     columns: ColumnNames = None,
     x: XColumn = None,
@@ -38,57 +41,54 @@ def check(
     graph: Annotated[
         str | None, typer.Option(help="Trips: the public road graph, as for roads build.")
     ] = None,
-    alphabet: Annotated[
-        str | None, typer.Option(help="Sequences: the public symbols, as for sequences build.")
-    ] = None,
-    column: Annotated[
-        str | None, typer.Option("--column", help="Sequences: the list column of symbols.")
-    ] = None,
+    parts: Parts = "refuse",
+    directed: Directed = False,
+    alphabet: AlphabetText = None,
+    column: Column = None,
+    time: TimeColumn = None,
+    gap: Gap = 12.0,
     drop_unknown: Annotated[
         bool, typer.Option("--drop-unknown", help="Trips and sequences: leave out unknown steps.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Tell the owner, EXACTLY, which records would be dropped and why; no part of any release."""
-    from dpviz.build import CHECK_HEADING, check_points, check_sequences, check_trips
+    from dpviz.build import (
+        CHECK_HEADING,
+        check_places,
+        check_points,
+        check_sequences,
+        check_trips,
+    )
 
+    read: dict[str, Any] = {"max_per_unit": max_per_unit, "table": table}
+    if sum(each is not None for each in (graph, alphabet, time)) > 1:
+        raise ParameterError("--graph, --alphabet and --time are three kinds of data: give one")
     if graph is not None:
-        facts = check_trips(
-            source,
-            words(graph),
-            crs=crs or "",
-            unit=unit,
-            max_per_unit=max_per_unit,
-            drop_unknown=drop_unknown,
-            table=table,
-        )
-        taken = "trips"
+        opened = open_graph(graph, parts, crs or "", directed)
+        facts, taken = check_trips(source, opened, unit=unit, drop_unknown=drop_unknown, **read)
     elif alphabet is not None:
-        facts = check_sequences(
+        facts, taken = check_sequences(
             source,
             alphabet,
             columns=None if column is None else (column,),
             unit=unit,
-            max_per_unit=max_per_unit,
             drop_unknown=drop_unknown,
-            table=table,
+            **read,
         )
-        taken = "sequences"
     else:
         domain = domain_of(source, bounds, columns, x, y, crs)
         if domain is None:
             raise ParameterError(f"{source} brings its own box and nothing to check: build from it")
-        facts, taken = check_points(
-            source,
-            domain,
-            columns=columns_of(columns, x, y) or None,
-            crs=crs,
-            unit=unit,
-            max_per_unit=max_per_unit,
-            table=table,
-        )
-    lines = [f"read as places: {taken}" if graph is alphabet is None else f"read as {taken}"]
-    lines += [f"{count:>15,}  {what}" for what, count in facts.items()]
+        named = columns_of(columns, x, y) or None
+        if time is None:
+            facts, taken = check_points(source, domain, columns=named, crs=crs, unit=unit, **read)
+        else:
+            facts, taken = check_places(
+                source, domain, unit=unit, time=time, gap=gap, columns=named, crs=crs,
+                **read,
+            )  # fmt: skip
+    lines = [f"read as {taken}", *(f"{count:>15,}  {what}" for what, count in facts.items())]
     emit(
         {"heading": CHECK_HEADING, "read_as": taken, "facts": facts},
         as_json,

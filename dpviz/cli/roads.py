@@ -35,6 +35,7 @@ from dpviz.errors import ParameterError
 if TYPE_CHECKING:
     from dpviz.build import RoadData
     from dpviz.releases.roads.release import RoadRelease
+    from dpviz.roads.graph import RoadGraph
 
 roads = typer.Typer(no_args_is_help=True, help="Event histograms on road networks.")
 app.add_typer(roads, name="roads")
@@ -246,6 +247,17 @@ def evaluate(
     emit({"output": output, "rows": len(rows), "summary": table}, as_json, "\n".join(lines))
 
 
+def open_graph(graph: str, parts: str, crs: str, directed: bool) -> RoadGraph:
+    """The public road graph of ``--graph``."""
+    from dpviz.build import read_graph
+    from dpviz.crs import known_crs
+
+    crs = "" if crs.strip().lower() == "none" else crs
+    if crs:
+        known_crs(crs)
+    return read_graph(*words(graph), crs=crs, parts=parts, directed=directed)
+
+
 def open_trips(
     source: str,
     graph: str | None,
@@ -262,17 +274,13 @@ def open_trips(
     """The trips of a source on their graph: built in, generated, or from files."""
     from dpviz import load, read_graph
     from dpviz.build import CITY
-    from dpviz.crs import known_crs
 
     if source == CITY and graph is None:
         read_graph(CITY, directed=directed)
         return load(CITY, kind="roads")
     if graph is None:
         raise ParameterError("--graph is missing: give NODES,EDGES tables, or one file")
-    crs = "" if crs.strip().lower() == "none" else crs
-    if crs:
-        known_crs(crs)
-    opened = read_graph(*words(graph), crs=crs, parts=parts, directed=directed)
+    opened = open_graph(graph, parts, crs, directed)
     return load(
         source,
         opened,

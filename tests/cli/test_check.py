@@ -2,9 +2,11 @@
 
 import json
 
+import duckdb
 import pytest
 
 import dpviz
+from dpviz.build import CHECK_HEADING
 from dpviz.errors import DataError
 from tests.cli.test_releases import fails, run
 
@@ -33,7 +35,7 @@ def test_facts_of_points(visits):
     assert code == 0
     said = json.loads(out)
     assert "FOR THEIR OWNER'S EYES ONLY: NO PART OF ANY RELEASE" in said["heading"]
-    assert said["read_as"] == "lon, lat"
+    assert said["read_as"] == "places: lon, lat"
     assert said["facts"] == {
         "records read": 8,
         "cannot be parsed: dropped": 2,
@@ -64,6 +66,73 @@ def test_facts_of_trips_and_sequences(tmp_path):
     (tmp_path / "s.txt").write_text("a b\nmoon\n")
     _, out, _ = run("check", tmp_path / "s.txt", "--alphabet", "a,b", "--json")
     assert json.loads(out)["facts"]["kept"] == 1
+
+
+def test_facts_of_a_folder_and_a_database_are_those_of_the_file(visits, tmp_path):
+    """The engine counts what the file's reader counts, in 2-D and 4-D, with a unit and without."""
+    (tmp_path / "parts").mkdir()
+    database = tmp_path / "a.duckdb"
+    with duckdb.connect(str(database)) as db:
+        db.execute(
+            "CREATE TABLE visits AS SELECT * FROM (VALUES ('7', 0.5, 0.5), ('7', 0.25, 0.5), "
+            "('07', 0.5, 0.5), ('7', 9, 0.5), ('7', 'nan'::DOUBLE, 0.5), ('', 0.5, 0.5), "
+            "('8', NULL, 0.5), ('9', 'inf'::DOUBLE, 0.5)) AS t(who, lon, lat)"
+        )
+        db.execute(f"COPY visits TO '{tmp_path}/parts/a.parquet' (FORMAT parquet)")
+    facts = {
+        "records read": 8,
+        "no readable place: dropped": 3,
+        "outside the domain: dropped": 1,
+        "without the id of a privacy unit: dropped": 1,
+        "over the bound of their unit: dropped": 1,
+        "kept": 2,
+    }
+    for source in (
+        [tmp_path / "parts"],
+        [tmp_path / "parts" / "a.parquet"],
+        [f"duckdb:///{database}", "--table", "visits"],
+    ):
+        _, out, _ = run("check", *source, BOX, "--unit", "who", "--json")
+        assert json.loads(out)["facts"] == facts, source
+        assert json.loads(out)["read_as"] == "places: lon, lat"
+        _, out, _ = run("check", *source, BOX, "--json")
+        assert json.loads(out)["facts"]["kept"] == 4, source
+
+
+def test_facts_of_places_in_time(tmp_path):
+    """As ``sequences build --time`` reads them."""
+    (tmp_path / "p.csv").write_text(
+        "who,lon,lat,when\na,0.5,0.5,0\na,0.5,0.5,3600\na,0.1,0.1,999999\n"
+        "b,9,9,0\nb,0.5,0.5,soon\n,0.5,0.5,0\n"
+    )
+    _, out, _ = run(
+        "check", tmp_path / "p.csv", BOX, "--time", "when", "--unit", "who", "--gap", "2", "--json"
+    )
+    assert json.loads(out) == {
+        "heading": CHECK_HEADING,
+        "read_as": "places in time",
+        "facts": {
+            "records read": 6,
+            "outside the domain: dropped": 1,
+            "without the id of a privacy unit: dropped": 1,
+            "no readable time: dropped": 1,
+            "sequences made of them": 2,
+            "over the bound of their unit: dropped": 1,
+            "kept": 1,
+        },
+    }
+
+
+def test_what_check_does_not_do_is_one_line(visits, tmp_path, capsys, monkeypatch):
+    (tmp_path / "result.csv").write_text("cell,n_00c0ffee\n1,2\n")
+    for words, line in (
+        ([tmp_path / "result.csv", BOX], "holds counts per cell, not records"),
+        (["duckdb:///nowhere", BOX], "name one with table=… (--table)"),
+        ([visits, BOX, "--time", "who"], "by person and time: name both (unit, time)"),
+        ([visits, "--time", "who", "--alphabet", "a,b"], "three kinds of data: give one"),
+        (["persons"], "brings its own box and nothing to check"),
+    ):
+        assert line in fails(capsys, monkeypatch, "check", *words)
 
 
 def test_a_bound_without_a_unit_and_one_out_of_range(visits, tmp_path, capsys, monkeypatch):

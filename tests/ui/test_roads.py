@@ -62,6 +62,29 @@ def test_own_files_are_asked_for() -> None:
     assert "Choose a road graph and trips" in app.info[0].value
 
 
+def test_the_owner_s_exact_facts_of_own_files_stand_behind_a_press() -> None:
+    app = opened(data="files")
+    tables = {
+        "nodes.csv": "node,x,y\na,0,0\nb,1,0\nc,2,0\n",
+        "edges.csv": "edge,src,dst,length\n1,a,b,1\n2,b,c,1\n",
+    }
+    app.file_uploader(key="roads.graph").set_value(
+        [(name, text.encode(), "text/csv") for name, text in tables.items()]
+    )
+    trips = b"trip,edge\n1,1\n1,2\n2,moon\n"
+    app.file_uploader(key="roads.trips").set_value(("walks.csv", trips, "text/csv")).run()
+    assert not app.exception
+    assert not app.table
+    app.button(key="roads.check").click().run()
+    assert not app.exception
+    assert any("FOR THEIR OWNER'S EYES ONLY" in box.value for box in app.warning)
+    assert app.table[0].value["records"].to_dict() == {
+        "records read": "3",
+        "name what the public graph or alphabet lacks: dropped": "1",
+        "kept": "1",
+    }
+
+
 @pytest.fixture(scope="module")
 def release():  # type: ignore[no-untyped-def]
     from dpviz.build import build

@@ -224,6 +224,14 @@ def test_confidential_sequences_say_nothing_of_their_symbols():
     assert not app.exception
     assert not app.error
     assert "nothing is shown yet" in said(app)
+    assert not app.table
+    app.button(key="sequences.check").click().run()
+    assert any("FOR THEIR OWNER'S EYES ONLY" in box.value for box in app.warning)
+    assert app.table[0].value["records"].to_dict() == {
+        "records read": "1",
+        "name what the public graph or alphabet lacks: dropped": "1",
+        "kept": "0",
+    }
 
 
 def places_file(people=60):
@@ -249,6 +257,10 @@ def test_own_places_become_sequences_of_cells():
     assert view.names == ("0-0", "0-1", "1-0", "1-1")
     assert view.visits[0] == pytest.approx(60, abs=60)
     assert re.search("per person|one person", view.release.header.unit)
+    app.button(key="sequences.check").click().run()
+    assert not app.exception
+    facts = app.table[0].value["records"].to_dict()
+    assert facts == {"records read": "180", "sequences made of them": "60", "kept": "60"}
 
 
 def test_coming_back_keeps_the_choice_of_a_place():

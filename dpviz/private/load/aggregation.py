@@ -7,8 +7,8 @@ of records; what is lost is the position within a cell.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,14 @@ import numpy as np
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.index import PointIndex
-from dpviz.private.load.cellquery import DECLARED_NUMBERS, CellQuery, parts_of
+from dpviz.private.load import tally
+from dpviz.private.load.cellquery import DECLARED_NUMBERS, CellQuery, Fate, parts_of
 from dpviz.private.load.engines import connected
 from dpviz.private.load.engines.base import Engine, Rows, watched
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Column, listed, parsing, pick, shown
+from dpviz.private.load.tally import Tally
 from dpviz.sandbox import confined
 from dpviz.trees.lattice import morton
 
@@ -44,6 +46,28 @@ def table_index(url: str, table: str, domain: Domain, chosen: Selection) -> Poin
         return engine_index(engine, engine.relation(table), name, domain, chosen)
 
 
+def table_fates(
+    url: str, table: str, domain: Domain, chosen: Selection
+) -> tuple[Tally, tuple[str, ...]]:
+    """What becomes of a table's records, and the columns of their coordinates.
+
+    Raises:
+        DataError: as :func:`table_index`.
+    """
+    with connected(url) as engine:
+        return _fates(engine, engine.relation(table), table_name(table), domain, chosen)
+
+
+def folder_fates(folder: Path, domain: Domain, chosen: Selection) -> tuple[Tally, tuple[str, ...]]:
+    """The same of a folder of Parquet.
+
+    Raises:
+        DataError: as :func:`folder_index`.
+    """
+    with _folder(folder) as (engine, relation):
+        return _fates(engine, relation, folder.name, domain, chosen)
+
+
 def table_name(table: str) -> str:
     """The last part of a table's name, or of a folder's path."""
     return Path(table).name if "/" in table else parts_of(table)[-1]
@@ -55,6 +79,13 @@ def folder_index(folder: Path, domain: Domain, chosen: Selection) -> PointIndex:
     Raises:
         DataError: no such files or columns, or more cells than fit.
     """
+    with _folder(folder) as (engine, relation):
+        return engine_index(engine, relation, folder.name, domain, chosen)
+
+
+@contextmanager
+def _folder(folder: Path) -> Iterator[tuple[Engine, Any]]:
+    """DuckDB on a folder, and the relation of its files."""
     from dpviz.private.load.engines.duck import Duck
 
     sizes = [path.stat().st_size for path in folder.rglob("*.parquet")]
@@ -65,7 +96,7 @@ def folder_index(folder: Path, domain: Domain, chosen: Selection) -> PointIndex:
     size = sum(sizes)
     _refuse_mixed_types(folder, size)
     with closing(Duck(size=size)) as engine:
-        return engine_index(engine, engine.folder(folder), folder.name, domain, chosen)
+        yield engine, engine.folder(folder)
 
 
 def _refuse_mixed_types(folder: Path, size: int = 0) -> None:
@@ -109,14 +140,7 @@ def engine_index(
         chosen: columns (in 2-D also one column of points), bits, unit; its progress is told while
             the engine works, and cancels the query by raising an exception.
     """
-    existing, unit = engine.columns(relation), chosen.unit
-    named = _columns(existing, chosen.columns, domain, name)
-    query = CellQuery(domain, named, chosen.grid_bits(domain), unit, chosen.max_per_unit)
-    pick(existing, [*named, *([unit] if unit is not None else [])], name)
-    if engine.dialect in DECLARED_NUMBERS and not query.of_geometry:
-        _refuse_other_types(existing, named)
-    if query.of_geometry:
-        engine.check_points(relation, named[0], domain)
+    query, unit = _query(engine, relation, name, domain, chosen), chosen.unit
     # A fixed salt only where the data is public: elsewhere it would tell who was left out.
     salt = "" if chosen.public else secrets.token_hex(16)
     parts = 1 if unit is None else engine.parts
@@ -134,6 +158,47 @@ def engine_index(
     if chosen.progress:
         chosen.progress(1.0, f"counting in {engine.title}")
     return index
+
+
+def _query(
+    engine: Engine, relation: Any, name: str, domain: Domain, chosen: Selection
+) -> CellQuery:
+    """What to count of a relation, from its schema alone."""
+    existing, unit = engine.columns(relation), chosen.unit
+    if chosen.crs not in (None, domain.crs):
+        raise DataError(f"{name}: a folder or a table must be in the CRS of the domain")
+    named = _columns(existing, chosen.columns, domain, name)
+    query = CellQuery(domain, named, chosen.grid_bits(domain), unit, chosen.max_per_unit)
+    pick(existing, [*named, *([unit] if unit is not None else [])], name)
+    if engine.dialect in DECLARED_NUMBERS and not query.of_geometry:
+        _refuse_other_types(existing, named)
+    if query.of_geometry:
+        engine.check_points(relation, named[0], domain)
+    return query
+
+
+def _fates(
+    engine: Engine, relation: Any, name: str, domain: Domain, chosen: Selection
+) -> tuple[Tally, tuple[str, ...]]:
+    """What becomes of a relation's records, and the columns of their coordinates."""
+    query, facts = _query(engine, relation, name, domain, chosen), Tally()
+    counted = engine.rows(query.fates_sql(relation, engine.dialect))
+    fates = dict(zip(*(column.tolist() for column in counted), strict=True))
+    within = fates.pop(Fate.INSIDE, 0)
+    facts.add(tally.READ, within + sum(fates.values()))
+    for fate, what in _DROPPED.items():
+        facts.add(what, fates.get(fate, 0))
+    kept = engine_index(engine, relation, name, domain, chosen).total
+    facts.add(tally.OVER, within - kept)
+    facts.add(tally.KEPT, kept)
+    return facts, query.columns
+
+
+_DROPPED = {
+    Fate.NO_PLACE: tally.NO_PLACE,
+    Fate.OUTSIDE: tally.OUTSIDE,
+    Fate.NO_UNIT: tally.NO_UNIT,
+}
 
 
 def index_of_rows(rows: Rows, domain: Domain, bits: int) -> PointIndex:

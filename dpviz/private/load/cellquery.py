@@ -19,7 +19,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 from dpviz.domain import Domain
@@ -70,6 +72,20 @@ dpviz_places AS (
 )
 SELECT cell, COUNT(*) AS n FROM dpviz_places WHERE place <= :most GROUP BY cell
 """
+
+
+_FATES = """
+SELECT fate, COUNT(*) AS n FROM (SELECT :fate AS fate FROM source) AS records GROUP BY fate
+"""
+
+
+class Fate(IntEnum):
+    """What becomes of a record before the bound of its unit."""
+
+    NO_PLACE = 0
+    OUTSIDE = 1
+    NO_UNIT = 2
+    INSIDE = 3
 
 
 @dataclass(frozen=True)
@@ -129,19 +145,15 @@ class CellQuery:
         import sqlglot
         from sqlglot import exp
 
-        bounded = self.unit is not None
-        template = _COUNT_BOUNDED if bounded else _COUNT
-        tree: Any = sqlglot.parse_one(template, read="postgres")
+        template = _COUNT if self.unit is None else _COUNT_BOUNDED
         places = self._coordinates(dialect)
-        values = {"cell": self._cell(places, dialect), "inside": self._inside(places, also)}
+        inside = [*self._inside(places), *self._of_a_unit(), *([] if also is None else [also])]
+        values = {"cell": self._cell(places, dialect), "inside": exp.and_(*inside)}
         if self.unit is not None:
             values["unit"] = self._unit()
             values["salt"] = exp.Literal.string(salt)
             values["most"] = exp.Literal.number(self.max_per_unit)
-        tree = exp.replace_placeholders(tree, **values)
-        for from_ in list(tree.find_all(exp.Table)):
-            if from_.name == "source":
-                from_.replace(exp.alias_(relation.copy(), "source", table=True))
+        tree = _filled(template, relation, values)
         small = sqlglot.Dialect.get_or_raise(dialect).NULL_ORDERING == "nulls_are_small"
         for order in tree.find_all(exp.Ordered):
             order.set("nulls_first", small)  # the dialect's own: nothing here can be missing
@@ -150,6 +162,28 @@ class CellQuery:
         for count in tree.find_all(exp.Count):
             count.parent.set("alias", exp.to_identifier(self.count_column))
         return str(tree.sql(dialect=dialect, pretty=True))
+
+    def fates_sql(self, relation: Any, dialect: str) -> str:
+        """The query in a dialect that counts the records of each :class:`Fate`: EXACT, for owners.
+
+        Args:
+            relation: as for :meth:`sql`.
+            dialect: as for :meth:`sql`.
+        """
+        from sqlglot import exp
+
+        places = self._coordinates(dialect)
+        most = (float(LARGEST),) * self.domain.dims
+        inside = self._inside(places)
+        fate = exp.case()  # a condition that is missing, as of a NULL, falls through
+        for number, conditions in (
+            (Fate.INSIDE, [*inside, *self._of_a_unit()]),
+            (Fate.NO_UNIT, inside),
+            (Fate.OUTSIDE, self._inside(places, [-each for each in most], most)),
+        ):
+            fate = fate.when(exp.and_(*conditions), exp.Literal.number(int(number)))
+        fate = fate.else_(exp.Literal.number(int(Fate.NO_PLACE)))
+        return str(_filled(_FATES, relation, {"fate": fate}).sql(dialect=dialect, pretty=True))
 
     def _coordinates(self, dialect: str) -> list[Any]:
         """Each coordinate as a double."""
@@ -174,19 +208,31 @@ class CellQuery:
 
         return exp.cast(_column(self.unit or ""), "varchar")
 
-    def _inside(self, places: list[Any], also: Any) -> Any:
-        """The closed box and a unit; NaN, infinities and missing values are outside of it."""
+    def _of_a_unit(self) -> list[Any]:
+        """A record that has the id of a unit, if it needs one."""
         from sqlglot import exp
 
-        conditions = [] if also is None else [also]
-        if self.unit is not None:
-            conditions.append(exp.NEQ(this=self._unit(), expression=exp.Literal.string("")))
-        for x, low, high in zip(places, self.domain.lower, self.domain.upper, strict=True):
+        if self.unit is None:
+            return []
+        return [exp.NEQ(this=self._unit(), expression=exp.Literal.string(""))]
+
+    def _inside(
+        self,
+        places: list[Any],
+        lower: Sequence[float] | None = None,
+        upper: Sequence[float] | None = None,
+    ) -> list[Any]:
+        """A closed box, the domain's own; NaN, infinities and missing values are outside of it."""
+        from sqlglot import exp
+
+        lower, upper = lower or self.domain.lower, upper or self.domain.upper
+        conditions = []
+        for x, low, high in zip(places, lower, upper, strict=True):
             conditions += [
                 exp.GTE(this=x.copy(), expression=_double(low)),
                 exp.LTE(this=x.copy(), expression=_double(high)),
             ]
-        return exp.and_(*conditions)
+        return conditions
 
     def _cell(self, places: list[Any], dialect: str) -> Any:
         """The number of the cell, from the most significant coordinate on."""
@@ -210,6 +256,18 @@ class CellQuery:
                 step = exp.Add(this=exp.Mul(this=cell, expression=width), expression=step)
             cell = exp.paren(step) if cell is not None else step
         return cell
+
+
+def _filled(template: str, relation: Any, values: dict[str, Any]) -> Any:
+    """A template with its values and its source."""
+    import sqlglot
+    from sqlglot import exp
+
+    tree: Any = exp.replace_placeholders(sqlglot.parse_one(template, read="postgres"), **values)
+    for from_ in list(tree.find_all(exp.Table)):
+        if from_.name == "source":
+            from_.replace(exp.alias_(relation.copy(), "source", table=True))
+    return tree
 
 
 def table(name: str) -> Any:

@@ -148,8 +148,6 @@ def public_extent(
 def _counted(source: str, own: str, chosen: Selection) -> DataHandle:
     """A handle on a folder of Parquet or a table, counted by cell outside Python."""
     domain = chosen.box(own)
-    if chosen.crs not in (None, domain.crs):
-        raise DataError(f"{own}: a folder or a table must be in the CRS of the domain")
     if chosen.table is None:
         index = folder_index(Path(source), domain, chosen)
     else:

@@ -10,7 +10,6 @@ from typing import Any
 import streamlit as st
 
 from dpviz.build import (
-    CHECK_HEADING,
     check_points,
     load,
     public_extent,
@@ -23,6 +22,7 @@ from dpviz.errors import DataError, DpvizError
 from dpviz.ui.points.areas import areas, box_of
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import charge_visitor, dataset_name
+from dpviz.ui.shared.owners_facts import owners_facts
 from dpviz.ui.shared.releases import release_instead
 from dpviz.ui.shared.tables import offered as offered_tables
 from dpviz.ui.shared.tables import table_handle
@@ -213,31 +213,11 @@ def _described(
                 name=name,
             )
         memory.update(key=key, handle=charge_visitor(handle))
-    owners_facts(prefix, path, domain, columns=chosen, crs=crs, unit=unit, max_per_unit=bound)
-    return Source(memory["handle"], Path(file.name).name, key, unit=unit)
-
-
-def owners_facts(prefix: str, path: Path, domain: Domain, **read: Any) -> None:
-    """A press that shows the owner what reading drops, exactly, of an upload of their own.
-
-    Args:
-        prefix: of the widgets' keys.
-        path: of this visitor's upload.
-        domain: the public box.
-        **read: how it is read, as for :func:`dpviz.build.check_points`.
-    """
-    shown = st.button(
-        "Exact facts for the owner",
-        key=f"{prefix}.check",
-        icon=":material/fact_check:",
-        help="How many records of your file are dropped, and why: exact numbers, for the eyes of "
-        "the records' owner only. They are no part of any release and must not be passed on.",
+    owners_facts(
+        prefix,
+        lambda: check_points(path, domain, columns=chosen, crs=crs, unit=unit, max_per_unit=bound),
     )
-    if shown:  # gone with the next touch of the page
-        facts, taken = check_points(path, domain, **read)
-        st.warning(CHECK_HEADING, icon=":material/visibility_lock:")
-        st.caption(f"Read as places: {plain(taken)}.")
-        st.table({"records": {what: f"{count:,}" for what, count in facts.items()}})
+    return Source(memory["handle"], Path(file.name).name, key, unit=unit)
 
 
 def columns_form(

@@ -8,12 +8,13 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import CITY, RoadData, load, read_graph
+from dpviz.build import CITY, RoadData, check_trips, load, read_graph
 from dpviz.errors import DpvizError
 from dpviz.roads.graph import PARTS, RoadGraph
 from dpviz.ui.points.source_form import TABLES, public_switch
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import charge_visitor, dataset_name
+from dpviz.ui.shared.owners_facts import owners_facts
 from dpviz.ui.shared.releases import Opened
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.unit_form import unit_form
@@ -129,18 +130,19 @@ def _upload(prefix: str) -> RoadSource | None:
     try:
         if memory["key"] != key:
             with st.spinner("Reading the files …"):
-                data = _read(
-                    prefix,
-                    graph_files,
-                    trips_file,
-                    parts=parts,
-                    directed=directed,
-                    public=public,
-                    unit=unit,
-                    max_per_unit=bound,
-                    name=name,
-                )
+                graph = _graph(prefix, graph_files, parts=parts, directed=directed)
+                trips = upload_path(f"{prefix}.trips", trips_file)
+                data = load(trips, graph, unit=unit, max_per_unit=bound, public=public, name=name)
                 memory.update(key=key, data=charge_visitor(data))
+        owners_facts(
+            prefix,
+            lambda: check_trips(
+                upload_path(f"{prefix}.trips", trips_file),
+                memory["data"].graph,
+                unit=unit,
+                max_per_unit=bound,
+            ),
+        )
     except DpvizError as error:
         st.error(plain(error), icon=":material/error:")
         return None
@@ -156,22 +158,9 @@ def _columns(prefix: str, file: Any) -> list[str]:
     return [column.name for column in columns if column.name not in STEPS]
 
 
-def _read(
-    prefix: str,
-    graph_files: list[Any],
-    trips_file: Any,
-    *,
-    parts: str,
-    directed: bool,
-    public: bool,
-    name: str,
-    unit: str | None,
-    max_per_unit: int,
-) -> RoadData:
+def _graph(prefix: str, files: list[Any], *, parts: str, directed: bool) -> RoadGraph:
     """Nodes come before edges."""
-    ordered = sorted(graph_files, key=lambda file: "node" not in file.name.lower())
+    ordered = sorted(files, key=lambda file: "node" not in file.name.lower())
     names = (f"{prefix}.{each}" for each in ("graph", "edges", "more"))
     paths = [upload_path(place, file) for place, file in zip(names, ordered, strict=False)]
-    trips = upload_path(f"{prefix}.trips", trips_file)
-    graph = read_graph(*paths, parts=parts, directed=directed)
-    return load(trips, graph, unit=unit, max_per_unit=max_per_unit, public=public, name=name)
+    return read_graph(*paths, parts=parts, directed=directed)

@@ -18,6 +18,8 @@ from dpviz.build import (
     SequenceData,
     alphabet_of,
     cells_of,
+    check_places,
+    check_sequences,
     grid_cells,
     load,
 )
@@ -30,6 +32,7 @@ from dpviz.ui.points.source_form import TYPES, columns_form, public_box, public_
 from dpviz.ui.sequences.cells_form import Cutting, cutting_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import charge_visitor, dataset_name
+from dpviz.ui.shared.owners_facts import owners_facts
 from dpviz.ui.shared.releases import Opened, release_instead
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.unit_form import hides, unit_form
@@ -194,6 +197,18 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
         )
 
     data = _read_once(prefix, key, read)
+    owners_facts(
+        prefix,
+        lambda: check_places(
+            path,
+            domain,
+            unit=person,
+            time=when,
+            gap=cutting.gap,
+            max_per_unit=cutting.bound,
+            columns=columns,
+        ),
+    )
     boxes = _boxes(cells or grid_cells(domain, cutting.side))
     return SequenceSource(data, key, {"data": PLACES}, boxes)
 
@@ -233,7 +248,12 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
             name=name,
         )
 
-    return SequenceSource(_read_once(prefix, key, read), key, {"data": SYMBOLS})
+    data = _read_once(prefix, key, read)
+    owners_facts(
+        prefix,
+        lambda: check_sequences(path, words, unit=unit, max_per_unit=bound, drop_unknown=drop),
+    )
+    return SequenceSource(data, key, {"data": SYMBOLS})
 
 
 def _guess(names: list[str], words: tuple[str, ...]) -> int:

@@ -187,7 +187,7 @@ def test_records_without_an_id_are_dropped_by_every_other_reader(folders):
     path = written(here, "csv", rows, ("who", "trip", "edge"), "edges")
     assert len(read_trips(path, GRAPH, unit="who", max_per_unit=3)._trips) == 1
     (here / "p.csv").write_text("who,x,y,when\n,0.5,0.5,1\nann,0.5,0.5,1\n")
-    places = read_places(here / "p.csv", BOX, person="who", time="when", side=3)
+    places = read_places(here / "p.csv", BOX, unit="who", time="when", side=3)
     assert len(places._sequences) == 1
 
 
