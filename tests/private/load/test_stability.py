@@ -172,7 +172,7 @@ def test_records_without_an_id_are_dropped_by_every_other_reader(folders):
     for handle in (
         dpviz.load(here, BOX, unit="who", max_per_unit=3),
         dpviz.load(f"duckdb:///{there}/a.duckdb", BOX, table="visits", unit="who"),
-        *(dpviz.from_frame(each, BOX, unit="who", max_per_unit=3)
+        *(dpviz.load(each, BOX, unit="who", max_per_unit=3)
           for each in (table, table.to_pandas(), of_numbers, of_numbers.to_pandas())),
     ):  # fmt: skip
         assert handle._index.total == 1
