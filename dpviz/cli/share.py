@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -29,6 +29,7 @@ Rects = Annotated[
     list[str] | None,
     typer.Option("--rect", help="A rectangle to answer, W,S,E,N in degrees; repeat at will."),
 ]
+Size = Literal["screen", "print"]
 Title = Annotated[str, typer.Option(help="The title of the page.")]
 
 
@@ -81,6 +82,10 @@ def picture(
     rect: Annotated[
         str | None, typer.Option("--rect", help="A rectangle to outline, W,S,E,N in degrees.")
     ] = None,
+    title: Annotated[str, typer.Option(help="Above the map.")] = "",
+    size: Annotated[
+        Size, typer.Option(help="screen: a slide of 1920 × 1080; print: A4 across at 300 dpi.")
+    ] = "screen",
     as_json: Json = False,
 ) -> None:
     """Write the map of one release, or of two, with its legend as a picture."""
@@ -91,7 +96,9 @@ def picture(
     opened = _opened(releases)
     outlined = _rects([rect])[0] if rect else None
     check(opened, 2)
-    make = lambda: comparison_png(opened, labels_of(opened), outlined)  # noqa: E731
+    make = lambda: comparison_png(  # noqa: E731
+        opened, labels_of(opened), outlined, title=title, size=size
+    )
     _write(output, make, ".png", opened, as_json)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.render.colors import PAIR
 from dpviz.trees.lattice import Float
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ SIZES = np.logspace(-4, 0, 13)
 
 RECTANGLES = 100
 """Of each size, at places that are the same for every release."""
-
-COLOURS = ("#0072b2", "#d55e00")
 
 
 def expected_errors(release: PointRelease) -> tuple[Float, Float]:
@@ -51,7 +50,7 @@ def error_svg(releases: Sequence[PointRelease], labels: Sequence[str]) -> bytes:
     with rc_context({"svg.hashsalt": "dpviz"}):
         figure = Figure(figsize=(6.4, 3.4), layout="constrained")
         panel = figure.subplots()
-        for colour, release, label in zip(COLOURS, releases, labels, strict=False):
+        for colour, release, label in zip(PAIR, releases, labels, strict=False):
             noise, uniformity = expected_errors(release)
             for values, line, what in (
                 (noise, "o-", "noise"),

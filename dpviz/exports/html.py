@@ -8,6 +8,7 @@ own content policy forbids the browser every connection.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from string import ascii_uppercase
@@ -20,6 +21,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.basemap_file import basemap_marks
 from dpviz.render.cells import domain_bounds
 from dpviz.render.client.assemble import script, style
+from dpviz.render.difference import difference
 from dpviz.render.numbers import short
 from dpviz.render.projection import is_degrees
 from dpviz.render.scene import Bounds, Camera
@@ -65,6 +67,10 @@ def map_page(
         releases, names = [releases[at] for at in order], [names[at] for at in order]
     base = basemap_marks(basemap, domain_bounds(releases[0].domain)) if basemap else None
     scene = series_scene(releases, names, camera=camera, title=title, base=base)
+    contrast = None
+    if len(releases) == 2:
+        mark, contrast = difference(releases, names)
+        scene = replace(scene, marks=[*scene.marks[:2], mark, *scene.marks[2:]])
     packer, domain = Packer(), releases[0].domain
     live = is_degrees(domain.crs)  # without degrees there is nothing to compute with
     derived = [f"cells-{at}" for at in range(len(releases)) if live]
@@ -80,6 +86,7 @@ def map_page(
         "domainBox": {"lower": domain.lower, "upper": domain.upper},
         "side": domain.side,
         "interval": INTERVAL_SDS,
+        "contrast": contrast and contrast.to_dict(),
         "rects": [list(rect) for rect in rects],
     }
     return (

@@ -64,6 +64,10 @@ COOL_ACCENT = Themed(stops("0073b0")[0], stops("38c6f4")[0])
 ACCENTS = {"tide": ACCENT, "ember": COOL_ACCENT, "grey": ACCENT}
 """What the visitor drew, and nothing else; far from every colour of its palette for every eye."""
 
+PAIR = ("#127aa0", "#d2521a")
+"""Of A and B in charts: a colour of the ramp and one like the accent, at least 3 : 1 on a light and
+on a dark page."""
+
 LAND = Themed(stops("f6f4ef")[0], stops("171b20")[0])
 WATER = Themed(stops("dbe4ea")[0], stops("0c0f13")[0])
 SHORE = Themed(stops("9fb1be")[0], stops("46525e")[0])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.render.colors import ACCENT, HALO, QUIET, Themed
+from dpviz.render.colors import ACCENT, HALO, QUIET
 from dpviz.render.legend import Legend, Swatch, scale_labels
 from dpviz.render.marks import paths, points
 from dpviz.render.scale import LINE_WIDTHS, line_colors, lines_scale
@@ -164,14 +164,23 @@ def domain_marks(release: RoadRelease) -> tuple[Mark, ...]:
 
 
 def answer_marks(release: RoadRelease, edges: Int) -> list[Mark]:
-    """The path of an answer: a hue per sub-domain it runs through, on a broad accent line."""
+    """The path of an answer in the accent, on a casing; a bead where a sub-domain ends."""
     graph = release.graph
     place = release.domains.path[release.domains.position[edges]]
     lines = lines_of(graph, edges)
-    return [
-        paths("answer", lines, color=Themed((*ACCENT.light, 130), (*ACCENT.dark, 130)), width=11.0),
-        paths("runs", lines, color=hues(place), width=4.5),
+    cuts = [_shared_end(*lines[at : at + 2]) for at in np.flatnonzero(np.diff(place)).tolist()]
+    marks = [
+        paths("answer.rim", lines, color=HALO, width=9.0),
+        paths("answer", lines, color=ACCENT, width=5.0),
     ]
+    return [*marks, points("cuts", cuts, color=HALO, radius=1.8)] if cuts else marks
+
+
+def _shared_end(line: Float, following: Float) -> list[float]:
+    """Where two lines, of whichever direction, meet: the ends that are nearest to each other."""
+    ends, others = line[[0, -1]], following[[0, -1]]
+    away = np.hypot(*(ends[:, None] - others[None]).transpose(2, 0, 1)).min(axis=1)
+    return [float(each) for each in ends[int(away.argmin())]]
 
 
 def end_marks(graph: RoadGraph, nodes: Int) -> list[Mark]:

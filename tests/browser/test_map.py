@@ -196,19 +196,24 @@ def test_street_tiles_are_asked_for_after_a_press_only(scenes, open_page):
 
 
 @pytest.mark.parametrize("mode", ["swipe", "side"])
-def test_the_camera_fits_the_domain_in_every_mode(open_file, series, mode):
+def test_the_camera_fits_the_domain_clear_of_the_buttons_in_every_mode(open_file, series, mode):
     page = open_file(map_page(series[3:5]))
     found = the_map(page)
     page.get_by_role("button", name="Side by side").click()
     if mode == "swipe":
         page.get_by_role("button", name="Swipe").click()
+    top = "e => e.__dpviz.deck.getViewports()[0].project(e.__dpviz.domain.slice(2))[1]"
     share = found.evaluate(
         """e => { const {deck, domain: [w, s, east, n]} = e.__dpviz;
         const [v] = deck.getViewports();
         const [x0, y0] = v.project([w, n]), [x1, y1] = v.project([east, s]);
         return Math.max((x1 - x0) / v.width, (y1 - y0) / v.height); }"""
     )
-    assert 0.85 < share <= 1
+    assert 0.8 < share <= 1
+    lowest = found.evaluate(
+        "e => e.__dpviz.controls.boxes().map(b => b[3]).filter(y => y < e.clientHeight / 5)"
+    )
+    assert found.evaluate(top) >= max(lowest)
 
 
 def test_one_finger_scrolls_a_phone_s_page_and_buttons_fit_a_thumb(open_file, one):

@@ -110,6 +110,14 @@ def test_two_maps_swipe_and_stand_side_by_side(open_file, releases):
     assert found.evaluate("e => e.__dpviz.mode") == "side"
     expect(page.locator(".handle:visible")).to_have_count(8)
     assert json.loads(found.get_attribute("data-shape"))["rect"] == list(RECT)
+    page.get_by_role("button", name="Difference").click()
+    shown = "e => e.__dpviz.scene.map(l => l.id).filter(id => /^(cells|difference)/.test(id))"
+    assert found.evaluate(shown) == ["difference"]
+    expect(page.get_by_test_id("dpviz-legend")).to_contain_text("A − B, records per km²")
+    expect(page.get_by_test_id("dpviz-answer")).to_have_count(2)
+    page.get_by_role("button", name="Swipe").click()
+    assert found.evaluate(shown) == ["cells-0", "cells-1"]
+    expect(page.get_by_test_id("dpviz-legend")).not_to_contain_text("A − B")
 
 
 def test_a_projected_domain_shows_its_rectangles_and_computes_nothing(open_file):

@@ -1,4 +1,5 @@
 import json
+import struct
 
 import pytest
 
@@ -50,6 +51,9 @@ def test_report_and_picture_are_files_of_their_kind(releases, tmp_path, capsys, 
     text = page.read_text(encoding="utf-8")
     assert "city-50k: ε = 0 spent; no total was set" in text
     assert run("picture", *releases, "-o", image, rect)[0] == 0
-    assert image.read_bytes().startswith(b"\x89PNG")
+    assert struct.unpack(">8xII", image.read_bytes()[8:24]) == (1920, 1080)
+    titled = tmp_path / "titled.png"
+    assert run("picture", releases[0], "-o", titled, "--title=A city", "--size=print")[0] == 0
+    assert struct.unpack(">8xII", titled.read_bytes()[8:24]) == (3508, 2480)
     said = fails(capsys, monkeypatch, "picture", releases[0], "-o", tmp_path / "map.jpg")
     assert "give a file that ends in .png" in said

@@ -15,6 +15,7 @@ import dpviz
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.exports import map_page
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.render.difference import difference
 from dpviz.render.view import release_scene
 from tests.exports.conftest import DOMAIN, NAME
 
@@ -55,7 +56,8 @@ DETAIL = ("kind", "since", "until", "back", "merged_sd")
 def test_the_columns_are_those_of_the_scene_and_of_the_trees(pair):
     found = unpacked(map_page(pair))
     scene = release_scene(pair, ["one", "two"])
-    for mark in scene.marks[2:]:  # the cells follow from the trees
+    contrast, _ = difference(pair, ["one", "two"])
+    for mark in (contrast, *scene.marks[2:]):  # the cells follow from the trees
         for name in mark.table.column_names:
             entry, values = found.pop(f"{mark.id}.{name}")
             column = mark.table.column(name).combine_chunks()

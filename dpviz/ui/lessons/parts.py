@@ -14,13 +14,14 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Legend, Mark, Scene, cells, density_legend, density_scale
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds
+from dpviz.render.colors import PAIR
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
 
 HEIGHT = 400
-BLUE, ORANGE, GREY = "#2a80c4", "#d55e00", "#8a8f98"
+BLUE, ORANGE, GREY = *PAIR, "#8a8f98"
 """Of charts: told apart by the colour-blind, and 3:1 or more on a light and a dark page."""
 
 LOOK: dict[str, Any] = {

@@ -175,7 +175,7 @@ def _scene(releases: list[RoadRelease], source: RoadSource, plan: Plan, view: st
         marks, legend = [*backdrop, *street_marks(releases[0], top)], street_legend(top)
     scene = Scene(
         marks=marks,
-        camera=Camera(bounds=_centre(graph), key=source.key),
+        camera=Camera(bounds=area, key=source.key),
         legend=legend,
         mode=mode,
         labels=labels,
@@ -189,10 +189,3 @@ def _scene(releases: list[RoadRelease], source: RoadSource, plan: Plan, view: st
 
 def _ids(releases: list[RoadRelease]) -> list[int]:
     return [id(release) for release in releases]
-
-
-def _centre(graph: RoadGraph) -> tuple[float, float, float, float]:
-    """The box of the middle 80 % of the streets' ends: towns, not the roads between them."""
-    place = node_degrees(graph)
-    (west, south), (east, north) = np.quantile(place, [0.1, 0.9], axis=0).tolist()
-    return west, south, east, north

@@ -15,12 +15,12 @@ from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import rounded, with_noise
+from dpviz.render.colors import PAIR
 from dpviz.render.projection import from_degrees
 from dpviz.ui.points.answers import on_screen
 from dpviz.ui.points.source_form import SIDES, Source
 from dpviz.ui.shared.text import plain
 
-COLOURS = ("#0072b2", "#d55e00")
 Rect = tuple[float, float, float, float]
 
 
@@ -167,7 +167,7 @@ def _curve(wanted: float, marks: Sequence[dict[str, Any]]) -> dict[str, Any]:
     colour = {
         "field": "side",
         "type": "nominal",
-        "scale": {"domain": ["A", "B"], "range": list(COLOURS)},
+        "scale": {"domain": ["A", "B"], "range": list(PAIR)},
         "legend": {"orient": "top", "title": None},
     }
     encoding = {"x": x, "y": y, "color": colour}

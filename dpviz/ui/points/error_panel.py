@@ -15,6 +15,7 @@ from dpviz.evaluation.experiments import Plan, Row, run
 from dpviz.evaluation.plots import COLOURS, METRICS, error_figure
 from dpviz.evaluation.results import CONTRACT, summary
 from dpviz.methods import METHODS, names
+from dpviz.render.colors import PAIR
 from dpviz.ui.points.source_form import Source
 from dpviz.workloads import SIZES, workload
 
@@ -187,7 +188,7 @@ def _spec(metric: str, plan: Plan, ends: Sequence[float]) -> dict[str, Any]:
     colour = {
         "field": "method",
         "type": "nominal",
-        "scale": {"domain": list(plan.methods), "range": list(COLOURS)},
+        "scale": {"domain": list(plan.methods), "range": [*PAIR, *COLOURS[2:]]},
         "legend": {"orient": "bottom", "title": None, "columns": 2, "labelLimit": 160},
     }
     x = {

@@ -26,15 +26,15 @@ WORKLOADS = ("2", "10", "20", "30", "40", "50", CORRIDORS)
 
 
 TITLES = {
-    "event-histogram": "Event histogram: chosen for the queries",
+    "event-histogram": "Event histogram",
     "gs": "Grouping and smoothing (GS)",
     "dwork": "Noise on every street",
-    "basic": "Every street, trips cut for the queries",
-    "basic-paper": "Every street, trips cut as in the paper",
-    "boost": "Trees with consistency (Boost)",
+    "basic": "Every street, cut for queries",
+    "basic-paper": "Every street, cut as published",
+    "boost": "Consistent trees (Boost)",
     "freqitem": "Every street, long trips cut",
     "hm": "Trees of one height (HM)",
-    "min+opt+tru": "Fewest paths, best trees, trips cut",
+    "min+opt+tru": "Fewest paths, trips cut",
     "ngram_truncation": "Trips cut at 20 streets",
     "normalization": "Normalised trips",
     "random": "Random paths, best trees",

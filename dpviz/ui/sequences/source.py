@@ -40,7 +40,7 @@ from dpviz.ui.shared.uploads import upload_columns, upload_path
 
 PLACES, SYMBOLS = "places", "symbols"
 TITLES = {
-    CITY: "Synthetic city, a week of 5,000 people",
+    CITY: "Synthetic city, 5,000 people",
     PLACES: "Your own places in time",
     SYMBOLS: "Your own lists of symbols",
 }

@@ -27,8 +27,8 @@ PAIRS = 400
 SAMPLED = 5_000
 """Synthetic sequences whose lengths are shown."""
 
-FEWEST, FIRST = 6, 40
-"""Cells that the map closes in on; moves by which a release is judged."""
+FIRST = 40
+"""Moves by which a release is judged."""
 
 STEPS = 40.0
 """Steps of the animation's clock."""
@@ -74,15 +74,6 @@ class View:
     def most_visited(self) -> float | None:
         """The largest count of a symbol."""
         return None if self.visits is None else max(float(self.visits.max()), 1.0)
-
-    def focus(self, places: Float) -> Bounds:
-        """Where the map first looks: around the cells that stand out of their noise."""
-        clear = np.ones(len(places), dtype=np.bool_)
-        if self.visits is not None:
-            clear = self.visits > 0.01 * float(self.visits.max())
-            if self.sd is not None:
-                clear &= self.visits > NOISE_SDS * self.sd
-        return _around(places[clear] if clear.sum() >= FEWEST else places)
 
     @property
     def below_noise(self) -> bool:
@@ -149,7 +140,7 @@ def _scene(view: View, source: SequenceSource, marks: tuple[Mark, ...], **option
             *(city_ground() if source.backdrop else outlines(bounds)),
             *marks,
         ],
-        camera=Camera(bounds=view.focus(places), key=source.key),
+        camera=Camera(bounds=bounds, key=source.key),
         domain=bounds,
         description=f"Movements between places: {view.release.header.guarantee}",
         **options,

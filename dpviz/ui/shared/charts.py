@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-PAIR = ("#0072b2", "#d55e00")
-"""Of A and B."""
+from dpviz.render.colors import PAIR
+
 HEIGHT = 300
 TICKS = [step * 10.0**power for power in range(-5, 2) for step in (1, 2, 5)]
 """Of a logarithmic axis of errors; those outside its range are left out."""

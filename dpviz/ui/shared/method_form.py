@@ -12,11 +12,15 @@ import streamlit as st
 from dpviz.methods import METHODS, names, of_kind
 from dpviz.methods.registry import Method, Parameter
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.text import plain
 
 STEPS = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)
 EPSILONS = (*(float(f"{step * ten:.3g}") for ten in (0.01, 0.1, 1) for step in STEPS), 10.0)
 """A log scale from 0.01 to 10, ten steps a decade."""
 
+
+WIDE = 28
+"""Letters that a selection box of the sidebar shows; a longer title stands below it once more."""
 
 RECOMMENDED = {
     "privtree": "Small cells where people are, large ones elsewhere: the best start.",
@@ -160,6 +164,8 @@ def choice_form(
     cls = members[able[chosen]]
     if chosen in (recommended or {}):
         st.caption((recommended or {})[chosen])
+    elif len(whole := _title(chosen, able[chosen], members, {})) > WIDE:
+        st.caption(plain(whole))
     shown = {members[name].title for name in able.values()}
     hidden = sorted({each.title for each in members.values()} - shown)
     with st.expander("More methods", icon=":material/unfold_more:"):

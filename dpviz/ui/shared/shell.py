@@ -19,6 +19,7 @@ STYLE = """<style>
 h1 {font-size: 1.6rem !important; padding: 0 0 0.25rem !important;}
 h2 {font-size: 1.25rem !important; padding: 0.5rem 0 0.25rem !important;}
 h3 {font-size: 1.05rem !important; padding: 0.5rem 0 0.25rem !important;}
+[data-testid="stSelectbox"] input {text-overflow: ellipsis;}
 [data-testid="stSidebarUserContent"] {padding-top: 0.75rem;}
 [data-testid="stCaptionContainer"] {color: inherit; opacity: 0.78;}
 [data-testid="stMarkdownContainer"] td + td {overflow-wrap: anywhere;}

@@ -22,6 +22,7 @@ import {Tooltip} from './tooltip.js';
 import {binaryData} from './wire.js';
 
 const SETTLED = 700; // ms without movement before Python hears of the camera
+const NARROW = 560; // pixels up to which a map gives the buttons at its side no room of their own
 const REACH = 5; // pixels around a click in which a mark is still hit: lines are thin
 const PLAIN_THEME = { // until a scene brings the project's own
   land: [246, 244, 239], water: [219, 228, 234], shore: [159, 177, 190], frame: [139, 145, 153], text: [44, 49, 56],
@@ -240,7 +241,9 @@ export class MapApp {
     const {width, height} = this.size();
     const w = this.mode === 'side' ? width / 2 : width;
     const viewport = new this.gl.deck.WebMercatorViewport({width: w, height});
-    const padding = Math.min(20, w / 20, height / 20);
+    const edge = Math.min(20, w / 20, height / 20);
+    const {top, right} = this.controls.room();
+    const padding = {left: edge, bottom: edge, top: Math.max(edge, Math.min(top, height / 6)), right: w > NARROW ? Math.max(edge, right) : edge};
     const {longitude, latitude, zoom} = viewport.fitBounds([[west, south], [east, north]], {padding});
     return {longitude, latitude, zoom};
   }

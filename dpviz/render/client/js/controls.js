@@ -89,6 +89,19 @@ export class Controls {
     return h('label', {class: 'choice'}, h('span', {}, label), select);
   }
 
+  /** Pixels along the top and the right edge that the buttons take. */
+  room() {
+    const rows = [this.tools.childElementCount ? this.tools : this.panel, ...this.app.names.length ? this.app.labels.layer.children : []];
+    const low = Math.max(...rows.filter(each => each.offsetTop < this.app.root.clientHeight / 2).map(each => each.offsetTop + each.offsetHeight));
+    return {top: low + 8, right: this.app.root.clientWidth - this.camera.offsetLeft + 8};
+  }
+
+  /** Where buttons and labels lie, as [left, top, right, bottom]: no name of a place is drawn below them. */
+  boxes() {
+    return [this.tools, this.camera, this.panel, ...this.app.labels.layer.querySelectorAll('.label')].map(
+      ({offsetLeft: x, offsetTop: y, offsetWidth: w, offsetHeight: h}) => [x - 3, y - 3, x + w + 3, y + h + 3]);
+  }
+
   /** Which tool is on, whether there is anything to clear, what belongs to raw cells only. */
   refresh() {
     const {app} = this;

@@ -7,7 +7,7 @@ import {bytesOf, columnsOf, deckOf} from './packed.js';
 import {cellColumns, links} from './tree.js';
 
 const OUTLINED = 2000; // more nodes would be a grey sheet
-const MODES = {swipe: 'Swipe', side: 'Side by side'};
+const MODES = {swipe: 'Swipe', side: 'Side by side', difference: 'Difference'};
 const TREE = ['lo', 'hi', 'n_children', 'count', 'variance', 'kind', 'since', 'until', 'back', 'merged_sd'];
 const byId = id => document.getElementById(id);
 
@@ -48,14 +48,16 @@ class FileMap {
 
   show() {
     const {spec, now} = this;
-    const mode = now.length === 1 ? 'single' : this.shown.mode;
-    const wanted = now.map(at => `cells-${at}`);
-    const layers = spec.layers.filter(({id}) => !id.startsWith('cells-') || wanted.includes(id)).map(layer => {
-      const side = now.length === 2 && wanted.indexOf(layer.id);
+    const apart = now.length === 2 && this.shown.mode === 'difference'; // one map, of A − B
+    const mode = now.length === 1 || apart ? 'single' : this.shown.mode;
+    const wanted = apart ? ['difference'] : now.map(at => `cells-${at}`);
+    const layers = spec.layers.filter(({id}) => !(id === 'difference' || id.startsWith('cells-')) || wanted.includes(id)).map(layer => {
+      const side = wanted.length === 2 && wanted.indexOf(layer.id);
       return side === false || side < 0 ? layer : {...layer, side: side ? 'right' : 'left'};
     });
     for (const at of now) this.derive(at);
-    this.app.showScene({...spec, layers, mode, labels: now.length === 2 || spec.names.length > 2 ? now.map(at => spec.names[at]) : []}, this.columns);
+    const labels = !apart && (now.length === 2 || spec.names.length > 2) ? now.map(at => spec.names[at]) : [];
+    this.app.showScene({...spec, layers, mode, labels, neutral: apart, legend: apart ? spec.contrast : spec.legend}, this.columns);
     if (this.slider) {
       this.slider.value = this.shown.a;
       this.slider.setAttribute('aria-valuetext', spec.names[this.shown.a]);
@@ -93,7 +95,8 @@ class FileMap {
         h('output', {id: 'series-name', 'aria-hidden': 'true'}),
         h('label', {}, h('span', {}, `ε ${epsilons[0]}`), this.slider, h('span', {}, `${epsilons.at(-1)}`))), select);
     }
-    this.modes = names.length < 2 ? [] : Object.entries(MODES).map(([mode, text]) => h('button', {
+    const modes = Object.entries(MODES).filter(([mode]) => mode !== 'difference' || this.spec.contrast);
+    this.modes = names.length < 2 ? [] : modes.map(([mode, text]) => h('button', {
       type: 'button', 'data-mode': mode, onclick: () => this.set({mode}),
     }, text));
     place.append(...this.modes);

@@ -41,11 +41,11 @@ export class Surround {
       canvas.height = Math.round(height * scale);
     }
     const viewports = app.deck.isInitialized ? app.deck.getViewports() : [];
-    this.paint(canvas.getContext('2d'), viewports, scale, {width, height});
+    this.paint(canvas.getContext('2d'), viewports, scale, {width, height}, 1, app.controls.boxes());
   }
 
-  /** The same onto any canvas: a picture is painted at a scale of its own. */
-  paint(pen, viewports, scale, {width, height}, text = 1) {
+  /** The same onto any canvas: a picture is painted at a scale of its own, and has no buttons to keep clear of. */
+  paint(pen, viewports, scale, {width, height}, text = 1, buttons = []) {
     this.text = text; // how much larger words and lines are
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     pen.clearRect(0, 0, width, height);
@@ -59,7 +59,7 @@ export class Surround {
       this.outline(pen, viewport);
       const places = this.app.places();
       if (!places.length && viewport.zoom >= PLAIN) this.degrees(pen, viewport);
-      this.names(pen, viewport, places);
+      this.names(pen, viewport, places, buttons);
       this.bar(pen, viewport);
       pen.restore();
     }
@@ -97,11 +97,14 @@ export class Surround {
     return viewport.project([lon, lat]);
   }
 
-  /** Larger places first; a name that would touch another, or the edge, is left out. */
-  names(pen, viewport, places) {
+  /** Larger places first; a name stands above, below or beside its place, or nowhere if all would touch another. */
+  names(pen, viewport, places, buttons) {
     const k = this.text;
     const {theme} = this.app;
-    const taken = [[viewport.width - 170 * k, viewport.height - 40 * k, viewport.width, viewport.height]];
+    const taken = [[viewport.width - 170 * k, viewport.height - 40 * k, viewport.width, viewport.height],
+      ...buttons.map(([x0, y0, x1, y1]) => [x0 - viewport.x, y0 - viewport.y, x1 - viewport.x, y1 - viewport.y])];
+    const free = ([x0, y0, x1, y1]) => x0 >= 0 && y0 >= 0 && x1 <= viewport.width && y1 <= viewport.height
+      && !taken.some(t => x0 < t[2] && t[0] < x1 && y0 < t[3] && t[1] < y1);
     const here = places.filter(({from}) => viewport.zoom >= from)
       .map(place => ({...place, at: viewport.project([place.lon, place.lat])}))
       .filter(({at: [x, y]}) => x > 0 && y > 0 && x < viewport.width && y < viewport.height)
@@ -113,11 +116,13 @@ export class Surround {
       if (drawn >= NAMES) break;
       pen.font = rank <= 1 ? this.sized(14, 600) : rank <= 3 ? this.sized(12, 500) : this.sized(11);
       const half = pen.measureText(name).width / 2;
-      const above = y - (dot ? 7 * k : 0);
-      const box = [x - half - 4, above - 13 * k, x + half + 4, above + 4 * k];
-      const outside = box[0] < 0 || box[1] < 0 || box[2] > viewport.width || box[3] > viewport.height;
-      if (outside || taken.some(t => box[0] < t[2] && t[0] < box[2] && box[1] < t[3] && t[1] < box[3])) continue;
-      taken.push(box);
+      const around = (x, y) => ({x, y, box: [x - half - 4, y - 13 * k, x + half + 4, y + 4 * k]});
+      const gap = (dot ? 7 : 0) * k;
+      const aside = half + (dot ? 8 : 14) * k;
+      const tries = [[x, y - gap], [x, y + gap + 18 * k], [x + aside, y + 4 * k], [x - aside, y + 4 * k]];
+      const found = tries.map(at => around(...at)).find(each => free(each.box));
+      if (!found) continue;
+      taken.push(found.box);
       drawn += 1;
       if (dot) {
         pen.beginPath();
@@ -125,7 +130,7 @@ export class Surround {
         pen.fillStyle = css(theme.text, 0.8);
         pen.fill();
       }
-      this.words(pen, name, x, above);
+      this.words(pen, name, found.x, found.y);
     }
   }
 
