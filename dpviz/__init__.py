@@ -20,6 +20,7 @@ from dpviz.releases.header import Header
 from dpviz.releases.points.matching import Matching, match
 from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.release import PointRelease
+from dpviz.releases.points.timeline import Timeline
 from dpviz.releases.release import Release
 from dpviz.releases.roads.path_count import PathAnswers
 from dpviz.releases.roads.release import RoadRelease
@@ -46,6 +47,7 @@ __all__ = [
     "RoadGraph",
     "RoadRelease",
     "SequenceRelease",
+    "Timeline",
     "build",
     "export",
     "from_points",

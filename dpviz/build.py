@@ -205,7 +205,7 @@ def _chosen(
     if isinstance(data, DataHandle):
         chosen.check(data.domain)
     # A release's file states the CRS of its rectangles and lines.
-    if isinstance(data, DataHandle) and data.domain.dims == 2:
+    if isinstance(data, DataHandle) and data.domain.place.dims == 2:
         known_crs(data.domain.crs)
     elif isinstance(data, RoadData) and data.graph.crs:
         known_crs(data.graph.crs)

@@ -42,6 +42,7 @@ def require_area(domain: Domain) -> None:
     Raises:
         DomainError: an unknown CRS, or a box that does not touch the area of use.
     """
+    domain = domain.place
     if domain.dims % 2:
         return
     crs = known_crs(domain.crs)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpviz import calendar
 from dpviz.errors import DomainError
 
 LATTICE_BITS = {1: 30, 2: 26, 3: 20, 4: 15}
@@ -34,6 +36,8 @@ class Domain:
         upper: upper limits, each above its lower limit.
         columns: the names of the coordinates, in order.
         crs: the coordinate reference system, as any string that pyproj understands.
+        step: where the last of three axes is time, in seconds since 1970 UTC: the seconds of one
+            step, to whose middle times are moved, or 0 to leave them. None: no axis is time.
 
     Raises:
         DomainError: reversed, empty, non-finite or mismatched limits.
@@ -51,6 +55,7 @@ class Domain:
     upper: tuple[float, ...]
     columns: tuple[str, ...] = ()
     crs: str = "EPSG:4326"
+    step: float | None = None
 
     def __post_init__(self) -> None:
         lower = tuple(float(value) for value in self.lower)
@@ -81,12 +86,40 @@ class Domain:
                     f"bounds of {name!r} run from {low:g} to {high:g}: "
                     "too wide or too narrow for double precision"
                 )
+        if self.step is not None:
+            self._check_step(self.step)
+
+    def _check_step(self, step: float) -> None:
+        """A period is a whole number of steps, so that all are of one length."""
+        if len(self.lower) != 3:
+            raise DomainError(f"time beside {len(self.lower) - 1} coordinates: give two")
+        if step and not ((self.upper[-1] - self.lower[-1]) / step).is_integer():
+            raise DomainError(
+                f"the period from {calendar.words(self.lower[-1])} to "
+                f"{calendar.words(self.upper[-1])} is no whole number of steps of {step:g} s"
+            )
 
     @classmethod
     def from_bounds(
-        cls, bounds: ArrayLike, columns: tuple[str, ...] = (), crs: str = "EPSG:4326"
+        cls,
+        bounds: ArrayLike,
+        columns: tuple[str, ...] = (),
+        crs: str = "EPSG:4326",
+        *,
+        period: Any = None,
+        time: str = "time",
+        every: str | None = None,
     ) -> Domain:
         """A domain from all lower limits, then all upper limits (2-D: west, south, east, north).
+
+        Args:
+            bounds: of the coordinates.
+            columns: their names, in order.
+            crs: of the coordinates.
+            period: makes time the third axis: start and end (exclusive), in ISO 8601 (UTC unless it
+                says otherwise), Python dates or seconds since 1970. Public: chosen, not computed.
+            time: with ``period``, the name of the column of the time.
+            every: with ``period``, a step such as ``1h``: times are moved to the middle of theirs.
 
         >>> Domain.from_bounds([-74.30, 40.45, -73.60, 41.00]).upper
         (-73.6, 41.0)
@@ -98,7 +131,69 @@ class Domain:
                 "give all lower limits, then all upper limits (2-D: west,south,east,north)"
             )
         half = flat.size // 2
-        return cls(tuple(flat[:half].tolist()), tuple(flat[half:].tolist()), columns, crs)
+        if period is not None and half != 2:
+            raise DomainError(f"time beside {half} coordinates: give two")
+        place = cls(tuple(flat[:half].tolist()), tuple(flat[half:].tolist()), columns, crs)
+        if period is None:
+            if every is not None:
+                raise DomainError(f"every={every!r} without a period: give both, or neither")
+            return place
+        start, end = calendar.period(period)
+        return cls(
+            (*place.lower, start),
+            (*place.upper, end),
+            (*place.columns, time),
+            crs,
+            0.0 if every is None else calendar.fixed_step(every),
+        )
+
+    @cached_property
+    def place(self) -> Domain:
+        """The domain of the coordinates alone: without the axis of time, if there is one."""
+        if self.step is None:
+            return self
+        return Domain(self.lower[:-1], self.upper[:-1], self.columns[:-1], self.crs)
+
+    @property
+    def time(self) -> str | None:
+        """The column of the time; None where no axis is time."""
+        return None if self.step is None else self.columns[-1]
+
+    @property
+    def period(self) -> tuple[float, float]:
+        """Start and end (exclusive) of the time, in seconds since 1970 UTC.
+
+        Raises:
+            DomainError: no axis is time.
+        """
+        if self.step is None:
+            raise DomainError("no axis of this domain is time: leave the period out")
+        return self.lower[-1], self.upper[-1]
+
+    def over(self, rects: ArrayLike, period: Any = None) -> Float:
+        """Rectangles of places, (q, 4) or (4,), as boxes (q, 6) over a period, or the whole one.
+
+        What has six numbers each is left as it is.
+
+        Raises:
+            DomainError: no axis is time, or no such period.
+        """
+        start, end = self.period if period is None else calendar.period(period)
+        _ = self.period
+        flat = np.atleast_2d(np.asarray(rects, dtype=np.float64))
+        if period is None and flat.shape[-1] == 2 * self.dims:
+            return flat
+        if flat.ndim != 2 or flat.shape[1] != 4:
+            raise DomainError(
+                f"rectangles have shape {flat.shape}: give 4 numbers each, beside a period"
+            )
+        if end <= self.lower[-1] or start >= self.upper[-1]:
+            raise DomainError(
+                f"the period from {calendar.words(start)} to {calendar.words(end)} lies outside "
+                f"that of the domain, {' to '.join(map(calendar.words, self.period))}: {OVERLAP}"
+            )
+        low, high = (np.full((len(flat), 1), each) for each in (start, end))
+        return np.hstack([flat[:, :2], low, flat[:, 2:], high])
 
     @property
     def dims(self) -> int:
@@ -123,7 +218,8 @@ class Domain:
     def to_lattice(self, points: ArrayLike) -> tuple[Int, NDArray[np.bool_]]:
         """Lattice cells of the points that lie inside, and which points those are.
 
-        The box is closed: a point on an upper limit belongs to the last cell. A cell is
+        The box is closed: a point on an upper limit belongs to the last cell, but a
+        period is half open. A cell is
         ⌊(x − lower) / (upper − lower) · 2^bits⌋, evaluated in this order everywhere, so that a
         database that does the same arithmetic gets the same cells.
 
@@ -139,18 +235,27 @@ class Domain:
                 f"points have shape {points.shape}: expected (n, {self.dims}), "
                 f"the columns {', '.join(self.columns)}"
             )
-        inside = np.ones(len(points), dtype=np.bool_)
-        for axis in range(self.dims):
-            column = points[:, axis]
-            inside &= (column >= self.lower[axis]) & (column <= self.upper[axis])
+        inside = self.contains(points)
         everything = bool(inside.all())
         cells = np.empty((int(inside.sum()), self.dims), dtype=np.int64)
         for axis in range(self.dims):
             column = points[:, axis] if everything else points[inside, axis]
             low, high = self.lower[axis], self.upper[axis]
+            if self.step and axis == self.dims - 1:
+                column = (np.floor((column - low) / self.step) + 0.5) * self.step + low
             scaled = (column - low) / (high - low) * self.side
             np.minimum(scaled.astype(np.int64), self.side - 1, out=cells[:, axis])
         return cells, inside
+
+    def contains(self, points: Float) -> NDArray[np.bool_]:
+        """Which points (n, dims) are in the closed box, and before the end of the period."""
+        inside = np.ones(len(points), dtype=np.bool_)
+        for axis in range(self.dims):
+            column = points[:, axis]
+            inside &= (column >= self.lower[axis]) & (column <= self.upper[axis])
+        if self.step is not None:
+            inside &= points[:, -1] < self.upper[-1]
+        return inside
 
     def to_coordinates(self, lattice: ArrayLike) -> Float:
         """Coordinates of lattice lines (not cell centres): shape (..., dims) in CRS units."""
@@ -195,19 +300,26 @@ class Domain:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a release header."""
+        time = {} if self.step is None else {"time": {"step": self.step, "zone": calendar.ZONE}}
         return {
             "lower": list(self.lower),
             "upper": list(self.upper),
             "columns": list(self.columns),
             "crs": self.crs,
             "bits": self.bits,
+            **time,
         }
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Domain:
         """The inverse of :meth:`to_dict`."""
+        time = values.get("time")
         domain = cls(
-            tuple(values["lower"]), tuple(values["upper"]), tuple(values["columns"]), values["crs"]
+            tuple(values["lower"]),
+            tuple(values["upper"]),
+            tuple(values["columns"]),
+            values["crs"],
+            None if time is None else float(time["step"]),
         )
         if domain.bits != values["bits"]:
             raise DomainError(f"lattice of {values['bits']} bits: this version uses {domain.bits}")

@@ -33,7 +33,7 @@ DOORS = (
 
 CORRIDOR = (
     ("errors", "progress"),
-    ("domain", "files", "foreign", "limits", "trees"),
+    ("calendar", "domain", "files", "foreign", "limits", "trees"),
     ("crs", "datasets", "roads", "sandbox", "sequences", "workloads"),
     ("releases",),
     ("private", "render"),

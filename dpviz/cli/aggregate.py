@@ -8,15 +8,18 @@ from typing import Annotated
 
 import typer
 
-from dpviz.cli.releases import columns_of, domain_of
+from dpviz.cli.releases import clock_of, columns_of, domain_of
 from dpviz.cli.root import (
     Bits,
     Bounds,
     ColumnNames,
     Crs,
+    Every,
     Json,
     MaxPerUnit,
+    Period,
     TableName,
+    Time,
     Unit,
     XColumn,
     YColumn,
@@ -40,6 +43,9 @@ def aggregate(
     x: XColumn = None,
     y: YColumn = None,
     crs: Crs = None,
+    time: Time = None,
+    period: Period = None,
+    every: Every = None,
     table: TableName = None,
     bits: Bits = None,
     unit: Unit = None,
@@ -63,7 +69,7 @@ def aggregate(
     named = columns_of(columns, x, y)
     handle = load(
         sources,
-        domain_of(stating, bounds, columns, x, y, crs),
+        domain_of(stating, bounds, columns, x, y, crs, clock_of(time, period, every)),
         columns=named or None,
         crs=crs,
         table=table,

@@ -6,14 +6,16 @@ from typing import Annotated, Any
 
 import typer
 
-from dpviz.cli.releases import columns_of, domain_of
+from dpviz.cli.releases import clock_of, columns_of, domain_of
 from dpviz.cli.roads import Directed, Parts, open_graph
 from dpviz.cli.root import (
     Bounds,
     ColumnNames,
     Crs,
+    Every,
     Json,
     MaxPerUnit,
+    Period,
     TableName,
     Unit,
     XColumn,
@@ -35,6 +37,8 @@ def check(
     x: XColumn = None,
     y: YColumn = None,
     crs: Crs = None,
+    period: Period = None,
+    every: Every = None,
     table: TableName = None,
     unit: Unit = None,
     max_per_unit: MaxPerUnit = 1,
@@ -77,11 +81,12 @@ def check(
             **read,
         )
     else:
-        domain = domain_of(source, bounds, columns, x, y, crs)
+        clock = {} if period is None and every is None else clock_of(time, period, every)
+        domain = domain_of(source, bounds, columns, x, y, crs, clock)
         if domain is None:
             raise ParameterError(f"{source} brings its own box and nothing to check: build from it")
         named = columns_of(columns, x, y) or None
-        if time is None:
+        if time is None or clock:
             facts, taken = check_points(source, domain, columns=named, crs=crs, unit=unit, **read)
         else:
             facts, taken = check_places(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,17 +18,20 @@ from dpviz.cli.root import (
     DataSet,
     DeclarePublic,
     Epsilon,
+    Every,
     Json,
     LedgerFile,
     MaxPerUnit,
     Neighbours,
     Parameters,
+    Period,
     Public,
     Purpose,
     ReleaseOutput,
     SecureNoise,
     Seed,
     TableName,
+    Time,
     Unit,
     XColumn,
     YColumn,
@@ -63,6 +67,9 @@ def build(
     x: XColumn = None,
     y: YColumn = None,
     crs: Crs = None,
+    time: Time = None,
+    period: Period = None,
+    every: Every = None,
     unit: Unit = None,
     max_per_unit: MaxPerUnit = 1,
     public: Public = False,
@@ -79,6 +86,7 @@ def build(
     """Spend epsilon on one release of a data set; the ledger pays unless the data are public."""
     from dpviz import load
 
+    clock = clock_of(time, period, every)
     order = Order(
         method=method,
         output=output,
@@ -98,7 +106,7 @@ def build(
         order,
         lambda: load(
             source,
-            domain_of(source, bounds, columns, x, y, crs),
+            domain_of(source, bounds, columns, x, y, crs, clock),
             columns=columns_of(columns, x, y) or None,
             crs=crs,
             unit=unit,
@@ -137,6 +145,9 @@ def query(
     name: Annotated[
         str | None, typer.Option(help="With --regions: the column that names them.")
     ] = None,
+    period: Annotated[
+        str | None, typer.Option(help="With time: A,B in ISO 8601, UTC; all of it by default.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Answer range queries from a release: noisy counts with 95 % intervals."""
@@ -146,20 +157,24 @@ def query(
     if regions is not None:
         if rect or rects is not None:
             raise ParameterError("--regions and rectangles are asked one at a time: give either")
+        if period is not None:
+            raise ParameterError("--regions is asked of 2-D releases: leave --period out")
         emit_regions(opened, regions, name, as_json)
         return
-    asked = [numbers(text, "--rect") for text in rect or []]
+    asked, width = [numbers(text, "--rect") for text in rect or []], 2 * opened.domain.dims
+    if period is not None or {len(each) for each in asked} == {4}:
+        width = 2 * opened.domain.place.dims
     if rects is not None:
-        asked += rectangles(rects, 2 * opened.domain.dims)
+        asked += rectangles(rects, width)
     if not asked:
         raise ParameterError("nothing to answer: give --rect, --rects or --regions")
     sizes = {len(each) for each in asked}
-    if sizes != {2 * opened.domain.dims}:
+    if sizes != {width}:
         raise ParameterError(
-            f"a rectangle has {max(sizes - {2 * opened.domain.dims})} numbers: give "
-            f"{2 * opened.domain.dims}, all lower limits, then all upper limits"
+            f"a rectangle has {max(sizes - {width})} numbers: give "
+            f"{width}, all lower limits, then all upper limits"
         )
-    answers = opened.count(asked)
+    answers = opened.count(asked, period)
     rows = [
         {"rect": box, **answer} for box, answer in zip(asked, answer_rows(answers), strict=True)
     ]
@@ -191,12 +206,43 @@ def emit_regions(release: PointRelease, path: str, name: str | None, as_json: bo
 
 
 @app.command()
+def timeline(
+    release: ReleaseFile,
+    rect: Annotated[str | None, typer.Option(help="W,S,E,N; the whole domain by default.")] = None,
+    every: Annotated[
+        str | None, typer.Option(help="A step: 15min, 1h, 1d, 1w, 1mo; one that suits by default.")
+    ] = None,
+    period: Annotated[
+        str | None, typer.Option(help="A,B in ISO 8601, UTC; all of it by default.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Answer step by step over the period of a release with time: counts with 95 % intervals."""
+    from dpviz import read
+    from dpviz.calendar import words as moment
+
+    opened = read(release, "points")
+    answers = opened.timeline(None if rect is None else numbers(rect, "--rect"), every, period)
+    starts, ends = (map(moment, each.astype(float)) for each in (answers.start, answers.end))
+    rows = [
+        {"start": start, "end": end, **row}
+        for start, end, row in zip(starts, ends, answer_rows(answers), strict=True)
+    ]
+    lines = [
+        f"{row['start']} to {row['end']}: {row['count']:,.1f} "
+        f"(95 % for the noise: {row['low']:,.0f} to {row['high']:,.0f})"
+        for row in rows
+    ]
+    emit({"timeline": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
+
+
+@app.command()
 def info(release: ReleaseFile, as_json: Json = False) -> None:
     """Show what a release says of itself: header, budget breakdown, size."""
     from dpviz import read
 
     opened = read(release)
-    header = opened.header.to_dict()
+    header, place = opened.header.to_dict(), opened.domain.place
     facts = {**summary(opened), **header, "domain": opened.domain.to_dict()}
     price = [
         f"  {row['epsilon']:<8.4g} {row['purpose']} ({row['mechanism'] or row['theorem']})"
@@ -211,7 +257,8 @@ def info(release: ReleaseFile, as_json: Json = False) -> None:
         ),
         f"method {opened.header.method} {opened.header.parameters}",
         f"{facts['nodes']:,} nodes, {facts['leaves']:,} leaves, depth {facts['depth']}",
-        f"domain {','.join(f'{value:g}' for value in opened.domain.bounds)} {opened.domain.crs}",
+        f"domain {','.join(f'{value:g}' for value in place.bounds)} {place.crs}",
+        *([] if opened.domain.time is None else [f"period {period_words(opened.domain)}"]),
         "budget breakdown, in epsilon:",
         *price,
     ]
@@ -264,14 +311,27 @@ def domain_of(
     x: str | None = None,
     y: str | None = None,
     crs: str | None = None,
+    clock: Mapping[str, str] | None = None,
 ) -> Domain | None:
-    """The public domain from the options; None leaves it to a source that states its own."""
+    """The public domain from the options; None leaves it to a source that states its own.
+
+    Args:
+        source: may state its own box.
+        bounds: all lower, then all upper limits.
+        columns: of the coordinates, between commas.
+        x: one of them, with the other.
+        y: the other.
+        crs: of the bounds.
+        clock: from :func:`clock_of`.
+    """
     from dpviz.build import stated_domain
     from dpviz.crs import require_area
     from dpviz.domain import Domain
 
     if bounds is None:
         if stated_domain(source) is not None:
+            if clock:
+                raise ParameterError("--period is missing its box: give --bounds too")
             return None
         raise ParameterError(
             "--bounds is missing: the public box must be chosen without looking at the records "
@@ -280,9 +340,33 @@ def domain_of(
     limits, names = numbers(bounds, "--bounds"), columns_of(columns, x, y)
     if len(names) == 1 and len(limits) == 4:  # a column of points: its coordinates have usual names
         names = ()
-    domain = Domain.from_bounds(limits, names, crs or "EPSG:4326")
+    domain = Domain.from_bounds(limits, names, crs or "EPSG:4326", **(clock or {}))
     require_area(domain)
     return domain
+
+
+def clock_of(time: str | None, period: str | None, every: str | None) -> dict[str, str]:
+    """The options of the axis of time, as :meth:`Domain.from_bounds` takes them; none without.
+
+    Raises:
+        ParameterError: one without the others that it needs.
+    """
+    if (time is None) != (period is None):
+        raise ParameterError("--time and --period go together: give both, or neither")
+    if time is None or period is None:
+        if every is not None:
+            raise ParameterError("--every is a step of time: give --time and --period too")
+        return {}
+    return {"time": time, "period": period} | ({} if every is None else {"every": every})
+
+
+def period_words(domain: Domain) -> str:
+    """The period of a domain with time, and its step."""
+    from dpviz.calendar import ZONE
+    from dpviz.calendar import words as moment
+
+    step = f", in steps of {domain.step:g} s" if domain.step else ""
+    return f"{' to '.join(map(moment, domain.period))} {ZONE}{step}"
 
 
 def rectangles(path: str, width: int) -> list[list[float]]:
@@ -308,7 +392,12 @@ def rectangles(path: str, width: int) -> list[list[float]]:
 
 def answer_rows(answers: RangeAnswers) -> list[dict[str, Any]]:
     """One dictionary per answer."""
-    columns = {name: column.tolist() for name, column in dataclasses.asdict(answers).items()}
+    from dpviz.releases.points.range_count import RangeAnswers
+
+    columns = {
+        field.name: getattr(answers, field.name).tolist()
+        for field in dataclasses.fields(RangeAnswers)
+    }
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

@@ -53,6 +53,17 @@ YColumn = Annotated[str | None, typer.Option("--y", help="The y (latitude) colum
 Crs = Annotated[
     str | None, typer.Option("--crs", help="CRS of the bounds, and of plain coordinate columns.")
 ]
+Time = Annotated[
+    str | None, typer.Option("--time", help="Column of the time, the third axis; with --period.")
+]
+Period = Annotated[
+    str | None,
+    typer.Option("--period", help="The public period A,B in ISO 8601, UTC; B itself is outside."),
+]
+Every = Annotated[
+    str | None,
+    typer.Option("--every", help="A public step such as 1h: times are moved to its middle."),
+]
 Unit = Annotated[
     str | None, typer.Option("--unit", help="Column of the privacy unit, for instance a person.")
 ]

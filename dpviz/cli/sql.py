@@ -7,14 +7,17 @@ from typing import Annotated
 
 import typer
 
-from dpviz.cli.releases import columns_of, domain_of
+from dpviz.cli.releases import clock_of, columns_of, domain_of
 from dpviz.cli.root import (
     Bits,
     Bounds,
     ColumnNames,
     Crs,
+    Every,
     Json,
     MaxPerUnit,
+    Period,
+    Time,
     Unit,
     XColumn,
     YColumn,
@@ -33,6 +36,9 @@ def sql(
     x: XColumn = None,
     y: YColumn = None,
     crs: Crs = None,
+    time: Time = None,
+    period: Period = None,
+    every: Every = None,
     bits: Bits = None,
     unit: Unit = None,
     max_per_unit: MaxPerUnit = 1,
@@ -44,16 +50,17 @@ def sql(
     from dpviz.build import CellQuery, checked_bits, checked_dialect
     from dpviz.build import quoted_table as quoted
 
-    domain = domain_of(table, bounds, columns, x, y, crs)
+    domain = domain_of(table, bounds, columns, x, y, crs, clock_of(time, period, every))
     if domain is None:
         raise ParameterError("--bounds is missing: give the public box")
     dialect = checked_dialect(dialect, unit is not None)
-    named = columns_of(columns, x, y) or domain.columns
+    named = columns_of(columns, x, y) or domain.place.columns
     query = CellQuery(domain, named, checked_bits(bits, domain), unit, max_per_unit)
     text = query.sql(quoted(table), dialect, secrets.token_hex(16))
     again = [f"--bounds={bounds}", f"--bits {query.bits}"]
     if crs is not None:
         again.append(f"--crs {crs}")
+    again += [f"--{name} {value}" for name, value in clock_of(time, period, every).items()]
     if unit is not None:
         again += [f"--unit {unit}", f"--max-per-unit {max_per_unit}"]
     print(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.datasets import city, persons, trips
+from dpviz.datasets import city, persons, trips, year
 from dpviz.datasets.geography import BOUNDS
 from dpviz.domain import Domain
 from dpviz.errors import DataError
@@ -53,6 +53,7 @@ def _columns(names: tuple[str, ...], points: NDArray[np.float64]) -> Table:
 
 
 _CITY = Domain.from_bounds(BOUNDS)
+_YEAR = Domain.from_bounds(BOUNDS, period=year.PERIOD, every="1h")
 _TRIPS = Domain(_CITY.lower * 2, _CITY.upper * 2)
 
 
@@ -97,6 +98,16 @@ DATASETS: dict[str, Dataset] = {
             size=persons.RECORDS,
             make=persons.sightings,
             unit="person",
+            time="time",
+        ),
+        Dataset(
+            name="year",
+            title="Synthetic city over a year, 300,000 sightings",
+            description="Places and times in the invented city: weekday, hour and season, and two "
+            "things to find on the timeline, a festival and an outage of one town.",
+            domain=_YEAR,
+            size=300_000,
+            make=lambda: _columns(_YEAR.columns, year.city_year(300_000, 0)),
             time="time",
         ),
     )

@@ -12,6 +12,7 @@ import numpy as np
 
 from dpviz.errors import ReleaseError
 from dpviz.files import write_bytes, write_file
+from dpviz.releases.points.columns import moments, times
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.release import Release
 from dpviz.releases.roads.release import RoadRelease
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 EXPORTS = (".geojson", ".gpkg", ".csv")
 SAMPLES = (".parquet", *EXPORTS)
+ISO = "%Y-%m-%dT%H:%M:%S.%fZ"
+"""How a format without a type for times holds them."""
 MARK = b"dpviz-synthetic"
 """Metadata of a Parquet file of synthetic points: the guarantee of the release behind them."""
 
@@ -53,6 +56,9 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
             plain = release.to_geopandas().drop(columns="geometry")
         return write_file(path, lambda temporary: plain.to_csv(temporary, index=False))
     frame = release.to_geopandas()
+    if ending == ".geojson":  # it has no type for times
+        clocks = frame.select_dtypes("datetime").columns
+        frame = frame.assign(**{name: frame[name].dt.strftime(ISO) for name in clocks})
     if isinstance(release, PointRelease):
         frame = frame[frame["leaf"]] if leaves else frame
         header["domain"] = release.domain.to_dict()
@@ -79,10 +85,10 @@ def _plain_frame(release: PointRelease, leaves: bool) -> Any:
     nodes, domain = release.nodes, release.domain
     kept = nodes.leaf if leaves else np.ones(len(nodes), dtype=np.bool_)
     low, high = domain.to_coordinates(nodes.lo[kept]), domain.to_coordinates(nodes.hi[kept])
-    columns: dict[str, Any] = {
-        f"{name}_min": low[:, axis] for axis, name in enumerate(domain.columns)
-    }
-    columns |= {f"{name}_max": high[:, axis] for axis, name in enumerate(domain.columns)}
+    names = domain.place.columns
+    columns: dict[str, Any] = {f"{name}_min": low[:, axis] for axis, name in enumerate(names)}
+    columns |= {f"{name}_max": high[:, axis] for axis, name in enumerate(names)}
+    columns |= {name: each[kept] for name, each in times(domain, nodes).items()}
     columns |= {"level": nodes.level[kept], "count": nodes.count[kept]}
     return pd.DataFrame({**columns, "noise_sd": np.sqrt(nodes.variance[kept])})
 
@@ -102,7 +108,7 @@ def save_sample(
     ending = path.suffix.lower()
     if ending not in SAMPLES:
         raise ReleaseError(f"cannot write {ending or 'no ending'}: use {', '.join(SAMPLES)}")
-    if ending in (".geojson", ".gpkg") and release.domain.dims != 2:
+    if ending in (".geojson", ".gpkg") and release.domain.place.dims != 2:
         raise ReleaseError(f"{ending} holds 2-D points only: use .parquet or .csv")
     points = release.sample(n, seed)
     if ending in (".parquet", ".csv"):
@@ -111,15 +117,21 @@ def save_sample(
     else:
         import geopandas
 
-        geometry = geopandas.points_from_xy(*points.T, crs=release.domain.crs)
-        _write_map(geopandas.GeoDataFrame(geometry=geometry), path, {})
+        geometry = geopandas.points_from_xy(*points.T[:2], crs=release.domain.crs)
+        time = release.domain.time
+        columns = {} if time is None else {time: moments(points[:, -1])}
+        _write_map(geopandas.GeoDataFrame(columns, geometry=geometry), path, {})
     return len(points)
 
 
 def _table(release: PointRelease, points: Float) -> pyarrow.Table:
     import pyarrow as pa
 
-    columns = {name: points[:, axis] for axis, name in enumerate(release.domain.columns)}
+    columns: dict[str, Any] = {
+        name: points[:, axis] for axis, name in enumerate(release.domain.columns)
+    }
+    if release.domain.time is not None:
+        columns[release.domain.time] = moments(points[:, -1])
     note = {"synthetic": True, "guarantee": release.header.guarantee, "crs": release.domain.crs}
     return pa.table(columns).replace_schema_metadata({MARK: json.dumps(note).encode()})
 

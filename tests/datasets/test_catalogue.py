@@ -29,9 +29,11 @@ def test_is_repeatable(name):
     assert first == again
 
 
-@pytest.mark.parametrize("name", ["city-50k", "city-250k", "trips-50k", "persons"])
+@pytest.mark.parametrize("name", ["city-50k", "city-250k", "trips-50k", "persons", "year"])
 def test_nobody_stands_in_the_sea_the_river_or_the_park(name):
-    places = to_plane(dataset(name).points().reshape(-1, 2))
+    data = dataset(name)
+    place = data.domain.place.dims
+    places = to_plane(data.points()[:, :place].reshape(-1, 2))
     assert habitable(places).all()
 
 
@@ -89,6 +91,19 @@ def test_persons_keep_a_routine():
     assert tracks.equals(tracks.sort_values(["person", "time"], kind="stable"))
     last = tracks.groupby(["person", tracks["time"].dt.day])[["lon", "lat"]].last()
     assert (last.groupby("person").std().median() < 1e-3).all()  # each day ends at home
+
+
+def test_the_year_has_a_festival_and_an_outage():
+    data = dataset("year")
+    table = data.table()
+    day = np.floor((table["time"] - data.domain.period[0]) / 86_400).astype(int)
+    days = np.bincount(day, minlength=365)
+    assert len(days) == 365
+    assert np.argmax(days) == 165  # the 15th of June
+    east = np.hypot(*(to_plane(np.c_[table["lon"], table["lat"]]) - [0.5, -4.9]).T) < 3.5
+    assert np.flatnonzero(np.bincount(day[east], minlength=365) == 0).tolist() == [280, 281, 282]
+    weekday = days.reshape(-1)[: 52 * 7].reshape(52, 7).sum(axis=0)  # from a Tuesday on
+    assert weekday[[4, 5]].max() < weekday[[0, 1, 2, 3, 6]].min()
 
 
 def test_plane_and_degrees_are_inverse():

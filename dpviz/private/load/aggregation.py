@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -167,9 +167,11 @@ def _query(
     existing, unit = engine.columns(relation), chosen.unit
     if chosen.crs not in (None, domain.crs):
         raise DataError(f"{name}: a folder or a table must be in the CRS of the domain")
-    named = _columns(existing, chosen.columns, domain, name)
-    query = CellQuery(domain, named, chosen.grid_bits(domain), unit, chosen.max_per_unit)
-    pick(existing, [*named, *([unit] if unit is not None else [])], name)
+    named = _columns(existing, chosen.columns, domain.place, name)
+    others = [each for each in (unit, domain.time) if each is not None]
+    pick(existing, [*named, *others], name)
+    clock = _clock(existing, domain, engine)
+    query = CellQuery(domain, named, chosen.grid_bits(domain), unit, chosen.max_per_unit, clock)
     if engine.dialect in DECLARED_NUMBERS and not query.of_geometry:
         _refuse_other_types(existing, named)
     if query.of_geometry:
@@ -224,6 +226,27 @@ def index_of_rows(rows: Rows, domain: Domain, bits: int) -> PointIndex:
 def too_many(bits: int) -> DataError:
     """The error of a grid that is too fine for the data."""
     return DataError(f"over {MAX_CELLS:,} cells at {bits} bits per axis: give fewer bits")
+
+
+def _clock(
+    existing: Sequence[Column], domain: Domain, engine: Engine
+) -> Literal["number", "time", "instant"]:
+    """What the column of the time is declared to hold.
+
+    Raises:
+        DataError: text, or what is no time: each engine reads texts by rules of its own.
+    """
+    kind = next((each.kind for each in existing if each.name == domain.time), "number")
+    if kind == "time":
+        return "time"
+    if kind == "instant":
+        return "instant"
+    if kind == "number" or (kind == "other" and engine.dialect not in DECLARED_NUMBERS):
+        return "number"
+    raise DataError(
+        f"column {shown(domain.time)} is not declared as a time in {engine.title}: give a table or "
+        "files with a timestamp, a date, or seconds since 1970"
+    )
 
 
 def _refuse_other_types(existing: Sequence[Column], named: Sequence[str]) -> None:

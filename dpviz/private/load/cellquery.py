@@ -22,7 +22,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, Literal
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
@@ -95,10 +95,12 @@ class CellQuery:
     Attributes:
         domain: the public box, in the CRS of the columns.
         columns: the coordinates in the domain's order; or, in 2-D, one column of points, which the
-            engine takes apart by ST_X and ST_Y.
+            engine takes apart by ST_X and ST_Y. The column of the time is the domain's.
         bits: grid bits per axis.
         unit: column of the privacy unit; None if a record is the unit.
         max_per_unit: with ``unit``, max contributions per unit.
+        clock: what the column of the time is declared to hold: seconds since 1970, times (UTC
+            where no zone is known), or times with their zone.
 
     Raises:
         DataError: as many columns as the domain does not have.
@@ -110,9 +112,10 @@ class CellQuery:
     bits: int
     unit: str | None = None
     max_per_unit: int = 1
+    clock: Literal["number", "time", "instant"] = "number"
 
     def __post_init__(self) -> None:
-        dims = self.domain.dims
+        dims = self.domain.place.dims
         if len(self.columns) != dims and not self.of_geometry:
             raise DataError(f"{len(self.columns)} columns for {dims} dimensions: name one for each")
         checked_bits(self.bits, self.domain)
@@ -122,13 +125,15 @@ class CellQuery:
     @property
     def of_geometry(self) -> bool:
         """Whether the one column holds points."""
-        return self.domain.dims == 2 and len(self.columns) == 1
+        return self.domain.place.dims == 2 and len(self.columns) == 1
 
     @property
     def count_column(self) -> str:
         """Name of the counts in the result: it carries a check of the public facts."""
         domain = self.domain
         facts = [domain.lower, domain.upper, domain.crs, self.bits]
+        if domain.time is not None:
+            facts += [domain.time, domain.step]
         if self.unit is not None:
             facts += [self.unit, self.max_per_unit]
         return "n_" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:8]
@@ -199,8 +204,12 @@ class CellQuery:
                     expression=exp.Literal.string("ST_Point"),
                 )
                 values = [exp.case().when(is_point.copy(), value) for value in values]
-            return [exp.cast(value, "double") for value in values]
-        return [_number(value, dialect) for value in values]
+            values = [exp.cast(value, "double") for value in values]
+        else:
+            values = [_number(value, dialect) for value in values]
+        if self.domain.time is not None:
+            values.append(_seconds(_column(self.domain.time), dialect, self.clock))
+        return values
 
     def _unit(self) -> Any:
         """The unit's id as text."""
@@ -222,9 +231,10 @@ class CellQuery:
         lower: Sequence[float] | None = None,
         upper: Sequence[float] | None = None,
     ) -> list[Any]:
-        """A closed box, the domain's own; NaN, infinities and missing values are outside of it."""
+        """A closed box, or the domain's own, half open in time; NaN, NULL are outside."""
         from sqlglot import exp
 
+        half_open = upper is None and self.domain.time is not None
         lower, upper = lower or self.domain.lower, upper or self.domain.upper
         conditions = []
         for x, low, high in zip(places, lower, upper, strict=True):
@@ -232,6 +242,9 @@ class CellQuery:
                 exp.GTE(this=x.copy(), expression=_double(low)),
                 exp.LTE(this=x.copy(), expression=_double(high)),
             ]
+        if half_open:
+            end = _double(self.domain.upper[-1])
+            conditions[-1] = exp.LT(this=places[-1].copy(), expression=end)
         return conditions
 
     def _cell(self, places: list[Any], dialect: str) -> Any:
@@ -240,6 +253,8 @@ class CellQuery:
 
         side = 1 << self.bits
         cell: Any = None
+        if self.domain.step:
+            places = [*places[:-1], self._middle(places[-1], self.domain.step)]
         for x, low, high in zip(places, self.domain.lower, self.domain.upper, strict=True):
             offset = exp.paren(exp.Sub(this=x.copy(), expression=_double(low)))
             tiny = (high - low) * 2.0**-60
@@ -256,6 +271,17 @@ class CellQuery:
                 step = exp.Add(this=exp.Mul(this=cell, expression=width), expression=step)
             cell = exp.paren(step) if cell is not None else step
         return cell
+
+    def _middle(self, seconds: Any, step: float) -> Any:
+        """The middle of the step that a time lies in, as in :meth:`Domain.to_lattice`."""
+        from sqlglot import exp
+
+        low = _double(self.domain.lower[-1])
+        offset = exp.paren(exp.Sub(this=seconds.copy(), expression=low.copy()))
+        share = exp.Div(this=offset, expression=_double(step), typed=False, safe=False)
+        middle = exp.paren(exp.Add(this=exp.Floor(this=share), expression=_double(0.5)))
+        scaled = exp.Mul(this=middle, expression=_double(step))
+        return exp.paren(exp.Add(this=scaled, expression=low))
 
 
 def _filled(template: str, relation: Any, values: dict[str, Any]) -> Any:
@@ -370,6 +396,26 @@ def _number(value: Any, dialect: str) -> Any:
         .when(exp.LT(this=size.copy(), expression=low), tiny)
         .when(exp.LTE(this=size.copy(), expression=high), number)
     )
+
+
+def _seconds(value: Any, dialect: str, clock: str) -> Any:
+    """A time as seconds since 1970 UTC, and nothing where it is none, in a way that cannot fail.
+
+    Raises:
+        ParameterError: a dialect whose times are not known here.
+    """
+    from sqlglot import exp
+
+    if clock == "number" or dialect == "spark":  # there a time is cast to its seconds
+        return _number(value, dialect)
+    if dialect == "postgres":
+        return exp.cast(exp.Extract(this=exp.var("EPOCH"), expression=value), "double")
+    if dialect != "duckdb":
+        raise ParameterError(f"dialect {dialect} counts times as seconds since 1970: give a view")
+    if clock == "time":  # a date far away has no microseconds
+        value = exp.TryCast(this=value, to=exp.DataType.build("timestamp"), safe=True)
+    micro = exp.cast(exp.Anonymous(this="EPOCH_US", expressions=[value]), "double")
+    return exp.paren(exp.Div(this=micro, expression=_double(1e6), typed=False, safe=False))
 
 
 def _double(value: float) -> Any:

@@ -202,7 +202,7 @@ def result(path: Path, found: tuple[str, str], chosen: Selection) -> DataHandle:
     """
     domain, unit = chosen.box(path.name), chosen.unit
     bits = chosen.grid_bits(domain)
-    query = CellQuery(domain, domain.columns, bits, unit, chosen.max_per_unit)
+    query = CellQuery(domain, domain.place.columns, bits, unit, chosen.max_per_unit)
     cell, count = found
     if "_" in count and count.strip().lower() != query.count_column:
         raise DataError(
@@ -296,7 +296,8 @@ _PROCESS = secrets.token_hex(16)
 
 def _frame(domain: Domain) -> str:
     """Bounds and CRS, whatever the columns are called."""
-    return f"{','.join(map(repr, domain.bounds))} in {domain.crs}"
+    time = "" if domain.time is None else f", time in {domain.time} by {domain.step:g} s"
+    return f"{','.join(map(repr, domain.bounds))} in {domain.crs}{time}"
 
 
 def _kind(handle: DataHandle) -> str:

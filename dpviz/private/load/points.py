@@ -100,6 +100,7 @@ def layout(
     Raises:
         DataError: no such column, no coordinates among them, or a CRS that nobody knows.
     """
+    domain, time = domain.place, domain.time or time
     names = tuple(columns) if columns is not None else _found(table, domain)
     alone = domain.dims == 2 and len(names) == 1 and not is_coordinate(names[0], domain)
     if len(names) not in (0, domain.dims) and not alone:
@@ -130,7 +131,7 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
 
     Stability 1 in records: each is kept or dropped by what stands in it, and nothing else.
     """
-    planar = how.columns if len(how.columns) == domain.dims else ()
+    planar = how.columns if len(how.columns) == domain.place.dims else ()
     wkt = how.columns[0] if len(how.columns) == 1 and not planar else None
     extra = [each for each in (wkt, how.unit, how.time) if each is not None]
     names = [*dict.fromkeys([*planar, *extra])]
@@ -145,11 +146,15 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
             points = np.column_stack([block.columns[name] for name in planar])
         finite = np.isfinite(points).all(axis=1)
         points = _in_crs(points, how.crs, domain.crs)
-        inside = _inside(points, domain)
+        time = None if how.time is None else times(block.columns[how.time], how.time)
+        if time is not None and domain.time is not None:
+            points = np.column_stack([points, time])
+            counts.add(tally.NO_TIME, np.count_nonzero(finite & np.isnan(time)))
+        inside = domain.contains(points)
         counts.add(tally.NO_PLACE, np.count_nonzero(~finite))
+        finite &= np.isfinite(points).all(axis=1)
         counts.add(tally.OUTSIDE, np.count_nonzero(finite & ~inside))
         unit = None if how.unit is None else texts(block.columns[how.unit], how.unit)
-        time = None if how.time is None else times(block.columns[how.time], how.time)
         if unit is not None:
             nameless = np.asarray(unit.is_null())
             counts.add(tally.NO_UNIT, np.count_nonzero(inside & nameless))
@@ -298,15 +303,6 @@ def _in_crs(points: NDArray[np.float64], source: str, target: str) -> NDArray[np
         for k in range(0, points.shape[1] - 1, 2)
     ]
     return np.column_stack([axis for pair in pairs for axis in pair])
-
-
-def _inside(points: NDArray[np.float64], domain: Domain) -> NDArray[np.bool_]:
-    """Which points are finite and in the closed box."""
-    inside = np.ones(len(points), dtype=np.bool_)
-    for axis in range(domain.dims):
-        column = points[:, axis]
-        inside &= (column >= domain.lower[axis]) & (column <= domain.upper[axis])
-    return inside
 
 
 def _suspect_swap(table: Table, how: Layout, domain: Domain, counts: Tally) -> None:

@@ -192,7 +192,7 @@ def _built_in(dataset: Dataset, chosen: Selection) -> DataHandle:
 
     domain = chosen.domain or dataset.domain
     public = dataset.public if chosen.public is None else chosen.public
-    names = tuple(chosen.columns or dataset.domain.columns)
+    names = tuple(chosen.columns or dataset.domain.place.columns)
     table = MemoryTable(pa.table(dataset.table()), dataset.name)
     handle = _of_table(
         table,

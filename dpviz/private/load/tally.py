@@ -39,8 +39,8 @@ ORDER = (
 
 
 def dropped(counts: Tally) -> int:
-    """How many records had no place inside the domain."""
-    return sum(counts[what] for what in (BROKEN, NO_PLACE, OUTSIDE))
+    """How many records had no place, or no time, inside the domain."""
+    return sum(counts[what] for what in (BROKEN, NO_PLACE, OUTSIDE, NO_TIME))
 
 
 class Tally:

@@ -28,9 +28,10 @@ def to_columns(domain: Domain, nodes: Decomposition, header: Header) -> pyarrow.
 
     columns: dict[str, Any] = {}
     metadata = {}
-    if domain.dims == 2:
+    if domain.place.dims == 2:
         columns["geometry"] = _rectangles_wkb(domain, nodes)
-        metadata["geo"] = json.dumps(_geo_metadata(domain)).encode()
+        metadata["geo"] = json.dumps(_geo_metadata(domain.place)).encode()
+    columns |= {name: pa.array(each) for name, each in times(domain, nodes).items()}
     for name in ("lo", "hi"):
         flat = pa.array(getattr(nodes, name).ravel())
         columns[name] = pa.FixedSizeListArray.from_arrays(flat, domain.dims)
@@ -60,7 +61,7 @@ def to_geopandas(domain: Domain, nodes: Decomposition) -> geopandas.GeoDataFrame
     import geopandas
     import shapely
 
-    if domain.dims != 2:
+    if domain.place.dims != 2:
         raise ReleaseError(f"a {domain.dims}-D release has no rectangles on a map")
     low = domain.to_coordinates(nodes.lo)
     high = domain.to_coordinates(nodes.hi)
@@ -68,10 +69,23 @@ def to_geopandas(domain: Domain, nodes: Decomposition) -> geopandas.GeoDataFrame
         name: getattr(nodes, name) for name in ("level", "parent", "leaf", "count", "variance")
     }
     return geopandas.GeoDataFrame(
-        columns | {"noise_sd": np.asarray(np.sqrt(nodes.variance))},
+        columns | {"noise_sd": np.asarray(np.sqrt(nodes.variance))} | times(domain, nodes),
         geometry=shapely.box(low[:, 0], low[:, 1], high[:, 0], high[:, 1]),
         crs=domain.crs,
     )
+
+
+def times(domain: Domain, nodes: Decomposition) -> dict[str, NDArray[Any]]:
+    """Start ``t0`` and end ``t1`` of each node to the millisecond, UTC; none without time."""
+    if domain.time is None:
+        return {}
+    ends = {"t0": domain.to_coordinates(nodes.lo), "t1": domain.to_coordinates(nodes.hi)}
+    return {name: moments(each[:, -1]) for name, each in ends.items()}
+
+
+def moments(seconds: NDArray[np.float64]) -> NDArray[np.datetime64]:
+    """Seconds since 1970 UTC as times to the millisecond, as files hold them."""
+    return np.rint(seconds * 1e3).astype("datetime64[ms]")
 
 
 def _rectangles_wkb(domain: Domain, nodes: Decomposition) -> pyarrow.BinaryArray:

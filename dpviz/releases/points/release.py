@@ -16,6 +16,7 @@ from dpviz.releases.points import columns
 from dpviz.releases.points.range_count import RangeAnswers, box_count
 from dpviz.releases.points.region_count import Regions, region_count, regions_of
 from dpviz.releases.points.sample import sample
+from dpviz.releases.points.timeline import Timeline, timeline
 from dpviz.releases.release import Release
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.haar import HaarNoise
@@ -48,17 +49,39 @@ class PointRelease(Release):
         """The exact noise of sums of nodes, where the header states one."""
         return HaarNoise.stated(self.header.noise, self.domain.side, self.nodes.lo, self.nodes.hi)
 
-    def count(self, queries: ArrayLike) -> RangeAnswers:
+    def count(self, queries: ArrayLike, period: Any = None) -> RangeAnswers:
         """Estimated records in rectangles.
 
         Args:
             queries: shape (q, 2·dims) or (2·dims,), in the domain's CRS: all lower limits, then all
                 upper limits (2-D: west, south, east, north). The part outside the domain is cut.
+                Of a release with time also (q, 4): places alone.
+            period: of a release with time: start and end (exclusive), in ISO 8601 (UTC unless it
+                says otherwise), Python dates or seconds since 1970; all of it by default.
 
         Raises:
-            DomainError: a rectangle inside out, not finite or wholly outside the domain.
+            DomainError: a rectangle inside out, not finite or wholly outside the domain; a period
+                likewise, or of a release without time.
         """
+        if period is not None or self.domain.time is not None:
+            queries = self.domain.over(queries, period)
         return self.count_boxes(*self.domain.boxes(queries))
+
+    def timeline(
+        self, rect: ArrayLike | None = None, every: str | None = None, period: Any = None
+    ) -> Timeline:
+        """Estimated records step by step, of a release with time.
+
+        Args:
+            rect: of places (west, south, east, north); the whole domain by default.
+            every: a step such as ``1h``, ``1d``, ``1w`` or ``1mo``; one that suits the period by
+                default.
+            period: as for :meth:`count`.
+
+        Raises:
+            DomainError: see :meth:`count`; or no such step, or too many of them.
+        """
+        return timeline(self.domain, self.nodes, self.noise, rect, every, period)
 
     def count_boxes(self, lo: Int, hi: Int) -> RangeAnswers:
         """Estimated records in lattice boxes [lo, hi), int64 of shape (q, dims) each."""
@@ -78,7 +101,10 @@ class PointRelease(Release):
         return sample(self.domain, self.nodes, n, seed)
 
     def to_geopandas(self) -> geopandas.GeoDataFrame:
-        """One row per node (2-D): rectangle, level, parent, leaf, count, variance, noise sd."""
+        """One row per node (2-D): rectangle, level, parent, leaf, count, variance, noise sd.
+
+        With time also ``t0`` and ``t1``, its start and end (UTC).
+        """
         return columns.to_geopandas(self.domain, self.nodes)
 
     def to_arrow(self) -> pyarrow.Table:

@@ -32,6 +32,19 @@ CELLS = (
 )  # fmt: skip
 """Coordinates as text, good and bad."""
 
+YEAR = dpviz.Domain.from_bounds(
+    [0, 0, 1, 1], ("x", "y"), period="2024-01-01,2025-01-01", time="who", every="1h"
+)
+"""Space and time; the time stands where other tables have an id."""
+
+TIMES = (
+    "2024-01-01", "2024-12-31T23:59:59", "2025-01-01", "2023-12-31T23:59:59.999999", "1717200000",
+    "1717200000.5", "2024-06-01T08:00Z", "2024-06-01 08:00:00", "2024-06-01T08:00:00+02:00",
+    "2024-12-31T23:30:00-01:00", "2024-01-01T00:30:00+01:00", "20240601", "2024-02-30", "soon", "",
+    "nan", "inf", "9999-12-31", "0001-01-01", "1e18", "-1", "2024-06-01T08", "08:00", "٢٠٢٤-01-01",
+)  # fmt: skip
+"""Times as text, good and bad, inside the year and just outside of it."""
+
 LINES = (
     '{who},"{x},{y}',
     "{who},{x}",

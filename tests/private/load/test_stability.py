@@ -16,6 +16,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import dpviz
+from dpviz.calendar import moment
+from dpviz.errors import DataError
 from dpviz.private.load import aggregation, bounding
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.sequences import read_places, read_sequences
@@ -26,6 +28,8 @@ from tests.private.load.stability import (
     CELLS,
     IDS,
     LINES,
+    TIMES,
+    YEAR,
     bounds,
     broken,
     check,
@@ -134,6 +138,88 @@ def test_points(form, folders):
         )  # fmt: skip
 
     run()
+
+
+moments = st.tuples(st.sampled_from(TIMES), *[st.sampled_from(("0.5", "0.25", "x"))] * 2)
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "xlsx", "parquet", "geojson", "gpkg"])
+def test_points_in_time(form, folders):
+    """The time is the column "who": what cannot be read, or is outside the period, is dropped."""
+
+    @often(10 if form in ("csv", "jsonl") else 2)
+    @given(st.lists(moments, max_size=10), broken, st.sampled_from([None, *TIMES]))
+    @example([(each, "0.5", "0.5") for each in TIMES], [], "soon")
+    @example([(each, "0.5", "0.5") for each in TIMES], [], None)
+    @example([("2024-06-01T08:00", "0.5", "0.5"), ("2024-06-01T08:00Z", "0.5", "0.5")], [], None)
+    def run(records, extra, gone):
+        most = 1 if gone is None else sum(each[0] == gone for each in records)
+        stable(form, folders, lambda path: dpviz.load(path, YEAR), records, extra, gone, most)
+
+    run()
+    records = [(each, "0.25", "0.5") for each in TIMES]
+    write("csv", folders[0] / "a.csv", records)
+    write(form, folders[1] / f"a.{form}", records)
+    text = dpviz.load(folders[0] / "a.csv", YEAR)._index
+    same = dpviz.load(folders[1] / f"a.{form}", YEAR)._index
+    assert text.total == 8
+    assert distance(text, same) == 0
+
+
+@given(st.lists(st.tuples(st.sampled_from(IDS[:4]), st.sampled_from(TIMES)), max_size=12),
+       st.sampled_from(IDS[:4]), bounds)  # fmt: skip
+@often(6)
+def test_units_in_time(folders, records, unit, most):
+    domain = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), period="2024-01-01,2025-01-01",
+                                       time="when")  # fmt: skip
+    paths = []
+    for folder, each in zip(folders, (records, without(records, unit)), strict=True):
+        columns = list(zip(*each, strict=True)) or [(), ()]
+        half = pa.array([0.5] * len(each), pa.float64())
+        who, when = (pa.array(column, pa.string()) for column in columns)
+        pq.write_table(
+            pa.table({"who": who, "when": when, "x": half, "y": half}), folder / "t.parquet"
+        )
+        paths.append(folder / "t.parquet")
+    check(lambda path: dpviz.load(path, domain, unit="who", max_per_unit=most), paths, most)
+
+
+@pytest.mark.parametrize("kind", ["us", "s", "ns", "zoned", "date", "seconds"])
+def test_typed_times_give_the_same_index_in_every_reader(kind, folders):
+    """Of a file, a folder and a table: the third is counted by an engine, half open like NumPy."""
+    texts = [each for each in TIMES[:4] if kind != "date" or "T" not in each]
+    seconds = np.array([moment(each) for each in texts])
+    zone = "Europe/Berlin" if kind == "zoned" else None
+    types = {"date": pa.date32(), "s": pa.timestamp("s")}
+    micro = pa.array(np.rint(seconds * 1e6).astype(np.int64), pa.timestamp("us", zone))
+    if kind == "seconds":
+        when = pa.array(seconds)
+    else:
+        fine = pa.timestamp("ns" if kind == "ns" else "us", zone)
+        when = micro.cast(types.get(kind, fine), False)
+    half = pa.array([0.5] * len(when) + [0.5])
+    gone = pa.array([None], when.type)
+    table = pa.table({"who": pa.concat_arrays([when, gone]), "x": half, "y": half})
+    pq.write_table(table, folders[0] / "a.parquet")
+    with duckdb.connect(str(folders[1] / "a.duckdb")) as db:
+        db.execute(f"CREATE TABLE visits AS FROM '{folders[0]}/a.parquet'")
+    file = dpviz.load(folders[0] / "a.parquet", YEAR, bits=12)._index
+    assert file.total == (1 if kind == "date" else 2)
+    assert distance(file, dpviz.load(folders[0], YEAR)._index) == 0
+    url = f"duckdb:///{folders[1]}/a.duckdb"
+    assert distance(file, dpviz.load(url, YEAR, table="visits")._index) == 0
+
+
+def test_an_engine_does_not_read_times_from_texts(folders):
+    pq.write_table(typed([("2024-06-01", "0.5", "0.5")]), folders[0] / "a.parquet")
+    with pytest.raises(DataError, match="column 'who' is not declared as a time in DuckDB"):
+        dpviz.load(folders[0], YEAR)
+    seconds = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), period=(0, 2), time="x")
+    other = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), period=(0, 4), time="x")
+    assert dpviz.load(folders[0], seconds)._index.total == 1
+    dpviz.save_counts(dpviz.load(folders[0], seconds), folders[1] / "a.SENSITIVE.parquet")
+    with pytest.raises(DataError, match="with domain of its own"):
+        dpviz.load(folders[1] / "a.SENSITIVE.parquet", other)
 
 
 @pytest.mark.slow

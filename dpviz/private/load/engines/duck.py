@@ -18,7 +18,7 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.load.cellquery import table
 from dpviz.private.load.engines.base import NOT_NUMBERS, Rows, no_points, refused
-from dpviz.private.load.tables.base import Column, shown
+from dpviz.private.load.tables.base import Column, Kind, shown
 from dpviz.sandbox import confined
 
 NOT_A_DATABASE = "is this its database file, and no other program writes it?"
@@ -153,10 +153,7 @@ class Duck:
         star = exp.select("*").from_(relation.copy()).sql(dialect=self.dialect)
         with refused(self.title, "check the name of the table, or that the files are whole"):
             described = self._engine.execute(f"DESCRIBE {star}").fetchall()
-        return [
-            Column(str(name), "geometry" if str(kind).startswith("GEOMETRY") else "other")
-            for name, kind, *_ in described
-        ]
+        return [Column(str(name), _kind(str(kind))) for name, kind, *_ in described]
 
     def check_points(self, relation: Any, column: str, domain: Domain) -> None:
         """Never: ST_X is in an extension that is fetched from elsewhere."""
@@ -211,6 +208,16 @@ def trial(path: str) -> Any:
     with refused(Duck.title, NOT_A_DATABASE):
         duckdb.connect(path, read_only=True, config={"threads": 1}).close()
     return pa.table({})
+
+
+def _kind(kind: str) -> Kind:
+    if kind.startswith("GEOMETRY"):
+        return "geometry"
+    if kind == "TIMESTAMP WITH TIME ZONE":
+        return "instant"
+    if kind == "DATE" or kind.startswith("TIMESTAMP"):
+        return "time"
+    return "text" if kind == "VARCHAR" else "other"
 
 
 def _n(value: int) -> Any:

@@ -14,6 +14,7 @@ from dpviz.private.load.engines.base import NOT_NUMBERS, Rows, no_points, refuse
 from dpviz.private.load.tables.base import Column, Kind, shown
 
 _NUMBERS = ("int2", "int4", "int8", "float4", "float8", "numeric")
+_TIMES = ("date", "timestamp", "timestamptz")
 _POINTS = ("geometry", "geography")
 _UNREACHABLE = (
     "no connection: check the server's address, user and database; "
@@ -128,6 +129,8 @@ class Postgres:
 def _kind(kind: str) -> Kind:
     if kind in _POINTS:
         return "geometry"
+    if kind in _TIMES:
+        return "instant" if kind == "timestamptz" else "time"
     return "number" if kind in _NUMBERS else "other"
 
 

@@ -28,12 +28,15 @@ MAX_RECORDS = limits.ROWS.most
 BLOCK_ROWS = 1 << 18
 """Records that are handed on at once by formats that count them."""
 
-Kind = Literal["number", "text", "time", "geometry", "list", "other"]
+Kind = Literal["number", "text", "time", "instant", "geometry", "list", "other"]
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column's name and what its declared type holds, for a form that maps columns."""
+    """A column's name and what its declared type holds, for a form that maps columns.
+
+    An instant is a time with its zone; only engines tell them apart.
+    """
 
     name: str
     kind: Kind

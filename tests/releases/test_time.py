@@ -1,0 +1,188 @@
+"""A release with time: counts over a period, timelines, exports, and the command line on files."""
+
+import json
+
+import geopandas
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpviz
+from dpviz import calendar
+from dpviz.errors import DomainError
+from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.points.window import during
+from tests.cli.test_releases import fails
+from tests.cli.test_releases import run as cli
+
+YEAR = ("2024-01-01", "2025-01-01")
+BOX = dpviz.Domain.from_bounds([0, 0, 8, 8], ("x", "y"), period=YEAR, time="when", every="1h")
+RANDOM = np.random.default_rng(0)
+RECORDS = np.column_stack(
+    [RANDOM.uniform(0, 8, (4_000, 2)), RANDOM.uniform(*BOX.period, 4_000)],
+)
+
+
+@pytest.fixture(scope="module")
+def release():
+    data = dpviz.from_points(RECORDS, BOX, public=True)
+    return dpviz.build(data, "quadtree", epsilon=1.0, seed=1, height=4)
+
+
+def test_a_domain_states_its_period_and_step():
+    assert BOX.time == "when"
+    assert BOX.place == dpviz.Domain((0, 0), (8, 8), ("x", "y"))
+    assert dpviz.Domain.from_dict(json.loads(json.dumps(BOX.to_dict()))) == BOX
+    start, end = BOX.period
+    cells, inside = BOX.to_lattice([[1, 1, start], [1, 1, start + 3599], [1, 1, end]])
+    assert inside.tolist() == [True, True, False]
+    assert cells[0].tolist() == cells[1].tolist()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"period": "2024-01-01"}, "give two moments"),
+        ({"period": "2025-01-01,2024-01-01"}, "the end must be after the start"),
+        ({"period": "2024-01-01,soon"}, "'soon' is no time"),
+        ({"period": YEAR, "every": "7h"}, "no whole number of steps"),
+        ({"period": YEAR, "every": "1mo"}, "not of one length"),
+        ({"period": YEAR, "every": "0h"}, "give a number and a unit"),
+        ({"every": "1h"}, "without a period"),
+        ({"period": YEAR, "bounds": [0, 0, 0, 0, 1, 1, 1, 1]}, "time beside 4 coordinates"),
+    ],
+)
+def test_what_is_no_period_is_refused(wrong, words):
+    with pytest.raises(DomainError, match=words):
+        dpviz.Domain.from_bounds(**{"bounds": [0, 0, 1, 1]} | wrong)
+
+
+def test_a_timeline_adds_up_to_the_count_of_the_period(release):
+    period = ("2024-02-10T06:00", "2024-05-03")
+    for every, steps in (("1mo", 4), ("1w", 13), ("6h", 331), ("1y", 1)):
+        line = release.timeline([1, 1, 5, 6], every, period)
+        assert len(line) == len(line.start) == steps
+        assert line.count.sum() == pytest.approx(release.count([1, 1, 5, 6], period).count[0])
+        assert str(line.start[0]) == "2024-02-10T06:00:00"
+        assert (line.start[1:] == line.end[:-1]).all()
+    weeks = release.timeline(every="1w").start[1:]
+    assert (weeks.astype("datetime64[D]").astype(int) % 7 == 4).all()  # Mondays
+    assert len(release.timeline()) == 366
+    whole = release.count([0, 0, 8, 8]).count[0]
+    assert release.timeline(every="1d").count.sum() == pytest.approx(whole)
+
+
+def test_nearly_without_noise_hours_are_exact():
+    """Of four hours on a lattice that hours divide, each count is that of its records."""
+    domain = dpviz.Domain.from_bounds([0, 0, 1, 1], period=(0, 4 * 3600), every="1h")
+    seconds = np.array([0, 3599.9, 3600, 7200, 7200, 7201, 4 * 3600])
+    points = np.repeat(np.column_stack([np.full((7, 2), 0.3), seconds]), 100, axis=0)
+    data = dpviz.from_points(points, domain, public=True)
+    release = dpviz.build(data, "quadtree", epsilon=1e6, seed=1, height=4)
+    assert release.timeline(every="1h").count.round(2).tolist() == [200, 100, 300, 0]
+
+
+HEADER = dpviz.Header("quadtree", {}, False, "NOT PRIVATE", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("period", "words"),
+    [
+        (("2020-01-01", "2021-01-01"), "lies outside that of the domain, 2024-01-01 to 2025-01-01"),
+        (("2024-06-01", "2024-05-01"), "the end must be after the start"),
+        (("2024-06-01",), "give two moments"),
+        (("x", "y"), "'x' is no time"),
+    ],
+)
+def test_periods_outside_are_refused(release, period, words):
+    with pytest.raises(DomainError, match=words):
+        release.count([1, 1, 2, 2], period)
+    with pytest.raises(DomainError, match=words):
+        release.timeline(period=period)
+
+
+def test_a_release_without_time_has_no_period(tmp_path):
+    flat = dpviz.from_points(RECORDS[:, :2], BOX.place, public=True)
+    flat = dpviz.build(flat, epsilon=1.0, seed=1)
+    for asked in (flat.timeline, lambda: flat.count([1, 1, 2, 2], YEAR)):
+        with pytest.raises(DomainError, match="no axis of this domain is time"):
+            asked()
+    with pytest.raises(DomainError, match="at most 20,000"):
+        dpviz.PointRelease(BOX, TREE, HEADER).timeline(every="1min")
+
+
+TREE = dpviz.Decomposition(
+    lo=np.zeros((1, 3), np.int64), hi=np.full((1, 3), BOX.side), parent=np.array([-1]),
+    count=np.array([100.0]), variance=np.array([4.0]),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["quadtree", "privtree", "kdtree", "ugrid"])
+def test_the_map_of_a_window_answers_as_the_release_does(method):
+    """Its cells are a partition, and each cell's count and noise are the release's own."""
+    data = dpviz.from_points(RECORDS, BOX, public=True)
+    whole = dpviz.build(data, method, epsilon=1.0, seed=1)
+    window = ("2024-03-01", "2024-03-20")
+    flat = during(whole, window)
+    assert flat.domain == BOX.place
+    leaf = flat.nodes.leaf
+    assert flat.nodes.volume[leaf].sum() == BOX.side**2 << 2 * (flat.domain.bits - BOX.bits)
+    low = flat.domain.to_coordinates(flat.nodes.lo[leaf])
+    high = flat.domain.to_coordinates(flat.nodes.hi[leaf])
+    rects = np.hstack([low, high])
+    answers = whole.count(rects, window)
+    assert flat.nodes.count[leaf] == pytest.approx(answers.count)
+    assert np.sqrt(flat.nodes.variance[leaf]) == pytest.approx(answers.noise_sd)
+    assert flat.header.extra["period"] == list(window)
+
+
+def test_exports_carry_start_and_end(release, tmp_path):
+    path = release.save(tmp_path / "r.parquet")
+    assert dpviz.read(path).domain == BOX
+    leaves = int(release.nodes.leaf.sum())
+    files = [dpviz.export(release, tmp_path / f"r.{ending}") for ending in ("gpkg", "geojson")]
+    frames = [geopandas.read_parquet(path).query("leaf"), *map(geopandas.read_file, files)]
+    plain = pd.read_csv(dpviz.export(release, tmp_path / "r.csv"))
+    for frame in (*frames, plain):
+        assert len(frame) == leaves
+        t0 = pd.to_datetime(frame["t0"], utc=True)
+        t1 = pd.to_datetime(frame["t1"], utc=True)
+        assert t0.min() == pd.Timestamp(YEAR[0], tz="UTC")
+        assert t1.max() == pd.Timestamp(YEAR[1], tz="UTC")
+        assert (t1 > t0).all()
+    geojson = json.loads((tmp_path / "r.geojson").read_text())
+    assert geojson["dpviz"]["domain"]["time"] == {"step": 3600.0, "zone": "UTC"}
+
+
+def test_the_command_line_on_a_file(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    when = calendar.stamps(RECORDS[:, 2]).astype(str)
+    table = pd.DataFrame({"x": RECORDS[:, 0], "y": RECORDS[:, 1], "visited_at": when})
+    table.to_csv("visits.csv", index=False)
+    box = ["--bounds=0,0,8,8", "--time", "visited_at", "--period=2024-01-01,2025-01-01"]
+
+    def run(*words, code=0):
+        if code:
+            return fails(capsys, monkeypatch, *words)
+        status, out, _ = cli(*words, "--json")
+        assert status == 0
+        return json.loads(out)
+
+    build = ["build", "visits.csv", "-o", "r.parquet", "--public", "--seed=1"]
+    run(*build, *box, "--every=1h", "--x=x", "--y=y")
+    march = ["r.parquet", "--rect=1,1,5,5", "--period=2024-03-01,2024-04-01"]
+    (whole,) = run("query", *march)["answers"]
+    days = run("timeline", *march, "--every=1d")["timeline"]
+    assert [days[0]["start"], days[-1]["end"]] == ["2024-03-01", "2024-04-01"]
+    assert sum(day["count"] for day in days) == pytest.approx(whole["count"])
+    for day in days:
+        assert day["high"] == np.ceil(day["count"] + INTERVAL_SDS * day["noise_sd"])
+    assert run("info", "r.parquet")["domain"]["time"]["step"] == 3600.0
+    assert run("check", "visits.csv", *box)["facts"]["kept"] == len(table)
+    assert "--time and --period go together" in run(*build, *box[:-1], code=2)
+    assert "--every is a step of time" in run(*build, box[0], "--every=1h", code=2)
+    assert "no column 'nope'" in run(*build, box[0], "--time=nope", box[-1], code=2)
+    soon = run("query", "r.parquet", "--rect=1,1,5,5", "--period=soon,2024-04-01", code=2)
+    assert "'soon' is no time" in soon
+    run(*build[:3], "flat.parquet", *build[4:], box[0])
+    assert "no axis of this domain is time" in run("timeline", "flat.parquet", code=2)
