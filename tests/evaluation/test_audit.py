@@ -101,6 +101,7 @@ def test_splits_on_exact_counts_are_caught_at_once():
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_the_binary_sparse_vector_technique_is_caught():
     found = audit(BinarySparseVector(), 2.0, trials=10_000)
     assert found.violates
@@ -121,6 +122,7 @@ def test_nothing_that_claims_epsilon_is_refuted(name):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", [name for name in settings() if tiny(name).private])
 def test_nothing_that_claims_epsilon_is_refuted_by_many_trials(name):
     """A thousand here; ``dpviz audit all --trials 20000`` takes about ten minutes."""
@@ -165,6 +167,7 @@ def test_the_published_tree_that_splits_on_exact_counts_is_refuted():
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_the_published_binary_sparse_vector_tree_is_refuted_by_its_runs():
     found = audit(tiny("binary_svt_tree"), 2.0, trials=20_000)
     assert found.epsilon_lower_bound > 2.0

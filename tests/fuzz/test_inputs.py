@@ -72,14 +72,14 @@ def run(name, seeds, folder):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_mutants_of_every_input_format(name, tmp_path):
-    run(name, range(40), tmp_path)
+    run(name, range(15), tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", FORMATS)
 def test_many_mutants_of_every_input_format(name, tmp_path):
-    run(name, range(40, 640), tmp_path)
+    run(name, range(15, 615), tmp_path)
 
 
 @pytest.mark.parametrize("name", FORMATS)

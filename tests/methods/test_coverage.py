@@ -32,7 +32,11 @@ def skewed():
 def test_intervals_of_nodes_cover(name, epsilon, skewed):
     """False alarm below 1e-6 per case for independent boxes; most are disjoint leaves."""
     cls = METHODS[name]
-    coarse = {"log_grid": 12} if "log_grid" in cls.parameter_fields() else {}
+    coarse = {}
+    if "log_grid" in cls.parameter_fields():
+        coarse = {"log_grid": 12}
+    elif "log_cells" in cls.parameter_fields():
+        coarse = {"log_cells": 8}
     parameters = {**coarse, **cls.measured}
     covered = []
     for seed in range(REPEATS):

@@ -256,7 +256,7 @@ QUICK = {"commit", "noise", "save"}
     ("kind", "step"),
     [
         pytest.param(
-            kind, step, marks=[] if kind == "points" or step in QUICK else pytest.mark.slow
+            kind, step, marks=[] if kind == "points" or step in QUICK else pytest.mark.campaign
         )
         for kind in ("points", "roads", "sequences")
         for step in STEPS

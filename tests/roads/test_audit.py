@@ -54,7 +54,7 @@ def lower_bound(method: str, epsilon: float, n: int) -> float:
     ["dwork", "min+opt", "freqitem", "gs"],
 )
 def test_no_method_leaks_more_than_it_claims(method: str) -> None:
-    assert lower_bound(method, 1.5, 2_500) <= 1.5
+    assert lower_bound(method, 1.5, 800) <= 1.5
 
 
 @pytest.mark.slow

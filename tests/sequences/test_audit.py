@@ -74,6 +74,7 @@ def test_nothing_that_claims_epsilon_is_refuted(name):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 @pytest.mark.parametrize("name", PRIVATE)
 def test_nothing_that_claims_epsilon_is_refuted_by_many_trials(name, epsilon):

@@ -94,13 +94,13 @@ def mutate(data, content):
 @pytest.mark.parametrize(
     ("form", "examples"),
     {
-        "csv": 300,
-        "parquet": 300,
-        "geoparquet": 150,
-        "geojson": 300,
-        "zip": 200,
-        "gpkg": 30,
-        "shp": 60,
+        "csv": 100,
+        "parquet": 100,
+        "geoparquet": 50,
+        "geojson": 60,
+        "zip": 60,
+        "gpkg": 10,
+        "shp": 20,
     }.items(),
 )
 def test_mutations(form, examples, seeds, tmp_path):

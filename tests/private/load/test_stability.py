@@ -125,7 +125,7 @@ def test_usual_names_and_wkt_are_taken_and_said(tmp_path, text, taken):
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_points(form, folders):
-    @often(12 if form in SLOW_TO_WRITE else 40)
+    @often(6 if form in SLOW_TO_WRITE else 15)
     @given(rows, broken, units, bounds)
     @example([(each, "0.5", "0.5") for each in IDS], [], "zed", 1)
     @example([("1", "0.5", "0.5"), ("zed", "x", "0.5")], [], "zed", 1)
@@ -279,7 +279,7 @@ def test_records_without_an_id_are_dropped_by_every_other_reader(folders):
 
 @pytest.mark.parametrize("kind", ["text", "whole", "words"])
 def test_a_table_of_duckdb_and_a_folder_of_parquet(kind, folders):
-    @often(8)
+    @often(4)
     @given(rows, units, bounds)
     @example([("1", "0.5", "0.5"), ("zed", "x", "0.5")], "zed", 1)
     @example([("1", "0.5", "0.5"), ("zed", "nan", "0.5")], None, 1)
@@ -305,7 +305,7 @@ def test_a_table_of_duckdb_and_a_folder_of_parquet(kind, folders):
 
 
 @given(rows, units, bounds)
-@often(25)
+@often(12)
 def test_kept_counts(folders, records, unit, most):
     read = {"unit": "who", "max_per_unit": most} if unit is not None else {}
     paths = []
@@ -333,7 +333,7 @@ def test_tables_in_memory(library):
             return made
         return table if library == "pyarrow" else table.to_pandas()
 
-    @often(20)
+    @often(10)
     @given(rows, units, bounds)
     def run(records, unit, most):
         if library == "objects":  # the number 1 and the text 1 are one id: so are their records
@@ -364,7 +364,7 @@ steps = st.lists(
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "duckdb", "edges", "nodes", "jsonl"])
 def test_trips(form, folders):
-    @often(12 if form == "duckdb" else 40)
+    @often(6 if form == "duckdb" else 15)
     @given(steps, st.sampled_from(IDS[:12]), bounds, st.booleans())
     @example([(who, "1", STEPS[0]) for who in IDS[:12]], "1", 1, False)
     @example([("7", "1", "7"), ("1", "1", "moon")], "1", 1, False)
@@ -398,7 +398,7 @@ def test_no_message_on_trips_names_a_node_or_a_number(tmp_path):
 def test_sequences(form, folders):
     alphabet = Alphabet(STEPS[:4] + STEPS[6:], np.eye(6, k=1, dtype=bool) | np.eye(6, dtype=bool))
 
-    @often(12 if form == "duckdb" else 40)
+    @often(6 if form == "duckdb" else 15)
     @given(steps, st.sampled_from(IDS[:12]), bounds, st.booleans())
     @example([(who, "1", STEPS[0]) for who in IDS[:12]], "1", 1, False)
     @example([("7", "1", "7"), ("1", "1", "moon")], "1", 1, False)
