@@ -46,12 +46,12 @@ def test_a_printed_chapter_has_no_sidebar_and_no_buttons(app, open_page):
     settled(page)
     page.emulate_media(media="print")
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
-    assert page.get_by_role("button").locator("visible=true").count() == 0
+    expect(page.get_by_role("button").locator("visible=true")).to_have_count(0)
     expect(heading(page, next(iter(chapters().values())))).to_be_visible()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.campaign), "dark"])
 def test_every_chapter_suits_a_phone_the_map_first_its_words_last(app, open_page, scheme):
     page = open_page(f"{app}/learn?data=city-50k", 390, 844, scheme)
     for number, chapter in enumerate(chapters().values()):
