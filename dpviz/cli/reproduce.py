@@ -16,8 +16,8 @@ def reproduce(
     name: Annotated[
         str,
         typer.Argument(
-            help="fanout (PrivTree, appendix B); medians, kdtrees, heights (ICDE 2012, figures 4, "
-            "5, 6); or intervals (what ours cover)."
+            help="fanout (PrivTree, appendix B); medians, kdtrees, heights, matching (ICDE "
+            "2012, figures 4 to 7); or intervals (what ours cover)."
         ),
     ],
     output: Annotated[str, typer.Option("--output", "-o", help="A folder that exists.")],

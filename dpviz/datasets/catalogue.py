@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.datasets import city, persons, trips, year
+from dpviz.datasets import city, persons, registers, trips, year
 from dpviz.datasets.geography import BOUNDS
 from dpviz.domain import Domain
 from dpviz.errors import DataError
@@ -81,6 +81,18 @@ def _trips(label: str, size: int, seed: int) -> Dataset:
     )
 
 
+def _register(which: str) -> Dataset:
+    return Dataset(
+        name=f"register-{which}",
+        title=f"Synthetic register {which.upper()}, {registers.SIZE:,} people",
+        description="Addresses of one of two registers that share half of their people, with "
+        "typing errors; born and income are two more attributes.",
+        domain=_CITY,
+        size=registers.SIZE,
+        make=lambda: _columns(registers.COLUMNS, registers.register(which)),
+    )
+
+
 DATASETS: dict[str, Dataset] = {
     row.name: row
     for row in (
@@ -110,6 +122,8 @@ DATASETS: dict[str, Dataset] = {
             make=lambda: _columns(_YEAR.columns, year.city_year(300_000, 0)),
             time="time",
         ),
+        _register("a"),
+        _register("b"),
     )
 }
 """Every built-in data set by name; the first is the one to start with."""

@@ -63,3 +63,22 @@ def test_both_views_have_one_legend_one_rectangle_and_a_table(app, open_page):
     assert "rect=14.6" in page.url
     page.get_by_text("The curve as a table").click()
     page.get_by_test_id("stDataFrame").first.wait_for(timeout=90_000)
+
+
+def test_two_owners_outline_what_must_be_compared(app, open_page):
+    page = open_page(f"{app}/compare?data=city-50k")
+    page.get_by_text("Two owners", exact=True).click()
+    page.get_by_text("Recall (public data)").wait_for()
+    page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
+    page.get_by_text("Draw a rectangle: its cells of A").wait_for()
+    page.get_by_role("button", name="Draw").first.click()
+    canvas = page.locator("canvas").last.bounding_box()
+    x, y = canvas["x"] + canvas["width"] * 0.15, canvas["y"] + canvas["height"] * 0.45
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 50, y + 50, steps=6)
+    page.mouse.up()
+    page.get_by_text("Outlined: the cells of A in your rectangle").wait_for()
+    text = page.locator("[data-testid=stMain]").inner_text()
+    assert "suppressed, are outside of it" in text
+    assert "pairs of cells are left" in text

@@ -4,11 +4,21 @@ import csv
 
 import numpy as np
 import pytest
+import scipy.spatial
 
 import dpviz
 from dpviz import Domain
 from dpviz.errors import ParameterError
-from dpviz.evaluation.figures import fanout, heights, intervals, kdtrees, medians, reproduce, shapes
+from dpviz.evaluation.figures import (
+    fanout,
+    heights,
+    intervals,
+    kdtrees,
+    matching,
+    medians,
+    reproduce,
+    shapes,
+)
 from dpviz.evaluation.figures.report import Statement, write_page
 from dpviz.methods import of_kind
 from dpviz.releases.points.range_count import RangeAnswers
@@ -149,6 +159,42 @@ def test_intervals_write_a_row_per_method_and_size(tmp_path, monkeypatch):
     assert len(rows) == 2 * len(intervals.SIZES)
     assert all(float(row["noise_only"]) <= float(row["with_uniformity"]) for row in rows)
     assert "| `ugrid` | " in (tmp_path / "intervals.md").read_text()
+
+
+def test_matching_writes_both_paddings_and_says_what_is_covered(tmp_path, monkeypatch):
+    monkeypatch.setattr(matching, "ATTRIBUTES", (2,))
+    monkeypatch.setattr(matching, "EPSILONS", (0.5,))
+    trees = {
+        name: matching.TREES[name] for name in ("quad-baseline", "kd-noisymean", "kd-standard")
+    }
+    monkeypatch.setattr(matching, "TREES", trees)
+    times = dict(zip(matching.CONSTRUCTION, (1.0, 9.0, 5.0, 4.0, 3.0, 10.0), strict=True))
+    monkeypatch.setattr(matching, "construction", lambda *_: times)
+    monkeypatch.setattr(matching.registers, "SIZE", 800)
+    monkeypatch.setattr(matching.registers, "SHARED", 400)
+    statements = reproduce("matching", tmp_path, repeats=1)
+    assert [each.agrees for each in statements[1:]] == [True, True, False]
+    with (tmp_path / "matching.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * len(matching.TREES)
+    for row in rows:
+        recall = float(row["recall"])
+        assert recall == 1 if row["padding"] == "upward" else 0 < recall <= 1
+    page = (tmp_path / "matching.md").read_text()
+    assert "suppressed, are outside" in page
+    assert "Secure Computation, CCS 2017" in page
+
+
+def test_registers_share_people_up_to_the_stated_errors():
+    from dpviz.datasets import registers
+
+    a, b = (registers.register(each) for each in "ab")
+    assert a.shape == b.shape == (registers.SIZE, 4)
+    near = scipy.spatial.cKDTree(a / registers.ERRORS).query(
+        b / registers.ERRORS, distance_upper_bound=1.0001, p=np.inf
+    )[0]
+    assert np.isfinite(near).sum() >= registers.SHARED
+    assert (near == 0).sum() < registers.SHARED
 
 
 @pytest.mark.parametrize(

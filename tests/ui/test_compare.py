@@ -214,3 +214,29 @@ def test_two_releases_are_compared_without_anything_exact():
     assert shown(app).count("differentially private, ε") == 2
     assert "Exact" not in shown(app)
     assert "Built from" in shown(app)
+
+
+def owners() -> None:
+    from dpviz.ui.points.owners import owners_view
+
+    owners_view("owners")
+
+
+def test_two_owners_show_what_is_left_and_what_is_covered(monkeypatch):
+    from dpviz.datasets import registers
+
+    monkeypatch.setattr(registers, "SIZE", 2_000)
+    monkeypatch.setattr(registers, "SHARED", 1_000)
+    app = AppTest.from_function(owners, default_timeout=60).run()
+    assert not app.exception
+    ratio, recall = (each.value for each in app.metric)
+    assert float(ratio) < 1
+    assert recall == "1.000"
+    captions = "\n".join(each.value for each in app.caption)
+    assert "CCS 2017" in captions
+    assert "pairs of cells are left" in captions
+    app.radio(key="owners.padding").set_value("noisy").run()
+    assert not app.exception
+    fewer, lost = (each.value for each in app.metric)
+    assert float(fewer) > float(ratio)
+    assert float(lost) < 1

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.figures import fanout, heights, intervals, kdtrees, medians
+from dpviz.evaluation.figures import fanout, heights, intervals, kdtrees, matching, medians
 from dpviz.evaluation.figures.report import Statement
 from dpviz.progress import Progress
 
@@ -21,6 +21,7 @@ FIGURES: dict[str, Reproduction] = {
     "kdtrees": kdtrees.reproduce,
     "heights": heights.reproduce,
     "intervals": intervals.reproduce,
+    "matching": matching.reproduce,
 }
 """What can be redone: (folder, repeats, seed, progress) → the papers' statements and ours."""
 

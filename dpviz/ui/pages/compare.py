@@ -21,6 +21,7 @@ from dpviz.ui.points.answers import as_csv, rectangle_form
 from dpviz.ui.points.comparison import answer_columns
 from dpviz.ui.points.error_panel import error_panel
 from dpviz.ui.points.film import film_answers, film_series, film_strip, known_accuracy, title
+from dpviz.ui.points.owners import owners_panel, owners_view
 from dpviz.ui.points.source_form import Source, source_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.method_form import (
@@ -38,7 +39,7 @@ TITLE, ICON, ORDER = "Compare", ":material/compare:", 1
 KEY = "compare"
 MAP = f"{KEY}.map"
 MODES = {"side": "Side by side", "swipe": "Swipe", "difference": "Difference"}
-OF = ("Built from data", "Two releases")
+OF = ("Built from data", "Two releases", "Two owners")
 STARTS = {"a": "privtree", "b": "ugrid"}
 
 
@@ -65,6 +66,9 @@ def page() -> None:
         )
     if of == OF[1]:
         _two_releases()
+        return
+    if of == OF[2]:
+        owners_view(f"{KEY}.owners")
         return
     explored = st.session_state.get("explore.link", {})
     with st.sidebar:
@@ -119,6 +123,8 @@ def _two_releases() -> None:
     _badges(view)
     try:
         _map_and_answers(view, Source(None, "Two releases", f"{first.key}|{second.key}"), [])
+        with st.expander("Two owners: match their records", icon=":material/join_inner:"):
+            owners_panel(f"{KEY}.releases", view.releases)
     except DpvizError as error:
         st.error(plain(error), icon=":material/error:")
 

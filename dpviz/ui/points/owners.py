@@ -1,0 +1,203 @@
+"""Two owners: which cells of two releases must be compared to find records that match."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpviz.build import build
+from dpviz.errors import DpvizError
+from dpviz.evaluation.figures.matching import TREES, pair_of_registers, tree
+from dpviz.evaluation.matching import match_truth
+from dpviz.releases.points.matching import GUARANTEE, Matching, match
+from dpviz.releases.points.release import PointRelease
+from dpviz.render import Camera
+from dpviz.render.cells import domain_bounds
+from dpviz.render.marks import boxes
+from dpviz.render.projection import from_degrees
+from dpviz.render.scene import Mark
+from dpviz.render.view import SIDES, release_scene
+from dpviz.ui.map import Shape, map_overlay, map_view
+from dpviz.ui.map.component import events
+from dpviz.ui.shared.text import badge, plain
+
+EPSILONS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
+DISTANCES = (0.0005, 0.001, 0.002, 0.004, 0.008)
+"""Of a match, in degrees; the registers' errors are up to 0.002."""
+
+PADDING = {
+    "upward": "Dummies only: no record is left out",
+    "noisy": "To the noisy count: records above it are left out",
+}
+Pair = tuple[PointRelease, PointRelease]
+
+
+@st.cache_resource(show_spinner="Building both releases …", max_entries=32)
+def registers(name: str, epsilon: float) -> Pair:
+    """Releases of both built-in registers: public data."""
+    method, parameters = tree(name, 2)
+    first, second = (
+        build(data, method, epsilon, seed=seed, **parameters)
+        for seed, data in enumerate(pair_of_registers(2))
+    )
+    return first, second
+
+
+@st.cache_data(show_spinner="Comparing exactly …", max_entries=256)
+def judged(name: str, epsilon: float, within: float, padding: str) -> dict[str, Any]:
+    """What a matching of the registers keeps: exact answers on public data."""
+    pair = registers(name, epsilon)
+    found = match(*pair, within, padding=padding)
+    truth = match_truth(found, *pair, *pair_of_registers(2))
+    return {
+        "ε": epsilon,
+        "distance": within,
+        "reduction ratio": round(found.reduction_ratio, 4),
+        "recall": round(truth.recall, 4),
+        "matches": truth.matches,
+    }
+
+
+def owners_view(prefix: str) -> None:
+    """The whole view of the built-in registers: form, map, ratios, curves."""
+    with st.sidebar:
+        st.caption(
+            "Two invented registers share half of their people, with typing errors in addresses. "
+            "To match two releases of your own, choose Two releases above."
+        )
+        name = st.selectbox("Tree", list(TREES), index=2, key=f"{prefix}.tree")
+        epsilon = st.select_slider("ε of each owner", EPSILONS, value=0.8, key=f"{prefix}.epsilon")
+    pair = registers(name, epsilon)
+    for place, side, release in zip(st.columns(2), "AB", pair, strict=True):
+        place.markdown(f"**{side}** {badge(release.header)}")
+    _map_and_ratios(prefix, pair, (name, epsilon))
+
+
+@st.fragment
+def _map_and_ratios(prefix: str, pair: Pair, built: tuple[str, float]) -> None:
+    left, right = st.columns([7, 3], gap="medium")
+    with right:
+        found = owners_panel(prefix, pair, built)
+    key = f"{prefix}.map"
+    with left:
+        camera = Camera(bounds=domain_bounds(pair[0].domain), key=prefix)
+        labels = ["A: register of one owner", "B: register of the other"]
+        scene = release_scene(pair, labels, mode="side", camera=camera)
+        map_view(scene, key=key, on_shape=lambda: None, on_camera=lambda: None)
+        shape = events(key).shape
+        marks = _outlined(pair, found, shape) if found is not None and shape else []
+        map_overlay(key, marks=marks, shape=shape)
+        st.caption(
+            "Outlined: the cells of A in your rectangle that hold records, and the cells of B that "
+            "they must be compared with."
+            if marks
+            else "Draw a rectangle: its cells of A, and the cells of B that they must be compared "
+            "with, are outlined."
+        )
+    if st.button("Measure against ε and distance", key=f"{prefix}.measure"):
+        _curves(built, float(found.within[0]) if found else DISTANCES[2], _padding(prefix))
+
+
+def owners_panel(
+    prefix: str, pair: Pair, built: tuple[str, float] | None = None
+) -> Matching | None:
+    """Distance and padding, and what is left to compare; recall for the built-in registers."""
+    within = st.select_slider(
+        "Distance of a match, on each axis",
+        DISTANCES,
+        value=DISTANCES[2],
+        key=f"{prefix}.within",
+        help="In the units of the releases' coordinates.",
+    )
+    padding = st.radio("Padding", list(PADDING), format_func=PADDING.get, key=f"{prefix}.padding")
+    try:
+        found = match(*pair, within, padding=padding)
+    except DpvizError as error:
+        st.error(plain(error), icon=":material/error:")
+        return None
+    everything = len(found.leaves_a) * len(found.leaves_b)
+    st.metric("Reduction ratio", f"{found.reduction_ratio:.3f}")
+    st.caption(
+        f"{found.pairs:,} of {everything:,} pairs of cells are left: about {found.compared:,.0f} "
+        f"comparisons, dummies among them, in place of {found.noisy_a * found.noisy_b:,.0f}. "
+        f"Dummies: {found.dummies[0]:,.0f} in A, {found.dummies[1]:,.0f} in B."
+    )
+    if built is not None:
+        row = judged(*built, within, padding)
+        st.metric(
+            "Recall (public data)",
+            f"{row['recall']:.3f}",
+            help=f"Of {row['matches']:,} pairs of records within the distance",
+        )
+    elif found.failure is not None:
+        st.caption(f"A record is left out with a probability of at most {found.failure:g}.")
+    elif padding == "upward":
+        st.caption("Counts were post-processed: no probability is known that a record is left out.")
+    st.caption(GUARANTEE)
+    return found
+
+
+def _padding(prefix: str) -> str:
+    return str(st.session_state.get(f"{prefix}.padding", "upward"))
+
+
+def _outlined(pair: Pair, found: Matching, shape: Shape) -> list[Mark]:
+    """A's cells in the rectangle that bring records, and B's cells that these are compared with."""
+    if shape.rect is None:
+        return []
+    try:
+        lo, hi = pair[0].domain.boxes(from_degrees(shape.rect, pair[0].domain.crs))
+    except DpvizError:
+        return []
+    nodes = pair[0].nodes
+    rows = found.leaves_a
+    inside = ((nodes.lo[rows] < hi) & (nodes.hi[rows] > lo)).all(axis=1) & (found.padded_a > 0)
+    left = inside[found.first] & (found.padded_b[found.second] > 0)
+    chosen = np.unique(found.first[left]), np.unique(found.second[left])
+    marks = []
+    for at, (side, release, each) in enumerate(zip(SIDES, pair, chosen, strict=True)):
+        leaves = (found.leaves_a, found.leaves_b)[at][each]
+        bounds = np.hstack(
+            [
+                release.domain.to_coordinates(release.nodes.lo[leaves]),
+                release.domain.to_coordinates(release.nodes.hi[leaves]),
+            ]
+        )
+        if len(bounds):
+            marks.append(boxes(f"compared-{side}", bounds, side=side))
+    return marks
+
+
+def _curves(built: tuple[str, float], within: float, padding: str) -> None:
+    """Reduction ratio and recall against ε and against the distance."""
+    name, epsilon = built
+    by_epsilon = [judged(name, each, within, padding) for each in EPSILONS]
+    by_distance = [judged(name, epsilon, each, padding) for each in DISTANCES]
+    for place, rows, axis in zip(
+        st.columns(2), (by_epsilon, by_distance), ("ε", "distance"), strict=True
+    ):
+        long = [
+            {axis: row[axis], "measure": measure, "value": row[measure]}
+            for row in rows
+            for measure in ("reduction ratio", "recall")
+        ]
+        place.vega_lite_chart(long, _chart(axis), width="stretch", height=260)
+    with st.expander("Both curves as a table", icon=":material/table:"):
+        st.dataframe([*by_epsilon, *by_distance], hide_index=True, width="stretch")
+
+
+def _chart(axis: str) -> dict[str, Any]:
+    return {
+        "mark": {"type": "line", "point": True},
+        "encoding": {
+            "x": {"field": axis, "type": "quantitative", "scale": {"type": "log"}, "title": axis},
+            "y": {"field": "value", "type": "quantitative", "title": None},
+            "color": {
+                "field": "measure",
+                "type": "nominal",
+                "legend": {"orient": "top", "title": None},
+            },
+        },
+    }
