@@ -61,6 +61,49 @@ def require_area(domain: Domain) -> None:
             )
 
 
+def doubt(domain: Domain) -> str:
+    """What looks like a slip in a public box that :func:`require_area` lets pass; mostly nothing.
+
+    Bounds are public, so that this looks at no record; whoever means them so goes on. Two slips are
+    seen: degrees in a CRS that counts metres, and, where the box holds no land (Antarctica apart),
+    latitude before longitude.
+    """
+    domain = domain.place
+    if domain.dims % 2:
+        return ""
+    crs = known_crs(domain.crs)
+    for x in range(0, domain.dims, 2):
+        west, south, east, north = (*domain.lower[x : x + 2], *domain.upper[x : x + 2])
+        told = f"bounds {west:g},{south:g},{east:g},{north:g}"
+        in_degrees = max(abs(west), abs(east)) <= 180 and max(abs(south), abs(north)) <= 90
+        if crs.is_projected and in_degrees:
+            return (
+                f"{told} look like degrees, but {domain.crs} counts in "
+                f"{crs.axis_info[0].unit_name}s: give them so, or name {DEGREES} as their CRS"
+            )
+        swapped = (south, west, north, east)
+        may_be = crs.is_geographic and max(abs(west), abs(east)) <= 90
+        if may_be and not _has_land((west, south, east, north)) and _has_land(swapped):
+            return (
+                f"{told} hold no land, but would with latitude and longitude swapped: the order is "
+                "west,south,east,north"
+            )
+    return ""
+
+
+@lru_cache(maxsize=64)
+def _has_land(box: tuple[float, float, float, float]) -> bool:
+    """Whether a box in degrees touches land north of 60° S."""
+    from dpviz.datasets.basemap import base_map
+
+    west, south, east, north = box
+    if north <= -60:
+        return False
+    around = (west, max(south, -60.0), east, north)
+    kinds = {each["properties"]["kind"]: each for each in base_map(around, 0.0)["features"]}
+    return bool(kinds["land"]["geometry"]["coordinates"])
+
+
 @lru_cache(maxsize=64)
 def _area(name: str) -> tuple[float, float, float, float] | None:
     """West, south, east, north of a CRS's area of use in its own unit; None where none is known."""

@@ -39,6 +39,7 @@ from dpviz.cli.root import (
     emit,
     numbers,
     progress,
+    public_box,
     words,
 )
 from dpviz.errors import DataError, ParameterError
@@ -325,8 +326,6 @@ def domain_of(
         clock: from :func:`clock_of`.
     """
     from dpviz.build import stated_domain
-    from dpviz.crs import require_area
-    from dpviz.domain import Domain
 
     if bounds is None:
         if stated_domain(source) is not None:
@@ -340,9 +339,7 @@ def domain_of(
     limits, names = numbers(bounds, "--bounds"), columns_of(columns, x, y)
     if len(names) == 1 and len(limits) == 4:  # a column of points: its coordinates have usual names
         names = ()
-    domain = Domain.from_bounds(limits, names, crs or "EPSG:4326", **(clock or {}))
-    require_area(domain)
-    return domain
+    return public_box(limits, names, crs or "EPSG:4326", clock)
 
 
 def clock_of(time: str | None, period: str | None, every: str | None) -> dict[str, str]:

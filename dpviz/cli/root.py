@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +20,7 @@ from dpviz.progress import Progress
 
 if TYPE_CHECKING:
     from dpviz.build import Ledger
+    from dpviz.domain import Domain
 
 SPACE = 256_000_000
 """Bytes that must be free on the disk of the output before anything is paid."""
@@ -215,6 +216,28 @@ def numbers(text: str, what: str) -> list[float]:
             raise ParameterError(f"{what} {text!r}: {word.strip()!r} is not a number")
         found.append(value)
     return found
+
+
+def public_box(
+    limits: Sequence[float],
+    names: Sequence[str] = (),
+    crs: str = "EPSG:4326",
+    clock: Mapping[str, str] | None = None,
+) -> Domain:
+    """The domain of ``--bounds``; what looks like a slip in it is one line on standard error.
+
+    Raises:
+        DomainError: no box, or one outside the area of use of its CRS.
+    """
+    from dpviz.crs import doubt, require_area
+    from dpviz.domain import Domain
+
+    domain = Domain.from_bounds(limits, tuple(names), crs, **(clock or {}))
+    require_area(domain)
+    line = doubt(domain)
+    if line:
+        complain(f"warning: {line}")
+    return domain
 
 
 def words(text: str | None) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpviz.cli.root import numbers
+from dpviz.cli.root import numbers, public_box
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def read_source(source: str, how: Reading) -> SequenceData:
         ParameterError: an option that this source needs is missing.
         DataError: the file cannot be read so.
     """
-    from dpviz import Domain, load
+    from dpviz import load
     from dpviz.build import CITY, alphabet_of
 
     cells = None if how.leaves is None else _leaves(how.leaves, how.most_cells)
@@ -96,7 +96,7 @@ def read_source(source: str, how: Reading) -> SequenceData:
         bounds = numbers(how.bounds, "--bounds") if how.bounds else None
         return load(
             source,
-            cells.domain if cells and not bounds else Domain.from_bounds(bounds or ()),
+            cells.domain if cells and not bounds else public_box(bounds or ()),
             kind="sequences",
             cells=cells,
             neighbours=how.steps,

@@ -123,6 +123,28 @@ def test_facts_of_places_in_time(tmp_path):
     }
 
 
+@pytest.mark.parametrize(
+    ("bounds", "crs", "line"),
+    [
+        ("2.2,48.8,2.5,48.9", "EPSG:3857", "look like degrees, but EPSG:3857 counts in metres"),
+        ("40.45,-74.3,41,-73.6", "EPSG:4326", "would with latitude and longitude swapped"),
+        ("51.3,-0.5,51.7,0.3", "EPSG:4326", "would with latitude and longitude swapped"),
+        ("-74.3,40.45,-73.6,41", "EPSG:4326", None),
+        ("-10,30,-5,35", "EPSG:4326", None),  # Morocco; swapped it would be land too
+        ("-40,30,-39,31", "EPSG:4326", None),  # the open sea, both ways
+        ("2.4e5,6.2e6,2.8e5,6.3e6", "EPSG:3857", None),
+    ],
+)
+def test_a_slip_in_the_public_box_is_one_line_of_warning(visits, bounds, crs, line):
+    """On standard error, of the bounds alone: the exit code and the facts are as without."""
+    code, out, err = run("check", visits, f"--bounds={bounds}", "--crs", crs, "--json")
+    assert code == 0
+    assert json.loads(out)["facts"]["records read"] == 8
+    assert err.count("warning: ") == (line is not None)
+    assert line is None or line in err
+    assert "secret" not in err
+
+
 def test_what_check_does_not_do_is_one_line(visits, tmp_path, capsys, monkeypatch):
     (tmp_path / "result.csv").write_text("cell,n_00c0ffee\n1,2\n")
     for words, line in (

@@ -183,6 +183,12 @@ def test_an_upload_is_sensitive_until_declared_public():
     assert metrics(app)["Exact total (public data)"] == "50"
 
 
+def test_a_slip_in_the_area_is_one_warning():
+    """Latitude before longitude, where both are possible; the page goes on."""
+    app = healthy(uploaded("a.csv", POINTS, bounds=(51.3, -0.5, 51.7, 0.3)))
+    assert any("latitude and longitude swapped" in box.value for box in app.warning)
+
+
 def test_the_owner_s_exact_facts_stand_behind_a_press():
     """Of an upload only, under a heading that says whose they are, and gone with the next touch."""
     app = healthy(uploaded("a.csv", POINTS + b"secret,0\n0,0\n"))

@@ -15,7 +15,7 @@ from dpviz.build import (
     public_extent,
     recognised_columns,
 )
-from dpviz.crs import known_crs, require_area
+from dpviz.crs import doubt, known_crs, require_area
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DataError, DpvizError
@@ -197,7 +197,7 @@ def _described(
         return None
     ends = dims // 2  # a trip has the same rectangle at both ends
     domain = Domain(bounds[:2] * ends, bounds[2:] * ends, chosen or ("lon", "lat"), crs)
-    require_area(domain)
+    checked_area(domain)
     key = f"{file.file_id}|{chosen}|{bounds}|{crs}|{public}|{name}|{unit}|{bound}"
     memory = st.session_state.setdefault(f"{prefix}.upload", {"key": None, "handle": None})
     if memory["key"] != key:
@@ -283,6 +283,18 @@ def public_box(
         )
         return None
     return bounds
+
+
+def checked_area(domain: Domain) -> None:
+    """Refuse an area outside its CRS's own, and warn of one that looks like a slip.
+
+    Raises:
+        DomainError: it does not touch the area of use.
+    """
+    require_area(domain)
+    line = doubt(domain)
+    if line:
+        st.warning(plain(f"Is this the area? {line}"), icon=":material/wrong_location:")
 
 
 def bounds_form(prefix: str) -> tuple[float, float, float, float] | None:

@@ -23,12 +23,11 @@ from dpviz.build import (
     grid_cells,
     load,
 )
-from dpviz.crs import require_area
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.render.projection import to_degrees
-from dpviz.ui.points.source_form import TYPES, columns_form, public_box, public_switch
+from dpviz.ui.points.source_form import TYPES, checked_area, columns_form, public_box, public_switch
 from dpviz.ui.sequences.cells_form import Cutting, cutting_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import charge_visitor, dataset_name
@@ -176,7 +175,7 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
         return None
     name = dataset_name(prefix, Path(file.name).stem, public=public)
     domain = Domain(bounds[:2], bounds[2:], columns or ("lon", "lat"), crs)
-    require_area(domain)
+    checked_area(domain)
     key = f"{file.file_id}|{columns}|{person}|{when}|{bounds}|{crs}|{cutting}|{public}|{name}"
 
     def read() -> SequenceData:
