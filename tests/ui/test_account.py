@@ -176,6 +176,9 @@ def test_a_fault_after_the_payment_of_a_page_is_recorded_and_quotes_nothing(monk
     (error,) = app.error
     assert "which stays spent: RuntimeError" in error.value.replace("\\", "")
     assert "secret" not in error.value
+    assert [each.value for each in app.run().error] == [error.value]  # no other touch takes it away
+    price(app).click().run()
+    assert not app.error
     assert [row.outcome for row in dpviz.Ledger().account("city-50k").spends] == ["failed"]
 
 

@@ -115,18 +115,26 @@ def _publish(source: Source, choice: Choice, *, shown: bool) -> None:
 
         return *keeping(paying, owner, title)(), redo
 
+    def store(paid: tuple[PointRelease, str, str]) -> None:
+        release, problem, redone = paid
+        st.session_state[f"{KEY}.rect"] = st.session_state[f"{KEY}.ring"] = None
+        st.session_state[f"{KEY}.made"] = Made(source.key, release, redone, problem)
+
     owner = visitor()
     try:
         paid = paid_build(
-            KEY, source.account, choice.epsilon, make, subject=source.key, pane=st.container()
+            KEY,
+            source.account,
+            choice.epsilon,
+            make,
+            subject=source.key,
+            store=store,
+            pane=st.container(),
         )
     except DpvizError as error:
         st.error(plain(error), icon=":material/error:")
         return
     if paid is not None:
-        release, problem, redone = paid
-        st.session_state[f"{KEY}.made"] = Made(source.key, release, redone, problem)
-        st.session_state[f"{KEY}.rect"] = st.session_state[f"{KEY}.ring"] = None
         st.rerun()
 
 

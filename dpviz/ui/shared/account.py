@@ -116,7 +116,7 @@ class Job(Generic[Made]):
 
     def __init__(self, make: Callable[[Progress], Made]) -> None:
         self.fraction, self.what, self.cancelled = 0.0, "Publishing", False
-        self.counted = False
+        self.counted = self.delivered = False
         self.made: Made | None = None
         self.error: Exception | None = None
         self._make = make
@@ -143,6 +143,7 @@ def paid_build(
     make: Callable[[Ledger, Progress], Made],
     *,
     subject: str,
+    store: Callable[[Made], None],
     label: str = "Publish",
     pane: Any = None,
 ) -> Made | None:
@@ -155,21 +156,29 @@ def paid_build(
         make: builds, paying from the ledger that it is given; it runs in a thread and must not
             touch the page. What it raises is raised here.
         subject: what is built of: a finished build is given to the page that shows the same.
+        store: puts what was made where the page keeps it. A touch of the page may stop it at any
+            access to the session; it is then called again.
         label: what the button does.
         pane: of the buttons; the sidebar by default.
 
     Returns:
         The build, once, in the run of the script after it ended; None in all others.
+
+    Raises:
+        Exception: of the build that failed, in every run until the button is pressed again.
     """
     ledger, place = Ledger(), f"{prefix}.job|{subject}"
     job: Job[Made] | None = st.session_state.get(place)
+    if job is not None and job.delivered:
+        del st.session_state[place]
+        job = None
     ended = job is not None and not job.thread.is_alive()
     if job is not None and ended and not job.counted:
-        job.counted = True
         st.session_state[f"{prefix}.paid"] = (_offer(prefix)[0] + 1, time.monotonic())
+        job.counted = True
     with pane or st.sidebar:
         account = ledger.account(dataset, history=False)
-        pressed = _confirmed(prefix, account, epsilon, subject, label)
+        pressed = _confirmed(prefix, account, epsilon, subject, label, place)
         st.caption(in_words(account))
     if job is None:
         if not pressed:
@@ -181,20 +190,27 @@ def paid_build(
         _wait(prefix, job)
     elif not ended:
         _wait(prefix, job)
-    # Last, when no touch of the page can stop this run any more: what is paid for is not lost.
-    del st.session_state[place]
     if job.error is not None:
         raise job.error
+    assert job.made is not None
+    store(job.made)
+    job.delivered = True  # only now: a touch of the page stops a run at any access to the session
     return job.made
 
 
-def _confirmed(prefix: str, account: Account, epsilon: float, subject: str, label: str) -> bool:
+def _confirmed(
+    prefix: str, account: Account, epsilon: float, subject: str, label: str, place: str
+) -> bool:
     """Ask once more, in another place than the first button: a double click confirms nothing."""
     turn, asked = _offer(prefix)[0], f"{prefix}.asked"
     offer = (turn, subject, epsilon)
     dear = account.left is not None and epsilon > account.left
 
     def ask(answer: object) -> None:
+        """A press also takes the failure of an earlier build off the page."""
+        job = st.session_state.get(place)
+        if job is not None and job.error is not None:
+            del st.session_state[place]
         st.session_state[asked] = answer
 
     def agree() -> None:

@@ -140,10 +140,11 @@ def _paid(slots: Slots, source: Any, choice: Any) -> Any:
 
         return *keeping(build, owner, "")(), repr(choice)
 
-    made = paid_build(key, source.account, choice.epsilon, make, subject=source.key)
-    if made is not None:
+    def store(made: tuple[Any, str, str]) -> None:
         st.session_state[f"{key}.shown"] = (source.key, *made)
         st.session_state[f"{key}.own"] = made[0].header.extra["release_id"]
+
+    paid_build(key, source.account, choice.epsilon, make, subject=source.key, store=store)
     shown = st.session_state.get(f"{key}.shown")
     if shown is None or shown[0] != source.key:
         st.session_state.pop(f"{key}.own", None)
