@@ -30,6 +30,7 @@ class Order:
     public: bool
     seed: int | None
     secure_noise: bool
+    sampler: str | None
     declare_public: bool
     purpose: str
     ledger: str | None
@@ -63,7 +64,8 @@ def build_release(
 
     chosen = method(order.method, kind, **settings(order.parameters))
     writable(order.output)
-    simulate = simulated(order.public, order.seed, order.secure_noise)
+    real = order.secure_noise or order.sampler is not None
+    simulate = simulated(order.public, order.seed, real)
     started = time.perf_counter()
     data = load()
     account = Ledger(order.ledger)
@@ -75,6 +77,7 @@ def build_release(
         neighbours=order.neighbours,
         simulate=simulate,
         seed=order.seed,
+        sampler=order.sampler or "exact",
         ledger=account,
         purpose=order.purpose,
         declare_public=order.declare_public,

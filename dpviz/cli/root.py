@@ -82,6 +82,10 @@ Public = Annotated[
 SecureNoise = Annotated[
     bool, typer.Option("--secure-noise", help="With --public: real noise in place of simulated.")
 ]
+Sampler = Annotated[
+    str | None,
+    typer.Option("--noise", help="Real noise: exact (the default), or opendp, the slow reference."),
+]
 DeclarePublic = Annotated[
     bool,
     typer.Option(
@@ -159,7 +163,9 @@ def simulated(public: bool, seed: int | None, secure: bool) -> bool:
         ParameterError: a seed, and noise that nobody may repeat.
     """
     if secure and seed is not None:
-        raise ParameterError("--seed repeats simulated noise, --secure-noise is never repeated")
+        raise ParameterError(
+            "--seed repeats simulated noise, --secure-noise and --noise are never repeated"
+        )
     return seed is not None or (public and not secure)
 
 
