@@ -8,29 +8,13 @@ from typing import Annotated
 
 import typer
 
-from dpviz.cli.releases import clock_of, columns_of, domain_of
-from dpviz.cli.root import (
-    Bits,
-    Bounds,
-    ColumnNames,
-    Crs,
-    Every,
-    Json,
-    MaxPerUnit,
-    Period,
-    TableName,
-    Time,
-    Unit,
-    XColumn,
-    YColumn,
-    app,
-    emit,
-    progress,
-)
+from dpviz.cli.options import Bits, Clock, Places, TableName, Units, grouped
+from dpviz.cli.root import Json, app, emit, progress
 from dpviz.errors import ParameterError
 
 
 @app.command()
+@grouped
 def aggregate(
     sources: Annotated[
         list[str], typer.Argument(metavar="SOURCE…", help="As for build; also a file to append to.")
@@ -38,18 +22,11 @@ def aggregate(
     output: Annotated[
         str, typer.Option("--output", "-o", help="The file to write, ….SENSITIVE.parquet.")
     ],
-    bounds: Bounds = None,
-    columns: ColumnNames = None,
-    x: XColumn = None,
-    y: YColumn = None,
-    crs: Crs = None,
-    time: Time = None,
-    period: Period = None,
-    every: Every = None,
+    places: Places,
+    clock: Clock,
+    units: Units,
     table: TableName = None,
     bits: Bits = None,
-    unit: Unit = None,
-    max_per_unit: MaxPerUnit = 1,
     public: Annotated[bool, typer.Option("--public", help="The records are public.")] = False,
     dataset: Annotated[
         str | None, typer.Option(help="The ledger's name of it; the first source's by default.")
@@ -66,16 +43,13 @@ def aggregate(
             f"{path.name} exists: name it among the sources to append to it, or delete it first"
         )
     stating = next((each for each in sources if stated_domain(each) is not None), sources[0])
-    named = columns_of(columns, x, y)
     handle = load(
         sources,
-        domain_of(stating, bounds, columns, x, y, crs, clock_of(time, period, every)),
-        columns=named or None,
-        crs=crs,
+        places.domain(stating, clock),
+        **places.reading(),
+        **units.reading(),
         table=table,
         bits=bits,
-        unit=unit,
-        max_per_unit=max_per_unit,
         public=public or None,
         name=dataset,
         progress=progress(),

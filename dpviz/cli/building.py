@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dpviz.cli.options import Order
 from dpviz.cli.root import emit, keep, progress, settings, simulated, writable
 
 if TYPE_CHECKING:
@@ -18,27 +18,9 @@ Facts = tuple[dict[str, Any], list[str]]
 """What is printed of a release: values for JSON, and lines for people."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Order:
-    """The options that every build command has, as they were given."""
-
-    method: str
-    output: str
-    epsilon: float
-    parameters: list[str] | None
-    neighbours: str
-    public: bool
-    seed: int | None
-    secure_noise: bool
-    sampler: str | None
-    declare_public: bool
-    purpose: str
-    ledger: str | None
-    as_json: bool
-
-
 def build_release(
     kind: str,
+    name: str,
     order: Order,
     load: Callable[[], Handle[Any]],
     describe: Callable[[Any, Any], Facts],
@@ -50,6 +32,7 @@ def build_release(
 
     Args:
         kind: of the data.
+        name: of the method.
         order: the options that every build has.
         load: the data; called after everything that can be refused without them.
         describe: what is printed of the release, from it and the data.
@@ -62,7 +45,7 @@ def build_release(
     from dpviz.build import Ledger, build
     from dpviz.methods import method
 
-    chosen = method(order.method, kind, **settings(order.parameters))
+    chosen = method(name, kind, **settings(order.parameters))
     writable(order.output)
     real = order.secure_noise or order.sampler is not None
     simulate = simulated(order.public, order.seed, real)

@@ -2,55 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 
-from dpviz.cli.releases import clock_of, columns_of, domain_of
-from dpviz.cli.roads import Directed, Parts, open_graph
-from dpviz.cli.root import (
-    Bounds,
-    ColumnNames,
-    Crs,
-    Every,
-    Json,
-    MaxPerUnit,
-    Period,
-    TableName,
-    Unit,
-    XColumn,
-    YColumn,
-    app,
-    emit,
-)
-from dpviz.cli.sequence_source import AlphabetText, Column, Gap, TimeColumn
+from dpviz.cli.options import Clock, Places, Streets, TableName, Units, grouped
+from dpviz.cli.root import Json, app, emit
 from dpviz.errors import ParameterError
 
 
 @app.command()
+@grouped
 def check(
     source: Annotated[
         str, typer.Argument(metavar="SOURCE", help="A file, folder or table, as for build.")
     ],
-    bounds: Bounds = None,
-    columns: ColumnNames = None,
-    x: XColumn = None,
-    y: YColumn = None,
-    crs: Crs = None,
-    period: Period = None,
-    every: Every = None,
+    places: Places,
+    clock: Clock,
+    units: Units,
     table: TableName = None,
-    unit: Unit = None,
-    max_per_unit: MaxPerUnit = 1,
     graph: Annotated[
         str | None, typer.Option(help="Trips: the public road graph, as for roads build.")
     ] = None,
-    parts: Parts = "refuse",
-    directed: Directed = False,
-    alphabet: AlphabetText = None,
-    column: Column = None,
-    time: TimeColumn = None,
-    gap: Gap = 12.0,
+    parts: Annotated[str, typer.Option(help="Trips: as for roads build.")] = "refuse",
+    directed: Annotated[bool, typer.Option("--directed", help="Trips: edges are one-way.")] = False,
+    alphabet: Annotated[
+        str | None, typer.Option(help="Sequences: the public symbols, as for sequences build.")
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option("--column", help="Sequences: the list column of symbols.")
+    ] = None,
+    gap: Annotated[
+        float, typer.Option("--gap", help="With --time alone: session gap, in hours.")
+    ] = 12.0,
     drop_unknown: Annotated[
         bool, typer.Option("--drop-unknown", help="Trips and sequences: leave out unknown steps.")
     ] = False,
@@ -65,34 +50,28 @@ def check(
         check_trips,
     )
 
-    read: dict[str, Any] = {"max_per_unit": max_per_unit, "table": table}
-    if sum(each is not None for each in (graph, alphabet, time)) > 1:
+    read: dict[str, Any] = {**units.reading(), "table": table}
+    if sum(each is not None for each in (graph, alphabet, clock.time)) > 1:
         raise ParameterError("--graph, --alphabet and --time are three kinds of data: give one")
     if graph is not None:
-        opened = open_graph(graph, parts, crs or "", directed)
-        facts, taken = check_trips(source, opened, unit=unit, drop_unknown=drop_unknown, **read)
+        streets = Streets(graph=graph, parts=parts, crs=places.crs or "", directed=directed)
+        facts, taken = check_trips(source, streets.opened(), drop_unknown=drop_unknown, **read)
     elif alphabet is not None:
+        columns = None if column is None else (column,)
         facts, taken = check_sequences(
-            source,
-            alphabet,
-            columns=None if column is None else (column,),
-            unit=unit,
-            drop_unknown=drop_unknown,
-            **read,
+            source, alphabet, columns=columns, drop_unknown=drop_unknown, **read
         )
     else:
-        clock = {} if period is None and every is None else clock_of(time, period, every)
-        domain = domain_of(source, bounds, columns, x, y, crs, clock)
+        in_time = clock.time is not None and clock.period is None and clock.every is None
+        axis = replace(clock, time=None) if in_time else clock
+        domain = places.domain(source, axis)
         if domain is None:
             raise ParameterError(f"{source} brings its own box and nothing to check: build from it")
-        named = columns_of(columns, x, y) or None
-        if time is None or clock:
-            facts, taken = check_points(source, domain, columns=named, crs=crs, unit=unit, **read)
+        read |= places.reading()
+        if in_time:
+            facts, taken = check_places(source, domain, time=clock.time, gap=gap, **read)
         else:
-            facts, taken = check_places(
-                source, domain, unit=unit, time=time, gap=gap, columns=named, crs=crs,
-                **read,
-            )  # fmt: skip
+            facts, taken = check_points(source, domain, **read)
     lines = [f"read as {taken}", *(f"{count:>15,}  {what}" for what, count in facts.items())]
     emit(
         {"heading": CHECK_HEADING, "read_as": taken, "facts": facts},

@@ -7,20 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpviz.cli.releases import domain_of
-from dpviz.cli.root import (
-    Bounds,
-    ColumnNames,
-    Crs,
-    Json,
-    XColumn,
-    YColumn,
-    app,
-    emit,
-    numbers,
-    progress,
-    words,
-)
+from dpviz.cli.options import Places, grouped
+from dpviz.cli.root import Json, app, emit, numbers, progress, words
 from dpviz.errors import ParameterError, PrivacyError
 
 if TYPE_CHECKING:
@@ -32,9 +20,11 @@ NONEMPTY_DRAWS = 20
 
 
 @app.command()
+@grouped
 def evaluate(
     source: Annotated[str, typer.Argument(help="A file of records, or a built-in name.")],
     output: Annotated[str, typer.Option("--output", "-o", help="The rows (.csv); resumed.")],
+    places: Places,
     methods: Annotated[
         str, typer.Option(help="Between commas; with parameters: quadtree:height=6:prune=0.")
     ] = "privtree,ugrid",
@@ -47,11 +37,6 @@ def evaluate(
     ] = "small,medium,large",
     queries: Annotated[int, typer.Option(help="Range queries per size.")] = 10_000,
     repeats: Annotated[int, typer.Option(help="Repetitions with fresh noise.")] = 5,
-    bounds: Bounds = None,
-    columns: ColumnNames = None,
-    x: XColumn = None,
-    y: YColumn = None,
-    crs: Crs = None,
     seed: Annotated[int, typer.Option(min=0, help="Of queries and simulated noise.")] = 0,
     sanity: Annotated[float, typer.Option(help="Sanity bound as a share of the records.")] = 0.001,
     nonempty: Annotated[
@@ -87,9 +72,8 @@ def evaluate(
         drawable(plot)
     handle = load(
         source,
-        domain_of(source, bounds, columns, x, y, crs),
-        columns=words(columns) or ((x, y) if x and y else None),
-        crs=crs,
+        places.domain(source),
+        **places.reading(),
         public=True,
     )
     require_public(Ledger(), handle)  # exact counts follow

@@ -3,46 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpviz.cli.building import Facts, Order, build_release
-from dpviz.cli.root import (
-    Bits,
-    Bounds,
-    ColumnNames,
-    Crs,
-    DataSet,
-    DeclarePublic,
-    Epsilon,
-    Every,
-    Json,
-    LedgerFile,
-    MaxPerUnit,
-    Neighbours,
-    Parameters,
-    Period,
-    Public,
-    Purpose,
-    ReleaseOutput,
-    Sampler,
-    SecureNoise,
-    Seed,
-    TableName,
-    Time,
-    Unit,
-    XColumn,
-    YColumn,
-    app,
-    emit,
-    numbers,
-    progress,
-    public_box,
-    words,
-)
+from dpviz.cli.building import Facts, build_release
+from dpviz.cli.options import Bits, Clock, Order, Places, TableName, Units, grouped
+from dpviz.cli.root import Json, app, emit, numbers, progress
 from dpviz.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -54,75 +22,40 @@ ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A release (
 
 
 @app.command()
+@grouped
 def build(
     source: Annotated[
         str,
         typer.Argument(help="A file or folder of records, a database's URL, or a built-in name."),
     ],
-    output: ReleaseOutput,
-    epsilon: Epsilon = 1.0,
+    order: Order,
+    places: Places,
+    clock: Clock,
+    units: Units,
     method: Annotated[str, typer.Option(help="A name or alias; see 'dpviz methods'.")] = "privtree",
-    bounds: Bounds = None,
-    parameters: Parameters = None,
-    neighbours: Neighbours = "add-remove",
-    columns: ColumnNames = None,
-    x: XColumn = None,
-    y: YColumn = None,
-    crs: Crs = None,
-    time: Time = None,
-    period: Period = None,
-    every: Every = None,
-    unit: Unit = None,
-    max_per_unit: MaxPerUnit = 1,
-    public: Public = False,
-    seed: Seed = None,
-    secure_noise: SecureNoise = False,
-    sampler: Sampler = None,
-    declare_public: DeclarePublic = False,
     table: TableName = None,
     bits: Bits = None,
-    dataset: DataSet = None,
-    purpose: Purpose = "",
-    ledger: LedgerFile = None,
-    as_json: Json = False,
 ) -> None:
     """Spend epsilon on one release of a data set; the ledger pays unless the data are public."""
     from dpviz import load
 
-    clock = clock_of(time, period, every)
-    order = Order(
-        method=method,
-        output=output,
-        epsilon=epsilon,
-        parameters=parameters,
-        neighbours=neighbours,
-        public=public,
-        seed=seed,
-        secure_noise=secure_noise,
-        sampler=sampler,
-        declare_public=declare_public,
-        purpose=purpose,
-        ledger=ledger,
-        as_json=as_json,
-    )
     build_release(
         "points",
+        method,
         order,
         lambda: load(
             source,
-            domain_of(source, bounds, columns, x, y, crs, clock),
-            columns=columns_of(columns, x, y) or None,
-            crs=crs,
-            unit=unit,
-            max_per_unit=max_per_unit,
-            public=public or None,
-            name=dataset,
+            places.domain(source, clock),
+            **places.reading(),
+            **units.reading(),
+            public=order.public or None,
+            name=order.dataset,
             table=table,
             bits=bits,
             progress=progress(),
         ),
         described,
-        columns_named=bool(columns or x or y),
+        columns_named=bool(places.names),
     )
 
 
@@ -308,58 +241,6 @@ def sample(
     emit({"output": output, "points": points}, as_json, f"{output}: {points:,} synthetic points")
 
 
-def domain_of(
-    source: str,
-    bounds: str | None,
-    columns: str | None = None,
-    x: str | None = None,
-    y: str | None = None,
-    crs: str | None = None,
-    clock: Mapping[str, str] | None = None,
-) -> Domain | None:
-    """The public domain from the options; None leaves it to a source that states its own.
-
-    Args:
-        source: may state its own box.
-        bounds: all lower, then all upper limits.
-        columns: of the coordinates, between commas.
-        x: one of them, with the other.
-        y: the other.
-        crs: of the bounds.
-        clock: from :func:`clock_of`.
-    """
-    from dpviz.build import stated_domain
-
-    if bounds is None:
-        if stated_domain(source) is not None:
-            if clock:
-                raise ParameterError("--period is missing its box: give --bounds too")
-            return None
-        raise ParameterError(
-            "--bounds is missing: the public box must be chosen without looking at the records "
-            "(2-D: --bounds=W,S,E,N)"
-        )
-    limits, names = numbers(bounds, "--bounds"), columns_of(columns, x, y)
-    if len(names) == 1 and len(limits) == 4:  # a column of points: its coordinates have usual names
-        names = ()
-    return public_box(limits, names, crs or "EPSG:4326", clock)
-
-
-def clock_of(time: str | None, period: str | None, every: str | None) -> dict[str, str]:
-    """The options of the axis of time, as :meth:`Domain.from_bounds` takes them; none without.
-
-    Raises:
-        ParameterError: one without the others that it needs.
-    """
-    if (time is None) != (period is None):
-        raise ParameterError("--time and --period go together: give both, or neither")
-    if time is None or period is None:
-        if every is not None:
-            raise ParameterError("--every is a step of time: give --time and --period too")
-        return {}
-    return {"time": time, "period": period} | ({} if every is None else {"every": every})
-
-
 def period_words(domain: Domain) -> str:
     """The period of a domain with time, and its step."""
     from dpviz.calendar import ZONE
@@ -410,15 +291,6 @@ def summary(release: PointRelease) -> dict[str, Any]:
         "epsilon": release.header.epsilon,
         "guarantee": release.header.guarantee,
     }
-
-
-def columns_of(columns: str | None, x: str | None, y: str | None) -> tuple[str, ...]:
-    """Names of the coordinate columns from the options; none if they are to be recognised."""
-    if (x is None) != (y is None):
-        raise ParameterError("--x and --y go together: give both, or --columns")
-    if columns is not None and x is not None:
-        raise ParameterError("--columns and --x/--y say the same thing: give one of them")
-    return (x, y) if x is not None and y is not None else words(columns)
 
 
 def _is_number(word: str) -> bool:

@@ -7,118 +7,52 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpviz.cli.building import Facts, Order, build_release
-from dpviz.cli.root import (
-    DataSet,
-    DeclarePublic,
-    Epsilon,
-    Json,
-    LedgerFile,
-    MaxPerUnit,
-    Neighbours,
-    Parameters,
-    Public,
-    Purpose,
-    ReleaseOutput,
-    Sampler,
-    SecureNoise,
-    Seed,
-    Unit,
-    app,
-    emit,
-    numbers,
-    progress,
-    words,
-    writable,
-)
+from dpviz.cli.building import Facts, build_release
+from dpviz.cli.options import Order, Streets, Units, grouped
+from dpviz.cli.root import Json, app, emit, numbers, progress, words, writable
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.build import RoadData
     from dpviz.releases.roads.release import RoadRelease
-    from dpviz.roads.graph import RoadGraph
 
 roads = typer.Typer(no_args_is_help=True, help="Event histograms on road networks.")
 app.add_typer(roads, name="roads")
 
-Graph = Annotated[
-    str | None,
-    typer.Option(help="Public graph: NODES,EDGES tables, or one GeoJSON or GraphML file."),
-]
-Parts = Annotated[str, typer.Option(help="A disconnected graph: refuse it, keep largest or all.")]
-Directed = Annotated[
-    bool, typer.Option("--directed", help="Edges are one-way, from src to dst or as drawn.")
-]
-Crs = Annotated[str, typer.Option(help="CRS of plain node tables; none for a plane of its own.")]
 Source = Annotated[
     str, typer.Argument(help="A file of trips, 'city', or 'generate:N' synthetic trips.")
 ]
 
 
 @roads.command()
+@grouped
 def build(
     source: Source,
-    output: ReleaseOutput,
-    epsilon: Epsilon = 1.0,
-    graph: Graph = None,
+    order: Order,
+    streets: Streets,
+    units: Units,
     method: Annotated[
         str, typer.Option(help="A name, or a combination such as min+opt+tru.")
     ] = "event-histogram",
     workload: Annotated[
         str, typer.Option(help="Public queries: clustered:LENGTH, corridor, or a file.")
     ] = "clustered:10",
-    parameters: Parameters = None,
-    neighbours: Neighbours = "add-remove",
-    unit: Unit = None,
-    max_per_unit: MaxPerUnit = 1,
-    parts: Parts = "refuse",
-    crs: Crs = "",
-    directed: Directed = False,
     drop_unknown: Annotated[
         bool, typer.Option("--drop-unknown", help="Leave out edges that the graph lacks.")
     ] = False,
-    public: Public = False,
-    seed: Seed = None,
-    secure_noise: SecureNoise = False,
-    sampler: Sampler = None,
-    declare_public: DeclarePublic = False,
-    dataset: DataSet = None,
-    purpose: Purpose = "",
-    ledger: LedgerFile = None,
-    as_json: Json = False,
 ) -> None:
     """Spend epsilon on one event histogram of trips; the ledger pays unless they are public."""
     from dpviz.build import workload_of
 
-    order = Order(
-        method=method,
-        output=output,
-        epsilon=epsilon,
-        parameters=parameters,
-        neighbours=neighbours,
-        public=public,
-        seed=seed,
-        secure_noise=secure_noise,
-        sampler=sampler,
-        declare_public=declare_public,
-        purpose=purpose,
-        ledger=ledger,
-        as_json=as_json,
-    )
     build_release(
         "roads",
+        method,
         order,
-        lambda: open_trips(
+        lambda: streets.load(
             source,
-            graph,
-            parts,
-            crs,
-            directed,
-            unit=unit,
-            max_per_unit=max_per_unit,
-            public=public,
+            **units.reading(),
+            public=order.public,
             drop_unknown=drop_unknown,
-            name=dataset,
+            name=order.dataset,
         ),
         described,
         lambda data: workload_of(workload, data.graph),
@@ -196,10 +130,11 @@ def export(
 
 
 @roads.command()
+@grouped
 def evaluate(
     source: Source,
     output: Annotated[str, typer.Option("--output", "-o", help="The rows to write (.csv).")],
-    graph: Graph = None,
+    streets: Streets,
     methods: Annotated[
         str | None, typer.Option(help="Methods between commas; those of figures 6 to 13.")
     ] = None,
@@ -207,9 +142,6 @@ def evaluate(
     epsilons: Annotated[str, typer.Option(help="Values of epsilon.")] = "1,0.1,0.01",
     repeats: Annotated[int, typer.Option(min=1, help="Releases of each combination.")] = 10,
     seed: Annotated[int, typer.Option(help="Of the simulated noise, which is NOT PRIVATE.")] = 0,
-    parts: Parts = "refuse",
-    crs: Crs = "",
-    directed: Directed = False,
     public: Annotated[
         bool, typer.Option("--public", help="The trips are public: needed for trips from a file.")
     ] = False,
@@ -227,7 +159,7 @@ def evaluate(
         find_method(name, "roads")  # a bad name fails before reading
     writable(output, ".csv")
     whole = [int(length) for length in numbers(lengths, "--lengths")]
-    data = open_trips(source, graph, parts, crs, directed, public=public)
+    data = streets.load(source, public=public)
     require_public(Ledger(), data)  # exact answers follow
     rows = list(
         experiments.experiment(
@@ -248,48 +180,3 @@ def evaluate(
         for row in table
     ]
     emit({"output": output, "rows": len(rows), "summary": table}, as_json, "\n".join(lines))
-
-
-def open_graph(graph: str, parts: str, crs: str, directed: bool) -> RoadGraph:
-    """The public road graph of ``--graph``."""
-    from dpviz.build import read_graph
-    from dpviz.crs import known_crs
-
-    crs = "" if crs.strip().lower() == "none" else crs
-    if crs:
-        known_crs(crs)
-    return read_graph(*words(graph), crs=crs, parts=parts, directed=directed)
-
-
-def open_trips(
-    source: str,
-    graph: str | None,
-    parts: str = "refuse",
-    crs: str = "",
-    directed: bool = False,
-    *,
-    unit: str | None = None,
-    max_per_unit: int = 1,
-    public: bool = False,
-    drop_unknown: bool = False,
-    name: str | None = None,
-) -> RoadData:
-    """The trips of a source on their graph: built in, generated, or from files."""
-    from dpviz import load, read_graph
-    from dpviz.build import CITY
-
-    if source == CITY and graph is None:
-        read_graph(CITY, directed=directed)
-        return load(CITY, kind="roads")
-    if graph is None:
-        raise ParameterError("--graph is missing: give NODES,EDGES tables, or one file")
-    opened = open_graph(graph, parts, crs, directed)
-    return load(
-        source,
-        opened,
-        unit=unit,
-        max_per_unit=max_per_unit,
-        public=public,
-        drop_unknown=drop_unknown,
-        name=name,
-    )

@@ -36,87 +36,10 @@ app = typer.Typer(
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Epsilon = Annotated[float, typer.Option("--epsilon", help="The whole price, for one privacy unit.")]
-
-Bounds = Annotated[
-    str | None,
-    typer.Option(
-        "--bounds", help="The public box: all lower, then all upper limits (2-D W,S,E,N)."
-    ),
-]
-ColumnNames = Annotated[
-    str | None,
-    typer.Option(
-        "--columns", help="Coordinates in order, between commas; in 2-D also one of points."
-    ),
-]
-XColumn = Annotated[str | None, typer.Option("--x", help="The x (longitude) column, with --y.")]
-YColumn = Annotated[str | None, typer.Option("--y", help="The y (latitude) column, with --x.")]
-Crs = Annotated[
-    str | None, typer.Option("--crs", help="CRS of the bounds, and of plain coordinate columns.")
-]
-Time = Annotated[
-    str | None, typer.Option("--time", help="Column of the time, the third axis; with --period.")
-]
-Period = Annotated[
-    str | None,
-    typer.Option("--period", help="The public period A,B in ISO 8601, UTC; B itself is outside."),
-]
-Every = Annotated[
-    str | None,
-    typer.Option("--every", help="A public step such as 1h: times are moved to its middle."),
-]
-Unit = Annotated[
-    str | None, typer.Option("--unit", help="Column of the privacy unit, for instance a person.")
-]
-MaxPerUnit = Annotated[
-    int, typer.Option("--max-per-unit", help="With --unit: how many of each are kept, at random.")
-]
-TableName = Annotated[
-    str | None,
-    typer.Option("--table", help="With a database's URL: table, schema.table, or a Spark path."),
-]
-Public = Annotated[
-    bool,
-    typer.Option("--public", help="You declare the data public: simulated noise, nothing paid."),
-]
-SecureNoise = Annotated[
-    bool, typer.Option("--secure-noise", help="With --public: real noise in place of simulated.")
-]
-Sampler = Annotated[
-    str | None,
-    typer.Option("--noise", help="Real noise: exact (the default), or opendp, the slow reference."),
-]
-DeclarePublic = Annotated[
-    bool,
-    typer.Option(
-        "--declare-public", help="With --public: also what the ledger knows as sensitive."
-    ),
-]
-Seed = Annotated[
-    int | None, typer.Option(help="Repeatable simulated noise, NOT PRIVATE; with --public.")
-]
-Parameters = Annotated[
-    list[str] | None, typer.Option("--set", help="A parameter, key=value; repeat at will.")
-]
-Neighbours = Annotated[str, typer.Option(help="Neighbouring relation: add-remove or replace.")]
-ReleaseOutput = Annotated[
-    str, typer.Option("--output", "-o", help="The release to write (.parquet).")
-]
-Bits = Annotated[
-    int | None,
-    typer.Option("--bits", help="Public grid of 2^bits steps per axis that records are moved to."),
-]
-
 LedgerFile = Annotated[
     str | None,
     typer.Option("--ledger", help="The ledger's file; by default in the user's data folder."),
 ]
-
-DataSet = Annotated[
-    str | None,
-    typer.Option("--dataset", help="The ledger's name of the data set; by default the file's."),
-]
-Purpose = Annotated[str, typer.Option("--purpose", help="What for: a note in the ledger.")]
 
 
 def emit(values: dict[str, Any], as_json: bool, text: str) -> None:

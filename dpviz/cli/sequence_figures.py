@@ -7,28 +7,18 @@ from typing import Annotated
 import typer
 
 from dpviz.cli.evaluate import drawable
-from dpviz.cli.root import Json, Unit, emit, numbers, progress, words
-from dpviz.cli.sequence_source import (
-    AlphabetText,
-    Box,
-    Column,
-    Gap,
-    Leaves,
-    MostCells,
-    Reading,
-    Side,
-    Source,
-    Steps,
-    TimeColumn,
-    read_source,
-)
-from dpviz.cli.sequences import sequences
+from dpviz.cli.options import Symbols, Units, grouped
+from dpviz.cli.root import Json, emit, numbers, progress, words
+from dpviz.cli.sequences import Source, sequences
 from dpviz.errors import PrivacyError
 
 
 @sequences.command()
+@grouped
 def evaluate(
     output: Annotated[str, typer.Option("--output", "-o", help="The rows (.csv); resumed.")],
+    symbols: Symbols,
+    units: Units,
     source: Source = "city",
     methods: Annotated[
         str, typer.Option(help="Between commas; with parameters: ngram:n_max=3:mask=false.")
@@ -41,16 +31,6 @@ def evaluate(
         int, typer.Option(help="Synthetic sequences whose lengths are compared.")
     ] = 200_000,
     seed: Annotated[int, typer.Option(min=0, help="Of simulated noise and samples.")] = 0,
-    alphabet: AlphabetText = None,
-    column: Column = None,
-    unit: Unit = None,
-    bounds: Box = None,
-    time_column: TimeColumn = None,
-    side: Side = 8,
-    leaves: Leaves = None,
-    cells: MostCells = 256,
-    steps: Steps = False,
-    gap: Gap = 12.0,
     plot: Annotated[
         str | None, typer.Option(help="A picture (.png, .svg, .pdf): measures against epsilon.")
     ] = None,
@@ -80,22 +60,7 @@ def evaluate(
         samples=samples,
         seed=seed,
     )
-    data = read_source(
-        source,
-        Reading(
-            alphabet=alphabet,
-            column=column,
-            unit=unit,
-            bounds=bounds,
-            time=time_column,
-            side=side,
-            leaves=leaves,
-            most_cells=cells,
-            steps=steps,
-            gap=gap,
-            public=True,
-        ),
-    )
+    data = symbols.load(source, **units.reading(), public=True)
     require_public(Ledger(), data)  # exact answers follow
     results = RowFile(output, about(data, plan), Row)
     done = {(row.method, row.epsilon, row.repeat) for row in results.rows}

@@ -6,42 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpviz.cli.building import Facts, Order, build_release
-from dpviz.cli.root import (
-    DataSet,
-    DeclarePublic,
-    Epsilon,
-    Json,
-    LedgerFile,
-    MaxPerUnit,
-    Neighbours,
-    Parameters,
-    Public,
-    Purpose,
-    ReleaseOutput,
-    Sampler,
-    SecureNoise,
-    Seed,
-    Unit,
-    app,
-    emit,
-    words,
-)
-from dpviz.cli.sequence_source import (
-    AlphabetText,
-    Box,
-    Column,
-    DropUnknown,
-    Gap,
-    Leaves,
-    MostCells,
-    Reading,
-    Side,
-    Source,
-    Steps,
-    TimeColumn,
-    read_source,
-)
+from dpviz.cli.building import Facts, build_release
+from dpviz.cli.options import Order, Symbols, Units, grouped
+from dpviz.cli.root import Json, app, emit, words
 
 if TYPE_CHECKING:
     from dpviz.build import SequenceData
@@ -51,71 +18,28 @@ sequences = typer.Typer(no_args_is_help=True, help="Private models of sequences.
 app.add_typer(sequences, name="sequences")
 
 ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A sequence release.")]
+Source = Annotated[
+    str, typer.Argument(help="A file of sequences, of places with --time, or 'city'.")
+]
 
 
 @sequences.command()
+@grouped
 def build(
     source: Source,
-    output: ReleaseOutput,
-    epsilon: Epsilon = 1.0,
-    alphabet: AlphabetText = None,
+    order: Order,
+    symbols: Symbols,
+    units: Units,
     method: Annotated[str, typer.Option(help="A registered name.")] = "markov",
-    parameters: Parameters = None,
-    neighbours: Neighbours = "add-remove",
-    column: Column = None,
-    unit: Unit = None,
-    max_per_unit: MaxPerUnit = 1,
-    bounds: Box = None,
-    time_column: TimeColumn = None,
-    side: Side = 8,
-    leaves: Leaves = None,
-    cells: MostCells = 256,
-    steps: Steps = False,
-    gap: Gap = 12.0,
-    drop_unknown: DropUnknown = False,
-    public: Public = False,
-    seed: Seed = None,
-    secure_noise: SecureNoise = False,
-    sampler: Sampler = None,
-    declare_public: DeclarePublic = False,
-    dataset: DataSet = None,
-    purpose: Purpose = "",
-    ledger: LedgerFile = None,
-    as_json: Json = False,
 ) -> None:
     """Spend epsilon on one model of sequences; the ledger pays unless they are public."""
-    how = Reading(
-        alphabet=alphabet,
-        column=column,
-        unit=unit,
-        max_per_unit=max_per_unit,
-        bounds=bounds,
-        time=time_column,
-        side=side,
-        leaves=leaves,
-        most_cells=cells,
-        steps=steps,
-        gap=gap,
-        drop_unknown=drop_unknown,
-        public=public,
-        dataset=dataset,
+    build_release(
+        "sequences",
+        method,
+        order,
+        lambda: symbols.load(source, **units.reading(), public=order.public, name=order.dataset),
+        described,
     )
-    order = Order(
-        method=method,
-        output=output,
-        epsilon=epsilon,
-        parameters=parameters,
-        neighbours=neighbours,
-        public=public,
-        seed=seed,
-        secure_noise=secure_noise,
-        sampler=sampler,
-        declare_public=declare_public,
-        purpose=purpose,
-        ledger=ledger,
-        as_json=as_json,
-    )
-    build_release("sequences", order, lambda: read_source(source, how), described)
 
 
 def described(release: SequenceRelease, data: SequenceData) -> Facts:
