@@ -245,12 +245,12 @@ def _measured(
         return lambda header: PointRelease(data.domain, nodes, header), noise_facts
     if isinstance(data, RoadData):
         task = RoadTask(data.graph, data._trips, workload, budget, noise, progress)
-        parts = method.build(task)
+        measured = method.build(task)
         return (
             lambda header: RoadRelease(
-                data.graph, parts.domains, parts.nodes, parts.variance, header
+                data.graph, measured.domains, measured.nodes, measured.variance, header
             ),
-            {"extra": parts.extra},
+            {"extra": measured.extra},
         )
     if not isinstance(data, SequenceData):
         raise ParameterError(f"data of kind {data.kind!r}: no engine builds from them")

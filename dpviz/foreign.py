@@ -44,11 +44,11 @@ def readable(path: Path) -> Path | bytes:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    found = readable(path)
-    if isinstance(found, Path):
-        return sqlite3.connect(f"{found.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+    place = readable(path)
+    if isinstance(place, Path):
+        return sqlite3.connect(f"{place.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
     db = sqlite3.connect(":memory:")
-    db.deserialize(found[:18] + b"\1\1" + found[20:])  # as a database without a journal
+    db.deserialize(place[:18] + b"\1\1" + place[20:])  # as a database without a journal
     return db
 
 

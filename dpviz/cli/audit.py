@@ -81,7 +81,7 @@ def audit(
             f"output {output!r}: only for audit all and sequences; --json prints one audit"
         )
     chosen = small(method, **settings(parameters))
-    found = audited(
+    result = audited(
         chosen,
         epsilon,
         trials=trials,
@@ -91,33 +91,33 @@ def audit(
         progress=progress(),
     )
     facts = {
-        **dataclasses.asdict(found),
-        "violates": found.violates,
+        **dataclasses.asdict(result),
+        "violates": result.violates,
         "guarantee": chosen.guarantee,
         "parameters": chosen.parameters(),
     }
-    emit(facts, as_json, "\n".join(_lines(found, found.method)))
+    emit(facts, as_json, "\n".join(_lines(result, result.method)))
 
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
 
 
-def _lines(found: Audit | FileAudit, what: str, unit: str = "record") -> list[str]:
+def _lines(result: Audit | FileAudit, what: str, unit: str = "record") -> list[str]:
     """What one audit found, in words."""
-    verdict = "VIOLATES" if found.violates else "not refuted at"
-    more, fewer = found.probabilities
-    other = "without" if found.more_likely == "with" else "with"
+    verdict = "VIOLATES" if result.violates else "not refuted at"
+    more, fewer = result.probabilities
+    other = "without" if result.more_likely == "with" else "with"
     lines = [
-        f"{what}: {verdict} epsilon = {found.epsilon:g}",
-        f"the real epsilon is at least {found.epsilon_lower_bound:.4g} "
-        f"(confidence {found.confidence:g}, {found.trials:,} runs on each input)",
-        f"inputs: {found.neighbours}",
-        f"event: {found.event}",
-        f"it happens in {more:.4%} of the runs {found.more_likely} the {unit}, "
+        f"{what}: {verdict} epsilon = {result.epsilon:g}",
+        f"the real epsilon is at least {result.epsilon_lower_bound:.4g} "
+        f"(confidence {result.confidence:g}, {result.trials:,} runs on each input)",
+        f"inputs: {result.neighbours}",
+        f"event: {result.event}",
+        f"it happens in {more:.4%} of the runs {result.more_likely} the {unit}, "
         f"in {fewer:.4%} {other} it",
     ]
-    structure = getattr(found, "structure_epsilon", None)
+    structure = getattr(result, "structure_epsilon", None)
     if structure is not None:
         lines.append(f"exact loss of the tree's structure: {structure:.6g}")
     return lines
@@ -136,7 +136,7 @@ def _all(
     """Audit every setting of a group; a page keeps its rows of settings outside the group."""
     from dpviz.evaluation.audits import audit_all, group, kept_rows, page, write_page
 
-    found = []
+    results = []
     words = group(name) or []
     for word, each in audit_all(
         words,
@@ -147,21 +147,21 @@ def _all(
         processes=processes,
         progress=progress(),
     ):
-        found.append((word, each))
+        results.append((word, each))
         if output is not None:  # as far as it is: an interrupt loses one audit, not all
-            kept = {} if name == "all" else kept_rows(output, each)
+            rows = {} if name == "all" else kept_rows(output, each)
             command = f"audit all --epsilon {epsilon:g} --trials {trials} -o {Path(output).name}"
-            write_page(output, page(found, command, kept))
+            write_page(output, page(results, command, rows))
     facts = {
         "audits": [
             {"setting": word, **dataclasses.asdict(each), "violates": each.violates}
-            for word, each in found
+            for word, each in results
         ]
     }
     lines = [
         f"{word:<36} at least {each.epsilon_lower_bound:<7.4g}"
         f"{'VIOLATES' if each.violates else 'not refuted'}"
-        for word, each in found
+        for word, each in results
     ]
     emit(facts, as_json, "\n".join(lines))
 
@@ -172,7 +172,7 @@ def _files(
     """Audit whole builds, from a file to a release, for each kind of data."""
     from dpviz.evaluation.file_audit import TRIALS, audit_files
 
-    found = []
+    results = []
     for each in audit_files(
         run_outside if own_process else run_here,
         epsilon,
@@ -180,11 +180,11 @@ def _files(
         confidence=confidence,
         progress=progress(),
     ):
-        found.append(each)
+        results.append(each)
         if not as_json:
             print("\n".join(_lines(each, f"files of {each.kind}", "unit")))
     if as_json:
-        audits = [{**dataclasses.asdict(each), "violates": each.violates} for each in found]
+        audits = [{**dataclasses.asdict(each), "violates": each.violates} for each in results]
         emit({"audits": audits}, True, "")
 
 
@@ -194,9 +194,9 @@ def run_here(words: Sequence[str]) -> Outcome:
     from dpviz.evaluation.file_audit import Outcome
 
     before, sys.argv = sys.argv, ["dpviz", *words]
-    said, complaint = io.StringIO(), io.StringIO()
+    output, complaint = io.StringIO(), io.StringIO()
     try:
-        with redirect_stdout(said), redirect_stderr(complaint):
+        with redirect_stdout(output), redirect_stderr(complaint):
             main()
         code = 0
     except SystemExit as ended:

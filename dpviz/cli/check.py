@@ -25,7 +25,9 @@ def check(
     graph: Annotated[
         str | None, typer.Option(help="Trips: the public road graph, as for roads build.")
     ] = None,
-    parts: Annotated[str, typer.Option(help="Trips: as for roads build.")] = "refuse",
+    components: Annotated[
+        str, typer.Option("--components", "--parts", help="Trips: as for roads build.")
+    ] = "refuse",
     directed: Annotated[bool, typer.Option("--directed", help="Trips: edges are one-way.")] = False,
     alphabet: Annotated[
         str | None, typer.Option(help="Sequences: the public symbols, as for sequences build.")
@@ -54,7 +56,9 @@ def check(
     if sum(each is not None for each in (graph, alphabet, clock.time)) > 1:
         raise ParameterError("--graph, --alphabet and --time are three kinds of data: give one")
     if graph is not None:
-        streets = Streets(graph=graph, parts=parts, crs=places.crs or "", directed=directed)
+        streets = Streets(
+            graph=graph, components=components, crs=places.crs or "", directed=directed
+        )
         facts, taken = check_trips(source, streets.opened(), drop_unknown=drop_unknown, **read)
     elif alphabet is not None:
         columns = None if column is None else (column,)

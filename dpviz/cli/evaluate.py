@@ -129,12 +129,12 @@ def _workloads(
         return tuple(stored[size] for size in sizes)
     if nonempty:
         many = [drawn(size, NONEMPTY_DRAWS * queries) for size in sizes]
-        found = [truth.nonempty(handle, load, queries) for load in many]
+        hitting = [truth.nonempty(handle, load, queries) for load in many]
     else:
-        found = [drawn(size, queries) for size in sizes]
+        hitting = [drawn(size, queries) for size in sizes]
     if file is not None:
-        workloads.save(found, handle.domain, file)
-    return tuple(found)
+        workloads.save(hitting, handle.domain, file)
+    return tuple(hitting)
 
 
 def drawable(plot: str) -> None:

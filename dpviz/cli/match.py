@@ -68,11 +68,13 @@ def match(
         writable(output)
     started = time.perf_counter()
     a, b = read(release_a, "points"), read(release_b, "points")
-    found = find(a, b, numbers(within, "--within"), metric=metric, padding=padding, failure=failure)
-    rows: dict[str, Any] = facts(found)
-    lines = described(found)
+    matching = find(
+        a, b, numbers(within, "--within"), metric=metric, padding=padding, failure=failure
+    )
+    rows: dict[str, Any] = facts(matching)
+    lines = described(matching)
     if records_a is not None and records_b is not None:
-        truth = _truth(found, (a, b), (records_a, records_b))
+        truth = _truth(matching, (a, b), (records_a, records_b))
         rows |= {
             "recall": truth.recall,
             "matches": truth.matches,
@@ -83,33 +85,33 @@ def match(
             f"without noise and dummies {truth.reduction_ratio:.4f}"
         )
     if output is not None:
-        write_table(output, found.to_arrow())
-        lines.append(f"{output}: {found.pairs:,} rows")
+        write_table(output, matching.to_arrow())
+        lines.append(f"{output}: {matching.pairs:,} rows")
     rows["seconds"] = time.perf_counter() - started
     emit(rows, as_json, "\n".join([*lines, GUARANTEE]))
 
 
-def described(found: Matching) -> list[str]:
+def described(matching: Matching) -> list[str]:
     """What is said of a matching."""
-    everything = len(found.leaves_a) * len(found.leaves_b)
-    dummies_a, dummies_b = found.dummies
-    if found.padding == "noisy":
+    everything = len(matching.leaves_a) * len(matching.leaves_b)
+    dummies_a, dummies_b = matching.dummies
+    if matching.padding == "noisy":
         lost = "records above a leaf's noisy count are suppressed, and their matches lost"
-    elif found.failure is None:
+    elif matching.failure is None:
         lost = "no probability is known that a record is lost: counts were post-processed"
     else:
-        lost = f"a record is lost with a probability of at most {found.failure:g}"
+        lost = f"a record is lost with a probability of at most {matching.failure:g}"
     return [
-        f"{found.pairs:,} of {everything:,} pairs of leaves may hold a match",
-        f"reduction ratio {found.reduction_ratio:.4f}: {found.compared:,.0f} comparisons in place "
-        f"of {found.noisy_a * found.noisy_b:,.0f}",
-        f"padding: {dummies_a:,.0f} dummies for {found.noisy_a:,.0f} records of A, "
-        f"{dummies_b:,.0f} for {found.noisy_b:,.0f} of B; {lost}",
+        f"{matching.pairs:,} of {everything:,} pairs of leaves may hold a match",
+        f"reduction ratio {matching.reduction_ratio:.4f}: {matching.compared:,.0f} comparisons in "
+        f"place of {matching.noisy_a * matching.noisy_b:,.0f}",
+        f"padding: {dummies_a:,.0f} dummies for {matching.noisy_a:,.0f} records of A, "
+        f"{dummies_b:,.0f} for {matching.noisy_b:,.0f} of B; {lost}",
     ]
 
 
 def _truth(
-    found: Matching, releases: tuple[PointRelease, PointRelease], sources: tuple[str, str]
+    matching: Matching, releases: tuple[PointRelease, PointRelease], sources: tuple[str, str]
 ) -> MatchTruth:
     """Exact answers on two public sources, each in its release's domain."""
     from dpviz import Ledger, load
@@ -122,4 +124,4 @@ def _truth(
     ]
     for handle in handles:
         require_public(Ledger(), handle)
-    return match_truth(found, *releases, handles[0], handles[1])
+    return match_truth(matching, *releases, handles[0], handles[1])

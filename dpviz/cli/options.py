@@ -251,8 +251,11 @@ class Streets:
         str | None,
         typer.Option(help="Public graph: NODES,EDGES tables, or one GeoJSON or GraphML file."),
     ] = None
-    parts: Annotated[
-        str, typer.Option(help="A disconnected graph: refuse it, keep largest or all.")
+    components: Annotated[
+        str,
+        typer.Option(
+            "--components", "--parts", help="A disconnected graph: refuse it, keep largest or all."
+        ),
     ] = "refuse"
     crs: Annotated[
         str, typer.Option(help="CRS of plain node tables; none for a plane of its own.")
@@ -276,7 +279,7 @@ class Streets:
         if crs:
             known_crs(crs)
         names = words(self.graph)
-        return read_graph(*names, crs=crs, parts=self.parts, directed=self.directed)
+        return read_graph(*names, crs=crs, components=self.components, directed=self.directed)
 
     def load(self, source: str, **how: Any) -> RoadData:
         """The trips of a source on their graph; the built-in city brings its own."""

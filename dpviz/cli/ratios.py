@@ -18,5 +18,5 @@ def ratios(
     """Geometric means of (mean relative error / that of one method) over evaluations."""
     from dpviz.evaluation.ratios import error_ratios, means, table
 
-    found = error_ratios(files, against)
-    emit({"against": against, "ratios": means(found)}, as_json, table(found))
+    by_method = error_ratios(files, against)
+    emit({"against": against, "ratios": means(by_method)}, as_json, table(by_method))

@@ -127,11 +127,11 @@ def emit_regions(release: PointRelease, path: str, name: str | None, as_json: bo
     """Answers for every region of a file."""
     from dpviz.releases.points.region_file import read_regions
 
-    found = read_regions(path, release.domain, name)
-    answers = answer_rows(release.count_regions(found))
+    districts = read_regions(path, release.domain, name)
+    answers = answer_rows(release.count_regions(districts))
     rows = [
         {"region": label, "inside": float(share), **answer}
-        for label, share, answer in zip(found.names, found.inside, answers, strict=True)
+        for label, share, answer in zip(districts.names, districts.inside, answers, strict=True)
     ]
     lines = [
         f"{row['region']}: {row['count']:,.1f} (95 % for the noise: {row['low']:,.0f} to "

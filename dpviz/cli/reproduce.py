@@ -30,7 +30,7 @@ def reproduce(
 
     statements = redo(name, Path(output), repeats, seed, progress())
     lines = [
-        f"{'agrees' if each.agrees else 'DISAGREES'}: {each.claim}\n    {each.found}"
+        f"{'agrees' if each.agrees else 'DISAGREES'}: {each.claim}\n    {each.measured}"
         for each in statements
     ]
     facts = {

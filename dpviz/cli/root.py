@@ -135,7 +135,7 @@ def numbers(text: str, what: str) -> list[float]:
     Raises:
         ParameterError: something in between is not a finite number.
     """
-    found = []
+    values = []
     for word in text.split(","):
         try:
             value = float(word)
@@ -143,8 +143,8 @@ def numbers(text: str, what: str) -> list[float]:
             value = math.nan
         if not math.isfinite(value):
             raise ParameterError(f"{what} {text!r}: {word.strip()!r} is not a number")
-        found.append(value)
-    return found
+        values.append(value)
+    return values
 
 
 def public_box(
@@ -180,15 +180,15 @@ def settings(pairs: list[str] | None) -> dict[str, str]:
     Raises:
         ParameterError: a pair without an equals sign, or a key given twice.
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for pair in pairs or []:
         key, equals, value = pair.partition("=")
         if not equals or not key.strip():
             raise ParameterError(f"--set {pair!r}: give key=value, for instance height=8")
-        if key.strip() in found:
+        if key.strip() in values:
             raise ParameterError(f"--set {key.strip()} is given twice: give it once")
-        found[key.strip()] = value.strip()
-    return found
+        values[key.strip()] = value.strip()
+    return values
 
 
 def progress() -> Progress:

@@ -72,11 +72,11 @@ def evaluate(
 
         figure = sequence_figure(results.rows, title=data.name)
         write_file(plot, lambda temporary: figure.savefig(temporary, dpi=150))
-    found = summary(results.rows)
+    measures = summary(results.rows)
     lines = [
         f"{row['measure']:<9}{row['method']:<28}{row['epsilon']:<8g}{row['mean']:<8.3f}"
         f"({row['least']:.3f} to {row['greatest']:.3f})"
-        for row in found
+        for row in measures
     ]
-    facts = {"output": output, "rows": len(results.rows), "results": found}
+    facts = {"output": output, "rows": len(results.rows), "results": measures}
     emit(facts, as_json, "\n".join([f"{output}: {len(results.rows):,} rows", *lines]))

@@ -128,11 +128,11 @@ def _opened(paths: Sequence[str]) -> list[PointRelease]:
 
 
 def _rects(texts: Sequence[str] | None) -> list[tuple[float, float, float, float]]:
-    found = []
+    boxes = []
     for text in texts or []:
         values = numbers(text, "--rect")
         if len(values) != 4:
             raise ParameterError(f"--rect {text!r}: give four numbers, west,south,east,north")
         west, south, east, north = values
-        found.append((west, south, east, north))
-    return found
+        boxes.append((west, south, east, north))
+    return boxes

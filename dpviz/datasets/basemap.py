@@ -86,13 +86,13 @@ def named_places(kind: str = "place", bounds: Bounds | None = None) -> list[Plac
     """
     file = _file()
     west, south, east, north = bounds or WORLD
-    found = []
+    places = []
     for row in file.rows(kind).tolist():
         lon, lat = file.points(row)[0].tolist()
         if west <= lon <= east and south <= lat <= north:
             name, within = file.name[row] or "", file.within[row] or ""
-            found.append(Place(name, within, int(file.rank[row]), lon, lat))
-    return sorted(found, key=lambda place: place.rank)
+            places.append(Place(name, within, int(file.rank[row]), lon, lat))
+    return sorted(places, key=lambda place: place.rank)
 
 
 def base_map(bounds: Bounds | None = None, tolerance: float = 0.0) -> dict[str, Any]:
@@ -131,14 +131,14 @@ def base_map(bounds: Bounds | None = None, tolerance: float = 0.0) -> dict[str, 
                 else shapely.clip_by_rect(shapes[near], *bounds)
             )
         shapes = shapely.simplify(shapes, tolerance) if tolerance else shapes
-        parts = shapely.get_parts(shapely.get_parts(shapes))
-        parts = parts[~shapely.is_empty(parts)]
+        pieces = shapely.get_parts(shapely.get_parts(shapes))
+        pieces = pieces[~shapely.is_empty(pieces)]
         if filled:
-            parts = parts[shapely.get_type_id(parts) == POLYGON]
-            rings = [[_rounded(shapely.get_exterior_ring(part))] for part in parts]
+            pieces = pieces[shapely.get_type_id(pieces) == POLYGON]
+            rings = [[_rounded(shapely.get_exterior_ring(part))] for part in pieces]
             features.append(_feature("MultiPolygon", rings, kind=kind))
         else:
-            features.append(_feature("MultiLineString", [_rounded(p) for p in parts], kind=kind))
+            features.append(_feature("MultiLineString", [_rounded(p) for p in pieces], kind=kind))
     features += [
         _feature("Point", [place.lon, place.lat], kind="country", name=place.name)
         for place in named_places("country", bounds)

@@ -112,12 +112,12 @@ def city_points(n: int, seed: int) -> Array:
     at_venue, on_farm = (round(n * share) for share in (_VENUE_SHARE, _FARM_SHARE))
     edge = _draw(crowd.edge_weight, n - at_venue - on_farm, random)
     venue = _draw(crowd.venue_weight, at_venue, random)
-    parts = [
+    groups = [
         street_points(edge, random),
         venue_points(venue, random),
         farm_points(on_farm, random),
     ]
-    return to_lonlat(random.permutation(np.vstack(parts)))
+    return to_lonlat(random.permutation(np.vstack(groups)))
 
 
 def _draw(weight: Array, n: int, random: np.random.Generator) -> Indices:

@@ -200,10 +200,10 @@ def city_graph() -> StreetNetwork:
 
     ones = np.ones(len(edges), dtype=np.int8)
     _, label = connected_components(coo_array((ones, edges.T), shape=(len(xy), len(xy))))
-    used = label == np.bincount(label).argmax()
-    position = np.cumsum(used) - 1
-    inside = used[edges[:, 0]]
-    network = StreetNetwork(xy[used], position[edges[inside]], main[inside], bridge[inside])
+    connected = label == np.bincount(label).argmax()
+    position = np.cumsum(connected) - 1
+    inside = connected[edges[:, 0]]
+    network = StreetNetwork(xy[connected], position[edges[inside]], main[inside], bridge[inside])
     for column in (network.xy, network.edges, network.main, network.bridge):
         column.flags.writeable = False
     return network

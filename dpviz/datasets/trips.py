@@ -60,8 +60,8 @@ class Zones:
         cumulative = np.cumsum(pull / pull.sum(axis=1, keepdims=True), axis=1)
         # Row i of the table, shifted by i, makes one increasing column for a single search.
         shifted = (cumulative + np.arange(len(cumulative))[:, None]).ravel()
-        found = np.searchsorted(shifted, zone + random.random(len(zone)), side="right")
-        return np.asarray(np.clip(found - zone * len(cumulative), 0, len(cumulative) - 1))
+        chosen = np.searchsorted(shifted, zone + random.random(len(zone)), side="right")
+        return np.asarray(np.clip(chosen - zone * len(cumulative), 0, len(cumulative) - 1))
 
 
 def city_trips(n: int, seed: int) -> Array:

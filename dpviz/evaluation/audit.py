@@ -87,10 +87,10 @@ def audit(
     noise: Noise = SecureNoise() if secure else SimulatedNoise(seed)
     bench = PointBench(method, epsilon, domain, noise, trials, progress)
     cases = list(neighbours(method, epsilon, domain))
-    found = finding(bench, cases, feature_names(dims), confidence)
+    result = finding(bench, cases, feature_names(dims), confidence)
     structure = method.structure(epsilon, dims)
     return Audit(
-        **vars(found),
+        **vars(result),
         method=method.name,
         epsilon=epsilon,
         delta=method.delta,

@@ -29,14 +29,14 @@ def settings() -> list[str]:
     >>> [name for name in settings() if name.startswith("kd")]
     ['kd_pure', 'kd_true', 'kdtree', 'kd-hybrid', 'kd-cell', 'kd-noisymean']
     """
-    found = []
+    words = []
     for name, kind in sorted(of_kind("points").items()):
         seen = []
         for word in (name, *kind.presets):
             if tiny(word) not in seen:
                 seen.append(tiny(word))
-                found.append(word)
-    return found
+                words.append(word)
+    return words
 
 
 def sequence_settings() -> list[str]:
@@ -61,7 +61,7 @@ def extremes() -> list[str]:
     >>> [word for word in extremes() if word.startswith("agrid")]
     ['agrid alpha=0.05', 'agrid alpha=0.95']
     """
-    found = []
+    words = []
     kinds: dict[str, Any] = dict(METHODS)
     for name in [*sorted(of_kind("points")), *sequence_settings()]:
         plain = small(name)
@@ -78,8 +78,8 @@ def extremes() -> list[str]:
             for end in ends:
                 word = f"{name} {key}={end:g}" if isinstance(end, float) else f"{name} {key}={end}"
                 if end != value and small(word).private:
-                    found.append(word)
-    return found
+                    words.append(word)
+    return words
 
 
 def group(name: str) -> list[str] | None:
@@ -156,32 +156,32 @@ def audit_all(
     try:
         running = {pool.submit(_one, word, epsilon, trials, confidence, seed) for word in words}
         for done, future in enumerate(as_completed(running), 1):
-            word, found = future.result()
+            word, result = future.result()
             if progress is not None:
                 progress(done / len(words), word)
-            yield word, found
+            yield word, result
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _one(word: str, epsilon: float, trials: int, confidence: float, seed: int) -> tuple[str, Audit]:
-    found = audited(small(word), epsilon, trials=trials, confidence=confidence, seed=seed)
-    return word, found
+    result = audited(small(word), epsilon, trials=trials, confidence=confidence, seed=seed)
+    return word, result
 
 
 def page(
-    found: Sequence[tuple[str, Audit]], command: str, kept: Mapping[str, str] | None = None
+    results: Sequence[tuple[str, Audit]], command: str, others: Mapping[str, str] | None = None
 ) -> str:
     """A Markdown page of audits that share ε, trials and confidence; accused methods first.
 
     Args:
-        found: settings and their audits.
+        results: settings and their audits.
         command: that made them.
-        kept: rows of other settings, from :func:`kept_rows`.
+        others: rows of other settings, from :func:`kept_rows`.
     """
-    first = found[0][1]
+    first = results[0][1]
     words = group("all") or []
-    rows = {**(kept or {}), **{word: _row(word, each) for word, each in found}}
+    rows = {**(others or {}), **{word: _row(word, each) for word, each in results}}
     claimed = {word: small(word).private for word in rows}
     ordered = sorted(rows, key=lambda word: (claimed[word], words.index(word)))
     missing = [word for word in words if word not in rows]

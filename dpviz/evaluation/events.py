@@ -71,20 +71,20 @@ def features(nodes: Decomposition, target: Int, side: int) -> list[float]:
 class Event:
     """Features on one side of a value each: (feature, is it at least, value), all of them true."""
 
-    parts: tuple[tuple[int, bool, float], ...]
+    conditions: tuple[tuple[int, bool, float], ...]
 
     def holds(self, table: Float) -> NDArray[np.bool_]:
         """In which trials it happens; ``table`` has a row per trial and a column per feature."""
-        found = np.ones(len(table), dtype=np.bool_)
-        for column, above, value in self.parts:
-            found &= (table[:, column] >= value) if above else (table[:, column] <= value)
-        return found
+        holding = np.ones(len(table), dtype=np.bool_)
+        for column, above, value in self.conditions:
+            holding &= (table[:, column] >= value) if above else (table[:, column] <= value)
+        return holding
 
     def described(self, names: list[str]) -> str:
         """In words."""
         return " and ".join(
             f"{names[column]} {'≥' if above else '≤'} {value:g}"
-            for column, above, value in self.parts
+            for column, above, value in self.conditions
         )
 
 
@@ -100,17 +100,17 @@ def best_event(more: Float, fewer: Float, z: float, delta: float) -> tuple[float
     Returns:
         The score (a cautious log ratio of the probabilities) and the event.
     """
-    parts: list[tuple[int, bool, float]] = []
+    bounds: list[tuple[int, bool, float]] = []
     for column in range(more.shape[1]):
         pooled = np.concatenate([more[:, column], fewer[:, column]])
         cuts = np.unique(np.quantile(pooled, np.linspace(0, 1, QUANTILES), method="nearest"))
-        parts += [(column, above, float(cut)) for cut in cuts for above in (True, False)]
-    often = np.stack([Event((part,)).holds(more) for part in parts]).astype(np.float32)
-    rarely = np.stack([Event((part,)).holds(fewer) for part in parts]).astype(np.float32)
+        bounds += [(column, above, float(cut)) for cut in cuts for above in (True, False)]
+    often = np.stack([Event((part,)).holds(more) for part in bounds]).astype(np.float32)
+    rarely = np.stack([Event((part,)).holds(fewer) for part in bounds]).astype(np.float32)
     # Counts of every pair of thresholds at once; the diagonal holds the single ones.
     score = _score(often @ often.T, rarely @ rarely.T, len(more), z, delta)
     first, second = np.unravel_index(int(np.argmax(score)), score.shape)
-    chosen = dict.fromkeys((parts[int(first)], parts[int(second)]))
+    chosen = dict.fromkeys((bounds[int(first)], bounds[int(second)]))
     return float(score[first, second]), Event(tuple(chosen))
 
 

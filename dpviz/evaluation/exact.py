@@ -79,8 +79,8 @@ def _counts(structure: Structure, most_counts: int | None) -> Int:
     # Each unit around a bend moves the count from before it to behind it.
     before = np.ceil(np.asarray(bends, dtype=np.float64)).astype(np.int64) - structure.records
     beside = np.concatenate([before, before + structure.records])
-    found: Int = np.union1d(counts, beside[(beside >= 0) & (beside < every)])
-    return found
+    tried: Int = np.union1d(counts, beside[(beside >= 0) & (beside < every)])
+    return tried
 
 
 def _drawn(no_split: Float, floor: float) -> Float:

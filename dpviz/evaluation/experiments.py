@@ -153,12 +153,12 @@ class Bench:
             started = time.perf_counter()
             answers = release.count(load.rects).count
             asked = time.perf_counter() - started
-            found = errors(answers, self.exact[load.size], self.bound)
+            measured = errors(answers, self.exact[load.size], self.bound)
             rows.append(
                 Row(
                     *(task.method, task.epsilon, load.size, task.repeat),
-                    *(found.mean_relative, found.median_relative),
-                    *(built, asked, found.mean_absolute),
+                    *(measured.mean_relative, measured.median_relative),
+                    *(built, asked, measured.mean_absolute),
                 )
             )
         return rows
@@ -171,8 +171,8 @@ def described_method(text: str) -> PointMethod:
     6
     """
     name, parameters = parsed(text)
-    found: PointMethod = method(name, "points", **parameters)
-    return found
+    described: PointMethod = method(name, "points", **parameters)
+    return described
 
 
 def parsed(text: str) -> tuple[str, dict[str, str]]:

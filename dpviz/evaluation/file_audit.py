@@ -100,9 +100,9 @@ def audit_files(
             continue
         with tempfile.TemporaryDirectory() as folder:
             bench = FileBench(run, epsilon, Path(folder), trials, progress)
-            found = finding(bench, chosen, list(FEATURES), confidence)
+            result = finding(bench, chosen, list(FEATURES), confidence)
         yield FileAudit(
-            **vars(found), kind=kind, epsilon=epsilon, confidence=confidence, trials=trials
+            **vars(result), kind=kind, epsilon=epsilon, confidence=confidence, trials=trials
         )
 
 

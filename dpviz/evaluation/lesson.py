@@ -42,14 +42,14 @@ class IsolatedRecord:
         rect: where it starts, in degrees.
         step: one metre in degrees of longitude.
         counts: exact counts after 0, 1, … metres.
-        found: the move, in metres, that first holds the record.
+        metres: the move, in metres, that first holds the record.
         person: longitude and latitude of the record.
     """
 
     rect: Rect
     step: float
     counts: tuple[int, ...]
-    found: int
+    metres: int
     person: tuple[float, float]
 
     def moved(self, metres: float) -> Rect:
@@ -100,9 +100,9 @@ def isolated_record(handle: DataHandle, *, wide: float = 200.0, metres: int = 8)
         counts = exact_counts(handle, asked.reshape(-1, 4)).reshape(len(tried), metres + 1)
         change = np.diff(counts)
         alone = (change[:, late - 1] == 1) & (np.count_nonzero(change, axis=1) == 1)
-        found = np.flatnonzero(alone & (counts[:, 0] >= 5))
-        if len(found):
-            at = found[0]
+        rows = np.flatnonzero(alone & (counts[:, 0] >= 5))
+        if len(rows):
+            at = rows[0]
             west, south, right, north = rects[at].tolist()
             person = (float(x[at]), float(y[at]))
             return IsolatedRecord(

@@ -37,7 +37,7 @@ class MatchTruth:
 
 
 def match_truth(
-    found: Matching,
+    matching: Matching,
     release_a: PointRelease,
     release_b: PointRelease,
     data_a: DataHandle,
@@ -49,19 +49,19 @@ def match_truth(
         PrivacyError: a data set is not declared public.
         ParameterError: leaves overlap; data of another domain; or more matches than are looked at.
     """
-    place_a, weight_a, leaf_a = _in_leaves(release_a, found.leaves_a, data_a)
-    place_b, weight_b, leaf_b = _in_leaves(release_b, found.leaves_b, data_b)
-    exact_a = np.bincount(leaf_a, weight_a, minlength=len(found.leaves_a))
-    exact_b = np.bincount(leaf_b, weight_b, minlength=len(found.leaves_b))
+    place_a, weight_a, leaf_a = _in_leaves(release_a, matching.leaves_a, data_a)
+    place_b, weight_b, leaf_b = _in_leaves(release_b, matching.leaves_b, data_b)
+    exact_a = np.bincount(leaf_a, weight_a, minlength=len(matching.leaves_a))
+    exact_b = np.bincount(leaf_b, weight_b, minlength=len(matching.leaves_b))
     # Who is suppressed is drawn at random in a leaf: each stays with the same probability.
-    stays_a = np.minimum(1, found.padded_a / np.maximum(exact_a, 1))
-    stays_b = np.minimum(1, found.padded_b / np.maximum(exact_b, 1))
-    keys = np.sort(found.first.astype(np.int64) * len(found.leaves_b) + found.second)
+    stays_a = np.minimum(1, matching.padded_a / np.maximum(exact_a, 1))
+    stays_b = np.minimum(1, matching.padded_b / np.maximum(exact_b, 1))
+    keys = np.sort(matching.first.astype(np.int64) * len(matching.leaves_b) + matching.second)
     matches, compared_matches = 0.0, 0.0
-    steps = lattice_steps(release_a.domain, found.within)
-    for a, b in _matches(place_a, place_b, steps, found.metric):
+    steps = lattice_steps(release_a.domain, matching.within)
+    for a, b in _matches(place_a, place_b, steps, matching.metric):
         many = weight_a[a] * weight_b[b]
-        key = leaf_a[a] * len(found.leaves_b) + leaf_b[b]
+        key = leaf_a[a] * len(matching.leaves_b) + leaf_b[b]
         at = np.minimum(np.searchsorted(keys, key), max(len(keys) - 1, 0))
         left = keys[at] == key if len(keys) else np.zeros(len(key), dtype=np.bool_)
         matches += float(many.sum())
@@ -70,7 +70,7 @@ def match_truth(
     return MatchTruth(
         round(matches),
         compared_matches / matches if matches else 1.0,
-        1 - compared(found, exact_a, exact_b) / everything if everything else 0.0,
+        1 - compared(matching, exact_a, exact_b) / everything if everything else 0.0,
     )
 
 

@@ -108,5 +108,5 @@ def _one_apart(domain: Domain) -> Int:
     """A grid of 64 places less those that share the first one's child of the root."""
     cells = _grid(domain, 8)
     half = cells >= domain.side // 2
-    found: Int = cells[(half != half[0]).any(axis=1) | (np.arange(len(cells)) == 0)]
-    return found
+    split: Int = cells[(half != half[0]).any(axis=1) | (np.arange(len(cells)) == 0)]
+    return split

@@ -139,7 +139,7 @@ def steps(path: Path, epsilon: float) -> list[Step]:
     stop = no_split(path.counts)
     fewer = no_split(np.maximum(path.counts - 1, 0))
     splits = bernoulli(Given(path.words), share, stop)
-    found = []
+    path_steps = []
     for depth, split in enumerate(splits.tolist()):
         exact = int(path.counts[depth])
         ratio = (
@@ -147,7 +147,7 @@ def steps(path: Path, epsilon: float) -> list[Step]:
             if split
             else math.log(stop[depth] / fewer[depth])
         )
-        found.append(
+        path_steps.append(
             Step(
                 depth=depth,
                 exact=exact,
@@ -161,7 +161,7 @@ def steps(path: Path, epsilon: float) -> list[Step]:
         )
         if not split:
             break
-    return found
+    return path_steps
 
 
 def heap_losses(epsilon: float, depth: int) -> list[float]:

@@ -27,7 +27,7 @@ def error_ratios(files: Sequence[str], against: str = "privtree") -> Ratios:
     Raises:
         DataError: a file that is not such a CSV, or lacks the method.
     """
-    found: Ratios = defaultdict(dict)
+    ratios: Ratios = defaultdict(dict)
     for file in files:
         errors: dict[tuple[str, float, str], list[float]] = defaultdict(list)
         try:
@@ -43,8 +43,8 @@ def error_ratios(files: Sequence[str], against: str = "privtree") -> Ratios:
                 raise DataError(f"{file}: has no {against} at epsilon {epsilon:g}, size {size}")
             if method != against:
                 share = math.fsum(values) / len(values) / (math.fsum(base) / len(base))
-                found[method][Path(file).stem, epsilon, size] = share
-    return dict(found)
+                ratios[method][Path(file).stem, epsilon, size] = share
+    return dict(ratios)
 
 
 def geometric_mean(values: Iterable[float]) -> float:

@@ -84,14 +84,14 @@ def summary(rows: Iterable[Row]) -> list[dict[str, Any]]:
     for row in sorted(rows, key=lambda row: (methods.index(row.method), row.epsilon)):
         groups.setdefault((row.method, row.epsilon, row.size), []).append(row)
     measured = [field.name for field in fields(Row)[4:]]
-    found = []
+    measures = []
     for (method, epsilon, size), group in groups.items():
         means = {name: float(np.mean([getattr(row, name) for row in group])) for name in measured}
         if np.isnan(means["mean_absolute_error"]):
             del means["mean_absolute_error"]
         entry = {"method": method, "epsilon": epsilon, "size": size, "repeats": len(group)}
-        found.append({**entry, **means})
-    return found
+        measures.append({**entry, **means})
+    return measures
 
 
 def mean_error(rows: Iterable[Row], metric: str, method: str, epsilon: float, size: str) -> float:

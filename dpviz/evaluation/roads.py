@@ -57,8 +57,10 @@ class Row:
 
 def workloads(data: RoadData, lengths: Iterable[int]) -> dict[str, Paths]:
     """The paper's clustered workloads by length, and shortest paths as corridors. Public."""
-    found = {f"clustered-{length}": clustered_workload(data.graph, length) for length in lengths}
-    return {**found, CORRIDOR: corridor_workload(data.graph)}
+    clustered = {
+        f"clustered-{length}": clustered_workload(data.graph, length) for length in lengths
+    }
+    return {**clustered, CORRIDOR: corridor_workload(data.graph)}
 
 
 def experiment(

@@ -103,12 +103,12 @@ def _search(bench: Bench[Case], cases: Sequence[Case], trials: int) -> tuple[Cas
     ranked = sorted(range(len(cases)), key=lambda at: -_best(*seen[at], bench.delta)[0])
     short = ranked[:SHORT_LIST]
     again = max(10, (trials - each * len(cases)) // len(short))
-    found = []
+    scores = []
     for at in short:
         second = bench.run(cases[at], again)
         tables = [np.concatenate(pair) for pair in zip(seen[at], second, strict=True)]
-        found.append((*_best(tables[0], tables[1], bench.delta), cases[at]))
-    _, more_with, event, case = max(found, key=lambda entry: entry[0])
+        scores.append((*_best(tables[0], tables[1], bench.delta), cases[at]))
+    _, more_with, event, case = max(scores, key=lambda entry: entry[0])
     return case, more_with, event
 
 

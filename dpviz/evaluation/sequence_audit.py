@@ -107,10 +107,10 @@ def audit_sequences(
     noise: Noise = SecureNoise() if secure else SimulatedNoise(seed)
     bench = SequenceBench(method, epsilon, noise, trials, progress)
     l_top = int(method.parameters()["l_top"])
-    found = finding(bench, list(pairs(epsilon, l_top)), list(FEATURES), confidence)
+    result = finding(bench, list(pairs(epsilon, l_top)), list(FEATURES), confidence)
     structure = method.structure(epsilon, len(ALPHABET))
     return Audit(
-        **vars(found),
+        **vars(result),
         method=method.name,
         epsilon=epsilon,
         delta=method.delta,
@@ -172,8 +172,8 @@ def _of_contexts(tree: ContextTree, target: tuple[int, ...]) -> list[float]:
     events = [tree.counts[tree.node(text[:at]), text[at]] for at in range(1, len(text))]
     both = tree.counts[tree.node(text[:2]), text[2]] if len(text) > 2 else 0.0
     root = tree.counts[0]
-    told = [root[target[0]], both, sum(events), root[1], root[-1], root.sum()]
-    return [float(each) for each in (len(tree), *told)]
+    numbers = [root[target[0]], both, sum(events), root[1], root[-1], root.sum()]
+    return [float(each) for each in (len(tree), *numbers)]
 
 
 def _of_grams(tree: GramTree, target: tuple[int, ...]) -> list[float]:
@@ -189,18 +189,18 @@ def _of_grams(tree: GramTree, target: tuple[int, ...]) -> list[float]:
     both = tree.counts[tree.child[0, target[0]], target[1]] if len(target) > 1 else 0.0
     both = both if tree.child[0, target[0]] >= 0 else 0.0
     root, ends = tree.counts[0], tree.counts[:, -1].sum()
-    told = [root[target[0]], both, moved, root[1], ends, root.sum()]
-    return [float(each) for each in (len(tree), *told)]
+    numbers = [root[target[0]], both, moved, root[1], ends, root.sum()]
+    return [float(each) for each in (len(tree), *numbers)]
 
 
 def _of_ranking(ranking: Ranking, target: tuple[int, ...]) -> list[float]:
     """Points: the first of k strings has k, one that is not listed has none."""
     points = {string: len(ranking) - place for place, string in enumerate(ranking.strings)}
-    parts = {
+    points_of = {
         target[start:stop]
         for start in range(len(target))
         for stop in range(start + 1, len(target) + 1)
     }
-    moved = sum(points.get(part, 0) for part in parts)
-    told = [points.get(part, 0) for part in (target[:1], target[:2])]
-    return [float(each) for each in (len(ranking), *told, moved, points.get((1,), 0), 0, 0)]
+    moved = sum(points.get(part, 0) for part in points_of)
+    numbers = [points.get(part, 0) for part in (target[:1], target[:2])]
+    return [float(each) for each in (len(ranking), *numbers, moved, points.get((1,), 0), 0, 0)]

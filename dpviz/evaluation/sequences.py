@@ -192,10 +192,10 @@ class Bench:
             if fits_k or at == 0:  # where k choices are paid for, every k is a release of its own
                 made, seconds = release(**({"k": k} if fits_k else {}))
             wanted = set(self.strings[:k])
-            told = k if not isinstance(made.model, Ranking) else min(k, len(made.model))
-            found = {string for string, _ in made.model.top(told)}
+            listed = k if not isinstance(made.model, Ranking) else min(k, len(made.model))
+            strings = {string for string, _ in made.model.top(listed)}
             rows.append(
-                Row(text, epsilon, f"top {k}", repeat, len(wanted & found) / len(wanted), seconds)
+                Row(text, epsilon, f"top {k}", repeat, len(wanted & strings) / len(wanted), seconds)
             )
         if not isinstance(made.model, Ranking):
             # A method without noise has no synthetic sequences: its own are the truncated ones.
@@ -211,8 +211,8 @@ class Bench:
 
 def shares(length: Int) -> Float:
     """How often each length occurs, as shares of all, from length 0."""
-    found = np.bincount(length).astype(np.float64)
-    return np.asarray(found / max(found.sum(), 1.0))
+    histogram = np.bincount(length).astype(np.float64)
+    return np.asarray(histogram / max(histogram.sum(), 1.0))
 
 
 def variation(one: Float, other: Float) -> float:
@@ -231,10 +231,10 @@ def summary(rows: Iterable[Row]) -> list[dict[str, Any]]:
     groups: dict[tuple[str, str, float], list[Row]] = {}
     for row in rows:
         groups.setdefault((row.measure, row.method, row.epsilon), []).append(row)
-    found = []
+    measures = []
     for (measure, method, epsilon), group in sorted(groups.items(), key=_place):
         values = [row.value for row in group]
-        found.append(
+        measures.append(
             {
                 "measure": measure,
                 "method": method,
@@ -246,7 +246,7 @@ def summary(rows: Iterable[Row]) -> list[dict[str, Any]]:
                 "build_seconds": float(np.mean([row.build_seconds for row in group])),
             }
         )
-    return found
+    return measures
 
 
 def _place(group: tuple[tuple[str, str, float], list[Row]]) -> tuple[bool, int, str, float]:

@@ -120,11 +120,11 @@ def expected_errors(
     """
     handle = synthetic_proxy(domain, records, seed)
     release = build(handle, method, epsilon / max_per_unit, seed=seed, ledger=None, **parameters)
-    found = []
+    expected = []
     for size in SIZES:
         rects = workload(domain, size, queries, seed).rects
         answers, exact = release.count(rects), exact_counts(handle, rects)
-        found.append(
+        expected.append(
             Expected(
                 size,
                 float(np.mean(exact)),
@@ -132,7 +132,7 @@ def expected_errors(
                 float(np.mean(np.abs(answers.count - exact))),
             )
         )
-    return found
+    return expected
 
 
 def expected_by_bound(
@@ -166,21 +166,21 @@ def expected_by_bound(
         raise ParameterError(f"{per_unit:g} records per unit: give 1 or more")
     rows = []
     for bound in BOUNDS:
-        kept = kept_share(bound, per_unit)
+        counted = kept_share(bound, per_unit)
         expected = expected_errors(
             domain,
             method,
             epsilon,
-            max(1, round(records * kept)),
+            max(1, round(records * counted)),
             max_per_unit=bound,
             queries=200,
             seed=seed,
             **parameters,
         )
         (medium,) = (row for row in expected if row.size == "medium")
-        left_out = medium.count * (1.0 - kept) / kept
-        rows.append(Bound(bound, kept, medium.error + left_out))
-        if kept > 0.999:
+        left_out = medium.count * (1.0 - counted) / counted
+        rows.append(Bound(bound, counted, medium.error + left_out))
+        if counted > 0.999:
             break
     return rows
 

@@ -131,12 +131,12 @@ def replies(releases: Sequence[PointRelease], labels: Sequence[str], rect: Bound
         DomainError: a rectangle that is inside out or outside the domain.
     """
     inside = from_degrees(rect, releases[0].domain.crs)
-    found = []
+    answers = []
     for release, label in zip(releases, labels, strict=True):
         answer = release.count(inside)
         half = INTERVAL_SDS * float(answer.noise_sd[0])
         spread = INTERVAL_SDS * float(answer.uniformity_sd[0])
-        found.append(
+        answers.append(
             Reply(
                 label=label,
                 count=with_noise(float(answer.count[0]), half),
@@ -146,4 +146,4 @@ def replies(releases: Sequence[PointRelease], labels: Sequence[str], rect: Bound
                 nodes=f"{int(answer.nodes[0]):,}",
             )
         )
-    return found
+    return answers

@@ -74,8 +74,8 @@ def map_page(
     packer, domain = Packer(), releases[0].domain
     live = is_degrees(domain.crs)  # without degrees there is nothing to compute with
     derived = [f"cells-{at}" for at in range(len(releases)) if live]
-    kept = {name: table for name, table in scene.tables.items() if name not in derived}
-    packer.add_tables(kept)
+    tables = {name: table for name, table in scene.tables.items() if name not in derived}
+    packer.add_tables(tables)
     spec = scene.to_dict() | {
         "height": HEIGHT,
         "tools": list(scene.tools) if live else [],
@@ -129,15 +129,15 @@ def environment() -> Environment:
     """The templates, with every name and number escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    found = Environment(
+    templates = Environment(
         loader=PackageLoader("dpviz.exports"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"degrees": _degrees, "short": short}
-    return found
+    templates.filters |= {"degrees": _degrees, "short": short}
+    return templates
 
 
 def _degrees(rect: Bounds) -> str:

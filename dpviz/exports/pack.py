@@ -25,7 +25,7 @@ class Packer:
 
     def __init__(self) -> None:
         self.index: dict[str, dict[str, Any]] = {}
-        self._parts: list[bytes] = []
+        self._buffers: list[bytes] = []
         self._length = 0
 
     def add(
@@ -66,7 +66,7 @@ class Packer:
 
     def block(self) -> bytes:
         """All columns, one after the other."""
-        return b"".join(self._parts)
+        return b"".join(self._buffers)
 
     def _placed(self, values: NDArray[Any]) -> dict[str, Any]:
         kind = KINDS.get(values.dtype.name)
@@ -76,7 +76,7 @@ class Packer:
         # All first bytes, then all second ones, and so on: what is alike lies together.
         data = flat.view(np.uint8).reshape(-1, values.dtype.itemsize).T.tobytes()
         place = {"kind": kind, "at": self._length, "items": values.size}
-        self._parts.append(data)
+        self._buffers.append(data)
         self._length += len(data)
         return place
 

@@ -30,14 +30,14 @@ def pack_tree(packer: Packer, name: str, release: PointRelease) -> dict[str, Any
     packer.add(f"{name}.n_children", nodes.n_children.astype(np.int32))
     for column in ("count", "variance"):
         packer.add(f"{name}.{column}", getattr(nodes, column).astype(np.float64))
-    found = adaptive(release)
-    drawn = detail_columns(release, found)
+    detail = adaptive(release)
+    drawn = detail_columns(release, detail)
     for column in ("kind", "since", "until"):
         packer.add(f"{name}.{column}", drawn[column].to_numpy(zero_copy_only=False))
     index = np.arange(len(nodes))
-    packer.add(f"{name}.back", (index - found.group).astype(np.int32))
-    merged = (found.kind != NEVER) & (found.variance != nodes.variance)
-    sd = np.where(merged, np.sqrt(found.variance), 0.0)
+    packer.add(f"{name}.back", (index - detail.group).astype(np.int32))
+    merged = (detail.kind != NEVER) & (detail.variance != nodes.variance)
+    sd = np.where(merged, np.sqrt(detail.variance), 0.0)
     packer.add(f"{name}.merged_sd", sd.astype(np.float32))
     noise = release.noise and release.noise.to_dict()
     return {"name": name, "roots": int(nodes.levels[0].stop), "noise": noise}

@@ -100,8 +100,8 @@ class Method:
 
         Those that it shares with others, by a common base, come after its own.
         """
-        own = inspect.get_annotations(cls)
-        fields = sorted(dataclasses.fields(cls), key=lambda field: field.name not in own)
+        particular = inspect.get_annotations(cls)
+        fields = sorted(dataclasses.fields(cls), key=lambda field: field.name not in particular)
         return {field.name: field for field in fields}
 
     @classmethod

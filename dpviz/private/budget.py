@@ -42,7 +42,7 @@ class Share:
     delta: float
     purpose: str
     theorem: str = ""
-    _used: bool = False
+    _spent: bool = False
 
     def use(self) -> float:
         """Epsilon of this share; a second use needs a theorem.
@@ -50,9 +50,9 @@ class Share:
         Raises:
             BudgetError: the share was used before and no theorem covers more than one draw.
         """
-        if self._used and not self.theorem:
+        if self._spent and not self.theorem:
             raise BudgetError(f"the share for {self.purpose} is used up: spend another one")
-        self._used = True
+        self._spent = True
         return self.epsilon
 
     def on_sample(self, rate: float) -> Share:

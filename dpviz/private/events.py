@@ -48,9 +48,9 @@ class Events:
         """What stands ``length`` places later: a symbol, |I| for the end mark, −1 for nothing."""
         later = place + length
         inside = later < self._stop[place]
-        found = np.full(len(place), -1, dtype=np.int64)
-        found[inside] = self.text[later[inside]]
-        return found
+        following = np.full(len(place), -1, dtype=np.int64)
+        following[inside] = self.text[later[inside]]
+        return following
 
 
 def events_of(sequences: Sequences, size: int, l_top: int) -> Events:
@@ -63,13 +63,15 @@ def events_of(sequences: Sequences, size: int, l_top: int) -> Events:
         raise ParameterError(f"l_top={l_top}: give a public bound of 1 or more")
     length = sequences.length
     closed = length + 1 <= l_top
-    kept = np.minimum(length, l_top)
-    width = 1 + kept + closed
+    truncated = np.minimum(length, l_top)
+    width = 1 + truncated + closed
     begin = np.cumsum(width) - width
     text = np.full(int(width.sum()), size, dtype=np.int64)
-    within = np.arange(int(kept.sum())) - np.repeat(np.cumsum(kept) - kept, kept)
-    text[np.repeat(begin + 1, kept) + within] = sequences.symbol[
-        np.repeat(sequences.start[:-1], kept) + within
+    within = np.arange(int(truncated.sum())) - np.repeat(
+        np.cumsum(truncated) - truncated, truncated
+    )
+    text[np.repeat(begin + 1, truncated) + within] = sequences.symbol[
+        np.repeat(sequences.start[:-1], truncated) + within
     ]
     opening = np.zeros(len(text), dtype=np.bool_)
     opening[begin] = True

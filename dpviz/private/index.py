@@ -78,8 +78,8 @@ class PointIndex:
             totals = np.diff(np.append(starts, len(codes)))
         else:
             totals = np.add.reduceat(counts, starts) if len(starts) else counts
-        kept = totals > 0
-        return cls(domain, codes[starts[kept]] << shift, totals[kept].astype(np.int64))
+        occupied = totals > 0
+        return cls(domain, codes[starts[occupied]] << shift, totals[occupied].astype(np.int64))
 
     @property
     def digest(self) -> tuple[str, ...]:

@@ -98,13 +98,13 @@ def truncated(trips: Paths, limit: int, noise: Noise, pick: str = "window") -> P
         # The remainder of a 64-bit word is uniform but for 2^−64 · slack.
         begin = (noise.words(len(length)) % slack).astype(np.int64)
         since = item - np.repeat(begin, length)
-        kept = (since >= 0) & (since < limit)
+        staying = (since >= 0) & (since < limit)
     else:
         order = np.lexsort([noise.words(len(item)), trips.owner])
-        kept = np.zeros(len(item), dtype=np.bool_)
-        kept[order] = item < limit  # items and order stand trip by trip
+        staying = np.zeros(len(item), dtype=np.bool_)
+        staying[order] = item < limit  # items and order stand trip by trip
     start = np.concatenate([[0], np.cumsum(np.minimum(length, limit))])
-    return Paths(start, trips.edge[kept])
+    return Paths(start, trips.edge[staying])
 
 
 def normalised_visits(trips: Paths, edges: int, unit: int) -> Int:
@@ -125,6 +125,6 @@ def sampled_visits(trips: Paths, edges: int, noise: Noise) -> Int:
 
 def _canonical(trips: Paths) -> Paths:
     """The trips in an order that does not depend on the order they came in; empty ones dropped."""
-    kept = trips.take(np.flatnonzero(trips.length > 0))
-    keys: Sequence[bytes] = [kept[row].astype(">i4").tobytes() for row in range(len(kept))]
-    return kept.take(np.array(sorted(range(len(kept)), key=keys.__getitem__), dtype=np.int64))
+    driven = trips.take(np.flatnonzero(trips.length > 0))
+    keys: Sequence[bytes] = [driven[row].astype(">i4").tobytes() for row in range(len(driven))]
+    return driven.take(np.array(sorted(range(len(driven)), key=keys.__getitem__), dtype=np.int64))

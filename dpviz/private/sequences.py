@@ -39,9 +39,9 @@ class Sequences:
         >>> Sequences.of([[0, 1], [], [2]]).length.tolist()
         [2, 0, 1]
         """
-        parts = [np.asarray(row, dtype=np.int64) for row in rows]
-        start = np.concatenate([[0], np.cumsum([len(part) for part in parts], dtype=np.int64)])
-        return cls(start, np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64))
+        arrays = [np.asarray(row, dtype=np.int64) for row in rows]
+        start = np.concatenate([[0], np.cumsum([len(part) for part in arrays], dtype=np.int64)])
+        return cls(start, np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.start) - 1
@@ -107,15 +107,15 @@ class SequenceData(Handle[SequenceRelease]):
 def _truncated(sequences: Sequences, follows: NDArray[np.bool_] | None) -> Sequences:
     """Without empty sequences, each cut before its first forbidden step."""
     start, symbol, length = sequences.start, sequences.symbol, sequences.length
-    kept = length.copy()
+    lengths = length.copy()
     if follows is not None and len(symbol) > 1:
         wrong = ~follows[symbol[:-1], symbol[1:]]  # the step from each place to the next one
         border = start[(start > 0) & (start < len(symbol))]
         wrong[border - 1] = False  # from one sequence to another
         owner = np.repeat(np.arange(len(sequences)), length)
         place = np.flatnonzero(wrong)
-        np.minimum.at(kept, owner[place], place + 1 - start[owner[place]])
+        np.minimum.at(lengths, owner[place], place + 1 - start[owner[place]])
     within = np.arange(len(symbol)) - np.repeat(start[:-1], length)
-    symbol = symbol[within < np.repeat(kept, length)]
-    kept = kept[kept > 0]
-    return Sequences(np.concatenate([[0], np.cumsum(kept)]), symbol)
+    symbol = symbol[within < np.repeat(lengths, length)]
+    lengths = lengths[lengths > 0]
+    return Sequences(np.concatenate([[0], np.cumsum(lengths)]), symbol)

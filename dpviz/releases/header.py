@@ -53,7 +53,7 @@ class Header:
         missing = {"method", "parameters", "private", "guarantee", "epsilon"} - set(values)
         if missing:
             raise ReleaseError(f"header lacks {', '.join(sorted(missing))}")
-        kept = {name: value for name, value in values.items() if name in known}
-        kept["budget"] = tuple(kept.get("budget", ()))
+        known_values = {name: value for name, value in values.items() if name in known}
+        known_values["budget"] = tuple(known_values.get("budget", ()))
         extra = {name: value for name, value in values.items() if name not in known}
-        return cls(**kept, extra={**extra.pop("extra", {}), **extra})
+        return cls(**known_values, extra={**extra.pop("extra", {}), **extra})

@@ -41,8 +41,8 @@ def outlines(bounds: Bounds | None = None) -> tuple[Mark, ...]:
     The invented city has a ground of its own: sea, river, main roads, towns. A public file that the
     environment names (:data:`OWN`) takes the place of the bundled one where it shows anything.
     """
-    if bounds is not None and (own := own_ground(bounds)):
-        return own
+    if bounds is not None and (ground := own_ground(bounds)):
+        return ground
     if bounds is not None and is_city(bounds):
         return city_ground()
     wider, tolerance = _around(bounds)

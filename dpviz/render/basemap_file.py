@@ -85,7 +85,7 @@ def _read(path: str | Path) -> geopandas.GeoDataFrame:
     return frame if frame.crs is None else frame.to_crs("EPSG:4326")
 
 
-def _parts(shapes: Shapes, kinds: Shapes, type_id: int) -> list[tuple[Any, str]]:
+def _pieces(shapes: Shapes, kinds: Shapes, type_id: int) -> list[tuple[Any, str]]:
     """Simple shapes of one of shapely's types, each with its kind."""
     import shapely
 
@@ -100,26 +100,26 @@ def _parts(shapes: Shapes, kinds: Shapes, type_id: int) -> list[tuple[Any, str]]
 def _areas(shapes: Shapes, kinds: Shapes) -> list[Mark]:
     import shapely
 
-    found: dict[str, list[Any]] = {}
-    for part, kind in _parts(shapes, kinds, 3):
+    areas: dict[str, list[Any]] = {}
+    for part, kind in _pieces(shapes, kinds, 3):
         name = kind if kind in AREAS else "area"
         # Triangles, because a ring cannot say where its holes are.
         triangles = shapely.get_parts(shapely.constrained_delaunay_triangles(part))
-        found.setdefault(name, []).extend(shapely.get_coordinates(each) for each in triangles)
-    order = [name for name in ("green", "area", "water", "building", "border") if name in found]
-    return [polygons(f"base-{name}", found[name], color=AREAS[name], ground=True) for name in order]
+        areas.setdefault(name, []).extend(shapely.get_coordinates(each) for each in triangles)
+    order = [name for name in ("green", "area", "water", "building", "border") if name in areas]
+    return [polygons(f"base-{name}", areas[name], color=AREAS[name], ground=True) for name in order]
 
 
 def _lines(shapes: Shapes, kinds: Shapes) -> list[Mark]:
     import shapely
 
-    found: dict[str, list[Any]] = {}
-    for part, kind in _parts(shapes, kinds, 1):
+    lines_of: dict[str, list[Any]] = {}
+    for part, kind in _pieces(shapes, kinds, 1):
         name = kind if kind in LINES else "road"
-        found.setdefault(name, []).append(shapely.get_coordinates(part))
+        lines_of.setdefault(name, []).append(shapely.get_coordinates(part))
     return [
         paths(f"base-line-{name}", lines, color=LINES[name][0], width=LINES[name][1], ground=True)
-        for name, lines in found.items()
+        for name, lines in lines_of.items()
     ]
 
 

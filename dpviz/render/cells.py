@@ -82,11 +82,11 @@ def density_scale(*releases: PointRelease) -> Scale:
     """
     density, weight = [], []
     for release in releases:
-        found = adaptive(release)
-        drawn = found.at(home_zoom(domain_bounds(release.domain))) & (found.kind != QUIET)
-        density.append(found.total[drawn] / found.km2[drawn])
-        own = found.km2[drawn] / found.cells[drawn]
-        weight.append(density[-1] * own)
+        adapted = adaptive(release)
+        drawn = adapted.at(home_zoom(domain_bounds(release.domain))) & (adapted.kind != QUIET)
+        density.append(adapted.total[drawn] / adapted.km2[drawn])
+        mean_km2 = adapted.km2[drawn] / adapted.cells[drawn]
+        weight.append(density[-1] * mean_km2)
     return scale_of(np.concatenate(density), np.concatenate(weight))
 
 
@@ -112,11 +112,11 @@ def density_legend(
 
 
 def _blank_share(release: PointRelease, scale: Scale) -> str:
-    found = adaptive(release)
-    at = found.at(home_zoom(domain_bounds(release.domain)))
-    blank = at & ((found.kind == QUIET) | (found.total / found.km2 < scale.bounds[0]))
+    adapted = adaptive(release)
+    at = adapted.at(home_zoom(domain_bounds(release.domain)))
+    blank = at & ((adapted.kind == QUIET) | (adapted.total / adapted.km2 < scale.bounds[0]))
     km2 = areas(node_bounds(release))
-    part = found.total * km2 / found.km2
+    part = adapted.total * km2 / adapted.km2
     whole = float(part[at].sum())
     if whole <= 0:
         return ""
@@ -150,7 +150,7 @@ def cells(
     offsets = np.hstack([world(bounds[:, :2]) - origin, world(bounds[:, 2:]) - origin])
     scale = scale or density_scale(release)
     raw = raw or not tiles(release)
-    found = adaptive(release)
+    adapted = adaptive(release)
     table = pa.table(
         {
             "bounds": tuples(offsets.astype(np.float32)),
@@ -159,7 +159,7 @@ def cells(
             "km2": numbers(areas(bounds).astype(np.float32)),
             "first": numbers(nodes.level.astype(np.uint8)),
             "last": numbers(np.where(nodes.leaf, ALWAYS, nodes.level).astype(np.uint8)),
-            **detail_columns(release, found),
+            **detail_columns(release, adapted),
         }
     )
     layer = pydeck.Layer(
@@ -184,18 +184,18 @@ def cells(
     )
 
 
-def detail_columns(release: PointRelease, found: Detail) -> dict[str, pa.Array]:
+def detail_columns(release: PointRelease, adapted: Detail) -> dict[str, pa.Array]:
     """Adaptive detail as the map reads it: zooms in tenths, areas by their first node."""
-    since = np.clip(np.round(found.since * ZOOM_STEPS), 0, ALWAYS)
-    until = np.clip(np.round(found.until * ZOOM_STEPS), 0, ALWAYS)
-    until[found.until == np.inf] = ALWAYS
-    since[found.kind == NEVER] = ALWAYS
+    since = np.clip(np.round(adapted.since * ZOOM_STEPS), 0, ALWAYS)
+    until = np.clip(np.round(adapted.until * ZOOM_STEPS), 0, ALWAYS)
+    until[adapted.until == np.inf] = ALWAYS
+    since[adapted.kind == NEVER] = ALWAYS
     return {
-        "kind": numbers(found.kind),
+        "kind": numbers(adapted.kind),
         "since": numbers(since.astype(np.uint8)),
         "until": numbers(until.astype(np.uint8)),
-        "group": numbers(found.group.astype(np.int32)),
-        "group_sd": numbers(np.sqrt(found.variance).astype(np.float32)),
+        "group": numbers(adapted.group.astype(np.int32)),
+        "group_sd": numbers(np.sqrt(adapted.variance).astype(np.float32)),
         "inside": numbers(_leaves_inside(release).astype(np.int32)),
     }
 

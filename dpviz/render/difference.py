@@ -78,15 +78,15 @@ def difference(releases: Sequence[PointRelease], labels: Sequence[str]) -> tuple
     """The boxes of A − B as one mark, and the legend."""
     domain = releases[0].domain
     start = home_zoom(domain_bounds(domain))
-    parts = []
+    pieces = []
     for k, above in enumerate(STEPS):
         lo, hi = coarser(releases, start + above)
         a, b = (release.count_boxes(lo, hi) for release in releases)
         end = start + STEPS[k + 1] if k + 1 < len(STEPS) else np.inf
         times = [np.full(len(lo), each) for each in (start + above if k else 0.0, end)]
-        parts.append((lo, hi, a.count, a.noise_sd, b.count, b.noise_sd, *times))
+        pieces.append((lo, hi, a.count, a.noise_sd, b.count, b.noise_sd, *times))
     lo, hi, count_a, sd_a, count_b, sd_b, since, until = (
-        np.concatenate(column) for column in zip(*parts, strict=True)
+        np.concatenate(column) for column in zip(*pieces, strict=True)
     )
     corners = [domain.to_coordinates(side) for side in (lo, hi)]
     degrees = to_degrees(np.hstack(corners), domain.crs)
@@ -145,15 +145,15 @@ def coarser(releases: Sequence[PointRelease], zoom: float) -> tuple[Int, Int]:
         drawn = np.flatnonzero(adaptive(release).at(zoom))
         boxes.append((release.nodes.lo[drawn], release.nodes.hi[drawn]))
     around = [_volume_around(boxes[1 - k], boxes[k]) for k in range(2)]
-    kept = []
+    coarse = []
     for k, (lo, hi) in enumerate(boxes):
         volume = _volumes(lo, hi)
-        kept.append(volume >= around[k] if k == 0 else volume > around[k])
-    found = [np.vstack([boxes[k][side][kept[k]] for k in range(2)]) for side in range(2)]
-    covered = int(_volumes(found[0], found[1]).sum())
+        coarse.append(volume >= around[k] if k == 0 else volume > around[k])
+    boxes_of = [np.vstack([boxes[k][side][coarse[k]] for k in range(2)]) for side in range(2)]
+    covered = int(_volumes(boxes_of[0], boxes_of[1]).sum())
     if covered != int(_volumes(*boxes[0]).sum()):
         return boxes[0]
-    return found[0], found[1]
+    return boxes_of[0], boxes_of[1]
 
 
 def _volumes(lo: Int, hi: Int) -> Int:
@@ -167,9 +167,9 @@ def _volume_around(others: tuple[Int, Int], boxes: tuple[Int, Int]) -> Int:
     lo, hi = others
     tree = shapely.STRtree(shapely.box(lo[:, 0], lo[:, 1], hi[:, 0], hi[:, 1]))
     middle = (boxes[0] + boxes[1]) / 2 + 1e-3  # inside one box, not on the edge of two
-    asked, found = tree.query(shapely.points(middle), predicate="intersects")
+    asked, around = tree.query(shapely.points(middle), predicate="intersects")
     volume = np.zeros(len(middle), dtype=np.int64)
-    volume[asked] = _volumes(lo, hi)[found]
+    volume[asked] = _volumes(lo, hi)[around]
     return volume
 
 

@@ -62,10 +62,10 @@ def arrows(places: Float, source: Int, target: Int, width: Float) -> list[Float]
     """
     side = cell_side(places)
     middle = centres(places) / side  # in cells, so that arrows look alike in every direction
-    found = []
+    marks = []
     for one, other, wide in zip(source.tolist(), target.tolist(), width.tolist(), strict=True):
-        found.append(_arrow(middle[one], middle[other], wide) * side)
-    return found
+        marks.append(_arrow(middle[one], middle[other], wide) * side)
+    return marks
 
 
 def _arrow(start: Float, stop: Float, width: float) -> Float:

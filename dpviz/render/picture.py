@@ -189,9 +189,9 @@ def _draw_cells(
             clear = np.clip(np.abs(nodes.count) / (2 * np.sqrt(nodes.variance)), 0, 1)
         clear = np.where(nodes.variance > 0, clear, 1.0)
     else:
-        found = adaptive(release)
-        drawn = found.at(min(zoom, ALWAYS)) & (found.kind != QUIET)
-        density, clear = found.total / found.km2, np.ones(len(nodes))
+        detail = adaptive(release)
+        drawn = detail.at(min(zoom, ALWAYS)) & (detail.kind != QUIET)
+        density, clear = detail.total / detail.km2, np.ones(len(nodes))
     at = scale.classes(density)
     table = np.array(scale.colors(palette).of(theme)) / 255
     shown = np.flatnonzero(drawn & (at >= 0))

@@ -63,5 +63,5 @@ def from_degrees(box: ArrayLike, crs: str) -> tuple[float, float, float, float]:
     from pyproj import Transformer
 
     change = Transformer.from_crs("EPSG:4326", crs, always_xy=True)
-    found: tuple[float, float, float, float] = change.transform_bounds(west, south, east, north)
-    return found
+    limits: tuple[float, float, float, float] = change.transform_bounds(west, south, east, north)
+    return limits

@@ -100,14 +100,14 @@ def street_marks(release: RoadRelease, top: float, *, side: Side | None = None) 
         Row("edge", "edge"),
         Row("sub-domain", "subdomain"),
     )
-    found = []
+    marks = []
     for kind, chosen in (("quiet", ~above), ("streets", above)):
         edges = np.flatnonzero(chosen)
         if not len(edges):
             continue
         edges = edges[np.argsort(count[edges], kind="stable")]
         wide = np.array(LINE_WIDTHS)[np.maximum(scale.classes(count[edges]), 0)]
-        found.append(
+        marks.append(
             paths(
                 f"{kind}{name}",
                 lines_of(graph, edges),
@@ -125,7 +125,7 @@ def street_marks(release: RoadRelease, top: float, *, side: Side | None = None) 
                 },
             )
         )
-    return tuple(found)
+    return tuple(marks)
 
 
 def domain_marks(release: RoadRelease) -> tuple[Mark, ...]:

@@ -87,7 +87,7 @@ def series_scene(
             zip(releases, labels if several else [""], strict=True)
         )
     ]
-    told = [
+    texts = [
         f"{label}: {release.header.guarantee}" if several else release.header.guarantee
         for release, label in zip(releases, labels, strict=True)
     ]
@@ -99,7 +99,7 @@ def series_scene(
         domain=bounds,
         raw=detail == "raw",
         title=title,
-        description=f"Map of noisy density: {'; '.join(told)}",
+        description=f"Map of noisy density: {'; '.join(texts)}",
     )
 
 

@@ -179,8 +179,8 @@ def _exhaustive(
     for k, other in enumerate(rest):
         if (first, other) in weight:
             size, total, pairs = _exhaustive(rest[:k] + rest[k + 1 :], weight)
-            found = (size + 1, total + weight[first, other], [(first, other), *pairs])
-            best = max(best, found, key=lambda each: each[:2])
+            candidate = (size + 1, total + weight[first, other], [(first, other), *pairs])
+            best = max(best, candidate, key=lambda each: each[:2])
     return best
 
 

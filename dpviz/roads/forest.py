@@ -110,7 +110,7 @@ def _greatest_loss(parent: Int, relative_scale: Float) -> Fraction:
         pairs = np.column_stack([row[parent[part]].astype(np.float64), relative_scale[part]])
         distinct, which = np.unique(pairs, axis=0, return_inverse=True)
         row[part] = len(sums) + which.ravel()
-        sums += [sums[int(above)] + 1 / Fraction(own) for above, own in distinct.tolist()]
+        sums += [sums[int(above)] + 1 / Fraction(scale) for above, scale in distinct.tolist()]
     return max(sums)
 
 

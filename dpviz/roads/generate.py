@@ -49,7 +49,7 @@ def commuter_trips(
     trips = random.multinomial(n, weight / weight.sum())
     charm = random.pareto(1.6, len(graph.node_id)) + 0.2
     step = float(np.median(graph.length))
-    router, found = Router(graph), []
+    router, routes = Router(graph), []
     for start in range(0, len(home), BATCH):
         rows = np.arange(start, min(start + BATCH, len(home)))
         rows = rows[trips[rows] > 0]
@@ -76,14 +76,14 @@ def commuter_trips(
             for k, row in enumerate(rows)
         ]
         source = np.repeat(np.arange(len(rows)), trips[rows])
-        found.append(router.paths(before, source, np.concatenate(target)))
-    return _shuffled(found, random)
+        routes.append(router.paths(before, source, np.concatenate(target)))
+    return _shuffled(routes, random)
 
 
-def _shuffled(parts: list[Paths], random: np.random.Generator) -> Paths:
-    sizes = np.concatenate([part.length for part in parts])
+def _shuffled(groups: list[Paths], random: np.random.Generator) -> Paths:
+    sizes = np.concatenate([part.length for part in groups])
     whole = Paths(
-        np.concatenate([[0], np.cumsum(sizes)]), np.concatenate([part.edge for part in parts])
+        np.concatenate([[0], np.cumsum(sizes)]), np.concatenate([part.edge for part in groups])
     )
     return whole.take(random.permutation(len(whole)))
 
@@ -115,9 +115,9 @@ def clustered_workload(
     arms = (length // 2, length - length // 2)
     queries = []
     for node in np.repeat(centre, per_pivot):
-        used: set[int] = set()
+        taken: set[int] = set()
         sides = [
-            _arm(graph, offset, dart, int(node), size, used, random, against=against)
+            _arm(graph, offset, dart, int(node), size, taken, random, against=against)
             for size, against in zip(arms, (True, False), strict=True)
         ]
         queries.append([*reversed(sides[0]), *sides[1]])
@@ -130,12 +130,12 @@ def _arm(
     dart: Int,
     node: int,
     size: int,
-    used: set[int],
+    taken: set[int],
     random: np.random.Generator,
     *,
     against: bool,
 ) -> list[int]:
-    """A walk of up to ``size`` unused edges from a node; what it uses is added to ``used``.
+    """A walk of up to ``size`` unused edges from a node; what it uses is added to ``taken``.
 
     It steps back out of dead ends, which stay used; it is shorter only where nothing is left.
     """
@@ -147,11 +147,11 @@ def _arm(
         free = [
             d
             for d in dart[offset[at] : offset[at + 1]].tolist()
-            if d >> 1 not in used and (not graph.directed or d & 1 == against)
+            if d >> 1 not in taken and (not graph.directed or d & 1 == against)
         ]
         if free:
             chosen = free[int(random.integers(len(free)))]
-            used.add(chosen >> 1)
+            taken.add(chosen >> 1)
             walk.append(chosen >> 1)
             nodes.append(int(graph.ends[chosen >> 1, 1 - (chosen & 1)]))
             continue
@@ -179,5 +179,5 @@ def corridor_workload(graph: RoadGraph, n: int = 1000, *, seed: int = 0) -> Path
     _, before = router.tree(source)
     row = np.repeat(np.arange(len(source)), per_source)[:n]
     paths = router.paths(before, row, random.choice(nodes, n))
-    kept: NDArray[np.bool_] = paths.length > 0
-    return paths.take(np.flatnonzero(kept))
+    driven: NDArray[np.bool_] = paths.length > 0
+    return paths.take(np.flatnonzero(driven))

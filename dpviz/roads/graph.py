@@ -187,13 +187,13 @@ class RoadGraph:
     def keep(self, edges: ArrayLike) -> RoadGraph:
         """The graph of the edges where the mask (m,) is true, and the nodes that they touch."""
         rows = np.flatnonzero(np.asarray(edges, dtype=np.bool_))
-        used = np.unique(self.ends[rows])
+        touched = np.unique(self.ends[rows])
         position = np.full(len(self.node_id), -1, dtype=np.int64)
-        position[used] = np.arange(len(used))
+        position[touched] = np.arange(len(touched))
         points, start = ragged_take(self.line_start, rows)
         return RoadGraph(
-            self.node_id[used],
-            self.xy[used],
+            self.node_id[touched],
+            self.xy[touched],
             self.edge_id[rows],
             position[self.ends[rows]],
             self.length[rows],
@@ -203,28 +203,28 @@ class RoadGraph:
             self.directed,
         )
 
-    def connected(self, parts: str = "refuse") -> RoadGraph:
-        """This graph, if it is connected; otherwise as ``parts`` says.
+    def connected(self, components: str = "refuse") -> RoadGraph:
+        """This graph, if it is connected; otherwise as ``components`` says.
 
         Args:
-            parts: "refuse" a disconnected graph, keep its "largest" part, or keep "all".
+            components: "refuse" a disconnected graph, keep its "largest" part, or keep "all".
 
         Raises:
             DataError: a disconnected graph, where that is refused.
         """
-        if parts not in PARTS:
-            raise DataError(f"parts={parts!r}: choose one of {', '.join(PARTS)}")
+        if components not in PARTS:
+            raise DataError(f"components={components!r}: choose one of {', '.join(PARTS)}")
         edge_part = self.part[self.ends[:, 0]]
         sizes = np.bincount(edge_part)
-        if parts == "all" or np.count_nonzero(sizes) == 1:
+        if components == "all" or np.count_nonzero(sizes) == 1:
             return self
-        if parts == "refuse":
+        if components == "refuse":
             shown = np.sort(sizes[sizes > 0])[::-1]
             listed = ", ".join(f"{size:,}" for size in shown[:3])
             raise DataError(
                 f"the road graph falls into {len(shown)} parts ({listed}"
-                f"{', …' if len(shown) > 3 else ''} edges): keep the largest (parts=largest) or "
-                "all of them (parts=all)"
+                f"{', …' if len(shown) > 3 else ''} edges): keep the largest (components=largest) "
+                "or all of them (components=all)"
             )
         return self.keep(edge_part == np.argmax(sizes))
 
@@ -234,7 +234,7 @@ def road_graph(
     edges: dict[str, ArrayLike],
     *,
     crs: str = "",
-    parts: str = "refuse",
+    components: str = "refuse",
     directed: bool = False,
 ) -> RoadGraph:
     """A road graph from two tables, with straight edges.
@@ -244,7 +244,7 @@ def road_graph(
         edges: columns ``src, dst``; ``edge`` (the id, row numbers by default) and ``length``
             (straight-line distance by default).
         crs: the coordinate reference system, "" for a plane of its own.
-        parts: what to do with a disconnected graph; see :meth:`RoadGraph.connected`.
+        components: what to do with a disconnected graph; see :meth:`RoadGraph.connected`.
         directed: whether edges run from ``src`` to ``dst`` only.
 
     Raises:
@@ -292,7 +292,7 @@ def road_graph(
     start = np.arange(0, 2 * len(ends) + 1, 2)
     points = lines.reshape(-1, 2)
     graph = RoadGraph(node_id, xy, edge_id, ends, length, start, points, crs, directed)
-    return graph.connected(parts)
+    return graph.connected(components)
 
 
 def as_ids(values: ArrayLike | Iterable[object]) -> Ids:

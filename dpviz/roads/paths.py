@@ -41,9 +41,9 @@ class Paths:
         >>> Paths.of([[0, 1], [], [2]]).start.tolist()
         [0, 2, 2, 3]
         """
-        parts = [np.asarray(row, dtype=np.int64) for row in rows]
-        start = np.concatenate([[0], np.cumsum([len(part) for part in parts], dtype=np.int64)])
-        return cls(start, np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64))
+        arrays = [np.asarray(row, dtype=np.int64) for row in rows]
+        start = np.concatenate([[0], np.cumsum([len(part) for part in arrays], dtype=np.int64)])
+        return cls(start, np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.start) - 1

@@ -205,14 +205,14 @@ def best_tree(k, fanouts, low, high, weight):  # type: ignore[no-untyped-def]
             inner = len(size) - 1
             masks = 1 << min(inner, 4)
             for mask in range(1, masks):
-                kept = np.zeros(len(size), dtype=np.bool_)
-                kept[-1] = True
+                measured = np.zeros(len(size), dtype=np.bool_)
+                measured[-1] = True
                 height = 1
                 for bit in range(min(inner, 4)):
                     # The four levels above the leaves; higher ones only pay for very long paths.
-                    kept[inner - 1 - bit] = (mask >> bit) & 1 == 1
+                    measured[inner - 1 - bit] = (mask >> bit) & 1 == 1
                     height += (mask >> bit) & 1
-                cost = run_variance(bounds, size, kept / height, low, high, weight)
+                cost = run_variance(bounds, size, measured / height, low, high, weight)
                 if cost < best_cost * (1.0 - 1e-9):
-                    best_bounds, best_size, best_kept, best_cost = bounds, size, kept, cost
+                    best_bounds, best_size, best_kept, best_cost = bounds, size, measured, cost
     return best_bounds, best_size, best_kept

@@ -72,8 +72,8 @@ def best(domains: Subdomains, workload: Paths) -> Forest:
             trees.append([np.arange(k + 1)])
             continue
         fanouts = np.array(sorted({*FANOUTS, k}))
-        bounds, size, kept = best_tree(k, fanouts, low, high, weight)
-        trees.append([bounds[h, : size[h] + 1] for h in np.flatnonzero(kept)])
+        bounds, size, measured = best_tree(k, fanouts, low, high, weight)
+        trees.append([bounds[h, : size[h] + 1] for h in np.flatnonzero(measured)])
     return planted(domains, trees)
 
 
@@ -90,9 +90,9 @@ def weighted_binary(domains: Subdomains, workload: Paths) -> Forest:
         levels = _levels(k, 2)
         uses = level_uses(levels, low, high, weight)
         uses[-1] += 0.05 * uses.sum() + 1.0
-        kept = np.flatnonzero(uses > 0)
-        share = np.cbrt(uses[kept])
-        trees.append([levels[h] for h in kept.tolist()])
+        crossed = np.flatnonzero(uses > 0)
+        share = np.cbrt(uses[crossed])
+        trees.append([levels[h] for h in crossed.tolist()])
         weights.append(share / share.sum())
     return planted(domains, trees, weights)
 
@@ -166,15 +166,15 @@ def _runs_by_path(domains: Subdomains, workload: Paths) -> list[tuple[Int, Int, 
     runs, times = np.unique(np.column_stack([low, high]), axis=0, return_counts=True)
     path = domains.path[runs[:, 0]]
     at = np.searchsorted(path, np.arange(len(domains.start)))
-    found = []
+    pieces = []
     for row in range(len(domains.start) - 1):
         part = slice(at[row], at[row + 1])
         shifted = runs[part] - domains.start[row]
-        found.append(
+        pieces.append(
             (
                 np.ascontiguousarray(shifted[:, 0]),
                 np.ascontiguousarray(shifted[:, 1]),
                 times[part].astype(np.float64),
             )
         )
-    return found
+    return pieces

@@ -69,12 +69,12 @@ class Exploration:
         """Row of the first of the longest strings."""
         return len(self.child) - len(self.level)
 
-    def tell(self, noisy: Int, released: Mask) -> None:
+    def observe(self, noisy: Int, released: Mask) -> None:
         """Enter the noisy counts of the extensions of the longest strings."""
         level = self.level
         level.noisy, level.released = noisy, released
-        kept = np.where(released, np.maximum(noisy, 0), 0)
-        self.mode[self.first :] = kept.max(axis=1) / np.maximum(kept.sum(axis=1), 1)
+        counts = np.where(released, np.maximum(noisy, 0), 0)
+        self.mode[self.first :] = counts.max(axis=1) / np.maximum(counts.sum(axis=1), 1)
 
     def markov_parents(self, parent: Int, symbol: Int) -> Int:
         """Of each extension, the longest proper end about whose extensions something is known.
@@ -87,15 +87,15 @@ class Exploration:
             Rows in the whole tree, int64 (n,); 0, the empty string, always is such an end.
         """
         suffix = np.concatenate([level.suffix for level in self.levels])
-        found = np.zeros(len(parent), dtype=np.int64)
+        parents = np.zeros(len(parent), dtype=np.int64)
         # As in Aho and Corasick's automaton: an end of xs is an end of x, extended by s.
         end = suffix[self.first + parent]
         while (end >= 0).any():
             row = np.where(end >= 0, self.child[end, symbol], -1)
             hit = (row >= 0) & (self.mode[row] > 0)
-            found[hit] = row[hit]
+            parents[hit] = row[hit]
             end = np.where((end >= 0) & ~hit, suffix[end], -1)
-        return found
+        return parents
 
     def extend(
         self, parent: Int, symbol: Int, suffix: Int, rate: Float, spent: Float, last: Mask
@@ -136,12 +136,12 @@ class Exploration:
         counts = np.maximum(self.levels[0].noisy, 0).astype(np.float64)
         first = 0
         for level in self.levels[1:]:
-            own = counts[first + level.parent, level.symbol]
+            measured = counts[first + level.parent, level.symbol]
             first = len(counts)
-            row = np.maximum(_completed(level, own, counts[level.suffix]), 0.0)
+            row = np.maximum(_completed(level, measured, counts[level.suffix]), 0.0)
             row[~level.released.any(axis=1)] = 0.0
             total = row.sum(axis=1)
-            row *= np.where(total > 0, own / np.where(total > 0, total, 1.0), 0.0)[:, None]
+            row *= np.where(total > 0, measured / np.where(total > 0, total, 1.0), 0.0)[:, None]
             counts = np.vstack([counts, row])
         return counts
 
@@ -155,12 +155,12 @@ class Exploration:
         return GramTree(child[keeps], counts[keeps], variance, self.follows)
 
 
-def _completed(level: Level, own: Float, histogram: Float) -> Float:
+def _completed(level: Level, measured: Float, histogram: Float) -> Float:
     """Noisy counts of a level where they were released, guesses elsewhere; (n, |I| + 1).
 
     Args:
         level: strings and what was released.
-        own: count of each string.
+        measured: count of each string.
         histogram: consistent counts after its Markov parent, (n, |I| + 1).
     """
     known, missing = level.released, level.possible & ~level.released
@@ -168,6 +168,6 @@ def _completed(level: Level, own: Float, histogram: Float) -> Float:
     some = noisy.sum(axis=1)
     beside = np.where(known, histogram, 0.0).sum(axis=1)
     ratio = np.maximum(some, 0.0) / np.where(beside > 0, beside, np.inf)
-    even = np.maximum(own - some, 0.0) / np.maximum(missing.sum(axis=1), 1)
+    even = np.maximum(measured - some, 0.0) / np.maximum(missing.sum(axis=1), 1)
     guess = np.where((level.suffix == 0)[:, None], even[:, None], ratio[:, None] * histogram)
     return np.where(missing, guess, noisy)

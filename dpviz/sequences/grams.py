@@ -83,10 +83,10 @@ class GramTree:
         """P(next) after each row of equally long texts, (m, |I| + 1): by its longest known end."""
         row = np.zeros(len(text), dtype=np.int64)
         for length in range(1, min(self.depth, text.shape[1]) + 1):
-            found = np.zeros(len(text), dtype=np.int64)
+            place = np.zeros(len(text), dtype=np.int64)
             for back in range(length, 0, -1):
-                found = np.where(found >= 0, self.child[found, text[:, -back]], -1)
-            row = np.where((found >= 0) & (self._total[found] > 0), found, row)
+                place = np.where(place >= 0, self.child[place, text[:, -back]], -1)
+            row = np.where((place >= 0) & (self._total[place] > 0), place, row)
         chances = self.counts[row]
         if self.follows is not None and text.shape[1]:
             end = np.ones((len(text), 1), dtype=np.bool_)
@@ -107,16 +107,16 @@ class GramTree:
         Raises:
             ParameterError: an empty string, or a number outside the alphabet.
         """
-        found = checked(string, self.size)
-        if not len(found):
+        codes = checked(string, self.size)
+        if not len(codes):
             raise ParameterError("an empty string has no count: give at least one symbol")
         row, count = 0, 0.0
-        for place, symbol in enumerate(found.tolist()):
+        for place, symbol in enumerate(codes.tolist()):
             if row >= 0:
                 count = float(self.counts[row, symbol])
                 row = int(self.child[row, symbol])
             else:
-                count *= float(self.following(found[:place])[symbol])
+                count *= float(self.following(codes[:place])[symbol])
         return count
 
     def top(self, k: int, longest: int = LONGEST) -> list[tuple[tuple[int, ...], float]]:
@@ -132,19 +132,19 @@ class GramTree:
             for symbol in range(self.size)
         ]
         heapq.heapify(queue)
-        found: list[tuple[tuple[int, ...], float]] = []
-        while queue and len(found) < k:
+        strings: list[tuple[tuple[int, ...], float]] = []
+        while queue and len(strings) < k:
             count, string, row = heapq.heappop(queue)
             if count >= 0.0:
                 break
-            found.append((string, -count))
+            strings.append((string, -count))
             if len(string) >= longest:
                 continue
             longer = self.counts[row] if row >= 0 else -count * self.following(string)
             for symbol in np.flatnonzero(longer[:-1] > 0).tolist():
                 below = int(self.child[row, symbol]) if row >= 0 else -1
                 heapq.heappush(queue, (-float(longer[symbol]), (*string, symbol), below))
-        return found
+        return strings
 
     def sample(self, n: int, seed: int | None = None, longest: int = LONGEST) -> list[Int]:
         """Synthetic sequences, drawn symbol by symbol: post-processing.

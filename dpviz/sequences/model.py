@@ -140,12 +140,12 @@ class ContextTree:
         Raises:
             ParameterError: an empty string, or a number outside the alphabet.
         """
-        found = checked(string, self.size)
-        if not len(found):
+        codes = checked(string, self.size)
+        if not len(codes):
             raise ParameterError("an empty string has no count: give at least one symbol")
-        count = float(self.counts[0, found[0]])
-        for place in range(1, len(found)):
-            count *= float(self.chances[self.node(found[:place]), found[place]])
+        count = float(self.counts[0, codes[0]])
+        for place in range(1, len(codes)):
+            count *= float(self.chances[self.node(codes[:place]), codes[place]])
         return count
 
     def top(self, k: int, longest: int = LONGEST) -> list[tuple[tuple[int, ...], float]]:
@@ -161,17 +161,17 @@ class ContextTree:
         first = self.counts[0, :-1].tolist()
         queue: list[tuple[float, tuple[int, ...]]] = [(-c, (s,)) for s, c in enumerate(first)]
         heapq.heapify(queue)
-        found: list[tuple[tuple[int, ...], float]] = []
-        while queue and len(found) < k:
+        strings: list[tuple[tuple[int, ...], float]] = []
+        while queue and len(strings) < k:
             count, string = heapq.heappop(queue)
             if count >= 0.0:
                 break
-            found.append((string, -count))
+            strings.append((string, -count))
             if len(string) < longest:
                 chances = self.chances[self.node(string)]
                 for symbol in np.flatnonzero(chances[:-1] > 0).tolist():
                     heapq.heappush(queue, (count * float(chances[symbol]), (*string, symbol)))
-        return found
+        return strings
 
     def sample(self, n: int, seed: int | None = None, longest: int = LONGEST) -> list[Int]:
         """Synthetic sequences, drawn symbol by symbol until their end: post-processing.
@@ -218,10 +218,10 @@ def checked(symbols: Sequence[int] | Int, size: int) -> Int:
     Raises:
         ParameterError: a number outside the alphabet.
     """
-    found = np.asarray(symbols, dtype=np.int64)
-    if len(found) and (found.min() < 0 or found.max() >= size):
+    codes = np.asarray(symbols, dtype=np.int64)
+    if len(codes) and (codes.min() < 0 or codes.max() >= size):
         raise ParameterError(f"a symbol outside the alphabet: give numbers below {size}")
-    return found
+    return codes
 
 
 def sequence_rows(

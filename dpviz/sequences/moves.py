@@ -84,13 +84,13 @@ def frequent(
         raise ParameterError(f"k={k}: give at least 1")
     asked = 2 * k + model.size
     while True:
-        found = _top(model, asked, longest)
+        strings = _top(model, asked, longest)
         rows = [
             (string, count)
-            for string, count in found
+            for string, count in strings
             if len(string) >= shortest and (returns or len(set(string)) == len(string))
         ][:k]
-        if len(rows) == k or len(found) < asked or asked >= MOST:
+        if len(rows) == k or len(strings) < asked or asked >= MOST:
             break
         asked *= 4
     symbols = tuple(string for string, _ in rows)
@@ -179,17 +179,19 @@ def contexts(model: Model, symbol: int, most: int = 60) -> list[Context]:
         return []
     total = model.counts.sum(axis=1)
     node = int(model.first_child[0]) + symbol
-    found: list[tuple[String, int]] = []
+    strings: list[tuple[String, int]] = []
     open_ones: list[tuple[String, int]] = [((symbol,), node)]
     while open_ones:  # depth first, the most frequent child first
         string, node = open_ones.pop()
-        found.append((string, node))
+        strings.append((string, node))
         child = int(model.first_child[node])
         if child >= 0:
             order = np.argsort(total[child : child + model.size + 1], kind="stable").tolist()
             open_ones += [((each, *string), child + each) for each in order]
-    kept = set(sorted(range(len(found)), key=lambda row: -total[found[row][1]])[:most])
-    return [_context(model, *found[row], float(total[found[row][1]])) for row in sorted(kept)]
+    heaviest = set(sorted(range(len(strings)), key=lambda row: -total[strings[row][1]])[:most])
+    return [
+        _context(model, *strings[row], float(total[strings[row][1]])) for row in sorted(heaviest)
+    ]
 
 
 def _context(model: ContextTree, string: String, node: int, seen: float) -> Context:

@@ -89,20 +89,23 @@ def combine(
     (array([12.]), array([0.66666667]))
     """
     first, second = np.asarray(first, np.float64), np.asarray(second, np.float64)
-    own, other = np.asarray(first_variance, np.float64), np.asarray(second_variance, np.float64)
-    missing = np.isinf(own)
-    own = np.where(missing, 0.0, own)
-    total = np.where(missing, 1.0, own + other)
+    variance, other = (
+        np.asarray(first_variance, np.float64),
+        np.asarray(second_variance, np.float64),
+    )
+    missing = np.isinf(variance)
+    variance = np.where(missing, 0.0, variance)
+    total = np.where(missing, 1.0, variance + other)
     weight = np.divide(other, total, out=np.ones_like(total), where=total > 0)
     weight = np.where(missing, 0.0, weight)
-    kept = np.where(missing, 0.0, first)
-    return weight * kept + (1.0 - weight) * second, np.where(missing, other, weight * own)
+    finite = np.where(missing, 0.0, first)
+    return weight * finite + (1.0 - weight) * second, np.where(missing, other, weight * variance)
 
 
 def prune(nodes: Decomposition, threshold: float) -> Decomposition:
     """Drop everything below nodes whose estimate is under ``threshold`` (ICDE 2012, §7)."""
-    kept = np.ones(len(nodes), dtype=np.bool_)
+    staying = np.ones(len(nodes), dtype=np.bool_)
     for part in nodes.levels[1:]:
         above = nodes.parent[part]
-        kept[part] = kept[above] & (nodes.count[above] >= threshold)
-    return nodes.select(kept)
+        staying[part] = staying[above] & (nodes.count[above] >= threshold)
+    return nodes.select(staying)

@@ -176,8 +176,8 @@ class Decomposition:
 
     def replace(self, **columns: ArrayLike) -> Decomposition:
         """The same nodes with other columns, for instance estimates after consistency."""
-        kept = {field.name: getattr(self, field.name) for field in fields(self)}
-        return Decomposition(**{**kept, **columns})
+        same = {field.name: getattr(self, field.name) for field in fields(self)}
+        return Decomposition(**{**same, **columns})
 
 
 def level_slices(parent: ArrayLike, most: int | None = None) -> tuple[slice, ...]:
@@ -187,11 +187,11 @@ def level_slices(parent: ArrayLike, most: int | None = None) -> tuple[slice, ...
     """
     parent = np.asarray(parent)
     start, stop = 0, int(np.searchsorted(parent, 0))
-    found: list[slice] = []
-    while start < stop and len(found) != most:
-        found.append(slice(start, stop))
+    slices: list[slice] = []
+    while start < stop and len(slices) != most:
+        slices.append(slice(start, stop))
         start, stop = stop, int(np.searchsorted(parent, stop))
-    return tuple(found)
+    return tuple(slices)
 
 
 def _whole(name: str, values: ArrayLike) -> NDArray[np.signedinteger[Any]]:

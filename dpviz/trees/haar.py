@@ -49,11 +49,11 @@ class HaarNoise:
     side: int
 
     @classmethod
-    def stated(cls, said: Any, side: int, lo: Int, hi: Int) -> HaarNoise | None:
+    def stated(cls, facts: Any, side: int, lo: Int, hi: Int) -> HaarNoise | None:
         """What a release's header says of its noise; None where it says nothing.
 
         Args:
-            said: the header's entry: empty, or kind, variance and cells.
+            facts: the header's entry: empty, or kind, variance and cells.
             side: lattice lines per axis.
             lo: boxes of the release's nodes, shape (n, d).
             hi: their ends.
@@ -61,12 +61,12 @@ class HaarNoise:
         Raises:
             ReleaseError: noise that this version does not know, or of another grid.
         """
-        if said == {}:
+        if facts == {}:
             return None
-        if not isinstance(said, dict) or said.get("kind") != KIND:
+        if not isinstance(facts, dict) or facts.get("kind") != KIND:
             raise ReleaseError("the header's noise is of no known kind: update dpviz")
-        variance: Any = said.get("variance")
-        cells: Any = said.get("cells")
+        variance: Any = facts.get("variance")
+        cells: Any = facts.get("cells")
         most = 1 << MOST_CELLS_LOG2 // lo.shape[1]
         if type(cells) is not int or not 1 <= cells <= most or cells & (cells - 1):
             raise ReleaseError("the header's noise has no grid: the release is damaged")
@@ -111,10 +111,10 @@ class HaarNoise:
         >>> noise.span(np.array([0, 1, 0]), np.array([1, 2, 2])).tolist()
         [0.5, 0.5, 1.0]
         """
-        found: Float = ((hi - lo) / self.side) ** 2
+        shares: Float = ((hi - lo) / self.side) ** 2
         for same, start, end in self._weights(lo, hi):
-            found += np.where(same, (end - start) ** 2, start**2 + end**2)
-        return found
+            shares += np.where(same, (end - start) ** 2, start**2 + end**2)
+        return shares
 
     def covariance(self, first: Int, second: Int) -> Float:
         """Covariance of the sums over [0, first) and [0, second) along one axis, unit coefficients.
@@ -123,10 +123,10 @@ class HaarNoise:
         >>> noise.covariance(np.array([1, 2, 1]), np.array([1, 2, 2])).tolist()
         [0.5, 1.0, 0.5]
         """
-        found: Float = (first / self.side) * (second / self.side)
+        product: Float = (first / self.side) * (second / self.side)
         for same, one, other in self._weights(first, second):
-            found += same * one * other
-        return found
+            product += same * one * other
+        return product
 
     def _weights(self, first: Int, second: Int) -> Iterator[tuple[NDArray[np.bool_], Float, Float]]:
         """A level: whether two lines cut the same block, and the weight of its difference in each.
@@ -151,8 +151,8 @@ class HaarNoise:
         """
         lines, corners = [], []
         for axis in range(2):
-            found, place = np.unique(np.stack([lo[:, axis], hi[:, axis]]), return_inverse=True)
-            lines.append(found)
+            edges, place = np.unique(np.stack([lo[:, axis], hi[:, axis]]), return_inverse=True)
+            lines.append(edges)
             corners.append(place.reshape(2, -1))
         weights = np.zeros((len(lines[0]), len(lines[1])))
         for x in range(2):

@@ -135,7 +135,7 @@ def walk_tree(node_lo, node_hi, first_child, n_children, count, variance, roots,
     answers = np.zeros((n_queries, 4))
     for query in nb.prange(n_queries):
         stack = np.empty(256, dtype=np.int64)
-        total, noise, uniformity, used = 0.0, 0.0, 0.0, 0.0
+        total, noise, uniformity, nodes = 0.0, 0.0, 0.0, 0.0
         for root in range(roots):
             stack[0] = root
             top = 1
@@ -157,12 +157,12 @@ def walk_tree(node_lo, node_hi, first_child, n_children, count, variance, roots,
                 if inside:
                     total += count[node]
                     noise += variance[node]
-                    used += 1
+                    nodes += 1
                 elif n_children[node] == 0:
                     total += count[node] * fraction
                     noise += variance[node] * fraction * fraction
                     uniformity += _uniformity(count[node], fraction)
-                    used += 1
+                    nodes += 1
                 else:
                     first, children = first_child[node], n_children[node]
                     if top + children > len(stack):
@@ -175,5 +175,5 @@ def walk_tree(node_lo, node_hi, first_child, n_children, count, variance, roots,
         answers[query, 0] = total
         answers[query, 1] = noise
         answers[query, 2] = uniformity
-        answers[query, 3] = used
+        answers[query, 3] = nodes
     return answers

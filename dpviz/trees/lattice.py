@@ -158,12 +158,12 @@ def hilbert_run_boxes(runs: ArrayLike, bits: int, order: int, dims: int) -> tupl
     runs = np.asarray(runs, dtype=np.uint64)
     coarse = -(-bits // dims)  # the coarsest grid of which a run is a whole number of cells
     missing = dims * coarse - bits
-    parts = [
+    pieces = [
         unhilbert((runs << np.uint64(missing)) | np.uint64(part), coarse, dims)
         for part in range(1 << missing)
     ]
-    low, high = parts[0].copy(), parts[0].copy()
-    for part in parts[1:]:
+    low, high = pieces[0].copy(), pieces[0].copy()
+    for part in pieces[1:]:
         np.minimum(low, part, out=low)
         np.maximum(high, part, out=high)
     shift = order - coarse

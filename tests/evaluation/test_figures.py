@@ -153,7 +153,7 @@ def test_intervals_write_a_row_per_method_and_size(tmp_path, monkeypatch):
     monkeypatch.setattr(intervals, "QUERIES", 50)
     monkeypatch.setattr(intervals, "of_kind", lambda kind: {"ugrid": of_kind(kind)["ugrid"]})
     (statement,) = reproduce("intervals", tmp_path, repeats=2)
-    assert "of 1 settings" in statement.found
+    assert "of 1 settings" in statement.measured
     with (tmp_path / "intervals.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 2 * len(intervals.SIZES)

@@ -29,8 +29,8 @@ def test_the_rectangle_meets_exactly_one_record(city):
         int(exact_counts(city, isolated.moved(step))[0]) for step in range(len(isolated.counts))
     ]
     assert exact == list(isolated.counts)
-    assert np.diff(exact).tolist() == [int(at == isolated.found) for at in range(1, len(exact))]
-    before, after = isolated.moved(isolated.found - 1), isolated.moved(isolated.found)
+    assert np.diff(exact).tolist() == [int(at == isolated.metres) for at in range(1, len(exact))]
+    before, after = isolated.moved(isolated.metres - 1), isolated.moved(isolated.metres)
     assert before[2] < isolated.person[0] < after[2]
     strip = (before[2], after[1], after[2], after[3])
     assert lesson.records(city, strip) == pytest.approx(np.array([isolated.person]))
@@ -48,7 +48,7 @@ def test_somebody_is_alone_even_where_a_crowd_of_thousands_is_nearest():
     people = dpviz.from_points(np.concatenate([crowd, suburb]), domain, public=True)
     isolated = lesson.isolated_record(people)
     assert isolated.person[1] == pytest.approx(0.2, abs=1e-6)
-    assert isolated.counts[isolated.found] - isolated.counts[isolated.found - 1] == 1
+    assert isolated.counts[isolated.metres] - isolated.counts[isolated.metres - 1] == 1
     with pytest.raises(PrivacyError, match="stands alone"):
         lesson.isolated_record(dpviz.from_points(crowd, domain, public=True))
 

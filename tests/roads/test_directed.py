@@ -33,7 +33,7 @@ several = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, 
 def of(ends: Ends) -> RoadGraph:
     nodes = {"node": list(range(5)), "x": list(range(5)), "y": [0, 1, 0, 1, 0]}
     edges = {"src": [a for a, _ in ends], "dst": [b for _, b in ends]}
-    return road_graph(nodes, edges, parts="all", directed=True)
+    return road_graph(nodes, edges, components="all", directed=True)
 
 
 @pytest.fixture(scope="module")

@@ -55,7 +55,7 @@ def test_every_decomposition_is_a_partition_into_paths(
 def test_any_multigraph_decomposes_into_paths(ends: list[tuple[int, int]], seed: int) -> None:
     nodes = {"node": range(5), "x": range(5), "y": [0, 1, 0, 1, 0]}
     edges = {"src": [a for a, _ in ends], "dst": [b for _, b in ends]}
-    graph = road_graph({k: list(v) for k, v in nodes.items()}, edges, parts="all")
+    graph = road_graph({k: list(v) for k, v in nodes.items()}, edges, components="all")
     are_paths(graph, min_cut(graph, Paths.of([[0]])))
     are_paths(graph, random_pairs(graph, seed))
 

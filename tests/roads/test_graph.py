@@ -16,14 +16,14 @@ def test_an_edge_that_names_a_missing_node_is_named() -> None:
 
 def test_a_disconnected_graph_needs_a_decision() -> None:
     edges = {"edge": [1, 2, 3], "src": [1, 3, 3], "dst": [2, 4, 4]}
-    with pytest.raises(DataError, match=r"falls into 2 parts \(2, 1 edges\).*parts=largest"):
+    with pytest.raises(DataError, match=r"falls into 2 parts \(2, 1 edges\).*components=largest"):
         road_graph(NODES, edges)
-    assert road_graph(NODES, edges, parts="all").edge_id.tolist() == [1, 2, 3]
-    largest = road_graph(NODES, edges, parts="largest")
+    assert road_graph(NODES, edges, components="all").edge_id.tolist() == [1, 2, 3]
+    largest = road_graph(NODES, edges, components="largest")
     assert largest.edge_id.tolist() == [2, 3]
     assert largest.node_id[largest.ends].tolist() == [[3, 4], [3, 4]]
-    with pytest.raises(DataError, match="parts='some': choose one of"):
-        road_graph(NODES, edges, parts="some")
+    with pytest.raises(DataError, match="components='some': choose one of"):
+        road_graph(NODES, edges, components="some")
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_a_path_is_recognised_as_by_brute_force(
 ) -> None:
     nodes = {"node": [0, 1, 2, 3], "x": [0, 1, 2, 3], "y": [0, 1, 0, 1]}
     edges = {"src": [a for a, _ in ends], "dst": [b for _, b in ends]}
-    graph = road_graph(nodes, edges, parts="all")
+    graph = road_graph(nodes, edges, components="all")
     sequences = [[edge % len(ends) for edge in each] for each in sequences]
     paths = Paths.of(sequences)
     left = walk_nodes(graph, paths)
@@ -85,7 +85,7 @@ def test_a_shortest_path_needs_two_joined_nodes(odd: RoadGraph) -> None:
     apart = road_graph(
         {"node": [1, 2, 3, 4], "x": [0, 1, 2, 3], "y": [0, 0, 0, 0]},
         {"src": [1, 3], "dst": [2, 4]},
-        parts="all",
+        components="all",
     )
     with pytest.raises(DataError, match="no path joins nodes 1 and 4"):
         shortest_path(apart, 1, 4)

@@ -217,16 +217,18 @@ def test_a_missing_extension_gets_what_its_markov_parent_says():
     """By hand: after "ab" only "c" passed; "b" was followed by c : a : & = 6 : 3 : 1."""
     tree = Exploration(3, None, 0.2, last=False)
     every = np.ones((1, 4), dtype=bool)
-    tree.tell(np.array([[40, 10, 30, 0]]), every & tree.level.possible)
+    tree.observe(np.array([[40, 10, 30, 0]]), every & tree.level.possible)
     one = np.ones(2)
     parent, symbol = np.array([0, 0]), np.array([0, 1])
     assert tree.markov_parents(parent, symbol).tolist() == [0, 0]
     tree.extend(parent, symbol, np.array([0, 0]), one * 0.2, one * 0.4, one > 1)
-    tree.tell(np.array([[0, 40, 0, 0], [3, 0, 6, 1]]), np.array([[0, 1, 0, 0], [1, 1, 1, 1]]) > 0)
+    tree.observe(
+        np.array([[0, 40, 0, 0], [3, 0, 6, 1]]), np.array([[0, 1, 0, 0], [1, 1, 1, 1]]) > 0
+    )
     parent, symbol = np.array([0]), np.array([1])  # "ab"
     assert tree.markov_parents(parent, symbol).tolist() == [2]  # the row of "b"
     tree.extend(parent, symbol, np.array([2]), one[:1] * 0.2, one[:1] * 0.6, one[:1] > 0)
-    tree.tell(np.array([[9, 9, 20, 9]]), np.array([[0, 0, 1, 0]]) > 0)
+    tree.observe(np.array([[9, 9, 20, 9]]), np.array([[0, 0, 1, 0]]) > 0)
     counts = tree.consistent()
     assert counts[0].tolist() == [40, 10, 30, 0]
     assert counts[1].tolist() == [0, 40, 0, 0]  # nothing is left for the missing ones

@@ -39,8 +39,8 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
             seed,
         )
         rows[name] = []
-        for found in run(handle, plan, progress=_part(progress, at)):
-            rows[name].extend(found)
+        for results in run(handle, plan, progress=_part(progress, at)):
+            rows[name].extend(results)
     write_rows(
         folder / "fanout.csv",
         [

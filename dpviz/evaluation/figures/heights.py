@@ -123,7 +123,7 @@ def compare(errors: Errors) -> list[Statement]:
                 f"quad-opt at {deepest} {errors['quad-opt', deepest, shape]:.2%})"
                 for shape, (name, height) in best.items()
             ),
-            all(found == ("quad-opt", deepest) for found in best.values()),
+            all(setting == ("quad-opt", deepest) for setting in best.values()),
         ),
         Statement(
             "Kd-hybrid at height 8 is about as accurate as the quadtree at 10 on larger queries",

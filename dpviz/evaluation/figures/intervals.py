@@ -63,7 +63,7 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
         if progress is not None:
             progress(done / len(tasks), f"{name}, epsilon {epsilon:g}")
     write_rows(folder / "intervals.csv", rows)
-    found = {
+    errors = {
         (name, epsilon): tuple(
             float(
                 np.mean(
@@ -78,7 +78,7 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
         )
         for name, epsilon in tasks
     }
-    coverage = {key: (pair[0], pair[1]) for key, pair in found.items()}
+    coverage = {key: (pair[0], pair[1]) for key, pair in errors.items()}
     write_bytes(folder / "intervals.md", page(coverage, repeats).encode())
     return compare(coverage)
 
@@ -129,5 +129,5 @@ def page(coverage: Coverage, repeats: int) -> str:
     for name in dict.fromkeys(name for name, _ in coverage):
         cells = [f"{share:.1%}" for epsilon in EPSILONS for share in coverage[name, epsilon]]
         lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
-    lines += ["", *(f"{each.claim}: {each.found}." for each in compare(coverage))]
+    lines += ["", *(f"{each.claim}: {each.measured}." for each in compare(coverage))]
     return "\n".join(lines) + "\n"

@@ -124,13 +124,13 @@ def rank_errors(handle: DataHandle, release: PointRelease) -> Float:
     nodes = release.nodes
     rects = release.domain.to_coordinates(np.hstack([nodes.lo, nodes.hi]))
     counts = exact_counts(handle, rects)
-    found = np.full(LEVELS, np.nan)
+    errors = np.full(LEVELS, np.nan)
     for depth, part in enumerate(nodes.levels[:LEVELS]):
         rows = np.arange(part.start, part.stop)
         rows = rows[(nodes.n_children[rows] == 2) & (counts[rows] > 0)]
         half = counts[rows] / 2
-        found[depth] = (np.abs(counts[nodes.first_child[rows]] - half) / half).mean()
-    return found
+        errors[depth] = (np.abs(counts[nodes.first_child[rows]] - half) / half).mean()
+    return errors
 
 
 def compare(means: dict[str, Float], seconds: dict[str, float]) -> list[Statement]:

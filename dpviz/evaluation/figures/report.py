@@ -20,7 +20,7 @@ class Statement:
     """What a paper says, what we found, and whether the two agree."""
 
     claim: str
-    found: str
+    measured: str
     agrees: bool
 
 
@@ -48,7 +48,7 @@ def write_page(
     lines += [line for picture in pictures for line in (f"![{title}]({picture})", "")]
     lines += ["| the paper says | we find | |", "|---|---|---|"]
     lines += [
-        f"| {each.claim} | {each.found} | {'agrees' if each.agrees else '**disagrees**'} |"
+        f"| {each.claim} | {each.measured} | {'agrees' if each.agrees else '**disagrees**'} |"
         for each in statements
     ]
     write_bytes(path, ("\n".join(lines) + "\n").encode())

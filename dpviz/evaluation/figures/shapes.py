@@ -39,11 +39,11 @@ UNBOUNDED = 1e-9
 
 def queries(handle: DataHandle, shapes: Iterable[str], seed: int) -> tuple[Workload, ...]:
     """Queries with an answer, one workload per shape, named as in the paper."""
-    found = []
+    asked = []
     for shape in shapes:
         drawn = workload(handle.domain, sides(handle.domain, shape), DRAWS * QUERIES, seed)
-        found.append(Workload(shape, nonempty(handle, drawn, QUERIES).rects))
-    return tuple(found)
+        asked.append(Workload(shape, nonempty(handle, drawn, QUERIES).rects))
+    return tuple(asked)
 
 
 def sides(domain: Domain, shape: str) -> str:

@@ -112,12 +112,12 @@ def level_rates(tree: BucketTree, low: Int, high: Int) -> Rates:
 
 def _best_weight(s: Float, errors: float, squares: Float) -> float:
     """λ with the least error ΣE/(1−λ)² − Σκ·G/(1−λ)⁴ over the inner nodes of a level."""
-    found = []
+    totals = []
     for weight in GRID:
         shrink = (1.0 - weight) ** 2
         gain = weight**2 / (1.0 + weight**2 * s / shrink)
-        found.append(errors / shrink - float(gain @ squares) / shrink**2)
-    return float(GRID[int(np.argmin(found))])
+        totals.append(errors / shrink - float(gain @ squares) / shrink**2)
+    return float(GRID[int(np.argmin(totals))])
 
 
 def _cuts(tree: BucketTree, low: Int, high: Int) -> tuple[list[Float], list[_Pairs]]:
@@ -138,11 +138,11 @@ def _cuts(tree: BucketTree, low: Int, high: Int) -> tuple[list[Float], list[_Pai
         full = share == 1.0
         covered.append(whole + np.bincount(node[full], minlength=len(leaf)))
         above = above if level else np.zeros(len(node), np.int64)
-        kept = share > 0
-        pairs.append(_Pairs(node[kept], above[kept], share[kept]))
+        measured = share > 0
+        pairs.append(_Pairs(node[measured], above[measured], share[measured]))
         open_pairs = np.flatnonzero(~leaf[pairs[-1].node] & (pairs[-1].share < 1.0))
         first_child = 2 * (np.cumsum(~leaf) - 1)
-        query = np.repeat(query[kept][open_pairs], 2)
+        query = np.repeat(query[measured][open_pairs], 2)
         node = (first_child[pairs[-1].node[open_pairs], None] + np.arange(2)).ravel()
         above = np.repeat(open_pairs, 2)
         whole = np.repeat(covered[-1][~leaf], 2)

@@ -151,5 +151,5 @@ def smoothed(noisy: Int, variance: float, codes: Codes, level: int) -> Float:
     beyond = np.maximum(beyond, 0.0) + (mean / 2.0) ** 2
     whole = beyond + variance
     trust = np.divide(beyond, whole, out=np.ones_like(whole), where=whole > 0)
-    found: Float = np.maximum(mean + (raster - mean) * trust, 0.0)[at]
-    return found
+    smooth: Float = np.maximum(mean + (raster - mean) * trust, 0.0)[at]
+    return smooth

@@ -89,8 +89,8 @@ class KdCells:
                 self._orders[at] = moved
         parents = np.repeat(np.arange(len(self)), 2)
         second = np.tile([False, True], len(self))
-        kept = ~second | chosen[parents]
-        parents, second = parents[kept], second[kept]
+        staying = ~second | chosen[parents]
+        parents, second = parents[staying], second[staying]
         children = np.where(second, rights[parents], (sizes - rights)[parents])
         self.starts = np.concatenate([[0], np.cumsum(children)])
         self.lo, self.hi = self.lo[parents], self.hi[parents]

@@ -187,20 +187,20 @@ class KdTree(PointMethod):
             "counts": DISJOINT,
         }
         sampled = f" on a {self.sampling:g} sample" if self.sampling < 1 else ""
-        parts = ("sums", "counts") if self.median == "noisy_mean" else ("medians",)
+        purposes = ("sums", "counts") if self.median == "noisy_mean" else ("medians",)
         shares: list[tuple[Share, ...]] = []
         for rounds in range(self.rounds):
             last = rounds == self.rounds - 1
             shares.append(
                 tuple(
                     budget.spend(
-                        total / (self.rounds * len(parts)),
+                        total / (self.rounds * len(purposes)),
                         f"{part}, round {rounds + 1}",
                         delta=(budget.left_delta if last else budget.delta / self.rounds),
                         mechanism=mechanism + sampled,
                         why=why[part],
                     )
-                    for part in parts
+                    for part in purposes
                 )
             )
         return shares

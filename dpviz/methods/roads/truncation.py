@@ -93,8 +93,8 @@ def workload_length(
     length = np.arange(1, cap + 1, dtype=np.float64)
     noise = 2.0 * (length / epsilon_counts) ** 2 * query_variance
     lost = np.maximum(lost_visits(histogram), 0.0)
-    own = _tail_variance(cap, length) / epsilon_lengths**2
-    square = np.maximum(lost**2 - own, 0.0)
+    tail = _tail_variance(cap, length) / epsilon_lengths**2
+    square = np.maximum(lost**2 - tail, 0.0)
     return int(np.argmin(noise + SKEW * (query_edges / edges) ** 2 * square)) + 1
 
 

@@ -91,7 +91,7 @@ class NGram(SequenceMethod):
         noisy[at] = geometric_at(noise, share, exact[at], rates[at])
         floor = np.array([self.threshold(rate, tree.size) for rate in level.rate.tolist()])
         whole = level.last | (len(tree.levels) == 1)  # single symbols are released in any case
-        tree.tell(noisy, at & ((noisy > floor[:, None]) | whole[:, None]))
+        tree.observe(noisy, at & ((noisy > floor[:, None]) | whole[:, None]))
         return floor
 
     def _explore(

@@ -94,8 +94,8 @@ def outcomes_of(db: sqlite3.Connection, key: str) -> dict[str, str]:
 
 def outcome(db: sqlite3.Connection, release: str) -> str | None:
     """The last outcome of a release."""
-    found = _entries(db, "WHERE e.release = ? AND e.release <> '' AND e.account = ''", release)
-    return found[-1].outcome if found else None
+    entries = _entries(db, "WHERE e.release = ? AND e.release <> '' AND e.account = ''", release)
+    return entries[-1].outcome if entries else None
 
 
 def append(db: sqlite3.Connection, head: Head, entry: Entry) -> Head:
@@ -122,12 +122,12 @@ def _entries(db: sqlite3.Connection, which: str, value: str) -> list[Entry]:
         f"LEFT JOIN entry AS p ON p.id = e.id - 1 {which} ORDER BY e.id",
         (GENESIS, value),
     )
-    found = []
+    entries = []
     for number, body, digest, before in rows:
         if Head(number - 1, before).after(body).hash != digest:
             raise DamageError(f"entry {number} was changed")
-        found.append(Entry.of(body))
-    return found
+        entries.append(Entry.of(body))
+    return entries
 
 
 def _sound_pages(db: sqlite3.Connection) -> None:

@@ -93,8 +93,8 @@ class State:
         spent, spent_delta = amounts.parsed(self.spent), amounts.parsed(self.spent_delta)
         limits = [None if each is None else amounts.parsed(each) for each in self._totals]
         left = [
-            None if limit is None else float(amounts.left(limit, used))
-            for limit, used in zip(limits, (spent, spent_delta), strict=True)
+            None if limit is None else float(amounts.left(limit, amount))
+            for limit, amount in zip(limits, (spent, spent_delta), strict=True)
         ]
         return Account(
             self.name,

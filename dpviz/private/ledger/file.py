@@ -129,13 +129,13 @@ def _migrate(db: sqlite3.Connection) -> None:
 
 
 def _statements(script: str) -> list[str]:
-    found, part = [], ""
+    statements, part = [], ""
     for line in script.splitlines(keepends=True):
         part += line
         if sqlite3.complete_statement(part):
-            found.append(part)
+            statements.append(part)
             part = ""
-    return found
+    return statements
 
 
 def _sweep(folder: Path) -> None:

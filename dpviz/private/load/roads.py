@@ -39,7 +39,10 @@ _WHOLE = re.compile(rb"0|-?[1-9][0-9]{0,17}")
 
 
 def read_graph(
-    *sources: str | os.PathLike[str], crs: str = "", parts: str = "refuse", directed: bool = False
+    *sources: str | os.PathLike[str],
+    crs: str = "",
+    components: str = "refuse",
+    directed: bool = False,
 ) -> RoadGraph:
     """A public road graph.
 
@@ -48,7 +51,7 @@ def read_graph(
             :func:`dpviz.roads.graph.road_graph`), or one GeoJSON file of lines, or one GraphML
             file (nodes with x and y, or lon and lat), or "city".
         crs: CRS of plain tables and GraphML, "" for a plane of its own; GeoJSON is in EPSG:4326.
-        parts: what to do with a disconnected graph; see :meth:`RoadGraph.connected`.
+        components: what to do with a disconnected graph; see :meth:`RoadGraph.connected`.
         directed: whether edges run from ``src`` to ``dst`` only, or as their lines are drawn.
 
     Raises:
@@ -61,14 +64,14 @@ def read_graph(
     paths = [_existing(source) for source in sources]
     if len(paths) == 2:
         nodes, edges = (public_columns(path) for path in paths)
-        return road_graph(nodes, edges, crs=crs, parts=parts, directed=directed)
+        return road_graph(nodes, edges, crs=crs, components=components, directed=directed)
     if len(paths) != 1:
         raise DataError(f"{len(paths)} files for a road graph: give nodes and edges, or one file")
     ending = paths[0].suffix.lower()
     if ending in {".geojson", ".json"}:
-        return graph_from_lines(paths[0], directed).connected(parts)
+        return graph_from_lines(paths[0], directed).connected(components)
     if ending == ".graphml":
-        return graph_from_graphml(paths[0], crs, directed).connected(parts)
+        return graph_from_graphml(paths[0], crs, directed).connected(components)
     raise DataError(
         f"{paths[0].name}: one file must be .geojson or .graphml; tables come as nodes and edges"
     )

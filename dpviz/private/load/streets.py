@@ -59,7 +59,7 @@ def graph_from_graphml(path: Path, crs: str = "", directed: bool = False) -> Roa
     found = _asked("network", path, "networkx").to_pylist()[0]
     nodes = {name: found[name] for name in ("node", "x", "y", "lon", "lat") if name in found}
     edges = {name: found[name] for name in ("src", "dst", "edge", "length") if name in found}
-    return road_graph(nodes, edges, crs=crs, parts="all", directed=directed)
+    return road_graph(nodes, edges, crs=crs, components="all", directed=directed)
 
 
 def _asked(task: str, path: Path, library: str) -> Any:

@@ -51,9 +51,9 @@ class Column:
 
     def sampled(self, weights: Int) -> Column:
         """The same cells with a sample of their records: how many stay at each place."""
-        kept = np.flatnonzero(weights)
-        starts = np.searchsorted(kept, self.starts)
-        return Column(self.values[kept], weights[kept], starts, self.lo, self.hi)
+        sample = np.flatnonzero(weights)
+        starts = np.searchsorted(sample, self.starts)
+        return Column(self.values[sample], weights[sample], starts, self.lo, self.hi)
 
     def cell(self, row: int) -> Column:
         """One of the cells, by itself."""

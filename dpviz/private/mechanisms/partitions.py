@@ -24,13 +24,13 @@ def deviations(counts: Int) -> list[Float]:
     Returns:
         k + 1 columns of 1, 2, … , 2^k values. All are multiples of 2^−k, and exact.
     """
-    found = []
+    levels = []
     for level in range(len(counts).bit_length()):
-        parts = counts.reshape(1 << level, -1)
-        length = parts.shape[1]
-        around = np.abs(parts * length - parts.sum(axis=1, keepdims=True)).sum(axis=1)
-        found.append(around / length)
-    return found
+        blocks = counts.reshape(1 << level, -1)
+        length = blocks.shape[1]
+        around = np.abs(blocks * length - blocks.sum(axis=1, keepdims=True)).sum(axis=1)
+        levels.append(around / length)
+    return levels
 
 
 def private_partition(noise: Noise, share: Share, counts: Int, bucket_cost: float) -> Flags:

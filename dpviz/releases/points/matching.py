@@ -241,24 +241,24 @@ def fresh_leaves(release: PointRelease) -> bool:
     return paid and whole and not release.header.parameters.get("prune")
 
 
-def facts(found: Matching) -> dict[str, Any]:
+def facts(matching: Matching) -> dict[str, Any]:
     """Plain values of a matching, for JSON; recall is known on public data only."""
-    dummies_a, dummies_b = found.dummies
+    dummies_a, dummies_b = matching.dummies
     return {
-        "pairs": found.pairs,
-        "leaves_a": len(found.leaves_a),
-        "leaves_b": len(found.leaves_b),
-        "records_a": found.noisy_a,
-        "records_b": found.noisy_b,
+        "pairs": matching.pairs,
+        "leaves_a": len(matching.leaves_a),
+        "leaves_b": len(matching.leaves_b),
+        "records_a": matching.noisy_a,
+        "records_b": matching.noisy_b,
         "dummies_a": dummies_a,
         "dummies_b": dummies_b,
-        "compared": found.compared,
-        "reduction_ratio": found.reduction_ratio,
+        "compared": matching.compared,
+        "reduction_ratio": matching.reduction_ratio,
         "recall": None,
-        "within": list(found.within),
-        "metric": found.metric,
-        "padding": found.padding,
-        "failure": found.failure,
+        "within": list(matching.within),
+        "metric": matching.metric,
+        "padding": matching.padding,
+        "failure": matching.failure,
         "guarantee": GUARANTEE,
     }
 

@@ -57,9 +57,9 @@ def box_count(nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int) -
         query = np.repeat(np.arange(len(lo)), [len(each.nodes) for each in covers])
         columns = np.zeros((0, 4))
         if covers:
-            used = np.concatenate([each.nodes for each in covers])
+            covering = np.concatenate([each.nodes for each in covers])
             share = np.concatenate([each.fraction for each in covers])
-            columns = sums_of(nodes, query, used, share, len(lo))
+            columns = sums_of(nodes, query, covering, share, len(lo))
     else:
         from dpviz.trees.kernels import walk_tree
 
@@ -79,17 +79,17 @@ def box_count(nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int) -
     return answers_from(columns)
 
 
-def sums_of(nodes: Decomposition, query: Int, used: Int, share: Float, queries: int) -> Float:
+def sums_of(nodes: Decomposition, query: Int, covering: Int, share: Float, queries: int) -> Float:
     """Sums over the nodes that answer queries, float64 (queries, 4): see :func:`answers_from`.
 
     Args:
         nodes: of a release.
         query: whose answer each node is part of, int64 (k,).
-        used: which node, int64 (k,).
+        covering: which node, int64 (k,).
         share: of the node's volume inside the query, float64 (k,).
         queries: how many.
     """
-    count, variance = nodes.count[used], nodes.variance[used]
+    count, variance = nodes.count[covering], nodes.variance[covering]
     summands = (
         count * share,
         variance * share**2,
@@ -118,13 +118,13 @@ def cover(nodes: Decomposition, lo: ArrayLike, hi: ArrayLike) -> Cover:
     """The nodes that answer the lattice box [lo, hi): the reference walk, level by level."""
     lo, hi = np.asarray(lo, np.int64), np.asarray(hi, np.int64)
     frontier = np.arange(nodes.levels[0].stop)
-    used, shares = [], []
+    covering, shares = [], []
     while len(frontier):
         volume = nodes.volume[frontier]
         common = overlaps(nodes.lo[frontier], nodes.hi[frontier], lo, hi)
         answered = (common > 0) & ((common == volume) | (nodes.n_children[frontier] == 0))
-        used.append(frontier[answered])
+        covering.append(frontier[answered])
         shares.append(common[answered] / volume[answered])
         opened = frontier[(common > 0) & ~answered]
         frontier = nodes.children(opened)[1]
-    return Cover(np.concatenate(used), np.concatenate(shares))
+    return Cover(np.concatenate(covering), np.concatenate(shares))

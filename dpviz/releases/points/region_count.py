@@ -60,19 +60,19 @@ def regions_of(
     labels = (
         tuple(names) if names is not None else tuple(str(row + 1) for row in range(len(shapes)))
     )
-    found = np.asarray(shapely.make_valid(np.array(list(shapes), dtype=object)))
-    found = np.array([_area_parts(each) for each in found], dtype=object)
-    area = shapely.area(found)
+    valid = np.asarray(shapely.make_valid(np.array(list(shapes), dtype=object)))
+    valid = np.array([_areas_of(each) for each in valid], dtype=object)
+    area = shapely.area(valid)
     bad = ~np.isfinite(area) | (area <= 0)
     if bad.any():
         name = labels[int(np.flatnonzero(bad)[0])]
         raise DomainError(f"region {name!r} has no area: give polygons")
     frame = shapely.box(*domain.bounds)
     shapely.prepare(frame)
-    within = shapely.covers(frame, found)
-    inside = np.ones(len(found))
-    inside[~within] = shapely.area(shapely.intersection(found[~within], frame)) / area[~within]
-    return Regions(labels, found, inside)
+    within = shapely.covers(frame, valid)
+    inside = np.ones(len(valid))
+    inside[~within] = shapely.area(shapely.intersection(valid[~within], frame)) / area[~within]
+    return Regions(labels, valid, inside)
 
 
 @dataclass(frozen=True)
@@ -147,11 +147,11 @@ def _touching(bounds: Float, low: Float, high: Float) -> Any:
     return ((bounds[:, :2] < high) & (bounds[:, 2:] > low)).all(axis=1)
 
 
-def _area_parts(shape: Any) -> Any:
+def _areas_of(shape: Any) -> Any:
     """The polygons of a geometry: repair may leave lines and points beside them."""
     import shapely
 
     if shape is None or shape.geom_type in AREAS:
         return shape if shape is not None else shapely.Polygon()
-    parts = [part for part in getattr(shape, "geoms", ()) if part.geom_type in AREAS]
-    return shapely.union_all(parts) if parts else shapely.Polygon()
+    polygons = [part for part in getattr(shape, "geoms", ()) if part.geom_type in AREAS]
+    return shapely.union_all(polygons) if polygons else shapely.Polygon()

@@ -78,8 +78,8 @@ def polygons(path: str, frame: tuple[Any, Any, Any, str], name_column: str | Non
     shapes = _moved(shapes, source or domain.crs, domain.crs)
     regions = regions_of(list(shapes), domain, _names(words, name_column))
     limits.VERTICES.check(int(shapely.get_num_coordinates(regions.shapes).sum()), name)
-    found = pa.array(shapely.to_wkb(regions.shapes).tolist(), pa.binary())
-    return pa.table({"name": list(regions.names), "shape": found, "inside": regions.inside})
+    encoded = pa.array(shapely.to_wkb(regions.shapes).tolist(), pa.binary())
+    return pa.table({"name": list(regions.names), "shape": encoded, "inside": regions.inside})
 
 
 def _names(words: Words, chosen: str | None) -> list[str] | None:
@@ -141,11 +141,11 @@ def _from_parquet(path: Path) -> tuple[Any, Words, str | None]:
     import shapely
 
     file = pq.ParquetFile(path)
-    found = file.metadata
-    size = sum(found.row_group(row).total_byte_size for row in range(found.num_row_groups))
-    limits.REGIONS.check(found.num_rows, path.name)
+    metadata = file.metadata
+    size = sum(metadata.row_group(row).total_byte_size for row in range(metadata.num_row_groups))
+    limits.REGIONS.check(metadata.num_rows, path.name)
     limits.decoded(size, path.stat().st_size, path.name)
-    geo = json.loads(found.metadata[b"geo"])
+    geo = json.loads(metadata.metadata[b"geo"])
     column = geo["primary_column"]
     stated = geo["columns"][column].get("crs", "OGC:CRS84")
     table = file.read().to_pydict()

@@ -38,11 +38,11 @@ def to_columns(estimates: RoadEstimates, header: Header) -> pyarrow.Table:
     place, path = estimates.domains.position, estimates.domains.path
 
     def column(edges: Any, tree: Any, kind: Any = None) -> Any:
-        parts = [
+        blocks = [
             pa.nulls(size, kind) if part is None else pa.array(part, kind)
             for part, size in ((edges, m), (tree, n))
         ]
-        return pa.chunked_array(parts)
+        return pa.chunked_array(blocks)
 
     def ids(values: NDArray[Any]) -> Any:
         kind = pa.string() if values.dtype.kind == "O" else pa.int64()

@@ -134,14 +134,14 @@ def _attack(room: Room, people: int) -> None:
         )
     else:
         st.markdown(f"Told apart {right} times of {GUESSES}: try another number of people.")
-    found = _audited(room.epsilon)
-    more, fewer = found.probabilities
+    audits = _audited(room.epsilon)
+    more, fewer = audits.probabilities
     st.markdown(
         f"The project's audit, at a claim of ε = {room.epsilon:g}: the event that it chose was "
         f"seen in **{more:.0%}** of {int(FINAL * TRIALS)} fresh runs on one neighbour and in "
-        f"**{fewer:.0%}** on the other, so ε is **at least {found.epsilon_lower_bound:.2f}** with "
-        f"{found.confidence:.2%} confidence. "
-        + ("The claim is refuted." if found.violates else "So few runs cannot show more.")
+        f"**{fewer:.0%}** on the other, so ε is **at least {audits.epsilon_lower_bound:.2f}** with "
+        f"{audits.confidence:.2%} confidence. "
+        + ("The claim is refuted." if audits.violates else "So few runs cannot show more.")
     )
 
 

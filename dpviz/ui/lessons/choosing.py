@@ -103,8 +103,8 @@ def _errors(data: str, seed: int, epsilon: float) -> list[dict[str, Any]]:
             "size": row.size,
             "error": round(row.mean_relative_error, 5),
         }
-        for found in run(handle, plan, processes=0)
-        for row in found
+        for results in run(handle, plan, processes=0)
+        for row in results
     ]
 
 

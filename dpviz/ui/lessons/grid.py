@@ -41,16 +41,16 @@ def body(room: Room) -> None:
         room.show(room.scene(release=release, description=f"A grid of {side} by {side} cells"))
         room.reroll()
     with right:
-        parts = _parts(room.data, room.epsilon, room.seed)
-        best = min(parts, key=lambda each: parts[each].predicted)
-        here = parts[side]
+        errors = _error_shares(room.data, room.epsilon, room.seed)
+        best = min(errors, key=lambda each: errors[each].predicted)
+        here = errors[side]
         st.markdown(
             f"{side} × {side} cells: noise **{here.noise:,.0f}**, uniformity "
             f"**{here.uniformity:,.0f}**, together **{here.predicted:,.0f}** records of error "
             f"(measured: {here.measured:,.0f}). The least is at **{best}**."
         )
         st.latex(r"\text{error} \approx \sqrt{\text{noise}^2 + \text{uniformity}^2}")
-        _chart(room, parts, side)
+        _chart(room, errors, side)
         rule = getattr(method(METHOD), "side")(exact_total(room.handle), room.epsilon, 2)  # noqa: B009
         st.caption(
             f"Root mean square over {QUERIES} random rectangles of 0.1–1 % of the area. Noise is "
@@ -60,17 +60,17 @@ def body(room: Room) -> None:
 
 
 @st.cache_data(max_entries=64, show_spinner="Measuring seven grids …")
-def _parts(data: str, epsilon: float, seed: int) -> dict[int, Parts]:
+def _error_shares(data: str, epsilon: float, seed: int) -> dict[int, Parts]:
     handle = built_in(data)
     rects = workload(handle.domain, "medium", QUERIES).rects
     return {side: error_parts(handle, rects, METHOD, epsilon, seed, cells=side) for side in SIDES}
 
 
-def _chart(room: Room, parts: dict[int, Parts], side: int) -> None:
+def _chart(room: Room, errors: dict[int, Parts], side: int) -> None:
     names = {"noise": BLUE, "uniformity": ORANGE, "together": GREY}
     rows: list[dict[str, Any]] = [
         {"cells per side": m, "error": round(value, 2), "part": name}
-        for m, each in parts.items()
+        for m, each in errors.items()
         for name, value in (
             ("noise", each.noise),
             ("uniformity", each.uniformity),

@@ -84,7 +84,7 @@ def body(room: Room) -> None:
             )
         else:
             st.metric("Exact count", f"{now:,}", delta=now - then if metres else None)
-            if metres == isolated.found:
+            if metres == isolated.metres:
                 st.markdown(
                     ":red-badge[:material/person_alert: One person found] The strip that was added "
                     f"is one metre wide, and two counts without a name, {then} and {now}, say that "
@@ -94,7 +94,7 @@ def body(room: Room) -> None:
                 st.markdown(
                     "No change so far: move on."
                     if now == isolated.counts[0]
-                    else f"One more than at the start, since the step to {isolated.found} metres."
+                    else f"One more than at the start, since the step to {isolated.metres} metres."
                 )
         _chart(room, isolated, answers.count.tolist(), metres)
 
@@ -108,9 +108,9 @@ def _around(isolated: IsolatedRecord, metres: float = 160.0) -> Rect:
     west, south, east, north = isolated.rect
     x, y = (west + east) / 2, (south + north) / 2
     return (
-        x - metres * isolated.step,
+        x - metres * isolated.metres,
         y - metres / METRES,
-        x + metres * isolated.step,
+        x + metres * isolated.metres,
         y + metres / METRES,
     )
 

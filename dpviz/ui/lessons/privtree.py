@@ -40,19 +40,19 @@ def body(room: Room) -> None:
     """See the page."""
     place = _place(room)
     path = _path(room.data, place, room.epsilon, room.seed)
-    found = steps(path, room.epsilon)
+    grown = steps(path, room.epsilon)
     left, right = st.columns([5, 6], gap="medium")
     with right:
         step, replayed = st.columns(2)
         with step:
-            at = _slider(room, len(found) - 1)
+            at = _slider(room, len(grown) - 1)
         other = replayed.select_slider(
             "Same random bits at ε′",
             EPSILONS,
             key=room.control("other", EPSILONS, 0.1),
             format_func=lambda value: f"{value:g}",
         )
-        _tell(found[at], last=at == len(found) - 1)
+        _decision(grown[at], last=at == len(grown) - 1)
     replay = steps(path, float(other))
     with left:
         _map(room, path, at)
@@ -65,7 +65,7 @@ def body(room: Room) -> None:
                 "noise. The other half of ε pays for the counts of the leaves."
             )
     with right:
-        _levels(room, found, replay, float(other), at)
+        _levels(room, grown, replay, float(other), at)
         _losses(room)
 
 
@@ -91,7 +91,7 @@ def _slider(room: Room, last: int) -> int:
     return int(st.slider("Step (depth of the cell)", 0, last, key=key))
 
 
-def _tell(step: Step, *, last: bool) -> None:
+def _decision(step: Step, *, last: bool) -> None:
     """One decision in words and numbers."""
     verdict = ":orange-badge[split]" if step.split else ":blue-badge[leaf]"
     clamp = " (not below θ − δ)" if step.biased > step.exact - step.bias + 1e-9 else ""
@@ -133,7 +133,7 @@ def _map(room: Room, path: Path, at: int) -> None:
     )
 
 
-def _levels(room: Room, found: list[Step], replay: list[Step], other: float, at: int) -> None:
+def _levels(room: Room, grown: list[Step], replay: list[Step], other: float, at: int) -> None:
     here, there = f"ε = {room.epsilon:g}", f"ε′ = {other:g}, same bits"
     rows: list[dict[str, Any]] = [
         {
@@ -145,7 +145,7 @@ def _levels(room: Room, found: list[Step], replay: list[Step], other: float, at:
             "decision": "split" if step.split else "leaf",
             "run": name,
         }
-        for name, run in ((here, found), (there, replay))
+        for name, run in ((here, grown), (there, replay))
         for step in run
     ]
     x = axis(
@@ -173,7 +173,7 @@ def _levels(room: Room, found: list[Step], replay: list[Step], other: float, at:
     }
     layers = [
         {
-            "data": {"values": [{"biased + noise": found[0].threshold}]},
+            "data": {"values": [{"biased + noise": grown[0].threshold}]},
             "mark": {"type": "rule", "strokeDash": [5, 4], "color": GREY},
             "encoding": {"y": y},
         },
@@ -188,7 +188,7 @@ def _levels(room: Room, found: list[Step], replay: list[Step], other: float, at:
         },
         {"mark": {"type": "point", "filled": True, "size": 60}, "encoding": encoding},
     ]
-    depths = f"{len(found) - 1} here, {len(replay) - 1} at ε′"
+    depths = f"{len(grown) - 1} here, {len(replay) - 1} at ε′"
     room.chart(
         f"Decisions down the path (squares: leaves at depth {depths})",
         rows,

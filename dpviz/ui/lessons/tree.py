@@ -115,8 +115,8 @@ def _shares(room: Room, shares: list[float]) -> None:
 
 def _errors(room: Room, variants: dict[str, Parts], chosen: str) -> None:
     rows: list[dict[str, Any]] = [
-        {"tree": name, "error": round(parts.noise_measured, 1), "chosen": name == chosen}
-        for name, parts in variants.items()
+        {"tree": name, "error": round(options.noise_measured, 1), "chosen": name == chosen}
+        for name, options in variants.items()
     ]
     look = {"title": None, "labelLimit": 220}
     x = axis("error", "Noise error (records)")

@@ -149,7 +149,7 @@ def _restore() -> None:
 
 
 def _choices(source: Source, explored: Mapping[str, Any]) -> list[Choice]:
-    found: list[Choice] = []
+    choices: list[Choice] = []
     linked = bool(st.session_state.setdefault(f"{KEY}.linked", True))
     for side, start in STARTS.items():
         st.divider()
@@ -158,17 +158,17 @@ def _choices(source: Source, explored: Mapping[str, Any]) -> list[Choice]:
         saved = permalink.pairs(f"{side}.set")
         if side == "b":
             linked = st.toggle("One ε for both", key=f"{KEY}.linked")
-        found.append(
+        choices.append(
             method_form(
                 f"{KEY}.{side}",
                 source.handle.domain.dims,
                 public=source.public,
                 start=permalink.parameter(f"{side}.method") or wanted or start,
                 saved=saved,
-                linked=found[0].epsilon if side == "b" and linked else None,
+                linked=choices[0].epsilon if side == "b" and linked else None,
             )
         )
-    return found
+    return choices
 
 
 def _step(epsilon: float) -> None:
@@ -198,9 +198,9 @@ def _view(source: Source, choices: list[Choice]) -> View:
 
 def _scene(view: View, source: Source, mode: Any) -> Scene:
     """Kept, so that an answer does not make the cells again."""
-    kept = st.session_state.get(f"{KEY}.scene")
-    if kept is not None and kept[0] == (view.key, mode):
-        return kept[1]  # type: ignore[no-any-return]
+    remembered = st.session_state.get(f"{KEY}.scene")
+    if remembered is not None and remembered[0] == (view.key, mode):
+        return remembered[1]  # type: ignore[no-any-return]
     saved = st.session_state.get(f"{KEY}.camera")
     camera = (
         Camera(longitude=saved[0], latitude=saved[1], zoom=saved[2], key=source.key)

@@ -26,8 +26,8 @@ WRITTEN = f"{KEY}.written"
 @cache
 def chapters() -> dict[str, ModuleType]:
     """Every chapter by its name in the address, in order."""
-    found = pkgutil.iter_modules(dpviz.ui.lessons.__path__)
-    modules = [importlib.import_module(f"dpviz.ui.lessons.{each.name}") for each in found]
+    lessons = pkgutil.iter_modules(dpviz.ui.lessons.__path__)
+    modules = [importlib.import_module(f"dpviz.ui.lessons.{each.name}") for each in lessons]
     ordered = sorted((m for m in modules if hasattr(m, "body")), key=lambda each: each.ORDER)
     return {each.__name__.rsplit(".", 1)[-1]: each for each in ordered}
 

@@ -86,12 +86,12 @@ def _second(source: RoadSource, plan: Plan) -> list[RoadRelease]:
         return []
     seed = st.session_state[f"{KEY}.seed"]
     asked = (source.key, repr(plan), seed)
-    kept = st.session_state.get(f"{KEY}.second")
-    if kept is None or kept[0] != asked:
+    remembered = st.session_state.get(f"{KEY}.second")
+    if remembered is None or remembered[0] != asked:
         with st.spinner("Cutting the network and drawing noise …"):
-            kept = (asked, publish_plan(source, plan, plan.methods[1], seed=seed))
-        st.session_state[f"{KEY}.second"] = kept
-    return [kept[1]]
+            remembered = (asked, publish_plan(source, plan, plan.methods[1], seed=seed))
+        st.session_state[f"{KEY}.second"] = remembered
+    return [remembered[1]]
 
 
 def _warn(releases: list[RoadRelease], plan: Plan, workload: Paths) -> None:
@@ -153,10 +153,10 @@ def _picked(graph: RoadGraph) -> None:
 
 def _scene(releases: list[RoadRelease], source: RoadSource, plan: Plan, view: str) -> Scene:
     """The picture; kept until a release or the view changes."""
-    kept = st.session_state.get(f"{KEY}.scene")  # holds the releases: no id is given twice
-    if kept is not None and (kept[0], _ids(kept[1])) == (view, _ids(releases)):
-        found: Scene = kept[2]
-        return found
+    remembered = st.session_state.get(f"{KEY}.scene")  # holds the releases: no id is given twice
+    if remembered is not None and (remembered[0], _ids(remembered[1])) == (view, _ids(releases)):
+        drawing: Scene = remembered[2]
+        return drawing
     graph = source.data.graph
     area = bounds(graph)
     backdrop = [*(city_ground() if source.backdrop else outlines(area))]

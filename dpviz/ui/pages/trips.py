@@ -97,8 +97,11 @@ def _maps_and_answer(release: PointRelease, source: Source) -> None:
     for column, (end, title, axes) in zip(columns, ENDS, strict=True):
         with column:
             other = others[end]
-            told = {"from": "that end in the other rectangle", "to": "that begin in the other one"}
-            st.markdown(f"**{title}**" + (f" of trips {told[end]}" if other else ""))
+            other_end = {
+                "from": "that end in the other rectangle",
+                "to": "that begin in the other one",
+            }
+            st.markdown(f"**{title}**" + (f" of trips {other_end[end]}" if other else ""))
             try:
                 within = None if other is None else from_degrees(other, release.domain.crs)
                 scene = _scene(marginal(release, axes, within, CELLS), source, title)

@@ -46,7 +46,7 @@ def path_answer(
         exact = int(exact_visits(data)[edges].sum())
         st.metric("Exact total (public data)", f"{exact:,}")
     for release, label in zip(releases, labels, strict=True):
-        _parts(release, label, edges)
+        _covering(release, label, edges)
     return [*answer_marks(releases[0], edges), *end_marks(graph, chosen)]
 
 
@@ -71,8 +71,12 @@ def _one(release: RoadRelease, label: str, edges: Int, data: RoadData) -> None:
         help="Sum over the path's streets of the trips that use each. ± the 95 % interval of the "
         "noise alone; what truncation cut off is not in it.",
     )
-    kept = release.header.extra.get("kept")
-    lost = f"  \n**Counted after truncation (estimate):** {kept:.0%} of all visits" if kept else ""
+    truncation = release.header.extra.get("kept")
+    lost = (
+        f"  \n**Counted after truncation (estimate):** {truncation:.0%} of all visits"
+        if truncation
+        else ""
+    )
     st.markdown(
         f"**95 % interval (noise):** {plain(rounded(float(answer.low[0]), half))} to "
         f"{plain(rounded(float(answer.high[0]), half))}  \n"
@@ -81,13 +85,13 @@ def _one(release: RoadRelease, label: str, edges: Int, data: RoadData) -> None:
     )
 
 
-def _parts(release: RoadRelease, label: str, edges: Int) -> None:
+def _covering(release: RoadRelease, label: str, edges: Int) -> None:
     """The nodes of the shortest top-down answer, along the positions of their sub-domains."""
     with st.expander(f"Built from these cells {label}".strip(), icon=":material/account_tree:"):
         nodes, domains = release.nodes, release.domains
-        used = cover(release, edges)
+        covering = cover(release, edges)
         rows: list[dict[str, Any]] = []
-        for node in used[:LISTED].tolist():
+        for node in covering[:LISTED].tolist():
             sd = float(nodes.variance[node]) ** 0.5
             first, last = int(nodes.lo[node, 0]), int(nodes.hi[node, 0])
             rows.append(

@@ -99,10 +99,10 @@ def _upload(prefix: str) -> RoadSource | None:
         help="One row per step in order with columns trip and edge; or Parquet with a list column "
         "edges or nodes.",
     )
-    parts = st.selectbox(
+    components = st.selectbox(
         "A disconnected graph",
         PARTS,
-        key=f"{prefix}.parts",
+        key=f"{prefix}.components",
         help="Refuse it, keep its largest part, or keep all of it.",
     )
     directed = st.toggle(
@@ -124,13 +124,13 @@ def _upload(prefix: str) -> RoadSource | None:
         return None
     files = [*graph_files, trips_file]
     key = "|".join(
-        [*(file.file_id for file in files), f"{parts, directed, public, unit, bound}", name]
+        [*(file.file_id for file in files), f"{components, directed, public, unit, bound}", name]
     )
     memory = st.session_state.setdefault(f"{prefix}.upload", {"key": None, "data": None})
     try:
         if memory["key"] != key:
             with st.spinner("Reading the files …"):
-                graph = _graph(prefix, graph_files, parts=parts, directed=directed)
+                graph = _graph(prefix, graph_files, components=components, directed=directed)
                 trips = upload_path(f"{prefix}.trips", trips_file)
                 data = load(trips, graph, unit=unit, max_per_unit=bound, public=public, name=name)
                 memory.update(key=key, data=charge_visitor(data))
@@ -158,9 +158,9 @@ def _columns(prefix: str, file: Any) -> list[str]:
     return [column.name for column in columns if column.name not in STEPS]
 
 
-def _graph(prefix: str, files: list[Any], *, parts: str, directed: bool) -> RoadGraph:
+def _graph(prefix: str, files: list[Any], *, components: str, directed: bool) -> RoadGraph:
     """Nodes come before edges."""
     ordered = sorted(files, key=lambda file: "node" not in file.name.lower())
     names = (f"{prefix}.{each}" for each in ("graph", "edges", "more"))
     paths = [upload_path(place, file) for place, file in zip(names, ordered, strict=False)]
-    return read_graph(*paths, parts=parts, directed=directed)
+    return read_graph(*paths, components=components, directed=directed)

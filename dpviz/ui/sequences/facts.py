@@ -73,12 +73,12 @@ def comparison(prefix: str, source: SequenceSource, choice: Choice, seed: int) -
         )
         return
     key = (source.key, tuple(choice.parameters.items()), choice.epsilon, seed)
-    kept = st.session_state.get(f"{prefix}.compared")
-    if kept is None or kept[0] != key:
+    remembered = st.session_state.get(f"{prefix}.compared")
+    if remembered is None or remembered[0] != key:
         with st.spinner("Building a release by every method …"):
-            kept = (key, *_compared(source, choice, seed))
-        st.session_state[f"{prefix}.compared"] = kept
-    _, columns, scores = kept
+            remembered = (key, *_compared(source, choice, seed))
+        st.session_state[f"{prefix}.compared"] = remembered
+    _, columns, scores = remembered
     most = max(map(len, columns.values()))
     filled = {title: [*cells, *[""] * (most - len(cells))] for title, cells in columns.items()}
     st.dataframe(
@@ -123,7 +123,7 @@ def _compared(
         scores.append(
             {
                 "method": title,
-                f"of the exact top {COMPARED} found": f"{_found(top, wanted):.0%}",
+                f"of the exact top {COMPARED} found": f"{_recall(top, wanted):.0%}",
                 "lengths: total variation distance": _length_distance(release, length),
             }
         )
@@ -140,7 +140,7 @@ def _cells(top: Strings, release: SequenceRelease, wanted: set[tuple[int, ...]])
     ]
 
 
-def _found(top: Strings, wanted: set[tuple[int, ...]]) -> float:
+def _recall(top: Strings, wanted: set[tuple[int, ...]]) -> float:
     return len(wanted & set(top.symbols)) / max(len(wanted), 1)
 
 

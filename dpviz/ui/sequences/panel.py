@@ -164,8 +164,8 @@ def path_panel(prefix: str, view: View) -> tuple[Strings, int | None]:
 
     st.caption("Choose a row, or click a path on the map, to see it stand out.")
     strings_table(view, strings, key=table, on_select=take, height=425)
-    kept = st.session_state.get(f"{prefix}.path")
-    chosen = kept[1] if kept and kept[0] == table else None
+    remembered = st.session_state.get(f"{prefix}.path")
+    chosen = remembered[1] if remembered and remembered[0] == table else None
     if chosen is not None:
         st.markdown(
             f"**Path {chosen + 1}:** {plain(path_words(strings.symbols[chosen], view.names))}"

@@ -257,8 +257,8 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
 
 def _guess(names: list[str], words: tuple[str, ...]) -> int:
     """The first column whose name holds one of the words; the first of all otherwise."""
-    found = [row for word in words for row, name in enumerate(names) if word in name.lower()]
-    return found[0] if found else 0
+    matches = [row for word in words for row, name in enumerate(names) if word in name.lower()]
+    return matches[0] if matches else 0
 
 
 def _read_once(prefix: str, key: str, read: Callable[[], SequenceData]) -> SequenceData:

@@ -240,8 +240,8 @@ def _confirmed(
 
 def _offer(prefix: str) -> tuple[int, float]:
     """How many builds were paid for on this page in this visit, and when the last one ended."""
-    found: tuple[int, float] = st.session_state.get(f"{prefix}.paid", (0, -math.inf))
-    return found
+    payment: tuple[int, float] = st.session_state.get(f"{prefix}.paid", (0, -math.inf))
+    return payment
 
 
 def _wait(prefix: str, job: Job[Made]) -> None:

@@ -22,10 +22,10 @@ def redact() -> None:
     threading.excepthook = _thread_failed
 
 
-def told(error: BaseException) -> str:
+def redacted(error: BaseException) -> str:
     """An error by its kind and the modules and lines it came from, innermost first.
 
-    >>> told(KeyError("a record"))
+    >>> redacted(KeyError("a record"))
     'KeyError'
     """
     frames = list(traceback.walk_tb(error.__traceback__))[::-1][:FRAMES]
@@ -34,7 +34,7 @@ def told(error: BaseException) -> str:
     words = f"{kind} in {' < '.join(places)}" if places else kind
     hidden = None if error.__suppress_context__ else error.__context__
     before = error.__cause__ or hidden
-    return f"{words}; after {told(before)}" if before is not None else words
+    return f"{words}; after {redacted(before)}" if before is not None else words
 
 
 def _record(*args: Any, **kwargs: Any) -> logging.LogRecord:
@@ -44,11 +44,11 @@ def _record(*args: Any, **kwargs: Any) -> logging.LogRecord:
             type(each).__name__ if isinstance(each, BaseException) else each for each in record.args
         )
     if record.exc_info and record.exc_info[1] is not None:
-        record.msg = f"{record.msg}: {told(record.exc_info[1])}"
+        record.msg = f"{record.msg}: {redacted(record.exc_info[1])}"
     record.exc_info = record.stack_info = None
     return record
 
 
 def _thread_failed(failed: threading.ExceptHookArgs) -> None:
     if failed.exc_value is not None:
-        logging.getLogger(__name__).error("a thread failed: %s", told(failed.exc_value))
+        logging.getLogger(__name__).error("a thread failed: %s", redacted(failed.exc_value))

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 def page_modules() -> list[ModuleType]:
     """Every page, in order."""
-    found = pkgutil.iter_modules(dpviz.ui.pages.__path__)
-    modules = [importlib.import_module(f"dpviz.ui.pages.{each.name}") for each in found]
+    pages = pkgutil.iter_modules(dpviz.ui.pages.__path__)
+    modules = [importlib.import_module(f"dpviz.ui.pages.{each.name}") for each in pages]
     return sorted((each for each in modules if hasattr(each, "page")), key=lambda each: each.ORDER)
 
 

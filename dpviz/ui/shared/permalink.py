@@ -68,8 +68,8 @@ def parameter(name: str) -> str | None:
 
 def number(name: str) -> float | None:
     """A finite number of the address; None where it is missing or no number."""
-    found = number_list(name, 1)
-    return found[0] if found else None
+    values = number_list(name, 1)
+    return values[0] if values else None
 
 
 def number_list(name: str, length: int) -> tuple[float, ...] | None:

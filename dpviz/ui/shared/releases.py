@@ -86,8 +86,8 @@ def opened(page: str) -> Opened | None:
             if current.page != page:
                 show(current)
             st.session_state[place] = current
-    found: Opened | None = current
-    return found
+    choice: Opened | None = current
+    return choice
 
 
 def show(release: Opened) -> None:
@@ -221,22 +221,22 @@ def release_choice(prefix: str, label: str) -> Opened | None:
     )
     file = st.file_uploader("Or a file", ["parquet"], key=f"{prefix}.release")
     key = f"upload:{file.file_id}" if file is not None else (chosen.id if chosen else None)
-    kept: Opened | None = st.session_state.get(f"{prefix}.opened")
-    if key is None or (kept is not None and kept.key == key):
-        return kept if key else None
+    remembered: Opened | None = st.session_state.get(f"{prefix}.opened")
+    if key is None or (remembered is not None and remembered.key == key):
+        return remembered if key else None
     try:
         if file is not None:
-            kept = uploaded(file)
+            remembered = uploaded(file)
         else:
             assert chosen is not None
-            kept = Opened(chosen.id, chosen.title, Shelf().open(chosen.id)[1])
-        if kept.page != "explore" or kept.release.domain.dims != 2:
+            remembered = Opened(chosen.id, chosen.title, Shelf().open(chosen.id)[1])
+        if remembered.page != "explore" or remembered.release.domain.dims != 2:
             raise ReleaseError("only releases of places in two dimensions are compared here")
     except DpvizError as error:
         st.error(plain(error), icon=":material/error:")
         return None
-    st.session_state[f"{prefix}.opened"] = kept
-    return kept
+    st.session_state[f"{prefix}.opened"] = remembered
+    return remembered
 
 
 def _one(prefix: str, stored: Stored) -> None:

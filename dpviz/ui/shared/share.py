@@ -105,24 +105,24 @@ def _title(prefix: str) -> list[str]:
     A press of a button right after typing reaches the server before the page is drawn again.
     """
     key = f"{prefix}.share.title"
-    kept: list[str] = st.session_state.setdefault(f"{key}.kept", [""])
+    titles: list[str] = st.session_state.setdefault(f"{key}.kept", [""])
 
     def changed() -> None:
-        kept[0] = st.session_state[key]
+        titles[0] = st.session_state[key]
 
     st.text_input(
         "Title", key=key, placeholder="A title for the file", max_chars=120, on_change=changed
     )
-    return kept
+    return titles
 
 
 def asked(prefix: str, release: PointRelease) -> list[Bounds]:
     """The rectangles of this visit that the release can answer: the one in force first."""
     history: list[dict[str, Any]] = st.session_state.get(f"{prefix}.history", [])
     current = st.session_state.get(f"{prefix}.rect")
-    found = [tuple(current)] if current else []
-    found += [tuple(row[side] for side in SIDES) for row in history if "ring" not in row]
-    return [rect for rect in dict.fromkeys(found) if _inside(release, rect)][:MOST]
+    boxes = [tuple(current)] if current else []
+    boxes += [tuple(row[side] for side in SIDES) for row in history if "ring" not in row]
+    return [rect for rect in dict.fromkeys(boxes) if _inside(release, rect)][:MOST]
 
 
 def camera_of(map_key: str) -> Camera | None:

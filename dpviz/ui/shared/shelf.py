@@ -137,14 +137,14 @@ class Shelf:
 
     def of(self, owner: str) -> list[Stored]:
         """Those of one owner, the newest first."""
-        found = []
+        releases = []
         for file in self.folder.glob("*.json"):
             if _ID.fullmatch(file.stem):
                 try:
-                    found.append(self.find(file.stem))
+                    releases.append(self.find(file.stem))
                 except ReleaseError:
                     continue  # one damaged receipt hides no other
-        mine = [each for each in found if each.owner == owner]
+        mine = [each for each in releases if each.owner == owner]
         return sorted(mine, key=lambda each: (each.at, each.id), reverse=True)[:SHOWN]
 
     def rename(self, identity: str, title: str) -> None:

@@ -116,11 +116,11 @@ def _public(slots: Slots, source: Any, choice: Any) -> Any:
     asked = (source.key, repr(choice), seed)
     if source.backdrop:
         return _shared(slots.key, asked, lambda: slots.build(source, choice, seed=seed))
-    kept = st.session_state.get(f"{slots.key}.built")
-    if kept is None or kept[0] != asked:
-        kept = (asked, slots.build(source, choice, seed=seed))
-        st.session_state[f"{slots.key}.built"] = kept
-    return kept[1]
+    remembered = st.session_state.get(f"{slots.key}.built")
+    if remembered is None or remembered[0] != asked:
+        remembered = (asked, slots.build(source, choice, seed=seed))
+        st.session_state[f"{slots.key}.built"] = remembered
+    return remembered[1]
 
 
 @st.cache_resource(show_spinner="Building the release …", max_entries=48)
