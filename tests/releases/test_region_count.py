@@ -1,6 +1,7 @@
 """Counts in regions: against rectangles, against area by brute force, and on bad shapes."""
 
 import json
+import time
 
 import geopandas
 import numpy as np
@@ -10,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpviz
+from dpviz import limits
 from dpviz.errors import DataError, DomainError
 from dpviz.methods import of_kind
-from dpviz.releases.points.region_count import regions_of
+from dpviz.releases.points.region_count import Regions, region_cover, regions_of
 from dpviz.releases.points.region_file import read_regions
 
 DOMAIN = dpviz.Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
@@ -69,6 +71,39 @@ def test_any_polygon_is_the_leaves_weighted_by_area(seed):
     share = shapely.area(shapely.intersection(frames, shape)) / shapely.area(frames)
     answer = RELEASE.count_regions([shape])
     assert answer.count[0] == pytest.approx(float(nodes.count[nodes.leaf] @ share), abs=1e-4)
+
+
+def star(corners, radius):
+    """A ring of spikes: overlaying it with a box takes time quadratic in its corners."""
+    angle = np.linspace(0, 2 * np.pi, corners, endpoint=False)
+    length = radius * (1 + 0.5 * (np.arange(corners) % 2))
+    ring = np.column_stack([11 + length * np.cos(angle), 50.5 + length * np.sin(angle)])
+    return shapely.Polygon(ring, [0.5 * (ring[::-1] - [11, 50.5]) + [11, 50.5]])
+
+
+def test_a_ring_of_spikes_is_the_leaves_weighted_by_area():
+    shape = star(500, 0.2)
+    nodes = RELEASE.nodes
+    cover = region_cover(DOMAIN, nodes, regions_of([shape], DOMAIN))
+    low, high = (DOMAIN.to_coordinates(side[cover.nodes]) for side in (nodes.lo, nodes.hi))
+    boxes = shapely.box(*low.T, *high.T)
+    share = shapely.area(shapely.intersection(boxes, shape)) / shapely.area(boxes)
+    np.testing.assert_allclose(cover.fraction, share, rtol=1e-6, atol=1e-12)
+    assert cover.fraction @ shapely.area(boxes) == pytest.approx(shape.area, rel=1e-9)
+
+
+def test_a_valid_polygon_of_very_many_corners_is_bounded(monkeypatch):
+    """Overlaying it took minutes."""
+    started = time.process_time()
+    shapes = np.array([star(10_000, radius) for radius in (0.3, 1e-6)], dtype=object)
+    regions = Regions(("wide", "narrow"), shapes, np.ones(2))
+    cover = region_cover(DOMAIN, RELEASE.nodes, regions)
+    assert set(cover.region.tolist()) == {0, 1}
+    for most in (30_000, 100_000):  # before anything is cut, and on the way down
+        monkeypatch.setattr(limits, "CUTS", limits.CUTS._replace(most=most))
+        with pytest.raises(DataError, match="000 vertices to cut by cells: simplify the shapes"):
+            region_cover(DOMAIN, RELEASE.nodes, regions)
+    assert time.process_time() - started < 10
 
 
 def test_regions_that_tile_the_domain_add_up_to_its_total():

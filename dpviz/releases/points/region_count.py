@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpviz import limits
 from dpviz.errors import DomainError
+from dpviz.releases.points.clipping import is_flat, joined, outlines_of
 from dpviz.releases.points.range_count import RangeAnswers, answers_from, sums_of
 from dpviz.trees.lattice import Float, Int
 
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 
 WHOLE = 1.0 - 1e-9
 """A share of a node's area from which on the node counts as whole: coordinates are floats."""
+
+BATCH = 1_000_000
+"""Vertices that are cut at once."""
 
 AREAS = ("Polygon", "MultiPolygon")
 
@@ -117,29 +122,51 @@ def _exact_variance(nodes: Decomposition, noise: HaarNoise, cover: RegionCover, 
 
 
 def region_cover(domain: Domain, nodes: Decomposition, regions: Regions) -> RegionCover:
-    """The nodes that answer regions: whole ones as high in the tree as may be, and cut leaves."""
+    """The nodes that answer regions: whole ones as high in the tree as may be, and cut leaves.
+
+    Raises:
+        DataError: more vertices would have to be cut by cells than the limits allow.
+    """
     import shapely
 
     low, high = domain.to_coordinates(nodes.lo), domain.to_coordinates(nodes.hi)
     volume = (high - low).prod(axis=1)
     roots = nodes.levels[0].stop
-    region = np.repeat(np.arange(len(regions)), roots)
-    node = np.tile(np.arange(roots), len(regions))
-    # What is left of a region inside the parent's box: the pieces shrink on the way down.
-    piece = regions.shapes[region]
-    levels: list[tuple[Int, Int, Float]] = []
+    # What is left of each region inside the parent's box: the pieces shrink on the way down.
+    work = int(shapely.get_num_coordinates(regions.shapes).sum())
+    limits.CUTS.check(work, "the list of regions")
+    pieces, owner = outlines_of(regions.shapes), np.arange(len(regions))
+    above, node = np.repeat(owner, roots), np.tile(np.arange(roots), len(regions))
+    answers: list[tuple[Int, Int, Float]] = [(owner[:0], owner[:0], np.empty(0))]
     while len(node):
-        near = _touching(shapely.bounds(piece), low[node], high[node])
-        region, node, piece = region[near], node[near], piece[near]
-        piece = shapely.intersection(piece, shapely.box(*low[node].T, *high[node].T))
-        share = shapely.area(piece) / volume[node]
-        whole = share >= WHOLE
-        answered = (share > 0) & (whole | (nodes.n_children[node] == 0))
-        levels.append((region[answered], node[answered], np.where(whole, 1.0, share)[answered]))
-        opened = (share > 0) & ~answered
-        above, below = nodes.children(node[opened])
-        region, node, piece = region[opened][above], below, piece[opened][above]
-    return RegionCover(*(np.concatenate(column) for column in zip(*levels, strict=True)))
+        near = _touching(pieces.bounds(len(owner))[above], low[node], high[node])
+        above, node = above[near], node[near]
+        sizes = np.bincount(pieces.piece, minlength=len(owner))[above]
+        work += len(node) + int(sizes.sum())
+        limits.CUTS.check(work, "the list of regions")
+        left, region, opened_node = [], owner[above], [node[:0]]
+        owners = [owner[:0]]
+        for rows in np.split(np.arange(len(node)), _breaks(sizes)):
+            at = node[rows]
+            cut = pieces.copies(above[rows]).clipped(low[at], high[at])
+            area = cut.areas(low[at])
+            share = area / volume[at]
+            whole, inner = share >= WHOLE, nodes.n_children[at] > 0
+            some = ~is_flat(cut.bounds(len(rows)), area)
+            done = some & (whole | ~inner)
+            answers.append((region[rows][done], at[done], np.where(whole, 1.0, share)[done]))
+            opened = np.flatnonzero(some & ~done)
+            left.append(cut.copies(opened))
+            owners.append(region[rows][opened])
+            opened_node.append(at[opened])
+        pieces, owner = joined(left), np.concatenate(owners)
+        above, node = nodes.children(np.concatenate(opened_node))
+    return RegionCover(*(np.concatenate(column) for column in zip(*answers, strict=True)))
+
+
+def _breaks(sizes: Int) -> Int:
+    """Where to part pieces of these sizes, so that little memory is held at once."""
+    return np.flatnonzero(np.diff(np.cumsum(sizes) // BATCH)) + 1
 
 
 def _touching(bounds: Float, low: Float, high: Float) -> Any:
