@@ -346,7 +346,7 @@ class Symbols:
         from dpviz import load, read
         from dpviz.build import CITY, alphabet_of, leaf_cells
 
-        cells = None if self.leaves is None else leaf_cells(read(self.leaves), self.cells)
+        cells = None if self.leaves is None else leaf_cells(read(self.leaves, "points"), self.cells)
         cutting: dict[str, Any] = {
             "side": self.side,
             "gap": self.gap,

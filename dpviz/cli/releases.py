@@ -90,7 +90,7 @@ def query(
     """Answer range queries from a release: noisy counts with 95 % intervals."""
     from dpviz import read
 
-    opened = read(release)
+    opened = read(release, "points")
     if regions is not None:
         if rect or rects is not None:
             raise ParameterError("--regions and rectangles are asked one at a time: give either")
@@ -177,10 +177,19 @@ def timeline(
 def info(release: ReleaseFile, as_json: Json = False) -> None:
     """Show what a release says of itself: header, budget breakdown, size."""
     from dpviz import read
+    from dpviz.releases.points.release import PointRelease
 
     opened = read(release)
-    header, place = opened.header.to_dict(), opened.domain.place
-    facts = {**summary(opened), **header, "domain": opened.domain.to_dict()}
+    header, size = opened.header.to_dict(), []
+    facts = dict(header)
+    if isinstance(opened, PointRelease):
+        place = opened.domain.place
+        facts = {**summary(opened), **header, "domain": opened.domain.to_dict()}
+        size = [
+            f"{facts['nodes']:,} nodes, {facts['leaves']:,} leaves, depth {facts['depth']}",
+            f"domain {','.join(f'{value:g}' for value in place.bounds)} {place.crs}",
+            *([] if opened.domain.time is None else [f"period {period_words(opened.domain)}"]),
+        ]
     price = [
         f"  {row['epsilon']:<8.4g} {row['purpose']} ({row['mechanism'] or row['theorem']})"
         for row in header["budget"]
@@ -193,9 +202,7 @@ def info(release: ReleaseFile, as_json: Json = False) -> None:
             if key in facts["extra"]
         ),
         f"method {opened.header.method} {opened.header.parameters}",
-        f"{facts['nodes']:,} nodes, {facts['leaves']:,} leaves, depth {facts['depth']}",
-        f"domain {','.join(f'{value:g}' for value in place.bounds)} {place.crs}",
-        *([] if opened.domain.time is None else [f"period {period_words(opened.domain)}"]),
+        *size,
         "budget breakdown, in epsilon:",
         *price,
     ]
@@ -215,7 +222,7 @@ def export(
     from dpviz import export as write
     from dpviz import read
 
-    opened = read(release)
+    opened = read(release, "points")
     path = write(opened, output, leaves=not all_nodes)
     rows = len(opened.nodes) if all_nodes else int(opened.nodes.leaf.sum())
     emit({"output": str(path), "rows": rows}, as_json, f"{path}: {rows:,} rows")

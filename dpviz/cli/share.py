@@ -124,7 +124,7 @@ def _write(
 def _opened(paths: Sequence[str]) -> list[PointRelease]:
     from dpviz import read
 
-    return [read(path) for path in paths]
+    return [read(path, "points") for path in paths]
 
 
 def _rects(texts: Sequence[str] | None) -> list[tuple[float, float, float, float]]:

@@ -1,0 +1,190 @@
+"""Planted secrets of sensitive files: no command prints, logs, keeps or ships any of them.
+
+Each kind of data goes through its commands, those that work and those that fail: names of persons
+and of records, streets and symbols that the public graph or alphabet lacks, exact places and
+moments are looked for in all that is said and written, compressed or not.
+"""
+
+import base64
+import gzip
+import json
+import logging
+import re
+import sys
+
+import pyarrow.parquet as pq
+import pytest
+
+from dpviz.cli import main
+
+PERSON, RECORD = "Planted-Lovelace", "planted-walk-271828"
+STREET, SYMBOL = "planted-lane-161803", "planted-symptom-314159"
+LONELY = (14.0312345678, 23.9712345678)
+MOMENT = 1_551_766_027
+COORDINATES = [word for value in LONELY for word in (f"{value:.5f}", f"{value:.6f}"[:-1])]
+SECRETS = [PERSON, RECORD, STREET, SYMBOL, *COORDINATES, str(MOMENT)]
+BOX = "--bounds=14,23,15,24"
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Public files, and sensitive ones with the secrets and enough of others."""
+    others = [
+        (f"p{row // 3}", 14.5 + row / 997, 23.1 + row / 499, 3_600 * row) for row in range(90)
+    ]
+    places = [(PERSON, *LONELY, MOMENT), (PERSON, 77.7, SYMBOL, MOMENT), *others]
+    walks = [(f"p{row}", "1", street) for row in range(40) for street in ("a1", "b2")]
+    walks += [(PERSON, RECORD, "a1"), (PERSON, RECORD, "b2"), (PERSON, "2", STREET)]
+    tables = {
+        "places.csv": [("who", "lon", "lat", "when"), *places],
+        "walks.csv": [("who", "trip", "edge"), *walks],
+        "visits.csv": [("who", "sequence", "symbol"), *walks, (PERSON, RECORD, SYMBOL)],
+        "nodes.csv": [("node", "x", "y"), ("n1", 0, 0), ("n2", 1, 0), ("n3", 2, 0)],
+        "edges.csv": [("edge", "src", "dst"), ("a1", "n1", "n2"), ("b2", "n2", "n3")],
+    }
+    for name, rows in tables.items():
+        text = "".join(",".join(map(str, row)) + "\n" for row in rows)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "open.csv").write_text(f'who,lon,lat,when\n"{PERSON},{LONELY[0]},')
+    (tmp_path / "torn.parquet").write_bytes(b"PAR1" + PERSON.encode() * 9 + b"PAR1")
+    return tmp_path
+
+
+UNIT = ("--unit", "who", "--max-per-unit", "2")
+PLACES = ("build", "places.csv", BOX)
+GRAPH = ("--graph", "nodes.csv,edges.csv", "--crs", "none")
+ROADS = ("roads", "build", "walks.csv", *GRAPH, "--workload", "clustered:1")
+SYMBOLS = ("sequences", "build", "visits.csv", "--alphabet", "a1,b2")
+MOVES = ("sequences", "build", "places.csv", BOX, "--time", "when")
+BAD = ("-o", "bad.parquet")
+
+COMMANDS = {
+    "points": [
+        (0, *PLACES, *UNIT, "-o", "r.parquet"),
+        (0, "check", "places.csv", BOX, *UNIT),
+        (0, "aggregate", "places.csv", BOX, *UNIT, "-o", "kept.SENSITIVE.parquet"),
+        (0, "info", "r.parquet", "--json"),
+        (0, "query", "r.parquet", "--rect", "14,23,14.1,24", "--json"),
+        (0, "export", "r.parquet", "-o", "r.geojson"),
+        (0, "sample", "r.parquet", "-n", "50", "-o", "drawn.csv"),
+        (0, "share", "r.parquet", "-o", "map.html"),
+        (2, *PLACES, "--columns", "lon,nothing", *BAD),
+        (2, *PLACES, "--unit", "nothing", *BAD),
+        (2, *PLACES, "--public", "--declare-public", "--unit", "nothing", *BAD),
+        (2, "build", "torn.parquet", BOX, *BAD),
+        (2, "query", "places.csv", "--rect", "14,23,14.1,24"),
+        (0, "build", "open.csv", BOX, "-o", "empty.parquet"),
+    ],
+    "roads": [
+        (0, *ROADS, *UNIT, "-o", "r.parquet"),
+        (0, "check", "walks.csv", *GRAPH, *UNIT),
+        (0, "info", "r.parquet", "--json"),
+        (0, "roads", "query", "r.parquet", "--path", "a1,b2", "--json"),
+        (0, "roads", "export", "r.parquet", "-o", "r.csv"),
+        (2, "roads", "query", "r.parquet", "--path", "none"),
+        (2, "query", "r.parquet", "--rect", "0,0,1,1"),
+        (2, "export", "r.parquet", "-o", "r.geojson"),
+        (2, *MOVES, "--unit", "who", "--leaves", "r.parquet", *BAD),
+        (2, "share", "r.parquet", "-o", "map.html"),
+        (2, *ROADS, "--unit", "nothing", *BAD),
+        (2, "roads", "build", "torn.parquet", *GRAPH, "--workload", "clustered:1", *BAD),
+        (2, "roads", "build", "places.csv", *GRAPH, "--workload", "clustered:1", *BAD),
+    ],
+    "sequences": [
+        (0, *SYMBOLS, *UNIT, "-o", "r.parquet"),
+        (0, *SYMBOLS, *UNIT, "--drop-unknown", "-o", "dropped.parquet"),
+        (0, "check", "visits.csv", "--alphabet", "a1,b2", *UNIT),
+        (0, *MOVES, *UNIT, "-o", "moves.parquet"),
+        (0, "check", "places.csv", BOX, "--time", "when", *UNIT),
+        (0, "info", "r.parquet", "--json"),
+        (0, "sequences", "topk", "r.parquet", "-k", "5", "--json"),
+        (0, "sequences", "next", "r.parquet", "--context", "a1"),
+        (0, "sequences", "sample", "r.parquet", "-n", "50", "-o", "drawn.txt"),
+        (2, "sequences", "count", "r.parquet", "--string", "nothing"),
+        (2, "share", "r.parquet", "-o", "map.html"),
+        (2, *SYMBOLS, "--column", "nothing", *BAD),
+        (2, *SYMBOLS, "--public", "--unit", "who", *BAD),
+        (2, "sequences", "build", "torn.parquet", "--alphabet", "a1,b2", *BAD),
+    ],
+}
+
+
+def run(words, monkeypatch, capsys):
+    """A command as a shell sees it: its exit code and all that it says."""
+    monkeypatch.setattr(sys, "argv", ["dpviz", *words])
+    try:
+        main()
+        code = 0
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    return code, "".join(capsys.readouterr())
+
+
+def unpacked(path):
+    """All that a file holds, as text: its bytes, and what they hold when they are decompressed."""
+    raw = path.read_bytes()
+    yield raw.decode("latin-1")
+    if path.suffix == ".parquet":
+        table = pq.read_table(path)
+        yield json.dumps([str(each) for each in (table.schema.metadata or {}).items()])
+        for name in table.column_names:
+            yield repr(table[name].to_pylist())
+    for block in re.findall(rb">([A-Za-z0-9+/=\s]{200,})<", raw):
+        inner = base64.b64decode(block)
+        yield (gzip.decompress(inner) if inner[:2] == b"\x1f\x8b" else inner).decode("latin-1")
+
+
+def leaks(texts):
+    return {secret for text in texts for secret in SECRETS if secret in text}
+
+
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_no_command_lets_a_secret_out(files, kind, monkeypatch, capsys, caplog):
+    monkeypatch.chdir(files)
+    monkeypatch.setenv("DPVIZ_LEDGER", str(files / "ledger.sqlite"))
+    sensitive = {*files.iterdir()}
+    raw = [path.read_bytes().decode("latin-1") for path in sensitive]
+    assert leaks(raw) >= {PERSON, RECORD, STREET, SYMBOL, str(MOMENT)}
+    with caplog.at_level(logging.DEBUG):
+        for expected, *words in COMMANDS[kind]:
+            code, said = run(words, monkeypatch, capsys)
+            assert code == expected, (words, said)
+            assert leaks([said]) == set(), words
+            assert "Traceback" not in said, words
+    assert leaks([caplog.text]) == set()
+    written = {path for path in files.iterdir() if path not in sensitive}
+    assert files / "r.parquet" in written
+    assert files / "bad.parquet" not in written
+    if kind == "points":  # the map's columns are packed, and are looked into
+        assert len(list(unpacked(files / "map.html"))) > 1
+    for path in written:
+        assert leaks(unpacked(path)) == set(), path.name
+
+
+FAILING = {
+    "points": ("dpviz.methods.points.privtree.PrivTree.build", PLACES),
+    "roads": ("dpviz.methods.roads.histogram.EventHistogram.build", ROADS),
+    "sequences": ("dpviz.methods.sequences.markov.Markov.build", (*SYMBOLS, "--method", "markov")),
+}
+
+
+@pytest.mark.parametrize("kind", FAILING)
+def test_a_bug_that_quotes_a_record_says_its_kind_only(files, kind, monkeypatch, capsys, caplog):
+    """After the payment; the ledger and the log hold no more than the line does."""
+    monkeypatch.chdir(files)
+    monkeypatch.setenv("DPVIZ_LEDGER", str(files / "ledger.sqlite"))
+    method, words = FAILING[kind]
+
+    def fail(*_, **__):
+        raise KeyError(f"{PERSON} was in {STREET} at {LONELY} with {SYMBOL}, {RECORD} {MOMENT}")
+
+    monkeypatch.setattr(method, fail)
+    with caplog.at_level(logging.DEBUG):
+        code, said = run([*words, "-o", "r.parquet"], monkeypatch, capsys)
+    assert code == 2
+    assert "failed after epsilon=1 was paid, which stays spent: KeyError" in said
+    ledger = [path for path in files.iterdir() if path.name.startswith("ledger.sqlite")]
+    assert (
+        leaks([said, caplog.text, *(text for path in ledger for text in unpacked(path))]) == set()
+    )
+    assert not (files / "r.parquet").exists()
