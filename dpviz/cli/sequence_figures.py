@@ -39,7 +39,7 @@ def evaluate(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Redo figures 6 and 7 of PrivTree on PUBLIC sequences: frequent strings and lengths."""
+    """Measure models of PUBLIC sequences: PrivTree's figures 6 and 7, and AdaTrace's errors."""
     from dpviz import Ledger
     from dpviz.build import CITY, require_public
     from dpviz.evaluation.rowfile import RowFile
@@ -74,7 +74,7 @@ def evaluate(
         write_file(plot, lambda temporary: figure.savefig(temporary, dpi=150))
     measures = summary(results.rows)
     lines = [
-        f"{row['measure']:<9}{row['method']:<28}{row['epsilon']:<8g}{row['mean']:<8.3f}"
+        f"{row['measure']:<15}{row['method']:<28}{row['epsilon']:<8g}{row['mean']:<8.3f}"
         f"({row['least']:.3f} to {row['greatest']:.3f})"
         for row in measures
     ]

@@ -80,12 +80,18 @@ def sequence_figure(rows: Iterable[Measure], title: str = "") -> Figure:
             chosen = [row for row in rows if row.measure == measure and row.method == name]
             _draw(panel, chosen, "value", style, name)
         _dress(panel, measure, sorted({row.epsilon for row in rows}))
-        panel.set_ylabel(
-            "Precision" if measure.startswith("top") else "Total variation distance", fontsize=9
-        )
-        panel.set_ylim(bottom=0.0, top=1.0 if measure.startswith("top") else None)
+        share = measure.startswith("top") or measure.endswith("F1")
+        panel.set_ylabel(_axis(measure), fontsize=9)
+        panel.set_ylim(bottom=0.0, top=1.0 if share else None)
     _finish(figure, panels[0], title)
     return figure
+
+
+def _axis(measure: str) -> str:
+    """What a measure's values are."""
+    if measure.startswith("top"):
+        return "Precision"
+    return "Total variation distance" if measure == "lengths" else measure.capitalize()
 
 
 def _finish(figure: Figure, panel: Axes, title: str) -> None:

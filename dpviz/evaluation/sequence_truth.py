@@ -35,6 +35,23 @@ def exact_lengths(data: SequenceData, l_top: int | None = None) -> Int:
     return length if l_top is None else np.minimum(length, l_top)
 
 
+def exact_sequences(data: SequenceData, l_top: int | None = None) -> tuple[Int, Int]:
+    """Where each sequence starts and its symbols, int64 (n + 1,) and (symbols,).
+
+    Cut at ``l_top`` symbols each if it is given.
+
+    Raises:
+        PrivacyError: the sequences are not declared public.
+    """
+    _public(data)
+    start, symbol = data._sequences.start, data._sequences.symbol
+    if l_top is None:
+        return start, symbol
+    within = np.arange(len(symbol)) - np.repeat(start[:-1], data._sequences.length)
+    kept = np.minimum(data._sequences.length, l_top)
+    return np.concatenate([[0], np.cumsum(kept)]), symbol[within < l_top]
+
+
 def _longest(data: SequenceData) -> int:
     return int(data._sequences.length.max(initial=0))
 

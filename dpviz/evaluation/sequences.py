@@ -2,6 +2,7 @@
 
 Precision of the k most frequent strings, and the total variation distance of the lengths of
 synthetic sequences, both against the whole sequences: what truncation costs is part of the error.
+Where symbols are places, also the measures of AdaTrace on synthetic trajectories.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.build import SequenceData, build
+from dpviz.build import Cells, SequenceData, build, cells_of
 from dpviz.errors import ParameterError
 from dpviz.evaluation.experiments import parsed
-from dpviz.evaluation.sequence_truth import exact_lengths, exact_top
+from dpviz.evaluation.sequence_truth import exact_lengths, exact_sequences, exact_top
+from dpviz.evaluation.trajectories import MEASURES, Trajectories, measures
 from dpviz.methods import method as find_method
 from dpviz.methods.sequences.base import SequenceMethod
 from dpviz.progress import Progress
@@ -43,8 +45,9 @@ class Row:
     Attributes:
         method: as it was asked for, parameters included.
         epsilon: the whole price.
-        measure: ``top k``, the share of the k most frequent strings that were found; or
-            ``lengths``, half the L1 distance of the distributions of lengths.
+        measure: ``top k``, the share of the k most frequent strings that were found;
+            ``lengths``, half the L1 distance of the distributions of lengths; or one of
+            :data:`dpviz.evaluation.trajectories.MEASURES`.
         repeat: from 0.
         value: of the measure.
         build_seconds: of the release.
@@ -134,6 +137,7 @@ def about(data: SequenceData, plan: Plan) -> dict[str, Any]:
         "l_top": plan.l_top,
         "samples": plan.samples,
         "seed": plan.seed,
+        **({"places": True} if "cells" in data.facts else {}),
     }
 
 
@@ -156,7 +160,8 @@ def run(
         PrivacyError: the sequences are not declared public.
     """
     strings = [string for string, _ in exact_top(data, max(plan.tops))]
-    bench = Bench(data, plan, strings, shares(exact_lengths(data)))
+    lengths = shares(exact_lengths(data))
+    bench = Bench(data, plan, strings, lengths, *_places(data))
     open_tasks = [task for task in plan.tasks() if task not in set(done)]
     for count, task in enumerate(open_tasks, 1):
         rows = bench.run(*task)
@@ -173,6 +178,8 @@ class Bench:
     plan: Plan
     strings: list[tuple[int, ...]]
     lengths: Float
+    cells: Cells | None = None
+    real: Trajectories | None = None
 
     def run(self, text: str, epsilon: float, repeat: int) -> list[Row]:
         """Every measure that the method's model can answer."""
@@ -199,14 +206,43 @@ class Bench:
             )
         if not isinstance(made.model, Ranking):
             # A method without noise has no synthetic sequences: its own are the truncated ones.
-            length = (
-                np.array([len(row) for row in made.model.sample(plan.samples, seed)])
+            start, symbol = (
+                _flat(made.model.sample(plan.samples, seed))
                 if method.private
-                else exact_lengths(self.data, plan.l_top)
+                else exact_sequences(self.data, plan.l_top)
             )
-            value = variation(shares(length), self.lengths)
+            value = variation(shares(np.diff(start)), self.lengths)
             rows.append(Row(text, epsilon, LENGTHS, repeat, value, seconds))
+            if self.cells is not None and self.real is not None:
+                synthetic = _lines(self.cells, start, symbol)
+                # The same circles for every release of a plan.
+                for measure, value in measures(self.real, synthetic, plan.seed).items():
+                    rows.append(Row(text, epsilon, measure, repeat, value, seconds))
         return rows
+
+
+def _places(data: SequenceData) -> tuple[Cells | None, Trajectories | None]:
+    """The cells that symbols stand for, and the real lines; None where they are no places."""
+    cells = cells_of(data.facts, data.alphabet.names)
+    if cells is None:
+        return None, None
+    return cells, _lines(cells, *exact_sequences(data))
+
+
+def _flat(rows: list[Int]) -> tuple[Int, Int]:
+    """Sequences one after the other, and where each starts."""
+    start = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
+    return start, np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)
+
+
+def _lines(cells: Cells, start: Int, symbol: Int) -> Trajectories:
+    """Lines through the centres of cells; empty sequences, which are no lines, are left out."""
+    west, south, east, north = cells.boxes.T
+    centre = np.column_stack([west + east, south + north]) / 2
+    some = np.diff(start, append=start[-1]) > 0  # the last entry is no sequence's start
+    begin = np.append(start[some], start[-1])
+    bounds = tuple(cells.domain.bounds)
+    return Trajectories(begin, centre[symbol], (bounds[0], bounds[1], bounds[2], bounds[3]))
 
 
 def shares(length: Int) -> Float:
@@ -249,7 +285,8 @@ def summary(rows: Iterable[Row]) -> list[dict[str, Any]]:
     return measures
 
 
-def _place(group: tuple[tuple[str, str, float], list[Row]]) -> tuple[bool, int, str, float]:
+def _place(group: tuple[tuple[str, str, float], list[Row]]) -> tuple[int, int, str, float]:
     measure, method, epsilon = group[0]
     number = measure.rpartition(" ")[2]
-    return measure == LENGTHS, int(number) if number.isdigit() else 0, method, epsilon
+    after = MEASURES.index(measure) + 2 if measure in MEASURES else int(measure == LENGTHS)
+    return after, int(number) if number.isdigit() else 0, method, epsilon

@@ -155,17 +155,17 @@ def leaf_cells(release: PointRelease, most: int = 256) -> Cells:
     return Cells(release.domain, names, nodes.lo[opened], nodes.hi[opened], origin)
 
 
-def cells_of(header: Header, names: tuple[str, ...]) -> Cells | None:
+def cells_of(header: Header | dict[str, Any], names: tuple[str, ...]) -> Cells | None:
     """The cells that the symbols of a release stand for; None where they are no places.
 
     Args:
-        header: of a sequence release.
+        header: of a sequence release, or the public facts of a handle.
         names: of its alphabet.
 
     Raises:
         ReleaseError: the header is damaged.
     """
-    values = header.extra.get("cells")
+    values = (header.extra if isinstance(header, Header) else header).get("cells")
     if values is None:
         return None
     try:
