@@ -6,15 +6,14 @@ from functools import partial
 
 import streamlit as st
 
-from dpviz.build import build
 from dpviz.releases.points.release import PointRelease
 from dpviz.ui.points.domain_map import choose_domain, show_domain
 from dpviz.ui.points.facts import empty_area, release_facts
 from dpviz.ui.points.map_answer import map_and_answer, restore
-from dpviz.ui.points.source_form import Source, source_form
-from dpviz.ui.shared import permalink
-from dpviz.ui.shared.method_form import Choice, method_form
-from dpviz.ui.shared.skeleton import Slots, run
+from dpviz.ui.points.slots import point_slots
+from dpviz.ui.points.source_form import Source
+from dpviz.ui.shared.method_form import Choice
+from dpviz.ui.shared.skeleton import run
 from dpviz.ui.shared.tour import tour
 
 TITLE, ICON, ORDER = "Explore", ":material/map:", 0
@@ -25,35 +24,14 @@ def page() -> None:
     """The page."""
     tour(KEY)
     run(
-        Slots(
-            key=KEY,
-            records="records",
+        point_slots(
+            KEY,
+            2,
+            "records",
             restore=partial(restore, KEY),
-            source=lambda: source_form(
-                KEY,
-                2,
-                permalink.parameter("data"),
-                sensitive=permalink.parameter("sensitive") == "1",
-            ),
-            choose=lambda source: method_form(
-                KEY,
-                source.handle.domain.dims,
-                public=source.public,
-                start=permalink.parameter("method") or "privtree",
-                saved=permalink.pairs("set"),
-            ),
-            build=lambda source, choice, **how: build(
-                source.handle, choice.name, choice.epsilon, **choice.parameters, **how
-            ),
-            adopt=lambda opened: Source(None, opened.title, opened.key),
             empty=lambda: choose_domain(KEY),
             before=lambda source: show_domain(KEY, source),
             show=_show,
-            link=lambda source, choice: {
-                "data": source.name,
-                "method": choice.name,
-                "set": ";".join(f"{name}:{value}" for name, value in choice.parameters.items()),
-            },
         )
     )
 

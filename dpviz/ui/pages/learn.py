@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from functools import cache
-from types import ModuleType
-
 import streamlit as st
 
-import dpviz.ui.lessons
 from dpviz.datasets import DATASETS
 from dpviz.ui.lessons.parts import Room
+from dpviz.ui.lessons.turning import chapters, headline
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.method_form import EPSILONS, nearest_epsilon
 from dpviz.ui.shared.warm import warm
+
+__all__ = ["chapters", "page"]
 
 TITLE, ICON, ORDER = "Learn", ":material/school:", 6
 KEY = "learn"
 CHAPTER, DATA, EPSILON, SEED = (f"{KEY}.{word}" for word in ("chapter", "data", "epsilon", "seed"))
 WRITTEN = f"{KEY}.written"
 """The chapter that this page last put into the address."""
-
-
-@cache
-def chapters() -> dict[str, ModuleType]:
-    """Every chapter by its name in the address, in order."""
-    lessons = pkgutil.iter_modules(dpviz.ui.lessons.__path__)
-    modules = [importlib.import_module(f"dpviz.ui.lessons.{each.name}") for each in lessons]
-    ordered = sorted((m for m in modules if hasattr(m, "body")), key=lambda each: each.ORDER)
-    return {each.__name__.rsplit(".", 1)[-1]: each for each in ordered}
 
 
 def page() -> None:
@@ -41,7 +29,7 @@ def page() -> None:
         _controls(names)
     slug = st.session_state[CHAPTER]
     at, chapter = names.index(slug), chapters()[slug]
-    _head(names, at, chapter)
+    headline(KEY, names, at)
     room = Room(
         f"{KEY}.{slug}", st.session_state[DATA], st.session_state[EPSILON], st.session_state[SEED]
     )
@@ -103,38 +91,6 @@ def _controls(names: list[str]) -> None:
         "ε (privacy loss budget)", EPSILONS, key=EPSILON, format_func=lambda value: f"{value:g}"
     )
     st.caption("The address of this page restores all that is chosen here: share it as it is.")
-
-
-def _head(names: list[str], at: int, chapter: ModuleType) -> None:
-    """Title, and the way to the chapters before and after."""
-    with st.container(horizontal=True, vertical_alignment="center", key=f"{KEY}.headline"):
-        st.markdown(f"## {at + 1}. {chapter.TITLE}", width="stretch")
-        _turn("Back", "B", names, at - 1, ":material/arrow_back:")
-        _turn("Next", "N", names, at + 1, ":material/arrow_forward:")
-    with st.container(key=f"{KEY}.do"):
-        st.info(f"**Do this.** {chapter.DO}", icon=":material/touch_app:")
-
-
-def _turn(label: str, shortcut: str, names: list[str], to: int, icon: str) -> None:
-    there = 0 <= to < len(names)
-    st.button(
-        label,
-        icon=icon,
-        icon_position="right" if label == "Next" else "left",
-        key=f"{KEY}.{label.lower()}",
-        shortcut=shortcut,
-        disabled=not there,
-        type="primary" if label == "Next" else "secondary",
-        on_click=_turn_page,
-        args=(names, 1 if label == "Next" else -1),
-        help=f"{to + 1}. {chapters()[names[to]].TITLE}" if there else None,
-    )
-
-
-def _turn_page(names: list[str], by: int) -> None:
-    """From the chapter that is open when the press is heard: no press of two is lost."""
-    at = names.index(st.session_state[CHAPTER]) + by
-    st.session_state[CHAPTER] = names[min(max(at, 0), len(names) - 1)]
 
 
 def _remember(room: Room, slug: str) -> None:

@@ -67,6 +67,11 @@ class Source:
         return self.handle is not None and bool(self.handle.public)
 
     @property
+    def data(self) -> Any:
+        """The handle, by the name that sources of every kind have for it."""
+        return self.handle
+
+    @property
     def account(self) -> str:
         """The name of its account in the ledger."""
         return str(self.handle.names[0])

@@ -12,10 +12,12 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.build import build
 from dpviz.errors import DpvizError
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import noise_seed, nothing_yet, paid_build
-from dpviz.ui.shared.method_form import linked_epsilon
+from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.method_form import Choice, linked_epsilon
 from dpviz.ui.shared.releases import PARAMETER, Opened, opened, release_panel, visitor
 from dpviz.ui.shared.shelf import keeping
 from dpviz.ui.shared.text import badge, plain
@@ -54,6 +56,17 @@ class Slots:
     before: Callable[[Any], None]
     show: Callable[[Any, Any, Any], None]
     link: Callable[[Any, Any], Mapping[str, str | None]]
+
+
+def build_choice(source: Any, choice: Choice, **how: Any) -> Any:
+    """The slot ``build`` of a page whose choice is one method."""
+    return build(source.data, choice.name, choice.epsilon, **choice.parameters, **how)
+
+
+def method_link(choice: Choice) -> dict[str, str | None]:
+    """What the address holds of a choice of one method."""
+    pairs = (f"{name}:{value}" for name, value in choice.parameters.items())
+    return {"method": choice.name, "set": ";".join(pairs)}
 
 
 def run(slots: Slots) -> None:
@@ -114,13 +127,13 @@ def _public(slots: Slots, source: Any, choice: Any) -> Any:
     """Simulated noise, rebuilt at once whenever something changes."""
     seed = noise_seed(slots.key)
     asked = (source.key, repr(choice), seed)
+
+    def make() -> Any:
+        return slots.build(source, choice, seed=seed)
+
     if source.backdrop:
-        return _shared(slots.key, asked, lambda: slots.build(source, choice, seed=seed))
-    remembered = st.session_state.get(f"{slots.key}.built")
-    if remembered is None or remembered[0] != asked:
-        remembered = (asked, slots.build(source, choice, seed=seed))
-        st.session_state[f"{slots.key}.built"] = remembered
-    return remembered[1]
+        return _shared(slots.key, asked, make)
+    return remembered(f"{slots.key}.built", asked, make)
 
 
 @st.cache_resource(show_spinner="Building the release …", max_entries=48)

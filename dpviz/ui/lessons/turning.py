@@ -1,0 +1,54 @@
+"""The chapters in order, and the way from one to the next."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from types import ModuleType
+
+import streamlit as st
+
+import dpviz.ui.lessons
+
+
+@cache
+def chapters() -> dict[str, ModuleType]:
+    """Every chapter by its name in the address, in order."""
+    lessons = pkgutil.iter_modules(dpviz.ui.lessons.__path__)
+    modules = [importlib.import_module(f"dpviz.ui.lessons.{each.name}") for each in lessons]
+    ordered = sorted((m for m in modules if hasattr(m, "body")), key=lambda each: each.ORDER)
+    return {each.__name__.rsplit(".", 1)[-1]: each for each in ordered}
+
+
+def headline(key: str, names: list[str], at: int) -> None:
+    """Title and task of a chapter, and the way to those before and after."""
+    chapter = chapters()[names[at]]
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.headline"):
+        st.markdown(f"## {at + 1}. {chapter.TITLE}", width="stretch")
+        _turn(key, "Back", "B", names, at - 1, ":material/arrow_back:")
+        _turn(key, "Next", "N", names, at + 1, ":material/arrow_forward:")
+    with st.container(key=f"{key}.do"):
+        st.info(f"**Do this.** {chapter.DO}", icon=":material/touch_app:")
+
+
+def _turn(key: str, label: str, shortcut: str, names: list[str], to: int, icon: str) -> None:
+    there = 0 <= to < len(names)
+    st.button(
+        label,
+        icon=icon,
+        icon_position="right" if label == "Next" else "left",
+        key=f"{key}.{label.lower()}",
+        shortcut=shortcut,
+        disabled=not there,
+        type="primary" if label == "Next" else "secondary",
+        on_click=_turn_page,
+        args=(key, names, 1 if label == "Next" else -1),
+        help=f"{to + 1}. {chapters()[names[to]].TITLE}" if there else None,
+    )
+
+
+def _turn_page(key: str, names: list[str], by: int) -> None:
+    """From the chapter that is open when the press is heard: no press of two is lost."""
+    at = names.index(st.session_state[f"{key}.chapter"]) + by
+    st.session_state[f"{key}.chapter"] = names[min(max(at, 0), len(names) - 1)]

@@ -1,0 +1,48 @@
+"""The slots that pages on points share: data set, method, and what the address holds of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dpviz.ui.points.source_form import Source, source_form
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.method_form import method_form
+from dpviz.ui.shared.skeleton import Slots, build_choice, method_link
+
+
+def point_slots(
+    key: str,
+    dims: int,
+    records: str,
+    *,
+    restore: Callable[[], None],
+    empty: Callable[[], object],
+    before: Callable[[Source], None],
+    show: Callable[[Any, Source, Any], None],
+) -> Slots:
+    """A page on points in so many dimensions; see :class:`Slots` for the rest."""
+    return Slots(
+        key=key,
+        records=records,
+        restore=restore,
+        source=lambda: source_form(
+            key,
+            dims,
+            permalink.parameter("data"),
+            sensitive=permalink.parameter("sensitive") == "1",
+        ),
+        choose=lambda source: method_form(
+            key,
+            source.data.domain.dims,
+            public=source.public,
+            start=permalink.parameter("method") or "privtree",
+            saved=permalink.pairs("set"),
+        ),
+        build=build_choice,
+        adopt=lambda opened: Source(None, opened.title, opened.key),
+        empty=empty,
+        before=before,
+        show=show,
+        link=lambda source, choice: {"data": source.name, **method_link(choice)},
+    )

@@ -1,0 +1,133 @@
+"""Two linked maps of trips, pickups and drop-offs, and how many go from here to there."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from dpviz.domain import Domain
+from dpviz.errors import DpvizError
+from dpviz.evaluation.truth import exact_counts
+from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.points.marginal import marginal
+from dpviz.releases.points.release import PointRelease
+from dpviz.render import Camera, Scene, cells, density_legend, density_scale, rounded
+from dpviz.render import with_noise as words
+from dpviz.render.basemap import outlines
+from dpviz.render.cells import domain_bounds
+from dpviz.render.projection import from_degrees
+from dpviz.ui.map import Shape, map_overlay, map_view
+from dpviz.ui.map.component import events
+from dpviz.ui.points.answers import Rect, rectangle_form
+from dpviz.ui.points.source_form import Source
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.text import plain
+
+ENDS = (("from", "Pickups", (0, 1)), ("to", "Drop-offs", (2, 3)))
+CELLS = 64
+
+
+def restore(prefix: str) -> None:
+    """The rectangles of the address."""
+    for end, _, _ in ENDS:
+        st.session_state[f"{prefix}.{end}"] = permalink.number_list(end, 4)
+
+
+@st.fragment
+def maps_and_answer(prefix: str, release: PointRelease, source: Source) -> None:
+    """Two maps and the answer: drawing reruns this part only."""
+    rects: dict[str, Rect | None] = {
+        end: _usable(release, title, axes, st.session_state[f"{prefix}.{end}"])
+        for end, title, axes in ENDS
+    }
+    _answer(release, source, rects["from"], rects["to"])
+    columns = st.columns(2, gap="medium")
+    others = {"from": rects["to"], "to": rects["from"]}
+    for column, (end, title, axes) in zip(columns, ENDS, strict=True):
+        with column:
+            other = others[end]
+            other_end = {
+                "from": "that end in the other rectangle",
+                "to": "that begin in the other one",
+            }
+            st.markdown(f"**{title}**" + (f" of trips {other_end[end]}" if other else ""))
+            try:
+                within = None if other is None else from_degrees(other, release.domain.crs)
+                scene = _scene(marginal(release, axes, within, CELLS), source, title)
+            except DpvizError as error:
+                st.warning(plain(error), icon=":material/crop_free:")
+                continue
+            name = f"{prefix}.map.{end}"
+            map_view(scene, key=name, height=460, on_shape=partial(_drawn, prefix, end))
+            typed = rectangle_form(f"{prefix}.{end}", rects[end], scene.domain or (0, 0, 1, 1))
+            rect = rects[end]
+            map_overlay(name, shape=Shape(rect=rect) if rect else None)
+            permalink.write({end: permalink.joined(rect)})
+            if typed is not None:
+                st.session_state[f"{prefix}.{end}"] = typed
+                st.rerun(scope="fragment")
+    permalink.keep(prefix)
+
+
+def _usable(
+    release: PointRelease, title: str, axes: tuple[int, int], rect: Rect | None
+) -> Rect | None:
+    """The rectangle of one map; None, and a word about it, where it has no place in the domain."""
+    if rect is None:
+        return None
+    domain = release.domain
+    lower, upper = (tuple(side[axis] for axis in axes) for side in (domain.lower, domain.upper))
+    try:
+        Domain(lower, upper, crs=domain.crs).boxes(from_degrees(rect, domain.crs))
+    except DpvizError as error:
+        st.warning(plain(f"{title}: {error}"), icon=":material/crop_free:")
+        return None
+    return rect
+
+
+def _answer(release: PointRelease, source: Source, start: Rect | None, end: Rect | None) -> None:
+    if start is None and end is None:
+        st.caption(
+            "Draw a rectangle on Pickups (from) and one on Drop-offs (to). With one of them "
+            "drawn, the other map shows the other end of just those trips."
+        )
+        return
+    try:
+        whole = domain_bounds(release.domain)
+        crs = release.domain.crs
+        a, b = (from_degrees(rect or whole, crs) for rect in (start, end))
+        question = [*a[:2], *b[:2], *a[2:], *b[2:]]
+        answers = release.count(question)
+    except DpvizError as error:
+        st.warning(plain(error), icon=":material/crop_free:")
+        return
+    half = INTERVAL_SDS * float(answers.noise_sd[0])
+    spread = INTERVAL_SDS * float(answers.uniformity_sd[0])
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Trips from here to there", words(float(answers.count[0]), half), width="content")
+        st.metric(
+            "Error from cut cells (estimate)", f"± {rounded(spread, spread)}", width="content"
+        )
+        st.metric("Built from cells", f"{int(answers.nodes[0]):,}", width="content")
+        if source.public:
+            exact = int(exact_counts(source.handle, question)[0])
+            st.metric("Exact (public data)", f"{exact:,}", width="content")
+
+
+def _scene(seen: PointRelease, source: Source, title: str) -> Scene:
+    bounds = domain_bounds(seen.domain)
+    scale = density_scale(seen)
+    return Scene(
+        marks=[cells(seen, scale=scale), *outlines(bounds)],
+        camera=Camera(bounds=bounds, key=source.key),
+        legend=density_legend(scale, [seen], title="Trips per km²"),
+        tools=("rect",),
+        domain=bounds,
+        description=f"{title}: {seen.header.guarantee}",
+    )
+
+
+def _drawn(prefix: str, end: str) -> None:
+    shape = events(f"{prefix}.map.{end}").shape
+    st.session_state[f"{prefix}.{end}"] = shape.rect if shape else None

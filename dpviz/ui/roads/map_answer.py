@@ -1,0 +1,120 @@
+"""Releases of trips on their road network, and the answer to the path between two places."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpviz.releases.roads.release import RoadRelease
+from dpviz.render import Camera, Scene
+from dpviz.render.basemap import city_ground, outlines
+from dpviz.render.roads import (
+    bounds,
+    domain_legend,
+    domain_marks,
+    node_degrees,
+    street_legend,
+    street_marks,
+    top_count,
+)
+from dpviz.roads.graph import RoadGraph
+from dpviz.ui.map import map_overlay, map_view
+from dpviz.ui.map.component import events
+from dpviz.ui.roads.answer import Ends, ends_form, path_answer
+from dpviz.ui.roads.plan import Plan, title_of
+from dpviz.ui.roads.source import RoadSource
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.memory import remembered
+
+VIEWS = ("Trips", "Sub-domains")
+
+
+def restore(prefix: str) -> None:
+    """The two places of the address."""
+    ends = [permalink.parameter(name) for name in ("from", "to")]
+    st.session_state[f"{prefix}.ends"] = tuple(each for each in ends if each)
+
+
+@st.fragment
+def map_and_answer(
+    prefix: str, releases: list[RoadRelease], source: RoadSource, plan: Plan, view: str
+) -> None:
+    """The map and its answer: a click reruns this part only."""
+    labels = [""] if len(releases) == 1 else [f"· {title_of(method)}" for method in plan.methods]
+    left, right = st.columns([7, 3], gap="medium")
+    ends: Ends = st.session_state[f"{prefix}.ends"]
+    with left:
+        map_view(
+            _scene(prefix, releases, source, plan, view),
+            key=f"{prefix}.map",
+            on_pick=partial(_picked, prefix, source.data.graph),
+        )
+    with right:
+        marks = path_answer(ends, releases, labels, source.data)
+        typed = ends_form(prefix, ends, source.data)
+        if ends and st.button("Clear the places", icon=":material/close:", key=f"{prefix}.forget"):
+            typed = ()
+    map_overlay(f"{prefix}.map", marks=marks)
+    permalink.write(dict(zip(("from", "to"), [*ends, None, None], strict=False)))
+    if typed is not None:
+        st.session_state[f"{prefix}.ends"] = typed
+        st.rerun(scope="fragment")
+
+
+def _picked(prefix: str, graph: RoadGraph) -> None:
+    """A click on a street chooses the node nearest to it; the third click starts anew."""
+    pick = events(f"{prefix}.map").pick
+    if not pick:
+        return
+    place = node_degrees(graph)
+    across = np.cos(np.radians(pick["lat"]))
+    away = np.hypot((place[:, 0] - pick["lon"]) * across, place[:, 1] - pick["lat"])
+    chosen = str(graph.node_id[int(np.argmin(away))])
+    ends: Ends = st.session_state[f"{prefix}.ends"]
+    if len(ends) != 1:
+        st.session_state[f"{prefix}.ends"] = (chosen,)
+    elif chosen != ends[0]:
+        st.session_state[f"{prefix}.ends"] = (ends[0], chosen)
+
+
+def _scene(
+    prefix: str, releases: list[RoadRelease], source: RoadSource, plan: Plan, view: str
+) -> Scene:
+    """The picture; kept, with the releases that it is of, until one or the view changes."""
+    asked = (view, *map(id, releases))
+    made = remembered(
+        f"{prefix}.scene", asked, lambda: (releases, _drawn(releases, source, plan, view))
+    )
+    return made[1]
+
+
+def _drawn(releases: list[RoadRelease], source: RoadSource, plan: Plan, view: str) -> Scene:
+    graph = source.data.graph
+    area = bounds(graph)
+    backdrop = [*(city_ground() if source.backdrop else outlines(area))]
+    top = max(top_count(release) for release in releases)
+    mode: Any = "single"
+    labels: tuple[str, ...] = ()
+    if view == VIEWS[1]:
+        marks = [*backdrop, *domain_marks(releases[0])]
+        legend = domain_legend()
+    elif len(releases) == 2:
+        mode, labels = "side", plan.methods
+        first = street_marks(releases[0], top, side="left")
+        second = street_marks(releases[1], top, side="right")
+        marks, legend = [*backdrop, *first, *second], street_legend(top)
+    else:
+        marks, legend = [*backdrop, *street_marks(releases[0], top)], street_legend(top)
+    return Scene(
+        marks=marks,
+        camera=Camera(bounds=area, key=source.key),
+        legend=legend,
+        mode=mode,
+        labels=labels,
+        picks=True,
+        domain=area,
+        description=f"Road network with noisy counts: {releases[0].header.guarantee}",
+    )

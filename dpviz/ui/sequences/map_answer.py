@@ -1,0 +1,103 @@
+"""A release of sequences on its map: moves, paths and synthetic trips, and what was clicked."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from dpviz.errors import DpvizError
+from dpviz.render import Mark, Scene
+from dpviz.ui.map import map_overlay, map_view
+from dpviz.ui.map.component import events
+from dpviz.ui.sequences.charts import follow_chart
+from dpviz.ui.sequences.panel import path_clicked, path_panel, place_panel, refused, trip_panel
+from dpviz.ui.sequences.source import SequenceSource
+from dpviz.ui.sequences.view import (
+    MOVES,
+    PATHS,
+    VIEWS,
+    View,
+    cell_at,
+    move_scene,
+    path_scene,
+    trip_scene,
+)
+from dpviz.ui.shared import permalink
+
+ARROWS = (20, 40, 80, 160, 320)
+
+
+def restore(prefix: str) -> None:
+    """The chosen place and the view of the address."""
+    st.session_state[f"{prefix}.cell"] = permalink.parameter("cell")
+    asked = permalink.parameter("view")
+    st.session_state[f"{prefix}.show"] = asked if asked in VIEWS else MOVES
+
+
+@st.fragment
+def map_and_answer(prefix: str, view: View, source: SequenceSource) -> None:
+    """The map and its answer: a click reruns this part only."""
+    show = st.segmented_control(
+        "Show", VIEWS, key=f"{prefix}.show", required=True, label_visibility="collapsed"
+    )
+    placed = source.places is not None
+    left, right = st.columns([7, 3] if placed else [1, 1], gap="medium")
+    if placed and show == MOVES:
+        with left:  # before the panel, whose tables are slow the first time
+            _map(prefix, _moves(prefix, view, source), view, source, show)
+    scene: Scene | None = None
+    marks: list[Mark] = []
+    with right:
+        try:
+            if show == MOVES:
+                marks = place_panel(prefix, view, source)
+                if placed:
+                    st.select_slider("Arrows on the map", ARROWS, key=f"{prefix}.arrows")
+            elif show == PATHS:
+                strings, chosen = path_panel(prefix, view)
+                scene = path_scene(view, source, strings, chosen) if placed else None
+            else:
+                number = trip_panel(prefix, view, source)
+                scene = trip_scene(view, source, number) if placed else None
+        except DpvizError as error:
+            refused(error)
+            scene = _moves(prefix, view, source) if placed else None
+    with left:
+        if scene is not None:
+            _map(prefix, scene, view, source, show)
+        if placed:
+            map_overlay(f"{prefix}.map", marks=marks)
+        else:
+            follow_chart(view)
+    permalink.write(
+        {"cell": st.session_state.get(f"{prefix}.cell"), "view": None if show == MOVES else show}
+    )
+    permalink.keep(prefix)
+
+
+def _map(prefix: str, scene: Scene, view: View, source: SequenceSource, show: str | None) -> None:
+    map_view(scene, key=f"{prefix}.map", on_pick=partial(_picked, prefix, view, source, show))
+
+
+def _moves(prefix: str, view: View, source: SequenceSource) -> Scene:
+    """Moves, faded behind the arrows of a chosen place."""
+    arrows = st.session_state.setdefault(f"{prefix}.arrows", 80)
+    chosen = st.session_state.get(f"{prefix}.cell") in view.names and not view.refusal
+    return move_scene(view, source, int(arrows), faded=chosen)
+
+
+def _picked(prefix: str, view: View, source: SequenceSource, show: str | None) -> None:
+    """A click chooses the cell around it, or a path; on the chosen one, it lets go."""
+    pick = events(f"{prefix}.map").pick
+    if not pick or source.places is None:
+        return
+    if show == PATHS:
+        path_clicked(prefix, pick["layer"], pick["index"])
+    if show != MOVES:
+        return
+    cell = cell_at(source.places, pick["lon"], pick["lat"])
+    if cell is not None:
+        chosen = view.names[cell]
+        same = st.session_state.get(f"{prefix}.cell") == chosen
+        st.session_state[f"{prefix}.cell"] = None if same else chosen
