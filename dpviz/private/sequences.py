@@ -17,7 +17,7 @@ from dpviz.errors import DataError
 from dpviz.private.handle import Handle
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.sequences.alphabet import Alphabet
-from dpviz.trees.lattice import Int
+from dpviz.trees.lattice import Int, ragged
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +39,7 @@ class Sequences:
         >>> Sequences.of([[0, 1], [], [2]]).length.tolist()
         [2, 0, 1]
         """
-        arrays = [np.asarray(row, dtype=np.int64) for row in rows]
-        start = np.concatenate([[0], np.cumsum([len(part) for part in arrays], dtype=np.int64)])
-        return cls(start, np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int64))
+        return cls(*ragged(rows))
 
     def __len__(self) -> int:
         return len(self.start) - 1

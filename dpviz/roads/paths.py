@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dpviz.errors import DataError, ParameterError
 from dpviz.roads.graph import Int, RoadGraph, ragged_take
+from dpviz.trees.lattice import ragged
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +42,7 @@ class Paths:
         >>> Paths.of([[0, 1], [], [2]]).start.tolist()
         [0, 2, 2, 3]
         """
-        arrays = [np.asarray(row, dtype=np.int64) for row in rows]
-        start = np.concatenate([[0], np.cumsum([len(part) for part in arrays], dtype=np.int64)])
-        return cls(start, np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int64))
+        return cls(*ragged(rows))
 
     def __len__(self) -> int:
         return len(self.start) - 1

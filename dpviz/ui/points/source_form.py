@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.build import (
+    DataHandle,
     check_points,
     load,
     public_extent,
@@ -21,9 +22,10 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError, DpvizError
 from dpviz.ui.points.areas import areas, box_of
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.account import charge_visitor, dataset_name
+from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.owners_facts import owners_facts
 from dpviz.ui.shared.releases import release_instead
+from dpviz.ui.shared.sources import read_once
 from dpviz.ui.shared.tables import offered as offered_tables
 from dpviz.ui.shared.tables import table_handle
 from dpviz.ui.shared.text import plain
@@ -145,11 +147,12 @@ def _rehearsal(prefix: str, name: str) -> Source:
     data_set = DATASETS[name]
     unit, bound = unit_form(prefix, [data_set.unit] if data_set.unit else [])
     key = f"{name}|{unit}|{bound}"
-    memory = st.session_state.setdefault(f"{prefix}.rehearsal", {"key": None, "handle": None})
-    if memory["key"] != key:
-        handle = load(name, unit=unit, max_per_unit=bound, public=False)
-        memory.update(key=key, handle=charge_visitor(handle))
-    return Source(memory["handle"], data_set.title, key, True, name, unit)
+
+    def read() -> DataHandle:
+        return load(name, unit=unit, max_per_unit=bound, public=False)
+
+    handle = read_once(f"{prefix}.rehearsal", key, read)
+    return Source(handle, data_set.title, key, True, name, unit)
 
 
 def public_switch(prefix: str, kind: str, public: bool) -> bool:
@@ -204,25 +207,25 @@ def _described(
     domain = Domain(bounds[:2] * ends, bounds[2:] * ends, chosen or ("lon", "lat"), crs)
     checked_area(domain)
     key = f"{file.file_id}|{chosen}|{bounds}|{crs}|{public}|{name}|{unit}|{bound}"
-    memory = st.session_state.setdefault(f"{prefix}.upload", {"key": None, "handle": None})
-    if memory["key"] != key:
-        with st.spinner("Reading the file …"):
-            handle = load(
-                path,
-                domain,
-                columns=chosen,
-                crs=crs,
-                unit=unit,
-                max_per_unit=bound,
-                public=public,
-                name=name,
-            )
-        memory.update(key=key, handle=charge_visitor(handle))
+
+    def read() -> DataHandle:
+        return load(
+            path,
+            domain,
+            columns=chosen,
+            crs=crs,
+            unit=unit,
+            max_per_unit=bound,
+            public=public,
+            name=name,
+        )
+
+    handle = read_once(prefix, key, read)
     owners_facts(
         prefix,
         lambda: check_points(path, domain, columns=chosen, crs=crs, unit=unit, max_per_unit=bound),
     )
-    return Source(memory["handle"], Path(file.name).name, key, unit=unit)
+    return Source(handle, Path(file.name).name, key, unit=unit)
 
 
 def columns_form(

@@ -13,9 +13,10 @@ from dpviz.errors import DpvizError
 from dpviz.roads.graph import PARTS, RoadGraph
 from dpviz.ui.points.source_form import TABLES, public_switch
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.account import charge_visitor, dataset_name
+from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.owners_facts import owners_facts
 from dpviz.ui.shared.releases import Opened
+from dpviz.ui.shared.sources import DataSource, NoRecords, read_once
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.unit_form import unit_form
 from dpviz.ui.shared.uploads import upload_columns, upload_path
@@ -26,38 +27,20 @@ STEPS = ("trip", "edge", "edges", "nodes")
 TITLES = {CITY: "Synthetic city, 45,000 trips", UPLOAD: "Your own files"}
 
 
-@dataclass(frozen=True)
-class RoadSource:
-    """Trips on a graph behind an opaque handle, and a key that changes with the choice."""
-
-    data: Any
-    key: str
-    backdrop: bool = False
-
-    @property
-    def public(self) -> bool:
-        """Whether its owner declares every record public."""
-        return bool(self.data.public)
-
-    @property
-    def account(self) -> str:
-        """The name of its account in the ledger."""
-        return str(self.data.names[0])
+RoadSource = DataSource
+"""Trips on a graph behind a handle."""
 
 
-@dataclass(frozen=True, eq=False)
-class OpenedRoads:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OpenedRoads(NoRecords):
     """In place of trips, where a release was opened: its graph, and nothing of any record."""
 
     graph: RoadGraph
-    public: bool = False
-    name: str = ""
-    names: tuple[str, ...] = ("",)
 
 
 def opened_roads(opened: Opened) -> RoadSource:
     """The source of a release that was opened."""
-    return RoadSource(OpenedRoads(opened.release.graph), opened.key)
+    return RoadSource(data=OpenedRoads(graph=opened.release.graph), key=opened.key)
 
 
 @st.cache_resource(show_spinner="Making the built-in city and its trips …")
@@ -79,7 +62,7 @@ def road_source(prefix: str, start: str | None) -> RoadSource | None:
     )
     if chosen == CITY:
         st.caption("Streets of an invented city and commuter trips on them: nobody's real trips.")
-        return RoadSource(built_in(), CITY, backdrop=True)
+        return RoadSource(data=built_in(), key=CITY, backdrop=True)
     return _upload(prefix)
 
 
@@ -126,19 +109,19 @@ def _upload(prefix: str) -> RoadSource | None:
     key = "|".join(
         [*(file.file_id for file in files), f"{components, directed, public, unit, bound}", name]
     )
-    memory = st.session_state.setdefault(f"{prefix}.upload", {"key": None, "data": None})
+
+    def read() -> RoadData:
+        graph = _graph(prefix, graph_files, components=components, directed=directed)
+        trips = upload_path(f"{prefix}.trips", trips_file)
+        return load(trips, graph, unit=unit, max_per_unit=bound, public=public, name=name)
+
     try:
-        if memory["key"] != key:
-            with st.spinner("Reading the files …"):
-                graph = _graph(prefix, graph_files, components=components, directed=directed)
-                trips = upload_path(f"{prefix}.trips", trips_file)
-                data = load(trips, graph, unit=unit, max_per_unit=bound, public=public, name=name)
-                memory.update(key=key, data=charge_visitor(data))
+        data = read_once(prefix, key, read)
         owners_facts(
             prefix,
             lambda: check_trips(
                 upload_path(f"{prefix}.trips", trips_file),
-                memory["data"].graph,
+                data.graph,
                 unit=unit,
                 max_per_unit=bound,
             ),
@@ -146,7 +129,7 @@ def _upload(prefix: str) -> RoadSource | None:
     except DpvizError as error:
         st.error(plain(error), icon=":material/error:")
         return None
-    return RoadSource(memory["data"], key)
+    return RoadSource(data=data, key=key)
 
 
 def _columns(prefix: str, file: Any) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,9 +29,10 @@ from dpviz.render.projection import to_degrees
 from dpviz.ui.points.source_form import TYPES, checked_area, columns_form, public_box, public_switch
 from dpviz.ui.sequences.cells_form import Cutting, cutting_form
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.account import charge_visitor, dataset_name
+from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.owners_facts import owners_facts
 from dpviz.ui.shared.releases import Opened, release_instead
+from dpviz.ui.shared.sources import DataSource, NoRecords, read_once
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.unit_form import hides, unit_form
 from dpviz.ui.shared.uploads import upload_columns, upload_path
@@ -48,45 +48,23 @@ WHEN = ("time", "timestamp", "datetime", "date")
 """Names by which the columns of a person and of a time are guessed."""
 
 
-@dataclass(frozen=True, eq=False)
-class SequenceSource:
-    """Sequences behind an opaque handle, and a key that changes with the choice.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SequenceSource(DataSource):
+    """Sequences behind a handle.
 
     ``places`` are the boxes of the symbols in degrees, (|I|, 4); None where they are no places.
     ``link`` restores the choice from an address.
     """
 
-    data: Any
-    key: str
     link: dict[str, str | None]
     places: NDArray[np.float64] | None = None
-    backdrop: bool = False
-
-    @property
-    def public(self) -> bool:
-        """Whether its owner declares every record public."""
-        return bool(self.data.public)
-
-    @property
-    def account(self) -> str:
-        """The name of its account in the ledger."""
-        return str(self.data.names[0])
-
-
-@dataclass(frozen=True, eq=False)
-class OpenedSequences:
-    """In place of sequences, where a release was opened: nothing of any record."""
-
-    public: bool = False
-    name: str = ""
-    names: tuple[str, ...] = ("",)
 
 
 def opened_sequences(opened: Opened) -> SequenceSource:
     """The source of a release that was opened."""
     cells = cells_of(opened.release.header, opened.release.alphabet.names)
     places = None if cells is None else _boxes(cells)
-    return SequenceSource(OpenedSequences(), opened.key, {}, places)
+    return SequenceSource(data=NoRecords(), key=opened.key, link={}, places=places)
 
 
 @st.cache_resource(show_spinner="Following the people of the built-in city …", max_entries=8)
@@ -152,7 +130,7 @@ def _city(prefix: str) -> SequenceSource | None:
         st.error(plain(error), icon=":material/error:")
         return None
     cells = cells or grid_cells(DATASETS["persons"].domain, cutting.side)
-    return SequenceSource(data, key, link, _boxes(cells), True)
+    return SequenceSource(data=data, key=key, link=link, places=_boxes(cells), backdrop=True)
 
 
 def _boxes(cells: Cells) -> NDArray[np.float64]:
@@ -195,7 +173,7 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
             cells=cells,
         )
 
-    data = _read_once(prefix, key, read)
+    data = read_once(prefix, key, read)
     owners_facts(
         prefix,
         lambda: check_places(
@@ -209,7 +187,7 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
         ),
     )
     boxes = _boxes(cells or grid_cells(domain, cutting.side))
-    return SequenceSource(data, key, {"data": PLACES}, boxes)
+    return SequenceSource(data=data, key=key, link={"data": PLACES}, places=boxes)
 
 
 def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource | None:
@@ -247,25 +225,15 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
             name=name,
         )
 
-    data = _read_once(prefix, key, read)
+    data = read_once(prefix, key, read)
     owners_facts(
         prefix,
         lambda: check_sequences(path, words, unit=unit, max_per_unit=bound, drop_unknown=drop),
     )
-    return SequenceSource(data, key, {"data": SYMBOLS})
+    return SequenceSource(data=data, key=key, link={"data": SYMBOLS})
 
 
 def _guess(names: list[str], words: tuple[str, ...]) -> int:
     """The first column whose name holds one of the words; the first of all otherwise."""
     matches = [row for word in words for row, name in enumerate(names) if word in name.lower()]
     return matches[0] if matches else 0
-
-
-def _read_once(prefix: str, key: str, read: Callable[[], SequenceData]) -> SequenceData:
-    """A file is read again only when something about it changes."""
-    memory = st.session_state.setdefault(f"{prefix}.upload", {"key": None, "data": None})
-    if memory["key"] != key:
-        with st.spinner("Reading the file …"):
-            memory.update(key=key, data=charge_visitor(read()))
-    data: SequenceData = memory["data"]
-    return data
