@@ -75,7 +75,7 @@ def test_leaves_of_a_release_are_the_cells(tmp_path):
     uploaded(app, "sequences.leaves", "places.parquet", content)
     assert not app.exception
     assert not app.error
-    view = app.session_state["sequences.view"]
+    view = app.session_state["sequences.view"][1]
     assert view.names == leaf_cells(places, 200).names
     assert "the two prices add up" in said(app)
     uploaded(app, "sequences.leaves", "places.parquet", b"no release")
@@ -152,7 +152,7 @@ def test_sensitive_sequences_are_paid_for_and_nothing_exact_is_shown():
     assert not app.exception
     (spend,) = dpviz.Ledger().account("city").spends
     assert (spend.epsilon, spend.what, spend.purpose) == (0.5, "markov", "page Sequences")
-    view = app.session_state["sequences.view"]
+    view = app.session_state["sequences.view"][1]
     assert view.release.header.private
     assert view.release.header.unit == "one person with at most 3 sequences"
     assert "exact" not in set(table(app, "share")["of"])
@@ -174,11 +174,11 @@ def test_a_method_without_a_guarantee_is_not_offered_for_sensitive_sequences():
 
 def test_a_permalink_restores_what_was_chosen():
     app = opened(side="6", gap="6", epsilon="2", seed="4", method="ngram", set="n_max:3")
-    view = app.session_state["sequences.view"]
+    view = app.session_state["sequences.view"][1]
     wanted = build(city_sequences(6, 6), "ngram", 2.0, seed=4, n_max=3)
     assert view.release.model.top(30) == wanted.model.top(30)
     again = opened(**{name: app.query_params[name] for name in app.query_params})
-    assert again.session_state["sequences.view"].key == view.key
+    assert again.session_state["sequences.view"][1].key == view.key
 
 
 def uploaded(app, key, name, content):
@@ -253,7 +253,7 @@ def test_own_places_become_sequences_of_cells():
     app.run()
     assert not app.exception
     assert not app.error
-    view = app.session_state["sequences.view"]
+    view = app.session_state["sequences.view"][1]
     assert view.names == ("0-0", "0-1", "1-0", "1-1")
     assert view.visits[0] == pytest.approx(60, abs=60)
     assert re.search("per person|one person", view.release.header.unit)
