@@ -202,6 +202,24 @@ def test_every_file_that_stays_is_written_whole_or_not_at_all():
     assert offenders == []
 
 
+PLAIN = re.compile(r"(None|str|int|float|bool|Fraction|Bounds|Path|Traversable|tuple\[[\w, .|]+\]|( \| ))*")
+
+
+def test_a_cache_that_outlives_visitors_holds_plain_keys_only():
+    """A release, a graph or a handle as a key would be held when its visitor has left."""
+    offenders = []
+    for path in modules():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and any(
+                re.match(r"(functools\.)?(lru_)?cache\b", ast.unparse(each))
+                for each in node.decorator_list
+            ):
+                given = [ast.unparse(each.annotation) for each in node.args.args if each.annotation]
+                if not all(PLAIN.fullmatch(each) for each in given):
+                    offenders.append(f"{path.relative_to(PACKAGE)}: {node.name}({given})")
+    assert offenders == []
+
+
 def test_start_up_imports_nothing_heavy():
     heavy = "pandas geopandas numba scipy pyproj shapely duckdb matplotlib networkx opendp"
     code = (

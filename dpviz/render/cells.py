@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
@@ -55,9 +55,18 @@ def densities(release: PointRelease) -> Float:
     return np.asarray(release.nodes.count / areas(node_bounds(release)))
 
 
-@lru_cache(maxsize=8)
+_adaptive: WeakKeyDictionary[PointRelease, Detail] = WeakKeyDictionary()
+"""Ends with its release: a visitor who leaves takes both along."""
+
+
 def adaptive(release: PointRelease) -> Detail:
     """Adaptive detail of a release whose children tile their parents."""
+    if release not in _adaptive:
+        _adaptive[release] = _worked_out(release)
+    return _adaptive[release]
+
+
+def _worked_out(release: PointRelease) -> Detail:
     bounds = node_bounds(release)
     corners = np.hstack([world(bounds[:, :2]), world(bounds[:, 2:])])
     side = (corners[:, 2:] - corners[:, :2]).min(axis=1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -163,7 +162,10 @@ class EventHistogram(RoadMethod):
             limit = self._quantile(task, self.quantile, "quantile of the lengths", cap)
         elif self.truncation in {"workload", "paper"} and cap > 1:
             mean_edges = len(task.workload.edge) / len(task.workload)
-            answer = _answer_variance(forest, task.workload)
+            # Kept with the graph, like the trees themselves.
+            answer = graph.remembered(
+                (forest, task.workload), lambda: trees.workload_variance(forest, task.workload)
+            )
             inflation = answer / mean_edges if self.truncation == "workload" else 1.0
             share = budget.spend(
                 budget.left * length_share(cap, len(graph), inflation),
@@ -237,8 +239,3 @@ def _planned(
     if index == "hm":
         return trees.weighted_binary(domains, workload)
     return trees.best(domains, workload)
-
-
-@lru_cache(maxsize=16)
-def _answer_variance(forest: Forest, workload: Paths) -> float:
-    return trees.workload_variance(forest, workload)
