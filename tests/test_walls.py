@@ -202,7 +202,9 @@ def test_every_file_that_stays_is_written_whole_or_not_at_all():
     assert offenders == []
 
 
-PLAIN = re.compile(r"(None|str|int|float|bool|Fraction|Bounds|Path|Traversable|tuple\[[\w, .|]+\]|( \| ))*")
+PLAIN = re.compile(
+    r"(None|str|int|float|bool|Fraction|Bounds|Path|Traversable|tuple\[[\w, .|]+\]|( \| ))*"
+)
 
 
 def test_a_cache_that_outlives_visitors_holds_plain_keys_only():
