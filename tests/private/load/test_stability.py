@@ -18,9 +18,11 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.calendar import moment
 from dpviz.errors import DataError
-from dpviz.private.load import aggregation, bounding
+from dpviz.private.load import aggregation, bounding, points
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.sequences import read_places, read_sequences
+from dpviz.private.load.tables.memory import MemoryTable
+from dpviz.private.load.tally import Tally
 from dpviz.roads.graph import road_graph
 from dpviz.sequences.alphabet import Alphabet
 from tests.private.load.stability import (
@@ -510,3 +512,39 @@ def test_the_measure_can_fail(tmp_path):
     whole = dpviz.load(tmp_path / "a.csv", BOX, unit="who")._index
     collapsed = typed([("1", x, y) for _, x, y in texts])
     assert distance(whole, dpviz.load(collapsed, BOX, unit="who")._index) == 49
+
+
+COORDINATE = st.one_of(
+    st.floats(-200, 200),
+    st.floats(10, 20),
+    st.sampled_from((0.0, -0.0, 90.0, -90.0, 91.0, 180.0, 1e300, np.inf, -np.inf, np.nan)),
+)
+
+
+@pytest.mark.parametrize(
+    ("crs", "box"),
+    [
+        ("EPSG:4326", (10.0, 10.0, 20.0, 20.0)),
+        ("EPSG:3857", (1.1e6, 1.1e6, 2.3e6, 2.3e6)),
+        ("EPSG:32633", (0.0, 1e6, 9e5, 2.2e6)),
+    ],
+)
+def test_clip_and_change_of_crs_are_of_each_record_alone(crs, box):
+    """What becomes of a record among others is what becomes of it by itself, to the last bit."""
+    domain = dpviz.Domain(box[:2], box[2:], ("x", "y"), crs)
+
+    def read(rows):
+        columns = np.array(rows, dtype=np.float64).reshape(-1, 2).T
+        table = pa.table({"x": columns[0], "y": columns[1]})
+        how = points.layout(opened := MemoryTable(table, "t"), domain, crs="EPSG:4326")
+        blocks = list(points.located(opened, how, domain, Tally()))
+        return [tuple(each) for block in blocks for each in block.points.tolist()]
+
+    @often(15)
+    @given(st.lists(st.tuples(COORDINATE, COORDINATE), max_size=6))
+    @example([(15.0, 15.0), (np.nan, 91.0), (15.0, 1e300), (12.0, 13.0)])
+    def run(rows):
+        assert read(rows) == [kept for row in rows for kept in read([row])]
+
+    run()
+    assert len(read([(15.0, 15.0), (np.inf, 15.0), (12.0, 13.0), (15.0, 50.0)])) == 2

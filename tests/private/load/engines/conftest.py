@@ -32,7 +32,10 @@ def duckdb_file(folders):
 
 @pytest.fixture(scope="session")
 def postgres_server():
-    yield from servers.serve_postgres()
+    programs = servers.installed_postgres()
+    if programs is None:
+        pytest.skip(servers.NO_POSTGRES)
+    yield from servers.serve_postgres(programs)
 
 
 @pytest.fixture(scope="session")
@@ -61,6 +64,8 @@ def postgres(postgres_server):
 
 @pytest.fixture(scope="session")
 def spark_session(tmp_path_factory):
+    if not servers.has_java():
+        pytest.skip(servers.NO_JAVA)
     yield from servers.serve_spark(tmp_path_factory.mktemp("warehouse"))
 
 

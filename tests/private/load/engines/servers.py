@@ -1,4 +1,8 @@
-"""A real PostgreSQL with PostGIS and a Java for Spark, installed from Debian where possible."""
+"""A real PostgreSQL with PostGIS and a Java for Spark, installed from Debian where possible.
+
+Root on Debian gets both by itself; the fixtures in ``conftest`` skip where one is missing, and say
+which and how to install it.
+"""
 
 import os
 import re
@@ -10,9 +14,16 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 PASSWORD = "s3cret-Pa55word"
+
+NO_POSTGRES = (
+    "needs PostgreSQL with PostGIS in /usr/lib/postgresql: apt-get install postgresql-15-postgis-3 "
+    "(or a newer one); root on Debian gets it by itself"
+)
+NO_JAVA = (
+    "needs Java 17 or newer for Spark: apt-get install default-jre-headless; root on Debian gets "
+    "it by itself"
+)
 
 
 def install(*packages):
@@ -63,11 +74,8 @@ class PostgresServer:
         return f"postgresql://postgres:{PASSWORD}@127.0.0.1:{self.port}/postgres"
 
 
-def serve_postgres():
-    """A PostgreSQL of this run on loopback; a generator for a fixture."""
-    programs = installed_postgres()
-    if programs is None:
-        pytest.skip("no PostgreSQL with PostGIS, and it cannot be installed without root on Debian")
+def serve_postgres(programs):
+    """A PostgreSQL of this run on loopback, of these programs; a generator for a fixture."""
     who = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
     with tempfile.TemporaryDirectory(prefix="dpviz-pg-") as folder:
         secret = Path(folder) / "password"
@@ -119,12 +127,13 @@ def java_version():
     return int(found[1]) if found else 0
 
 
+def has_java():
+    """Whether there is a Java that Spark runs on, after an attempt to install it."""
+    return java_version() >= 17 or (install("default-jre-headless") and java_version() >= 17)
+
+
 def serve_spark(warehouse):
     """A local session of Spark that stays active; a generator for a fixture."""
-    if java_version() < 17:
-        install("default-jre-headless")
-    if java_version() < 17:
-        pytest.skip("no Java 17, and it cannot be installed without root on Debian")
     from pyspark.sql import SparkSession
 
     session = (

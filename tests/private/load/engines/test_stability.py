@@ -1,11 +1,12 @@
 """One unit more or less in a table of a server moves the index by at most K, and no message."""
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 
 import dpviz
 from dpviz.private.load import aggregation
-from tests.private.load.stability import BOX, bounds, check, rows, typed, without
+from tests.private.load.stability import BOX, CELLS, IDS, bounds, check, rows, typed, without
 from tests.private.load.test_stability import units
 
 few = settings(
@@ -43,3 +44,25 @@ def test_postgres(postgres):
         )
 
     run()
+
+
+MESSY = [
+    *((who, "0.5", "0.5") for who in IDS for _ in range(2)),
+    *(("zed", x, y) for x, y in zip(CELLS, reversed(CELLS), strict=True)),
+]
+"""Ids that are easily taken for each other, or none, and every kind of coordinate."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("unit", "most"), [("zed", 3), (None, 1)])
+def test_spark(spark_session, tmp_path, unit, most):
+    """A chosen table in place of drawn ones: a query takes Spark a second or more."""
+    for name, each in (("here", MESSY), ("there", without(MESSY, unit))):
+        pq.write_table(typed(each), tmp_path / f"{name}.parquet")
+        spark_session.read.parquet(str(tmp_path / f"{name}.parquet")).createOrReplaceTempView(name)
+    read = {"unit": "who", "max_per_unit": most} if unit is not None else {}
+    check(
+        lambda name: dpviz.load("spark://local", BOX, table=name, name="visits", **read),
+        ("here", "there"),
+        most,
+    )
