@@ -192,6 +192,7 @@ def test_a_slip_in_the_area_is_one_warning():
 def test_the_owner_s_exact_facts_stand_behind_a_press():
     """Of an upload only, under a heading that says whose they are, and gone with the next touch."""
     app = healthy(uploaded("a.csv", POINTS + b"secret,0\n0,0\n"))
+    assert app.selectbox(key="explore.unit").label.startswith("Privacy unit")
     assert not app.table
     assert not any("EXACT FACTS" in box.value for box in app.warning)
     healthy(app.button(key="explore.check").click().run())

@@ -74,6 +74,7 @@ def test_the_owner_s_exact_facts_of_own_files_stand_behind_a_press() -> None:
     trips = b"trip,edge\n1,1\n1,2\n2,moon\n"
     app.file_uploader(key="roads.trips").set_value(("walks.csv", trips, "text/csv")).run()
     assert not app.exception
+    assert app.selectbox(key="roads.unit").label.startswith("Privacy unit")
     assert not app.table
     app.button(key="roads.check").click().run()
     assert not app.exception
