@@ -88,13 +88,22 @@ class Trajectories:
             lines.append(tuple(own[np.append(True, own[1:] != own[:-1])].tolist()))
         return lines
 
+    @cached_property
+    def _segments(self) -> tuple[Float, Float, Int]:
+        """Distinct segments, their ends (k, 2) each, and which one begins at each point.
+
+        The last point of a line begins a segment of no length. Lines through centres of cells have
+        few distinct ones.
+        """
+        last = np.append(self.xy[1:], self.xy[-1:], axis=0)
+        last[self.start[1:] - 1] = self.xy[self.start[1:] - 1]
+        ends, which = np.unique(np.hstack([self.xy, last]), axis=0, return_inverse=True)
+        return ends[:, :2], ends[:, 2:], which.ravel()
+
     def passing(self, centre: Float, radius: float) -> int:
         """Lines that come within the radius of a point."""
-        inside = _distance(self.xy, self.xy, centre) <= radius
-        if len(self.xy) > 1:
-            near = _distance(self.xy[:-1], self.xy[1:], centre) <= radius
-            near[self.start[1:-1] - 1] = False
-            inside[:-1] |= near
+        first, last, which = self._segments
+        inside = (_distance(first, last, centre) <= radius)[which]
         return int(np.logical_or.reduceat(inside, self.start[:-1]).sum())
 
 

@@ -1,0 +1,117 @@
+"""Smoothing along streets, and what equations of flow cannot do."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.integrate
+import scipy.stats
+
+from dpviz import build
+from dpviz.errors import ParameterError
+from dpviz.evaluation.truth import exact_visits
+from dpviz.private.roads import RoadData
+from dpviz.roads import smoothing
+from dpviz.roads.graph import RoadGraph
+from dpviz.roads.paths import Paths
+from dpviz.roads.smoothing import neighbours, posterior, smoothed
+
+
+def test_straight_on_counts_more_than_a_corner(streets: RoadGraph, odd: RoadGraph) -> None:
+    near = neighbours(streets)
+    for edge, other, weight in zip(near.edge, near.other, near.weight, strict=True):
+        (node,) = set(streets.ends[edge]) & set(streets.ends[other])
+        degree = int((streets.ends == node).sum())
+        level = [abs(np.subtract(*streets.ends[each])) == 1 for each in (edge, other)]
+        if degree == 2:
+            assert weight == 1
+        else:
+            assert (weight > 0.8) if level[0] == level[1] else (weight < 0.2)
+    assert (neighbours(odd).edge != neighbours(odd).other).all()
+    value = np.arange(len(streets), dtype=float)
+    changed = value.copy()
+    changed[7] += 1e-3 * len(streets)
+    moved = near.mean(changed) - near.mean(value)
+    assert moved[7] < 1e-4  # through the mean of all edges only, never of itself
+
+
+def test_the_posterior_is_that_of_numeric_integration(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smoothing, "SHAPES", (1.5,))
+    monkeypatch.setattr(smoothing, "STEPS", 2000)
+    noisy, scale = np.array([40.0, -3.0, 12.0]), 9.0
+    ring = smoothing.Neighbours(
+        np.array([0, 1, 2, 1, 2, 0]), np.array([1, 2, 0, 0, 1, 2]), np.ones(6)
+    )
+    mean, variance = posterior(noisy, scale, ring)
+    prior = ring.mean(np.maximum(noisy, 0))
+    for at, y in enumerate(noisy):
+        law = scipy.stats.gamma(1.5, scale=prior[at] / 1.5)
+
+        def moment(k: int, y: float = y, law: object = law) -> float:
+            def weighted(c: float) -> float:
+                return float(c**k * law.pdf(c) * math.exp(-abs(y - c) / scale))  # type: ignore[attr-defined]
+
+            return float(scipy.integrate.quad(weighted, 0, 300, points=[max(y, 0)], limit=200)[0])
+
+        total = moment(0)
+        assert mean[at] == pytest.approx(moment(1) / total, rel=0.01)
+        wanted = moment(2) / total - (moment(1) / total) ** 2
+        assert variance[at] == pytest.approx(wanted, rel=0.03)
+
+
+def test_streets_have_less_error_than_basic_and_never_leave_exact_counts(
+    data: RoadData, workload: Paths
+) -> None:
+    """Eight fixed seeds: the mean squared error over all is a fixed number, not a chance."""
+    truth = workload.sum(exact_visits(data))
+    errors = {"basic": 0.0, "streets": 0.0}
+    for seed in range(8):
+        for method in errors:
+            release = build(data, method, 0.1, workload=workload, seed=seed)
+            errors[method] += float(np.mean((workload.sum(release.edge_count) - truth) ** 2))
+    assert errors["streets"] < 0.7 * errors["basic"]
+    assert 0 < release.header.extra["smoothing"] <= 1
+    sure = build(data, "streets", 1e9, workload=workload, seed=1)
+    assert sure.header.extra["smoothing"] == 0
+    np.testing.assert_allclose(workload.sum(sure.edge_count), truth)
+    assert (smoothed(np.ones(len(data.graph)), 4.0, neighbours(data.graph), Paths.of([]))[1]) == 0
+
+
+def test_intervals_stay_those_of_the_noise(data: RoadData, workload: Paths) -> None:
+    rough, smooth = (
+        build(data, method, 0.3, workload=workload, seed=4) for method in ("basic", "streets")
+    )
+    np.testing.assert_array_equal(rough.count(workload).noise_sd, smooth.count(workload).noise_sd)
+
+
+def test_smoothing_needs_every_edge_on_its_own(data: RoadData, workload: Paths) -> None:
+    with pytest.raises(ParameterError, match="it needs decomposition=edges and index=flat"):
+        build(data, "event-histogram", workload=workload, seed=1, smoothing="streets")
+
+
+def test_equations_of_flow_leave_the_visits_of_edges_as_they_were() -> None:
+    """Noisy directed counts, starts and ends: least squares under "what goes in comes out".
+
+    A dense solver moves the difference of an edge's two directions alone; their sum, the visits,
+    keeps its measurement and its variance, twice that of one measurement.
+    """
+    random = np.random.default_rng(5)
+    nodes = 7
+    pairs = [(a, b) for a in range(nodes) for b in range(a) if random.random() < 0.6]
+    m = len(pairs)
+    balance = np.zeros((nodes, 2 * m + nodes))  # both directions of each edge, then ends − starts
+    for row, (a, b) in enumerate(pairs):
+        balance[a, row], balance[b, row] = -1, 1
+        balance[a, m + row], balance[b, m + row] = 1, -1
+    balance[:, 2 * m :] = -np.eye(nodes)
+    weight = np.concatenate([np.ones(2 * m), np.full(nodes, 0.3)])
+    noisy = random.normal(20, 8, 2 * m + nodes)
+    inverse = np.diag(1 / weight)
+    gain = inverse @ balance.T @ np.linalg.inv(balance @ inverse @ balance.T)
+    found = noisy - gain @ (balance @ noisy)
+    np.testing.assert_allclose(balance @ found, 0, atol=1e-9)
+    assert np.abs(found[:m] - noisy[:m]).max() > 1
+    np.testing.assert_allclose(found[:m] + found[m : 2 * m], noisy[:m] + noisy[m : 2 * m])
+    covariance = (np.eye(2 * m + nodes) - gain @ balance) @ inverse
+    both = np.hstack([np.eye(m), np.eye(m), np.zeros((m, nodes))])
+    np.testing.assert_allclose(both @ covariance @ both.T, 2 * np.eye(m), atol=1e-9)
