@@ -1,5 +1,6 @@
 """Every input format: a sound seed, its mutants, and the reader that must withstand them."""
 
+import gzip
 import io
 import json
 import zipfile
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 import shapely
 
 import dpviz
+from dpviz import workloads
 from dpviz.build import source_columns
 from dpviz.private.load.roads import read_graph, read_trips
 from dpviz.private.load.sequences import alphabet_of, read_sequences
@@ -61,6 +63,10 @@ def regions(path):
     return read_regions(path, DOMAIN)
 
 
+def workload(path):
+    return workloads.read(path, DOMAIN)
+
+
 def alphabet(path):
     return alphabet_of(str(path))
 
@@ -89,6 +95,59 @@ def _collection(shapes):
     return json.dumps({"type": "FeatureCollection", "features": features}).encode()
 
 
+SHAPEFILE = mutants.zip_mutant(
+    {"shp": mutants.shape_mutant, "shx": mutants.shape_mutant, "dbf": mutants.dbf_mutant}
+)
+WORKBOOK = mutants.zip_mutant(dict.fromkeys(("xml", "rels"), mutants.xml_mutant))
+
+SHEET = """<?xml version="1.0"?>
+<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{}
+</sheetData></worksheet>"""
+BOOK = {
+    "[Content_Types].xml": """<?xml version="1.0"?>
+<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
+<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>
+<Default Extension="xml" ContentType="application/xml"/></Types>""",
+    "_rels/.rels": """<?xml version="1.0"?>
+<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">
+<Relationship Id="r1" Target="xl/workbook.xml"
+Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"/>
+</Relationships>""",
+    "xl/workbook.xml": """<?xml version="1.0"?>
+<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">
+<sheets><sheet name="a" sheetId="1" r:id="r1"/></sheets></workbook>""",
+    "xl/_rels/workbook.xml.rels": """<?xml version="1.0"?>
+<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">
+<Relationship Id="r1" Target="worksheets/sheet1.xml"
+Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet"/>
+</Relationships>""",
+}
+"""A workbook of one sheet, but for the sheet."""
+
+
+def _workbook(columns):
+    rows = [list(columns), *zip(*columns.values(), strict=True)]
+    text = "".join(
+        f'<row r="{r}">' + "".join(_cell(f"{chr(65 + k)}{r}", each) for k, each in enumerate(row))
+        + "</row>"
+        for r, row in enumerate(rows, 1)
+    )  # fmt: skip
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, content in {**BOOK, "xl/worksheets/sheet1.xml": SHEET.format(text)}.items():
+            archive.writestr(name, content)
+    return target.getvalue()
+
+
+def _cell(place, value):
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return f'<c r="{place}" t="inlineStr"><is><t>{value}</t></is></c>'
+    return f'<c r="{place}"><v>{value}</v></c>'
+
+
 def formats():
     """Name: (suffix, seed, mutation, reader)."""
     places = geopandas.GeoDataFrame(
@@ -109,6 +168,11 @@ def formats():
     lines = [shapely.LineString([(0, 0), (1, 0)]), shapely.LineString([(1, 0), (1, 1)])]
     csv = ROWS.to_csv(index=False).encode()
     flat = {name: [None if pd.isna(v) else v for v in ROWS[name]] for name in ROWS}
+    records = "".join(json.dumps(row) + "\n" for row in pa.table(flat).to_pylist()).encode()
+    asked = [workloads.workload(DOMAIN, "small", 3)]
+    (queries,) = _written(
+        lambda folder: workloads.save(asked, DOMAIN, folder / "a.parquet"), "a.parquet"
+    )
     steps = b"trip,edge\n" + f"{mutants.SECRET},a\n{mutants.SECRET},b\n7,a\n".encode()
     return {
         "points, CSV": ("csv", csv, mutants.text_mutant, points),
@@ -120,7 +184,18 @@ def formats():
             "geojson", _collection(places.geometry), mutants.json_mutant, points
         ),
         "points, GeoPackage": ("gpkg", package, mutants.sqlite_mutant, points),
-        "points, Shapefile": ("zip", zipped.getvalue(), mutants.byte_mutant, points),
+        "points, Shapefile": ("zip", zipped.getvalue(), SHAPEFILE, points),
+        "points, JSON lines": ("jsonl", records, mutants.lines_mutant, points),
+        "points, Excel": ("xlsx", _workbook(flat), WORKBOOK, points),
+        "points, gzip": (
+            "csv.gz", gzip.compress(csv, mtime=0),
+            mutants.packed_mutant(mutants.text_mutant), points,
+        ),
+        "points, JSON lines in gzip": (
+            "jsonl.gz", gzip.compress(records, mtime=0),
+            mutants.packed_mutant(mutants.lines_mutant), points,
+        ),
+        "queries, Parquet": ("parquet", queries, mutants.parquet_mutant, workload),
         "sequences, text": ("txt", b"a b\nb,a\n" * 3, mutants.text_mutant, words),
         "sequences, Parquet": (
             "parquet", _table(words=[["a", "b"], [mutants.SECRET]]), mutants.parquet_mutant, words

@@ -1,10 +1,13 @@
 """Files that were sound and are not any more: changed where their format has structure."""
 
 import copy
+import gzip
 import io
 import json
 import re
 import sqlite3
+import struct
+import zipfile
 from contextlib import closing
 
 import numpy as np
@@ -181,6 +184,120 @@ def sqlite_mutant(content, random):
                 continue
         db.commit()
         return db.serialize()
+
+
+def lines_mutant(content, random):
+    """Lines of JSON: one to three records changed as documents, repeated, or cut."""
+    lines = content.splitlines()
+    for _ in range(random.integers(1, 4)):
+        at = int(random.integers(len(lines)))
+        change = random.integers(4)
+        if change == 0:
+            lines[at] = lines[at][: random.integers(len(lines[at]) + 1)]
+        elif change == 1:
+            lines[at:at] = [lines[at]] * int(random.integers(1, 500))
+        elif change == 2:
+            lines[at] = json.dumps(odd(random)).encode()
+        elif lines[at].startswith(b"{"):
+            try:
+                lines[at] = json_mutant(lines[at], random)
+            except ValueError:  # it was cut before
+                lines[at] = b"{"
+    return b"\n".join(lines)
+
+
+def packed_mutant(mutation):
+    """What is compressed changed, and now and then the bytes that compress it."""
+
+    def mutant(content, random):
+        if random.integers(3) == 0:
+            return byte_mutant(content, random)
+        return gzip.compress(mutation(gzip.decompress(content), random), mtime=0)
+
+    return mutant
+
+
+def zip_mutant(changes):
+    """Members of an archive changed by their ending, removed, renamed or repeated.
+
+    Args:
+        changes: a mutation for each ending.
+    """
+
+    def mutant(content, random):
+        if random.integers(5) == 0:
+            return byte_mutant(content, random)
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = [(name, archive.read(name)) for name in archive.namelist()]
+        for _ in range(random.integers(1, 3)):
+            at = int(random.integers(len(members)))
+            name, inner = members[at]
+            change = random.integers(8)
+            if change == 0 and len(members) > 1:
+                del members[at]
+            elif change == 1:
+                members[at] = (OTHER_NAMES[random.integers(len(OTHER_NAMES))], inner)
+            elif change == 2:
+                members.append((f"other/{name}", inner))
+            else:
+                mutation = changes.get(name.rpartition(".")[2], byte_mutant)
+                members[at] = (name, mutation(inner, random))
+        target = io.BytesIO()
+        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, inner in dict(members).items():
+                archive.writestr(zipfile.ZipInfo(name), inner)
+        return target.getvalue()
+
+    return mutant
+
+
+OTHER_NAMES = (
+    "../a.shp",
+    "/a.shp",
+    "a.SHP",
+    "b.dbf",
+    "a.shp/",
+    "\xff.shp",
+    "x" * 300,
+    "xl/a.xml",
+)
+
+
+def shape_mutant(content, random):
+    """Numbers in the header and the records of a .shp or .shx: kinds, lengths, coordinates."""
+    changed = bytearray(content)
+    for _ in range(random.integers(1, 4)):
+        spots = [(0, ">i"), (24, ">i"), (28, "<i"), (32, "<i"), (36, "<d"), (60, "<d")]
+        if len(changed) > 128:  # records: number, length, kind of shape, x, y
+            begin = 100 + 28 * int(random.integers((len(changed) - 100) // 28))
+            spots += [(begin, ">i"), (begin + 4, ">i"), (begin + 8, "<i"), (begin + 12, "<d")]
+        at, kind = spots[random.integers(len(spots))]
+        values = EXTREME_FLOATS if kind == "<d" else EXTREME_INTEGERS
+        number = struct.pack(kind, values[random.integers(len(values))])
+        changed[at : at + len(number)] = number
+    return bytes(changed)
+
+
+def dbf_mutant(content, random):
+    """Counts, lengths and types in the header of a .dbf, and cells of its records."""
+    changed = bytearray(content)
+    for _ in range(random.integers(1, 4)):
+        change = random.integers(4)
+        if change == 0:
+            changed[4:8] = struct.pack("<i", EXTREME_INTEGERS[random.integers(8)])
+        elif change == 1:
+            changed[8:12] = random.integers(0, 256, 4, dtype=np.uint8).tobytes()
+        elif change == 2 and len(changed) > 48:
+            changed[43] = b"CNDLMFBI@\0\xff"[random.integers(11)]
+        elif len(changed) > 66:
+            at = int(random.integers(66, len(changed)))
+            cell = (b"\xff\xfe\0a", b"1e99", b"\x1a*\r ", b"-   ")[random.integers(4)]
+            changed[at : at + 4] = cell
+    return bytes(changed)
+
+
+EXTREME_INTEGERS = (0, 1, -1, 5, 31, 2**31 - 1, -(2**31), 9994)
+EXTREME_FLOATS = (0.0, -0.0, float("nan"), float("inf"), -1e308, 5e-324, 1e30, 180.0)
 
 
 def byte_mutant(content, random):
