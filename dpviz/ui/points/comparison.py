@@ -15,10 +15,10 @@ from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import rounded, with_noise
-from dpviz.render.colors import PAIR
 from dpviz.render.projection import from_degrees
 from dpviz.ui.points.answers import on_screen
 from dpviz.ui.points.source_form import SIDES, Source
+from dpviz.ui.shared.charts import half_width_chart
 from dpviz.ui.shared.text import plain
 
 Rect = tuple[float, float, float, float]
@@ -146,43 +146,6 @@ def _wanted(prefix: str, found: Sequence[Answer]) -> None:
         )
     ]
     marks = [{"side": side, "ε": epsilon, "± records": wanted} for side, epsilon in needed.items()]
-    st.vega_lite_chart(rows, _curve(wanted, marks), width="stretch", height=260)
+    st.altair_chart(half_width_chart(rows, wanted, marks), width="stretch")
     with st.expander("The curve as a table", icon=":material/table:"):
         st.dataframe(rows[::3], hide_index=True, width="stretch")
-
-
-def _curve(wanted: float, marks: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    x = {
-        "field": "ε",
-        "type": "quantitative",
-        "scale": {"type": "log", "nice": False},
-        "axis": {"title": "ε", "format": "~g", "grid": False, "tickCount": 4},
-    }
-    y = {
-        "field": "± records",
-        "type": "quantitative",
-        "scale": {"type": "log", "nice": False},
-        "axis": {"title": "± records (95 %)", "format": "~s", "grid": False, "tickCount": 4},
-    }
-    colour = {
-        "field": "side",
-        "type": "nominal",
-        "scale": {"domain": ["A", "B"], "range": list(PAIR)},
-        "legend": {"orient": "top", "title": None},
-    }
-    encoding = {"x": x, "y": y, "color": colour}
-    return {
-        "layer": [
-            {"mark": {"type": "line"}, "encoding": encoding},
-            {
-                "data": {"values": [{"wanted": wanted}]},
-                "mark": {"type": "rule", "strokeDash": [4, 4], "color": "#888888"},
-                "encoding": {"y": {**y, "field": "wanted"}},
-            },
-            {
-                "data": {"values": list(marks)},
-                "mark": {"type": "point", "filled": True, "size": 90},
-                "encoding": encoding,
-            },
-        ],
-    }

@@ -17,6 +17,7 @@ from dpviz.evaluation.results import CONTRACT, summary
 from dpviz.methods import METHODS, names
 from dpviz.render.colors import PAIR
 from dpviz.ui.points.source_form import Source
+from dpviz.ui.shared.charts import error_chart
 from dpviz.workloads import SIZES, workload
 
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
@@ -175,53 +176,14 @@ def _charts(place: Any, rows: Sequence[Row], plan: Plan, metric: str) -> None:
         min((value["low"] for value in values if value["low"] > 0), default=0.001) / 1.2,
         max((value["high"] for value in values), default=1.0) * 1.2,
     ]
+    colours = dict(zip(plan.methods, [*PAIR, *COLOURS[2:]], strict=False))
     with place.container():
         columns = st.columns(len(plan.workloads))
         for column, load in zip(columns, plan.workloads, strict=True):
             column.markdown(f"**{load.size}** rectangles")
             shown = [value for value in values if value["size"] == load.size]
-            column.vega_lite_chart(shown, _spec(metric, plan, ends), width="stretch", height=300)
-
-
-def _spec(metric: str, plan: Plan, ends: Sequence[float]) -> dict[str, Any]:
-    """Vega-Lite: a line and a band per method, log axes."""
-    colour = {
-        "field": "method",
-        "type": "nominal",
-        "scale": {"domain": list(plan.methods), "range": [*PAIR, *COLOURS[2:]]},
-        "legend": {"orient": "bottom", "title": None, "columns": 2, "labelLimit": 160},
-    }
-    x = {
-        "field": "epsilon",
-        "type": "quantitative",
-        "scale": {"type": "log", "nice": False},
-        "axis": {"title": "ε", "values": list(plan.epsilons), "format": "~g", "grid": False},
-    }
-    y = {
-        "type": "quantitative",
-        "scale": {"type": "log", "nice": False, "domain": list(ends)},
-        "axis": {"title": METRICS[metric], "format": "~g", "tickCount": 4, "gridOpacity": 0.4},
-    }
-    tooltip = [
-        {"field": "method", "title": "Method"},
-        {"field": "epsilon", "title": "ε"},
-        {"field": "error", "title": METRICS[metric], "format": ".3g"},
-    ]
-    band = {
-        "mark": {"type": "area", "opacity": 0.18},
-        "encoding": {
-            "x": x,
-            "y": {**y, "field": "low"},
-            "y2": {"field": "high"},
-            "color": {**colour, "legend": None},
-        },
-    }
-    line = {
-        "mark": {"type": "line", "point": True},
-        "encoding": {"x": x, "y": {**y, "field": "error"}, "color": colour, "tooltip": tooltip},
-    }
-    # Independent legends, or the band's faint colour would be the legend's.
-    return {"layer": [band, line], "resolve": {"legend": {"color": "independent"}}}
+            chart = error_chart(shown, METRICS[metric], plan.epsilons, ends, colours)
+            column.altair_chart(chart, width="stretch")
 
 
 def _downloads(prefix: str, rows: Sequence[Row], metric: str) -> None:

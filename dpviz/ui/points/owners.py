@@ -21,6 +21,7 @@ from dpviz.render.scene import Mark
 from dpviz.render.view import SIDES, release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
+from dpviz.ui.shared.charts import measure_chart
 from dpviz.ui.shared.text import badge, plain
 
 EPSILONS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
@@ -178,26 +179,7 @@ def _curves(built: tuple[str, float], within: float, padding: str) -> None:
     for place, rows, axis in zip(
         st.columns(2), (by_epsilon, by_distance), ("ε", "distance"), strict=True
     ):
-        long = [
-            {axis: row[axis], "measure": measure, "value": row[measure]}
-            for row in rows
-            for measure in ("reduction ratio", "recall")
-        ]
-        place.vega_lite_chart(long, _chart(axis), width="stretch", height=260)
+        chart = measure_chart(rows, axis, ("reduction ratio", "recall"))
+        place.altair_chart(chart, width="stretch")
     with st.expander("Both curves as a table", icon=":material/table:"):
         st.dataframe([*by_epsilon, *by_distance], hide_index=True, width="stretch")
-
-
-def _chart(axis: str) -> dict[str, Any]:
-    return {
-        "mark": {"type": "line", "point": True},
-        "encoding": {
-            "x": {"field": axis, "type": "quantitative", "scale": {"type": "log"}, "title": axis},
-            "y": {"field": "value", "type": "quantitative", "title": None},
-            "color": {
-                "field": "measure",
-                "type": "nominal",
-                "legend": {"orient": "top", "title": None},
-            },
-        },
-    }

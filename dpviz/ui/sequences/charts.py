@@ -12,9 +12,10 @@ from dpviz.render.flows import chance_words
 from dpviz.sequences.moves import following_sd
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import View
+from dpviz.ui.shared.charts import chances_chart, lengths_chart
 
 SYNTHETIC, EXACT = "synthetic", "exact (public data)"
-BLUE, ORANGE = "#2b7bba", "#e0761a"
+END = "(the end)"
 CHARTED = 30
 """Symbols of the largest chart of what follows what: the most frequent ones."""
 
@@ -26,41 +27,13 @@ def length_chart(view: View, source: SequenceSource) -> None:
     every = drawn if exact is None else np.append(drawn, exact)
     longest = max(int(np.quantile(every, 0.97)), 5)
     rows = _length_rows(drawn, longest, SYNTHETIC)
-    layers: list[dict[str, Any]] = []
     if exact is not None:
         rows += _length_rows(exact, longest, EXACT)
-        layers.append({"mark": {"type": "bar", "opacity": 0.75}, "transform": _only(EXACT)})
-    line = {"type": "line", "strokeWidth": 2, "point": {"size": 14, "filled": True}}
-    layers.append({"mark": line, "transform": _only(SYNTHETIC)})
     st.markdown("**Lengths of sequences**")
-    st.vega_lite_chart(
-        rows,
-        {
-            "layer": layers,
-            "encoding": {
-                "x": {"field": "places", "type": "quantitative", "title": "places in a sequence"},
-                "y": {
-                    "field": "share",
-                    "type": "quantitative",
-                    "title": None,
-                    "axis": {"format": "~%", "tickCount": 5},
-                    "scale": {"type": "sqrt"},
-                },
-                "color": {
-                    "field": "of",
-                    "type": "nominal",
-                    "scale": {"domain": [SYNTHETIC, EXACT], "range": [ORANGE, BLUE]},
-                    "legend": None,
-                },
-                "tooltip": [
-                    {"field": "of", "title": "sequences"},
-                    {"field": "places"},
-                    {"field": "share", "format": ".1%"},
-                ],
-            },
-        },
+    chart = lengths_chart(rows, SYNTHETIC, None if exact is None else EXACT)
+    st.altair_chart(
+        chart,
         width="stretch",
-        height=230,
         alt="Shares of synthetic sequences by their number of places; the table below holds them",
     )
     st.markdown(
@@ -77,10 +50,6 @@ def length_chart(view: View, source: SequenceSource) -> None:
             hide_index=True,
             width="stretch",
         )
-
-
-def _only(label: str) -> list[dict[str, str]]:
-    return [{"filter": f"datum.of === '{label}'"}]
 
 
 def _length_rows(length: Any, longest: int, label: str) -> list[dict[str, Any]]:
@@ -103,7 +72,7 @@ def follow_chart(view: View) -> None:
     for symbol in common:
         chance = model.following([symbol])
         words = chance_words(chance, following_sd(model, [symbol]))
-        for other, label in [*zip(common, labels, strict=True), (len(names), "(the end)")]:
+        for other, label in [*zip(common, labels, strict=True), (len(names), END)]:
             rows.append(
                 {
                     "symbol": names[symbol],
@@ -113,28 +82,9 @@ def follow_chart(view: View) -> None:
                 }
             )
     st.markdown("**What follows what** (noisy)")
-    st.vega_lite_chart(
-        rows,
-        {
-            "mark": {"type": "rect", "color": ORANGE},
-            "encoding": {
-                "x": {"field": "next", "type": "nominal", "sort": [*labels, "(the end)"]},
-                "y": {"field": "symbol", "type": "nominal", "sort": labels},
-                "opacity": {
-                    "field": "chance",
-                    "type": "quantitative",
-                    "scale": {"range": [0.02, 1], "domainMin": 0},
-                    "legend": {"format": "%", "title": "chance", "symbolType": "square"},
-                },
-                "tooltip": [
-                    {"field": "symbol"},
-                    {"field": "next"},
-                    {"field": "words", "title": "chance"},
-                ],
-            },
-        },
+    st.altair_chart(
+        chances_chart(rows, labels, END),
         width="stretch",
-        height=460,
         alt="Chance of each symbol after each other one; the table below holds them",
     )
     with st.expander("The chart as a table", icon=":material/table:"):

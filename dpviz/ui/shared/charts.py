@@ -7,9 +7,23 @@ from typing import Any
 
 from dpviz.render.colors import PAIR
 
+BLUE, ORANGE, GREY = *PAIR, "#8a8f98"
+"""Told apart by the colour-blind, and 3:1 or more on a light and a dark page."""
+
 HEIGHT = 300
 TICKS = [step * 10.0**power for power in range(-5, 2) for step in (1, 2, 5)]
 """Of a logarithmic axis of errors; those outside its range are left out."""
+
+
+def legend(field: str, names: Sequence[str], colours: Sequence[str], **look: Any) -> Any:
+    """The colour of a nominal field, with its legend on top unless ``look`` says otherwise."""
+    import altair as alt
+
+    return alt.Color(
+        f"{field}:N",
+        scale=alt.Scale(domain=list(names), range=list(colours)),
+        legend=alt.Legend(**{"orient": "top", "title": None, **look}),
+    )
 
 
 def log_axis(field: str, title: str | None = None, **axis: Any) -> dict[str, Any]:
@@ -72,5 +86,147 @@ def interval_chart(rows: Sequence[Mapping[str, Any]], exact: float) -> Any:
         y2="high:Q",
     )
     points = base.mark_point(filled=True, size=60).encode(y="answer:Q")
-    line = alt.Chart(pd.DataFrame({"exact": [exact]})).mark_rule(strokeDash=[5, 4], color="#888")
+    line = alt.Chart(pd.DataFrame({"exact": [exact]})).mark_rule(strokeDash=[5, 4], color=GREY)
     return (bars + points + line.encode(y="exact:Q")).properties(height=HEIGHT)
+
+
+def error_chart(
+    rows: Sequence[Mapping[str, Any]],
+    title: str,
+    epsilons: Sequence[float],
+    ends: Sequence[float],
+    colours: Mapping[str, str],
+) -> Any:
+    """``error`` of each ``method`` by ``epsilon`` in a band from ``low`` to ``high``.
+
+    Args:
+        rows: of one chart.
+        title: of the errors.
+        epsilons: the ticks.
+        ends: lowest and highest error, the same for charts beside each other.
+        colours: of the methods.
+    """
+    import altair as alt
+    import pandas as pd
+
+    names, range_ = list(colours), list(colours.values())
+    color = legend("method", names, range_, orient="bottom", columns=2, labelLimit=160)
+    plain = alt.Color("method:N", scale=alt.Scale(domain=names, range=range_), legend=None)
+    base = alt.Chart(pd.DataFrame(list(rows))).encode(
+        x=alt.X(**log_axis("epsilon", "ε", values=list(epsilons)))
+    )
+
+    def errors(field: str) -> Any:
+        return alt.Y(
+            f"{field}:Q",
+            scale=alt.Scale(type="log", nice=False, domain=list(ends)),
+            axis=alt.Axis(title=title, format="~g", tickCount=4, gridOpacity=0.4),
+        )
+
+    band = base.mark_area(opacity=0.18).encode(
+        y=errors("low"),
+        y2="high:Q",
+        color=plain,
+    )
+    line = base.mark_line(point=True).encode(
+        y=errors("error"),
+        color=color,
+        tooltip=[
+            alt.Tooltip("method:N", title="Method"),
+            alt.Tooltip("epsilon:Q", title="ε"),
+            alt.Tooltip("error:Q", title=title, format=".3g"),
+        ],
+    )
+    # Independent legends, or the band's faint colour would be the legend's.
+    return (band + line).resolve_legend(color="independent").properties(height=HEIGHT)
+
+
+def half_width_chart(
+    rows: Sequence[Mapping[str, Any]], wanted: float, marks: Sequence[Mapping[str, Any]]
+) -> Any:
+    """``± records`` of each ``side`` by ``ε``; what is wanted as a line, met at the marks."""
+    import altair as alt
+    import pandas as pd
+
+    y = log_axis("± records", "± records (95 %)", tickCount=4)
+    y["axis"].format = "~s"
+    encoding = {
+        "x": alt.X(**log_axis("ε", tickCount=4)),
+        "y": alt.Y(**y),
+        "color": legend("side", ["A", "B"], PAIR),
+    }
+    curves = alt.Chart(pd.DataFrame(list(rows))).mark_line().encode(**encoding)
+    line = alt.Chart(pd.DataFrame({"± records": [wanted]})).mark_rule(strokeDash=[4, 4], color=GREY)
+    places = pd.DataFrame(list(marks), columns=["side", "ε", "± records"])
+    met = alt.Chart(places).mark_point(filled=True, size=90).encode(**encoding)
+    return (curves + line.encode(y=alt.Y(**y)) + met).properties(height=260)
+
+
+def measure_chart(rows: Sequence[Mapping[str, Any]], axis: str, measures: Sequence[str]) -> Any:
+    """Each of some ``measures`` of the rows by a logarithmic ``axis``."""
+    import altair as alt
+    import pandas as pd
+
+    table = pd.DataFrame(list(rows)).melt(axis, list(measures), "measure", "value")
+    return (
+        alt.Chart(table)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X(f"{axis}:Q", scale=alt.Scale(type="log"), title=axis),
+            y=alt.Y("value:Q", title=None),
+            color=legend("measure", measures, PAIR),
+        )
+        .properties(height=260)
+    )
+
+
+def lengths_chart(rows: Sequence[Mapping[str, Any]], drawn: str, exact: str | None) -> Any:
+    """``share`` by ``places`` of the rows ``of`` synthetic sequences, above those of exact ones."""
+    import altair as alt
+    import pandas as pd
+
+    kinds = [drawn] if exact is None else [drawn, exact]
+    colours = [ORANGE, BLUE][: len(kinds)]
+    base = alt.Chart(pd.DataFrame(list(rows))).encode(
+        x=alt.X("places:Q", title="places in a sequence"),
+        y=alt.Y(
+            "share:Q",
+            title=None,
+            axis=alt.Axis(format="~%", tickCount=5),
+            scale=alt.Scale(type="sqrt"),
+        ),
+        color=alt.Color("of:N", scale=alt.Scale(domain=kinds, range=colours), legend=None),
+        tooltip=[
+            alt.Tooltip("of:N", title="sequences"),
+            "places:Q",
+            alt.Tooltip("share:Q", format=".1%"),
+        ],
+    )
+    line = base.mark_line(strokeWidth=2, point={"size": 14, "filled": True})
+    line = line.transform_filter(alt.datum.of == drawn)
+    if exact is None:
+        return line.properties(height=230)
+    bars = base.mark_bar(opacity=0.75).transform_filter(alt.datum.of == exact)
+    return (bars + line).properties(height=230)
+
+
+def chances_chart(rows: Sequence[Mapping[str, Any]], symbols: Sequence[str], end: str) -> Any:
+    """A square for the ``chance`` of each ``next`` after each ``symbol``, in ``words``."""
+    import altair as alt
+    import pandas as pd
+
+    return (
+        alt.Chart(pd.DataFrame(list(rows)))
+        .mark_rect(color=ORANGE)
+        .encode(
+            x=alt.X("next:N", sort=[*symbols, end]),
+            y=alt.Y("symbol:N", sort=list(symbols)),
+            opacity=alt.Opacity(
+                "chance:Q",
+                scale=alt.Scale(range=[0.02, 1], domainMin=0),
+                legend=alt.Legend(format="%", title="chance", symbolType="square"),
+            ),
+            tooltip=["symbol:N", "next:N", alt.Tooltip("words:N", title="chance")],
+        )
+        .properties(height=460)
+    )

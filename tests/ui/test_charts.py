@@ -1,0 +1,36 @@
+"""Charts of the pages hold their rows, in colours that the colour-blind tell apart."""
+
+import pytest
+
+from dpviz.ui.shared import charts
+
+ERRORS = [
+    {"method": name, "epsilon": epsilon, "error": 0.1, "low": 0.05, "high": 0.2}
+    for name in ("privtree", "ugrid")
+    for epsilon in (0.1, 1.0)
+]
+HALVES = [{"side": side, "ε": 0.1, "± records": 3.0} for side in "AB"]
+MEASURES = [{"ε": 0.1, "recall": 0.9, "reduction ratio": 0.8}]
+LENGTHS = [{"of": label, "places": 1, "share": 0.5} for label in ("drawn", "exact")]
+CHANCES = [{"symbol": "a", "next": "b", "chance": 0.5, "words": "50 %"}]
+COLOURS = {"privtree": charts.BLUE, "ugrid": charts.ORANGE}
+
+
+@pytest.mark.parametrize(
+    ("chart", "rows", "colours"),
+    [
+        (charts.error_chart(ERRORS, "error", [0.1, 1.0], [0.01, 1.0], COLOURS), 4, 2),
+        (charts.half_width_chart(HALVES, 2.0, []), 3, 2),
+        (charts.half_width_chart(HALVES, 2.0, [{"side": "A", "ε": 1.0, "± records": 2.0}]), 4, 2),
+        (charts.measure_chart(MEASURES, "ε", ["recall", "reduction ratio"]), 2, 2),
+        (charts.lengths_chart(LENGTHS, "drawn", "exact"), 2, 2),
+        (charts.lengths_chart(LENGTHS[:1], "drawn", None), 1, 1),
+        (charts.chances_chart(CHANCES, ["a"], "(the end)"), 1, 1),
+    ],
+    ids=["errors", "half widths", "met", "measures", "lengths", "synthetic", "chances"],
+)
+def test_a_chart_holds_its_rows_and_the_colours_of_the_pair(chart, rows, colours):
+    spec = chart.to_dict()  # altair holds it against the schema of Vega-Lite
+    assert sum(map(len, spec["datasets"].values())) == rows
+    text = str(spec)
+    assert [each in text for each in (charts.ORANGE, charts.BLUE)].count(True) == colours
