@@ -31,12 +31,12 @@ ALPHABET = Alphabet(("a", "b", "c"))
 
 FEATURES = (
     "rows of the model",
-    "what is told of its first symbol",
-    "what is told of its first two symbols",
-    "what is told of everything that it moves",
-    "what is told of symbol b",
-    "what is told of the end",
-    "what is told in all",
+    "what is released of its first symbol",
+    "what is released of its first two symbols",
+    "what is released of everything that it moves",
+    "what is released of symbol b",
+    "what is released of the end",
+    "what is released in all",
 )
 """What an attacker looks at, who knows every sequence and asks whether one more is there."""
 

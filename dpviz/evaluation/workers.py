@@ -27,7 +27,7 @@ def _begin(start: Callable[..., object] | None, args: tuple[Any, ...]) -> None:
     import os
     import signal
 
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the parent, too, is told, and speaks for all
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the parent gets it too, and speaks for all
     os.environ["NUMBA_NUM_THREADS"] = "1"  # the workers share the cores already
     if start is not None:
         start(*args)

@@ -103,7 +103,7 @@ def payment(
         BudgetError: not enough is left; nothing was spent.
         LedgerError: the ledger cannot be read or written; nothing was spent.
         PrivacyError: the data are declared public and the ledger knows better; or the body failed.
-            Only our own errors are known to quote no record; of any other, its kind is told and
+            Only our own errors are known to quote no record; of any other, its kind is named and
             nothing else.
     """
     if data.public:

@@ -109,7 +109,7 @@ class Scene:
             two last, marks made with ``side`` belong to one of the two, all others to both.
         labels: the map's name, or those of its two sides.
         tools: shapes the visitor may draw: ``rect``, ``polygon``.
-        picks: whether a click on a mark is told to Python.
+        picks: whether a click on a mark reaches Python.
         domain: west, south, east, north of the whole, for the button that goes back to it.
         clock: for animated layers.
         description: the map in one sentence, for screen readers.

@@ -66,7 +66,7 @@ OPEN = (
 class Guard:
     """Refuses strangers' requests before Streamlit sees them, and adds the headers to all answers.
 
-    A page of another site in the owner's browser reaches 127.0.0.1 too: it is told by its Origin,
+    A page of another site in the owner's browser reaches 127.0.0.1 too: it is known by its Origin,
     or, where its name was made to point here, by the Host that the browser asked for.
     """
 

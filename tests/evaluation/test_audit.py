@@ -147,7 +147,7 @@ def test_extremes_are_one_parameter_at_an_end_each():
 @pytest.mark.campaign
 @pytest.mark.parametrize("word", extremes())
 def test_nothing_that_claims_epsilon_is_refuted_at_its_extremes(word):
-    """A hundred runs of each; ``dpviz audit extremes`` takes as many as it is told."""
+    """A hundred runs of each; ``dpviz audit extremes`` takes as many as are asked for."""
     assert not audited(small(word), 1.0, trials=100, confidence=SURE, seed=2).violates
 
 

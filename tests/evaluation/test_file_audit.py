@@ -100,7 +100,7 @@ def test_an_old_mistake_is_refuted(mistaken, rewrite):
 def test_one_unit_more_moves_nothing_but_a_count(case, tmp_path):
     """Of every case: both files are read, or both refused in the same words.
 
-    What is told differs by one unit and noise of rate 1 in at most five cells of each side: by more
+    A release differs by one unit and noise of rate 1 in at most five cells of each side: by more
     than 40 with probability under 1e-9.
     """
     larger, without = FileBench(run_here, 1.0, tmp_path, 100, None).run(case, 1)

@@ -137,7 +137,7 @@ def engine_index(
         relation: from :meth:`Engine.relation`.
         name: of the relation, for messages.
         domain: the public box, in the CRS of the coordinates.
-        chosen: columns (in 2-D also one column of points), bits, unit; its progress is told while
+        chosen: columns (in 2-D also one column of points), bits, unit; its progress is called while
             the engine works, and cancels the query by raising an exception.
     """
     query, unit = _query(engine, relation, name, domain, chosen), chosen.unit

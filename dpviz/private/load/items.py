@@ -89,7 +89,7 @@ def read_items(
         form: where the items stand.
         names: of the items that there may be, public and distinct.
         unit: column of the privacy unit.
-        counts: is told what became of the rows.
+        counts: receives what became of the rows.
     """
     wanted = [each for each in (form.item, form.group, unit) if each is not None]
     lengths, items, groups, units = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [], []

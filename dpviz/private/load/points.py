@@ -191,7 +191,7 @@ def read_records(
         time: name of the column of the time.
         public: the data are public, so a suspected swap of the axes may be reported.
         table: a layer of a GeoPackage, or a sheet of a workbook.
-        counts: is told what became of the records.
+        counts: receives what became of the records.
 
     Raises:
         DataError: one line that names the thing and the remedy, and quotes no record.
@@ -230,7 +230,7 @@ def read_index(
         domain: the public box.
         most: with a unit, max contributions per unit.
         public: whether the choice of those may be repeatable, and swapped axes may be reported.
-        counts: is told what became of the records.
+        counts: receives what became of the records.
     """
     counts = Tally() if counts is None else counts
     codes, ids = [np.empty(0, dtype=np.uint64)], []

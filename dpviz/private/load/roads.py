@@ -134,7 +134,7 @@ def read_trips(
             public trips, one that names such an edge is an error.
         name: the owner's name for the data set, also in the ledger; by default the file's.
         table: of a database.
-        counts: is told what became of the trips.
+        counts: receives what became of the trips.
 
     Raises:
         DataError: the source cannot be read as trips.

@@ -94,7 +94,7 @@ def read_sequences(
         public: whether the owner declares every sequence public.
         name: the owner's name for the data set, also in the ledger; by default the file's.
         table: of a database, or a sheet of a workbook.
-        counts: is told what became of the sequences.
+        counts: receives what became of the sequences.
 
     Raises:
         DataError: the source cannot be read as sequences.
@@ -193,7 +193,7 @@ def read_places(
         name: the owner's name for the data set, also in the ledger; by default the file's.
         cells: in place of a grid, of the same rectangle: leaves of a release.
         table: a layer of a GeoPackage, or a sheet of a workbook.
-        counts: is told what became of the places.
+        counts: receives what became of the places.
 
     Raises:
         DataError: the file cannot be read as places in time, or the cells are of another rectangle.

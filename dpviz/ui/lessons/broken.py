@@ -15,9 +15,10 @@ from dpviz.methods import method
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Scene, cells, density_scale
 from dpviz.render.basemap import outlines
-from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, Room, axis, named
+from dpviz.ui.lessons.room import Room, axis, named
 from dpviz.ui.map import map_view
 from dpviz.ui.points.source_form import built_in
+from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
 
 TITLE, ORDER = "Published and broken", 8
 DO = (

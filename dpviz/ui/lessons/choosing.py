@@ -10,7 +10,7 @@ import streamlit as st
 from dpviz.evaluation.experiments import Plan, run
 from dpviz.evaluation.plots import COLOURS
 from dpviz.methods import METHODS, names
-from dpviz.ui.lessons.parts import Room, axis, named
+from dpviz.ui.lessons.room import Room, axis, named
 from dpviz.ui.points.source_form import built_in
 from dpviz.workloads import workload
 

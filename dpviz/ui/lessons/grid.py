@@ -9,8 +9,9 @@ import streamlit as st
 from dpviz.evaluation.lesson import Parts, error_parts
 from dpviz.evaluation.truth import exact_total
 from dpviz.methods import method
-from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, Room, axis, named
+from dpviz.ui.lessons.room import Room, axis, named
 from dpviz.ui.points.source_form import built_in
+from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
 from dpviz.workloads import workload
 
 TITLE, ORDER = "Why not a grid", 3

@@ -8,7 +8,8 @@ import streamlit as st
 
 from dpviz.evaluation.lesson import METRES, IsolatedRecord, records
 from dpviz.render import Mark, boxes, points, rounded
-from dpviz.ui.lessons.parts import BLUE, ORANGE, PERSON, Rect, Room, axis, named
+from dpviz.ui.lessons.room import PERSON, Rect, Room, axis, named
+from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "What leaks", 1
 DO = (

@@ -12,19 +12,8 @@ from dpviz.evaluation.lesson import METRES, IsolatedRecord, records, suspicion
 from dpviz.evaluation.truth import exact_counts
 from dpviz.render import boxes, points
 from dpviz.trees.lattice import Int
-from dpviz.ui.lessons.parts import (
-    BLUE,
-    GREY,
-    ORANGE,
-    PERSON,
-    WITH,
-    WITHOUT,
-    Rect,
-    Room,
-    axis,
-    named,
-    ratio_axis,
-)
+from dpviz.ui.lessons.room import PERSON, WITH, WITHOUT, Rect, Room, axis, named, ratio_axis
+from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
 
 TITLE, ORDER = "One person more", 7
 DO = (

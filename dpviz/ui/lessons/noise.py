@@ -9,18 +9,8 @@ import streamlit as st
 
 from dpviz.evaluation.lesson import Worlds, two_worlds
 from dpviz.evaluation.truth import exact_counts
-from dpviz.ui.lessons.parts import (
-    BLUE,
-    GREY,
-    ORANGE,
-    WITH,
-    WITHOUT,
-    Room,
-    axis,
-    middle,
-    named,
-    ratio_axis,
-)
+from dpviz.ui.lessons.room import WITH, WITHOUT, Room, axis, middle, named, ratio_axis
+from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
 
 TITLE, ORDER = "Noise", 2
 DO = (

@@ -8,9 +8,10 @@ import streamlit as st
 
 from dpviz.evaluation.privtree_trace import Path, Step, heap_losses, steps, trace
 from dpviz.render import boxes
-from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, Rect, Room, axis, named
+from dpviz.ui.lessons.room import Rect, Room, axis, named
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
 from dpviz.ui.shared.method_form import EPSILONS
 
 TITLE, ORDER = "PrivTree, step by step", 5

@@ -10,8 +10,9 @@ from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import boxes, rounded, with_noise
-from dpviz.ui.lessons.parts import BLUE, GREY, ORANGE, Room, axis, middle, named
+from dpviz.ui.lessons.room import Room, axis, middle, named
 from dpviz.ui.points.source_form import built_in
+from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
 
 TITLE, ORDER = "Reading an answer", 6
 DO = (

@@ -7,8 +7,9 @@ from typing import Any
 import streamlit as st
 
 from dpviz.evaluation.lesson import Parts, error_parts
-from dpviz.ui.lessons.parts import BLUE, ORANGE, Room, axis
+from dpviz.ui.lessons.room import Room, axis
 from dpviz.ui.points.source_form import built_in
+from dpviz.ui.shared.charts import BLUE, ORANGE
 from dpviz.workloads import workload
 
 TITLE, ORDER = "A tree", 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpviz.datasets import DATASETS
-from dpviz.ui.lessons.parts import Room
+from dpviz.ui.lessons.room import Room
 from dpviz.ui.lessons.turning import chapters, headline
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.method_form import EPSILONS, nearest_epsilon

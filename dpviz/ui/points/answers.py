@@ -74,7 +74,7 @@ def tell(
     Args:
         prefix: of the page.
         release: that was asked.
-        source: whose exact answer is told too, where it is public.
+        source: whose exact answer is shown too, where it is public.
         answers: of one question.
         place: what the history says of the question.
         exact: counts exactly; called for public data only.

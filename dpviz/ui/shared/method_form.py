@@ -58,7 +58,7 @@ def nearest_epsilon(value: float | None, default: float = 1.0) -> float:
 
 
 def linked_epsilon(name: str) -> float:
-    """The ε of the address, at a step of the slider; a value beyond its ends is told."""
+    """The ε of the address, at a step of the slider; a value beyond its ends is reported."""
     asked = permalink.number(name)
     if asked is not None and not EPSILONS[0] <= asked <= EPSILONS[-1]:
         st.warning(

@@ -1,4 +1,4 @@
-"""What the chapters share: public built-in data, releases kept, maps, charts with their tables."""
+"""The room of a chapter: public built-in data, releases kept, maps, charts with their tables."""
 
 from __future__ import annotations
 
@@ -14,16 +14,12 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Legend, Mark, Scene, cells, density_legend, density_scale
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds
-from dpviz.render.colors import PAIR
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
 
 HEIGHT = 400
-BLUE, ORANGE, GREY = *PAIR, "#8a8f98"
-"""Of charts: told apart by the colour-blind, and 3:1 or more on a light and a dark page."""
-
 LOOK: dict[str, Any] = {
     "padding": {"bottom": 4},
     "config": {
@@ -116,7 +112,7 @@ class Room:
         map_view(scene, key=self.map_key, height=HEIGHT, tiles=False)
 
     def show_pick(self, scene: Scene, clicked: Callable[[dict[str, Any]], None]) -> None:
-        """The chapter's map; a click on a mark is told to ``clicked`` before the page runs."""
+        """The chapter's map; a click on a mark calls ``clicked`` before the page runs."""
 
         def picked() -> None:
             pick = events(self.map_key).pick
