@@ -167,7 +167,7 @@ def _step(value: Any) -> tuple[int, str]:
 
 def _seconds(name: str) -> float:
     count, unit = _step(name)
-    return count * (SECONDS[unit] if unit in SECONDS else MONTHS[unit] * 28 * SECONDS["d"])
+    return count * (SECONDS[unit] if unit in SECONDS else MONTHS[unit] * 31 * SECONDS["d"])
 
 
 def _no_time(value: Any) -> DomainError:

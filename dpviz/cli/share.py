@@ -45,11 +45,16 @@ def share(
     ] = "",
     as_json: Json = False,
 ) -> None:
-    """Write a map in one file that opens anywhere, without network or server."""
+    """Write a map in one file that opens anywhere, without network or server.
+
+    Of one release with time a slider steps through its period.
+    """
     from dpviz.exports import map_page
 
-    opened, asked = _opened(releases), _rects(rect)
-    make = lambda: map_page(opened, rects=asked, title=title, basemap=basemap)  # noqa: E731
+    (opened, labels), asked = _in_time(_opened(releases)), _rects(rect)
+    make = lambda: map_page(  # noqa: E731
+        opened, labels=labels, rects=asked, title=title, basemap=basemap
+    )
     _write(output, make, ".html", opened, as_json)
 
 
@@ -125,6 +130,16 @@ def _opened(paths: Sequence[str]) -> list[PointRelease]:
     from dpviz import read
 
     return [read(path, "points") for path in paths]
+
+
+def _in_time(releases: Sequence[PointRelease]) -> tuple[Sequence[PointRelease], Sequence[str]]:
+    """One release with time as the maps of its steps, and when each begins; others as they are."""
+    from dpviz.releases.points.window import windows
+
+    first = releases[0]
+    if len(releases) == 1 and first.kind == "points" and first.domain.time is not None:
+        return windows(first)
+    return releases, ()
 
 
 def _rects(texts: Sequence[str] | None) -> list[tuple[float, float, float, float]]:

@@ -20,7 +20,7 @@ OUTAGE = ("2030-10-08", "2030-10-11")
 
 _SEED = 20_144
 _HOURS = 365 * 24
-_CROWD = 0.02
+_CROWD = 0.005
 _GROUND = (-10.6, 4.2)
 """Of the festival, in kilometres."""
 _SPREAD_KM = 0.15

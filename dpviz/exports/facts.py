@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dpviz.releases.answers import INTERVAL_SDS
@@ -108,11 +108,22 @@ def statement(header: Header) -> tuple[str, ...]:
     )
 
 
+def windows_of_one(releases: Sequence[PointRelease]) -> bool:
+    """Whether several maps are of parts of one release's period."""
+    plain = [{**each.header.extra, "period": None} for each in releases]
+    in_time = all("period" in each.header.extra for each in releases)
+    headers = [replace(each.header, extra={}, noise={}) for each in releases]
+    same = all(each == plain[0] for each in plain) and all(each == headers[0] for each in headers)
+    return len(releases) > 1 and in_time and same
+
+
 def together(releases: Sequence[PointRelease]) -> str:
     """What several releases cost together; empty for one, or where none is private."""
     private = [each.header for each in releases if each.header.private]
     if len(private) < 2:
         return ""
+    if windows_of_one(releases):
+        return "All maps are windows of one release, which is paid for once."
     many = "both maps" if len(private) == 2 else f"all {len(private)} maps"
     epsilon, delta = (sum(getattr(each, name) for each in private) for name in ("epsilon", "delta"))
     price = f"ε = {epsilon:g}" + (f", δ = {delta:g}" if delta else "")

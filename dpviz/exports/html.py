@@ -14,7 +14,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
-from dpviz.exports.facts import facts, label_of, replies, together
+from dpviz.exports.facts import facts, label_of, replies, together, windows_of_one
 from dpviz.exports.pack import Packer, compressed
 from dpviz.exports.tree import pack_tree
 from dpviz.releases.answers import INTERVAL_SDS
@@ -83,6 +83,7 @@ def map_page(
         "columns": packer.index,
         "names": names,
         "epsilons": [each.header.epsilon for each in releases],
+        "ends": [names[0], names[-1]] if windows_of_one(releases) else [],
         "domainBox": {"lower": domain.lower, "upper": domain.upper},
         "side": domain.side,
         "interval": INTERVAL_SDS,

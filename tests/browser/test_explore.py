@@ -206,3 +206,15 @@ def test_a_phone_shows_the_map_without_sideways_scrolling(app, open_page, scheme
 def test_a_base_url_path_is_respected(open_page):
     with serving(ROOT / "app.py", "--server.baseUrlPath", "maps/private") as address:
         the_map(open_page(address))
+
+
+def test_a_window_in_time_moves_the_map_the_answer_and_the_address(app, open_page):
+    page = open_page(f"{app}/?data=year&rect=14.5,-24.0,14.7,-23.8&period=2030-06-01,2030-07-01")
+    the_map(page)
+    release = dpviz.build(dpviz.load("year"), epsilon=1.0, seed=0)
+    for period in (("2030-06-01", "2030-07-01"), ("2030-07-01", "2030-07-31")):
+        answer = release.count([14.5, -24.0, 14.7, -23.8], period)
+        expect(metric(page)).to_have_text(expected_of(answer))
+        expect(page.get_by_test_id("stVegaLiteChart").first).to_be_visible()
+        expect(page).to_have_url(re.compile("period=" + "(%2C|,)".join(period)))
+        page.get_by_role("button", name="Later").click()

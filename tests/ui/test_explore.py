@@ -175,6 +175,21 @@ def uploaded(name, content, public=False, bounds=(14, -24, 15, -23)):
 POINTS = b"lon,lat\n" + b"".join(b"%f,%f\n" % (14.6 + i / 1e3, -23.9 + i / 1e3) for i in range(50))
 
 
+def test_an_upload_may_have_a_time_in_a_public_period():
+    rows = (b"%f,-23.5,2024-0%d-01\n" % (14.1 + i / 1e3, 1 + i % 5) for i in range(50))
+    app = healthy(uploaded("a.csv", b"lon,lat,when\n" + b"".join(rows), public=True))
+    column = next(box for box in app.selectbox if box.label == "Column of the time")
+    column.set_value("when").run()
+    assert "Give the period" in words(app)
+    for end, value in (("from", "2024-02-01"), ("to", "2024-04-01")):
+        app.text_input(key=f"explore.{end}").set_value(value)
+    app = healthy(app.run())
+    assert metrics(app)["Exact total (public data)"] == "20"  # February and March of five months
+    assert "Noisy count of the whole area in each step" in words(app)
+    app.text_input(key="explore.to").set_value("2023-01-01").run()
+    assert "the end must be after the start" in app.error[0].value.replace("\\", "")
+
+
 def test_an_upload_is_sensitive_until_declared_public():
     app = healthy(uploaded("a.csv", POINTS))
     assert not app.metric
@@ -301,3 +316,21 @@ def test_districts_of_a_file_are_counted_without_cost():
     assert not app.exception
     assert len(app.error) == 1
     assert "/tmp" not in app.error[0].value
+
+
+def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
+    """The address restores the window; moving it on moves the answer, and nothing is rebuilt."""
+    box = ",".join(map(str, RECT))
+    app = healthy(opened(data="year", rect=box, period="2030-06-01,2030-07-01"))
+    release = dpviz.build(dpviz.load("year"), "privtree", 1.0, seed=0)
+    for period in (("2030-06-01", "2030-07-01"), ("2030-07-01", "2030-07-31")):
+        answer = release.count(RECT, period)
+        half = (answer.high[0] - answer.low[0]) / 2
+        assert metrics(app)["Noisy count"] == with_noise(answer.count[0], half)
+        assert address(app, "period") == ",".join(period)
+        assert "the rectangle in each step" in words(app)
+        app.button(key=next(each.key for each in app.button if each.label == "Later")).click().run()
+    assert metrics(healthy(app))["Exact total (public data)"] == "300,000"
+    row = app.session_state["explore.history"][0]
+    assert [row["from"], row["to"]] == ["2030-07-31", "2030-08-30"]
+    healthy(opened(data="year", period="soon,never"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from dpviz import calendar
 from dpviz.releases.points.marginal import marginal
+from dpviz.releases.points.range_count import box_count
+from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.grid import breadth_first, renumbered
 from dpviz.trees.lattice import Int
@@ -24,15 +27,16 @@ def during(release: PointRelease, period: Any) -> PointRelease:
     """A 2-D release of a part of the period, for a map.
 
     The nodes of the period seen from above are its cells where they are a tree in turn, as they are
-    of quadtrees; otherwise a grid is. Each count and its variance are the range count's.
+    of quadtrees; otherwise a grid is. Each count is the range count's.
+
+    Cells that stand under one node share its noise. So a cell's variance is its covariance with the
+    count of all of them, Σ over leaves of (share of the leaf in the cell and period) · (share in
+    the period) · variance: as no leaf's share is negative, the variances of disjoint cells add up
+    to no less than the variance of their sum. It is more than that of ``release.count``.
 
     Args:
         release: with time.
         period: as for :meth:`PointRelease.count`.
-
-    Returns:
-        The release of a map: cells above each other's nodes share noise, so sums of cells are asked
-        of ``release`` itself.
 
     Raises:
         DomainError: no axis is time, or no such period.
@@ -48,17 +52,35 @@ def during(release: PointRelease, period: Any) -> PointRelease:
     seen = None if release.noise is not None else _seen_from_above(release.nodes, lo[2], hi[2])
     if seen is None:
         grid = marginal(release, (0, 1), (start, end), CELLS)
-        return replace(grid, header=replace(grid.header, extra=extra))
-    corner, parent = seen
-    window = np.full((len(corner), 1), 1, dtype=np.int64)
-    low = np.hstack([corner[:, :2], window * lo[2]])
-    high = np.hstack([corner[:, 2:], window * hi[2]])
-    answers = release.count_boxes(low, high)
+        if release.noise is not None:  # the header's law of the noise is that of the grid too
+            return replace(grid, header=replace(grid.header, extra=extra))
+        finer = place.side // domain.side
+        corner = np.hstack([grid.nodes.lo, grid.nodes.hi]) // finer
+        parent, count = np.asarray(grid.nodes.parent, dtype=np.int64), grid.nodes.count
+    else:
+        corner, parent = seen
+        count = release.count_boxes(*_columns_of(corner, lo[2], hi[2])).count
+    shared = _shared_noise(release.nodes, lo[2], hi[2])
+    variance = box_count(shared, None, *_columns_of(corner, lo[2], hi[2])).count
     finer = place.side // domain.side
     nodes = Decomposition(
-        corner[:, :2] * finer, corner[:, 2:] * finer, parent, answers.count, answers.noise_sd**2
+        corner[:, :2] * finer, corner[:, 2:] * finer, parent, count, np.maximum(variance, 0.0)
     )
     return PointRelease(place, nodes, replace(release.header, extra=extra))
+
+
+def _columns_of(corner: Int, lo: int, hi: int) -> tuple[Int, Int]:
+    """Boxes over rectangles (k, 4) and the time [lo, hi)."""
+    one = np.ones((len(corner), 1), dtype=np.int64)
+    return np.hstack([corner[:, :2], one * lo]), np.hstack([corner[:, 2:], one * hi])
+
+
+def _shared_noise(nodes: Decomposition, lo: int, hi: int) -> Decomposition:
+    """The nodes with, for a count, each leaf's variance times its share of the time [lo, hi)."""
+    start, end = np.maximum(nodes.lo[:, 2], lo), np.minimum(nodes.hi[:, 2], hi)
+    share = np.maximum(end - start, 0) / (nodes.hi[:, 2] - nodes.lo[:, 2])
+    weight = np.where(nodes.leaf, share * nodes.variance, 0.0)
+    return replace(nodes, count=sum_up(nodes.parent, weight))
 
 
 def _seen_from_above(nodes: Decomposition, lo: int, hi: int) -> tuple[Int, Int] | None:
@@ -86,3 +108,18 @@ def _seen_from_above(nodes: Decomposition, lo: int, hi: int) -> tuple[Int, Int] 
         return None
     order = breadth_first(parent)
     return rectangles[order], renumbered(parent, order)
+
+
+def windows(release: PointRelease, most: int = 12) -> tuple[list[PointRelease], list[str]]:
+    """Maps of the usual steps of the whole period, at most so many, and when each begins.
+
+    Raises:
+        DomainError: no axis is time.
+    """
+    start, end = release.domain.period
+    step = calendar.usual_step(start, end, release.domain.step or 0.0, most)
+    cuts = calendar.edges(start, end, step).tolist()
+    if len(cuts) - 1 > most:  # decades, by years
+        cuts = np.linspace(start, end, most + 1).tolist()
+    maps = [during(release, pair) for pair in itertools.pairwise(cuts)]
+    return maps, [calendar.words(cut) for cut in cuts[:-1]]

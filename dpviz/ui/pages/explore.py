@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
 from dpviz.releases.points.release import PointRelease
@@ -12,6 +10,7 @@ from dpviz.ui.points.facts import empty_area, release_facts
 from dpviz.ui.points.map_answer import map_and_answer, restore
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import Source
+from dpviz.ui.points.time_answer import map_in_time, restore_window, seen_from_above
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.skeleton import run
 from dpviz.ui.shared.tour import tour
@@ -28,7 +27,8 @@ def page() -> None:
             KEY,
             2,
             "records",
-            restore=partial(restore, KEY),
+            timed=True,
+            restore=_restore,
             empty=lambda: choose_domain(KEY),
             before=lambda source: show_domain(KEY, source),
             show=_show,
@@ -36,8 +36,13 @@ def page() -> None:
     )
 
 
+def _restore() -> None:
+    restore(KEY)
+    restore_window(KEY)
+
+
 def _show(release: PointRelease, source: Source, choice: Choice | None) -> None:
-    if release.domain.dims != 2:
+    if release.domain.place.dims != 2:
         st.info(
             f"This release has {release.domain.dims} dimensions, and a map needs 2. Its cells are "
             "below; `dpviz query` answers boxes.",
@@ -45,5 +50,6 @@ def _show(release: PointRelease, source: Source, choice: Choice | None) -> None:
         )
     else:
         empty_area(source)
-        map_and_answer(KEY, release, source)
-    release_facts(KEY, release, source)
+        show = map_and_answer if release.domain.time is None else map_in_time
+        show(KEY, release, source)
+    release_facts(KEY, release, source, seen_from_above(KEY, release))

@@ -68,6 +68,7 @@ def tell(
     answers: RangeAnswers,
     place: dict[str, Any],
     exact: Callable[[], Int],
+    outlined: bool = True,
 ) -> None:
     """One answer in words, and into the history.
 
@@ -78,6 +79,7 @@ def tell(
         answers: of one question.
         place: what the history says of the question.
         exact: counts exactly; called for public data only.
+        outlined: whether the map shows the cells of the answer.
     """
     count, half = float(answers.count[0]), float(answers.high[0] - answers.low[0]) / 2
     row: dict[str, Any] = {
@@ -97,7 +99,8 @@ def tell(
         f"**95 % interval (noise):** {plain(rounded(row['low'], half))} to "
         f"{plain(rounded(row['high'], half))}  \n"
         f"**Error from cut cells:** ± {rounded(spread, spread)} (estimate)  \n"
-        f"**Built from {row['nodes']:,} {'cell' if row['nodes'] == 1 else 'cells'}** (outlined)",
+        f"**Built from {row['nodes']:,} {'cell' if row['nodes'] == 1 else 'cells'}**"
+        + (" (outlined)" if outlined else ""),
         help="Error from cut cells (uniformity error): an ESTIMATE of what it costs that records "
         "are taken to be spread evenly in the cells that an edge cuts.",
     )

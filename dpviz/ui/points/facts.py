@@ -23,8 +23,17 @@ def empty_area(source: Source) -> None:
         )
 
 
-def release_facts(prefix: str, release: PointRelease, source: Source) -> None:
-    """Totals and what is folded away."""
+def release_facts(
+    prefix: str, release: PointRelease, source: Source, shown: PointRelease | None = None
+) -> None:
+    """Totals and what is folded away.
+
+    Args:
+        prefix: of the page.
+        release: of points.
+        source: of its records.
+        shown: what of it the map shows, where that is not all of it.
+    """
     nodes = release.nodes
     total = release.count(release.domain.bounds)
     half = INTERVAL_SDS * float(total.noise_sd[0])
@@ -41,4 +50,4 @@ def release_facts(prefix: str, release: PointRelease, source: Source) -> None:
     with st.expander("Download this release", icon=":material/download:"):
         download_buttons(prefix, release)
     with st.expander("The map as a table", icon=":material/table:"):
-        table_of_cells(release)
+        table_of_cells(release if shown is None else shown)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal
 
 import streamlit as st
 
@@ -39,19 +40,25 @@ def restore(prefix: str) -> None:
 
 def map_and_answer(prefix: str, release: PointRelease, source: Source) -> None:
     """The map, the answer beside it, and what can be done with it."""
-    _drawing(prefix, _placed(prefix, _view(prefix, release, source), source), source)
+    _drawing(prefix, placed(prefix, view_of(prefix, release, source), source), source)
 
 
-def _view(prefix: str, release: PointRelease, source: Source) -> View:
+def view_of(
+    prefix: str,
+    release: PointRelease,
+    source: Source,
+    tools: tuple[Literal["rect", "polygon"], ...] = ("rect", "polygon"),
+) -> View:
+    """The picture of a 2-D release, made anew when the release changes."""
     shown: View | None = st.session_state.get(f"{prefix}.view")
     if shown is None or shown.release is not release or shown.key != source.key:
         camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
-        scene = replace(release_scene([release], camera=camera), tools=("rect", "polygon"))
+        scene = replace(release_scene([release], camera=camera), tools=tools)
         shown = st.session_state[f"{prefix}.view"] = View(source.key, release, scene)
     return shown
 
 
-def _placed(prefix: str, view: View, source: Source) -> View:
+def placed(prefix: str, view: View, source: Source) -> View:
     """The view as the visitor left it: a map that is new on the page begins where it last stood."""
     place = st.session_state.get(f"{prefix}.place")
     if place is None or events(f"{prefix}.map").camera is not None:
@@ -77,8 +84,8 @@ def _drawing(prefix: str, view: View, source: Source) -> None:
     left, right = st.columns([7, 3], gap="medium")
     rect, ring = st.session_state.get(f"{prefix}.rect"), st.session_state.get(f"{prefix}.ring")
     with left:
-        map_view(view.scene, key=name, on_shape=partial(_drawn, prefix))
-        _keep_camera(prefix, source)
+        map_view(view.scene, key=name, on_shape=partial(drawn, prefix))
+        keep_camera(prefix, source)
     with right:
         if ring:
             marks = polygon_panel(prefix, view.release, source, ring)
@@ -98,13 +105,15 @@ def _drawing(prefix: str, view: View, source: Source) -> None:
         st.rerun(scope="fragment")
 
 
-def _drawn(prefix: str) -> None:
+def drawn(prefix: str) -> None:
+    """What was drawn on the map is the question from now on."""
     shape = events(f"{prefix}.map").shape
     st.session_state[f"{prefix}.rect"] = shape.rect if shape else None
     st.session_state[f"{prefix}.ring"] = shape.ring if shape else None
 
 
-def _keep_camera(prefix: str, source: Source) -> None:
+def keep_camera(prefix: str, source: Source) -> None:
+    """The map comes back where the visitor left it."""
     camera = events(f"{prefix}.map").camera
     if camera:
         place = (camera["longitude"], camera["latitude"], camera["zoom"])

@@ -20,8 +20,9 @@ def point_slots(
     empty: Callable[[], object],
     before: Callable[[Source], None],
     show: Callable[[Any, Source, Any], None],
+    timed: bool = False,
 ) -> Slots:
-    """A page on points in so many dimensions; see :class:`Slots` for the rest."""
+    """A page on points in so many dimensions, or with time; see :class:`Slots` for the rest."""
     return Slots(
         key=key,
         records=records,
@@ -31,6 +32,7 @@ def point_slots(
             dims,
             permalink.parameter("data"),
             sensitive=permalink.parameter("sensitive") == "1",
+            timed=timed,
         ),
         choose=lambda source: method_form(
             key,

@@ -93,6 +93,7 @@ def source_form(
     sensitive: bool = False,
     owner: bool = False,
     pane: Any = None,
+    timed: bool = False,
 ) -> Source | None:
     """Selectors in the sidebar; None while a file of one's own is not described yet.
 
@@ -103,8 +104,12 @@ def source_form(
         sensitive: whether a built-in data set is treated as sensitive at first.
         owner: all records are confidential.
         pane: of the area's form; beside the others by default.
+        timed: whether data may have a time beside their place.
     """
-    offered = [name for name, each in DATASETS.items() if each.domain.dims == dims]
+    domains = {name: each.domain for name, each in DATASETS.items()}
+    offered = [
+        name for name, each in domains.items() if (each.place if timed else each).dims == dims
+    ]
     tables = offered_tables(dims, sensitive=owner)
     options = [*offered, *tables, UPLOAD]
     permalink.missing("data", start, options, DATASETS[options[0]].title)
@@ -127,7 +132,7 @@ def source_form(
         return Source(handle, DATASETS[chosen].title, key, backdrop=True, name=chosen)
     if chosen in tables:
         return _table(chosen, tables[chosen])
-    return _upload(prefix, dims, owner, pane)
+    return _upload(prefix, dims, owner, pane, timed)
 
 
 def _table(name: str, title: str) -> Source | None:
@@ -171,7 +176,7 @@ def public_switch(prefix: str, kind: str, public: bool) -> bool:
     return bool(said == "public")
 
 
-def _upload(prefix: str, dims: int, owner: bool, pane: Any) -> Source | None:
+def _upload(prefix: str, dims: int, owner: bool, pane: Any, timed: bool) -> Source | None:
     file = st.file_uploader(
         "CSV (also .gz or .zip), Excel, JSON lines, Parquet, GeoParquet, GeoJSON, GeoPackage or "
         "zipped Shapefile",
@@ -185,14 +190,14 @@ def _upload(prefix: str, dims: int, owner: bool, pane: Any) -> Source | None:
         return None
     path = upload_path(f"{prefix}.file", file)
     try:
-        return _described(prefix, path, file, public, dims, pane)
+        return _described(prefix, path, file, public, dims, pane, timed)
     except DpvizError as error:
         st.error(plain(str(error).replace(path.name, "the file")), icon=":material/error:")
         return None
 
 
 def _described(
-    prefix: str, path: Path, file: Any, public: bool, dims: int, pane: Any
+    prefix: str, path: Path, file: Any, public: bool, dims: int, pane: Any, timed: bool
 ) -> Source | None:
     if release_instead(prefix, path, file):
         return None
@@ -201,12 +206,14 @@ def _described(
     name = dataset_name(prefix, Path(file.name).stem, public=public)
     with pane or nullcontext():
         bounds = public_box(prefix, path, chosen if dims == 2 else None, crs, public and dims == 2)
-    if bounds is None:
+    clock = period_form(prefix, names, file.file_id) if timed else {}
+    if bounds is None or clock is None:
         return None
     ends = dims // 2  # a trip has the same rectangle at both ends
-    domain = Domain(bounds[:2] * ends, bounds[2:] * ends, chosen or ("lon", "lat"), crs)
+    both = (*bounds[:2] * ends, *bounds[2:] * ends)
+    domain = Domain.from_bounds(both, chosen or ("lon", "lat"), crs, **clock)
     checked_area(domain)
-    key = f"{file.file_id}|{chosen}|{bounds}|{crs}|{public}|{name}|{unit}|{bound}"
+    key = f"{file.file_id}|{chosen}|{bounds}|{clock}|{crs}|{public}|{name}|{unit}|{bound}"
 
     def read() -> DataHandle:
         return load(
@@ -266,6 +273,36 @@ def columns_form(
         )
     )
     return crs, None if geometry in picked else picked, names
+
+
+def period_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:
+    """The column of the time and its public period; none, or None while it is missing."""
+    with st.expander("Time", icon=":material/schedule:"):
+        column = st.selectbox(
+            "Column of the time",
+            names,
+            index=None,
+            placeholder="None: places alone",
+            key=f"{prefix}.time.{file_id}",
+            help="ISO 8601 (UTC unless it says otherwise), dates, or seconds since 1970.",
+        )
+        if column is None:
+            return {}
+        st.caption(
+            "The period is PUBLIC: choose it from what everybody knows (the year, the quarter), "
+            "never from the records. Those outside are left out; so are those at its very end."
+        )
+        first, last = st.columns(2)
+        start = first.text_input("From", key=f"{prefix}.from", placeholder="2024-01-01")
+        end = last.text_input("To", key=f"{prefix}.to", placeholder="2025-01-01")
+        every = st.segmented_control(
+            "Move times to steps of", ["15min", "1h", "1d"], key=f"{prefix}.step"
+        )
+    if not start.strip() or not end.strip():
+        st.info("Give the period: from, and to.", icon=":material/schedule:")
+        return None
+    found = {"time": str(column), "period": (start, end)}
+    return found if every is None else {**found, "every": str(every)}
 
 
 def public_box(

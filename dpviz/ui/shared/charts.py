@@ -64,6 +64,39 @@ def lines_chart(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
     )
 
 
+def timeline_chart(table: Any, start: Any, end: Any) -> Any:
+    """``count`` of each step from ``start`` to ``end`` with the band ``low`` to ``high``.
+
+    Args:
+        table: a data frame of steps, times in UTC, and as texts ``from`` and ``to``.
+        start: of the part to be marked.
+        end: of it.
+    """
+    import altair as alt
+    import pandas as pd
+
+    axis = alt.Axis(title=None, grid=False)
+    x = alt.X("start:T", scale=alt.Scale(type="utc"), axis=axis)
+    base = alt.Chart(table).encode(x=x)
+    part = pd.DataFrame({"start": [start], "end": [end]})
+    mark = alt.Chart(part).mark_rect(color=PAIR[0], opacity=0.12).encode(x=x, x2="end:T")
+    y = alt.Y("low:Q", axis=alt.Axis(title="Noisy count", format="~s", tickCount=4))
+    band = base.mark_area(color=PAIR[0], opacity=0.3, interpolate="step-after").encode(
+        y=y, y2="high:Q"
+    )
+    line = base.mark_line(color=PAIR[0], strokeWidth=1.2, interpolate="step-after").encode(
+        y="count:Q",
+        tooltip=[
+            "from:N",
+            "to:N",
+            alt.Tooltip("count:Q", format=",.0f"),
+            alt.Tooltip("low:Q", format=",.0f"),
+            alt.Tooltip("high:Q", format=",.0f"),
+        ],
+    )
+    return (mark + band + line).properties(height=HEIGHT // 2)
+
+
 def interval_chart(rows: Sequence[Mapping[str, Any]], exact: float) -> Any:
     """``answer`` with ``low`` and ``high`` of each ``side`` by ``ε``, and the exact line."""
     import altair as alt

@@ -100,12 +100,12 @@ export function answerElement(name, answer, interval) {
 }
 
 /** The answers of a whole series, with a bar of each interval on one scale; a name shows its map. */
-export function answerTable(names, answers, interval, now, show) {
+export function answerTable(names, answers, interval, now, show, caption = 'At every ε') {
   const ends = answers.map(({count, noise}) => [count - interval * noise, count + interval * noise]);
   const low = Math.min(...ends.map(([from]) => from));
   const high = Math.max(...ends.map(([, to]) => to), low + 1e-9);
   const share = value => 100 * (value - low) / (high - low);
-  return h('table', {class: 'all', 'data-testid': 'dpviz-all'}, h('caption', {}, 'At every ε'), h('tbody', {}, ...names.map((name, at) => h('tr', {class: now.includes(at) ? 'now' : ''},
+  return h('table', {class: 'all', 'data-testid': 'dpviz-all'}, h('caption', {}, caption), h('tbody', {}, ...names.map((name, at) => h('tr', {class: now.includes(at) ? 'now' : ''},
     h('th', {scope: 'row'}, h('button', {type: 'button', onclick: () => show(at)}, name)),
     h('td', {class: 'number'}, withNoise(answers[at].count, interval * answers[at].noise)),
     h('td', {class: 'bar'}, h('i', {style: `left:${share(ends[at][0])}%;right:${100 - share(ends[at][1])}%`}))))));

@@ -84,6 +84,7 @@ class FileMap {
   /** A slider over a series; what to compare with, and how. */
   buttons() {
     const {names, epsilons} = this.spec;
+    const ends = this.spec.ends.length ? this.spec.ends : [`ε ${epsilons[0]}`, `${epsilons.at(-1)}`];
     const place = byId('modes');
     if (names.length > 2) {
       this.slider = h('input', {type: 'range', min: 0, max: names.length - 1, step: 1, 'aria-label': 'Release', 'data-testid': 'dpviz-series',
@@ -93,7 +94,7 @@ class FileMap {
       h('option', {value: ''}, 'Compare with …'), ...names.map((name, at) => h('option', {value: at}, name)));
       place.append(h('span', {class: 'series'},
         h('output', {id: 'series-name', 'aria-hidden': 'true'}),
-        h('label', {}, h('span', {}, `ε ${epsilons[0]}`), this.slider, h('span', {}, `${epsilons.at(-1)}`))), select);
+        h('label', {}, h('span', {}, ends[0]), this.slider, h('span', {}, ends[1]))), select);
     }
     const modes = Object.entries(MODES).filter(([mode]) => mode !== 'difference' || this.spec.contrast);
     this.modes = names.length < 2 ? [] : modes.map(([mode, text]) => h('button', {
@@ -128,7 +129,7 @@ class FileMap {
     const said = !answers ? [] : answers.includes(null)
       ? [h('p', {}, 'This rectangle lies outside the area: draw one inside the frame.')]
       : [...this.now.map(at => answerElement(names[at], answers[at], interval)),
-        ...names.length > 2 ? [answerTable(names, answers, interval, this.now, at => this.set({a: at}))] : []];
+        ...names.length > 2 ? [answerTable(names, answers, interval, this.now, at => this.set({a: at}), this.spec.ends.length ? 'From each on' : undefined)] : []];
     byId('answer').replaceChildren(...said);
   }
 

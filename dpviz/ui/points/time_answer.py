@@ -1,0 +1,246 @@
+"""A release with time: a window on a slider, the map of it, an answer, and the timeline below."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dpviz import calendar
+from dpviz.domain import Domain
+from dpviz.errors import DpvizError
+from dpviz.evaluation.truth import exact_counts
+from dpviz.releases.points.release import PointRelease
+from dpviz.releases.points.window import during, windows
+from dpviz.render import rounded
+from dpviz.render.cells import domain_bounds
+from dpviz.render.projection import from_degrees
+from dpviz.ui.map import Shape, map_overlay, map_view
+from dpviz.ui.points.answers import Rect, history_table, partly, rectangle_form, tell
+from dpviz.ui.points.map_answer import drawn, keep_camera, placed, view_of
+from dpviz.ui.points.regions import districts_panel
+from dpviz.ui.points.source_form import Source
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.charts import timeline_chart
+from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.share import share_panel
+from dpviz.ui.shared.text import plain
+
+STEPS = tuple(calendar.SECONDS[unit] * count for unit, count in
+              (("min", 1), ("min", 15), ("h", 1), ("h", 6), ("d", 1), ("w", 1)))  # fmt: skip
+"""Seconds between two stops of the slider."""
+MOST_STOPS = 400
+EVERY = ("1h", "6h", "1d", "1w", "1mo")
+MOST_BANDS = 2_000
+"""Steps of a timeline that a browser draws at once."""
+
+Window = tuple[float, float]
+
+
+def restore_window(prefix: str) -> None:
+    """The window of the address."""
+    st.session_state[f"{prefix}.window"] = None
+    try:
+        asked = permalink.parameter("period")
+        if asked:
+            st.session_state[f"{prefix}.window"] = calendar.period(asked)
+    except DpvizError:
+        permalink.write({"period": None})
+
+
+@st.fragment
+def map_in_time(prefix: str, release: PointRelease, source: Source) -> None:
+    """The map of a window, the answer beside it, and the timeline; a touch reruns this part."""
+    name = f"{prefix}.map"
+    window = _slider(prefix, release.domain)
+    flat = _flat(prefix, release, window)
+    view = placed(prefix, view_of(prefix, flat, source, tools=("rect",)), source)
+    left, right = st.columns([7, 3], gap="medium")
+    rect: Rect | None = st.session_state.get(f"{prefix}.rect")
+    with left:
+        map_view(view.scene, key=name, on_shape=partial(drawn, prefix))
+        keep_camera(prefix, source)
+    with right:
+        rect = _answer(prefix, release, source, rect, window)
+        typed = rectangle_form(prefix, rect, domain_bounds(flat.domain))
+        history_table(prefix)
+        share_panel(
+            prefix, name, [flat], series={"Map with a time slider": partial(windows, release)}
+        )
+        districts, legend = districts_panel(prefix, flat)
+    _timeline(prefix, release, rect, window)
+    map_overlay(name, marks=districts, shape=Shape(rect=rect) if rect else None, legend=legend)
+    permalink.write(
+        {
+            "rect": permalink.joined(rect),
+            "ring": None,
+            "period": None if window == release.domain.period else _joined(window),
+        }
+    )
+    permalink.keep(prefix)
+    if typed is not None:
+        st.session_state[f"{prefix}.rect"] = typed
+        st.rerun(scope="fragment")
+
+
+def _slider(prefix: str, domain: Domain) -> Window:
+    """The window: two ends on a slider, and buttons that move it on by its own length."""
+    start, end = domain.period
+    step = next((each for each in STEPS if (end - start) / each <= MOST_STOPS), STEPS[-1])
+    step = max(step, int(domain.step or 0))
+    key = f"{prefix}.slider.{start:.0f}.{end:.0f}"
+    if key not in st.session_state:
+        asked = st.session_state.get(f"{prefix}.window") or domain.period
+        low, high = max(asked[0], start), min(asked[1], end)
+        st.session_state[key] = tuple(map(_clock, (low, high) if low < high else domain.period))
+    ends: Any = st.slider(
+        "Window (UTC)",
+        _clock(start),
+        _clock(end),
+        step=timedelta(seconds=step),
+        format="YYYY-MM-DD" if step >= calendar.SECONDS["d"] else "YYYY-MM-DD HH:mm",
+        key=key,
+        help="The map and the answer are of this part of the period; its end is outside.",
+    )
+    with st.container(horizontal=True, gap="small"):
+        for label, icon, sign in (("Earlier", "left", -1), ("Later", "right", 1)):
+            st.button(
+                label,
+                icon=f":material/chevron_{icon}:",
+                key=f"{key}.{sign}",
+                help="Move the window by its own length",
+                on_click=_move,
+                args=(key, sign, domain.period),
+            )
+    low, high = (each.replace(tzinfo=UTC).timestamp() for each in ends)
+    window = low, high
+    if window[0] == window[1]:
+        window = (window[0], window[0] + step) if window[1] < end else (end - step, end)
+    return max(window[0], start), min(window[1], end)
+
+
+def _move(key: str, sign: int, period: Window) -> None:
+    """The window one length on, or up to the end of the period."""
+    low, high = (each.replace(tzinfo=UTC).timestamp() for each in st.session_state[key])
+    start, end = period
+    by = sign * (high - low)
+    by = min(max(by, start - low), end - high)
+    st.session_state[key] = (_clock(low + by), _clock(high + by))
+
+
+def _flat(prefix: str, release: PointRelease, window: Window) -> PointRelease:
+    """The map's release, kept until the window or the release changes."""
+    return remembered(f"{prefix}.flat", (release, window), lambda: during(release, window))
+
+
+def _answer(
+    prefix: str, release: PointRelease, source: Source, rect: Rect | None, window: Window
+) -> Rect | None:
+    """The answer to the rectangle in the window; the rectangle, if it can be answered."""
+    if rect is None:
+        st.markdown("**Draw a rectangle**")
+        st.caption(
+            "Press ▭ on the map, or D, or hold Shift and drag. Or type its four sides below. The "
+            "timeline is of the whole area until then."
+        )
+        return None
+    try:
+        inside = from_degrees(rect, release.domain.crs)
+        answers = release.count(inside, window)
+    except DpvizError as error:
+        st.warning(plain(error), icon=":material/crop_free:")
+        return None
+    west, south, east, north = rect
+    place: dict[str, Any] = {"west": west, "south": south, "east": east, "north": north}
+    place |= {"from": calendar.words(window[0]), "to": calendar.words(window[1])}
+    box = release.domain.over(inside, window)
+    tell(prefix, release, source, answers, place, lambda: exact_counts(source.handle, box), False)
+    partly(rect, domain_bounds(release.domain))
+    return rect
+
+
+def _timeline(prefix: str, release: PointRelease, rect: Rect | None, window: Window) -> None:
+    """Noisy counts with their band over the whole period, and the window in it."""
+    start, end = release.domain.period
+    usual = calendar.usual_step(start, end, release.domain.step or 0.0)
+    offered = [each for each in EVERY if _fits(each, release.domain)]
+    if usual not in offered:
+        offered = [usual, *offered]
+    every = st.segmented_control(
+        "Timeline: one step is",
+        offered,
+        default=usual,
+        required=True,
+        key=f"{prefix}.every.{start:.0f}.{end:.0f}",
+    )
+    place = None if rect is None else from_degrees(rect, release.domain.crs)
+    line = release.timeline(place, str(every))
+    half = (line.high - line.low) / 2
+    rows = pd.DataFrame(
+        {
+            "start": pd.to_datetime(line.start, utc=True),
+            "end": pd.to_datetime(line.end, utc=True),
+            "from": _words(line.start),
+            "to": _words(line.end),
+            "count": line.count,
+            "low": line.low,
+            "high": line.high,
+        }
+    )
+    shown = [pd.Timestamp(each, unit="s", tz="UTC") for each in window]
+    st.altair_chart(timeline_chart(rows, *shown), width="stretch")
+    where = "the whole area" if rect is None else "the rectangle"
+    st.caption(
+        f"Noisy count of {where} in each step; the band is the 95 % interval of the noise alone. A "
+        "step that cuts a cell shares the cell's count evenly, and its noise with its neighbours."
+    )
+    with st.expander("The timeline as a table", icon=":material/table:"):
+        table = {
+            "from": rows["from"],
+            "to": rows["to"],
+            "noisy count": [rounded(*pair) for pair in zip(line.count, half, strict=True)],
+            "95 % interval ±": [rounded(value, value) for value in half],
+        }
+        st.dataframe(table, hide_index=True, width="stretch")
+        st.download_button(
+            "Download the timeline (CSV)",
+            rows.drop(columns=["from", "to"]).to_csv(index=False),
+            "timeline.csv",
+            "text/csv",
+            key=f"{prefix}.timeline.csv",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+
+
+def _fits(every: str, domain: Domain) -> bool:
+    """Whether a step is not shorter than the domain's own, and not too many are drawn."""
+    start, end = domain.period
+    try:
+        steps = len(calendar.edges(start, end, every)) - 1
+    except DpvizError:
+        return False
+    return 2 <= steps <= MOST_BANDS and (end - start) / steps >= 0.99 * (domain.step or 0.0)
+
+
+def _words(times: Any) -> list[str]:
+    return [calendar.words(each) for each in times.astype(float).tolist()]
+
+
+def _clock(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
+
+
+def _joined(window: Window) -> str:
+    return ",".join(map(calendar.words, window))
+
+
+def seen_from_above(prefix: str, release: PointRelease) -> PointRelease:
+    """What the map shows of a release: itself, or the window of one with time."""
+    if release.domain.time is None:
+        return release
+    flat: PointRelease = st.session_state[f"{prefix}.flat"][1]
+    return flat
