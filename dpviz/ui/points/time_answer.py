@@ -19,7 +19,7 @@ from dpviz.render import rounded
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees
 from dpviz.ui.map import Shape, map_overlay, map_view
-from dpviz.ui.points.answers import Rect, history_table, partly, rectangle_form, tell
+from dpviz.ui.points.answers import Rect, as_csv, history_table, partly, rectangle_form, tell
 from dpviz.ui.points.map_answer import drawn, keep_camera, placed, view_of
 from dpviz.ui.points.regions import districts_panel
 from dpviz.ui.points.source_form import Source
@@ -207,7 +207,7 @@ def _timeline(prefix: str, release: PointRelease, rect: Rect | None, window: Win
         st.dataframe(table, hide_index=True, width="stretch")
         st.download_button(
             "Download the timeline (CSV)",
-            rows.drop(columns=["from", "to"]).to_csv(index=False),
+            as_csv(_records(rows)),
             "timeline.csv",
             "text/csv",
             key=f"{prefix}.timeline.csv",
@@ -228,6 +228,11 @@ def _fits(every: str, domain: Domain) -> bool:
 
 def _words(times: Any) -> list[str]:
     return [calendar.words(each) for each in times.astype(float).tolist()]
+
+
+def _records(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    names = ("from", "to", "count", "low", "high")
+    return [dict(zip(names, row, strict=True)) for row in rows[[*names]].to_numpy().tolist()]
 
 
 def _clock(seconds: float) -> datetime:
