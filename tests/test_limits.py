@@ -22,7 +22,7 @@ from dpviz.private.load.sequences import alphabet_of, read_sequences
 from dpviz.releases.points.region_file import read_regions
 from dpviz.roads.graph import road_graph
 from dpviz.sequences.alphabet import Alphabet
-from tests.fuzz.inputs import GRAPHML
+from tests.fuzz.inputs import GRAPHML, workbook
 
 DOMAIN = dpviz.Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
 LONG = "x" * 4_000_000
@@ -197,6 +197,16 @@ def test_parquet_of_long_trips_in_few_bytes(tmp_path):
     )
     with pytest.raises(DataError, match=r"16 times its size when decoded|cannot be read within"):
         read_trips(tmp_path / "trips.parquet", grid())
+
+
+def test_a_workbook_with_one_cell_far_out(tmp_path, little_memory):
+    """Its reader asks for 550 GB at once, which aborts the process that it is in."""
+    far = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
+    path = tmp_path / "far.xlsx"
+    path.write_bytes(workbook({"lon": [11.0], "lat": [50.5]}, far))
+    with pytest.raises(DataError, match=r"^far\.xlsx cannot be read within") as error:
+        dpviz.load(path, DOMAIN)
+    assert one_line(error)
 
 
 def test_geojson_of_empty_features(tmp_path, little_memory):

@@ -126,7 +126,7 @@ Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksh
 """A workbook of one sheet, but for the sheet."""
 
 
-def _workbook(columns):
+def workbook(columns, far=""):
     rows = [list(columns), *zip(*columns.values(), strict=True)]
     text = "".join(
         f'<row r="{r}">' + "".join(_cell(f"{chr(65 + k)}{r}", each) for k, each in enumerate(row))
@@ -135,7 +135,7 @@ def _workbook(columns):
     )  # fmt: skip
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
-        for name, content in {**BOOK, "xl/worksheets/sheet1.xml": SHEET.format(text)}.items():
+        for name, content in {**BOOK, "xl/worksheets/sheet1.xml": SHEET.format(text + far)}.items():
             archive.writestr(name, content)
     return target.getvalue()
 
@@ -186,7 +186,7 @@ def formats():
         "points, GeoPackage": ("gpkg", package, mutants.sqlite_mutant, points),
         "points, Shapefile": ("zip", zipped.getvalue(), SHAPEFILE, points),
         "points, JSON lines": ("jsonl", records, mutants.lines_mutant, points),
-        "points, Excel": ("xlsx", _workbook(flat), WORKBOOK, points),
+        "points, Excel": ("xlsx", workbook(flat), WORKBOOK, points),
         "points, gzip": (
             "csv.gz", gzip.compress(csv, mtime=0),
             mutants.packed_mutant(mutants.text_mutant), points,

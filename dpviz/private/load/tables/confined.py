@@ -1,12 +1,14 @@
-"""A file that a child process parses: GeoPackage, Shapefile, GeoJSON, Parquet.
+"""A file that a child process parses: GeoPackage, Shapefile, GeoJSON, Parquet, Excel.
 
-A damaged footer of a Parquet file can abort the process that looks at it.
+A damaged footer of a Parquet file can abort the process that looks at it, and so can one cell far
+out in a workbook, whose reader takes memory for all that are before it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table
 from dpviz.sandbox import confined
 
 CONFINED = {
+    "Excel": ("pyarrow", "python_calamine"),
     "GeoJSON": ("pyarrow",),
     "GeoPackage": ("pyarrow", "pyogrio.raw", "shapely"),
     "Parquet": ("pyarrow.parquet", "shapely"),
@@ -50,10 +53,11 @@ class ConfinedTable:
         """All records, read in one go by the child."""
         found = self._asked("records", list(names), list(numeric), geometry)
         stated = json.loads(found.schema.metadata[b"stated"])
+        hook = _moment if self._file[1] == "Excel" else None
         for batch in found.to_batches(BLOCK_ROWS):
             cells = dict(zip(names, batch.columns, strict=False))
             columns: dict[str, Any] = {
-                name: [json.loads(cell) for cell in column.to_pylist()]
+                name: [json.loads(cell, object_hook=hook) for cell in column.to_pylist()]
                 if name in stated["json"]
                 else column.to_numpy(zero_copy_only=False)
                 if name in numeric
@@ -107,7 +111,9 @@ def records(
             cells = block.columns[each]
             if isinstance(cells, list):  # of values of any kind: each by itself
                 mixed.add(each)
-                cells = pa.array([json.dumps(cell) for cell in cells], pa.large_string())
+                cells = pa.array(
+                    [json.dumps(cell, default=_stated) for cell in cells], pa.large_string()
+                )
             columns.append(pa.array(cells) if isinstance(cells, np.ndarray) else cells)
         titles = list(names)
         if geometry and block.places is not None:
@@ -117,6 +123,24 @@ def records(
         parts.append(rows if rows is not None else pa.table({"": pa.nulls(block.rows)}))
     table = pa.concat_tables(parts) if parts else pa.table({})
     return _stating(table, json=sorted(mixed), broken=broken)
+
+
+_MOMENTS = {each.__name__: each for each in (datetime, date, time)}
+"""Types of cells of a workbook that JSON lacks."""
+
+
+def _stated(cell: Any) -> dict[str, Any]:
+    if isinstance(cell, timedelta):
+        return {"timedelta": cell.total_seconds()}
+    return {type(cell).__name__: cell.isoformat()}
+
+
+def _moment(stated: dict[str, Any]) -> Any:
+    """The inverse: cells of a workbook hold no objects of their own."""
+    ((kind, value),) = stated.items()
+    if kind == "timedelta":
+        return timedelta(seconds=value)
+    return _MOMENTS[kind].fromisoformat(value)
 
 
 def _stating(table: Any, **facts: Any) -> Any:
@@ -132,6 +156,10 @@ def _opened(path: str, kind: str, name: str, layer: str | None) -> Table:
         from dpviz.private.load.tables.parquet import ParquetTable
 
         return ParquetTable(Path(path))
+    if kind == "Excel":
+        from dpviz.private.load.tables.workbook import Workbook
+
+        return Workbook(Path(path), layer)
     from dpviz.private.load.tables.vector import VectorFile
 
     if kind == "GeoPackage":

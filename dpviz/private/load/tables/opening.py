@@ -21,7 +21,6 @@ from dpviz.private.load.tables.confined import CONFINED, ConfinedTable
 from dpviz.private.load.tables.delimited import DelimitedText, TextLines
 from dpviz.private.load.tables.jsonlines import JsonLines
 from dpviz.private.load.tables.memory import MemoryTable, is_frame
-from dpviz.private.load.tables.workbook import Workbook
 
 _SUFFIXES = {
     ".parquet": "Parquet",
@@ -71,8 +70,6 @@ def open_table(source: Any, table: str | None = None, *, header: bool = True) ->
         )
     if found in CONFINED:
         return ConfinedTable(path, found, layer=table)
-    if found == "Excel":
-        return Workbook(path, table)
     text = DelimitedText if header else TextLines
     if found == "zip":
         if is_zipped_text(path):
