@@ -6,7 +6,7 @@ from the visitor's act to the new picture or number on the screen.
 
 import pytest
 
-from tests.browser.conftest import ROOT, browser, open_page, serving  # noqa: F401 - fixtures
+from tests.browser.conftest import ROOT, browser, desk, open_page, serving  # noqa: F401 - fixtures
 
 CELLS = "data=city-1m&method=privtree"
 ROUNDS = 5

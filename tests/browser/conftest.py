@@ -25,6 +25,7 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 START = 90
@@ -37,15 +38,29 @@ and Streamlit's own question, asked below every page's address first, where its 
 PATIENCE = 90_000
 """Milliseconds that anything on a page may take, on a busy machine without a GPU."""
 
-contexts = []
+pages = []
 """Of the browser, as opened by the test that runs."""
 
 
 def leave(address):
     """Closes the pages of a server that is about to end: they would complain of its silence."""
-    for context in contexts:
-        if any(page.url.startswith(address) for page in context.pages):
-            context.close()
+    for page in pages:
+        if page.url.startswith(address):
+            page.close()
+
+
+def idle(page):
+    """Waits until the script has run to its end, so that all it says has arrived."""
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+
+
+def frames(page, count=3):
+    """Waits until so many pictures of the page have been drawn."""
+    page.evaluate(
+        "n => new Promise(end => { const next = () => n-- > 0 ? requestAnimationFrame(next) : end();"
+        " next(); })",
+        count,
+    )
 
 
 def installed_browser():
@@ -126,8 +141,16 @@ def app(ledgers):
         yield address
 
 
+@pytest.fixture(scope="session")
+def desk(browser):
+    """What the pages of all tests share: a cache of what they load. Each has its own visit."""
+    with browser.new_context(reduced_motion="no-preference") as context:
+        context.set_default_timeout(PATIENCE)
+        yield context
+
+
 @pytest.fixture
-def open_page(browser):
+def open_page(desk):
     """Opens pages that reach this machine only; an error in the console fails the test."""
     errors = []
 
@@ -135,26 +158,28 @@ def open_page(browser):
         if message.type == "error" and not EXPECTED.search(message.location["url"]):
             errors.append(f"{message.text} ({message.location['url']})")
 
-    def new(address, width=1280, height=900, scheme="light", **options):
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme, **options
-        )
-        contexts.append(context)
-        context.set_default_timeout(PATIENCE)
-        page = context.new_page()
+    def new(address, width=1280, height=900, scheme="light", **media):
+        page = desk.new_page()
+        pages.append(page)
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme, **media)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", told)
         page.goto(address)
         return page
 
     yield new
-    while contexts:
-        contexts.pop().close()
+    while pages:
+        page = pages.pop()
+        if page.url.startswith("http") and not page.is_closed():
+            page.evaluate("localStorage.clear()")
+        page.close()
     assert errors == []
 
 
 def pay(page):
     """The button with the price, then the one that confirms it."""
+    idle(page)  # nothing moves any more below the pointer
     page.get_by_role("button", name="Publish: spend").click()
     page.get_by_role("button", name="Spend it", exact=True).click()
 
@@ -170,6 +195,7 @@ def continued(page, steps=3):
         if shown.is_visible():
             shown.get_by_role("button", name="Continue").click()
             shown.wait_for(state="hidden")
+            idle(page)
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
 
 

@@ -15,6 +15,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
 from dpviz.render.cells import adaptive, node_bounds
 from dpviz.render.detail import NEVER, QUIET
+from tests.browser.conftest import frames
 from tests.browser.test_explore import at, drag, shape, the_map
 from tests.browser.test_pages import violations
 from tests.browser.test_scenes import scenes
@@ -183,7 +184,7 @@ def test_street_tiles_are_asked_for_after_a_press_only(scenes, open_page):
     page.on("request", lambda request: asked.append(request.url))
     found = the_map(page)
     page.get_by_role("button", name="Zoom in").click()
-    page.wait_for_timeout(500)
+    frames(page, 10)
     assert [url for url in asked if "tile" in url] == []
     view = page.get_by_test_id("dpviz-view")
     if view.get_attribute("open") is None:
@@ -235,12 +236,12 @@ def test_one_finger_scrolls_a_phone_s_page_and_buttons_fit_a_thumb(open_file, on
             ]
             kind = "touchMove" if k else "touchStart"
             touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": now})
-            page.wait_for_timeout(30)
+            frames(page, 1)  # as a screen reports a finger
         touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
     for _ in range(5):  # a busy machine may take a quick finger for a tap
         moved([(x, y)], 0, -200)
-        page.wait_for_timeout(100)
+        frames(page, 6)
         if page.evaluate("window.scrollY > 100"):
             break
     page.wait_for_function("window.scrollY > 100")

@@ -7,6 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from dpviz.ui.shared.navigation import page_modules
 from tests.browser import pictures
+from tests.browser.conftest import frames, idle
 
 pytestmark = pytest.mark.browser
 
@@ -19,15 +20,15 @@ UNAVOIDABLE: dict[str, tuple[str, ...]] = {}
 
 def settled(page):
     """Wait until the script has run and every map on the page shows what it was asked for."""
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    idle(page)
     page.locator("[data-testid=stMain] :is(h1, h2, h3, h4)").first.wait_for()
     page.wait_for_function(
         "() => [...document.querySelectorAll('[data-testid=stBidiComponentIsolated]')]"
         ".map(e => e.shadowRoot?.querySelector('.map')).filter(Boolean)"
         ".every(map => map.dataset.rendered)"
     )
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
-    page.wait_for_timeout(300)
+    frames(page)
+    idle(page)
 
 
 def lasting_violations(page):
@@ -36,7 +37,7 @@ def lasting_violations(page):
         found = violations(page)
         if not found:
             break
-        page.wait_for_timeout(1000)
+        frames(page, 30)
     return found
 
 

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 import dpviz
 from tests.browser.test_explore import at, expected_of, metric, shape, the_map
+from tests.browser.test_pages import settled
 
 pytestmark = pytest.mark.browser
 
@@ -17,7 +18,6 @@ def test_a_drawn_polygon_is_answered_by_the_engine_and_kept_in_the_address(app, 
     page.get_by_role("button", name="Polygon").click()
     for corner in ((0.4, 0.4), (0.6, 0.4), (0.55, 0.6)):
         page.mouse.click(*at(found, *corner))
-        page.wait_for_timeout(400)  # two clicks at once would be a double click
     page.mouse.dblclick(*at(found, 0.4, 0.6))
     expect(metric(page)).to_be_visible()
     ring = shape(found)["ring"]
@@ -44,11 +44,8 @@ def test_districts_colour_the_map_and_tell_their_counts(app, open_page, tmp_path
     page.get_by_text("Count by district").click()
     page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(path)
     expect(page.get_by_text("Records per km² by district")).to_be_visible()
+    settled(page)
+    page.mouse.move(*at(found, 0.7, 0.5))
+    page.mouse.move(*at(found, 0.72, 0.52))
     tooltip = page.get_by_test_id("dpviz-tooltip")
-    for _ in range(40):
-        page.mouse.move(*at(found, 0.7, 0.5))
-        page.mouse.move(*at(found, 0.72, 0.52))
-        page.wait_for_timeout(250)
-        if tooltip.is_visible() and "district" in tooltip.inner_text():
-            break
     expect(tooltip).to_contain_text("East")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import serving
+from tests.browser.conftest import frames, serving
 from tests.browser.test_explore import at, drag, shape, the_map
 
 pytestmark = pytest.mark.browser
@@ -52,7 +52,6 @@ def test_the_divider_moves_and_a_polygon_is_drawn(scenes, open_page):
     page.get_by_test_id("dpviz-polygon").click()
     for corner in [(0.3, 0.3), (0.6, 0.3), (0.6, 0.6)]:
         page.mouse.click(*at(found, *corner))
-        page.wait_for_timeout(350)  # or two clicks would be a double click
     page.mouse.dblclick(*at(found, 0.3, 0.6))
     assert len(shape(found)["ring"]) == 4
     expect(page.get_by_text(re.compile(r"ring=\(\("))).to_be_visible()
@@ -67,11 +66,12 @@ def test_a_click_is_told_a_tooltip_is_text_and_the_clock_runs(scenes, open_page)
     expect(tooltip).to_contain_text("1,240 ± 60 a day")
     expect(tooltip).to_contain_text("<u>a place</u>")
     first = found.evaluate("e => e.__dpviz.clock.time")
-    page.wait_for_timeout(500)
-    assert found.evaluate("e => e.__dpviz.clock.time") != first
+    page.wait_for_function(
+        "([e, t]) => e.__dpviz.clock.time !== t", arg=[found.element_handle(), first]
+    )
     page.get_by_test_id("dpviz-play").click()
     stopped = found.evaluate("e => e.__dpviz.clock.time")
-    page.wait_for_timeout(300)
+    frames(page, 10)
     assert found.evaluate("e => e.__dpviz.clock.time") == stopped
     page.mouse.click(*at(found, 0.5, 0.5))
     expect(page.get_by_text("pick ('places', 0)")).to_be_visible()

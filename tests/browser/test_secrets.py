@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
-from tests.browser.conftest import ROOT, continued, pay, serving
+from tests.browser.conftest import ROOT, continued, idle, pay, serving
 
 pytestmark = pytest.mark.browser
 
@@ -138,7 +138,7 @@ def test_the_detector_sees_the_exact_total_of_public_records(records, open_page,
         uploaded(page, records)
         page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
         expect(page.get_by_text("Exact total (public data)")).to_be_visible()
-        page.wait_for_timeout(500)
+        idle(page)
         assert "count inside" in found_in(traffic.all)
 
 
@@ -165,7 +165,7 @@ def test_nothing_of_sensitive_records_leaves_the_vault(records, open_page, tmp_p
                 "button", name="GeoParquet"
             ).click()
         release = dpviz.read(rename(download.value.path(), tmp_path / "release.parquet"))
-        page.wait_for_timeout(500)
+        idle(page)
         content = traffic.all
     assert len(content) > 100_000  # the map's cells have arrived
     assert found_in(content) == set()
@@ -195,7 +195,7 @@ def test_nothing_of_sensitive_trips_leaves_the_vault(trips, open_page, tmp_path)
                 page.get_by_role("button", name=view, exact=True)
             ).first.click()
             expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
-        page.wait_for_timeout(1000)
+        idle(page)
         content = traffic.all
     assert b"ledger" in content
     assert dpviz.Ledger(ledger).account(trips.stem).spent == 1.0
@@ -252,7 +252,7 @@ def test_an_unexpected_failure_tells_its_kind_and_nothing_else(
             continued(page, 3)
             pay(page)
         expect(page.get_by_text(shown)).to_be_visible()
-        page.wait_for_timeout(500)
+        idle(page)
         content = traffic.all
     for received in (content, log.read_bytes()):
         assert found_in(received) == set()

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from dpviz.datasets import DATASETS
 from dpviz.private.load.cells import grid_cells
 from dpviz.releases.store import read
+from tests.browser.conftest import frames
 from tests.browser.test_pages import settled, violations
 
 pytestmark = pytest.mark.browser
@@ -124,7 +125,7 @@ def test_synthetic_trips_move_pause_and_hurry(app, open_page):
     expect(speed).to_have_attribute("aria-label", "Speed of the animation: 2 times")
     page.get_by_test_id("dpviz-play").click()
     stopped = found.evaluate(time)
-    page.wait_for_timeout(400)
+    frames(page, 10)
     assert found.evaluate(time) == stopped
     assert violations(page) == []
 

@@ -12,6 +12,7 @@ import dpviz
 from dpviz.exports import map_page, report_page
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import interval_words, with_noise
+from tests.browser.conftest import frames, idle
 from tests.browser.test_explore import at, drag, shape, the_map
 from tests.browser.test_pages import violations
 from tests.exports.test_html import EVIL
@@ -167,8 +168,9 @@ def test_the_app_writes_what_it_shows(app, open_page, browser, tmp_path, path):
     page.get_by_text("Exact count").first.wait_for()
     page.get_by_text("Share", exact=True).click()
     page.get_by_label("Title", exact=True).fill("A <b>title</b>")
-    page.keyboard.press("Enter")
-    page.wait_for_timeout(1500)  # the server has heard of the title
+    page.keyboard.press("Tab")
+    frames(page)
+    idle(page)  # the server has heard of the title
     with page.expect_download() as saved:
         page.get_by_role("button", name="Map (HTML)").click()
     saved.value.save_as(tmp_path / "map.html")
