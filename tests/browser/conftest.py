@@ -25,7 +25,6 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 START = 90
@@ -57,8 +56,8 @@ def idle(page):
 def frames(page, count=3):
     """Waits until so many pictures of the page have been drawn."""
     page.evaluate(
-        "n => new Promise(end => { const next = () => n-- > 0 ? requestAnimationFrame(next) : end();"
-        " next(); })",
+        "n => new Promise(end => { const next = () =>"
+        " n-- > 0 ? requestAnimationFrame(next) : end(); next(); })",
         count,
     )
 

@@ -27,6 +27,13 @@ def at(found, x, y):
     return box["x"] + box["width"] * x, box["y"] + box["height"] * y
 
 
+def over(found, place):
+    """Pixels of the page above a place, in degrees."""
+    x, y = found.evaluate("(e, at) => e.__dpviz.deck.getViewports()[0].project(at)", list(place))
+    box = found.bounding_box()
+    return box["x"] + x, box["y"] + y
+
+
 def drag(page, found, start, stop):
     page.mouse.move(*at(found, *start))
     page.mouse.down()

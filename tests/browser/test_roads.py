@@ -7,8 +7,10 @@ from playwright.sync_api import expect
 
 from dpviz.private.load.roads import city_trips
 from dpviz.private.roads import exact_visits
+from dpviz.render.roads import node_degrees
 from dpviz.roads.routing import shortest_path
 from dpviz.ui.roads.plan import title_of
+from tests.browser.test_explore import over
 
 pytestmark = pytest.mark.browser
 
@@ -34,10 +36,11 @@ def metric(page, label):
 
 def test_two_clicked_streets_are_joined_and_answered(app, open_page):
     page = open_page(f"{app}/roads?seed=3")
-    box = the_map(page).bounding_box()
-    page.mouse.click(box["x"] + 0.2 * box["width"], box["y"] + 0.47 * box["height"])
+    found, graph = the_map(page), city_trips().graph
+    first, second = (node_degrees(graph)[graph.node_id.tolist().index(int(end))] for end in ENDS)
+    page.mouse.click(*over(found, first.tolist()))
     page.get_by_text("Now the second place").wait_for()
-    page.mouse.click(box["x"] + 0.57 * box["width"], box["y"] + 0.67 * box["height"])
+    page.mouse.click(*over(found, second.tolist()))
     page.wait_for_url(re.compile(r"from=\d+.*to=\d+|to=\d+.*from=\d+"))
     ends = tuple(re.search(rf"[?&]{name}=(\d+)", page.url).group(1) for name in ("from", "to"))
     assert ends[0] != ends[1]

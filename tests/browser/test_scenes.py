@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import frames, serving
-from tests.browser.test_explore import at, drag, shape, the_map
+from tests.browser.test_explore import at, drag, over, shape, the_map
 
 pytestmark = pytest.mark.browser
 
@@ -60,7 +60,7 @@ def test_the_divider_moves_and_a_polygon_is_drawn(scenes, open_page):
 def test_a_click_is_told_a_tooltip_is_text_and_the_clock_runs(scenes, open_page):
     page = open_page(f"{scenes}/?scene=marks")
     found = the_map(page)
-    page.mouse.move(*at(found, 0.5, 0.5))
+    page.mouse.move(*over(found, (14.7, -23.85)))
     tooltip = page.get_by_test_id("dpviz-tooltip")
     expect(tooltip).to_contain_text("<b>Here</b>")
     expect(tooltip).to_contain_text("1,240 ± 60 a day")
@@ -73,7 +73,7 @@ def test_a_click_is_told_a_tooltip_is_text_and_the_clock_runs(scenes, open_page)
     stopped = found.evaluate("e => e.__dpviz.clock.time")
     frames(page, 10)
     assert found.evaluate("e => e.__dpviz.clock.time") == stopped
-    page.mouse.click(*at(found, 0.5, 0.5))
+    page.mouse.click(*over(found, (14.7, -23.85)))
     expect(page.get_by_text("pick ('places', 0)")).to_be_visible()
 
 
