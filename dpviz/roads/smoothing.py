@@ -114,20 +114,23 @@ def posterior(noisy: Float, scale: float, near: Neighbours) -> tuple[Float, Floa
 
 
 def smoothed(
-    noisy: Float, variance: float, near: Neighbours, workload: Paths
+    noisy: Float, variance: float, near: Neighbours, workload: Paths, kept: float = 1.0
 ) -> tuple[Float, float]:
     """Counts between the noisy ones and their posterior means, and the share of the way.
 
     The share a minimises the estimated mean squared error of the workload. With D the mean square
     of what the posterior changes in an answer, V the variance of its noise and C the covariance of
     noise and posterior (of each edge the posterior's variance, by Tweedie's formula) that error is
-    V − 2a(V − C) + a²D, least at (V − C) / D. At 0 the counts stay as they are.
+    V − 2a(V − C) + a²D but for what truncation lost; losses T, of which the posterior takes more
+    away, add −2aΣTd to it, d the change of an answer. So a = (V − C + ΣTd) / D, between 0, at which
+    the counts stay as they are, and 1.
 
     Args:
         noisy: counts per edge, float64 (m,), with independent noise.
         variance: of the noise of each.
         near: which edges meet.
         workload: public queries.
+        kept: share of the visits that truncation kept, estimated from noisy lengths.
     """
     if variance < 1e-6 or not len(workload):
         return noisy, 0.0
@@ -136,6 +139,9 @@ def smoothed(
     square = times.astype(np.float64) ** 2
     noise = variance * square.sum()
     common = (square * np.minimum(spread[key % len(noisy)], variance)).sum()
-    change = float((workload.sum(mean - noisy) ** 2).sum())
-    share = min(max((noise - common) / change, 0.0), 1.0) if change > 0 else 0.0
+    change = workload.sum(mean - noisy)
+    lost = np.maximum(workload.sum(noisy), 0.0) * (1 / max(kept, 0.1) - 1)
+    square_change = float(change @ change)
+    gain = float(noise - common + lost @ change)
+    share = min(max(gain / square_change, 0.0), 1.0) if square_change > 0 else 0.0
     return noisy + share * (mean - noisy), float(share)

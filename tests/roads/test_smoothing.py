@@ -59,22 +59,38 @@ def test_the_posterior_is_that_of_numeric_integration(monkeypatch: pytest.Monkey
         assert variance[at] == pytest.approx(wanted, rel=0.03)
 
 
-def test_streets_have_less_error_than_basic_and_never_leave_exact_counts(
-    data: RoadData, workload: Paths
+@pytest.mark.parametrize(("scale", "share"), [(5.0, 0.75), (15.0, 0.45)])
+def test_smoothing_takes_noise_away(
+    data: RoadData, workload: Paths, scale: float, share: float
 ) -> None:
-    """Eight fixed seeds: the mean squared error over all is a fixed number, not a chance."""
-    truth = workload.sum(exact_visits(data))
-    errors = {"basic": 0.0, "streets": 0.0}
-    for seed in range(8):
-        for method in errors:
-            release = build(data, method, 0.1, workload=workload, seed=seed)
-            errors[method] += float(np.mean((workload.sum(release.edge_count) - truth) ** 2))
-    assert errors["streets"] < 0.7 * errors["basic"]
-    assert 0 < release.header.extra["smoothing"] <= 1
-    sure = build(data, "streets", 1e9, workload=workload, seed=1)
-    assert sure.header.extra["smoothing"] == 0
-    np.testing.assert_allclose(workload.sum(sure.edge_count), truth)
-    assert (smoothed(np.ones(len(data.graph)), 4.0, neighbours(data.graph), Paths.of([]))[1]) == 0
+    """Eight fixed draws: the mean squared error over all is a fixed number, not a chance."""
+    exact = exact_visits(data).astype(np.float64)
+    truth, near = workload.sum(exact), neighbours(data.graph)
+    random = np.random.default_rng(0)
+    rough = smooth = 0.0
+    for _ in range(8):
+        noisy = exact + random.laplace(0, scale, len(exact))
+        counts, _ = smoothed(noisy, 2 * scale**2, near, workload)
+        rough += float(np.mean((workload.sum(noisy) - truth) ** 2))
+        smooth += float(np.mean((workload.sum(counts) - truth) ** 2))
+    assert smooth < share * rough
+
+
+def test_exact_counts_are_left_alone(data: RoadData, workload: Paths) -> None:
+    release = build(data, "streets", 1e9, workload=workload, seed=1)
+    assert release.header.extra["smoothing"] == 0
+    np.testing.assert_allclose(workload.sum(release.edge_count), workload.sum(exact_visits(data)))
+    assert smoothed(np.ones(len(data.graph)), 4.0, neighbours(data.graph), Paths.of([]))[1] == 0
+
+
+def test_smoothing_gives_way_where_truncation_took_as_much(streets: RoadGraph) -> None:
+    """Noise and prior pull answers down together with what is lost: the more lost, the less."""
+    random = np.random.default_rng(8)
+    noisy = random.gamma(1.0, 30.0, len(streets)) + random.laplace(0, 15, len(streets))
+    workload = Paths.of([np.argsort(-noisy)[:12]])  # the fullest edges: all pulled down
+    near = neighbours(streets)
+    shares = [smoothed(noisy, 450.0, near, workload, kept)[1] for kept in (1.0, 0.97, 0.7)]
+    assert shares[0] > shares[1] >= shares[2] == 0
 
 
 def test_intervals_stay_those_of_the_noise(data: RoadData, workload: Paths) -> None:
