@@ -50,6 +50,17 @@ OLD_WORDS = (
     "trajector",
     "drowned",
     "costs nothing: ",
+    "simulated noise, as large as",
+    "explore a private map",
+    "under 2 sd",
+    "negative noisy count",
+    "plan another release",
+    "total ε for this",
+    "left out (",
+    "whatever happens",
+    "ledger holds the price",
+    "why depth costs",
+    "where people go next · ",
 )
 
 

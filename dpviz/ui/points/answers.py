@@ -109,7 +109,7 @@ def tell(
         off = on_screen(count, half) - true
         relative = f" ({abs(off) / true:.1%} of it)" if true else ""
         st.metric("Exact count (public data)", f"{true:,}")
-        st.markdown(f"**Error:** {plain(f'{off:+,.0f}')}{relative}")
+        st.markdown(f"**Error:** {plain(f'{off:+,.0f}'.replace('-', '−'))}{relative}")
         row |= {"exact": true, "error": count - true}
     remember(prefix, row)
 

@@ -110,7 +110,7 @@ def answer_columns(
 def _error(count: float, exact: int) -> str:
     off = count - exact
     relative = f" ({abs(off) / exact:.1%})" if exact else ""
-    return f"**Error:** {plain(f'{off:+,.0f}')}{relative}  \n"
+    return f"**Error:** {plain(f'{off:+,.0f}'.replace('-', '−'))}{relative}  \n"
 
 
 def _wanted(prefix: str, found: Sequence[Answer]) -> None:
