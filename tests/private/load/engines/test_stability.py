@@ -5,8 +5,22 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 
 import dpviz
+from dpviz.calendar import moment
 from dpviz.private.load import aggregation
-from tests.private.load.stability import BOX, CELLS, IDS, bounds, check, rows, typed, without
+from dpviz.private.load.cellquery import GRID_BITS
+from tests.private.load.stability import (
+    BOX,
+    CELLS,
+    IDS,
+    TIMES,
+    YEAR,
+    bounds,
+    check,
+    distance,
+    rows,
+    typed,
+    without,
+)
 from tests.private.load.test_stability import units
 
 few = settings(
@@ -66,3 +80,25 @@ def test_spark(spark_session, tmp_path, unit, most):
         ("here", "there"),
         most,
     )
+
+
+@pytest.mark.parametrize("kind", ["timestamp", "timestamptz", "date", "double precision"])
+def test_times_of_postgres_are_those_of_a_file(postgres, kind):
+    """Half open and in UTC whatever the session's zone; infinity and NULL are outside."""
+    import psycopg
+
+    given = [each for each in TIMES[:4] if kind != "date" or "T" not in each]
+    inside = sum(YEAR.period[0] <= moment(each) < YEAR.period[1] for each in given)
+    values = [moment(each) if kind == "double precision" else each for each in given]
+    with psycopg.connect(postgres) as db:
+        db.execute(b"SET TimeZone = 'UTC'")
+        db.execute(b"DROP TABLE IF EXISTS times")
+        db.execute(f"CREATE TABLE times (who {kind}, x float8, y float8)".encode())
+        for value in [*values, "infinity", "-infinity", None]:
+            db.execute(b"INSERT INTO times VALUES (%s, 0.5, 0.5)", [value])
+    url = f"{postgres}{'&' if '?' in postgres else '?'}options=-c%20TimeZone%3DAsia/Tokyo"
+    index = dpviz.load(url, YEAR, table="times")._index
+    assert index.total == inside > 0
+    points = [[0.5, 0.5, moment(each)] for each in given]
+    wanted = dpviz.from_points(points, YEAR)._index.coarsened(GRID_BITS[3])
+    assert distance(index, wanted) == 0
