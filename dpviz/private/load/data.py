@@ -120,7 +120,7 @@ def load(  # type: ignore[misc]
     >>> load(walks, Alphabet(("home", "work", "shop")), name="walks")
     SequenceData('walks', sensitive, 3 symbols)
     >>> load("city", kind="roads")
-    RoadData('city', public, 7,018 edges)
+    RoadData('city', public, 11,105 edges)
     """
     form = _form(domain, kind)
     particular = {
