@@ -20,7 +20,7 @@ def test_the_command_starts_and_ends_a_session_of_its_own(spark_session, folders
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     assert "NOT PRIVATE: simulated noise" in done.stdout
