@@ -182,3 +182,15 @@ def test_what_cannot_work_is_refused_before_it_is_paid(tmp_path, name, parameter
     with pytest.raises(ParameterError, match=message):
         dpviz.build(data, name, **{"epsilon": 0.5, **parameters}, ledger=ledger)
     assert ledger.account("points").spent == 0
+
+
+def test_the_fine_grids_of_agrid_stop_at_the_public_cap(monkeypatch):
+    """What is paid for is released: coarser fine grids, no refusal."""
+    from dpviz.methods.points import agrid
+
+    points = np.random.default_rng(1).random((20_000, 2)) * 0.1
+    data = dpviz.from_points(points, dpviz.Domain((0, 0), (1, 1)), public=True)
+    whole = dpviz.build(data, "agrid", 10.0, seed=1, cells=10)
+    monkeypatch.setattr(agrid, "MAX_NODES", 600)
+    cut = dpviz.build(data, "agrid", 10.0, seed=1, cells=10)
+    assert 100 < cut.nodes.leaf.sum() <= 300 < whole.nodes.leaf.sum()

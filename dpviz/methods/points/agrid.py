@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.grid_size import noisy_total, uniform_side
 from dpviz.private.budget import DISJOINT
@@ -33,10 +32,10 @@ class AdaptiveGrid(PointMethod):
 
     W. Qardaji, W. Yang, N. Li: Differentially Private Grids for Geospatial Data. ICDE 2013 (AG).
 
-    Privacy: the first counts are disjoint and cost αε; every m2 depends on them only; the second
-    counts are disjoint and cost (1−α)ε: αε + (1−α)ε = ε. Inference inside a cell is
-    post-processing: least squares, which for Laplace noise is the paper's
-    N″ = (α²m2²N′ + (1−α)²Σu) / ((1−α)² + α²m2²).
+    Privacy: the first counts are disjoint and cost αε; every m2 depends on them only, also where
+    all are halved until they fit a public cap; the second counts are disjoint and cost (1−α)ε:
+    αε + (1−α)ε = ε. Inference inside a cell is post-processing: least squares, which for Laplace
+    noise is the paper's N″ = (α²m2²N′ + (1−α)²Σu) / ((1−α)² + α²m2²).
 
     Do not use it for more than two dimensions: its two constants are derived for the plane.
 
@@ -79,11 +78,8 @@ class AdaptiveGrid(PointMethod):
         sides = self.second_side(coarse[0], epsilon)
         # A fine cell is at least one lattice step wide; a public limit, as the edges are.
         sides = np.minimum(sides, index.domain.side // m1)
-        if int((sides**2).sum()) > MAX_NODES // 2:
-            raise ParameterError(
-                f"agrid: the fine grids pass the public cap of {MAX_NODES // 2:,} cells: "
-                "choose a smaller epsilon or more coarse cells"
-            )
+        while int((sides**2).sum()) > MAX_NODES // 2:
+            sides = np.maximum(sides // 2, 1)
         share = budget.spend(budget.left, "fine counts", mechanism="geometric", why=DISJOINT)
         fine = geometric(noise, share, fine_histogram(index, edges[0], sides))
         return _tree(edges[0], sides, coarse, fine)

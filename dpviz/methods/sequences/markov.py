@@ -10,7 +10,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpviz.errors import ParameterError
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, parameter, register
 from dpviz.methods.structure import Structure
 from dpviz.private.events import Events, events_of
@@ -39,8 +38,10 @@ class Markov(SequenceMethod):
     in δ, so δ is at least 1 here. Each event is counted in exactly one leaf, so the leaves' counts
     have L1 sensitivity l_top (theorem 4.2) and get noise of scale l_top/ε₂. Inner counts are sums
     of leaves before any clipping; all that follows sees noisy numbers only. Where the alphabet has
-    a rule, the root is split by rule and not by its score: every context knows its last symbol. Do
-    not use it for alphabets above a few hundred symbols.
+    a rule, the root is split by rule and not by its score: every context knows its last symbol. At
+    a public cap on the counts the tree grows no further: it is the drawn tree with subtrees left
+    out by its noisy splits alone, so nothing more is paid. Do not use it for alphabets above a few
+    hundred symbols.
 
     >>> Markov(l_top=5).tree_share is None
     True
@@ -174,17 +175,15 @@ def _grown(events: Events, size: int, split: Split, max_depth: int) -> tuple[Int
             open_rows = np.flatnonzero(~begins)
             scores = exact[open_rows].sum(axis=1) - exact[open_rows].max(axis=1)
             chosen[open_rows] = split(scores, depth)
-        rows = np.flatnonzero(chosen)
+        # As many splits, in order, as the public cap has room for: of splits that were drawn, so
+        # that it is post-processing.
+        rows = np.flatnonzero(chosen)[: max(MAX_CELLS // width - nodes, 0) // width]
+        chosen = np.isin(np.arange(here), rows)
         child = np.full(here, -1, dtype=np.int64)
         child[rows] = nodes + width * np.arange(len(rows))
         first_child.append(child)
         if not len(rows):
             break
-        if (nodes + width * len(rows)) * width > MAX_CELLS:
-            raise ParameterError(
-                f"the tree passes the public cap of {MAX_CELLS:,} counts at contexts of "
-                f"{depth + 1} symbols: choose a smaller alphabet, epsilon or max_depth"
-            )
         stays = chosen[node]
         place, after, node = place[stays], after[stays], node[stays]
         rank = np.cumsum(chosen) - 1

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.errors import ParameterError
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, parameter, register
 from dpviz.private.budget import Share
 from dpviz.private.events import Events, events_of
@@ -39,8 +38,9 @@ class NGram(SequenceMethod):
     function of what was released before, and the ε_v of a path never sum to more than ε. The end
     mark is no start position because its own count is not released; with it the factor would be
     l_top + 1. The paper's number of levels h is not rounded and may lie below 1, which overspends
-    the path: here h = max(1, ⌈h⌉). Consistency and the rest see noisy numbers only. Do not use it
-    for lengths of sequences.
+    the path: here h = max(1, ⌈h⌉). Consistency and the rest see noisy numbers only. At a public cap
+    on the counts no further string is explored: which ones are is a function of noisy counts, with
+    the cap as without. Do not use it for lengths of sequences.
 
     >>> NGram(l_top=20).threshold(1.0, 17) == 20 * math.log(17 / 2)
     True
@@ -75,9 +75,10 @@ class NGram(SequenceMethod):
             floor = self._release(tree, starts.counts(len(tree.level)), share, task.noise)
             high = tree.level.noisy > floor[:, None]
             parent, symbol = np.nonzero(high[:, :size] & ~tree.level.last[:, None])
+            room = max(MAX_CELLS // (size + 1) - len(tree.child), 0)
+            parent, symbol = parent[:room], symbol[:room]
             if not len(parent):
                 break
-            _check_cap(len(tree.child) + len(parent), size + 1, depth + 1)
             starts.follow(len(tree.level), parent, symbol)
             self._explore(tree, parent, symbol, floor, share.epsilon, self.n_max - depth - 1)
         return tree.result(float(geometric_variance(self.l_top / rate)))
@@ -154,11 +155,3 @@ class Starts:
         row = row[self._extension]
         self._place, self._row = self._place[row >= 0], row[row >= 0]
         self._length += 1
-
-
-def _check_cap(strings: int, width: int, length: int) -> None:
-    if strings * width > MAX_CELLS:
-        raise ParameterError(
-            f"the strings pass the public cap of {MAX_CELLS:,} counts at {length} symbols: "
-            "choose a smaller alphabet, epsilon or n_max"
-        )
