@@ -111,19 +111,19 @@ def edges(start: float, end: float, every: str) -> Float:
         last = np.datetime64(math.ceil(end), "s").astype("datetime64[M]").astype(int)
         width = count * MONTHS[unit]
         months = np.arange(first // width * width, last + width + 1, width)
-        found = months.astype("datetime64[M]").astype("datetime64[s]").astype(np.float64)
+        borders = months.astype("datetime64[M]").astype("datetime64[s]").astype(np.float64)
     else:
         width, origin = count * SECONDS[unit], _MONDAY if unit == "w" else 0
         steps = (end - start) / width
         if steps <= MOST_STEPS:
             low, high = math.floor((start - origin) / width), math.ceil((end - origin) / width)
-            found = np.arange(low, high + 1, dtype=np.float64) * width + origin
+            borders = np.arange(low, high + 1, dtype=np.float64) * width + origin
         else:
             raise DomainError(
                 f"step {every!r}: {steps:,.0f} steps in the period: give a longer one, so that "
                 f"there are at most {MOST_STEPS:,}"
             )
-    within = found[(found > start) & (found < end)]
+    within = borders[(borders > start) & (borders < end)]
     return np.concatenate([[start], within, [end]])
 
 

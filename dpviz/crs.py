@@ -74,19 +74,19 @@ def doubt(domain: Domain) -> str:
     crs = known_crs(domain.crs)
     for x in range(0, domain.dims, 2):
         west, south, east, north = (*domain.lower[x : x + 2], *domain.upper[x : x + 2])
-        told = f"bounds {west:g},{south:g},{east:g},{north:g}"
+        described = f"bounds {west:g},{south:g},{east:g},{north:g}"
         in_degrees = max(abs(west), abs(east)) <= 180 and max(abs(south), abs(north)) <= 90
         if crs.is_projected and in_degrees:
             return (
-                f"{told} look like degrees, but {domain.crs} counts in "
+                f"{described} look like degrees, but {domain.crs} counts in "
                 f"{crs.axis_info[0].unit_name}s: give them so, or name {DEGREES} as their CRS"
             )
         swapped = (south, west, north, east)
         may_be = crs.is_geographic and max(abs(west), abs(east)) <= 90
         if may_be and not _has_land((west, south, east, north)) and _has_land(swapped):
             return (
-                f"{told} hold no land, but would with latitude and longitude swapped: the order is "
-                "west,south,east,north"
+                f"{described} hold no land, but would with latitude and longitude swapped: "
+                "the order is west,south,east,north"
             )
     return ""
 

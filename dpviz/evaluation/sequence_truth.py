@@ -48,8 +48,8 @@ def exact_sequences(data: SequenceData, l_top: int | None = None) -> tuple[Int, 
     if l_top is None:
         return start, symbol
     within = np.arange(len(symbol)) - np.repeat(start[:-1], data._sequences.length)
-    kept = np.minimum(data._sequences.length, l_top)
-    return np.concatenate([[0], np.cumsum(kept)]), symbol[within < l_top]
+    lengths = np.minimum(data._sequences.length, l_top)
+    return np.concatenate([[0], np.cumsum(lengths)]), symbol[within < l_top]
 
 
 def _longest(data: SequenceData) -> int:

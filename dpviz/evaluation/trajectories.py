@@ -66,14 +66,14 @@ class Trajectories:
     def diameter(self) -> Float:
         """Greatest distance between two points of each line, float64 (n,)."""
         length = np.diff(self.start)
-        found = np.zeros(len(self))
+        widest = np.zeros(len(self))
         for size in np.unique(length).tolist():
             rows = np.flatnonzero(length == size)
             for part in np.array_split(rows, max(1, len(rows) * size * size // 4_000_000)):
                 xy = self.xy[self.start[part][:, None] + np.arange(size)]
                 apart = xy[:, :, None] - xy[:, None]
-                found[part] = np.hypot(apart[..., 0], apart[..., 1]).max(axis=(1, 2))
-        return found
+                widest[part] = np.hypot(apart[..., 0], apart[..., 1]).max(axis=(1, 2))
+        return widest
 
     @cached_property
     def cells(self) -> list[tuple[int, ...]]:
@@ -84,8 +84,8 @@ class Trajectories:
         cell = column * SIDE + row
         lines = []
         for first, last in zip(self.start[:-1].tolist(), self.start[1:].tolist(), strict=True):
-            own = cell[first:last]
-            lines.append(tuple(own[np.append(True, own[1:] != own[:-1])].tolist()))
+            visited = cell[first:last]
+            lines.append(tuple(visited[np.append(True, visited[1:] != visited[:-1])].tolist()))
         return lines
 
     @cached_property

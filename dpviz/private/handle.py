@@ -96,14 +96,14 @@ class DataHandle(Handle[PointRelease]):
         max_per_unit: int = 1,
         dropped: int | None = None,
         bits: int | None = None,
-        parts: tuple[str, ...] = (),
+        digests: tuple[str, ...] = (),
         names: tuple[str, ...] = (),
     ) -> None:
         super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit, names=names)
         self.domain = domain
         self.dropped = dropped
         self.bits = domain.bits if bits is None else bits
-        self.__parts = parts
+        self.__digests = digests
         self.__index = index
 
     @property
@@ -113,9 +113,9 @@ class DataHandle(Handle[PointRelease]):
         return self.__index
 
     @property
-    def _parts(self) -> tuple[str, ...]:
+    def _digests(self) -> tuple[str, ...]:
         """Digests of what was counted: as private as the counts."""
-        return self.__parts or self._index.digest
+        return self.__digests or self._index.digest
 
     @property
     def _frame(self) -> str:

@@ -83,14 +83,14 @@ def _plain_frame(release: PointRelease, leaves: bool) -> Any:
     import pandas as pd
 
     nodes, domain = release.nodes, release.domain
-    kept = nodes.leaf if leaves else np.ones(len(nodes), dtype=np.bool_)
-    low, high = domain.to_coordinates(nodes.lo[kept]), domain.to_coordinates(nodes.hi[kept])
+    exported = nodes.leaf if leaves else np.ones(len(nodes), dtype=np.bool_)
+    low, high = domain.to_coordinates(nodes.lo[exported]), domain.to_coordinates(nodes.hi[exported])
     names = domain.place.columns
     columns: dict[str, Any] = {f"{name}_min": low[:, axis] for axis, name in enumerate(names)}
     columns |= {f"{name}_max": high[:, axis] for axis, name in enumerate(names)}
-    columns |= {name: each[kept] for name, each in times(domain, nodes).items()}
-    columns |= {"level": nodes.level[kept], "count": nodes.count[kept]}
-    return pd.DataFrame({**columns, "noise_sd": np.sqrt(nodes.variance[kept])})
+    columns |= {name: each[exported] for name, each in times(domain, nodes).items()}
+    columns |= {"level": nodes.level[exported], "count": nodes.count[exported]}
+    return pd.DataFrame({**columns, "noise_sd": np.sqrt(nodes.variance[exported])})
 
 
 def save_sample(

@@ -128,8 +128,8 @@ def measured(dims: int, repeats: int, seed: int, progress: Progress | None) -> l
                 for side, data in enumerate(pair)
             )
             for padding in PADDINGS:
-                found = match(a, b, registers.ERRORS[:dims], padding=padding)
-                truth = match_truth(found, a, b, *pair)
+                matching = match(a, b, registers.ERRORS[:dims], padding=padding)
+                truth = match_truth(matching, a, b, *pair)
                 rows.append(
                     {
                         "attributes": dims,
@@ -137,8 +137,8 @@ def measured(dims: int, repeats: int, seed: int, progress: Progress | None) -> l
                         "epsilon": epsilon,
                         "repeat": repeat,
                         "padding": padding,
-                        "leaves": len(found.leaves_a),
-                        "reduction_ratio": round(found.reduction_ratio, 6),
+                        "leaves": len(matching.leaves_a),
+                        "reduction_ratio": round(matching.reduction_ratio, 6),
                         "true_reduction_ratio": round(truth.reduction_ratio, 6),
                         "recall": round(truth.recall, 6),
                     }

@@ -143,14 +143,16 @@ def engine_index(
     query, unit = _query(engine, relation, name, domain, chosen), chosen.unit
     # A fixed salt only where the data is public: elsewhere it would tell who was left out.
     salt = "" if chosen.public else secrets.token_hex(16)
-    parts = 1 if unit is None else engine.parts
+    partitions = 1 if unit is None else engine.partitions
     index = PointIndex(domain, np.empty(0, np.uint64), np.empty(0, np.int64))
-    for number in range(parts):
+    for number in range(partitions):
         also = engine.part(unit, number) if unit is not None else None
         text = query.sql(relation, engine.dialect, salt, also)
         limited = f"{text}\nLIMIT {MAX_CELLS + 1}"
         counted = index_of_rows(
-            watched(engine, limited, chosen.progress, number / parts, 1 / parts), domain, query.bits
+            watched(engine, limited, chosen.progress, number / partitions, 1 / partitions),
+            domain,
+            query.bits,
         )
         index = index.merged(counted) if number else counted
         if len(index.codes) > MAX_CELLS:
@@ -190,9 +192,9 @@ def _fates(
     facts.add(tally.READ, within + sum(fates.values()))
     for fate, what in _DROPPED.items():
         facts.add(what, fates.get(fate, 0))
-    kept = engine_index(engine, relation, name, domain, chosen).total
-    facts.add(tally.OVER, within - kept)
-    facts.add(tally.KEPT, kept)
+    total = engine_index(engine, relation, name, domain, chosen).total
+    facts.add(tally.OVER, within - total)
+    facts.add(tally.KEPT, total)
     return facts, query.columns
 
 
@@ -266,7 +268,7 @@ def _columns(
     points = [column.name for column in existing if column.kind == "geometry"]
     if domain.dims == 2 and len(points) == 1:
         return (points[0],)
-    found = recognised_columns(existing, domain)
-    if found is None:
+    names = recognised_columns(existing, domain)
+    if names is None:
         raise DataError(f"name {domain.dims} columns of {name}: it has {listed(existing)}")
-    return found
+    return names

@@ -65,9 +65,9 @@ def bounded(unit: Int, ids: Any, k: int, *, public: bool = False) -> Int:
     with np.errstate(over="ignore"):
         turn = _mixed(seed[owner] + place.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
     order = np.lexsort([turn, owner])
-    kept = ~over[unit]
-    kept[row[order[place < k]]] = True  # owners stand in the same order before and after
-    return np.flatnonzero(kept)
+    within = ~over[unit]
+    within[row[order[place < k]]] = True  # owners stand in the same order before and after
+    return np.flatnonzero(within)
 
 
 def _seed(key: bytes, unit: bytes) -> int:

@@ -304,11 +304,11 @@ def table(name: str) -> Any:
     """
     from sqlglot import exp
 
-    parts = parts_of(name)
+    names = parts_of(name)
     return exp.Table(
         **{
             place: exp.to_identifier(part, quoted=True)
-            for place, part in zip(("this", "db", "catalog"), reversed(parts), strict=False)
+            for place, part in zip(("this", "db", "catalog"), reversed(names), strict=False)
         }
     )
 
@@ -324,8 +324,8 @@ def parts_of(name: str) -> list[str]:
     part = r'"(?:[^"]|"")+"|[^".]+'
     if not re.fullmatch(rf"(?:{part})(?:\.(?:{part})){{0,2}}", name):
         raise DataError(f"table {name[:60]!r}: give table, schema.table or catalog.schema.table")
-    found = re.findall(part, name)
-    return [each[1:-1].replace('""', '"') if each[0] == '"' else each for each in found]
+    names = re.findall(part, name)
+    return [each[1:-1].replace('""', '"') if each[0] == '"' else each for each in names]
 
 
 def checked_bits(bits: int | None, domain: Domain) -> int:

@@ -193,19 +193,19 @@ def _opened(
         return np.zeros(0, dtype=np.int64)
     queue = [(-float(count[node]), node) for node in closed if children[node]]
     heapq.heapify(queue)
-    kept, total = set(closed), len(closed)
+    leaves, total = set(closed), len(closed)
     while queue:
         _, node = heapq.heappop(queue)
         if total + int(children[node]) - 1 > most:
             continue
         below = range(int(first[node]), int(first[node]) + int(children[node]))
-        kept.remove(node)
-        kept.update(below)
-        total = len(kept)
+        leaves.remove(node)
+        leaves.update(below)
+        total = len(leaves)
         for child in below:
             if children[child]:
                 heapq.heappush(queue, (-float(count[child]), child))
-    return np.array(sorted(kept), dtype=np.int64)
+    return np.array(sorted(leaves), dtype=np.int64)
 
 
 def _touching(lo: Int, hi: Int) -> NDArray[np.bool_]:
@@ -271,7 +271,7 @@ def cell_sequences(
     who, time, symbol = who[order], time[order], symbol[order]
     opens = np.ones(len(who), dtype=np.bool_)
     opens[1:] = (who[1:] != who[:-1]) | (time[1:] - time[:-1] > gap)
-    kept = opens.copy()
-    kept[1:] |= symbol[1:] != symbol[:-1]
-    starts = np.flatnonzero(opens[kept])
-    return Sequences(np.append(starts, kept.sum()), symbol[kept]), who[kept][starts]
+    opening = opens.copy()
+    opening[1:] |= symbol[1:] != symbol[:-1]
+    starts = np.flatnonzero(opens[opening])
+    return Sequences(np.append(starts, opening.sum()), symbol[opening]), who[opening][starts]

@@ -51,7 +51,7 @@ class Facts:
     unit: str
     max_per_unit: int
     public: bool
-    parts: tuple[str, ...]
+    digests: tuple[str, ...]
     names: tuple[str, ...] = ()
 
 
@@ -93,7 +93,7 @@ def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
         "unit": handle.accounted_unit,
         "max_per_unit": handle.max_per_unit,
         "public": handle.public,
-        "parts": handle._parts,
+        "parts": handle._digests,
     }
     table = pa.table({"cell": cell, "n": index.weights})
     table = table.replace_schema_metadata({KEY: json.dumps(facts).encode()})
@@ -113,11 +113,11 @@ def stated(path: Path) -> Facts | None:
     """
     if not path.is_file() or path.suffix.lower() != ".parquet":
         return None
-    found = metadata_of(path).get(KEY)  # whatever else it is, it is read elsewhere
-    if found is None:
+    text = metadata_of(path).get(KEY)  # whatever else it is, it is read elsewhere
+    if text is None:
         return None
     with parsing(path.name, "counts per cell"):
-        facts = json.loads(found)
+        facts = json.loads(text)
         if facts["version"] > 1:
             raise DataError(f"{path.name} is of a newer version: update dpviz to read it")
         domain, most = Domain.from_dict(facts["domain"]), int(facts["max_per_unit"])
@@ -135,7 +135,7 @@ def stated(path: Path) -> Facts | None:
         )
 
 
-def kept(path: Path, facts: Facts, chosen: Selection) -> DataHandle:
+def from_kept_file(path: Path, facts: Facts, chosen: Selection) -> DataHandle:
     """A handle on a file that we wrote; what is said about it must be what it states.
 
     Raises:
@@ -143,14 +143,14 @@ def kept(path: Path, facts: Facts, chosen: Selection) -> DataHandle:
     """
     unit = None if chosen.unit is None else f"one {chosen.unit}"
     box = None if chosen.domain is None else _frame(chosen.domain)
-    for what, said, own in (
+    for what, given, stated_value in (
         ("columns", chosen.columns, None),
         ("domain", box, _frame(facts.domain)),
         ("bits", chosen.bits, facts.bits),
         ("unit", unit, facts.unit),
     ):
-        if said not in (None, own):
-            remedy = "leave them out" if own is None else f"it has {own}"
+        if given not in (None, stated_value):
+            remedy = "leave them out" if stated_value is None else f"it has {stated_value}"
             raise DataError(f"{path.name} holds counts per cell, with {what} of its own: {remedy}")
     if chosen.public and not facts.public:
         raise DataError(f"{path.name} is marked SENSITIVE: count the sources again as public")
@@ -168,7 +168,7 @@ def kept(path: Path, facts: Facts, chosen: Selection) -> DataHandle:
         unit=bounded(facts.unit, facts.max_per_unit),
         max_per_unit=facts.max_per_unit,
         bits=facts.bits,
-        parts=facts.parts,
+        digests=facts.digests,
         names=tuple(names),
     )
 
@@ -194,7 +194,7 @@ def result_columns(path: Path) -> tuple[str, str] | None:
     return lowered["cell"], counts[0]
 
 
-def result(path: Path, found: tuple[str, str], chosen: Selection) -> DataHandle:
+def result(path: Path, columns: tuple[str, str], chosen: Selection) -> DataHandle:
     """A handle on what a warehouse counted by the query of ``dpviz sql``.
 
     Raises:
@@ -203,7 +203,7 @@ def result(path: Path, found: tuple[str, str], chosen: Selection) -> DataHandle:
     domain, unit = chosen.box(path.name), chosen.unit
     bits = chosen.grid_bits(domain)
     query = CellQuery(domain, domain.place.columns, bits, unit, chosen.max_per_unit)
-    cell, count = found
+    cell, count = columns
     if "_" in count and count.strip().lower() != query.count_column:
         raise DataError(
             f"{path.name} was counted with other public facts: give the bounds, CRS, bits "
@@ -222,7 +222,7 @@ def result(path: Path, found: tuple[str, str], chosen: Selection) -> DataHandle:
         unit=chosen.unit_words,
         max_per_unit=chosen.most,
         bits=bits,
-        parts=part_of(str(path)),
+        digests=part_of(str(path)),
     )
 
 
@@ -252,15 +252,15 @@ def merged(
         ):
             if one != two:
                 raise DataError(f"{titles[0]} and {title} have different {what}: {one}; {two}")
-    index, parts = first._index, first._parts
+    index, digests = first._index, first._digests
     for other, title in zip(handles[1:], titles[1:], strict=True):
-        again = sorted(set(parts) & set(other._parts))
+        again = sorted(set(digests) & set(other._digests))
         if again:
             raise DataError(
                 f"{title} is in {titles[0]} already: a record that is counted twice "
                 "would cost twice its epsilon"
             )
-        index, parts = index.merged(other._index), (*parts, *other._parts)
+        index, digests = index.merged(other._index), (*digests, *other._digests)
     if len(index.codes) > MAX_CELLS:
         raise too_many(first.bits)
     most = sum(handle.max_per_unit for handle in handles)
@@ -273,7 +273,7 @@ def merged(
         unit=bounded(first.accounted_unit, most),
         max_per_unit=1 if alone else most,
         bits=first.bits,
-        parts=parts,
+        digests=digests,
         names=tuple(dict.fromkeys(each for handle in handles for each in handle.names)),
     )
 

@@ -64,19 +64,19 @@ class Items:
         """The record of each item, int64."""
         return np.repeat(np.arange(len(self)), np.diff(self.start))
 
-    def only(self, kept: NDArray[np.bool_]) -> Items:
+    def only(self, wanted: NDArray[np.bool_]) -> Items:
         """The same records without some of their items (a mask)."""
-        start = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[self.start]
-        return Items(start, self.item[kept], self.unit, self.ids)
+        start = np.concatenate([[0], np.cumsum(wanted, dtype=np.int64)])[self.start]
+        return Items(start, self.item[wanted], self.unit, self.ids)
 
     def take(self, records: Int) -> Items:
         """Some of the records, in ascending order."""
         length = np.diff(self.start)
-        kept = np.zeros(len(self), dtype=np.bool_)
-        kept[records] = True
-        start = np.concatenate([[0], np.cumsum(length[kept], dtype=np.int64)])
-        unit = None if self.unit is None else self.unit[kept]
-        return Items(start, self.item[np.repeat(kept, length)], unit, self.ids)
+        wanted = np.zeros(len(self), dtype=np.bool_)
+        wanted[records] = True
+        start = np.concatenate([[0], np.cumsum(length[wanted], dtype=np.int64)])
+        unit = None if self.unit is None else self.unit[wanted]
+        return Items(start, self.item[np.repeat(wanted, length)], unit, self.ids)
 
 
 def read_items(
@@ -112,8 +112,8 @@ def read_items(
         counts.add(tally.NO_UNIT, np.count_nonzero(number < 0))
     if form.group is None:
         start = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-        found = Items(start, item, number, ids)
-        return found if number is None else found.take(np.flatnonzero(number >= 0))
+        read = Items(start, item, number, ids)
+        return read if number is None else read.take(np.flatnonzero(number >= 0))
     return _grouped(item, groups, number, ids, counts)
 
 
@@ -126,9 +126,9 @@ def bounded_items(items: Items, k: int, counts: Tally, *, public: bool = False) 
     counts.add(tally.EMPTY, len(items) - len(filled))
     items = items.take(filled)
     if items.unit is not None:
-        kept = bounded(items.unit, items.ids, k, public=public)
-        counts.add(tally.OVER, len(items) - len(kept))
-        items = items.take(kept)
+        rows = bounded(items.unit, items.ids, k, public=public)
+        counts.add(tally.OVER, len(items) - len(rows))
+        items = items.take(rows)
     counts.add(tally.KEPT, len(items))
     return items
 
@@ -171,6 +171,6 @@ def _numbers(cells: Any, known: Any, names: int) -> Int:
     """The number of the name in each cell; −1 for another text."""
     import pyarrow.compute as pc
 
-    found = pc.index_in(cells, value_set=known).fill_null(-1)
-    number = np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+    numbers = pc.index_in(cells, value_set=known).fill_null(-1)
+    number = np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.int64)
     return np.where(number < 0, -1, number % max(names, 1))

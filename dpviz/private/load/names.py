@@ -74,8 +74,8 @@ _WKT = ("wkt", "the_geom", "geom", "geometry", "point", "location", "shape")
 def recognised_columns(existing: Sequence[Column], domain: Domain) -> tuple[str, ...] | None:
     """The columns that hold the coordinates, by their names: the domain's own, or usual ones."""
     by_name = {column.name.strip().casefold(): column.name for column in existing}
-    own = tuple(name.casefold() for name in domain.columns)
-    for family in (own, *FAMILIES):
+    expected = tuple(name.casefold() for name in domain.columns)
+    for family in (expected, *FAMILIES):
         if len(family) == domain.dims and all(name in by_name for name in family):
             return tuple(by_name[name] for name in family)
     return None

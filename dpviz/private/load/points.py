@@ -101,7 +101,7 @@ def layout(
         DataError: no such column, no coordinates among them, or a CRS that nobody knows.
     """
     domain, time = domain.place, domain.time or time
-    names = tuple(columns) if columns is not None else _found(table, domain)
+    names = tuple(columns) if columns is not None else _coordinate_names(table, domain)
     alone = domain.dims == 2 and len(names) == 1 and not is_coordinate(names[0], domain)
     if len(names) not in (0, domain.dims) and not alone:
         raise DataError(f"{len(names)} columns for {domain.dims} dimensions: name one for each")
@@ -199,12 +199,12 @@ def read_records(
     opened = open_table(source, table)
     how = layout(opened, domain, columns=columns, crs=crs, unit=unit, time=time)
     counts = Tally() if counts is None else counts
-    parts = list(located(opened, how, domain, counts))
+    blocks = list(located(opened, how, domain, counts))
     if public:
         _suspect_swap(opened, how, domain, counts)
-    points = [np.empty((0, domain.dims)), *(part.points for part in parts)]
-    number, ids = numbered([part.unit for part in parts]) if unit is not None else (None, None)
-    when = [np.empty(0), *(part.time for part in parts if part.time is not None)]
+    points = [np.empty((0, domain.dims)), *(part.points for part in blocks)]
+    number, ids = numbered([part.unit for part in blocks]) if unit is not None else (None, None)
+    when = [np.empty(0), *(part.time for part in blocks if part.time is not None)]
     return Records(
         np.concatenate(points), number, ids, np.concatenate(when) if time else None, counts
     )
@@ -244,9 +244,9 @@ def read_index(
     del codes
     if how.unit is not None:
         unit, distinct = numbered(ids)
-        kept = bounded(unit, distinct, most, public=public)
-        counts.add(tally.OVER, len(every) - len(kept))
-        every = every[kept]
+        rows = bounded(unit, distinct, most, public=public)
+        counts.add(tally.OVER, len(every) - len(rows))
+        every = every[rows]
     counts.add(tally.KEPT, len(every))
     return PointIndex.from_codes(domain, every)
 
@@ -255,7 +255,7 @@ def _is_geometry(table: Table, name: str) -> bool:
     return any(each.name == name and each.kind == "geometry" for each in table.columns)
 
 
-def _found(table: Table, domain: Domain) -> tuple[str, ...]:
+def _coordinate_names(table: Table, domain: Domain) -> tuple[str, ...]:
     """Columns of the coordinates; none for the geometry."""
     existing = table.columns
     if domain.dims == 2 and any(column.kind == "geometry" for column in existing):
@@ -287,10 +287,10 @@ def _transformer(source: str, target: str) -> Any:
     import pyproj
 
     try:
-        found = pyproj.Transformer.from_crs(source, target, always_xy=True)
+        transformer = pyproj.Transformer.from_crs(source, target, always_xy=True)
     except pyproj.exceptions.ProjError:
         raise DataError(f"unknown CRS {shown(source)}: use a code such as EPSG:4326") from None
-    return None if found.source_crs == found.target_crs else found
+    return None if transformer.source_crs == transformer.target_crs else transformer
 
 
 def _in_crs(points: NDArray[np.float64], source: str, target: str) -> NDArray[np.float64]:

@@ -45,9 +45,9 @@ def alphabet_of(text: str) -> Alphabet:
     >>> alphabet_of("1..3").names
     ('1', '2', '3')
     """
-    found = re.fullmatch(r"(-?\d{1,9})\.\.(-?\d{1,9})", text.strip())
-    if found:
-        first, last = map(int, found.groups())
+    numbered_range = re.fullmatch(r"(-?\d{1,9})\.\.(-?\d{1,9})", text.strip())
+    if numbered_range:
+        first, last = map(int, numbered_range.groups())
         limits.SYMBOLS.check(last - first + 1, "an alphabet")
         return Alphabet(tuple(map(str, range(first, last + 1))))
     if "," in text or not Path(text).is_file():
@@ -147,12 +147,12 @@ def _form(table: Table, column: str | None, unit: str | None) -> Form:
         return Form("line")
     if {SEQUENCE, SYMBOL} <= set(existing):
         return Form(SYMBOL, SEQUENCE)
-    found = [each.name for each in table.columns if each.kind == "list"]
-    if len(found) != 1:
+    lists = [each.name for each in table.columns if each.kind == "list"]
+    if len(lists) != 1:
         raise DataError(
-            f"{table.name} has {len(found)} list columns: name the one with the sequences"
+            f"{table.name} has {len(lists)} list columns: name the one with the sequences"
         )
-    return Form(found[0])
+    return Form(lists[0])
 
 
 def read_places(
@@ -221,14 +221,14 @@ def read_places(
     sequences, who = cell_sequences(
         records.points[timed], people[timed], when[timed], cells, gap * HOUR
     )
-    kept = bounded(who, records.ids, max_per_unit, public=public)
+    rows = bounded(who, records.ids, max_per_unit, public=public)
     counts.add(tally.SEQUENCES, len(who))
-    counts.add(tally.OVER, len(who) - len(kept))
-    counts.add(tally.KEPT, len(kept))
+    counts.add(tally.OVER, len(who) - len(rows))
+    counts.add(tally.KEPT, len(rows))
     return SequenceData(
         named(source, table) if name is None else name,
         cells.alphabet(neighbours=neighbours),
-        Sequences.of([sequences[row] for row in kept.tolist()]),
+        Sequences.of([sequences[row] for row in rows.tolist()]),
         public=public,
         unit=_unit(unit, max_per_unit),
         max_per_unit=max_per_unit,

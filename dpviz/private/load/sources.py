@@ -83,11 +83,11 @@ def _one(source: str, chosen: Selection) -> DataHandle:
         )
     facts = counts.stated(path)
     if facts is not None:
-        return counts.kept(path, facts, chosen)
+        return counts.from_kept_file(path, facts, chosen)
     chosen.box(path.name)  # its lack is said first
-    found = None if chosen.columns is not None else counts.result_columns(path)
-    if found is not None:
-        return counts.result(path, found, chosen)
+    result = None if chosen.columns is not None else counts.result_columns(path)
+    if result is not None:
+        return counts.result(path, result, chosen)
     if path.is_dir():
         return _counted(source, path.name, chosen)
     return _of_table(open_table(path, chosen.table), stem(path), chosen, path)
@@ -145,34 +145,34 @@ def public_extent(
     return west, south, east, north
 
 
-def _counted(source: str, own: str, chosen: Selection) -> DataHandle:
+def _counted(source: str, title: str, chosen: Selection) -> DataHandle:
     """A handle on a folder of Parquet or a table, counted by cell outside Python."""
-    domain = chosen.box(own)
+    domain = chosen.box(title)
     if chosen.table is None:
         index = folder_index(Path(source), domain, chosen)
     else:
         index = table_index(source, chosen.table, domain, chosen)
     return DataHandle(
-        chosen.name or own,
+        chosen.name or title,
         domain,
         index,
         public=bool(chosen.public),
         unit=chosen.unit_words,
         max_per_unit=chosen.most,
         bits=chosen.grid_bits(domain),
-        parts=counts.part_of(source, chosen.table),
+        digests=counts.part_of(source, chosen.table),
     )
 
 
 def _of_table(
-    table: Table, own: str, chosen: Selection, source: str | os.PathLike[str] | None = None
+    table: Table, title: str, chosen: Selection, source: str | os.PathLike[str] | None = None
 ) -> DataHandle:
     """A handle on the records of an opened table, bounded per unit."""
     domain, facts, public = chosen.box(table.name), Tally(), bool(chosen.public)
     how = layout(table, domain, columns=chosen.columns, crs=chosen.crs, unit=chosen.unit)
     index = read_index(table, how, domain, most=chosen.most, public=public, counts=facts)
     handle = DataHandle(
-        chosen.name or own,
+        chosen.name or title,
         domain,
         index if chosen.bits is None else index.coarsened(chosen.grid_bits(domain)),
         public=public,
@@ -180,7 +180,7 @@ def _of_table(
         max_per_unit=chosen.most,
         dropped=dropped(facts) if public else None,
         bits=chosen.bits,
-        parts=() if source is None else counts.part_of(str(source), chosen.table),
+        digests=() if source is None else counts.part_of(str(source), chosen.table),
     )
     handle.columns = how.words
     return handle

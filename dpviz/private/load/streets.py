@@ -29,19 +29,19 @@ def graph_from_lines(path: Path, directed: bool = False) -> RoadGraph:
     """
     import shapely
 
-    found = _asked("lines", path, "shapely")
-    lines = shapely.from_wkb(found["line"].to_pylist())
+    table = _asked("lines", path, "shapely")
+    lines = shapely.from_wkb(table["line"].to_pylist())
     xy, owner = shapely.get_coordinates(lines, return_index=True)
     start = np.searchsorted(owner, np.arange(len(lines) + 1))
     ends_xy = np.concatenate([xy[start[:-1]], xy[start[1:] - 1]])
     node_xy, rows = np.unique(ends_xy, axis=0, return_inverse=True)
     ends = rows.reshape(2, -1).T
     length = np.maximum(shapely.length(lines), 1e-12)
-    if "length" in found.column_names:
-        length = found["length"].to_numpy()
+    if "length" in table.column_names:
+        length = table["length"].to_numpy()
     edge_id: Any = np.arange(len(lines))
-    if "edge" in found.column_names:
-        ids = found["edge"].to_pylist()
+    if "edge" in table.column_names:
+        ids = table["edge"].to_pylist()
         whole = all(re.fullmatch("[0-9]{1,17}", each) for each in ids)
         edge_id = as_ids([int(each) for each in ids] if whole else ids)
     names = np.arange(len(node_xy))
@@ -56,9 +56,9 @@ def graph_from_graphml(path: Path, crs: str = "", directed: bool = False) -> Roa
     Raises:
         DataError: not GraphML, nodes without coordinates, or more than the limits.
     """
-    found = _asked("network", path, "networkx").to_pylist()[0]
-    nodes = {name: found[name] for name in ("node", "x", "y", "lon", "lat") if name in found}
-    edges = {name: found[name] for name in ("src", "dst", "edge", "length") if name in found}
+    columns = _asked("network", path, "networkx").to_pylist()[0]
+    nodes = {name: columns[name] for name in ("node", "x", "y", "lon", "lat") if name in columns}
+    edges = {name: columns[name] for name in ("src", "dst", "edge", "length") if name in columns}
     return road_graph(nodes, edges, crs=crs, components="all", directed=directed)
 
 
@@ -108,17 +108,17 @@ def network(place: str) -> Any:
     if b"<!ENTITY" in content:
         raise DataError(f"{name} declares entities, which compute: write plain GraphML")
     try:
-        found: Any = nx.read_graphml(place, force_multigraph=True)
+        graph: Any = nx.read_graphml(place, force_multigraph=True)
     except (*_BROKEN, ET.ParseError, nx.NetworkXError):
         raise DataError(f"{name} cannot be read as GraphML") from None
-    data = [found.nodes[node] for node in found.nodes]
+    data = [graph.nodes[node] for node in graph.nodes]
     x, y = ("lon", "lat") if data and "lon" in data[0] else ("x", "y")
     try:
         columns: dict[str, Any] = {axis: [float(each[axis]) for each in data] for axis in (x, y)}
     except (KeyError, TypeError, ValueError):
         raise DataError(f"{name}: a node lacks coordinates: give x and y, or lon and lat") from None
-    columns["node"] = [str(node) for node in found.nodes]
-    listed = list(found.edges(keys=True, data=True))
+    columns["node"] = [str(node) for node in graph.nodes]
+    listed = list(graph.edges(keys=True, data=True))
     columns["src"] = [str(each[0]) for each in listed]
     columns["dst"] = [str(each[1]) for each in listed]
     field = next((each for each in ID_FIELDS if listed and each in listed[0][3]), None)

@@ -136,8 +136,8 @@ def wkt_points(column: Any, name: str) -> Float:
         raise DataError(
             f"column {shown(name)} holds {column.type}: name two columns of numbers, or one of WKT"
         )
-    found = pc.extract_regex(pc.cast(column, pa.large_binary()), _WKT)
-    return np.column_stack([_parsed(pc.struct_field(found, axis)) for axis in ("x", "y")])
+    matched = pc.extract_regex(pc.cast(column, pa.large_binary()), _WKT)
+    return np.column_stack([_parsed(pc.struct_field(matched, axis)) for axis in ("x", "y")])
 
 
 def lists(column: Any, name: str) -> tuple[NDArray[np.int64], Any]:
@@ -188,8 +188,8 @@ def _number(cell: Any) -> float:
     if isinstance(cell, bool):
         return math.nan
     try:
-        found = float(cell)
-        return found if math.isfinite(found) else math.nan
+        number = float(cell)
+        return number if math.isfinite(number) else math.nan
     except (TypeError, ValueError, OverflowError):
         return math.nan
 
@@ -249,14 +249,14 @@ def _parsed(column: Any) -> Float:
         return np.full(len(text), np.nan)
     try:
         words = pc.ascii_trim_whitespace(pc.cast(text, pa.large_string()))
-        found = _float(pc.cast(pc.replace_substring(words, ",", "."), pa.float64()))
-        return _finite(found)  # it reads "inf"
+        values = _float(pc.cast(pc.replace_substring(words, ",", "."), pa.float64()))
+        return _finite(values)  # it reads "inf"
     except pa.ArrowInvalid:
         return np.array([number_of(cell) for cell in text.to_pylist()], dtype=np.float64)
 
 
-def _finite(found: Float) -> Float:
-    return np.where(np.isfinite(found), found, np.nan)
+def _finite(values: Float) -> Float:
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def _float(column: Any) -> Float:
@@ -271,12 +271,12 @@ def _iso(column: Any) -> Float:
     text = pc.cast(column, pa.large_string())
     for zone in (None, "UTC"):
         try:
-            found = pc.cast(text, pa.timestamp("us", tz=zone))
+            moments = pc.cast(text, pa.timestamp("us", tz=zone))
         except pa.ArrowInvalid:
             if zone is not None:
                 raise
             continue
-        seconds = _float(pc.cast(pc.cast(found, pa.int64()), pa.float64(), safe=False)) / 1e6
+        seconds = _float(pc.cast(pc.cast(moments, pa.int64()), pa.float64(), safe=False)) / 1e6
         return np.where(seconds < _YEAR_1, np.nan, seconds)
     raise AssertionError
 

@@ -100,8 +100,8 @@ def outlines_of(shapes: Any) -> Outlines:
     """Outlines of valid polygons and multipolygons, a piece each."""
     import shapely
 
-    parts, shape = shapely.get_parts(shapely.orient_polygons(shapes), return_index=True)
-    rings, part = shapely.get_rings(parts, return_index=True)
+    polygons, shape = shapely.get_parts(shapely.orient_polygons(shapes), return_index=True)
+    rings, part = shapely.get_rings(polygons, return_index=True)
     xy, ring = shapely.get_coordinates(rings, return_index=True)
     opens = np.append(ring[1:] == ring[:-1], False)
     return Outlines(xy[opens], ring[opens], shape[part][ring[opens]])

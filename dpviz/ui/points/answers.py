@@ -56,12 +56,14 @@ def answer_panel(
         st.warning(plain(error), icon=":material/crop_free:")
         return []
     place = dict(zip(SIDES, rect, strict=True))
-    tell(prefix, release, source, answers, place, lambda: exact_counts(source.handle, inside))
+    show_answers(
+        prefix, release, source, answers, place, lambda: exact_counts(source.handle, inside)
+    )
     partly(rect, domain_bounds(release.domain))
-    return used(release, cover(release.nodes, lo[0], hi[0]).nodes)
+    return covered_cells(release, cover(release.nodes, lo[0], hi[0]).nodes)
 
 
-def tell(
+def show_answers(
     prefix: str,
     release: PointRelease,
     source: Source,
@@ -129,7 +131,7 @@ def partly(rect: Rect, area: Rect) -> None:
         st.caption(f"{share} of the rectangle lies inside the area; nothing outside is counted.")
 
 
-def used(release: PointRelease, nodes: Int) -> list[Mark]:
+def covered_cells(release: PointRelease, nodes: Int) -> list[Mark]:
     """Outlines of the nodes that an answer used."""
     if len(nodes) > SHOWN_NODES:
         return []

@@ -29,8 +29,8 @@ def areas() -> dict[str, Bounds]:
             "SELECT name, west_lon, south_lat, east_lon, north_lat FROM extent "
             "WHERE deprecated = 0 AND west_lon < east_lon AND south_lat < north_lat ORDER BY name"
         )
-        found = {str(name): tuple(map(float, box)) for name, *box in rows if not _ODD.search(name)}
-    return {name: (west, south, east, north) for name, (west, south, east, north) in found.items()}
+        boxes = {str(name): tuple(map(float, box)) for name, *box in rows if not _ODD.search(name)}
+    return {name: (west, south, east, north) for name, (west, south, east, north) in boxes.items()}
 
 
 def box_of(text: str) -> Bounds:

@@ -50,17 +50,17 @@ def answers(
     if west >= east or south >= north:
         raise DomainError("this rectangle has no area: give west, south, east, north in this order")
     inside = from_degrees(rect, releases[0].domain.crs)
-    found = []
+    listed = []
     for side, release, label in zip("AB", releases, labels, strict=True):
         answer = release.count(from_degrees(rect, release.domain.crs))
-        found.append(
+        listed.append(
             Answer(
                 *(side, label, release.header.epsilon, float(answer.count[0])),
                 *(float(answer.noise_sd[0]), float(answer.high[0] - answer.low[0]) / 2),
                 *(float(answer.uniformity_sd[0]), int(answer.nodes[0])),
             )
         )
-    return found, inside
+    return listed, inside
 
 
 def answer_columns(
@@ -68,12 +68,12 @@ def answer_columns(
 ) -> list[dict[str, Any]]:
     """Show both answers beside the exact one; rows for the download."""
     try:
-        found, inside = answers(releases, labels, rect)
+        listed, inside = answers(releases, labels, rect)
     except DpvizError as error:
         st.warning(plain(error), icon=":material/crop_free:")
         return []
     exact = int(exact_counts(source.handle, inside)[0]) if source.public else None
-    for place, answer in zip(st.columns(2), found, strict=True):
+    for place, answer in zip(st.columns(2), listed, strict=True):
         with place:
             spread = INTERVAL_SDS * answer.uniformity_sd
             apart = "" if exact is None else _error(on_screen(answer.count, answer.half), exact)
@@ -89,7 +89,7 @@ def answer_columns(
     if exact is not None:
         st.markdown(f"**Exact count (public data):** {exact:,}")
     st.caption("Error from cut cells (uniformity error): an ESTIMATE, where an edge cuts a cell.")
-    _wanted(prefix, found)
+    _wanted(prefix, listed)
     return [
         {
             **dict(zip(SIDES, rect, strict=True)),
@@ -103,7 +103,7 @@ def answer_columns(
             "nodes": answer.nodes,
         }
         | ({} if exact is None else {"exact": exact, "error": answer.count - exact})
-        for answer in found
+        for answer in listed
     ]
 
 
@@ -113,9 +113,9 @@ def _error(count: float, exact: int) -> str:
     return f"**Error:** {plain(f'{off:+,.0f}'.replace('-', '−'))}{relative}  \n"
 
 
-def _wanted(prefix: str, found: Sequence[Answer]) -> None:
+def _wanted(prefix: str, listed: Sequence[Answer]) -> None:
     """The ε for a precision: from noise variances alone."""
-    noisy = [answer for answer in found if answer.noise_sd > 0]
+    noisy = [answer for answer in listed if answer.noise_sd > 0]
     if not noisy:
         return
     st.markdown("**What ε gives this precision?**")

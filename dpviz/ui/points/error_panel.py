@@ -47,8 +47,8 @@ class Job:
     def measure(self, rows: dict[Any, Row]) -> bool:
         """Measure for a while; whether that was all."""
         until = time.monotonic() + REFRESH
-        for found in self.finished:
-            rows.update((row.key, row) for row in found)
+        for measured in self.finished:
+            rows.update((row.key, row) for row in measured)
             if time.monotonic() > until:
                 return False
         return True

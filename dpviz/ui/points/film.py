@@ -118,15 +118,15 @@ def _release(source: Source, choice: Choice, epsilon: float, seed: int) -> Any:
     def make() -> Any:
         return build(source.handle, choice.name, epsilon, seed=seed, **choice.parameters)
 
-    kept = st.session_state.setdefault("film.kept", {})
+    releases = st.session_state.setdefault("film.kept", {})
     key = (source.key, choice.name, repr(dict(choice.parameters)), epsilon, seed)
     if source.backdrop:
         return _shared(key, make)
-    if key not in kept:
-        if len(kept) >= 2 * len(FRAMES):
-            kept.clear()
-        kept[key] = make()
-    return kept[key]
+    if key not in releases:
+        if len(releases) >= 2 * len(FRAMES):
+            releases.clear()
+        releases[key] = make()
+    return releases[key]
 
 
 @st.cache_resource(show_spinner="Building the releases of the film …", max_entries=96)
@@ -166,10 +166,10 @@ def _error(data: str, method: str, epsilon: float) -> float | None:
     handle = built_in(data)
     loads = (workload(handle.domain, "medium", QUERIES),)
     try:
-        found = list(run(handle, Plan((method,), (epsilon,), loads, repeats=1), processes=0))
+        results = list(run(handle, Plan((method,), (epsilon,), loads, repeats=1), processes=0))
     except DpvizError:
         return None
-    return float(found[0][0].median_relative_error)
+    return float(results[0][0].median_relative_error)
 
 
 def title(choice: Choice) -> str:

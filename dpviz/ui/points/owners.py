@@ -50,12 +50,12 @@ def registers(name: str, epsilon: float) -> Pair:
 def judged(name: str, epsilon: float, within: float, padding: str) -> dict[str, Any]:
     """What a matching of the registers keeps: exact answers on public data."""
     pair = registers(name, epsilon)
-    found = match(*pair, within, padding=padding)
-    truth = match_truth(found, *pair, *pair_of_registers(2))
+    matching = match(*pair, within, padding=padding)
+    truth = match_truth(matching, *pair, *pair_of_registers(2))
     return {
         "ε": epsilon,
         "distance": within,
-        "reduction ratio": round(found.reduction_ratio, 4),
+        "reduction ratio": round(matching.reduction_ratio, 4),
         "recall": round(truth.recall, 4),
         "matches": truth.matches,
     }
@@ -80,7 +80,7 @@ def owners_view(prefix: str) -> None:
 def _map_and_ratios(prefix: str, pair: Pair, built: tuple[str, float]) -> None:
     left, right = st.columns([7, 3], gap="medium")
     with right:
-        found = owners_panel(prefix, pair, built)
+        matching = owners_panel(prefix, pair, built)
     key = f"{prefix}.map"
     with left:
         camera = Camera(bounds=domain_bounds(pair[0].domain), key=prefix)
@@ -88,7 +88,7 @@ def _map_and_ratios(prefix: str, pair: Pair, built: tuple[str, float]) -> None:
         scene = release_scene(pair, labels, mode="side", camera=camera)
         map_view(scene, key=key, on_shape=lambda: None, on_camera=lambda: None)
         shape = events(key).shape
-        marks = _outlined(pair, found, shape) if found is not None and shape else []
+        marks = _outlined(pair, matching, shape) if matching is not None and shape else []
         map_overlay(key, marks=marks, shape=shape)
         st.caption(
             "Outlined: the cells of A in your rectangle that hold records, and the cells of B that "
@@ -98,7 +98,7 @@ def _map_and_ratios(prefix: str, pair: Pair, built: tuple[str, float]) -> None:
             "with, are outlined."
         )
     if st.button("Measure against ε and distance", key=f"{prefix}.measure"):
-        _curves(built, float(found.within[0]) if found else DISTANCES[2], _padding(prefix))
+        _curves(built, float(matching.within[0]) if matching else DISTANCES[2], _padding(prefix))
 
 
 def owners_panel(
@@ -114,16 +114,17 @@ def owners_panel(
     )
     padding = st.radio("Padding", list(PADDING), format_func=PADDING.get, key=f"{prefix}.padding")
     try:
-        found = match(*pair, within, padding=padding)
+        matching = match(*pair, within, padding=padding)
     except DpvizError as error:
         st.error(plain(error), icon=":material/error:")
         return None
-    everything = len(found.leaves_a) * len(found.leaves_b)
-    st.metric("Reduction ratio", f"{found.reduction_ratio:.3f}")
+    everything = len(matching.leaves_a) * len(matching.leaves_b)
+    st.metric("Reduction ratio", f"{matching.reduction_ratio:.3f}")
     st.caption(
-        f"{found.pairs:,} of {everything:,} pairs of cells are left: about {found.compared:,.0f} "
-        f"comparisons, dummies among them, in place of {found.noisy_a * found.noisy_b:,.0f}. "
-        f"Dummies: {found.dummies[0]:,.0f} in A, {found.dummies[1]:,.0f} in B."
+        f"{matching.pairs:,} of {everything:,} pairs of cells are left: about "
+        f"{matching.compared:,.0f} comparisons, dummies among them, in place of "
+        f"{matching.noisy_a * matching.noisy_b:,.0f}. "
+        f"Dummies: {matching.dummies[0]:,.0f} in A, {matching.dummies[1]:,.0f} in B."
     )
     if built is not None:
         row = judged(*built, within, padding)
@@ -132,19 +133,19 @@ def owners_panel(
             f"{row['recall']:.3f}",
             help=f"Of {row['matches']:,} pairs of records within the distance",
         )
-    elif found.failure is not None:
-        st.caption(f"A record is left out with a probability of at most {found.failure:g}.")
+    elif matching.failure is not None:
+        st.caption(f"A record is left out with a probability of at most {matching.failure:g}.")
     elif padding == "upward":
         st.caption("Counts were post-processed: no probability is known that a record is left out.")
     st.caption(GUARANTEE)
-    return found
+    return matching
 
 
 def _padding(prefix: str) -> str:
     return str(st.session_state.get(f"{prefix}.padding", "upward"))
 
 
-def _outlined(pair: Pair, found: Matching, shape: Shape) -> list[Mark]:
+def _outlined(pair: Pair, matching: Matching, shape: Shape) -> list[Mark]:
     """A's cells in the rectangle that bring records, and B's cells that these are compared with."""
     if shape.rect is None:
         return []
@@ -153,13 +154,13 @@ def _outlined(pair: Pair, found: Matching, shape: Shape) -> list[Mark]:
     except DpvizError:
         return []
     nodes = pair[0].nodes
-    rows = found.leaves_a
-    inside = ((nodes.lo[rows] < hi) & (nodes.hi[rows] > lo)).all(axis=1) & (found.padded_a > 0)
-    left = inside[found.first] & (found.padded_b[found.second] > 0)
-    chosen = np.unique(found.first[left]), np.unique(found.second[left])
+    rows = matching.leaves_a
+    inside = ((nodes.lo[rows] < hi) & (nodes.hi[rows] > lo)).all(axis=1) & (matching.padded_a > 0)
+    left = inside[matching.first] & (matching.padded_b[matching.second] > 0)
+    chosen = np.unique(matching.first[left]), np.unique(matching.second[left])
     marks = []
     for at, (side, release, each) in enumerate(zip(SIDES, pair, chosen, strict=True)):
-        leaves = (found.leaves_a, found.leaves_b)[at][each]
+        leaves = (matching.leaves_a, matching.leaves_b)[at][each]
         bounds = np.hstack(
             [
                 release.domain.to_coordinates(release.nodes.lo[leaves]),

@@ -21,7 +21,7 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.render import Legend, Mark, rounded
 from dpviz.render.districts import district_marks
 from dpviz.ui.map.component import Ring
-from dpviz.ui.points.answers import as_csv, tell, used
+from dpviz.ui.points.answers import as_csv, covered_cells, show_answers
 from dpviz.ui.points.source_form import SIDES, Source
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.uploads import upload_path
@@ -46,7 +46,7 @@ def polygon_panel(prefix: str, release: PointRelease, source: Source, ring: Ring
         return []
     bounds = np.round(shape.total_bounds, 6).tolist()
     place = dict(zip(SIDES, bounds, strict=True)) | {"ring": shape.to_wkt(rounding_precision=5)[0]}
-    tell(
+    show_answers(
         prefix,
         release,
         source,
@@ -56,7 +56,7 @@ def polygon_panel(prefix: str, release: PointRelease, source: Source, ring: Ring
     )
     if regions.inside[0] < 0.9999:
         st.caption(f"{regions.inside[0]:.0%} of the polygon lies inside the area.")
-    return used(release, region_cover(release.domain, release.nodes, regions).nodes)
+    return covered_cells(release, region_cover(release.domain, release.nodes, regions).nodes)
 
 
 def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Legend | None]:
@@ -118,8 +118,8 @@ def _asked(
         answers = release.count_regions(regions)
         marks, legend = district_marks(regions, answers, release.domain)
         memory.update(key=key, found=(regions, answers, marks, legend), release=release)
-    found: Asked = memory["found"]
-    return found
+    asked: Asked = memory["found"]
+    return asked
 
 
 def _read(release: PointRelease, file: Any) -> Regions:

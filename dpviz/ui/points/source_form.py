@@ -163,7 +163,7 @@ def _rehearsal(prefix: str, name: str) -> Source:
 def public_switch(prefix: str, kind: str, public: bool) -> bool:
     """Whether the visitor declares the records public; a file is sensitive until they do."""
     words = {"sensitive": "confidential", "public": "already public"}
-    said = st.segmented_control(
+    answer = st.segmented_control(
         "These records are",
         list(words),
         default=list(words)[public],
@@ -173,7 +173,7 @@ def public_switch(prefix: str, kind: str, public: bool) -> bool:
         help="Confidential: secure noise, every release is paid for, no exact number is shown. "
         "Already public: exact answers, errors and ε at will; nothing that is shown is private.",
     )
-    return bool(said == "public")
+    return bool(answer == "public")
 
 
 def _upload(prefix: str, dims: int, owner: bool, pane: Any, timed: bool) -> Source | None:

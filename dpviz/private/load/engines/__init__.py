@@ -22,8 +22,8 @@ def scheme_of(source: str) -> str | None:
     >>> scheme_of("postgresql://host/db"), scheme_of("C:/data.csv"), scheme_of("city-50k")
     ('postgresql', None, None)
     """
-    found = _SCHEME.match(source)
-    return found[1].lower() if found else None
+    match = _SCHEME.match(source)
+    return match[1].lower() if match else None
 
 
 @contextmanager

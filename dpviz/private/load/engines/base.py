@@ -31,7 +31,7 @@ class Engine(Protocol):
 
     dialect: str
     title: str
-    parts: int
+    partitions: int
     """In how many parts units are handled, so that memory holds one part at a time."""
 
     def relation(self, table: str) -> Any:

@@ -38,7 +38,7 @@ class Duck:
 
     dialect = "duckdb"
     title = "DuckDB"
-    parts = 8
+    partitions = 8
 
     def __init__(self, path: Path | None = None, *, size: int = 0, ordered: bool = False) -> None:
         """Connect.
@@ -111,9 +111,9 @@ class Duck:
         Raises:
             DataError: the table is a view, holds a generated column, or stands beside a macro.
         """
-        found = table(name)
+        quoted = table(name)
         if not self._is_file:
-            return found
+            return quoted
         with refused(self.title, "is this its database file?"):
             macros = self._engine.execute(
                 "SELECT count(*) FROM duckdb_functions() WHERE NOT internal"
@@ -121,7 +121,7 @@ class Duck:
             texts = self._engine.execute(
                 "SELECT sql FROM duckdb_tables() WHERE lower(table_name) = lower(?) AND "
                 "lower(schema_name) = lower(?) AND NOT internal",
-                [found.name, found.db or "main"],
+                [quoted.name, quoted.db or "main"],
             ).fetchall()
         if macros[0][0]:
             raise DataError("the DuckDB file holds a macro: give a file with tables only")
@@ -134,7 +134,7 @@ class Duck:
             raise DataError(
                 f"table {shown(name)} holds a generated column: write its values as a plain one"
             )
-        return found
+        return quoted
 
     @staticmethod
     def folder(path: Path) -> Any:
@@ -165,7 +165,7 @@ class Duck:
 
         key = exp.column(exp.to_identifier(unit, quoted=True), table="source")
         key_hash = exp.Anonymous(this="hash", expressions=[key])
-        hashed = exp.Mod(this=key_hash, expression=_n(self.parts))
+        hashed = exp.Mod(this=key_hash, expression=_n(self.partitions))
         return exp.EQ(this=hashed, expression=_n(number))
 
     def rows(self, query: str) -> Rows:

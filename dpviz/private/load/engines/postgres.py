@@ -34,7 +34,7 @@ class Postgres:
 
     dialect = "postgres"
     title = "PostgreSQL"
-    parts = 1  # it sorts on disk
+    partitions = 1  # it sorts on disk
 
     def __init__(self, url: str) -> None:
         try:
@@ -114,14 +114,14 @@ class Postgres:
             self._engine.cursor() as cursor,
         ):
             cursor.execute("SELECT to_regclass(%s)::oid", [name])
-            found = (cursor.fetchone() or (None,))[0]
-            if found is None:
+            description = (cursor.fetchone() or (None,))[0]
+            if description is None:
                 raise DataError(f"no table {name[:80]} in the database: check its name and schema")
             cursor.execute(
                 "SELECT a.attname, t.typname, a.atttypmod FROM pg_attribute a "
                 "JOIN pg_type t ON t.oid = a.atttypid "
                 "WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum",
-                [found],
+                [description],
             )
             return [(str(a), str(b), int(c)) for a, b, c in cursor.fetchall()]
 

@@ -37,7 +37,7 @@ class Spark:
 
     dialect = "spark"
     title = "Spark"
-    parts = 1  # it sorts on the disks of its workers
+    partitions = 1  # it sorts on the disks of its workers
 
     def __init__(self, url: str) -> None:
         try:

@@ -113,8 +113,8 @@ def unpack_shapefile(path: Path, folder: Path) -> Path:
 
 
 def _refuse_tricks(member: zipfile.ZipInfo, name: str) -> None:
-    parts = PurePosixPath(member.filename.replace("\\", "/"))
-    if parts.is_absolute() or ".." in parts.parts or ":" in member.filename:
+    place = PurePosixPath(member.filename.replace("\\", "/"))
+    if place.is_absolute() or ".." in place.parts or ":" in member.filename:
         raise DataError(f"{name} holds a path that leaves its folder: zip the Shapefile again")
     if stat.S_ISLNK(member.external_attr >> 16):
         raise DataError(f"{name} holds a symbolic link: zip the files themselves")

@@ -39,22 +39,22 @@ class ConfinedTable:
     ) -> None:
         self.name = name or path.name
         self._file = (str(path.absolute()), kind, self.name, layer)
-        found = self._asked("layout")
-        stated = json.loads(found.schema.metadata[b"stated"])
+        described = self._asked("layout")
+        stated = json.loads(described.schema.metadata[b"stated"])
         self.crs: str | None = stated["crs"]
         self.declares: bool = stated["declares"]
         self.columns: Sequence[Column] = [
-            Column(each["name"], each["kind"]) for each in found.to_pylist()
+            Column(each["name"], each["kind"]) for each in described.to_pylist()
         ]
 
     def blocks(
         self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
     ) -> Iterator[Block]:
         """All records, read in one go by the child."""
-        found = self._asked("records", list(names), list(numeric), geometry)
-        stated = json.loads(found.schema.metadata[b"stated"])
+        stream = self._asked("records", list(names), list(numeric), geometry)
+        stated = json.loads(stream.schema.metadata[b"stated"])
         hook = _moment if self._file[1] == "Excel" else None
-        for batch in found.to_batches(BLOCK_ROWS):
+        for batch in stream.to_batches(BLOCK_ROWS):
             cells = dict(zip(names, batch.columns, strict=False))
             columns: dict[str, Any] = {
                 name: [json.loads(cell, object_hook=hook) for cell in column.to_pylist()]
@@ -84,11 +84,11 @@ def layout(path: str, kind: str, name: str, layer: str | None) -> Any:
 
     table = _opened(path, kind, name, layer)
     limits.COLUMNS.check(len(table.columns), name)
-    found = {
+    described = {
         "name": pa.array([each.name for each in table.columns], pa.string()),
         "kind": pa.array([each.kind for each in table.columns], pa.string()),
     }
-    return _stating(pa.table(found), crs=table.crs, declares=table.declares)
+    return _stating(pa.table(described), crs=table.crs, declares=table.declares)
 
 
 def records(
@@ -103,7 +103,7 @@ def records(
     """In the child: the named columns in their order, then the places."""
     import pyarrow as pa
 
-    parts, broken, mixed = [], 0, set()
+    blocks, broken, mixed = [], 0, set()
     for block in _opened(path, kind, name, layer).blocks(names, numeric, geometry=geometry):
         broken += block.broken
         columns: list[Any] = []
@@ -120,8 +120,8 @@ def records(
             columns += [pa.array(axis) for axis in block.places.T]
             titles += _PLACES
         rows = pa.table(columns, names=titles) if titles else None
-        parts.append(rows if rows is not None else pa.table({"": pa.nulls(block.rows)}))
-    table = pa.concat_tables(parts) if parts else pa.table({})
+        blocks.append(rows if rows is not None else pa.table({"": pa.nulls(block.rows)}))
+    table = pa.concat_tables(blocks) if blocks else pa.table({})
     return _stating(table, json=sorted(mixed), broken=broken)
 
 

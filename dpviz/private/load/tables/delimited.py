@@ -146,11 +146,11 @@ class DelimitedText:
         with self._open() as file:
             for chunk in decoded(file, 1 << 16, self.name):
                 seen += chunk
-                while found := _BREAK.search(seen):
-                    line, seen = seen[: found.start()], seen[found.end() :]
-                    self._skip += found.end()
-                    if said := _SEPARATOR.fullmatch(line.strip()):  # as spreadsheets write it
-                        delimiter = said[1].decode()
+                while end := _BREAK.search(seen):
+                    line, seen = seen[: end.start()], seen[end.end() :]
+                    self._skip += end.end()
+                    if stated := _SEPARATOR.fullmatch(line.strip()):  # as spreadsheets write it
+                        delimiter = stated[1].decode()
                     elif line.strip():
                         return line, delimiter or _delimiter(line), utf16
                 if len(seen) > MAX_LINE:
@@ -226,10 +226,10 @@ def _whole_lines(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, int]]:
     rest, skipping = b"", False
     for chunk in chunks:
         if skipping:
-            found = _BREAK.search(chunk)
-            if found is None:
+            end = _BREAK.search(chunk)
+            if end is None:
                 continue
-            chunk, skipping = chunk[found.end() :], False
+            chunk, skipping = chunk[end.end() :], False
         chunk = rest + chunk
         cut = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1
         rest = chunk[cut:]
@@ -251,7 +251,7 @@ def _without_long(lines: bytes) -> tuple[bytes, int]:
     ends = _ends(lines)
     import pyarrow as pa
 
-    return _kept(lines, ends, pa.array(np.diff(ends, prepend=0) <= MAX_LINE))
+    return _fitting_lines(lines, ends, pa.array(np.diff(ends, prepend=0) <= MAX_LINE))
 
 
 def _splittable(lines: bytes, delimiter: str) -> tuple[bytes, int]:
@@ -263,7 +263,7 @@ def _splittable(lines: bytes, delimiter: str) -> tuple[bytes, int]:
     ends, mark = _ends(lines), re.escape(delimiter)
     field = rf'(?:"(?:[^"\r\n]|"")*"|[^"{mark}\r\n][^{mark}\r\n]*|)'
     whole = rf"^{field}(?:{mark}{field})*[\r\n]?\z"
-    return _kept(lines, ends, pc.match_substring_regex(_array(lines, ends), whole))
+    return _fitting_lines(lines, ends, pc.match_substring_regex(_array(lines, ends), whole))
 
 
 def _fitting(lines: bytes, delimiter: str, fields: int) -> tuple[bytes, int]:
@@ -276,8 +276,8 @@ def _fitting(lines: bytes, delimiter: str, fields: int) -> tuple[bytes, int]:
         array = pc.replace_substring_regex(array, rf'(^|{mark})"(?:[^"]|"")*"', r"\1")
     divided = pc.equal(pc.count_substring(array, delimiter), fields - 1)
     blank = np.diff(ends, prepend=0) == 1
-    kept, lost = _kept(lines, ends, divided)
-    return kept, lost - int(np.count_nonzero(blank & ~_mask(divided)))
+    fitting, lost = _fitting_lines(lines, ends, divided)
+    return fitting, lost - int(np.count_nonzero(blank & ~_mask(divided)))
 
 
 def _array(lines: bytes, ends: Any) -> Any:
@@ -299,14 +299,14 @@ def _ends(lines: bytes) -> Any:
     return np.flatnonzero((codes == 10) | (codes == 13)) + 1
 
 
-def _kept(lines: bytes, ends: Any, fits: Any) -> tuple[bytes, int]:
+def _fitting_lines(lines: bytes, ends: Any, fits: Any) -> tuple[bytes, int]:
     """The lines that fit, and how many do not."""
-    kept = _mask(fits)
-    if kept.all():
+    mask = _mask(fits)
+    if mask.all():
         return lines, 0
-    start = np.concatenate([[0], ends[:-1]])[kept]
-    some = b"".join(lines[a:b] for a, b in zip(start.tolist(), ends[kept].tolist(), strict=True))
-    return some, int((~kept).sum())
+    start = np.concatenate([[0], ends[:-1]])[mask]
+    some = b"".join(lines[a:b] for a, b in zip(start.tolist(), ends[mask].tolist(), strict=True))
+    return some, int((~mask).sum())
 
 
 def _encoding(header: bytes) -> str:

@@ -108,19 +108,19 @@ def shallow(text: bytes) -> bytes:
     >>> shallow(b"[" * 101 + b"1" + b"]" * 101).count(b"null")
     1
     """
-    found, depth, kept = [], 0, 0
+    pieces, depth, copied = [], 0, 0
     for token in _MARKS.finditer(text):
         mark = token[0]
         if mark in (b"[", b"{"):
             depth += 1
             if depth == MOST_LEVELS + 1:
-                found.append(text[kept : token.start()])
+                pieces.append(text[copied : token.start()])
         elif mark in (b"]", b"}"):
             if depth == MOST_LEVELS + 1:
-                found.append(b"null")
-                kept = token.end()
+                pieces.append(b"null")
+                copied = token.end()
             depth -= 1
-    return b"".join([*found, text[kept:]])
+    return b"".join([*pieces, text[copied:]])
 
 
 def columns_of_objects(
@@ -134,8 +134,8 @@ def columns_of_objects(
 
 
 def _properties(feature: Any) -> dict[str, Any]:
-    found = feature.get("properties") if isinstance(feature, dict) else None
-    return found if isinstance(found, dict) else {}
+    properties = feature.get("properties") if isinstance(feature, dict) else None
+    return properties if isinstance(properties, dict) else {}
 
 
 def _place(geometry: Any) -> tuple[float, float]:

@@ -73,7 +73,7 @@ class JsonLines:
 
 def _object(line: bytes) -> dict[str, Any] | None:
     try:
-        found = json_value(line.removeprefix(b"\xef\xbb\xbf"))
+        value = json_value(line.removeprefix(b"\xef\xbb\xbf"))
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None

@@ -62,26 +62,26 @@ def open_table(source: Any, table: str | None = None, *, header: bool = True) ->
     if scheme is not None:
         return _database(str(source), scheme, table)
     path = Path(source)
-    found = _kind_of_file(path, header)
-    if table is not None and found not in ("GeoPackage", "Excel"):
+    kind = _kind_of_file(path, header)
+    if table is not None and kind not in ("GeoPackage", "Excel"):
         raise DataError(
             f"table {shown(table)}: {path.name} is one table; only a database, a GeoPackage and a "
             "workbook hold several"
         )
-    if found in CONFINED:
-        return ConfinedTable(path, found, layer=table)
+    if kind in CONFINED:
+        return ConfinedTable(path, kind, layer=table)
     text = DelimitedText if header else TextLines
-    if found == "zip":
+    if kind == "zip":
         if is_zipped_text(path):
             return text(path, opened=partial(opened_zip, path))
         return _zipped_shapefile(path)
-    if found == "gzip":
+    if kind == "gzip":
         if Path(path.stem).suffix.lower() in (".json", ".geojson"):
             raise DataError(f"{path.name} is compressed GeoJSON: unpack it first")
         lines = Path(path.stem).suffix.lower() in (".jsonl", ".ndjson")
         return (JsonLines if lines else text)(path, opened=partial(opened_gzip, path))
     kinds: dict[str, Any] = {"JSON lines": JsonLines}
-    opened: Table = kinds.get(found, text)(path)
+    opened: Table = kinds.get(kind, text)(path)
     return opened
 
 
@@ -121,21 +121,21 @@ def _kind_of_file(path: Path, header: bool) -> str:
         if isinstance(error, DataError):
             raise
         raise DataError(f"{path.name!r} cannot be opened: check its name and permissions") from None
-    found = recognised(head)
-    promised = _SUFFIXES.get(path.suffix.lower(), found)
-    if promised == "GeoJSON" and found == "text" and head.lstrip(BLANK)[:1] == b"[":
+    looks = recognised(head)
+    promised = _SUFFIXES.get(path.suffix.lower(), looks)
+    if promised == "GeoJSON" and looks == "text" and head.lstrip(BLANK)[:1] == b"[":
         raise DataError(
             f"{path.name} holds JSON records: give one object per line in a .jsonl file, or CSV"
         )
     of_record = promised == "JSON lines" or (promised == "text" and not header)
-    if of_record or (found, promised) == ("zip", "Excel"):
-        found = promised
-    if found != promised:
+    if of_record or (looks, promised) == ("zip", "Excel"):
+        looks = promised
+    if looks != promised:
         raise DataError(
             f"{path.name} is not {_called(promised)}, as its name says: "
-            f"it looks like {_called(found)}"
+            f"it looks like {_called(looks)}"
         )
-    return found
+    return looks
 
 
 def _called(kind: str) -> str:
