@@ -19,7 +19,14 @@ from dpviz.render import rounded
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees
 from dpviz.ui.map import Shape, map_overlay, map_view
-from dpviz.ui.points.answers import Rect, as_csv, history_table, partly, rectangle_form, tell
+from dpviz.ui.points.answers import (
+    Rect,
+    as_csv,
+    history_table,
+    partly,
+    rectangle_form,
+    show_answers,
+)
 from dpviz.ui.points.map_answer import drawn, keep_camera, placed, view_of
 from dpviz.ui.points.regions import districts_panel
 from dpviz.ui.points.source_form import Source
@@ -157,7 +164,9 @@ def _answer(
     place: dict[str, Any] = {"west": west, "south": south, "east": east, "north": north}
     place |= {"from": calendar.words(window[0]), "to": calendar.words(window[1])}
     box = release.domain.over(inside, window)
-    tell(prefix, release, source, answers, place, lambda: exact_counts(source.handle, box), False)
+    show_answers(
+        prefix, release, source, answers, place, lambda: exact_counts(source.handle, box), False
+    )
     partly(rect, domain_bounds(release.domain))
     return rect
 
