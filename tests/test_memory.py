@@ -5,8 +5,12 @@ import weakref
 
 import pytest
 
+from dpviz.build import build
+from dpviz.private.roads import RoadData
 from dpviz.render.cells import density_scale
+from dpviz.roads.paths import Paths
 from tests.golden.make import MADE
+from tests.roads.conftest import grid
 
 
 @pytest.mark.parametrize("kind", ["points", "roads", "contexts"])
@@ -21,3 +25,17 @@ def test_nothing_holds_a_release_or_its_graph_after_its_visitor_left(kind):
     del release
     gc.collect()
     assert [each() for each in gone] == [None] * len(gone)
+
+
+def test_a_plan_of_roads_is_never_another_graph_s():
+    """Graphs come and go, and one may stand where another stood in memory."""
+    task = Paths.of([[0, 1]])
+    for side in (3, 4, 3, 5, 4):
+        graph = grid(side)
+        data = RoadData("grid", graph, Paths.of([[0, 1], [1, 2]]), public=True)
+        release = build(data, "event-histogram", 1.0, workload=task, seed=0)
+        assert len(release.graph) == len(graph)
+        assert len(release.count(task).count) == 1
+        assert graph.remembered("key", lambda side=side: side) == side
+        del graph, data, release
+        gc.collect()

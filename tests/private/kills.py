@@ -42,6 +42,8 @@ def sequences():
     return SequenceData("sequences", Alphabet(("a", "b")), rows), "markov", None
 
 
+MOMENTS = ("before it was paid", "while it was made", "before it was saved", "later")
+
 KINDS = {"points": points, "roads": roads, "sequences": sequences}
 
 
@@ -92,10 +94,10 @@ def checked(kind, folder, granted, before):
         assert dpviz.read(folder / f"{each}.parquet").header.extra["release_id"] == each
     new = list(outcome.values())[before:] if before else list(outcome.values())
     if not new:
-        return "before it was paid"
+        return MOMENTS[0]
     if "paid" in new:
-        return "while it was made"
-    return "before it was saved" if granted - saved else "later"
+        return MOMENTS[1]
+    return MOMENTS[2] if granted - saved else MOMENTS[3]
 
 
 def campaign(kind, kills, folder, seed=0):

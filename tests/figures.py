@@ -1,0 +1,108 @@
+"""The table of attacks in the documentation: ``uv run python -m tests.figures SECONDS [VISITORS]``.
+
+Mutants of every input format and kind of release, kills of builds, and busy visitors of the app:
+each goes on for about so many seconds, and the command ends at the first that succeeds.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from dpviz.errors import DpvizError
+from tests.benchmarks import visitors
+from tests.fuzz import test_inputs as inputs
+from tests.private import kills
+from tests.releases import test_fuzz as releases
+
+PAGE = Path(__file__).parents[1] / "assets" / "results" / "attacks.md"
+HEAD = """# Attacks and what they came to
+
+Sound files of every input format and every kind of release, changed where they have structure
+(cells, members, tags, columns and their types, headers, tables of a GeoPackage, records of a
+Shapefile, now and then bytes). Each gave records or answers, or one clear line without a planted
+secret. The time is this process's; the child that parses has limits of its own.
+Made by `uv run python -m tests.figures {asked}`, which ends at the first that does
+otherwise.
+
+| files | mutants | read | refused | slowest, ms |
+|---|---|---|---|---|
+{mutants}
+Builds were killed at random moments. No release was there that was not paid, every release that
+was made is recorded as released, and the total spent is that of the rows.
+
+| data | kills | before it was paid | while it was made | before it was saved | later |
+|---|---|---|---|---|---|
+{kills}"""
+
+VISITS = """
+Visitors opened the app and moved ε as fast as it answered. Memory is the server's: before, at the
+end of their visit, and after as many others.
+
+| visitors | pages made | lost | slowest health answer, s | MB before | MB after | after others |
+|---|---|---|---|---|---|---|
+"""
+
+
+def row(*cells) -> str:
+    """A line of a table."""
+    return f"| {' | '.join(map(str, cells))} |\n"
+
+
+def input_row(name: str, until: float, folder: Path) -> str:
+    """Mutants of an input format."""
+    suffix, content, mutation, read = inputs.FORMATS[name]
+    refused, spent = [], [0.0]
+
+    def counting(path):
+        try:
+            return read(path)
+        except DpvizError:
+            refused.append(path)
+            raise
+
+    inputs.FORMATS[name] = (suffix, content, mutation, counting)
+    while time.monotonic() < until:
+        spent.append(inputs.withstands(name, len(spent), folder))
+    most = len(spent) - 1
+    return row(name, most, most - len(refused), len(refused), round(1000 * max(spent)))
+
+
+def release_row(family: str, until: float, folder: Path) -> str:
+    """Mutants of a kind of release."""
+    spent, refused = [0.0], 0
+    while time.monotonic() < until:
+        started = time.process_time()
+        refused += releases.mutant_survives(family, len(spent), folder / "mutant.parquet")
+        spent.append(time.process_time() - started)
+    most = len(spent) - 1
+    return row(f"release of {family}", most, most - refused, refused, round(1000 * max(spent)))
+
+
+def kill_rows(each: int) -> list[str]:
+    """So many kills of builds of each kind of data, in a process of their own, since they fork."""
+    command = [sys.executable, "-m", "tests.private.kills", str(each)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    came = json.loads(done.stdout)
+    return [row(kind, each, *(came[kind].get(k, 0) for k in kills.MOMENTS)) for kind in came]
+
+
+def main(seconds: float, visiting: int) -> None:
+    """Write the page: so many seconds of mutants and of each visit, half as many kills."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        share = seconds / (len(inputs.FORMATS) + len(releases.FAMILIES))
+        rows = [input_row(name, time.monotonic() + share, folder) for name in inputs.FORMATS]
+        rows += [release_row(k, time.monotonic() + share, folder) for k in releases.FAMILIES]
+    killed = kill_rows(max(int(seconds) // 2, 2))
+    tables = {"mutants": "".join(rows), "kills": "".join(killed)}
+    page = HEAD.format(asked=" ".join(sys.argv[1:]), **tables)
+    if visiting:
+        page += VISITS + row(*visitors.measured(visiting, seconds).values())
+    PAGE.write_text(page)
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
