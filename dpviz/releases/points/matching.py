@@ -37,7 +37,7 @@ FAILURE = 1e-6
 """Default probability that the margins of all leaves together fall short of a record."""
 
 GUARANTEE = (
-    "Each of the two releases is differentially private by itself, as its own guarantee says; "
+    "Each of the two releases keeps its own guarantee, and none if it is marked NOT PRIVATE; "
     "which pairs are compared follows from the two, at no further price. The matches that the "
     "secure computation finds, and records that are suppressed, are outside of it: see X. He, A. "
     "Machanavajjhala, C. Flynn, D. Srivastava, Composing Differential Privacy and Secure "
