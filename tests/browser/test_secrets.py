@@ -166,7 +166,7 @@ def test_nothing_of_sensitive_records_leaves_the_vault(records, open_page, tmp_p
             ).click()
         release = dpviz.read(rename(download.value.path(), tmp_path / "release.parquet"))
         idle(page)
-        content = traffic.all
+        content = traffic.all + kept_by(page)
     assert len(content) > 100_000  # the map's cells have arrived
     assert found_in(content) == set()
     assert found_in(log.read_bytes()) == set()
@@ -196,11 +196,68 @@ def test_nothing_of_sensitive_trips_leaves_the_vault(trips, open_page, tmp_path)
             ).first.click()
             expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
         idle(page)
-        content = traffic.all
+        content = traffic.all + kept_by(page)
     assert b"ledger" in content
     assert dpviz.Ledger(ledger).account(trips.stem).spent == 1.0
     for received in (content, log.read_bytes(), ledger.read_bytes()):
         assert found_in(received) == set()
+
+
+STEPS = 20_117
+"""How many rows the walkers' file has."""
+HOME = "secret-home-12"
+"""Where one of them turned in: no street of the public graph."""
+
+
+@pytest.fixture
+def walks(tmp_path):
+    """Walkers on three streets, a trip of two steps each; the last one of all goes home."""
+    rows = [
+        f"{NAME} {row // 2},{NAME} {row // 2},{1 + row // 2 % 2 + row % 2}" for row in range(STEPS)
+    ]
+    rows[-1] = rows[-1].rsplit(",", 1)[0] + f",{HOME}"
+    tables = {
+        "nodes.csv": "node,x,y\na,0,0\nb,1,0\nc,2,0\nd,3,1\n",
+        "edges.csv": "edge,src,dst,length\n1,a,b,1\n2,b,c,1\n3,c,d,1\n",
+        "walks.csv": "person,trip,edge\n" + "\n".join(rows) + "\n",
+    }
+    for name, text in tables.items():
+        (tmp_path / name).write_text(text)
+    return [tmp_path / name for name in tables]
+
+
+@pytest.mark.slow
+def test_nothing_of_sensitive_trips_on_roads_leaves_the_vault(walks, open_page, tmp_path):
+    *graph, trips = walks
+    ledger, log = tmp_path / "ledger.sqlite", tmp_path / "server.log"
+    secrets = [NAME.encode(), HOME.encode(), *encodings(STEPS)]
+    with (
+        log.open("wb") as sink,
+        serving(ROOT / "app.py", log=sink, DPVIZ_LEDGER=str(ledger)) as address,
+    ):
+        page = open_page("about:blank")
+        traffic = Traffic(page)
+        page.goto(f"{address}/roads?data=files")
+        files = page.get_by_test_id("stFileUploaderDropzoneInput")
+        files.first.set_input_files(graph)
+        files.nth(1).set_input_files(trips)
+        pay(page)
+        page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
+        page.get_by_text("Download this release").click()
+        with page.expect_download() as download:
+            page.get_by_role("button", name="GeoParquet").click()
+        idle(page)
+        content = traffic.all + kept_by(page)
+        content += download.value.path().read_bytes()
+    assert dpviz.Ledger(ledger).account(trips.stem).spent == 1.0
+    for received in (content, log.read_bytes(), ledger.read_bytes()):
+        assert [secret for secret in secrets if secret in received] == []
+
+
+def kept_by(page):
+    """What the browser keeps of a page: its address, its storage and its cookies."""
+    stored = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])")
+    return f"{page.url} {stored} {page.context.cookies()}".encode()
 
 
 def rename(path, target):
