@@ -18,6 +18,7 @@ from dpviz.errors import BudgetError, ParameterError, PrivacyError
 from dpviz.methods import method as find_method
 from dpviz.methods import of_kind
 from dpviz.methods.sequences.base import SequenceTask
+from dpviz.private import driver
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms import noise as mechanisms
 from dpviz.private.mechanisms.noise import SimulatedNoise
@@ -232,7 +233,7 @@ def test_the_ledger_pays_before_any_noise(name, monkeypatch):
             seen.append(ledger.account("visits").spent)
             return super().words(n)
 
-    monkeypatch.setattr("dpviz.private.driver.SecureNoise", Watched)
+    monkeypatch.setitem(driver.SAMPLERS, "exact", Watched)
     release = build(data, name, 0.75, ledger=ledger)
     assert seen
     assert set(seen) == {0.75}

@@ -145,7 +145,7 @@ def test_trips_on_roads_pay_from_the_command_line(tmp_path):
 
 def test_a_failed_build_is_told_and_the_next_press_pays_again(monkeypatch):
     from dpviz.errors import ParameterError
-    from dpviz.ui.pages import explore as page
+    from dpviz.ui.shared import skeleton as page
 
     def failing(handle, *_, ledger, **__):
         ledger.spend(handle.name, 0.5, what="test")
