@@ -10,7 +10,7 @@ import dpviz
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
 from dpviz.ui.shared.tour import TITLE
-from tests.browser.conftest import ROOT, pay, serving
+from tests.browser.conftest import ROOT, idle, pay, serving
 
 pytestmark = pytest.mark.browser
 
@@ -122,6 +122,7 @@ def test_the_keyboard_and_the_form_do_what_the_mouse_does(app, open_page, releas
     assert drawn != rect
     expect(metric(page)).to_have_text(expected(release, drawn))
 
+    idle(page)  # until then the fields of the last rectangle stand beside the new ones
     page.get_by_text("Enter coordinates").click()
     page.get_by_label("west", exact=True).fill("14.6")
     page.get_by_label("east", exact=True).fill("14.8")
