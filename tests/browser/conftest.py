@@ -20,8 +20,6 @@ FLAGS = [
     "--use-gl=angle",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
-    "--disable-gpu-compositing",  # without a GPU, pages are drawn in half the time; maps as before
-    "--disable-gpu-rasterization",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
