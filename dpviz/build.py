@@ -20,13 +20,14 @@ from dpviz.private.driver import NEIGHBOURS, Price, delta_for, header_of, noise_
 from dpviz.private.handle import DataHandle, Handle, R
 from dpviz.private.index import PointIndex
 from dpviz.private.ledger import Account, Ledger, account_key
-from dpviz.private.load.cellquery import CellQuery, checked_bits, checked_dialect
-from dpviz.private.load.cellquery import table as quoted_table
+from dpviz.private.load.cellquery import CellQuery, checked_bits
 from dpviz.private.load.cells import Cells, cells_of, grid_cells, leaf_cells
 from dpviz.private.load.check import HEADING as CHECK_HEADING
 from dpviz.private.load.check import check_places, check_points, check_sequences, check_trips
 from dpviz.private.load.counts import save_counts
 from dpviz.private.load.data import load
+from dpviz.private.load.dialects import checked_dialect
+from dpviz.private.load.dialects import table as quoted_table
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.points import columns as source_columns
 from dpviz.private.load.roads import CITY, read_graph, workload_of

@@ -49,10 +49,10 @@ def test_every_public_name_is_documented_with_every_argument():
         if not (inspect.isfunction(found) and "Args:\n" in (found.__doc__ or "")):
             continue
         listed = re.search(r"\*\*Args\*\*\n\n((?:- .*\n)+)", apidocs.entry(name, found))[1]
-        told = [
+        documented = [
             x.strip(" *") for x in ",".join(re.findall(r"^- `(.+?)`:", listed, re.M)).split(",")
         ]
-        assert told == list(inspect.signature(found).parameters), f"{package}.{name}"
+        assert documented == list(inspect.signature(found).parameters), f"{package}.{name}"
 
 
 def test_the_python_example_runs(pickups, capsys):

@@ -172,7 +172,7 @@ def _one(word: str, epsilon: float, trials: int, confidence: float, seed: int) -
 def page(
     results: Sequence[tuple[str, Audit]], command: str, others: Mapping[str, str] | None = None
 ) -> str:
-    """A Markdown page of audits that share ε, trials and confidence; accused methods first.
+    """A Markdown page of audits that share ε, trials and confidence; refuted methods first.
 
     Args:
         results: settings and their audits.

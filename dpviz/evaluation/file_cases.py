@@ -1,4 +1,4 @@
-"""Neighbouring files made to hurt reading: the same but for the rows of one privacy unit more.
+"""Worst-case neighbouring files for reading: the same but for the rows of one privacy unit more.
 
 A unit more must not change how the rows of others are typed, merged, dropped or refused. Each case
 is an attack on one such step; the files are made here and hold nobody's records.

@@ -10,7 +10,7 @@ from dpviz.errors import DpvizError, PrivacyError
 from dpviz.private.ledger import Ledger
 
 USER_LEDGER = Ledger()
-"""The ledger of this user, wherever it is when a build pays: what pays unless told otherwise."""
+"""The ledger of this user, wherever it is when a build pays: what pays by default."""
 
 UNPAID = {"ledger": "not entered in a ledger"}
 """What a release of sensitive records says of itself whose price no ledger holds."""

@@ -2,10 +2,10 @@
 
 Post-processing of a release's columns; it costs nothing. A box is opened where it stands out of its
 noise and its children are large enough on the screen. Children that stand are drawn, or opened in
-their turn. The others are pooled: while the pool does not stand and cannot be told from its
-sparsest standing sibling, it takes that sibling in. A pool that stands is one area of one density;
-one that does not, though clearly emptier than its siblings, stays blank. At every zoom the rows
-that are drawn tile the domain, and their totals add up to the whole: nothing is clamped.
+their turn. The others are pooled: while the pool does not stand and cannot be distinguished from
+its sparsest standing sibling, it takes that sibling in. A pool that stands is one area of one
+density; one that does not, though clearly emptier than its siblings, stays blank. At every zoom the
+rows that are drawn tile the domain, and their totals add up to the whole: nothing is clamped.
 """
 
 from __future__ import annotations

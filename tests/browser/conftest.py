@@ -153,7 +153,7 @@ def open_page(desk):
     """Opens pages that reach this machine only; an error in the console fails the test."""
     errors = []
 
-    def told(message):
+    def logged(message):
         if message.type == "error" and not EXPECTED.search(message.location["url"]):
             errors.append(f"{message.text} ({message.location['url']})")
 
@@ -163,7 +163,7 @@ def open_page(desk):
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=scheme, **media)
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", told)
+        page.on("console", logged)
         page.goto(address)
         return page
 

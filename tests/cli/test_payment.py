@@ -244,21 +244,21 @@ def test_prices_to_replace_count_half(words, tmp_path):
 
 
 def test_the_ledger_s_commands(tmp_path):
-    def told(*command):
+    def printed(*command):
         result = CliRunner().invoke(app, ["ledger", *command])
         return result.stdout, str(result.exception)
 
     assert (
         "left of ε = 1 (to add or remove one privacy unit)"
-        in told("set", "people", "--epsilon", "1")[0]
+        in printed("set", "people", "--epsilon", "1")[0]
     )
     dpviz.Ledger().spend("People.csv", 0.5, what="x", unit="one person")
-    shown = told("show")[0]
+    shown = printed("show")[0]
     assert shown.startswith("people: ε = 0.5 left of ε = 1 (to add or remove one person)")
-    assert "2 entries, all as they were written" in told("verify")[0]
+    assert "2 entries, all as they were written" in printed("verify")[0]
     path = dpviz.Ledger().path
     path.write_bytes(path.read_bytes()[:5000])
-    assert "damaged" in told("verify")[1]
+    assert "damaged" in printed("verify")[1]
 
 
 @pytest.mark.parametrize("kind", KINDS)

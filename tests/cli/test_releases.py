@@ -210,10 +210,10 @@ def test_expect_reads_no_records_and_compares_bounds():
     words = ["expect", f"--bounds={BOUNDS}", "--records", 20_000, "--method", "quad-opt", "--json"]
     code, out, _ = run(*words, "--max-per-unit", 2, "--per-unit", 3)
     assert code == 0
-    told = json.loads(out)
-    assert [row["size"] for row in told["expected"]][:3] == ["small", "medium", "large"]
-    assert told["bounds"][0]["kept"] == pytest.approx(1 / 3)
-    assert all(row["error"] > 0 for row in told["bounds"])
+    answer = json.loads(out)
+    assert [row["size"] for row in answer["expected"]][:3] == ["small", "medium", "large"]
+    assert answer["bounds"][0]["kept"] == pytest.approx(1 / 3)
+    assert all(row["error"] > 0 for row in answer["bounds"])
 
 
 def test_expect_refuses_bad_numbers_in_one_line(capsys, monkeypatch):

@@ -212,8 +212,8 @@ def test_the_page_of_audits_puts_what_is_refuted_first():
     assert text.index("`inln_dpsd` | NOT PRIVATE") < text.index("`ugrid` | 1 |")
     assert "none is refuted" in text
     assert "SO FAR WITHOUT agrid, " in text
-    accused = dataclasses.replace(found[0][1], epsilon_lower_bound=1.5)
-    assert "THESE ARE REFUTED: ugrid" in page([("ugrid", accused)], "audit all")
+    refuted = dataclasses.replace(found[0][1], epsilon_lower_bound=1.5)
+    assert "THESE ARE REFUTED: ugrid" in page([("ugrid", refuted)], "audit all")
 
 
 def test_audit_all_refuses_what_is_for_one_method(monkeypatch, capsys):

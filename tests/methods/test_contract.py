@@ -146,7 +146,7 @@ def test_columns_refuse_writes(name, dims, releases):
 @every_case
 @pytest.mark.parametrize("n", [0, 1])
 def test_empty_and_single_point_data(name, dims, n):
-    """Empty data must not be told apart by an error, nor must one record."""
+    """Empty data must not be distinguished by an error, nor must one record."""
     data = handle(np.full((n, dims), 0.3), dims)
     for epsilon in (0.1, 1.0):
         release = dpviz.build(data, name, epsilon, seed=3, **quick(name, dims))

@@ -483,9 +483,8 @@ def test_a_busy_ledger_refuses_the_spend(ledger, monkeypatch):
     assert ledger.account("people").spent == 0
 
 
+@pytest.mark.skipif(os.name != "posix", reason="rights of a file are POSIX")
 def test_only_the_owner_may_read_the_ledger(ledger):
-    if os.name != "posix":
-        pytest.skip("POSIX rights only")
     ledger.spend("people", 1, what="x")
     assert Path(ledger.path).stat().st_mode & 0o077 == 0
 

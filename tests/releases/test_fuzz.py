@@ -56,7 +56,7 @@ CONTENT = {name: packed(table) for name, table in TABLES.items()}
 
 
 def corrupted(content, random):
-    """The file after flips, cuts, zeroed, repeated and foreign stretches."""
+    """The file after flips, cuts, zeroed, repeated and foreign pieces."""
     content = bytearray(content)
     for _ in range(random.integers(1, 4)):
         at, size = int(random.integers(len(content) + 1)), int(random.integers(1, 97))
@@ -96,9 +96,9 @@ def replaced(value, path, new):
 
 def other_header(table, random):
     header = json.loads(table.schema.metadata[files.KEY])
-    spots = list(places(header))
-    spot = spots[random.integers(len(spots))]
-    header = replaced(header, spot, FOREIGN[random.integers(len(FOREIGN))])
+    paths = list(places(header))
+    place = paths[random.integers(len(paths))]
+    header = replaced(header, place, FOREIGN[random.integers(len(FOREIGN))])
     metadata = {**table.schema.metadata, files.KEY: json.dumps(header).encode()}
     return table.replace_schema_metadata(metadata)
 

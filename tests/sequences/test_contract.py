@@ -109,7 +109,7 @@ def test_a_seed_makes_a_simulation_repeatable_and_the_order_of_sequences_is_noth
 @pytest.mark.parametrize("ruled", [False, True])
 @pytest.mark.parametrize("rows", [[], [[0]], [[0] * 50]], ids=["none", "one", "long"])
 def test_empty_data_one_sequence_and_an_alphabet_of_one(name, size, ruled, rows):
-    """Empty data must not be told apart by an error, nor must one sequence."""
+    """Empty data must not be distinguished by an error, nor must one sequence."""
     follows = ~np.eye(size, dtype=bool) if ruled else None
     alphabet = Alphabet(("a", "b", "c")[:size], follows)
     for epsilon in (0.1, 1.0, 100.0):

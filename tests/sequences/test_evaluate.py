@@ -102,18 +102,18 @@ def test_an_interrupted_experiment_goes_on_where_it_was(tmp_path):
         RowFile(output, about(data, plan), Row)
 
 
-def test_progress_is_told_and_may_cancel():
-    told = []
+def test_progress_is_reported_and_may_cancel():
+    fractions = []
 
     def progress(fraction, what):
-        told.append(fraction)
-        if len(told) == 3:
+        fractions.append(fraction)
+        if len(fractions) == 3:
             raise KeyboardInterrupt
 
     going = run(public(ROWS), Plan(methods=("markov",), **SMALL), progress=progress)
     with pytest.raises(KeyboardInterrupt):
         list(going)
-    assert told == [0.25, 0.5, 0.75]
+    assert fractions == [0.25, 0.5, 0.75]
 
 
 @pytest.mark.parametrize(

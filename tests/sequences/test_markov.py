@@ -56,10 +56,10 @@ def contexts(first_child, width):
 @given(rows, st.integers(1, 9))
 def test_a_sequence_has_at_most_l_top_events_and_longer_ones_lose_their_end(rows, l_top):
     events = events_of(Sequences.of(rows), 3, l_top)
-    told = [truncated(row, l_top) for row in rows]
-    assert len(events.place) == sum(map(len, told))
-    assert events.truncated == sum("&" not in row for row in told)
-    text = [3 if symbol == "&" else symbol for row in told for symbol in row]
+    cut = [truncated(row, l_top) for row in rows]
+    assert len(events.place) == sum(map(len, cut))
+    assert events.truncated == sum("&" not in row for row in cut)
+    text = [3 if symbol == "&" else symbol for row in cut for symbol in row]
     assert events.text[events.place].tolist() == text
 
 

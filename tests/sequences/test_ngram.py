@@ -99,13 +99,13 @@ def test_without_noise_every_explored_count_is_exact(rows, l_top, n_max):
     tree, _ = explored(rows, 1e9, NoNoise(), l_top=l_top, n_max=n_max)
     counted = grams(rows, l_top, n_max)
     noisy = np.concatenate([level.noisy for level in tree.levels])
-    told = strings(tree.child)
-    for row, string in told.items():
+    spelled = strings(tree.child)
+    for row, string in spelled.items():
         wanted = [counted[(*string, mark)] for mark in range(4)]
         wanted[3] = wanted[3] if string else 0  # the end mark alone is not released
         assert noisy[row].tolist() == wanted
     shorter = {string for string in counted if len(string) < n_max and 3 not in string}
-    assert set(told.values()) == {(), *shorter}
+    assert set(spelled.values()) == {(), *shorter}
 
 
 def test_scale_and_threshold_are_those_of_the_specification():

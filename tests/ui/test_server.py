@@ -48,9 +48,9 @@ def options():
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8501", "localhost", "localhost.:8501", "[::1]:8501"])
 def test_this_machine_is_answered_with_every_header(host, options):
-    told = answer({"host": host, "origin": f"http://{host}"})
-    assert told["status"] == 200
-    assert {name.decode() for name, _ in told["headers"]} == set(server.HEADERS)
+    response = answer({"host": host, "origin": f"http://{host}"})
+    assert response["status"] == 200
+    assert {name.decode() for name, _ in response["headers"]} == set(server.HEADERS)
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_every_way_to_start_it_listens_on_this_machine_alone(command, tmp_path):
         assert listening(int(address.rpartition(":")[2])) == {"0100007F"}
         for path in ("/", "/_stcore/health", "/nothing-there"):
             with urllib.request.urlopen(address + path, timeout=10) as page:
-                told = {name.lower() for name, _ in page.getheaders()}
-            assert set(server.HEADERS) <= told
+                response = {name.lower() for name, _ in page.getheaders()}
+            assert set(server.HEADERS) <= response
         asked = urllib.request.Request(address, headers={"Host": "evil.example"})
         with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.urlopen(asked, timeout=10)

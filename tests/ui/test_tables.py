@@ -43,7 +43,7 @@ def offers(app):
     return box.options
 
 
-def told(app):
+def wording(app):
     assert not app.exception
     every = [*app.markdown, *app.caption, *app.info, *app.warning, *app.error]
     return "\n".join(str(element.value) for element in every)
@@ -57,14 +57,14 @@ def test_a_sensitive_table_is_offered_once_it_has_a_total_and_pays_under_the_own
     assert "Visits of the clinic" in offers(app)
     [box] = [each for each in app.selectbox if each.label == "Data"]
     app = box.set_value("clinic-a").run()
-    text = told(app)
+    text = wording(app)
     assert "confidential. Privacy unit: one who with at most 3 records" in text
     labels = [each.label for each in (*app.text_input, *app.number_input, *app.segmented_control)]
     for chosen_by_the_owner in ("Name of the data set in the ledger", "These records are"):
         assert chosen_by_the_owner not in labels
     [button] = [each for each in app.button if "spend ε" in each.label]
     if not button.disabled:  # the page's first ε may be above the total
-        text += told(pay(app))
+        text += wording(pay(app))
         assert ledger.account("clinic-a").spent > 0
     assert "hidden-place" not in text
     assert "duckdb:" not in text
@@ -74,8 +74,8 @@ def test_a_public_table_is_public_because_its_owner_says_so(facts):
     app = opened({**facts, "public": True}, "clinic-b")
     [box] = [each for each in app.selectbox if each.label == "Data"]
     app = box.set_value("clinic-b").run()
-    assert "A table of this server’s owner, already public." in told(app)
-    assert "not private" in told(app)
+    assert "A table of this server’s owner, already public." in wording(app)
+    assert "not private" in wording(app)
 
 
 @pytest.mark.parametrize(
@@ -109,4 +109,4 @@ def test_a_table_that_its_owner_made_sensitive_is_so_at_once(facts):
                 "This table cannot be read at the moment."
             ]
         else:
-            assert f"server’s owner, {word}" in told(app)
+            assert f"server’s owner, {word}" in wording(app)

@@ -28,8 +28,8 @@ class BinarySvtTree(PointMethod):
 
     J. Zhang, X. Xiao, X. Xie: PrivTree. SIGMOD 2016, §5 and algorithm 3, with the scale λ = 2/ε of
     the claim by J. Lee, C. Clifton (KDD 2014) that lemma 5.1 refutes: the loss grows with the
-    number k of queries, so that λ = Ω(k/ε) would be needed. At λ = 2/ε, ε = 1, neighbours are told
-    apart with a loss of 1.80 by 8 queries and of 15.6 by 64.
+    number k of queries, so that λ = Ω(k/ε) would be needed. At λ = 2/ε, ε = 1, neighbours are
+    distinguished with a loss of 1.80 by 8 queries and of 15.6 by 64.
 
     Do not use it on sensitive data; use PrivTree.
 

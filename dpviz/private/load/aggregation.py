@@ -18,7 +18,8 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.index import PointIndex
 from dpviz.private.load import tally
-from dpviz.private.load.cellquery import DECLARED_NUMBERS, CellQuery, Fate, parts_of
+from dpviz.private.load.cellquery import CellQuery, Fate
+from dpviz.private.load.dialects import DECLARED_NUMBERS, parts_of
 from dpviz.private.load.engines import connected
 from dpviz.private.load.engines.base import Engine, Rows, watched
 from dpviz.private.load.names import recognised_columns

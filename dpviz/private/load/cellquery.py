@@ -26,26 +26,17 @@ from typing import Any, Literal
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
+from dpviz.private.load.dialects import (
+    LARGEST,
+    RAISE_ON_UNDERFLOW,
+    as_column,
+    as_double,
+    as_number,
+    as_seconds,
+)
 
 GRID_BITS = {1: 24, 2: 16, 3: 12, 4: 10}
 """Steps per axis are 2^bits, by number of dimensions: public, and never changed by the data."""
-
-SAME_LANGUAGE = {"postgresql": "postgres", "postgis": "postgres", "mssql": "tsql"}
-"""Other names of dialects."""
-
-NO_HASH = ("oracle", "sqlite", "teradata", "exasol")
-"""Dialects without a function MD5, so that a unit's records cannot be chosen in them."""
-
-DECLARED_NUMBERS = ("postgres", "redshift")
-"""Dialects without a cast that gives nothing where it fails: their columns must be of numbers."""
-
-RAISE_ON_UNDERFLOW = ("postgres", "redshift")
-"""Dialects that refuse to divide 1e-320 by 2; so small an offset is in the first cell anyway."""
-
-LARGEST, SMALLEST = "1e300", "1e-300"
-"""What a decimal may be so that a cast to a double cannot fail."""
-
-NOT_SQL = ("", "dax", "prql", "solr", "tableau")
 
 _COUNT = """
 SELECT cell, COUNT(*) AS n FROM (SELECT :cell AS cell FROM source WHERE :inside) AS records
@@ -194,7 +185,7 @@ class CellQuery:
         """Each coordinate as a double."""
         from sqlglot import exp
 
-        values = [_column(name) for name in self.columns]
+        values = [as_column(name) for name in self.columns]
         if self.of_geometry:
             place = exp.cast(values[0], "geometry") if dialect == "postgres" else values[0]
             values = [exp.func(name, place.copy()) for name in ("ST_X", "ST_Y")]
@@ -206,16 +197,16 @@ class CellQuery:
                 values = [exp.case().when(is_point.copy(), value) for value in values]
             values = [exp.cast(value, "double") for value in values]
         else:
-            values = [_number(value, dialect) for value in values]
+            values = [as_number(value, dialect) for value in values]
         if self.domain.time is not None:
-            values.append(_seconds(_column(self.domain.time), dialect, self.clock))
+            values.append(as_seconds(as_column(self.domain.time), dialect, self.clock))
         return values
 
     def _unit(self) -> Any:
         """The unit's id as text."""
         from sqlglot import exp
 
-        return exp.cast(_column(self.unit or ""), "varchar")
+        return exp.cast(as_column(self.unit or ""), "varchar")
 
     def _of_a_unit(self) -> list[Any]:
         """A record that has the id of a unit, if it needs one."""
@@ -239,11 +230,11 @@ class CellQuery:
         conditions = []
         for x, low, high in zip(places, lower, upper, strict=True):
             conditions += [
-                exp.GTE(this=x.copy(), expression=_double(low)),
-                exp.LTE(this=x.copy(), expression=_double(high)),
+                exp.GTE(this=x.copy(), expression=as_double(low)),
+                exp.LTE(this=x.copy(), expression=as_double(high)),
             ]
         if half_open:
-            end = _double(self.domain.upper[-1])
+            end = as_double(self.domain.upper[-1])
             conditions[-1] = exp.LT(this=places[-1].copy(), expression=end)
         return conditions
 
@@ -256,12 +247,14 @@ class CellQuery:
         if self.domain.step:
             places = [*places[:-1], self._middle(places[-1], self.domain.step)]
         for x, low, high in zip(places, self.domain.lower, self.domain.upper, strict=True):
-            offset = exp.paren(exp.Sub(this=x.copy(), expression=_double(low)))
+            offset = exp.paren(exp.Sub(this=x.copy(), expression=as_double(low)))
             tiny = (high - low) * 2.0**-60
             if dialect in RAISE_ON_UNDERFLOW and tiny > 0:
-                offset = exp.Greatest(this=offset, expressions=[_double(tiny)], ignore_nulls=False)
-            share = exp.Div(this=offset, expression=_double(high - low), typed=False, safe=False)
-            scaled = exp.Mul(this=share, expression=_double(float(side)))
+                offset = exp.Greatest(
+                    this=offset, expressions=[as_double(tiny)], ignore_nulls=False
+                )
+            share = exp.Div(this=offset, expression=as_double(high - low), typed=False, safe=False)
+            scaled = exp.Mul(this=share, expression=as_double(float(side)))
             step = exp.cast(exp.Floor(this=scaled), "bigint")
             last = exp.Literal.number(side - 1)
             # Nothing is missing here; DuckDB's own LEAST is the one that ignores what is.
@@ -276,11 +269,11 @@ class CellQuery:
         """The middle of the step that a time lies in, as in :meth:`Domain.to_lattice`."""
         from sqlglot import exp
 
-        low = _double(self.domain.lower[-1])
+        low = as_double(self.domain.lower[-1])
         offset = exp.paren(exp.Sub(this=seconds.copy(), expression=low.copy()))
-        share = exp.Div(this=offset, expression=_double(step), typed=False, safe=False)
-        middle = exp.paren(exp.Add(this=exp.Floor(this=share), expression=_double(0.5)))
-        scaled = exp.Mul(this=middle, expression=_double(step))
+        share = exp.Div(this=offset, expression=as_double(step), typed=False, safe=False)
+        middle = exp.paren(exp.Add(this=exp.Floor(this=share), expression=as_double(0.5)))
+        scaled = exp.Mul(this=middle, expression=as_double(step))
         return exp.paren(exp.Add(this=scaled, expression=low))
 
 
@@ -296,38 +289,6 @@ def _filled(template: str, relation: Any, values: dict[str, Any]) -> Any:
     return tree
 
 
-def table(name: str) -> Any:
-    """A table by its name, every part of it quoted: ``table``, ``schema.table``, ``"a.b".table``.
-
-    Raises:
-        DataError: not one to three parts.
-    """
-    from sqlglot import exp
-
-    names = parts_of(name)
-    return exp.Table(
-        **{
-            place: exp.to_identifier(part, quoted=True)
-            for place, part in zip(("this", "db", "catalog"), reversed(names), strict=False)
-        }
-    )
-
-
-def parts_of(name: str) -> list[str]:
-    """Catalog, schema and table of a name; a part in double quotes may hold a dot.
-
-    >>> parts_of('main."a.b"')
-    ['main', 'a.b']
-    """
-    import re
-
-    part = r'"(?:[^"]|"")+"|[^".]+'
-    if not re.fullmatch(rf"(?:{part})(?:\.(?:{part})){{0,2}}", name):
-        raise DataError(f"table {name[:60]!r}: give table, schema.table or catalog.schema.table")
-    names = re.findall(part, name)
-    return [each[1:-1].replace('""', '"') if each[0] == '"' else each for each in names]
-
-
 def checked_bits(bits: int | None, domain: Domain) -> int:
     """Grid bits per axis, the default for the domain's dimensions if None.
 
@@ -339,89 +300,3 @@ def checked_bits(bits: int | None, domain: Domain) -> int:
     if not 1 <= bits <= domain.bits:
         raise ParameterError(f"bits={bits}: give 1 to {domain.bits} grid bits per axis")
     return bits
-
-
-def dialects() -> tuple[str, ...]:
-    """Every dialect that the query can be written in."""
-    import sqlglot
-
-    return tuple(sorted(each.value for each in sqlglot.Dialects if each.value not in NOT_SQL))
-
-
-def checked_dialect(name: str, bounded: bool = False) -> str:
-    """The dialect of this name.
-
-    Raises:
-        ParameterError: an unknown one, or one that cannot bound a unit's records.
-    """
-    name = name.strip().lower()
-    name = SAME_LANGUAGE.get(name, name)
-    if name not in dialects():
-        raise ParameterError(f"dialect {name!r} is not known: give one of {', '.join(dialects())}")
-    if bounded and name in NO_HASH:
-        raise ParameterError(
-            f"dialect {name} has no MD5, so it cannot choose a unit's records: leave out the unit"
-        )
-    return name
-
-
-def _column(name: str) -> Any:
-    from sqlglot import exp
-
-    return exp.column(exp.to_identifier(name, quoted=True), table="source")
-
-
-def _number(value: Any, dialect: str) -> Any:
-    """A value as a double, and nothing where it is none, in a way that cannot fail."""
-    from sqlglot import exp
-
-    if dialect not in DECLARED_NUMBERS:
-        number = exp.TryCast(this=value, to=exp.DataType.build("double"), safe=True)
-        if dialect != "duckdb":
-            return number
-        # DuckDB believes a file's least and largest value, which leave out NaN, and drops the
-        # comparisons with the box.
-        finite = exp.Anonymous(this="ISFINITE", expressions=[number.copy()])
-        return exp.case().when(finite, number)
-    # Its columns hold numbers by declaration, but a decimal may be too large or small to cast.
-    low, high = (exp.cast(exp.Literal.string(each), "decimal") for each in (SMALLEST, LARGEST))
-    size = exp.Abs(this=value.copy())
-    number = exp.cast(value.copy(), "double")
-    tiny = exp.Mul(
-        this=exp.cast(exp.func("SIGN", value.copy()), "double"),
-        expression=exp.cast(exp.Literal.string(SMALLEST), "double"),
-    )
-    return (
-        exp.case()
-        .when(exp.LT(this=size.copy(), expression=low), tiny)
-        .when(exp.LTE(this=size.copy(), expression=high), number)
-    )
-
-
-def _seconds(value: Any, dialect: str, clock: str) -> Any:
-    """A time as seconds since 1970 UTC, and nothing where it is none, in a way that cannot fail.
-
-    Raises:
-        ParameterError: a dialect whose times are not known here.
-    """
-    from sqlglot import exp
-
-    if clock == "number" or dialect == "spark":  # there a time is cast to its seconds
-        return _number(value, dialect)
-    if dialect == "postgres":
-        return exp.cast(exp.Extract(this=exp.var("EPOCH"), expression=value), "double")
-    if dialect != "duckdb":
-        raise ParameterError(f"dialect {dialect} counts times as seconds since 1970: give a view")
-    if clock == "time":  # a date far away has no microseconds
-        value = exp.TryCast(this=value, to=exp.DataType.build("timestamp"), safe=True)
-    micro = exp.cast(exp.Anonymous(this="EPOCH_US", expressions=[value]), "double")
-    return exp.paren(exp.Div(this=micro, expression=_double(1e6), typed=False, safe=False))
-
-
-def _double(value: float) -> Any:
-    """A constant cast from text: some engines read a literal such as 0.1 as a decimal and then put
-    records into other cells.
-    """
-    from sqlglot import exp
-
-    return exp.cast(exp.Literal.string(repr(value)), "double")

@@ -130,11 +130,11 @@ def _attack(room: Room, people: int) -> None:
     )
     if right == GUESSES:
         st.markdown(
-            f":red-badge[:material/warning: Told apart {right} times of {GUESSES}] One cell: "
+            f":red-badge[:material/warning: Distinguished {right} times of {GUESSES}] One cell: "
             f"{people} people. Many: {people + 1}. The ratio is 1 ÷ 0, whatever ε is."
         )
     else:
-        st.markdown(f"Told apart {right} times of {GUESSES}: try another number of people.")
+        st.markdown(f"Distinguished {right} times of {GUESSES}: try another number of people.")
     audits = _audited(room.epsilon)
     more, fewer = audits.probabilities
     st.markdown(

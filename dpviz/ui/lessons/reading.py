@@ -28,7 +28,7 @@ SOURCE = (
     "trees: G. Cormode et al., ICDE 2012, §5."
 )
 METHOD, HEIGHT = "quadtree", 5
-ROLLS = 200
+RESAMPLES = 200
 
 
 def body(room: Room) -> None:
@@ -90,7 +90,7 @@ def _coverage(room: Room, rect: Rect) -> None:
         for at, ((count, low, high), hit) in enumerate(zip(middles, hits, strict=True), 1)
     ]
     y = axis("low", "Count", scale={"zero": False})
-    x = axis("release", f"{ROLLS} releases, in order of their answer", axis={"grid": False})
+    x = axis("release", f"{RESAMPLES} releases, in order of their answer", axis={"grid": False})
     colour = named("interval", {names[True]: BLUE, names[False]: ORANGE})
     layers = [
         {
@@ -104,7 +104,7 @@ def _coverage(room: Room, rect: Rect) -> None:
         },
     ]
     share = sum(hits) / len(hits)
-    caption = f"{share:.0%} of {ROLLS} intervals hold the exact count (dashed)"
+    caption = f"{share:.0%} of {RESAMPLES} intervals hold the exact count (dashed)"
     room.chart(caption, rows, {"layer": layers}, 280)
     if share < 0.9:
         st.markdown(
@@ -115,6 +115,6 @@ def _coverage(room: Room, rect: Rect) -> None:
 
 @st.cache_resource(max_entries=6, show_spinner="Drawing the noise 200 times …")
 def _rolls(data: str, epsilon: float, seed: int) -> list[PointRelease]:
-    seeds = range(seed * ROLLS, (seed + 1) * ROLLS)
+    seeds = range(seed * RESAMPLES, (seed + 1) * RESAMPLES)
     city = built_in(data)
     return [build(city, METHOD, epsilon, seed=each, height=HEIGHT, prune=0.0) for each in seeds]

@@ -27,7 +27,7 @@ SOURCE = (
 )
 METHOD = "quadtree"
 BUDGETS = ("uniform", "geometric")
-QUERIES, ROLLS = 200, 3
+QUERIES, RESAMPLES = 200, 3
 HIGHEST = 7
 
 
@@ -88,7 +88,7 @@ def _variants(data: str, epsilon: float, seed: int, height: int) -> dict[str, Pa
             METHOD,
             epsilon,
             seed,
-            resamples=ROLLS,
+            resamples=RESAMPLES,
             height=height,
             budget=budget,
             consistency=consistent,

@@ -12,7 +12,7 @@ from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import Source
 from dpviz.ui.points.trip_maps import maps_and_answer, restore
 from dpviz.ui.shared.method_form import Choice
-from dpviz.ui.shared.prices import price_list
+from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.skeleton import run
 
 TITLE, ICON, ORDER = "Trips", ":material/trip_origin:", 5
@@ -37,6 +37,6 @@ def page() -> None:
 def _show(release: PointRelease, source: Source, choice: Choice | None) -> None:
     maps_and_answer(KEY, release, source)
     with st.expander("How the budget was spent", icon=":material/payments:"):
-        price_list(release.header)
+        budget_breakdown(release.header)
     with st.expander("Download this release", icon=":material/download:"):
         download_buttons(KEY, release)

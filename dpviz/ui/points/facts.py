@@ -10,7 +10,7 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.render import with_noise
 from dpviz.ui.points.downloads import download_buttons, table_of_cells
 from dpviz.ui.points.source_form import Source
-from dpviz.ui.shared.prices import price_list
+from dpviz.ui.shared.prices import budget_breakdown
 
 
 def empty_area(source: Source) -> None:
@@ -46,7 +46,7 @@ def release_facts(
         st.metric("Cells", f"{int(nodes.leaf.sum()):,}", help=inside, width="content")
         st.metric("Levels", nodes.depth, width="content")
     with st.expander("How the budget was spent", icon=":material/payments:"):
-        price_list(release.header)
+        budget_breakdown(release.header)
     with st.expander("Download this release", icon=":material/download:"):
         download_buttons(prefix, release)
     with st.expander("The map as a table", icon=":material/table:"):

@@ -16,7 +16,7 @@ from dpviz.ui.points.downloads import download_buttons, table_of_cells
 from dpviz.ui.points.source_form import Source
 from dpviz.ui.shared.account import in_words
 from dpviz.ui.shared.method_form import Choice, title_of
-from dpviz.ui.shared.prices import price_list
+from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.shelf import receipt_of
 from dpviz.ui.shared.text import plain
 
@@ -96,7 +96,7 @@ def take_home(prefix: str, release: PointRelease, redo: str) -> None:
         )
     with second:
         st.markdown("### How the budget was spent")
-        price_list(release.header)
+        budget_breakdown(release.header)
     st.markdown("### The same on the command line")
     st.caption("It makes another release of these choices, and spends ε again.")
     st.code(redo, language="bash", wrap_lines=True)

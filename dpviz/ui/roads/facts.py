@@ -11,7 +11,7 @@ from dpviz.render.roads import NOISE_SDS
 from dpviz.roads.paths import Paths
 from dpviz.ui.points.downloads import file_buttons
 from dpviz.ui.roads.plan import Plan, title_of
-from dpviz.ui.shared.prices import price_list
+from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.text import plain
 
 
@@ -41,7 +41,7 @@ def release_facts(prefix: str, releases: list[RoadRelease], plan: Plan, workload
         )
     release = releases[0]
     with st.expander("How the budget was spent, and how trips are cut", icon=":material/payments:"):
-        price_list(release.header)
+        budget_breakdown(release.header)
         if "lengths" in release.header.extra:
             st.markdown("Noisy number of trips by their streets; L is chosen from it.")
             noisy = release.header.extra["lengths"]

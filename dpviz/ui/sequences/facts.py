@@ -26,7 +26,7 @@ from dpviz.ui.sequences.panel import refused, strings_table
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import SAMPLED, View
 from dpviz.ui.shared.method_form import Choice
-from dpviz.ui.shared.prices import price_list
+from dpviz.ui.shared.prices import budget_breakdown
 
 COMPARED = 20
 """Strings of the comparison."""
@@ -40,7 +40,7 @@ def release_facts(
         _side_by_side(prefix, source, choice, seed)
     header = view.release.header
     with st.expander("How the budget was spent", icon=":material/payments:"):
-        price_list(header)
+        budget_breakdown(header)
     with st.expander("Download the release, or synthetic sequences", icon=":material/download:"):
         download_buttons(prefix, view, source)
     title = "The map as a table" if source.places is not None else "All counts as a table"

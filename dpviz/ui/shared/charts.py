@@ -8,7 +8,7 @@ from typing import Any
 from dpviz.render.colors import PAIR
 
 BLUE, ORANGE, GREY = *PAIR, "#8a8f98"
-"""Told apart by the colour-blind, and 3:1 or more on a light and a dark page."""
+"""Distinct to the colour-blind, and 3:1 or more on a light and a dark page."""
 
 HEIGHT = 300
 TICKS = [step * 10.0**power for power in range(-5, 2) for step in (1, 2, 5)]

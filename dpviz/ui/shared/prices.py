@@ -7,7 +7,7 @@ import streamlit as st
 from dpviz.releases.header import Header
 
 
-def price_list(header: Header) -> None:
+def budget_breakdown(header: Header) -> None:
     """One row a purpose, with its share of ε and the theorem that it rests on."""
     st.dataframe(
         [

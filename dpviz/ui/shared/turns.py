@@ -1,4 +1,4 @@
-"""At most so many visitors, and so many at work at a time: others wait, and are told so.
+"""At most so many visitors, and so many at work at a time: others wait, and read why.
 
 A page that computes takes a turn; a build in a thread takes one of its own, while its page rests.
 """

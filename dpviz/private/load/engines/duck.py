@@ -16,7 +16,7 @@ import numpy as np
 from dpviz import limits
 from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.private.load.cellquery import table
+from dpviz.private.load.dialects import table
 from dpviz.private.load.engines.base import NOT_NUMBERS, Rows, no_points, refused
 from dpviz.private.load.tables.base import Column, Kind, shown
 from dpviz.sandbox import confined
@@ -106,7 +106,7 @@ class Duck:
     def relation(self, name: str) -> Any:
         """A table. In a database file what computes is refused: a view, a column, a macro.
 
-        A macro may also stand in for a function that the query means, such as ``floor``.
+        A macro may also replace a function that the query means, such as ``floor``.
 
         Raises:
             DataError: the table is a view, holds a generated column, or stands beside a macro.

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.private.load.cellquery import table
+from dpviz.private.load.dialects import table
 from dpviz.private.load.engines.base import NOT_NUMBERS, Rows, no_points, refused
 from dpviz.private.load.tables.base import Column, Kind, shown
 

@@ -92,7 +92,7 @@ def named(source: Any, table: str | None = None) -> str:
     if is_frame(source):
         return "table"
     if scheme_of(str(source)) is not None:
-        from dpviz.private.load.cellquery import parts_of
+        from dpviz.private.load.dialects import parts_of
 
         return parts_of(table or "table")[-1]
     return stem(Path(source))

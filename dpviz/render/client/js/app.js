@@ -1,5 +1,5 @@
 /**
- * One map on the page: state, views, and what is told to its host (the app, or a file that travels).
+ * One map on the page: state, views, and what its host hears (the app, or a file that travels).
  *
  * The host gives two things. The *scene* (layers, columns, legend, camera) changes when there is
  * something else to look at. The *overlay* (highlighted cells, a shape set from outside) is small and
@@ -351,7 +351,7 @@ export class MapApp {
     this.emit('shape', shape);
   }
 
-  /** A click at a pixel of the map: what lies within a few pixels of it is told to the host. */
+  /** A click at a pixel of the map: what lies within a few pixels of it goes to the host. */
   clicked(x, y) {
     if (!this.picks || this.tool) return;
     const info = this.deck.pickObject({x, y, radius: REACH});

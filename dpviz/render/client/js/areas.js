@@ -5,7 +5,7 @@
 import {short, withNoise} from './numbers.js';
 
 export const SHOWN = 0, POOLED = 1, QUIET = 2;
-const UPPER = 2.12; // sd over an estimate that is within its noise: what is not told from none is below, 98 %
+const UPPER = 2.12; // sd over an estimate that is within its noise: what may be none is below, 98 %
 const made = new WeakMap();
 
 /** Sums by area: total, km2, cells, whether it is quiet; kept as long as the column of counts lives. */

@@ -6,7 +6,7 @@ import {h} from './dom.js';
 import {css} from './palette.js';
 
 const NAMES = 14; // names in view
-const PLAIN = 9; // zoom from which the bundled coast is hidden, and degrees stand in for it
+const PLAIN = 9; // zoom from which the bundled coast is hidden, and degrees take its place
 const NICE = [1, 2, 5];
 const WORLD = 512;
 

@@ -122,8 +122,8 @@ def java_version():
     """The major version of `java`; 0 without."""
     if shutil.which("java") is None:
         return 0
-    told = subprocess.run(["java", "-version"], capture_output=True, text=True).stderr
-    found = re.search(r'version "(\d+)', told)
+    version = subprocess.run(["java", "-version"], capture_output=True, text=True).stderr
+    found = re.search(r'version "(\d+)', version)
     return int(found[1]) if found else 0
 
 

@@ -7,7 +7,8 @@ from sqlglot import exp
 
 from dpviz import Domain
 from dpviz.errors import DataError, DpvizError, ParameterError
-from dpviz.private.load.cellquery import CellQuery, checked_dialect, dialects, parts_of, table
+from dpviz.private.load.cellquery import CellQuery
+from dpviz.private.load.dialects import checked_dialect, dialects, parts_of, table
 
 BOX = Domain((0.1, 0.2), (0.7, 0.9))
 

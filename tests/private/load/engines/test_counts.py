@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.errors import DataError, DpvizError
 from dpviz.private.index import PointIndex
-from dpviz.private.load.cellquery import CellQuery, table
+from dpviz.private.load.cellquery import CellQuery
 from dpviz.private.load.counts import merged
+from dpviz.private.load.dialects import table
 from tests.cli.test_releases import fails, run
 from tests.private.load.engines.cases import CASES, digest
 

@@ -11,7 +11,7 @@ import pytest
 import dpviz
 from dpviz import limits
 from dpviz.errors import DataError
-from dpviz.private.load import cellquery
+from dpviz.private.load import dialects
 from dpviz.private.load.engines import duck
 from dpviz.private.load.engines.duck import Duck
 from dpviz.private.load.sequences import read_sequences
@@ -37,7 +37,7 @@ def slow(request, tmp_path_factory):
         with duckdb.connect(str(path)) as db:
             db.execute(f"CREATE VIEW slow AS {SLOW} range(1000000000000)")
         with pytest.MonkeyPatch.context() as patch:  # a view is refused, and a table ends too soon
-            patch.setattr(Duck, "relation", lambda self, name: cellquery.table(name))
+            patch.setattr(Duck, "relation", lambda self, name: dialects.table(name))
             yield f"duckdb:///{path}", lambda: 0
         return
     if request.param == "spark":
@@ -96,7 +96,7 @@ def endless(tmp_path, monkeypatch):
     with duckdb.connect(str(path)) as db:
         db.execute(f"CREATE VIEW words AS {never}")
         db.execute(f"CREATE VIEW slow AS {SLOW} range(1000000000000)")
-    monkeypatch.setattr(Duck, "relation", lambda self, name: cellquery.table(name))
+    monkeypatch.setattr(Duck, "relation", lambda self, name: dialects.table(name))
     monkeypatch.setattr(limits, "ENGINE_SECONDS", limits.ENGINE_SECONDS._replace(most=0))
     return f"duckdb:///{path}"
 
@@ -120,17 +120,17 @@ def test_a_database_file_at_which_its_child_dies_is_one_clear_line(endless, monk
 
 def test_progress_reaches_its_end_and_never_turns_back(source):
     place, table = source("plane0")
-    told = []
+    fractions = []
     dpviz.load(
         place,
         BOX,
         table=table,
         columns=None if table and table.endswith("_points") else ["lon", "lat"],
         unit="who",
-        progress=lambda fraction, what: told.append(fraction),
+        progress=lambda fraction, what: fractions.append(fraction),
     )
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
 
 
 def test_control_c_ends_the_query_and_says_so(tmp_path):
@@ -148,9 +148,9 @@ def test_control_c_ends_the_query_and_says_so(tmp_path):
     ]
     code = (
         "import sys; sys.argv[0] = 'dpviz'; from dpviz.cli import main;"
-        "from dpviz.private.load import cellquery;"
+        "from dpviz.private.load import dialects;"
         "from dpviz.private.load.engines.duck import Duck;"
-        "Duck.relation = lambda self, name: cellquery.table(name); main()"
+        "Duck.relation = lambda self, name: dialects.table(name); main()"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code, "build", *map(str, words)],

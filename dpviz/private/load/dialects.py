@@ -1,0 +1,147 @@
+"""What differs between the dialects of SQL: their names, their tables' names, their casts.
+
+Values are sqlglot expressions that cannot fail for any record: what is no number, or no time, is
+nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpviz.errors import DataError, ParameterError
+
+SAME_LANGUAGE = {"postgresql": "postgres", "postgis": "postgres", "mssql": "tsql"}
+"""Other names of dialects."""
+
+NO_HASH = ("oracle", "sqlite", "teradata", "exasol")
+"""Dialects without a function MD5, so that a unit's records cannot be chosen in them."""
+
+DECLARED_NUMBERS = ("postgres", "redshift")
+"""Dialects without a cast that gives nothing where it fails: their columns must be of numbers."""
+
+RAISE_ON_UNDERFLOW = ("postgres", "redshift")
+"""Dialects that refuse to divide 1e-320 by 2; so small an offset is in the first cell anyway."""
+
+LARGEST, SMALLEST = "1e300", "1e-300"
+"""What a decimal may be so that a cast to a double cannot fail."""
+
+NOT_SQL = ("", "dax", "prql", "solr", "tableau")
+
+
+def table(name: str) -> Any:
+    """A table by its name, every part of it quoted: ``table``, ``schema.table``, ``"a.b".table``.
+
+    Raises:
+        DataError: not one to three parts.
+    """
+    from sqlglot import exp
+
+    names = parts_of(name)
+    return exp.Table(
+        **{
+            place: exp.to_identifier(part, quoted=True)
+            for place, part in zip(("this", "db", "catalog"), reversed(names), strict=False)
+        }
+    )
+
+
+def parts_of(name: str) -> list[str]:
+    """Catalog, schema and table of a name; a part in double quotes may hold a dot.
+
+    >>> parts_of('main."a.b"')
+    ['main', 'a.b']
+    """
+    import re
+
+    part = r'"(?:[^"]|"")+"|[^".]+'
+    if not re.fullmatch(rf"(?:{part})(?:\.(?:{part})){{0,2}}", name):
+        raise DataError(f"table {name[:60]!r}: give table, schema.table or catalog.schema.table")
+    names = re.findall(part, name)
+    return [each[1:-1].replace('""', '"') if each[0] == '"' else each for each in names]
+
+
+def dialects() -> tuple[str, ...]:
+    """Every dialect that the query can be written in."""
+    import sqlglot
+
+    return tuple(sorted(each.value for each in sqlglot.Dialects if each.value not in NOT_SQL))
+
+
+def checked_dialect(name: str, bounded: bool = False) -> str:
+    """The dialect of this name.
+
+    Raises:
+        ParameterError: an unknown one, or one that cannot bound a unit's records.
+    """
+    name = name.strip().lower()
+    name = SAME_LANGUAGE.get(name, name)
+    if name not in dialects():
+        raise ParameterError(f"dialect {name!r} is not known: give one of {', '.join(dialects())}")
+    if bounded and name in NO_HASH:
+        raise ParameterError(
+            f"dialect {name} has no MD5, so it cannot choose a unit's records: leave out the unit"
+        )
+    return name
+
+
+def as_column(name: str) -> Any:
+    """A column of the source by its quoted name."""
+    from sqlglot import exp
+
+    return exp.column(exp.to_identifier(name, quoted=True), table="source")
+
+
+def as_number(value: Any, dialect: str) -> Any:
+    """A value as a double, and nothing where it is none, in a way that cannot fail."""
+    from sqlglot import exp
+
+    if dialect not in DECLARED_NUMBERS:
+        number = exp.TryCast(this=value, to=exp.DataType.build("double"), safe=True)
+        if dialect != "duckdb":
+            return number
+        # DuckDB believes a file's least and largest value, which leave out NaN, and drops the
+        # comparisons with the box.
+        finite = exp.Anonymous(this="ISFINITE", expressions=[number.copy()])
+        return exp.case().when(finite, number)
+    # Its columns hold numbers by declaration, but a decimal may be too large or small to cast.
+    low, high = (exp.cast(exp.Literal.string(each), "decimal") for each in (SMALLEST, LARGEST))
+    size = exp.Abs(this=value.copy())
+    number = exp.cast(value.copy(), "double")
+    tiny = exp.Mul(
+        this=exp.cast(exp.func("SIGN", value.copy()), "double"),
+        expression=exp.cast(exp.Literal.string(SMALLEST), "double"),
+    )
+    return (
+        exp.case()
+        .when(exp.LT(this=size.copy(), expression=low), tiny)
+        .when(exp.LTE(this=size.copy(), expression=high), number)
+    )
+
+
+def as_seconds(value: Any, dialect: str, clock: str) -> Any:
+    """A time as seconds since 1970 UTC, and nothing where it is none, in a way that cannot fail.
+
+    Raises:
+        ParameterError: a dialect whose times are not known here.
+    """
+    from sqlglot import exp
+
+    if clock == "number" or dialect == "spark":  # there a time is cast to its seconds
+        return as_number(value, dialect)
+    if dialect == "postgres":
+        return exp.cast(exp.Extract(this=exp.var("EPOCH"), expression=value), "double")
+    if dialect != "duckdb":
+        raise ParameterError(f"dialect {dialect} counts times as seconds since 1970: give a view")
+    if clock == "time":  # a date far away has no microseconds
+        value = exp.TryCast(this=value, to=exp.DataType.build("timestamp"), safe=True)
+    micro = exp.cast(exp.Anonymous(this="EPOCH_US", expressions=[value]), "double")
+    return exp.paren(exp.Div(this=micro, expression=as_double(1e6), typed=False, safe=False))
+
+
+def as_double(value: float) -> Any:
+    """A constant cast from text: some engines read a literal such as 0.1 as a decimal and then put
+    records into other cells.
+    """
+    from sqlglot import exp
+
+    return exp.cast(exp.Literal.string(repr(value)), "double")
