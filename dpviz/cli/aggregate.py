@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from dpviz.cli.options import Bits, Clock, Places, TableName, Units, grouped
+from dpviz.cli.groups import grouped
+from dpviz.cli.options import Bits, Clock, Places, TableName, Units
 from dpviz.cli.root import Json, app, emit, progress
 from dpviz.errors import ParameterError
 

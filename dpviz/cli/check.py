@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from dpviz.cli.options import Clock, Places, Streets, TableName, Units, grouped
+from dpviz.cli.groups import grouped
+from dpviz.cli.options import Clock, Places, Streets, TableName, Units
 from dpviz.cli.root import Json, app, emit
 from dpviz.errors import ParameterError
 

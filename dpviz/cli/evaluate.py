@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dpviz.cli.options import Places, grouped
+from dpviz.cli.groups import grouped
+from dpviz.cli.options import Places
 from dpviz.cli.root import Json, app, emit, numbers, progress, words
 from dpviz.errors import ParameterError, PrivacyError
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from dataclasses import MISSING, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpviz.cli.groups import option
 from dpviz.cli.root import Epsilon, Json, LedgerFile, numbers, public_box, words
 from dpviz.errors import ParameterError
 
@@ -29,77 +27,19 @@ TableName = Annotated[
 ]
 
 
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose parameters that are groups stand for the options in them.
-
-    Below the decorator that registers the command; see :class:`Places` for a group.
-    """
-    signature = inspect.signature(command, eval_str=True)
-    groups: dict[str, Any] = {
-        name: parameter.annotation
-        for name, parameter in signature.parameters.items()
-        if dataclasses.is_dataclass(parameter.annotation)
-    }
-    options: dict[str, inspect.Parameter] = {}
-    for name, parameter in signature.parameters.items():
-        for each in _options(groups[name]) if name in groups else (parameter,):
-            if each.name in options:
-                raise TypeError(f"{command.__name__} has the option {each.name} twice")
-            options[each.name] = each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-
-    @functools.wraps(command)
-    def run(**values: Any) -> None:
-        objects = {
-            name: group(
-                **{field.name: values.pop(field.name) for field in dataclasses.fields(group)}
-            )
-            for name, group in groups.items()
-        }
-        command(**values, **objects)
-
-    run.__signature__ = signature.replace(parameters=list(options.values()))  # type: ignore[attr-defined]
-    run.__annotations__ = {name: each.annotation for name, each in options.items()}
-    del run.__wrapped__
-    return run
-
-
-def _options(group: Any) -> list[inspect.Parameter]:
-    hints = get_type_hints(group, include_extras=True)
-    return [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty
-            if field.default is dataclasses.MISSING
-            else field.default,
-            annotation=hints[field.name],
-        )
-        for field in dataclasses.fields(group)
-    ]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Places:
     """The public box, and which columns of a source are the coordinates."""
 
-    bounds: Annotated[
-        str | None,
-        typer.Option(
-            "--bounds", help="The public box: all lower, then all upper limits (2-D W,S,E,N)."
-        ),
-    ] = None
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            "--columns", help="Coordinates in order, between commas; in 2-D also one of points."
-        ),
-    ] = None
-    x: Annotated[str | None, typer.Option("--x", help="The x (longitude) column, with --y.")] = None
-    y: Annotated[str | None, typer.Option("--y", help="The y (latitude) column, with --x.")] = None
-    crs: Annotated[
-        str | None,
-        typer.Option("--crs", help="CRS of the bounds, and of plain coordinate columns."),
-    ] = None
+    bounds: str | None = option(
+        "--bounds", help="The public box: all lower, then all upper limits (2-D W,S,E,N)."
+    )
+    columns: str | None = option(
+        "--columns", help="Coordinates in order, between commas; in 2-D also one of points."
+    )
+    x: str | None = option("--x", help="The x (longitude) column, with --y.")
+    y: str | None = option("--y", help="The y (latitude) column, with --x.")
+    crs: str | None = option("--crs", help="CRS of the bounds, and of plain coordinate columns.")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -148,20 +88,13 @@ class Places:
 class Clock:
     """The third axis: the public period, and the column of the time."""
 
-    time: Annotated[
-        str | None,
-        typer.Option("--time", help="Column of the time, the third axis; with --period."),
-    ] = None
-    period: Annotated[
-        str | None,
-        typer.Option(
-            "--period", help="The public period A,B in ISO 8601, UTC; B itself is outside."
-        ),
-    ] = None
-    every: Annotated[
-        str | None,
-        typer.Option("--every", help="A public step such as 1h: times are moved to its middle."),
-    ] = None
+    time: str | None = option("--time", help="Column of the time, the third axis; with --period.")
+    period: str | None = option(
+        "--period", help="The public period A,B in ISO 8601, UTC; B itself is outside."
+    )
+    every: str | None = option(
+        "--every", help="A public step such as 1h: times are moved to its middle."
+    )
 
     def axis(self) -> dict[str, str]:
         """The axis of time, as :meth:`Domain.from_bounds` takes it; empty where there is none.
@@ -183,14 +116,10 @@ class Clock:
 class Units:
     """The privacy unit, and how many records of each are kept."""
 
-    unit: Annotated[
-        str | None,
-        typer.Option("--unit", help="Column of the privacy unit, for instance a person."),
-    ] = None
-    max_per_unit: Annotated[
-        int,
-        typer.Option("--max-per-unit", help="With --unit: how many of each are kept, at random."),
-    ] = 1
+    unit: str | None = option("--unit", help="Column of the privacy unit, for instance a person.")
+    max_per_unit: int = option(
+        "--max-per-unit", default=1, help="With --unit: how many of each are kept, at random."
+    )
 
     def reading(self) -> dict[str, Any]:
         """What :func:`dpviz.load` takes of them."""
@@ -201,44 +130,33 @@ class Units:
 class Order:
     """What every build takes, whatever the kind of data."""
 
-    output: Annotated[str, typer.Option("--output", "-o", help="The release to write (.parquet).")]
+    output: str = option("--output", "-o", default=MISSING, help="The release to write (.parquet).")
     epsilon: Epsilon = 1.0
-    parameters: Annotated[
-        list[str] | None, typer.Option("--set", help="A parameter, key=value; repeat at will.")
-    ] = None
-    neighbours: Annotated[
-        str, typer.Option(help="Neighbouring relation: add-remove or replace.")
-    ] = "add-remove"
-    public: Annotated[
-        bool,
-        typer.Option(
-            "--public", help="You declare the data public: simulated noise, nothing paid."
-        ),
-    ] = False
-    seed: Annotated[
-        int | None, typer.Option(help="Repeatable simulated noise, NOT PRIVATE; with --public.")
-    ] = None
-    secure_noise: Annotated[
-        bool,
-        typer.Option("--secure-noise", help="With --public: real noise in place of simulated."),
-    ] = False
-    sampler: Annotated[
-        str | None,
-        typer.Option(
-            "--noise", help="Real noise: exact (the default), or opendp, the slow reference."
-        ),
-    ] = None
-    declare_public: Annotated[
-        bool,
-        typer.Option(
-            "--declare-public", help="With --public: also what the ledger knows as sensitive."
-        ),
-    ] = False
-    dataset: Annotated[
-        str | None,
-        typer.Option("--dataset", help="The ledger's name of the data set; by default the file's."),
-    ] = None
-    purpose: Annotated[str, typer.Option("--purpose", help="What for: a note in the ledger.")] = ""
+    parameters: list[str] | None = option("--set", help="A parameter, key=value; repeat at will.")
+    neighbours: str = option(
+        default="add-remove", help="Neighbouring relation: add-remove or replace."
+    )
+    public: bool = option(
+        "--public",
+        default=False,
+        help="You declare the data public: simulated noise, nothing paid.",
+    )
+    seed: int | None = option(help="Repeatable simulated noise, NOT PRIVATE; with --public.")
+    secure_noise: bool = option(
+        "--secure-noise", default=False, help="With --public: real noise in place of simulated."
+    )
+    sampler: str | None = option(
+        "--noise", help="Real noise: exact (the default), or opendp, the slow reference."
+    )
+    declare_public: bool = option(
+        "--declare-public",
+        default=False,
+        help="With --public: also what the ledger knows as sensitive.",
+    )
+    dataset: str | None = option(
+        "--dataset", help="The ledger's name of the data set; by default the file's."
+    )
+    purpose: str = option("--purpose", default="", help="What for: a note in the ledger.")
     ledger: LedgerFile = None
     as_json: Json = False
 
@@ -247,22 +165,19 @@ class Order:
 class Streets:
     """The public road graph of trips."""
 
-    graph: Annotated[
-        str | None,
-        typer.Option(help="Public graph: NODES,EDGES tables, or one GeoJSON or GraphML file."),
-    ] = None
-    components: Annotated[
-        str,
-        typer.Option(
-            "--components", "--parts", help="A disconnected graph: refuse it, keep largest or all."
-        ),
-    ] = "refuse"
-    crs: Annotated[
-        str, typer.Option(help="CRS of plain node tables; none for a plane of its own.")
-    ] = ""
-    directed: Annotated[
-        bool, typer.Option("--directed", help="Edges are one-way, from src to dst or as drawn.")
-    ] = False
+    graph: str | None = option(
+        help="Public graph: NODES,EDGES tables, or one GeoJSON or GraphML file."
+    )
+    components: str = option(
+        "--components",
+        "--parts",
+        default="refuse",
+        help="A disconnected graph: refuse it, keep largest or all.",
+    )
+    crs: str = option(default="", help="CRS of plain node tables; none for a plane of its own.")
+    directed: bool = option(
+        "--directed", default=False, help="Edges are one-way, from src to dst or as drawn."
+    )
 
     def opened(self) -> RoadGraph:
         """The graph.
@@ -296,45 +211,30 @@ class Streets:
 class Symbols:
     """How a source becomes sequences: of symbols, or of cells that places are in."""
 
-    alphabet: Annotated[
-        str | None,
-        typer.Option("--alphabet", help="The public symbols: a,b,c or 1..17, or a file of lines."),
-    ] = None
-    column: Annotated[str | None, typer.Option("--column", help="The list column of symbols.")] = (
-        None
+    alphabet: str | None = option(
+        "--alphabet", help="The public symbols: a,b,c or 1..17, or a file of lines."
     )
-    bounds: Annotated[
-        str | None, typer.Option("--bounds", help="Places: the public box, W,S,E,N.")
-    ] = None
-    time: Annotated[str | None, typer.Option("--time", help="Places: the column of the time.")] = (
-        None
+    column: str | None = option("--column", help="The list column of symbols.")
+    bounds: str | None = option("--bounds", help="Places: the public box, W,S,E,N.")
+    time: str | None = option("--time", help="Places: the column of the time.")
+    side: int = option("--side", default=8, help="Places: cells per side of the public grid.")
+    leaves: str | None = option(
+        "--leaves", help="Places: a release whose leaves are the cells, in place of a grid."
     )
-    side: Annotated[
-        int, typer.Option("--side", help="Places: cells per side of the public grid.")
-    ] = 8
-    leaves: Annotated[
-        str | None,
-        typer.Option(
-            "--leaves", help="Places: a release whose leaves are the cells, in place of a grid."
-        ),
-    ] = None
-    cells: Annotated[
-        int,
-        typer.Option("--cells", help="With --leaves: most cells; fuller nodes are opened first."),
-    ] = 256
-    steps: Annotated[
-        bool,
-        typer.Option("--steps", help="Places: only steps to a touching cell; cut at others."),
-    ] = False
-    gap: Annotated[
-        float,
-        typer.Option(
-            "--gap", help="Places: session gap, in hours; a longer one begins a new sequence."
-        ),
-    ] = 12.0
-    drop_unknown: Annotated[
-        bool, typer.Option("--drop-unknown", help="Leave out symbols that the alphabet lacks.")
-    ] = False
+    cells: int = option(
+        "--cells", default=256, help="With --leaves: most cells; fuller nodes are opened first."
+    )
+    steps: bool = option(
+        "--steps", default=False, help="Places: only steps to a touching cell; cut at others."
+    )
+    gap: float = option(
+        "--gap",
+        default=12.0,
+        help="Places: session gap, in hours; a longer one begins a new sequence.",
+    )
+    drop_unknown: bool = option(
+        "--drop-unknown", default=False, help="Leave out symbols that the alphabet lacks."
+    )
 
     def load(self, source: str, *, unit: str | None = None, **how: Any) -> SequenceData:
         """The sequences of a source: built in, places in time, or symbols.

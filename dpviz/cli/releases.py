@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpviz.cli.building import Facts, build_release
-from dpviz.cli.options import Bits, Clock, Order, Places, TableName, Units, grouped
+from dpviz.cli.groups import grouped
+from dpviz.cli.options import Bits, Clock, Order, Places, TableName, Units
 from dpviz.cli.root import Json, app, emit, numbers, progress
 from dpviz.errors import DataError, ParameterError
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpviz.cli.building import Facts, build_release
-from dpviz.cli.options import Order, Streets, Units, grouped
+from dpviz.cli.groups import grouped
+from dpviz.cli.options import Order, Streets, Units
 from dpviz.cli.root import Json, app, emit, numbers, progress, words, writable
 from dpviz.errors import ParameterError
 

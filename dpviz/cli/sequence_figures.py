@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from dpviz.cli.evaluate import drawable
-from dpviz.cli.options import Symbols, Units, grouped
+from dpviz.cli.groups import grouped
+from dpviz.cli.options import Symbols, Units
 from dpviz.cli.root import Json, emit, numbers, progress, words
 from dpviz.cli.sequences import Source, sequences
 from dpviz.errors import PrivacyError

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpviz.cli.building import Facts, build_release
-from dpviz.cli.options import Order, Symbols, Units, grouped
+from dpviz.cli.groups import grouped
+from dpviz.cli.options import Order, Symbols, Units
 from dpviz.cli.root import Json, app, emit, words
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from dpviz.cli.options import Bits, Clock, Places, Units, grouped
+from dpviz.cli.groups import grouped
+from dpviz.cli.options import Bits, Clock, Places, Units
 from dpviz.cli.root import Json, app, emit
 from dpviz.errors import ParameterError
 
