@@ -3,6 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpviz.evaluation.lesson import METRES, IsolatedRecord
+from dpviz.ui.lessons import leaks
 from dpviz.ui.pages.learn import chapters
 
 NAMES = list(chapters())
@@ -128,3 +130,11 @@ def test_one_metre_finds_one_person():
     app.segmented_control(key="learn.leaks.who").set_value("a private release").run()
     assert not app.exception
     assert "±" in app.metric[0].value
+
+
+def test_what_leaks_is_seen_from_near():
+    """The map shows the neighbourhood of the rectangle, 320 metres wide, as the words beside it."""
+    isolated = IsolatedRecord((14.57, -23.844, 14.572, -23.842), 1e-5, (8, 9), 1, (14.571, -23.843))
+    west, south, east, north = leaks._around(isolated)
+    assert (east - west) / isolated.step == pytest.approx(320)
+    assert (north - south) * METRES == pytest.approx(320)

@@ -109,9 +109,9 @@ def _around(isolated: IsolatedRecord, metres: float = 160.0) -> Rect:
     west, south, east, north = isolated.rect
     x, y = (west + east) / 2, (south + north) / 2
     return (
-        x - metres * isolated.metres,
+        x - metres * isolated.step,
         y - metres / METRES,
-        x + metres * isolated.metres,
+        x + metres * isolated.step,
         y + metres / METRES,
     )
 
