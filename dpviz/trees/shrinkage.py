@@ -52,12 +52,27 @@ def settle(
     for part in levels[1:] if shrink else ():
         rows = np.flatnonzero(leaf[part]) + part.start
         target[rows], weight[rows] = shrunk(target[rows], weight[rows])
-    final = np.maximum(target, 0.0)
-    for part in levels[1:]:
+    return nonnegative(parent, target, weight), least_squares(parent, noisy, variance)[1]
+
+
+def nonnegative(parent: ArrayLike, target: ArrayLike, weight: ArrayLike) -> Float:
+    """The closest non-negative counts in which, from the root down, children sum to their parent.
+
+    A root below zero becomes zero; each family then follows by :func:`project`.
+
+    Args:
+        parent: breadth-first parents, −1 for roots.
+        target: values wanted.
+        weight: their variances.
+    """
+    parent, weight = np.asarray(parent), np.asarray(weight, np.float64)
+    final = np.maximum(np.asarray(target, np.float64), 0.0)
+    wanted = np.asarray(target, np.float64)
+    for part in level_slices(parent)[1:]:
         above = parent[part]
         family = above - above[0]
-        final[part] = project(target[part], weight[part], family, final[above[0] : above[-1] + 1])
-    return final, least_squares(parent, noisy, variance)[1]
+        final[part] = project(wanted[part], weight[part], family, final[above[0] : above[-1] + 1])
+    return final
 
 
 def project(target: Float, weight: Float, family: Int, total: Float) -> Float:

@@ -12,6 +12,7 @@ from dpviz.domain import Domain
 from dpviz.errors import ParameterError, ReleaseError
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
+from dpviz.trees.shrinkage import nonnegative, project
 
 MOST = 100_000_000
 
@@ -21,13 +22,18 @@ def sample(
 ) -> Float:
     """Synthetic points.
 
-    A leaf of estimate c gets its share n·c / Σc, rounded so that all shares add up to n (largest
-    remainders first, ties at random); negative estimates count as zero.
+    Negative estimates cannot be drawn: the counts are first moved to the closest non-negative ones
+    that keep the release's total and, from the root down, every parent's. Cutting each leaf at zero
+    would add up to far too many points. Of n points, a node of count c among a total T is then due
+    n·c/T. It gets that number rounded up or down, and on the average exactly that: leaves stand in
+    the order of the tree and every T/n-th record of them is drawn, from a random first one
+    (systematic sampling, W. Madow and L. Madow 1944). So many small leaves together are not left
+    empty, as they would be by rounding each of them.
 
     Args:
         domain: of the release.
         nodes: its decomposition.
-        n: how many; the noisy total by default.
+        n: how many; the noisy total, rounded, by default.
         seed: makes the sample repeatable. It is no seed of the release's noise.
 
     Returns:
@@ -35,17 +41,19 @@ def sample(
 
     Raises:
         ParameterError: fewer than 0 points, or more than :data:`MOST`.
-        ReleaseError: a release without any positive count, of which no point can be drawn.
+        ReleaseError: a release without a positive total, of which no point can be drawn.
     """
     random = np.random.default_rng(seed)
-    leaves = np.flatnonzero(nodes.leaf & (nodes.count > 0))
-    weight = nodes.count[leaves]
-    n = round(float(weight.sum())) if n is None else n
+    total = float(nodes.count[nodes.levels[0]].sum())
+    n = max(round(total), 0) if n is None else n
     if not 0 <= n <= MOST:
         raise ParameterError(f"{n:,} points: give a number from 0 to {MOST:,}")
+    weight = sampling_counts(nodes)
+    leaves = depth_first_leaves(nodes)
+    leaves = leaves[weight[leaves] > 0]
     if n and not len(leaves):
         raise ReleaseError("no leaf has a positive count: there is nothing to sample from")
-    rows = np.repeat(leaves, _shares(weight, n, random)) if n else leaves[:0]
+    rows = np.repeat(leaves, systematic(weight[leaves], n, random))
     low, high = domain.to_coordinates(nodes.lo[rows]), domain.to_coordinates(nodes.hi[rows])
     points = low + random.random(low.shape) * (high - low)
     # Rounding must not lift a point onto the upper side, which belongs to the next cell.
@@ -53,11 +61,40 @@ def sample(
     return np.asarray(points[random.permutation(n)])
 
 
-def _shares(weight: Float, n: int, random: np.random.Generator) -> Int:
-    """Whole shares of n in proportion to positive weights, by largest remainders."""
-    exact = n * (weight / weight.sum())
-    whole = np.floor(exact).astype(np.int64)
-    rest = n - int(whole.sum())
-    order = np.lexsort((random.random(len(weight)), whole - exact))
-    whole[order[:rest]] += 1
-    return np.asarray(whole)
+def sampling_counts(nodes: Decomposition) -> Float:
+    """Counts of the nodes to draw by: not negative, of the release's total, 0 for inner nodes."""
+    roots = nodes.levels[0]
+    wanted = nodes.count.copy()
+    # Several roots are a family of their own: a negative one is made up for by the others.
+    total = np.maximum(wanted[roots].sum(keepdims=True), 0.0)
+    family = np.zeros(roots.stop, dtype=np.int64)
+    wanted[roots] = project(wanted[roots], nodes.variance[roots], family, total)
+    counts = nonnegative(nodes.parent, wanted, nodes.variance)
+    return np.where(nodes.leaf, counts, 0.0)
+
+
+def depth_first_leaves(nodes: Decomposition) -> Int:
+    """The leaves in the order of the tree: those below any one node stand together."""
+    width = nodes.leaf.astype(np.int64)
+    for part in nodes.levels[:0:-1]:
+        width += np.bincount(nodes.parent[part], weights=width[part], minlength=len(nodes)).astype(
+            np.int64
+        )
+    place = np.cumsum(width) - width  # right for roots; of a level, counted over all of it
+    for part in nodes.levels[1:]:
+        above = nodes.parent[part]
+        before = np.cumsum(width[part]) - width[part]
+        first = nodes.first_child[above] - part.start
+        place[part] = place[above] + before - before[first]
+    leaves = np.flatnonzero(nodes.leaf)
+    return np.asarray(leaves[np.argsort(place[leaves])])
+
+
+def systematic(weight: Float, n: int, random: np.random.Generator) -> Int:
+    """Whole shares of n, each its exact share rounded up or down, and that on the average."""
+    if not n:
+        return np.zeros(len(weight), dtype=np.int64)
+    ends = np.cumsum(weight)
+    edges = np.floor(n * (ends / ends[-1]) + random.random()).astype(np.int64)
+    edges[-1] = n  # n + a number below 1 may be rounded to n + 1
+    return np.asarray(np.diff(np.minimum(edges, n), prepend=0))
