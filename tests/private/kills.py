@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from pathlib import Path
 
@@ -63,15 +64,23 @@ def killed(kind, folder, delay):
     if child == 0:
         try:
             build(kind, folder / "ledger.sqlite", folder, theirs)
-        finally:
             os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
     os.close(theirs)
     if delay is not None:
         time.sleep(delay)
         os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert ended in (0, -signal.SIGKILL), f"a build that nobody killed ended with {ended}"
     with os.fdopen(ours, "rb") as pipe:
         return set(pipe.read().decode().split("\n")) - {""}
+
+
+def releases(folder):
+    """The files that were saved; a kill may leave a temporary one beside them, whose name is hidden."""
+    return list(folder.glob("[!.]*.parquet"))
 
 
 def checked(kind, folder, granted, before):
@@ -85,7 +94,7 @@ def checked(kind, folder, granted, before):
     """
     account = Ledger(folder / "ledger.sqlite").account(kind)
     outcome = {row.release: row.outcome for row in account.spends}
-    saved = {each.stem for each in folder.glob("*.parquet")}
+    saved = {each.stem for each in releases(folder)}
     assert granted | saved <= outcome.keys(), "a release that nobody paid for"
     assert {outcome[each] for each in granted | saved} <= {"released"}
     assert set(outcome.values()) <= {"paid", "released"}
@@ -110,11 +119,11 @@ def campaign(kind, kills, folder, seed=0):
     granted = killed(kind, folder, None)
     whole = time.monotonic() - started
     assert len(granted) == 2
-    for each in folder.glob("*.parquet"):
+    for each in releases(folder):
         each.unlink()
     came, before = Counter(), 2
     for delay in np.random.default_rng(seed).uniform(0, whole, kills):
-        for each in folder.glob("*.parquet"):
+        for each in releases(folder):
             each.unlink()
         mine = killed(kind, folder, delay)
         came[checked(kind, folder, mine, before)] += 1
