@@ -14,6 +14,9 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pandas as pd  # noqa: F401  as the next ones: loaded once, and not by every child
+import pyarrow.parquet as pq  # noqa: F401
+import shapely  # noqa: F401
 
 import dpviz
 from dpviz import Domain, Ledger
@@ -79,7 +82,7 @@ def killed(kind, folder, delay):
 
 
 def releases(folder):
-    """The files that were saved; a kill may leave a temporary one beside them, whose name is hidden."""
+    """The files that were saved; a kill may leave a temporary one beside them, which is hidden."""
     return list(folder.glob("[!.]*.parquet"))
 
 
