@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from numbers import Number
 from typing import Any, cast
 
 import numpy as np
@@ -13,6 +15,7 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
 from dpviz.methods import Method
 from dpviz.methods import method as find_method
+from dpviz.methods.points.declared import Declared
 from dpviz.methods.roads.base import RoadTask
 from dpviz.methods.sequences.base import SequenceTask
 from dpviz.private.budget import Budget, positive_epsilon
@@ -134,8 +137,11 @@ def build(
             ``markov`` on sequences, ``event-histogram`` on roads.
         epsilon: the whole price for one privacy unit.
         delta: the whole delta; the least that the method needs by default.
-        workload: public sample queries that some methods are tuned for, never drawn from the
-            records: paths on roads; of ``dawa`` how many of each size.
+        workload: what the release is for, never drawn from the records. On roads, public paths that
+            some methods are tuned for. On points a word ("uniform", "hot", "districts") or public
+            rectangles: parameters that are not given follow from it by a public rule
+            (:mod:`dpviz.methods.points.declared`), and the header records it; a method instance
+            keeps its own. Of ``dawa`` a number: how many sample queries of each size.
         neighbours: "add-remove" of a record, or "replace" one: at half the ε, since replacing is
             removing and adding.
         simulate: fast NumPy noise, NOT PRIVATE; accepted only for public data.
@@ -159,7 +165,7 @@ def build(
         BudgetError: the ledger has not enough left. Nothing was spent.
         LedgerError: the ledger cannot be read or written. Nothing was spent.
     """
-    chosen, queries = _chosen(data, method, workload, parameters)
+    chosen, queries, declared = _chosen(data, method, workload, parameters)
     epsilon = positive_epsilon(epsilon)
     steps = data.max_per_unit * NEIGHBOURS.get(neighbours, 1)
     price = Price(epsilon, delta_for(chosen, delta), steps, relation(neighbours, data.unit))
@@ -178,14 +184,17 @@ def build(
         declare_public=declare_public,
     ) as receipt:
         release, facts = _measured(data, chosen, budget, noise, queries, progress)
-        facts["extra"] = facts.get("extra", {}) | receipt
+        facts["extra"] = facts.get("extra", {}) | declared | receipt
         return cast(R, release(header_of(data, chosen, noise, budget, price, **facts)))
 
 
 def _chosen(
     data: Handle[Any], method: str | Method | None, workload: Any, parameters: dict[str, Any]
-) -> tuple[Any, Paths]:
-    """The method, and the public queries that it is tuned for: both fit for these data."""
+) -> tuple[Any, Paths, dict[str, Any]]:
+    """The method, the public paths that it is tuned for, and what the header says of a workload."""
+    declared = None
+    if isinstance(data, DataHandle) and workload is not None and not isinstance(workload, Number):
+        declared, workload = Declared.of(workload, data.domain), None
     if isinstance(method, Method):
         if parameters:
             raise ParameterError(
@@ -196,7 +205,8 @@ def _chosen(
         name = method or DEFAULTS[data.kind]
         if workload is not None and data.kind != "roads":
             parameters, workload = {**parameters, "workload": workload}, None
-        chosen = find_method(name, data.kind, **parameters)
+        find = partial(find_method, kind=data.kind) if declared is None else declared.method
+        chosen = find(name, **parameters)
     if chosen.kind != data.kind:
         raise ParameterError(
             f"method {chosen.name} works on {chosen.kind}, the data are {data.kind}: choose "
@@ -215,7 +225,8 @@ def _chosen(
         known_crs(data.domain.crs)
     elif isinstance(data, RoadData) and data.graph.crs:
         known_crs(data.graph.crs)
-    return chosen, _paths(data, chosen, workload)
+    facts = {} if declared is None else {"workload": declared.to_dict()}
+    return chosen, _paths(data, chosen, workload), facts
 
 
 def _paths(data: Handle[Any], method: Method, workload: Any) -> Paths:

@@ -36,7 +36,7 @@ def build_release(
         order: the options that every build has.
         load: the data; called after everything that can be refused without them.
         describe: what is printed of the release, from it and the data.
-        workload: public queries for the data, for methods that take them.
+        workload: of the data, as :func:`dpviz.build` takes it.
         columns_named: whether the owner named the columns of the coordinates.
 
     Raises:
@@ -44,19 +44,26 @@ def build_release(
     """
     from dpviz.build import Ledger, build
     from dpviz.methods import method
+    from dpviz.methods.points.declared import Declared
 
-    chosen = method(name, kind, **settings(order.parameters))
+    parameters = settings(order.parameters)
+    chosen = method(name, kind, **parameters)
     writable(order.output)
     real = order.secure_noise or order.sampler is not None
     simulate = simulated(order.public, order.seed, real)
     started = time.perf_counter()
     data = load()
+    queries = workload(data)
+    if isinstance(queries, Declared):
+        chosen = queries.method(name, **parameters)
+        if not queries.following(name, {}) and queries.name != "uniform" and not order.as_json:
+            print(f"note: {unchanged(chosen.name, queries.name)}", file=sys.stderr)
     account = Ledger(order.ledger)
     release: Release = build(
         data,
         chosen,
         order.epsilon,
-        workload=workload(data),
+        workload=queries,
         neighbours=order.neighbours,
         simulate=simulate,
         seed=order.seed,
@@ -80,6 +87,14 @@ def build_release(
     }
     lines = [f"{order.output}: {first}, {seconds:.2f} s", release.header.guarantee, *rest]
     emit(facts, order.as_json, "\n".join(lines))
+
+
+def unchanged(name: str, workload: str) -> str:
+    """That a method is the same for every workload, and which are not."""
+    from dpviz.methods.points.declared import FOLLOWING
+
+    fitting = ", ".join(method for method, rule in FOLLOWING.items() if workload in rule)
+    return f"no parameter of {name} follows from the workload {workload}: choose one of {fitting}"
 
 
 def taken_columns(data: Any) -> str:

@@ -9,11 +9,13 @@ import typer
 
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Places
+from dpviz.cli.releases import workload_rule
 from dpviz.cli.root import Json, app, emit, numbers, progress, words
 from dpviz.errors import ParameterError, PrivacyError
 
 if TYPE_CHECKING:
     from dpviz.build import DataHandle
+    from dpviz.methods.points.declared import Declared
     from dpviz.workloads import Workload
 
 NONEMPTY_DRAWS = 20
@@ -45,7 +47,12 @@ def evaluate(
     ] = False,
     workload_file: Annotated[
         str | None,
-        typer.Option("--workload", help="Parquet file of queries: read it, or write it if absent."),
+        typer.Option(
+            "--workload",
+            help="What releases are for, as for build: uniform, hot, districts or a CSV file; a "
+            "row's method names the parameters that follow. Or a Parquet file of queries: read "
+            "it, or write it if absent.",
+        ),
     ] = None,
     absolute: Annotated[
         bool, typer.Option("--absolute", help="A last column: mean absolute error in records.")
@@ -62,7 +69,7 @@ def evaluate(
     """Measure the error of methods on PUBLIC data, with simulated noise."""
     from dpviz import Ledger, load
     from dpviz.build import require_public
-    from dpviz.evaluation.experiments import Plan, run
+    from dpviz.evaluation.experiments import Plan, fitted, run
     from dpviz.evaluation.results import Results, about, summary
 
     if not public:
@@ -78,9 +85,15 @@ def evaluate(
         public=True,
     )
     require_public(Ledger(), handle)  # exact counts follow
+    declared, workload_file = _declared(workload_file, handle)
     asked = _workloads(handle, words(sizes), queries, seed, nonempty, workload_file)
     plan = Plan(
-        words(methods), tuple(numbers(epsilons, "--epsilons")), asked, repeats, seed, sanity
+        tuple(fitted(text, declared) for text in words(methods)),
+        tuple(numbers(epsilons, "--epsilons")),
+        asked,
+        repeats,
+        seed,
+        sanity,
     )
     results = Results(output, about(handle, plan), absolute)
     done = {row.key for row in results.rows}
@@ -100,6 +113,15 @@ def evaluate(
     ]
     facts = {"output": output, "rows": len(results.rows), "results": means}
     emit(facts, as_json, "\n".join([f"{output}: {len(results.rows):,} rows", *lines]))
+
+
+def _declared(workload: str | None, handle: DataHandle) -> tuple[Declared | None, str | None]:
+    """A declared workload, or the Parquet file of queries."""
+    from dpviz.methods.points.declared import WORKLOADS
+
+    if workload is None or (workload not in WORKLOADS and Path(workload).suffix.lower() != ".csv"):
+        return None, workload
+    return workload_rule(workload)(handle), None
 
 
 def _workloads(

@@ -15,7 +15,11 @@ from dpviz.cli.root import Json, app, emit, numbers, progress
 from dpviz.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dpviz.build import DataHandle
     from dpviz.domain import Domain
+    from dpviz.methods.points.declared import Declared
     from dpviz.releases.points.range_count import RangeAnswers
     from dpviz.releases.points.release import PointRelease
 
@@ -34,12 +38,21 @@ def build(
     clock: Clock,
     units: Units,
     method: Annotated[str, typer.Option(help="A name or alias; see 'dpviz methods'.")] = "privtree",
+    workload: Annotated[
+        str | None,
+        typer.Option(
+            help="What it is for: uniform, hot (small squares where records are), districts, or a "
+            "CSV file of public rectangles. Parameters follow by a public rule, where --set names "
+            "none."
+        ),
+    ] = None,
     table: TableName = None,
     bits: Bits = None,
 ) -> None:
     """Spend epsilon on one release of a data set; the ledger pays unless the data are public."""
     from dpviz import load
 
+    for_what = workload_rule(workload)
     build_release(
         "points",
         method,
@@ -56,8 +69,31 @@ def build(
             progress=progress(),
         ),
         described,
+        for_what,
         columns_named=bool(places.names),
     )
+
+
+def workload_rule(workload: str | None) -> Callable[[DataHandle], Declared | None]:
+    """How a declared workload is had once the domain is known; what is none is refused now.
+
+    Raises:
+        ParameterError: neither a word nor a file.
+    """
+    from dpviz.methods.points.declared import WORKLOADS, Declared
+
+    if workload is None:
+        return lambda data: None
+    if workload in WORKLOADS:
+        return lambda data: Declared(workload)
+    if not Path(workload).is_file():
+        listed = ", ".join(WORKLOADS)
+        raise ParameterError(f"--workload {workload!r}: choose one of {listed}, or a CSV file")
+
+    def of_file(data: DataHandle) -> Declared:
+        return Declared.of(rectangles(workload, 2 * data.domain.dims), data.domain)
+
+    return of_file
 
 
 def described(release: PointRelease, _data: object) -> Facts:

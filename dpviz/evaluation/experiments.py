@@ -31,6 +31,7 @@ from dpviz.workloads import Workload
 
 if TYPE_CHECKING:
     from dpviz.build import DataHandle
+    from dpviz.methods.points.declared import Declared
 
 Key = tuple[str, float, str, int]
 """What identifies a row: method, epsilon, size, repeat."""
@@ -173,6 +174,20 @@ def described_method(text: str) -> PointMethod:
     name, parameters = parsed(text)
     described: PointMethod = method(name, "points", **parameters)
     return described
+
+
+def fitted(text: str, declared: Declared | None) -> str:
+    """A method as :func:`described_method` reads it, with what follows from a declared workload.
+
+    >>> from dpviz.methods.points.declared import Declared
+    >>> fitted("ugrid", Declared("hot")), fitted("ugrid:c=5", Declared("hot"))
+    ('ugrid:c=0.17', 'ugrid:c=5')
+    """
+    if declared is None:
+        return text
+    described_method(text)
+    follow = declared.following(*parsed(text))
+    return text + "".join(f":{key}={value}" for key, value in follow.items())
 
 
 def parsed(text: str) -> tuple[str, dict[str, str]]:

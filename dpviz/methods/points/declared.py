@@ -1,0 +1,111 @@
+"""A declared workload: what a release of points is for, and which parameters follow from it.
+
+Everything here is public. A workload is a word, or queries that were chosen without looking at the
+records; a parameter that was given by name is never changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpviz.errors import ParameterError
+from dpviz.methods.registry import method, names
+
+if TYPE_CHECKING:
+    from dpviz.domain import Domain
+
+WORKLOADS = {
+    "uniform": "rectangles of 0.01 to 10 % of the area, anywhere",
+    "hot": "squares of less than 1 % of the domain's side, where records are",
+    "districts": "areas of about equally many records that fill the domain, such as wards",
+}
+"""What a release may be for."""
+
+HOT_BELOW = 0.01
+"""Queries whose typical side is below this share of the domain's are hot; others are uniform."""
+
+FOLLOWING: dict[str, dict[str, dict[str, Any]]] = {
+    "hot_grid": {"hot": {"widest": 0.008}},
+    "ladder_tree": {"hot": {"c": 1.2}, "districts": {"c": 1.2}},
+    "gradual_tree": {"hot": {"c": 1.2}, "districts": {"c": 1.7}},
+    "self_budgeting_tree": {"hot": {"c": 1.8}, "districts": {"c": 1.8}},
+    "ugrid": {"hot": {"c": 0.17}, "districts": {"c": 1.0}},
+}
+"""Method → workload → parameters; what is not named keeps its default, which is for ``uniform``.
+
+Measured on the built-in ``city-250k`` and ``persons`` and on two real sets (London's postcodes,
+Gowalla), see assets/results/ours.md. UG's 10 is its authors'; 0.17 is about what S. Zeighami, R.
+Ahuja, G. Ghinita, C. Shahabi (PVLDB 15(5), 2022) need on hot squares."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A declared workload.
+
+    Attributes:
+        name: of :data:`WORKLOADS`.
+        side: of queries that were given, the typical side as a share of the domain's.
+    """
+
+    name: str
+    side: float | None = None
+
+    @classmethod
+    def of(cls, workload: Declared | str | ArrayLike, domain: Domain) -> Declared:
+        """From a word, or from public queries.
+
+        The typical side of queries is the median, over them, of the geometric mean of a query's
+        sides as shares of the domain's: below :data:`HOT_BELOW` they are hot, else uniform. (No
+        size tells districts: declare those by their word.)
+
+        Args:
+            workload: a word of :data:`WORKLOADS`, or queries of shape (q, 2·dims): all lower
+                limits, then all upper limits.
+            domain: the public box.
+
+        Raises:
+            ParameterError: neither of the two, or no query.
+            DomainError: a query that is no rectangle in the domain.
+        """
+        if isinstance(workload, Declared):
+            return workload
+        if isinstance(workload, str):
+            if workload not in WORKLOADS:
+                listed = ", ".join(WORKLOADS)
+                raise ParameterError(f"workload {workload!r}: choose one of {listed}, or queries")
+            return cls(workload)
+        rects = np.asarray(workload, dtype=np.float64)
+        if rects.ndim != 2 or not len(rects):
+            raise ParameterError(
+                f"workload of shape {rects.shape}: give one row of {2 * domain.dims} limits for "
+                "each query"
+            )
+        low, high = domain.boxes(rects)
+        shares = np.maximum(high - low, 1) / domain.side
+        side = float(np.median(np.exp(np.log(shares).mean(axis=1))))
+        return cls("hot" if side < HOT_BELOW else "uniform", side)
+
+    def method(self, name: str, **parameters: Any) -> Any:
+        """The method of this name (or alias), with what follows where nothing is given.
+
+        Raises:
+            ParameterError: see :func:`dpviz.methods.method`.
+        """
+        method(name, "points", **parameters)  # an unknown name or parameter is refused here
+        return method(name, "points", **self.following(name, parameters), **parameters)
+
+    def following(self, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters that follow for a method, but for those given by name or by its alias."""
+        known = {word.lower(): entry for word, entry in names("points").items()}
+        owner, preset = known[name.lower()]
+        follow = FOLLOWING.get(owner, {}).get(self.name, {})
+        return {key: value for key, value in follow.items() if key not in {*preset, *given}}
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the header of a release."""
+        return {"name": self.name} | ({} if self.side is None else {"side": self.side})
