@@ -14,6 +14,7 @@ from dpviz.build import Ledger, build, from_points, load, read_graph, save_count
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.methods import METHODS, method
+from dpviz.planning.search import Plan, plan
 from dpviz.releases.answers import Answers
 from dpviz.releases.export import export
 from dpviz.releases.header import Header
@@ -41,6 +42,7 @@ __all__ = [
     "Ledger",
     "Matching",
     "PathAnswers",
+    "Plan",
     "PointRelease",
     "RangeAnswers",
     "Release",
@@ -54,6 +56,7 @@ __all__ = [
     "load",
     "match",
     "method",
+    "plan",
     "read",
     "read_graph",
     "save",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from numbers import Number
 from typing import Any, cast
@@ -42,11 +42,13 @@ from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress
 from dpviz.releases.header import Header
+from dpviz.releases.points.promises import KEY as PROMISES
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.release import Release
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.roads.paths import Paths, require_paths, require_workload
+from dpviz.wishes import parse_all
 
 __all__ = [
     "CHECK_HEADING",
@@ -126,6 +128,7 @@ def build(
     ledger: Ledger | None = USER_LEDGER,
     purpose: str = "",
     declare_public: bool = False,
+    wishes: Iterable[str] = (),
     progress: Progress | None = None,
     **parameters: Any,
 ) -> R:
@@ -153,12 +156,14 @@ def build(
             release says so. Public data cost nothing.
         purpose: what the release is for, in the ledger's words.
         declare_public: insist that data are public that the ledger knows as sensitive.
+        wishes: what is to hold of a release of points, see :func:`dpviz.plan`: its header states
+            them as promises. They change nothing else.
         progress: called with (fraction, what); may raise to cancel. What is paid stays paid.
         **parameters: of the method.
 
     Raises:
         ParameterError: an unknown method, parameter or relation, a value out of range, a method on
-            another kind of data, or a workload that is missing or not taken.
+            another kind of data, a workload that is missing or not taken, or a wish that is none.
         DataError: a query of the workload that is not a path.
         PrivacyError: simulated noise, or a method without a guarantee, on sensitive data; or data
             declared public that the ledger knows as sensitive.
@@ -167,6 +172,7 @@ def build(
     """
     chosen, queries, declared = _chosen(data, method, workload, parameters)
     epsilon = positive_epsilon(epsilon)
+    stated = _promises(data, wishes)
     steps = data.max_per_unit * NEIGHBOURS.get(neighbours, 1)
     price = Price(epsilon, delta_for(chosen, delta), steps, relation(neighbours, data.unit))
     noise = noise_for(
@@ -184,7 +190,7 @@ def build(
         declare_public=declare_public,
     ) as receipt:
         release, facts = _measured(data, chosen, budget, noise, queries, progress)
-        facts["extra"] = facts.get("extra", {}) | declared | receipt
+        facts["extra"] = facts.get("extra", {}) | declared | stated | receipt
         return cast(R, release(header_of(data, chosen, noise, budget, price, **facts)))
 
 
@@ -227,6 +233,20 @@ def _chosen(
         known_crs(data.graph.crs)
     facts = {} if declared is None else {"workload": declared.to_dict()}
     return chosen, _paths(data, chosen, workload), facts
+
+
+def _promises(data: Handle[Any], wishes: Iterable[str]) -> dict[str, list[str]]:
+    """What the header says of wishes; nothing where there are none."""
+    texts = list(wishes)
+    if not texts:
+        return {}
+    if not isinstance(data, DataHandle) or data.domain.dims != 2:
+        raise ParameterError("wishes are of releases of points in two dimensions: leave them out")
+    asked = parse_all(texts)
+    for wish in asked:
+        if wish.rect:
+            data.domain.boxes(wish.rect)
+    return {PROMISES: [str(wish.public()) for wish in asked]}
 
 
 def _paths(data: Handle[Any], method: Method, workload: Any) -> Paths:

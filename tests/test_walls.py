@@ -34,12 +34,12 @@ DOORS = (
 CORRIDOR = (
     ("errors", "progress"),
     ("calendar", "domain", "files", "foreign", "limits", "trees"),
-    ("crs", "datasets", "roads", "sandbox", "sequences", "workloads"),
+    ("crs", "datasets", "roads", "sandbox", "sequences", "wishes", "workloads"),
     ("releases",),
     ("private", "render"),
     ("methods",),
     ("build",),
-    ("dpviz", "evaluation", "exports"),
+    ("dpviz", "evaluation", "exports", "planning"),
     ("cli",),
     ("ui",),
 )

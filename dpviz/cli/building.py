@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpviz.cli.options import Order
@@ -27,6 +27,7 @@ def build_release(
     workload: Callable[[Any], Any] = lambda data: None,
     *,
     columns_named: bool = False,
+    wishes: Sequence[str] = (),
 ) -> None:
     """Spend epsilon on one release of data of one kind, save it, and say what it is.
 
@@ -38,6 +39,7 @@ def build_release(
         describe: what is printed of the release, from it and the data.
         workload: of the data, as :func:`dpviz.build` takes it.
         columns_named: whether the owner named the columns of the coordinates.
+        wishes: what is to hold of the release.
 
     Raises:
         DpvizError: see :func:`dpviz.build`.
@@ -45,9 +47,12 @@ def build_release(
     from dpviz.build import Ledger, build
     from dpviz.methods import method
     from dpviz.methods.points.declared import Declared
+    from dpviz.wishes import parse_all
 
     parameters = settings(order.parameters)
     chosen = method(name, kind, **parameters)
+    if wishes:
+        parse_all(wishes)
     writable(order.output)
     real = order.secure_noise or order.sampler is not None
     simulate = simulated(order.public, order.seed, real)
@@ -71,6 +76,7 @@ def build_release(
         ledger=account,
         purpose=order.purpose,
         declare_public=order.declare_public,
+        wishes=wishes,
         progress=progress(),
     )
     keep(release.save, order.output, account, release.header.extra.get("release_id"))

@@ -48,6 +48,10 @@ def build(
     ] = None,
     table: TableName = None,
     bits: Bits = None,
+    want: Annotated[
+        list[str] | None,
+        typer.Option(help="A promise for the header, as of 'dpviz plan'; repeat at will."),
+    ] = None,
 ) -> None:
     """Spend epsilon on one release of a data set; the ledger pays unless the data are public."""
     from dpviz import load
@@ -71,6 +75,7 @@ def build(
         described,
         for_what,
         columns_named=bool(places.names),
+        wishes=want or (),
     )
 
 
@@ -214,11 +219,12 @@ def timeline(
 def info(release: ReleaseFile, as_json: Json = False) -> None:
     """Show what a release says of itself: header, budget breakdown, size."""
     from dpviz import read
+    from dpviz.releases.points.promises import promises
     from dpviz.releases.points.release import PointRelease
 
     opened = read(release)
     header, size = opened.header.to_dict(), []
-    facts = dict(header)
+    facts, likely = dict(header), []
     if isinstance(opened, PointRelease):
         place = opened.domain.place
         facts = {**summary(opened), **header, "domain": opened.domain.to_dict()}
@@ -227,6 +233,8 @@ def info(release: ReleaseFile, as_json: Json = False) -> None:
             f"domain {','.join(f'{value:g}' for value in place.bounds)} {place.crs}",
             *([] if opened.domain.time is None else [f"period {period_words(opened.domain)}"]),
         ]
+        likely = promises(opened, Path(release).absolute().parent)
+        facts |= {"promises": [dataclasses.asdict(each) for each in likely]} if likely else {}
     price = [
         f"  {row['epsilon']:<8.4g} {row['purpose']} ({row['mechanism'] or row['theorem']})"
         for row in header["budget"]
@@ -242,6 +250,8 @@ def info(release: ReleaseFile, as_json: Json = False) -> None:
         *size,
         "budget breakdown, in epsilon:",
         *price,
+        *(["promises, from the release alone:"] if likely else []),
+        *(f"  {each}" for each in likely),
     ]
     emit(facts, as_json, "\n".join(lines))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,8 @@ from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 from dpviz.private.roads import exact_visits as exact_visits
 from dpviz.releases.points.region_count import Regions
-from dpviz.trees.lattice import Codes, Int
+from dpviz.releases.points.release import PointRelease
+from dpviz.trees.lattice import Codes, Float, Int
 from dpviz.workloads import Workload
 
 
@@ -27,6 +28,19 @@ def exact_counts(handle: DataHandle, rects: ArrayLike) -> Int:
     if not handle.public:
         raise PrivacyError("exact counts of sensitive data are never shown")
     return handle._index.box_counts(*handle.domain.boxes(rects))
+
+
+def without_noise(handle: DataHandle, release: PointRelease) -> PointRelease:
+    """The cells of a release with the exact counts of public records in place of its estimates.
+
+    Raises:
+        PrivacyError: the data set is not declared public.
+    """
+    if not handle.public:
+        raise PrivacyError("exact counts of sensitive data are never shown")
+    nodes = release.nodes
+    counts = handle._index.box_counts(nodes.lo, nodes.hi).astype(np.float64)
+    return replace(release, nodes=nodes.replace(count=counts))
 
 
 def exact_in_regions(handle: DataHandle, regions: Regions) -> Int:
@@ -121,9 +135,28 @@ def hot(handle: DataHandle, size: str, queries: int = 10_000, seed: int = 0) -> 
     if queries < 1 or not index.total:
         raise ParameterError(f"size {size}: needs at least one query and one record")
     random = np.random.default_rng([seed, zlib.crc32(size.encode())])
-    rows = np.searchsorted(index.cumulative, random.integers(index.total, size=queries), "right")
+    centre = _drawn(index, queries, random)
     low, high = np.array(domain.lower), np.array(domain.upper)
-    centre = domain.to_coordinates(index.cells[rows - 1] + 0.5)
     sides = random.uniform(*HOT[size], size=(queries, 1)) * (high - low)
     corner = np.clip(centre - sides / 2, low, high - sides)
     return Workload(size, np.concatenate([corner, np.minimum(corner + sides, high)], axis=1))
+
+
+def places_of_records(handle: DataHandle, n: int, seed: int = 0) -> Float:
+    """Places of records drawn at random, with replacement, float64 (n, dims).
+
+    Raises:
+        PrivacyError: the data set is not declared public.
+        ParameterError: no records.
+    """
+    if not handle.public:
+        raise PrivacyError("the records of sensitive data are never shown")
+    if not handle._index.total:
+        raise ParameterError("no record lies in the domain: choose other data, or another box")
+    return _drawn(handle._index, n, np.random.default_rng(seed))
+
+
+def _drawn(index: PointIndex, n: int, random: np.random.Generator) -> Float:
+    """Places of n records of an index that is not empty."""
+    rows = np.searchsorted(index.cumulative, random.integers(index.total, size=n), "right")
+    return index.domain.to_coordinates(index.cells[rows - 1] + 0.5)

@@ -1,0 +1,96 @@
+"""The command that finds the least ε for what must hold: from public knowledge, before paying."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dpviz.cli.root import Json, app, emit, numbers, progress, public_box
+from dpviz.errors import ParameterError
+
+
+@app.command()
+def plan(
+    bounds: Annotated[str, typer.Option(help="The public box: W,S,E,N.")],
+    want: Annotated[
+        list[str],
+        typer.Option(
+            help="What must hold: 'rect=W,S,E,N ±200', 'areas=FILE ±5% or ±20 at 95%' or "
+            "'any 1 km² ±50' (also +-, km2); repeat at will."
+        ),
+    ],
+    source: Annotated[
+        str | None, typer.Argument(help="For the command that is written; it is NOT opened.")
+    ] = None,
+    like: Annotated[
+        str | None,
+        typer.Option(
+            help="PUBLIC records that are spread as yours are, or an earlier release; by default a "
+            "synthetic city scaled to the box."
+        ),
+    ] = None,
+    records: Annotated[
+        int | None, typer.Option(help="Your guess of their number; 100,000, or as many as --like.")
+    ] = None,
+    at_most: Annotated[float, typer.Option(help="The largest epsilon that you would spend.")] = 10,
+    crs: Annotated[str, typer.Option(help="CRS of the bounds.")] = "EPSG:4326",
+    unit: Annotated[str | None, typer.Option(help="Column of the privacy unit.")] = None,
+    max_per_unit: Annotated[int, typer.Option(min=1, help="Max contributions per unit.")] = 1,
+    repeats: Annotated[
+        int, typer.Option(min=2, help="Simulated releases of methods that adapt.")
+    ] = 8,
+    seed: Annotated[int, typer.Option(min=0, help="Of proxy, places and simulated noise.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Find method, parameters and least epsilon for what must hold: no records are read."""
+    import dpviz
+
+    domain = public_box(numbers(bounds, "--bounds"), (), crs)
+    if source is not None and like is not None and _same(source, like):
+        raise ParameterError(f"--like {like!r} is the source itself: a plan reads no records of it")
+    planned = dpviz.plan(
+        domain,
+        want,
+        records=records,
+        like=None if like is None else _public(like, domain),
+        at_most=at_most,
+        source=source,
+        unit=unit,
+        max_per_unit=max_per_unit,
+        repeats=repeats,
+        seed=seed,
+        progress=progress(),
+    )
+    values = "".join(f", {name}={value:g}" for name, value in planned.parameters.items())
+    lines = [
+        f"epsilon {planned.epsilon:g} by {planned.method}{values}",
+        *(f"  {each.wish}: {each.probability:.1%}" for each in planned.wishes),
+        "spent on:",
+        *(f"  {row['epsilon']:<8.4g} {row['purpose']}" for row in planned.budget),
+        "assumed, and NOT read from your records:",
+        *(f"  {line}" for line in planned.assumed),
+        "",
+        planned.command,
+        "",
+        planned.python,
+    ]
+    emit(planned.to_dict(), as_json, "\n".join(lines))
+
+
+def _same(one: str, other: str) -> bool:
+    return one == other or Path(one).absolute().resolve() == Path(other).absolute().resolve()
+
+
+def _public(like: str, domain: Any) -> Any:
+    """An earlier release, or public records that no ledger knows as sensitive."""
+    from dpviz import Ledger, load, read
+    from dpviz.build import require_public
+    from dpviz.releases.files import KEY, metadata_of
+
+    if KEY in metadata_of(like):
+        return read(like, "points")
+    handle = load(like, domain, public=True)
+    require_public(Ledger(), handle)
+    return handle

@@ -1,0 +1,244 @@
+"""The least ε at which wishes hold, over methods and their parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from dpviz.errors import ParameterError
+from dpviz.planning.proxy import stand_in
+from dpviz.planning.script import command_of, python_of
+from dpviz.planning.trial import CANDIDATES, Candidate, Trial, between
+from dpviz.progress import Progress
+from dpviz.wishes import Wish, parse_all
+
+if TYPE_CHECKING:
+    from dpviz.build import DataHandle
+    from dpviz.domain import Domain
+    from dpviz.releases.points.release import PointRelease
+
+LEAST = 0.001
+"""The smallest ε that is tried."""
+
+MOST = 10.0
+"""The largest one, where none is said: beyond it a guarantee says little."""
+
+STEP = 1.1
+"""From one ε to the next."""
+
+WIDEST = 1e6
+"""Tolerances are widened up to so many times, to say what would be possible."""
+
+
+@dataclass(frozen=True)
+class Likely:
+    """A wish in words, and how likely it holds."""
+
+    wish: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to build so that wishes hold.
+
+    Attributes:
+        epsilon: the least that was found, for one privacy unit.
+        method, parameters: that reach it.
+        wishes: each with its probability there.
+        budget: how the ε would be spent: purpose and ε.
+        assumed: what the plan rests on, one sentence each.
+        command, python: that build the release.
+    """
+
+    epsilon: float
+    method: str
+    parameters: dict[str, Any]
+    wishes: tuple[Likely, ...]
+    budget: tuple[dict[str, Any], ...]
+    assumed: tuple[str, ...]
+    command: str
+    python: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+
+def plan(
+    domain: Domain,
+    wishes: Iterable[str],
+    *,
+    records: int | None = None,
+    like: DataHandle | PointRelease | None = None,
+    at_most: float = MOST,
+    source: str | None = None,
+    unit: str | None = None,
+    max_per_unit: int = 1,
+    repeats: int = 8,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Plan:
+    """The method, its parameters and the least ε for which wishes hold. Reads none of the records.
+
+    Args:
+        domain: the public box, 2-D.
+        wishes: what must hold, such as ``rect=W,S,E,N ±200``, ``areas=wards.gpkg ±5% or ±20 at
+            95%`` or ``any 1 km² ±50``: each area by itself, a square around any record.
+        records: a public guess of their number; 100,000, or as many as there are in ``like``.
+        like: public records, or an earlier release, that are spread as these records are; by
+            default a synthetic city scaled to the domain.
+        at_most: the largest ε that may be spent.
+        source: a name for the command that is written; it is not opened.
+        unit: column of the privacy unit, for the command.
+        max_per_unit: most records of one unit: each is paid with its part of ε.
+        repeats: simulated releases of methods whose cells depend on the records, from 2.
+        seed: of proxy, places and noise.
+        progress: called with (fraction, what); may raise to cancel.
+
+    Raises:
+        ParameterError: a wish that is none; or one that nothing fulfils up to ``at_most``, with
+            what would be possible.
+        DomainError: a place outside the domain, or a domain that is not 2-D.
+        PrivacyError: ``like`` is not public.
+        DataError: a file of areas that cannot be read.
+
+    >>> import dpviz
+    >>> city = dpviz.Domain((2.0, 48.0), (3.0, 49.0))
+    >>> planned = dpviz.plan(city, ["rect=2,48,3,49 ±100"], records=5_000, repeats=2)
+    >>> planned.epsilon < 0.1
+    True
+    """
+    if not (math.isfinite(at_most) and at_most >= LEAST):
+        raise ParameterError(f"at most epsilon={at_most:g}: give {LEAST:g} or more")
+    if repeats < 2 or max_per_unit < 1:
+        raise ParameterError(
+            f"repeats={repeats}, max_per_unit={max_per_unit}: give at least 2 and 1"
+        )
+    asked = parse_all(wishes)
+    proxy, assumed = stand_in(domain, records, like, seed)
+    trial = Trial(proxy, asked, max_per_unit=max_per_unit, repeats=repeats, seed=seed)
+    candidate, epsilon = least(trial, prices(at_most), progress)
+    odds = trial.probabilities(candidate, epsilon)
+    release = trial.release(candidate, epsilon)
+    chosen = release.header.parameters
+    stated = {name: chosen[name] for name in candidate.parameters}
+    order = (domain, candidate.name, stated, epsilon, asked, source, unit, max_per_unit)
+    return Plan(
+        epsilon,
+        candidate.name,
+        stated,
+        tuple(Likely(str(wish), round(each, 4)) for wish, each in zip(asked, odds, strict=True)),
+        tuple(
+            {"purpose": row["purpose"], "epsilon": row["epsilon"] * max_per_unit}
+            for row in release.header.budget
+        ),
+        assumed,
+        command_of(*order),
+        python_of(*order),
+    )
+
+
+def prices(at_most: float) -> list[float]:
+    """The ε that are tried, ascending; the last is the largest that may be spent.
+
+    >>> prices(0.0013)
+    [0.001, 0.0011, 0.00121, 0.0013]
+    """
+    count = math.ceil(math.log(at_most / LEAST) / math.log(STEP) - 1e-9)
+    grid = [float(f"{LEAST * STEP**row:.3g}") for row in range(count)]
+    return [*grid, at_most]
+
+
+def least(
+    trial: Trial, grid: Sequence[float], progress: Progress | None = None
+) -> tuple[Candidate, float]:
+    """The candidate that needs the least ε, and how much.
+
+    A candidate is looked at more closely only where it does better than the best one before it.
+
+    Args:
+        trial: the wishes.
+        grid: ascending.
+        progress: called with (fraction, what).
+
+    Raises:
+        ParameterError: none fulfils the wishes at any price of the grid.
+    """
+    best, row = None, len(grid)
+    queue, done = list(CANDIDATES), 0
+    while queue:
+        candidate = queue.pop(0)
+        if progress is not None:
+            progress(done / (done + len(queue) + 1), f"planning: {candidate.name}")
+        done += 1
+        if row > 0 and trial.holds(candidate, grid[row - 1]):
+            best, row = candidate, _first(trial, candidate, grid[:row])
+        if not queue and best is not None and done <= len(CANDIDATES):
+            queue = between(best)
+    if progress is not None:
+        progress(1.0, "planning")
+    if best is None:
+        raise ParameterError(_impossible(trial, grid[-1]))
+    return best, grid[row]
+
+
+def _first(trial: Trial, candidate: Candidate, grid: Sequence[float]) -> int:
+    """The first row at which a candidate fulfils the wishes; it does at the last."""
+    low, high = -1, len(grid) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if trial.holds(candidate, grid[middle]) else (middle, high)
+    return high
+
+
+def _impossible(trial: Trial, epsilon: float) -> str:
+    """What would be possible at the largest ε: for each wish its narrowest tolerance."""
+    possible = []
+    for row, each in enumerate(trial.asked):
+        factors = [_narrowest(trial, candidate, epsilon, row) for candidate in CANDIDATES]
+        factor = min(factors)
+        if factor > 1 and math.isfinite(factor):
+            possible.append(str(_rounded_up(each.wish.widened(factor))))
+    which = " and ".join(f'"{each}"' for each in possible) or "less at once, or wider tolerances"
+    return (
+        f"no method fulfils the wishes with epsilon up to {epsilon:g}: possible would be {which}; "
+        "or allow more"
+    )
+
+
+def _narrowest(trial: Trial, candidate: Candidate, epsilon: float, row: int) -> float:
+    """How many times wider than wished one tolerance must be, within a tenth; infinite: never."""
+    factors = [1e-12] * len(trial.asked)
+    wish = trial.asked[row].wish
+
+    def holds(factor: float) -> bool:
+        factors[row] = factor
+        return trial.probabilities(candidate, epsilon, factors)[row] >= wish.confidence
+
+    low, high = 1.0, 2.0
+    if holds(low):
+        return low
+    while not holds(high):
+        low, high = high, 2.0 * high
+        if high > WIDEST:
+            return math.inf
+    while high / low > STEP:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _rounded_up(wish: Wish) -> Wish:
+    """Tolerances with two digits, none of them narrower."""
+
+    def rounded(value: float) -> float:
+        if not value:
+            return 0.0
+        unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+        return float(f"{math.ceil(value / unit - 1e-9) * unit:.12g}")
+
+    relative, absolute = rounded(wish.relative), rounded(wish.absolute)
+    return Wish(**{**vars(wish), "relative": relative, "absolute": absolute})

@@ -1,0 +1,192 @@
+"""How likely wishes hold of a release that a method would make at a price: tried on a proxy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpviz.build import build
+from dpviz.evaluation.truth import exact_counts, exact_in_regions, without_noise
+from dpviz.releases.points.promises import SQUARES, asked, places_of, within, worst
+from dpviz.trees.lattice import Float
+from dpviz.wishes import Wish
+
+if TYPE_CHECKING:
+    from dpviz.build import DataHandle
+    from dpviz.releases.points.range_count import RangeAnswers
+    from dpviz.releases.points.release import PointRelease
+
+SURE = 1.645
+"""Standard errors of a mean over builds that are taken off: its one-sided 95 % limit."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method with its parameters.
+
+    Attributes:
+        name: of the method.
+        parameters: in place of its defaults.
+        fixed: its cells do not depend on the records, so that one build says all.
+    """
+
+    name: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    fixed: bool = True
+
+
+CANDIDATES = (
+    *(Candidate("ugrid", {"cells": cells}) for cells in (64, 128, 256, 512, 32, 16, 8, 4)),
+    *(Candidate("quadtree", {"height": height, "prune": 0.0}) for height in (7, 9, 8, 6, 5)),
+    Candidate("privtree", fixed=False),
+)
+"""What is tried: grids and complete trees of several sizes, and the method that adapts."""
+
+
+def between(candidate: Candidate) -> list[Candidate]:
+    """Grids of sizes between a grid and its neighbours in :data:`CANDIDATES`."""
+    cells = candidate.parameters.get("cells")
+    if cells is None:
+        return []
+    return [Candidate(candidate.name, {"cells": round(cells * part)}) for part in (0.75, 1.5)]
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A wish with its places on the proxy.
+
+    Attributes:
+        wish: what is asked.
+        places: rectangles or regions.
+        exact: counts of the proxy there, float64 (q,).
+    """
+
+    wish: Wish
+    places: Any
+    exact: Float
+
+
+class Trial:
+    """Wishes put to simulated releases of public records that stand in for the owner's.
+
+    Args:
+        proxy: public records.
+        wishes: what is asked.
+        max_per_unit: records of one privacy unit: each is paid with its part of ε.
+        repeats: builds of a method whose cells depend on the records. The same noise is drawn at
+            every price.
+        seed: of places and noise.
+    """
+
+    def __init__(
+        self,
+        proxy: DataHandle,
+        wishes: Sequence[Wish],
+        *,
+        max_per_unit: int = 1,
+        repeats: int = 8,
+        seed: int = 0,
+    ) -> None:
+        self.proxy = proxy
+        self.max_per_unit = max_per_unit
+        self.repeats = repeats
+        self.seed = seed
+        self.asked = [_placed(proxy, wish, seed) for wish in wishes]
+        self._ideals: dict[str, list[RangeAnswers]] = {}
+
+    def release(self, candidate: Candidate, epsilon: float, repeat: int = 0) -> PointRelease:
+        """A simulated release of the proxy."""
+        return build(
+            self.proxy,
+            candidate.name,
+            epsilon / self.max_per_unit,
+            seed=self.seed + repeat,
+            ledger=None,
+            **candidate.parameters,
+        )
+
+    def probabilities(
+        self, candidate: Candidate, epsilon: float, widened: Sequence[float] | float = 1.0
+    ) -> list[float]:
+        """The probability that each wish holds, at its lower limit where it is a mean over builds.
+
+        Args:
+            candidate: the method.
+            epsilon: the price for one privacy unit.
+            widened: by how many times the tolerances are widened.
+        """
+        builds = 1 if candidate.fixed else self.repeats
+        odds = []
+        for repeat in range(builds):
+            release = self.release(candidate, epsilon, repeat)
+            odds.append(self._odds(release, self._ideal(candidate, release), widened))
+        wishes = [each.wish for each in self.asked]
+        return [
+            worst(wish, _lower_limit(np.stack(column)))[0]
+            for wish, column in zip(wishes, zip(*odds, strict=True), strict=True)
+        ]
+
+    def holds(
+        self, candidate: Candidate, epsilon: float, widened: Sequence[float] | float = 1.0
+    ) -> bool:
+        """Whether every wish holds with its confidence."""
+        odds = self.probabilities(candidate, epsilon, widened)
+        return all(
+            each >= asked.wish.confidence for each, asked in zip(odds, self.asked, strict=True)
+        )
+
+    def _ideal(self, candidate: Candidate, release: PointRelease) -> list[RangeAnswers]:
+        """What the cells of a release answer to every wish without noise."""
+        key = repr(candidate)
+        if candidate.fixed and key in self._ideals:
+            return self._ideals[key]
+        exact = without_noise(self.proxy, release)
+        ideals = [asked(exact, each.places) for each in self.asked]
+        if candidate.fixed:  # whatever the price
+            self._ideals[key] = ideals
+        return ideals
+
+    def _odds(
+        self,
+        release: PointRelease,
+        ideals: Sequence[RangeAnswers],
+        widened: Sequence[float] | float,
+    ) -> list[Float]:
+        """Of every wish the probability of each of its answers, over the noise."""
+        factors = np.broadcast_to(widened, len(self.asked))
+        odds = []
+        for each, ideal, factor in zip(self.asked, ideals, factors, strict=True):
+            noise = asked(release, each.places).noise_sd
+            tolerance = each.wish.widened(float(factor)).tolerance(each.exact)
+            nothing = np.zeros(len(tolerance))
+            # As the proxy's records lie, and as records may lie: whichever is less likely to hold.
+            odds.append(
+                np.minimum(
+                    within(tolerance, noise, ideal.count - each.exact, nothing),
+                    within(tolerance, noise, nothing, ideal.uniformity_sd),
+                )
+            )
+        return odds
+
+
+def _placed(proxy: DataHandle, wish: Wish, seed: int) -> Asked:
+    centres = np.empty((0, 2))
+    if wish.square:
+        from dpviz.evaluation.truth import places_of_records
+
+        centres = places_of_records(proxy, SQUARES, seed)
+    places = places_of(wish, proxy.domain, centres)
+    count = exact_counts if isinstance(places, np.ndarray) else exact_in_regions
+    return Asked(wish, places, count(proxy, places).astype(np.float64))
+
+
+def _lower_limit(odds: Float) -> Float:
+    """The one-sided 95 % limit of means over builds, shape (builds, q)."""
+    if len(odds) == 1:
+        return np.asarray(odds[0])
+    error = odds.std(axis=0, ddof=1) / math.sqrt(len(odds))
+    return np.asarray(odds.mean(axis=0) - SURE * error)

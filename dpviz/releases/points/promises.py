@@ -1,0 +1,170 @@
+"""Promises: how likely a release keeps the wishes that its header states. From the release alone.
+
+An answer is off by its noise, whose size is known, and by how the records really lie inside the
+leaves that the query's edge cuts, whose size is an ESTIMATE.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpviz.errors import DomainError, DpvizError
+from dpviz.trees.lattice import Float
+from dpviz.wishes import MOST_WISHES, Wish, parse, squares
+
+if TYPE_CHECKING:
+    from dpviz.domain import Domain
+    from dpviz.releases.points.range_count import RangeAnswers
+    from dpviz.releases.points.release import PointRelease
+
+KEY = "promises"
+"""Of the header's extra fields."""
+
+SQUARES = 400
+"""Places at which a wish of any square is asked."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """One promise of a release, now that its cells are known.
+
+    Attributes:
+        wish: in words.
+        probability: that it holds; of areas, of the least likely one. None where it cannot be said.
+        note: which area that is, or why nothing can be said.
+    """
+
+    wish: str
+    probability: float | None
+    note: str = ""
+
+    def __str__(self) -> str:
+        odds = "not known" if self.probability is None else _percent(self.probability)
+        return f"{self.wish}: {odds}" + (f" ({self.note})" if self.note else "")
+
+
+def within(tolerance: Float, noise_sd: Float, offset: Float, spread_sd: Float) -> Float:
+    """Probability that answers are off by at most their tolerance.
+
+    The noise of one cell is close to Laplace, that of a sum close to normal: the less likely of the
+    two laws is taken.
+
+    Args:
+        tolerance: of q answers, float64 (q,).
+        noise_sd: standard deviation of their noise.
+        offset: by how much they are off without noise, where that is known; else 0.
+        spread_sd: standard deviation of that, where only its size is known; else 0.
+    """
+    sd = np.maximum(np.hypot(noise_sd, spread_sd), 1e-12)
+    low, high = (-tolerance - offset) / sd, (tolerance - offset) / sd
+    erf = np.vectorize(math.erf, otypes=[np.float64])
+    normal = 0.5 * (erf(high / math.sqrt(2)) - erf(low / math.sqrt(2)))
+    return np.asarray(np.minimum(normal, _laplace(high) - _laplace(low)))
+
+
+def _percent(probability: float) -> str:
+    """A probability in words, never 0 or 100 %.
+
+    >>> _percent(0.998), _percent(0.97), _percent(0.002)
+    ('over 99%', '97%', 'under 1%')
+    """
+    if not 0.01 <= probability <= 0.99:
+        return "over 99%" if probability > 0.5 else "under 1%"
+    return f"{math.floor(100 * probability)}%"
+
+
+def _laplace(x: Float) -> Float:
+    """Distribution function of the Laplace law of variance 1."""
+    tail = 0.5 * np.exp(-math.sqrt(2) * np.abs(x))
+    return np.where(x < 0, tail, 1.0 - tail)
+
+
+def places_of(wish: Wish, domain: Domain, centres: Float) -> Any:
+    """The queries of a wish: rectangles, float64 (q, 4), or regions.
+
+    Args:
+        wish: what is asked.
+        domain: 2-D.
+        centres: of squares, float64 (q, 2).
+
+    Raises:
+        DomainError: a place outside the domain, or a domain that is not 2-D.
+        DataError: a file of areas that cannot be read.
+    """
+    if domain.dims != 2:
+        raise DomainError(f"wishes are of places in two dimensions, the domain has {domain.dims}")
+    if wish.rect:
+        domain.boxes(wish.rect)
+        return np.array([wish.rect])
+    if wish.square:
+        return squares(domain, centres, wish.square)
+    from dpviz.releases.points.region_count import Regions
+    from dpviz.releases.points.region_file import read_regions
+
+    regions = read_regions(wish.areas, domain)
+    inside = regions.inside > 0
+    if not inside.any():
+        raise DomainError(
+            f"{Path(wish.areas).name}: all areas lie outside the domain: choose another file"
+        )
+    names = tuple(name for name, touches in zip(regions.names, inside, strict=True) if touches)
+    return Regions(names, regions.shapes[inside], regions.inside[inside])
+
+
+def asked(release: PointRelease, places: Any) -> RangeAnswers:
+    """The release's answers at the places of a wish."""
+    if isinstance(places, np.ndarray):
+        return release.count(places)
+    return release.count_regions(places)
+
+
+def worst(wish: Wish, probability: Float) -> tuple[float, int]:
+    """The probability of a wish from those of its queries, and which query decides it."""
+    if wish.square:
+        return float(probability.mean()), 0
+    row = int(probability.argmin())
+    return float(probability[row]), row
+
+
+def promises(release: PointRelease, folder: Path | None = None) -> list[Promise]:
+    """How likely each promise of the header holds.
+
+    Args:
+        release: with or without promises.
+        folder: where files of areas may be opened, by their name alone: a header is a stranger's,
+            and must not choose what is read. None: no file is.
+    """
+    stated = release.header.extra.get(KEY, [])
+    if not isinstance(stated, Sequence) or isinstance(stated, str):
+        return []
+    return [_promise(release, str(text)[:1_000], folder) for text in stated[:MOST_WISHES]]
+
+
+def _promise(release: PointRelease, text: str, folder: Path | None) -> Promise:
+    try:
+        wish = parse(text).public()
+        text = str(wish)
+        if wish.areas:
+            if folder is None or not (folder / wish.areas).is_file():
+                return Promise(text, None, f"needs {wish.areas} beside the release")
+            wish = replace(wish, areas=str(folder / wish.areas))
+        centres = release.sample(SQUARES, seed=0) if wish.square else np.empty((0, 2))
+        places = places_of(wish, release.domain, centres)
+        answers = asked(release, places)
+    except DpvizError as error:
+        return Promise(text, None, str(error))
+    odds = within(
+        wish.tolerance(answers.count), answers.noise_sd, 0 * answers.count, answers.uniformity_sd
+    )
+    probability, row = worst(wish, odds)
+    if not wish.areas:
+        return Promise(text, probability)
+    good = int((odds >= wish.confidence).sum())
+    note = f"least likely in {places.names[row]}; {good} of {len(odds)} areas reach it"
+    return Promise(text, probability, note)

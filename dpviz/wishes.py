@@ -1,0 +1,194 @@
+"""Wishes: what must hold of a release's answers, in a small grammar that people can write.
+
+``rect=W,S,E,N ±200``, ``areas=wards.gpkg ±5% or ±20 at 95%``, ``any 1 km² ±50``; on a keyboard
+without ± and ², ``+-`` and ``km2``. A wish is public: it names places and numbers, no record.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpviz.errors import DomainError, ParameterError
+from dpviz.trees.lattice import Float
+
+if TYPE_CHECKING:
+    from dpviz.domain import Domain
+
+CONFIDENCE = 0.95
+"""Of a wish that states none."""
+
+MOST_WISHES = 20
+MOST_LETTERS = 500
+"""Limits: wishes of one release, characters of one."""
+
+METRES_PER_DEGREE = 111_195.0
+"""On the mean sphere of the Earth, radius 6371 km."""
+
+EXAMPLES = '"rect=W,S,E,N ±200", "areas=wards.gpkg ±5% or ±20 at 95%" or "any 1 km² ±50"'
+
+_NUMBER = r"\d+(?:\.\d+)?"
+_SIGN = r"(?:±|\+/?-)"
+_WISH = re.compile(
+    rf"(?P<target>.*?)\s*{_SIGN}\s*(?P<first>{_NUMBER}\s*%?)"
+    rf"(?:\s+or\s+{_SIGN}\s*(?P<second>{_NUMBER}\s*%?))?"
+    rf"(?:\s+at\s+(?P<confidence>{_NUMBER})\s*%)?",
+    re.IGNORECASE,
+)
+_SQUARE = re.compile(rf"any\s+(?P<size>{_NUMBER})\s*km(?:²|2|\^2)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """One wish: where, within how much, how surely.
+
+    One of ``rect``, ``areas`` and ``square`` is set. Each answer is to lie within the larger of
+    the two tolerances, with the confidence: each area's by itself; that of a square, which lies
+    around a record drawn at random, over its places and the noise together.
+
+    Attributes:
+        rect: west, south, east, north.
+        areas: a file of polygons.
+        square: km².
+        absolute: tolerance in records.
+        relative: tolerance as a share of the exact count.
+        confidence: a probability.
+    """
+
+    rect: tuple[float, ...] = ()
+    areas: str = ""
+    square: float = 0.0
+    absolute: float = 0.0
+    relative: float = 0.0
+    confidence: float = CONFIDENCE
+
+    def __str__(self) -> str:
+        if self.rect:
+            target = f"rect={','.join(f'{side:.12g}' for side in self.rect)}"
+        else:
+            target = f"areas={self.areas}" if self.areas else f"any {self.square:g} km²"
+        within = [f"±{100 * self.relative:.6g}%"] if self.relative else []
+        within += [f"±{self.absolute:.6g}"] if self.absolute else []
+        return f"{target} {' or '.join(within)} at {100 * self.confidence:.6g}%"
+
+    def tolerance(self, count: Float) -> Float:
+        """How far answers may lie from these counts."""
+        return np.maximum(self.relative * np.maximum(count, 0.0), self.absolute)
+
+    def widened(self, factor: float) -> Wish:
+        """The same wish with both tolerances this many times as wide."""
+        return replace(self, absolute=factor * self.absolute, relative=factor * self.relative)
+
+    def public(self) -> Wish:
+        """As a release's header says it: of a file its name, not where it lies."""
+        return replace(self, areas=Path(self.areas).name) if self.areas else self
+
+
+def parse(text: str) -> Wish:
+    """A wish from its words.
+
+    Raises:
+        ParameterError: what is no wish, with the part that is not understood.
+
+    >>> print(parse("areas=wards.gpkg +-5% or +-20"))
+    areas=wards.gpkg ±5% or ±20 at 95%
+    >>> parse("any 1 km² ±50 at 90%").confidence
+    0.9
+    """
+    shown = repr(text if len(text) <= 80 else f"{text[:80]}…")
+    if len(text) > MOST_LETTERS:
+        raise ParameterError(f"wish {shown} has more than {MOST_LETTERS} characters: write less")
+    match = _WISH.fullmatch(text.strip())
+    if match is None:
+        raise ParameterError(f"wish {shown}: write it as {EXAMPLES}")
+    relative, absolute = _tolerances(match, shown)
+    wish = _target(match["target"].strip(), shown)
+    confidence = CONFIDENCE if match["confidence"] is None else float(match["confidence"]) / 100
+    if not 0.5 <= confidence <= 0.999:
+        raise ParameterError(f"wish {shown}: give a confidence from 50% to 99.9%")
+    return replace(wish, relative=relative, absolute=absolute, confidence=confidence)
+
+
+def parse_all(texts: Iterable[str]) -> tuple[Wish, ...]:
+    """Wishes from their words.
+
+    Raises:
+        ParameterError: none, too many, or one that is none.
+    """
+    wishes = tuple(dict.fromkeys(map(parse, texts)))
+    if not 0 < len(wishes) <= MOST_WISHES:
+        raise ParameterError(f"{len(wishes)} wishes: give 1 to {MOST_WISHES}, such as {EXAMPLES}")
+    return wishes
+
+
+def _target(words: str, shown: str) -> Wish:
+    if words.startswith("rect="):
+        try:
+            rect = tuple(float(word) for word in words.removeprefix("rect=").split(","))
+        except ValueError:
+            rect = ()
+        if len(rect) != 4 or not all(map(math.isfinite, rect)):
+            raise ParameterError(f"wish {shown}: a rect is four numbers, west,south,east,north")
+        return Wish(rect=rect)
+    if words.startswith("areas="):
+        if not words.removeprefix("areas=").strip():
+            raise ParameterError(f"wish {shown}: name the file of the areas")
+        return Wish(areas=words.removeprefix("areas=").strip())
+    square = _SQUARE.fullmatch(words)
+    if square is None or not float(square["size"]) > 0:
+        raise ParameterError(f"wish {shown}: {words!r} is no place: write it as {EXAMPLES}")
+    return Wish(square=float(square["size"]))
+
+
+def _tolerances(match: re.Match[str], shown: str) -> tuple[float, float]:
+    """The tolerance as a share, and the one in records; 0 for one that is not given."""
+    tolerances: dict[str, float] = {}
+    for words in filter(None, (match["first"], match["second"])):
+        share = words.endswith("%")
+        name = "relative" if share else "absolute"
+        value = float(words.removesuffix("%")) / (100 if share else 1)
+        if name in tolerances or not value > 0 or (share and value >= 1):
+            raise ParameterError(
+                f"wish {shown}: give a positive number of records, or a share below 100%, or one "
+                "of each"
+            )
+        tolerances[name] = value
+    return tolerances.get("relative", 0.0), tolerances.get("absolute", 0.0)
+
+
+def squares(domain: Domain, centres: Float, size: float) -> Float:
+    """Squares around places, moved inside the domain where they would leave it.
+
+    Args:
+        domain: 2-D.
+        centres: float64 (q, 2), in the domain's CRS.
+        size: of each, in km².
+
+    Returns:
+        float64 (q, 4): west, south, east, north.
+
+    Raises:
+        DomainError: a square that does not fit into the domain.
+    """
+    from dpviz.crs import known_crs
+
+    crs = known_crs(domain.crs)
+    side = 1000.0 * math.sqrt(size)
+    if crs.is_geographic:
+        across = np.cos(np.radians(np.clip(centres[:, 1], -89.0, 89.0)))
+        sides = np.stack([side / (METRES_PER_DEGREE * across), 0 * across], axis=1)
+        sides[:, 1] = side / METRES_PER_DEGREE
+    else:
+        units = [axis.unit_conversion_factor or 1.0 for axis in crs.axis_info] or [1.0, 1.0]
+        sides = np.broadcast_to(side / np.array(units[:2]), centres.shape)
+    low, high = np.array(domain.lower), np.array(domain.upper)
+    if (sides > high - low).any():
+        raise DomainError(f"a square of {size:g} km² does not fit into the domain: ask for less")
+    corner = np.clip(centres - sides / 2, low, high - sides)
+    return np.concatenate([corner, np.minimum(corner + sides, high)], axis=1)

@@ -1,0 +1,174 @@
+"""A plan reads no records, and what it promises holds where the data are as it assumed."""
+
+import json
+import shlex
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.errors import DomainError, ParameterError, PrivacyError
+from dpviz.evaluation.truth import exact_counts
+from dpviz.planning import search
+from dpviz.planning.search import LEAST, STEP, least, prices
+from dpviz.planning.trial import Candidate, Trial
+from dpviz.releases.points.promises import promises, within
+from dpviz.wishes import parse_all
+from tests.cli.test_releases import fails, run
+
+BOUNDS = "2,48,3,49"
+DOMAIN = dpviz.Domain.from_bounds([2.0, 48.0, 3.0, 49.0])
+FEW = (Candidate("ugrid", {"cells": 16}), Candidate("privtree", fixed=False))
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    monkeypatch.setattr(search, "CANDIDATES", FEW)
+
+
+@pytest.fixture(scope="module")
+def handle():
+    points = np.random.default_rng(0).uniform([2, 48], [3, 49], (4_000, 2))
+    return dpviz.from_points(points, DOMAIN, public=True)
+
+
+def test_the_least_price_is_least_and_is_that_of_the_theory(handle):
+    """A whole box is one sum of all leaf counts; of a grid of 16 cells a side, 256 of them."""
+    trial = Trial(handle, parse_all(["rect=2,48,3,49 ±300"]), repeats=2)
+    grid = prices(10)
+    candidate, epsilon = least(trial, grid)
+    assert trial.holds(candidate, epsilon)
+    assert not any(trial.holds(each, grid[grid.index(epsilon) - 1]) for each in FEW)
+    alone = grid[search._first(trial, FEW[0], grid)]
+    assert alone == pytest.approx(2.12 * np.sqrt(2 * 256) / 300, rel=STEP - 1)
+
+
+def test_a_plan_holds_on_data_that_are_as_it_assumed(handle):
+    """Of 200 builds at 95 %, fewer than 175 good ones have a probability below 1e-6."""
+    wish = "rect=2.2,48.2,2.8,48.8 ±150"
+    planned = dpviz.plan(DOMAIN, [wish], like=handle, repeats=2)
+    [likely] = planned.wishes
+    assert likely.probability >= 0.95
+    rect = [2.2, 48.2, 2.8, 48.8]
+    [exact] = exact_counts(handle, rect)
+    good = 0
+    for seed in range(200):
+        release = dpviz.build(
+            handle, planned.method, planned.epsilon, seed=seed, ledger=None, **planned.parameters
+        )
+        good += abs(release.count(rect).count[0] - exact) <= 150
+    assert good >= 175
+
+
+def test_prices_rise_by_a_tenth_up_to_what_may_be_spent():
+    grid = prices(2.0)
+    assert (grid[0], grid[-1]) == (LEAST, 2.0)
+    assert all(1.0 < after / before < STEP + 0.01 for before, after in pairwise(grid))
+
+
+def test_the_likelihood_is_that_of_the_less_likely_law():
+    one = np.ones(1)
+    assert within(1.96 * one, one, 0 * one, 0 * one) == pytest.approx(0.9375, abs=0.001)  # Laplace
+    assert within(1 * one, one, 0 * one, 0 * one) == pytest.approx(0.6827, abs=0.001)  # normal
+    assert within(one, 0 * one, 2 * one, 0 * one) == pytest.approx(0, abs=1e-9)
+    assert within(one, 0 * one, 0.5 * one, 0 * one) == pytest.approx(1)
+
+
+def test_the_command_opens_no_source_and_writes_one_that_builds(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    source = tmp_path / "people.csv"
+    words = ["plan", source, f"--bounds={BOUNDS}", "--records", 3_000, "--repeats", 2]
+    code, out, _ = run(*words, "--want", "rect=2,48,3,49 +-200", "--json")
+    assert code == 0
+    planned = json.loads(out)
+    assert {"epsilon", "method", "parameters", "wishes", "command"} <= set(planned)
+    assert sum(row["epsilon"] for row in planned["budget"]) == pytest.approx(planned["epsilon"])
+    assert not source.exists()
+    points = np.random.default_rng(1).uniform([2, 48], [3, 49], (3_000, 2))
+    np.savetxt(source, points, delimiter=",", header="lon,lat", comments="")
+    code, _, _ = run(*shlex.split(planned["command"])[1:])
+    assert code == 0
+    header = dpviz.read("release.parquet").header
+    assert (header.method, header.epsilon) == (planned["method"], planned["epsilon"])
+    assert header.extra["promises"] == ["rect=2,48,3,49 ±200 at 95%"]
+    _, out, _ = run("info", "release.parquet", "--json")
+    [promise] = json.loads(out)["promises"]
+    assert promise["probability"] >= 0.9
+    _, text, _ = run("info", "release.parquet")
+    assert "rect=2,48,3,49 ±200 at 95%: 9" in text
+    exec(planned["python"], {})
+    assert dpviz.read("release.parquet").header.extra["promises"] == header.extra["promises"]
+
+
+def test_the_impossible_is_refused_with_what_would_be_possible(capsys, monkeypatch):
+    words = ["plan", f"--bounds={BOUNDS}", "--records", 2_000, "--repeats", 2, "--at-most", 0.1]
+    line = fails(capsys, monkeypatch, *words, "--want", "rect=2,48,3,49 ±5")
+    assert "no method fulfils the wishes with epsilon up to 0.1" in line
+    possible = line.split('"')[1]
+    assert possible.startswith("rect=2,48,3,49 ±")
+    assert run(*words, "--want", possible)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (["--want", "rect=5,48,6,49 ±200"], "outside the domain"),
+        (["--want", "rect=2,48,3,49"], "write it as"),
+        (["--want", "any 90000 km² ±5"], "does not fit"),
+        (["--want", "areas=absent.gpkg ±5"], "no file 'absent.gpkg'"),
+        (["--want", "any 1 km² ±5", "--at-most", "0"], "give 0.001 or more"),
+        (["--want", "any 1 km² ±5", "--records", "0"], "give at least 1"),
+        (["--want", "any 1 km² ±5", "--like", "absent.csv"], "absent.csv"),
+    ],
+)
+def test_bad_plans_are_refused_in_one_line(capsys, monkeypatch, change, message):
+    line = fails(capsys, monkeypatch, "plan", f"--bounds={BOUNDS}", *change)
+    assert message in line
+    assert line.count("\n") == 1
+
+
+def test_the_source_is_nothing_to_be_like(tmp_path, capsys, monkeypatch):
+    source = tmp_path / "people.csv"
+    words = ["plan", source, f"--bounds={BOUNDS}", "--want", "any 1 km² ±5", "--like", source]
+    assert "is the source itself" in fails(capsys, monkeypatch, *words)
+    sensitive = dpviz.from_points([[2.5, 48.5]], DOMAIN)
+    with pytest.raises(PrivacyError):
+        dpviz.plan(DOMAIN, ["any 1 km² ±5"], like=sensitive)
+    cube = dpviz.Domain((0.0,) * 4, (1.0,) * 4)
+    with pytest.raises(DomainError, match="two dimensions"):
+        dpviz.plan(cube, ["any 1 km² ±5"])
+
+
+def test_an_earlier_release_stands_in(handle, tmp_path):
+    release = dpviz.build(handle, "ugrid", 1.0, seed=0, cells=16)
+    path = release.save(tmp_path / "earlier.parquet")
+    words = ["plan", f"--bounds={BOUNDS}", "--like", path, "--repeats", 2, "--json"]
+    code, out, _ = run(*words, "--want", "any 400 km2 ±30%")
+    assert code == 0
+    assert "earlier release" in json.loads(out)["assumed"][0]
+
+
+def test_a_header_chooses_no_file_outside_its_folder(handle, tmp_path):
+    (tmp_path / "areas.geojson").write_text("{}")
+    wishes = [f"areas={tmp_path}/areas.geojson ±5%", "any 400 km² ±10"]
+    release = dpviz.build(handle, "ugrid", 1.0, seed=0, cells=16, wishes=wishes)
+    areas, square = promises(release)
+    assert areas.wish == "areas=areas.geojson ±5% at 95%"
+    assert areas.probability is None
+    assert 0 < square.probability < 1
+    [areas, _] = promises(release, tmp_path)
+    assert "areas.geojson" in areas.note
+    for extra in ({"promises": 7}, {"promises": "any"}, {"promises": [7, "any 1 km² ±5\x00"]}):
+        header = dpviz.Header(**{**vars(release.header), "extra": extra})
+        strange = dpviz.PointRelease(DOMAIN, release.nodes, header)
+        assert all(each.probability is None for each in promises(strange))
+
+
+def test_a_promise_that_is_none_is_refused_before_anything_is_paid(handle):
+    ledger = dpviz.Ledger()
+    sensitive = dpviz.from_points([[2.5, 48.5]], DOMAIN, name="unpaid")
+    for wishes, message in ((["nonsense"], "write it as"), (["rect=5,48,6,49 ±2"], "outside")):
+        with pytest.raises((ParameterError, DomainError), match=message):
+            dpviz.build(sensitive, "ugrid", 1.0, wishes=wishes, cells=4)
+    assert not ledger.account("unpaid").spends

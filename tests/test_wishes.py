@@ -1,0 +1,83 @@
+"""The grammar of wishes: what is written is what is meant, and is written again the same."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpviz import Domain
+from dpviz.errors import DomainError, ParameterError
+from dpviz.wishes import METRES_PER_DEGREE, Wish, parse, parse_all, squares
+
+NUMBERS = st.integers(1, 10**5).map(float)
+
+
+@given(
+    target=st.one_of(
+        st.builds(dict, rect=st.tuples(*[st.integers(-90, 90).map(float)] * 4)),
+        st.builds(dict, areas=st.sampled_from(["wards.gpkg", "my wards ±1.gpkg", "/a/b or c.zip"])),
+        st.builds(dict, square=st.sampled_from([0.25, 1.0, 40.0])),
+    ),
+    absolute=st.one_of(st.just(0.0), NUMBERS),
+    relative=st.sampled_from([0.0, 0.05, 0.125]),
+    confidence=st.sampled_from([0.5, 0.9, 0.95, 0.995]),
+)
+@settings(max_examples=60)
+def test_a_wish_reads_what_it_writes(target, absolute, relative, confidence):
+    if not absolute and not relative:
+        absolute = 1.0
+    wish = Wish(**target, absolute=absolute, relative=relative, confidence=confidence)
+    assert parse(str(wish)) == wish
+
+
+def test_what_a_keyboard_has_means_the_same():
+    assert parse("any 1 km2 +-50") == parse("any 1 km² ±50 at 95%") == parse("ANY 1 km^2 +/- 50")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "write it as"),
+        ("rect=1,2,3,4", "write it as"),
+        ("rect=1,2,3 ±5", "four numbers"),
+        ("rect=1,2,3,nan ±5", "four numbers"),
+        ("areas= ±5", "name the file"),
+        ("every 1 km² ±5", "no place"),
+        ("any 0 km² ±5", "no place"),
+        ("any 1 km² ±0", "positive"),
+        ("any 1 km² ±5 or ±6", "one of each"),
+        ("any 1 km² ±100%", "below 100%"),
+        ("any 1 km² ±5 at 100%", "confidence"),
+        ("any 1 km² ±5 at 95", "write it as"),
+        ("x" * 600, "500 characters"),
+    ],
+)
+def test_what_is_no_wish_is_refused_in_one_line(text, message):
+    with pytest.raises(ParameterError, match=message) as caught:
+        parse(text)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+def test_the_number_of_wishes_is_bounded():
+    with pytest.raises(ParameterError, match="0 wishes"):
+        parse_all([])
+    with pytest.raises(ParameterError, match="21 wishes"):
+        parse_all(f"any {size} km² ±5" for size in range(1, 22))
+
+
+def test_squares_have_their_size_and_stay_inside():
+    domain = Domain.from_bounds([2.0, 60.0, 3.0, 61.0])
+    centres = np.array([[2.5, 60.5], [2.0, 60.0], [3.0, 61.0]])
+    rects = squares(domain, centres, 4.0)
+    tall = (rects[:, 3] - rects[:, 1]) * METRES_PER_DEGREE
+    wide = (rects[:, 2] - rects[:, 0]) * METRES_PER_DEGREE * np.cos(np.radians(centres[:, 1]))
+    np.testing.assert_allclose(tall, 2000, rtol=1e-9)
+    np.testing.assert_allclose(wide, 2000, rtol=1e-9)
+    assert (rects[:, :2] >= domain.lower).all()
+    assert (rects[:, 2:] <= domain.upper).all()
+    metres = Domain.from_bounds([400_000, 5_500_000, 410_000, 5_510_000], crs="EPSG:32631")
+    [[west, south, east, north]] = squares(metres, np.array([[405_000.0, 5_505_000.0]]), 1.0)
+    assert (east - west, north - south) == (1000, 1000)
+    with pytest.raises(DomainError, match="does not fit"):
+        squares(metres, np.array([[405_000.0, 5_505_000.0]]), 101.0)
