@@ -16,6 +16,10 @@ from dpviz.errors import DpvizError
 from dpviz.methods import METHODS, method
 from dpviz.planning.search import Plan, plan
 from dpviz.releases.answers import Answers
+from dpviz.releases.areas.area_file import read_areas
+from dpviz.releases.areas.hexagons import hexagons
+from dpviz.releases.areas.partition import Areas
+from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.export import export
 from dpviz.releases.header import Header
 from dpviz.releases.points.matching import Matching, match
@@ -35,6 +39,8 @@ __all__ = [
     "METHODS",
     "Alphabet",
     "Answers",
+    "AreaRelease",
+    "Areas",
     "Decomposition",
     "Domain",
     "DpvizError",
@@ -53,11 +59,13 @@ __all__ = [
     "build",
     "export",
     "from_points",
+    "hexagons",
     "load",
     "match",
     "method",
     "plan",
     "read",
+    "read_areas",
     "read_graph",
     "save",
     "save_counts",

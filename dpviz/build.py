@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from numbers import Number
-from typing import Any, cast
+from typing import Any, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ from dpviz.methods import method as find_method
 from dpviz.methods.points.declared import Declared
 from dpviz.methods.roads.base import RoadTask
 from dpviz.methods.sequences.base import SequenceTask
+from dpviz.private.areas import AreaData
 from dpviz.private.budget import Budget, positive_epsilon
 from dpviz.private.driver import NEIGHBOURS, Price, delta_for, header_of, noise_for, relation
 from dpviz.private.handle import DataHandle, Handle, R
@@ -41,6 +42,9 @@ from dpviz.private.payment import USER_LEDGER, Accountable, payment, require_pub
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress
+from dpviz.releases.areas.partition import Areas
+from dpviz.releases.areas.release import AreaRelease
+from dpviz.releases.areas.source import areas_of
 from dpviz.releases.header import Header
 from dpviz.releases.points.promises import KEY as PROMISES
 from dpviz.releases.points.release import PointRelease
@@ -56,6 +60,8 @@ __all__ = [
     "NEIGHBOURS",
     "Account",
     "Accountable",
+    "AreaData",
+    "Areas",
     "CellQuery",
     "Cells",
     "DataHandle",
@@ -65,6 +71,7 @@ __all__ = [
     "SequenceData",
     "account_key",
     "alphabet_of",
+    "areas_of",
     "build",
     "cells_of",
     "check_places",
@@ -88,7 +95,12 @@ __all__ = [
     "workload_of",
 ]
 
-DEFAULTS = {"points": "privtree", "roads": "event-histogram", "sequences": "markov"}
+DEFAULTS = {
+    "points": "privtree",
+    "roads": "event-histogram",
+    "sequences": "markov",
+    "areas": "areas",
+}
 """The method on each kind of data where none is named."""
 
 Result = tuple[Callable[[Header], Release], dict[str, Any]]
@@ -114,11 +126,30 @@ def from_points(
     return DataHandle(name, domain, PointIndex.from_points(domain, points), public=public)
 
 
+@overload
+def build(
+    data: DataHandle,
+    method: str | Method | None = None,
+    epsilon: float = 1.0,
+    *,
+    areas: Areas | str,
+    **options: Any,
+) -> AreaRelease: ...
+@overload
 def build(
     data: Handle[R],
     method: str | Method | None = None,
     epsilon: float = 1.0,
     *,
+    areas: None = None,
+    **options: Any,
+) -> R: ...
+def build(
+    data: Handle[Any],
+    method: str | Method | None = None,
+    epsilon: float = 1.0,
+    *,
+    areas: Areas | str | None = None,
     delta: float | None = None,
     workload: Any = None,
     neighbours: str = "add-remove",
@@ -131,14 +162,16 @@ def build(
     wishes: Iterable[str] = (),
     progress: Progress | None = None,
     **parameters: Any,
-) -> R:
+) -> Any:
     """Spend epsilon on one release.
 
     Args:
         data: points, sequences or trips along roads, from :func:`dpviz.load`.
         method: a registered name or alias, or a method instance; by default ``privtree`` on points,
-            ``markov`` on sequences, ``event-histogram`` on roads.
+            ``markov`` on sequences, ``event-histogram`` on roads, ``areas`` with areas.
         epsilon: the whole price for one privacy unit.
+        areas: of points, a public partition whose areas are counted in place of cells: from
+            :func:`dpviz.read_areas` or :func:`dpviz.hexagons`, or a file's path or ``h3:8``.
         delta: the whole delta; the least that the method needs by default.
         workload: what the release is for, never drawn from the records. On roads, public paths that
             some methods are tuned for. On points a word ("uniform", "hot", "districts") or public
@@ -170,6 +203,8 @@ def build(
         BudgetError: the ledger has not enough left. Nothing was spent.
         LedgerError: the ledger cannot be read or written. Nothing was spent.
     """
+    if areas is not None:
+        data = _by_area(data, areas)
     chosen, queries, declared = _chosen(data, method, workload, parameters)
     epsilon = positive_epsilon(epsilon)
     stated = _promises(data, wishes)
@@ -191,7 +226,14 @@ def build(
     ) as receipt:
         release, facts = _measured(data, chosen, budget, noise, queries, progress)
         facts["extra"] = facts.get("extra", {}) | declared | stated | receipt
-        return cast(R, release(header_of(data, chosen, noise, budget, price, **facts)))
+        return release(header_of(data, chosen, noise, budget, price, **facts))
+
+
+def _by_area(data: Handle[Any], areas: Areas | str) -> AreaData:
+    """Points as data that are counted by area."""
+    if not isinstance(data, DataHandle):
+        raise ParameterError(f"areas are counted of points, the data are {data.kind}: leave out")
+    return AreaData(data, areas_of(areas, data.domain) if isinstance(areas, str) else areas)
 
 
 def _chosen(
@@ -211,6 +253,8 @@ def _chosen(
         name = method or DEFAULTS[data.kind]
         if workload is not None and data.kind != "roads":
             parameters, workload = {**parameters, "workload": workload}, None
+        if data.kind == "points" and name.lower() == DEFAULTS["areas"]:
+            raise ParameterError(f"method {name} needs its areas: give areas=… (--areas)")
         find = partial(find_method, kind=data.kind) if declared is None else declared.method
         chosen = find(name, **parameters)
     if chosen.kind != data.kind:
@@ -229,6 +273,8 @@ def _chosen(
     # A release's file states the CRS of its rectangles and lines.
     if isinstance(data, DataHandle) and data.domain.place.dims == 2:
         known_crs(data.domain.crs)
+    elif isinstance(data, AreaData):
+        known_crs(data.areas.domain.crs)
     elif isinstance(data, RoadData) and data.graph.crs:
         known_crs(data.graph.crs)
     facts = {} if declared is None else {"workload": declared.to_dict()}
@@ -275,6 +321,10 @@ def _measured(
         nodes = method.build(data._index, budget, noise)
         noise_facts = {"noise": method.noise_model(nodes)}
         return lambda header: PointRelease(data.domain, nodes, header), noise_facts
+    if isinstance(data, AreaData):
+        areas = data.areas
+        counts, variance = method.build(areas, data._counts, budget, noise)
+        return lambda header: AreaRelease(areas, counts, variance, header), {}
     if isinstance(data, RoadData):
         task = RoadTask(data.graph, data._trips, workload, budget, noise, progress)
         measured = method.build(task)

@@ -28,6 +28,14 @@ def method_table() -> str:
     return "\n".join(rows) + "\n"
 
 
+def area_table() -> str:
+    """The registry of methods on areas as a Markdown table."""
+    rows = ["| name | releases | not for | paper |", "|---|---|---|---|"]
+    for name, cls in sorted(of_kind("areas").items()):
+        rows.append(f"| `{name}` | {cls.title} | {cls.advice} | {cls.paper} |")
+    return "\n".join(rows) + "\n"
+
+
 def roads_table() -> str:
     """The registry of road methods as a Markdown table."""
     rows = ["| name | releases | also known as | not for | paper |", "|---|---|---|---|---|"]
@@ -66,6 +74,7 @@ TABLES = {
         "methods": method_table,
         "sequence methods": sequence_table,
         "road methods": roads_table,
+        "area methods": area_table,
     },
 }
 """Which page under ``assets`` holds which generated tables."""

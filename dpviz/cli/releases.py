@@ -8,11 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpviz.cli.areas import (
+    Partition,
+    answer_areas,
+    build_areas,
+    checked_name,
+    export_areas,
+)
+from dpviz.cli.areas import size_words as area_words
+from dpviz.cli.areas import summary as area_summary
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Bits, Clock, Order, Places, TableName, Units
 from dpviz.cli.root import Json, app, emit, numbers, progress
 from dpviz.errors import DataError, ParameterError
+from dpviz.releases.areas.release import AreaRelease
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +47,11 @@ def build(
     places: Places,
     clock: Clock,
     units: Units,
-    method: Annotated[str, typer.Option(help="A name or alias; see 'dpviz methods'.")] = "privtree",
+    partition: Partition,
+    method: Annotated[
+        str | None,
+        typer.Option(help="A name or alias, see 'dpviz methods'; privtree, or areas with --areas."),
+    ] = None,
     workload: Annotated[
         str | None,
         typer.Option(
@@ -57,13 +71,12 @@ def build(
     from dpviz import load
 
     for_what = workload_rule(workload)
-    build_release(
-        "points",
-        method,
-        order,
-        lambda: load(
+    areas = partition.read(source, places, clock, workload or want)
+
+    def points() -> DataHandle:
+        handle: DataHandle = load(
             source,
-            places.domain(source, clock),
+            areas.domain if areas is not None else places.domain(source, clock),
             **places.reading(),
             **units.reading(),
             public=order.public or None,
@@ -71,10 +84,21 @@ def build(
             table=table,
             bits=bits,
             progress=progress(),
-        ),
+        )
+        return handle
+
+    columns_named = bool(places.names)
+    if areas is not None:
+        build_areas(areas, method, order, points, columns_named=columns_named)
+        return
+    build_release(
+        "points",
+        checked_name(method),
+        order,
+        points,
         described,
         for_what,
-        columns_named=bool(places.names),
+        columns_named=columns_named,
         wishes=want or (),
     )
 
@@ -127,12 +151,16 @@ def query(
     period: Annotated[
         str | None, typer.Option(help="With time: A,B in ISO 8601, UTC; all of it by default.")
     ] = None,
+    areas: Annotated[
+        bool, typer.Option("--areas", help="Every area of a release of areas, finest last.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Answer range queries from a release: noisy counts with 95 % intervals."""
-    from dpviz import read
-
-    opened = read(release, "points")
+    opened = opened_map(release)
+    if areas or isinstance(opened, AreaRelease):
+        query_areas(opened, rect, rects, areas, regions or name or period, as_json)
+        return
     if regions is not None:
         if rect or rects is not None:
             raise ParameterError("--regions and rectangles are asked one at a time: give either")
@@ -143,26 +171,86 @@ def query(
     asked, width = [numbers(text, "--rect") for text in rect or []], 2 * opened.domain.dims
     if period is not None or {len(each) for each in asked} == {4}:
         width = 2 * opened.domain.place.dims
+    asked = asked_rectangles(asked, rects, width)
+    emit_rectangles(opened, asked, opened.count(asked, period), as_json)
+
+
+def opened_map(path: str) -> PointRelease | AreaRelease:
+    """A release of points or of areas.
+
+    Raises:
+        ReleaseError: any other file.
+    """
+    from dpviz import read
+    from dpviz.releases.store import kind_in
+
+    return read(path, "areas") if kind_in(path) == "areas" else read(path, "points")
+
+
+def query_areas(
+    opened: PointRelease | AreaRelease,
+    rect: list[str] | None,
+    rects: str | None,
+    every: bool,
+    others: str | None,
+    as_json: bool,
+) -> None:
+    """Answers from a release of areas: of every area, or of rectangles."""
+    if not isinstance(opened, AreaRelease):
+        raise ParameterError("--areas is asked of a release of areas, this one is of points")
+    if others is not None or (every and (rect or rects)):
+        raise ParameterError("a release of areas answers --areas, or --rect and --rects: give one")
+    if every:
+        answer_areas(opened, as_json)
+        return
+    asked = asked_rectangles([numbers(text, "--rect") for text in rect or []], rects, 4)
+    emit_rectangles(opened, asked, opened.count(asked), as_json)
+
+
+def asked_rectangles(asked: list[list[float]], rects: str | None, width: int) -> list[list[float]]:
+    """Rectangles of the options and of a CSV file, of ``width`` numbers each.
+
+    Raises:
+        ParameterError: none, or another number of numbers.
+        DataError: the file cannot be read so.
+    """
     if rects is not None:
-        asked += rectangles(rects, width)
+        asked = [*asked, *rectangles(rects, width)]
     if not asked:
-        raise ParameterError("nothing to answer: give --rect, --rects or --regions")
+        raise ParameterError("nothing to answer: give --rect, --rects, --regions or --areas")
     sizes = {len(each) for each in asked}
     if sizes != {width}:
         raise ParameterError(
             f"a rectangle has {max(sizes - {width})} numbers: give "
             f"{width}, all lower limits, then all upper limits"
         )
-    answers = opened.count(asked, period)
+    return asked
+
+
+def emit_rectangles(
+    release: PointRelease | AreaRelease,
+    asked: list[list[float]],
+    answers: RangeAnswers,
+    as_json: bool,
+) -> None:
+    """Answers for rectangles; of areas with what their edges leave open."""
     rows = [
         {"rect": box, **answer} for box, answer in zip(asked, answer_rows(answers), strict=True)
     ]
     lines = [
         f"{','.join(f'{value:g}' for value in row['rect'])}: {row['count']:,.1f} "
         f"(95 % for the noise: {row['low']:,.0f} to {row['high']:,.0f}; {row['nodes']} nodes)"
+        + uniformity_words(release, row["uniformity_sd"])
         for row in rows
     ]
-    emit({"answers": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
+    emit({"answers": rows}, as_json, "\n".join([*lines, release.header.guarantee]))
+
+
+def uniformity_words(release: PointRelease | AreaRelease, uniformity_sd: float) -> str:
+    """What records may lie unevenly inside the areas that an edge cuts, where it cuts any."""
+    if not (isinstance(release, AreaRelease) and uniformity_sd):
+        return ""
+    return f"; areas are cut by their surface: about ± {2 * uniformity_sd:,.0f} more"
 
 
 def emit_regions(release: PointRelease, path: str, name: str | None, as_json: bool) -> None:
@@ -235,6 +323,13 @@ def info(release: ReleaseFile, as_json: Json = False) -> None:
         ]
         likely = promises(opened, Path(release).absolute().parent)
         facts |= {"promises": [dataclasses.asdict(each) for each in likely]} if likely else {}
+    if isinstance(opened, AreaRelease):
+        facts = {**area_summary(opened), **header, "domain": opened.areas.domain.to_dict()}
+        domain = opened.areas.domain
+        size = [
+            area_words(opened),
+            f"domain {','.join(f'{value:g}' for value in domain.bounds)} {domain.crs}",
+        ]
     price = [
         f"  {row['epsilon']:<8.4g} {row['purpose']} ({row['mechanism'] or row['theorem']})"
         for row in header["budget"]
@@ -263,13 +358,34 @@ def export(
     all_nodes: Annotated[
         bool, typer.Option("--all-nodes", help="Every node, not the leaves only.")
     ] = False,
+    join: Annotated[
+        str | None, typer.Option(help="Of areas: your own file of them, to add the counts to.")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option(help="With --join: its column that names the areas.")
+    ] = None,
+    level: Annotated[
+        str | None, typer.Option(help="With --join: the level of its areas; the finest by default.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write a release for other tools, such as QGIS."""
     from dpviz import export as write
-    from dpviz import read
 
-    opened = read(release, "points")
+    opened = opened_map(release)
+    if isinstance(opened, AreaRelease):
+        export_areas(
+            opened,
+            output,
+            every_level=all_nodes,
+            join=join,
+            key=key,
+            level=level,
+            as_json=as_json,
+        )
+        return
+    if join is not None or key is not None or level is not None:
+        raise ParameterError("--join is of a release of areas, this one is of points: leave it out")
     path = write(opened, output, leaves=not all_nodes)
     rows = len(opened.nodes) if all_nodes else int(opened.nodes.leaf.sum())
     emit({"output": str(path), "rows": rows}, as_json, f"{path}: {rows:,} rows")

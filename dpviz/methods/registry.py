@@ -52,7 +52,7 @@ class Method:
     """Base of every kind of method.
 
     Class attributes:
-        kind: of data that it works on: "points", "sequences" or "roads".
+        kind: of data that it works on: "points", "sequences", "roads" or "areas".
         name: the registered name.
         title: the name for people.
         guarantee: "ε-DP", "(ε,δ)-DP" or "none".
@@ -111,7 +111,12 @@ class Method:
         return {word.lower(): values for word, values in known.items()}.get(name.lower())
 
 
-KINDS = {"points": "method", "sequences": "sequence method", "roads": "road method"}
+KINDS = {
+    "points": "method",
+    "sequences": "sequence method",
+    "roads": "road method",
+    "areas": "area method",
+}
 """Kinds of data, and what messages call their methods."""
 
 METHODS: dict[str, type[Method]] = {}

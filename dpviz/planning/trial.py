@@ -100,7 +100,7 @@ class Trial:
 
     def release(self, candidate: Candidate, epsilon: float, repeat: int = 0) -> PointRelease:
         """A simulated release of the proxy."""
-        return build(
+        release: PointRelease = build(
             self.proxy,
             candidate.name,
             epsilon / self.max_per_unit,
@@ -108,6 +108,7 @@ class Trial:
             ledger=None,
             **candidate.parameters,
         )
+        return release
 
     def probabilities(
         self, candidate: Candidate, epsilon: float, widened: Sequence[float] | float = 1.0

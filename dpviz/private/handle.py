@@ -19,7 +19,7 @@ class Handle(ABC, Generic[R]):
     """An opaque handle on a data set of any kind: its public facts, never written or sent.
 
     Attributes:
-        kind: of data: "points", "sequences" or "roads".
+        kind: of data: "points", "sequences", "roads" or "areas".
         records: what one of the data is called, in the plural.
         name: the public name of the data set.
         names: every name in the ledger that a build of these records is charged to: those of all

@@ -12,6 +12,9 @@ import numpy as np
 
 from dpviz.errors import ReleaseError
 from dpviz.files import write_bytes, write_file
+from dpviz.releases.areas.columns import plain_frame
+from dpviz.releases.areas.joining import joined
+from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.columns import moments, times
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.release import Release
@@ -30,22 +33,27 @@ MARK = b"dpviz-synthetic"
 
 
 def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = True) -> Path:
-    """Write the cells or edges of a release as GeoJSON, GeoPackage or CSV, by the file's ending.
+    """Write the cells, areas or edges of a release, by the file's ending: GeoJSON, GeoPackage, CSV.
 
     GeoJSON is in EPSG:4326 where the release has a CRS, as its standard asks; the header travels in
     its top-level member ``dpviz``.
 
     Args:
-        release: of points, or of trips along roads.
+        release: of points, of areas, or of trips along roads.
         path: of the file to write.
-        leaves: of points the leaves only, in place of every node.
+        leaves: of points the leaves only, in place of every node; of areas the finest level only,
+            in place of every level.
 
     Raises:
         ReleaseError: another ending, or a release that has no place on a map.
     """
-    ending = Path(path).suffix.lower()
-    if ending not in EXPORTS:
-        raise ReleaseError(f"cannot export to {ending or 'no ending'}: use {', '.join(EXPORTS)}")
+    ending = _ending(path)
+    if isinstance(release, AreaRelease):
+        level = None if leaves else "all"
+        members = {**release.header.to_dict(), "domain": release.areas.domain.to_dict()}
+        if ending == ".csv":
+            return _write_csv(plain_frame(release, level), path)
+        return _write_map(release.to_geopandas(level), path, {"dpviz": members})
     if not isinstance(release, (PointRelease, RoadRelease)):
         raise ReleaseError(f"a release of {release.kind} has no cells or edges to export")
     header = release.header.to_dict()
@@ -54,7 +62,7 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
             plain = _plain_frame(release, leaves)
         else:
             plain = release.to_geopandas().drop(columns="geometry")
-        return write_file(path, lambda temporary: plain.to_csv(temporary, index=False))
+        return _write_csv(plain, path)
     frame = release.to_geopandas()
     if ending == ".geojson":  # it has no type for times
         clocks = frame.select_dtypes("datetime").columns
@@ -63,6 +71,49 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
         frame = frame[frame["leaf"]] if leaves else frame
         header["domain"] = release.domain.to_dict()
     return _write_map(frame, path, {"dpviz": header})
+
+
+def export_joined(
+    release: AreaRelease,
+    path: str | os.PathLike[str],
+    own: str | os.PathLike[str],
+    key: str,
+    level: str | None = None,
+) -> tuple[int, int]:
+    """Write an analyst's own file of areas with ``count``, ``low`` and ``high`` of each.
+
+    Args:
+        release: of areas.
+        path: of the file to write, GeoJSON, GeoPackage or CSV.
+        own: the analyst's file.
+        key: its column that names the areas.
+        level: of the areas; the finest by default.
+
+    Returns:
+        How many rows it has, and how many of them name no area.
+
+    Raises:
+        ReleaseError: another ending.
+        DataError: see :func:`dpviz.releases.areas.joining.joined`.
+    """
+    ending = _ending(path)
+    frame = joined(release, own, key, level)
+    if ending == ".csv":
+        _write_csv(frame.drop(columns="geometry"), path)
+    else:
+        _write_map(frame, path, {"dpviz": release.header.to_dict()})
+    return len(frame), int(frame["count"].isna().sum())
+
+
+def _ending(path: str | os.PathLike[str]) -> str:
+    ending = Path(path).suffix.lower()
+    if ending not in EXPORTS:
+        raise ReleaseError(f"cannot export to {ending or 'no ending'}: use {', '.join(EXPORTS)}")
+    return ending
+
+
+def _write_csv(frame: Any, path: str | os.PathLike[str]) -> Path:
+    return write_file(path, lambda temporary: frame.to_csv(temporary, index=False))
 
 
 def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]) -> Path:

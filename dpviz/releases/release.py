@@ -19,7 +19,7 @@ class Release(ABC):
     """A release of any kind.
 
     Attributes:
-        kind: "points", "sequences" or "roads".
+        kind: "points", "sequences", "roads" or "areas".
         header: what the release says of itself: method, parameters, guarantee, budget.
     """
 

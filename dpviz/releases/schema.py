@@ -95,8 +95,17 @@ class Sequences(Common):
     variance: NotNegative = 0.0
 
 
-HEADERS: TypeAdapter[Points | Roads | Sequences] = TypeAdapter(
-    Annotated[Points | Roads | Sequences, Field(discriminator="kind")]
+class Areas(Common):
+    """Header of a release of areas."""
+
+    kind: Literal["areas"]
+    domain: DomainEntry
+    levels: Annotated[list[Word], Field(min_length=1, max_length=16)]
+    resolution: Annotated[int, Field(ge=0, le=15)] | None = None
+
+
+HEADERS: TypeAdapter[Points | Roads | Sequences | Areas] = TypeAdapter(
+    Annotated[Points | Roads | Sequences | Areas, Field(discriminator="kind")]
 )
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from dpviz.errors import ReleaseError
+from dpviz.releases.areas import columns as areas
+from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.files import header_of, metadata_of, opened, reading
 from dpviz.releases.header import Header
 from dpviz.releases.points import columns as points
@@ -21,11 +23,12 @@ from dpviz.releases.sequences.release import SequenceRelease
 if TYPE_CHECKING:
     import pyarrow
 
-ROOMS = {"points": points, "roads": roads, "sequences": sequences}
+ROOMS = {"points": points, "roads": roads, "sequences": sequences, "areas": areas}
 RELEASES: dict[str, Callable[..., Release]] = {
     "points": PointRelease,
     "roads": RoadRelease,
     "sequences": SequenceRelease,
+    "areas": AreaRelease,
 }
 
 
@@ -36,13 +39,15 @@ def read(path: str | os.PathLike[str], kind: Literal["roads"]) -> RoadRelease: .
 @overload
 def read(path: str | os.PathLike[str], kind: Literal["sequences"]) -> SequenceRelease: ...
 @overload
+def read(path: str | os.PathLike[str], kind: Literal["areas"]) -> AreaRelease: ...
+@overload
 def read(path: str | os.PathLike[str], kind: None = None) -> Any: ...
 def read(path: str | os.PathLike[str], kind: str | None = None) -> Release:
     """Read a release.
 
     Args:
         path: of a file that any version so far wrote.
-        kind: that it must be of: "points", "sequences" or "roads"; any by default.
+        kind: that it must be of: "points", "sequences", "roads" or "areas"; any by default.
 
     Raises:
         ReleaseError: not a release, damaged, too large, of a newer schema, or of another kind.

@@ -16,6 +16,7 @@ from dpviz.build import build
 from dpviz.private.load.cells import grid_alphabet
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData, Sequences
+from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.header import SCHEMA
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.releases.sequences.release import SequenceRelease
@@ -61,6 +62,16 @@ def visits(method="markov"):
     return build(data, method, 2.0, seed=0, l_top=5)
 
 
+def areas():
+    domain = dpviz.Domain.from_bounds([0.0, 0.0, 2.0, 1.0], columns=("x", "y"))
+    shapes = np.array([shapely.box(0, 0, 1, 1), shapely.box(1, 0, 2, 1)], dtype=object)
+    parent, names = np.array([-1, 0, 0]), ("all", "west", "east")
+    partition = dpviz.Areas(domain, ("whole", "half"), names, parent, shapes)
+    records = np.random.default_rng(3).uniform([0, 0], [2, 1], size=(400, 2))
+    handle = dpviz.from_points(records, domain, public=True, name="golden areas")
+    return dpviz.build(handle, "areas", 1.0, areas=partition, seed=0)
+
+
 MADE = {
     "points": points,
     "wavelets": wavelets,
@@ -70,6 +81,7 @@ MADE = {
     "contexts": visits,
     "grams": lambda: visits("ngram"),
     "ranking": lambda: visits("topk_em"),
+    "areas": areas,
 }
 
 
@@ -77,6 +89,13 @@ def facts(release):
     """What a reader must find: sums that change with any value."""
     if isinstance(release, SequenceRelease):
         return {"epsilon": release.header.epsilon, **model_facts(release.model)}
+    if isinstance(release, AreaRelease):
+        columns = release.counts, release.variance, release.areas.surface
+        return {
+            "epsilon": release.header.epsilon,
+            "areas": len(release.areas),
+            "values": [float(each @ np.arange(1, len(each) + 1)) for each in columns],
+        }
     nodes = release.nodes
     noise = {"noise": release.header.noise["variance"]} if release.header.noise else {}
     return noise | {

@@ -24,6 +24,7 @@ FAMILIES = {
     "points": ("points", "wavelets", "trips"),
     "roads": ("roads",),
     "sequences": ("contexts", "grams", "ranking"),
+    "areas": ("areas",),
 }
 TABLES = {name: MADE[name]().to_arrow() for names in FAMILIES.values() for name in names}
 FOREIGN = (None, True, -1, 0, 2**70, 1e308, float("nan"), "", "x" * 5_000, [], {}, [[1]], "1e999")
@@ -151,6 +152,7 @@ def asked(release):
             lambda: release.count(release.domain.bounds),
             lambda: release.sample(5, seed=1),
         ),
+        "areas": (lambda: release.count(release.areas.domain.bounds), lambda: release.answers),
         "roads": (lambda: release.count(Paths.of([[0]])), lambda: release.limit),
         "sequences": (
             lambda: release.top(1, longest=5),

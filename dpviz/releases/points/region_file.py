@@ -70,12 +70,12 @@ def polygons(path: str, frame: tuple[Any, Any, Any, str], name_column: str | Non
     lower, upper, columns, crs = frame
     domain = Domain(tuple(lower), tuple(upper), tuple(columns), crs)
     name = Path(path).name
-    shapes, words, source = _opened(Path(path))
+    shapes, words, source = opened_shapes(Path(path))
     limits.REGIONS.check(len(shapes), name)
     limits.VERTICES.check(int(shapely.get_num_coordinates(shapes).sum()), name)
     if name_column is not None and name_column not in words:
         raise DataError(f"{name} has no column {name_column!r}: choose another one")
-    shapes = _moved(shapes, source or domain.crs, domain.crs)
+    shapes = projected(shapes, source or domain.crs, domain.crs)
     regions = regions_of(list(shapes), domain, _names(words, name_column))
     limits.VERTICES.check(int(shapely.get_num_coordinates(regions.shapes).sum()), name)
     encoded = pa.array(shapely.to_wkb(regions.shapes).tolist(), pa.binary())
@@ -83,13 +83,18 @@ def polygons(path: str, frame: tuple[Any, Any, Any, str], name_column: str | Non
 
 
 def _names(words: Words, chosen: str | None) -> list[str] | None:
-    texts = [name for name, values in words.items() if any(isinstance(v, str) for v in values)]
-    texts.sort(key=lambda name: ("name" not in name.lower(), name.lower() == "id"))
-    column = chosen or (texts[0] if texts else None)
+    column = chosen or naming_column(words)
     return None if column is None else [str(v)[: limits.NAME.most] for v in words[column]]
 
 
-def _moved(shapes: Any, source: str, target: str) -> Any:
+def naming_column(words: Words) -> str | None:
+    """The first column of words, one called name before others and ids last; None for none."""
+    texts = [name for name, values in words.items() if any(isinstance(v, str) for v in values)]
+    texts.sort(key=lambda name: ("name" not in name.lower(), name.lower() == "id"))
+    return texts[0] if texts else None
+
+
+def projected(shapes: Any, source: str, target: str) -> Any:
     """Shapes in another CRS."""
     import pyproj
     import shapely
@@ -101,7 +106,7 @@ def _moved(shapes: Any, source: str, target: str) -> Any:
     return shapely.transform(shapes, transform, interleaved=False)
 
 
-def _opened(path: Path) -> tuple[Any, Words, str | None]:
+def opened_shapes(path: Path) -> tuple[Any, Words, str | None]:
     """Shapes, properties by name, and the CRS that the file states."""
     with path.open("rb") as file:
         kind = recognised(file.read(1024))

@@ -1,0 +1,168 @@
+"""What the commands on releases do with areas: how they are named, answered and joined."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dpviz.cli.building import Facts, build_release
+from dpviz.cli.groups import option
+from dpviz.cli.options import Clock, Order, Places
+from dpviz.cli.root import emit, words
+from dpviz.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dpviz.build import Areas, DataHandle
+    from dpviz.releases.areas.release import AreaRelease
+
+
+@dataclass(frozen=True, kw_only=True)
+class Partition:
+    """The public areas that records are counted by."""
+
+    areas: str | None = option(
+        "--areas", help="Count by area: a public file of polygons, or h3:8 for hexagons."
+    )
+    levels: str | None = option(
+        "--levels", help="With --areas: columns that name the levels, country,district,ward."
+    )
+    name: str | None = option("--name", help="With --areas: the column that names them.")
+
+    def read(self, source: str, places: Places, clock: Clock, others: Any = None) -> Areas | None:
+        """The areas, in the box that is stated, or else in their own extent; None without any.
+
+        ``others`` are options that mean rectangles.
+
+        Raises:
+            ParameterError: options of areas without them, or a period beside them.
+            DataError: the file cannot be read as areas.
+        """
+        if self.areas is None:
+            if self.levels is not None or self.name is not None:
+                raise ParameterError("--levels and --name are of areas: give --areas too")
+            return None
+        from dpviz.build import areas_of, stated_domain
+
+        if clock.axis():
+            raise ParameterError("--areas and --period: areas are counted without time; leave one")
+        if others:
+            raise ParameterError("--workload and --want are of rectangles: leave them, or --areas")
+        stated = places.bounds is not None or stated_domain(source) is not None
+        domain = places.domain(source) or stated_domain(source) if stated else None
+        return areas_of(
+            self.areas,
+            domain,
+            levels=words(self.levels),
+            name_column=self.name,
+            crs=places.crs or "EPSG:4326",
+        )
+
+
+def build_areas(
+    areas: Areas,
+    method: str | None,
+    order: Order,
+    points: Callable[[], DataHandle],
+    *,
+    columns_named: bool,
+) -> None:
+    """Spend epsilon on counts of areas; see :func:`dpviz.cli.building.build_release`."""
+    from dpviz.build import AreaData
+
+    build_release(
+        "areas",
+        method or "areas",
+        order,
+        lambda: AreaData(points(), areas),
+        described,
+        columns_named=columns_named,
+    )
+
+
+def checked_name(method: str | None) -> str:
+    """The method of a build without areas.
+
+    Raises:
+        ParameterError: one that needs them.
+    """
+    if (method or "").lower() == "areas":
+        raise ParameterError("method areas needs its areas: give --areas FILE, or --areas h3:8")
+    return method or "privtree"
+
+
+def described(release: AreaRelease, _data: object) -> Facts:
+    """What is printed of a release of areas."""
+    facts = summary(release)
+    return facts, [size_words(release)]
+
+
+def summary(release: AreaRelease) -> dict[str, Any]:
+    """Size of a release."""
+    areas = release.areas
+    sizes = [part.stop - part.start for part in areas.slices]
+    return {"areas": len(areas), "levels": dict(zip(areas.levels, sizes, strict=True))}
+
+
+def size_words(release: AreaRelease) -> str:
+    """How many areas each level has.
+
+    Two levels may be called alike in no file: their columns differ.
+    """
+    sizes = summary(release)["levels"]
+    return "areas: " + ", ".join(f"{size:,} on level {name}" for name, size in sizes.items())
+
+
+def answer_areas(release: AreaRelease, as_json: bool) -> None:
+    """Counts of every area, finest last."""
+    areas, answers = release.areas, release.answers
+    columns = {
+        "level": areas.level_of.tolist(),
+        "name": areas.names,
+        "parent": areas.parent_names,
+        "count": answers.count.tolist(),
+        "low": answers.low.tolist(),
+        "high": answers.high.tolist(),
+    }
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    lines = [
+        f"{row['level']} {row['name']}: {row['count']:,.1f} "
+        f"(95 % for the noise: {row['low']:,.0f} to {row['high']:,.0f})"
+        + ("" if row["parent"] is None else f"  in {row['parent']}")
+        for row in rows
+    ]
+    emit({"areas": rows}, as_json, "\n".join([*lines, release.header.guarantee]))
+
+
+def export_areas(
+    release: AreaRelease,
+    output: str,
+    *,
+    every_level: bool,
+    join: str | None,
+    key: str | None,
+    level: str | None,
+    as_json: bool,
+) -> None:
+    """Write the areas of a release, or an analyst's own file with its counts."""
+    from dpviz.releases.export import export, export_joined
+
+    if join is None:
+        if key is not None or level is not None:
+            raise ParameterError("--key and --level are of a file of yours: give --join too")
+        path = export(release, output, leaves=not every_level)
+        areas = release.areas
+        rows = len(areas) if every_level else areas.leaves
+        emit({"output": str(path), "rows": rows}, as_json, f"{path}: {rows:,} rows")
+        return
+    if key is None:
+        raise ParameterError("--key is missing: the column of your file that names the areas")
+    if every_level:
+        raise ParameterError("--all-nodes and --join: a file has a row for each area of one level")
+    rows, unmatched = export_joined(release, output, join, key, level)
+    if unmatched and not as_json:
+        print(f"note: {unmatched:,} rows name no area, and have no count", file=sys.stderr)
+    facts = {"output": output, "rows": rows, "unmatched": unmatched}
+    emit(facts, as_json, f"{output}: {rows:,} rows")

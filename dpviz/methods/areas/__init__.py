@@ -1,0 +1,1 @@
+"""Methods on the areas of a public partition, one file each."""

@@ -1,0 +1,36 @@
+"""What a method on areas is: a frozen dataclass of parameters, a theorem, and ``build``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from dpviz.errors import ParameterError
+from dpviz.methods.registry import Method, parameter, register
+
+if TYPE_CHECKING:
+    from dpviz.private.budget import Budget
+    from dpviz.private.mechanisms.noise import Noise
+    from dpviz.releases.areas.partition import Areas
+    from dpviz.trees.lattice import Float, Int
+
+__all__ = ["AreaMethod", "parameter", "register"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AreaMethod(Method):
+    """Base of every method on areas."""
+
+    kind: ClassVar[str] = "areas"
+    dims: ClassVar[tuple[int, ...]] = (2,)
+
+    def build(self, areas: Areas, counts: Int, budget: Budget, noise: Noise) -> tuple[Float, Float]:
+        """Spend the budget on estimates of all areas and the variance of each.
+
+        Args:
+            areas: the public partition.
+            counts: exact counts of its finest areas, int64 (leaves,); one record is in one of them.
+            budget: of one record.
+            noise: the source of randomness.
+        """
+        raise ParameterError(f"method {self.name} has no build")

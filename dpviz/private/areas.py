@@ -1,0 +1,84 @@
+"""AreaData: an opaque handle on points that are counted by the areas of a public partition."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from dpviz.errors import DataError, PrivacyError
+from dpviz.private.handle import DataHandle, Handle
+from dpviz.releases.areas.release import AreaRelease
+from dpviz.trees.lattice import Int
+
+if TYPE_CHECKING:
+    from dpviz.releases.areas.partition import Areas
+
+
+class AreaData(Handle[AreaRelease]):
+    """A handle on points, over a public partition of their box.
+
+    A record's place is the middle of its lattice step, 2^−26 of the box's width; that decides, and
+    nothing else, in which one of the areas it is, or in none. One record more moves one count of
+    the finest areas by one: stability 1, so the bound per unit is that of the points.
+
+    Attributes:
+        areas: the public partition and its hierarchy.
+
+    Raises:
+        DataError: points that are not 2-D, in another box than the areas, or counted on a coarser
+            grid than the lattice, whose cells would be in several areas.
+    """
+
+    kind: ClassVar[str] = "areas"
+
+    def __init__(self, points: DataHandle, areas: Areas) -> None:
+        super().__init__(
+            points.name,
+            public=points.public,
+            unit=points.unit,
+            max_per_unit=points.max_per_unit,
+            names=points.names,
+        )
+        if points.domain.dims != 2:
+            raise DataError(f"areas need points in 2-D, these are {points.domain.dims}-D")
+        same = (areas.domain.bounds, areas.domain.crs)
+        if (points.domain.bounds, points.domain.crs) != same:
+            raise DataError(
+                "the records are read in another box than the areas: read them in areas.domain"
+            )
+        if points.bits < points.domain.bits:
+            raise DataError(
+                f"these records were counted by cell, on a grid of 2^{points.bits} steps: a cell "
+                f"may lie in several areas; give a file of records, or bits={points.domain.bits}"
+            )
+        self.synthetic = points.synthetic
+        self.columns = points.columns
+        self.areas = areas
+        self.__points = points
+
+    @cached_property
+    def _counts(self) -> Int:
+        """Records in each of the finest areas, int64 (leaves,): private."""
+        index = self.__points._index
+        rows = self.areas.located(self.__points.domain.to_coordinates(index.cells + 0.5))
+        inside = rows >= 0
+        # bincount sums in float64, exact below 2^53 records.
+        counts = np.bincount(rows[inside], index.weights[inside], minlength=self.areas.leaves)
+        return counts.astype(np.int64)
+
+    @property
+    def _frame(self) -> str:
+        return f"{len(self.areas):,} areas"
+
+
+def exact_areas(data: AreaData) -> Int:
+    """Records in every area, int64 (n,), for public data only.
+
+    Raises:
+        PrivacyError: the data set is not declared public.
+    """
+    if not data.public:
+        raise PrivacyError("exact counts of sensitive data are never shown")
+    return data.areas.totals(data._counts)

@@ -1,0 +1,192 @@
+"""Areas from a file of polygons: GeoJSON, GeoPackage, Shapefile, GeoParquet.
+
+The file is public, and a stranger's: it is parsed and checked in a child process. What is wrong
+with an area is said by its name.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpviz import limits
+from dpviz.domain import Domain
+from dpviz.errors import DataError
+from dpviz.releases.areas.partition import MOST_LEVELS, Areas, hierarchy
+from dpviz.releases.points.region_file import naming_column, opened_shapes, projected
+from dpviz.sandbox import confined
+
+OVERLAP = 0.01
+"""The most that two areas may share, of the smaller one: digitised borders rarely fit exactly."""
+
+BEYOND = 0.01
+"""The most of an area that may lie outside the box."""
+
+
+def read_areas(
+    path: str | os.PathLike[str],
+    domain: Domain | None = None,
+    *,
+    levels: Sequence[str] = (),
+    name_column: str | None = None,
+    crs: str = "EPSG:4326",
+) -> Areas:
+    """A public partition and its hierarchy from a file of polygons.
+
+    Args:
+        path: of the file; its CRS is taken from it, and is the domain's where it states none.
+        domain: the public box of the records; by default the extent of the areas, which is public.
+        levels: columns that name the areas of each level, the finest last: country, district, ward.
+            Each row is one of the finest areas. By default there is one level.
+        name_column: without ``levels``, names the areas; by default as for regions, the first
+            column of words, one called name before others.
+        crs: without ``domain``, of the map that the areas are put on, and so of the records.
+
+    Raises:
+        DataError: the file cannot be read, has no such column, or an area that is invalid, empty,
+            of an earlier one's name, outside the box, or overlaps another by more than 1 % of it.
+    """
+    import shapely
+
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(f"no file {path.name!r}: check the name")
+    if levels and name_column is not None:
+        raise DataError(f"levels name the areas by {levels[-1]!r}: leave out {name_column!r}")
+    if len(levels) > MOST_LEVELS or len(set(levels)) != len(levels):
+        raise DataError(f"levels {', '.join(levels)}: give up to {MOST_LEVELS} different columns")
+    size = path.stat().st_size
+    limits.FILE.check(size, path.name)
+    bounds = None if domain is None else list(domain.bounds)
+    table = confined(
+        f"{__name__}:checked_areas",
+        str(path.absolute()),
+        bounds,
+        crs if domain is None else domain.crs,
+        list(levels),
+        name_column,
+        where=path.name,
+        size=size,
+        needs=("pyogrio.raw", "pyproj", "shapely"),
+    )
+    shapes = np.asarray(shapely.from_wkb(table["shape"].to_pylist()), dtype=object)
+    words = [name for name in table.column_names if name != "shape"]
+    titles = tuple(table.schema.metadata[name.encode()].decode() for name in words)
+    paths = list(zip(*(table[name].to_pylist() for name in words), strict=True))
+    order, names, parent = hierarchy(paths, titles)
+    if domain is None:
+        domain = Domain.from_bounds(shapely.total_bounds(shapes), crs=crs)
+    return Areas(domain, titles, tuple(names), parent, shapes[order])
+
+
+def checked_areas(
+    path: str,
+    bounds: list[float] | None,
+    crs: str,
+    levels: list[str],
+    name_column: str | None,
+) -> Any:
+    """In the child: valid polygons as a table of ``shape`` (WKB), and the name on each level."""
+    import pyarrow as pa
+    import shapely
+
+    name = Path(path).name
+    shapes, words, source = opened_shapes(Path(path))
+    limits.REGIONS.check(len(shapes), name)
+    limits.VERTICES.check(int(shapely.get_num_coordinates(shapes).sum()), name)
+    chosen = levels or [name_column or naming_column(words) or ""]
+    for column in chosen:
+        if column and column not in words:
+            raise DataError(f"{name} has no column {column!r}: choose another one")
+    labels = [_labels(words[column], column) for column in chosen if column] or [
+        [str(row + 1) for row in range(len(shapes))]
+    ]
+    shapes = shapely.force_2d(np.asarray(shapes, dtype=object))
+    _check_polygons(shapes, labels[-1])
+    hierarchy(list(zip(*labels, strict=True)), chosen)  # a name that is there twice
+    moved = projected(shapes, source or crs, crs)
+    moved = np.asarray(shapely.make_valid(moved) if not shapely.is_valid(moved).all() else moved)
+    _check_place(moved, labels[-1], bounds)
+    _check_overlaps(moved, labels[-1])
+    encoded = pa.array(shapely.to_wkb(moved).tolist(), pa.binary())
+    columns = {f"level {at}": pa.array(each, pa.string()) for at, each in enumerate(labels)}
+    titles = {f"level {at}": column or "area" for at, column in enumerate(chosen)}
+    return pa.table({**columns, "shape": encoded}).replace_schema_metadata(titles)
+
+
+def _labels(values: list[Any], column: str) -> list[str]:
+    """Names of a column as text; a number without a fraction is written as a whole one."""
+    texts = []
+    for row, value in enumerate(values):
+        whole = isinstance(value, float) and value.is_integer()
+        text = str(int(value) if whole else value)[: limits.NAME.most].strip()
+        if value is None or not text or text == "nan":
+            raise DataError(f"row {row + 1} has no {column!r}: name every area on every level")
+        texts.append(text)
+    return texts
+
+
+def _check_polygons(shapes: Any, labels: list[str]) -> None:
+    import shapely
+
+    kinds = (shapely.GeometryType.POLYGON, shapely.GeometryType.MULTIPOLYGON)
+    _refuse(~np.isin(shapely.get_type_id(shapes), kinds), labels, "is no polygon: leave it out")
+    finite = np.isfinite(shapely.bounds(shapes)).all(axis=1)
+    _refuse(shapely.is_empty(shapes) | ~finite, labels, "is empty: leave it out")
+    invalid = ~shapely.is_valid(shapes)
+    if invalid.any():
+        row = int(np.argmax(invalid))
+        raise DataError(
+            f"area {labels[row]!r} is invalid ({shapely.is_valid_reason(shapes[row])}): repair it"
+        )
+    _refuse(shapely.area(shapes) <= 0, labels, "has no surface: leave it out")
+
+
+def _check_place(shapes: Any, labels: list[str], bounds: list[float] | None) -> None:
+    import shapely
+
+    finite = np.isfinite(shapely.bounds(shapes)).all(axis=1)
+    _refuse(~finite, labels, "is outside the CRS of the records: choose another CRS")
+    if bounds is None:
+        return
+    frame = shapely.box(*bounds)
+    stray = np.flatnonzero(~shapely.covers(frame, shapes))
+    beyond = np.zeros(len(shapes))
+    beyond[stray] = shapely.area(shapely.difference(shapes[stray], frame))
+    outside = beyond > BEYOND * shapely.area(shapes)
+    _refuse(outside, labels, "reaches out of the bounds: widen them, or leave them out")
+
+
+def _check_overlaps(shapes: Any, labels: list[str]) -> None:
+    """Areas that share more than their borders; in a clean coverage there is nothing to measure."""
+    import shapely
+
+    if shapely.coverage_is_valid(shapes):
+        return
+    odd = ~shapely.is_empty(shapely.coverage_invalid_edges(shapes))
+    suspects = np.flatnonzero(odd)
+    left, right = shapely.STRtree(shapes).query(shapes[suspects], "intersects")
+    left = suspects[left]
+    once = (left < right) | ((left != right) & ~odd[right])
+    left, right = np.minimum(left, right)[once], np.maximum(left, right)[once]
+    limits.CUTS.check(
+        int(shapely.get_num_coordinates(shapes)[np.concatenate([left, right])].sum()), "the file"
+    )
+    shared = shapely.area(shapely.intersection(shapes[left], shapes[right]))
+    smaller = np.minimum(shapely.area(shapes[left]), shapely.area(shapes[right]))
+    over = shared > OVERLAP * smaller
+    if over.any():
+        row = int(np.argmax(over))
+        raise DataError(
+            f"areas {labels[left[row]]!r} and {labels[right[row]]!r} overlap: a record may be in "
+            "one area only; repair the file"
+        )
+
+
+def _refuse(wrong: Any, labels: list[str], why: str) -> None:
+    if np.any(wrong):
+        raise DataError(f"area {labels[int(np.argmax(wrong))]!r} {why}")

@@ -1,0 +1,45 @@
+"""Ids of H3's cells: of places, and of what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.errors import DataError
+from dpviz.trees.lattice import Float
+
+
+def cells_at(places: Float, crs: str, resolution: int) -> NDArray[np.uint64]:
+    """The cell of each place (n, 2), uint64 (n,)."""
+    import h3.api.basic_int as h3
+
+    located = h3.latlng_to_cell
+    lonlat = to_degrees(places, crs)
+    cells = (located(lat, lon, resolution) for lon, lat in lonlat.tolist())
+    return np.fromiter(cells, dtype=np.uint64, count=len(places))
+
+
+def numbers_of(names: Iterable[str]) -> NDArray[np.uint64]:
+    """Ids of H3 as numbers, uint64.
+
+    Raises:
+        DataError: a word that is no id.
+    """
+    try:
+        return np.array([int(name, 16) for name in names], dtype=np.uint64)
+    except (ValueError, OverflowError):
+        raise DataError("an area is called by no id of H3") from None
+
+
+def to_degrees(places: Float, crs: str) -> Float:
+    """Longitude and latitude of places (n, 2); 0 where a CRS has none for them."""
+    if crs == "EPSG:4326":
+        return places
+    import pyproj
+
+    transform = pyproj.Transformer.from_crs(crs, "EPSG:4326", always_xy=True).transform
+    lon, lat = transform(places[:, 0], places[:, 1])
+    finite = np.isfinite(lon) & np.isfinite(lat)
+    return np.column_stack([np.where(finite, lon, 0.0), np.where(finite, lat, 0.0)])

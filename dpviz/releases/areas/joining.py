@@ -1,0 +1,116 @@
+"""An analyst's own file of areas, with the counts of a release beside each of its rows.
+
+The file is a stranger's: a child process parses it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpviz import limits
+from dpviz.errors import DataError
+from dpviz.releases.points.region_file import opened_shapes
+from dpviz.sandbox import confined
+
+if TYPE_CHECKING:
+    import geopandas
+
+    from dpviz.releases.areas.release import AreaRelease
+
+ADDED = ("count", "low", "high")
+"""Columns that a join adds."""
+
+
+def joined(
+    release: AreaRelease, path: str | os.PathLike[str], key: str, level: str | None = None
+) -> geopandas.GeoDataFrame:
+    """Every row and column of a file, with ``count``, ``low`` and ``high`` of the area it names.
+
+    Args:
+        release: of areas.
+        path: of the file, in any format that areas are read from.
+        key: its column that holds the areas' names.
+        level: of the areas; the finest by default.
+
+    Returns:
+        The file's rows in their order; counts are missing where a row names no area.
+
+    Raises:
+        DataError: the file cannot be read, has no such column or one of the added names, names an
+            area twice, or none at all; or a name that several areas of the level have.
+    """
+    import geopandas
+    import shapely
+
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(f"no file {path.name!r}: check the name")
+    size = path.stat().st_size
+    limits.FILE.check(size, path.name)
+    needs = ("pyogrio.raw", "pyproj", "shapely")
+    table = confined(
+        f"{__name__}:attributes",
+        str(path.absolute()),
+        where=path.name,
+        size=size,
+        needs=needs,
+    )
+    titles = [name for name in table.column_names if name != "geometry"]
+    if key not in titles:
+        raise DataError(f"{path.name} has no column {key!r}: choose another key")
+    for name in ADDED:
+        if name in titles:
+            raise DataError(f"{path.name} has a column {name!r} already: rename it")
+    keys = [_word(value) for value in table[key].to_pylist()]
+    part = release.areas.rows(level)
+    names = release.areas.names[part]
+    for words, what in ((keys, f"{path.name} names the area"), (names, "the release has the area")):
+        twice = [word for word, times in Counter(words).items() if times > 1 and word]
+        if twice:
+            raise DataError(f"{what} {twice[0]!r} twice: join on a key that is unique")
+    row = dict(zip(names, range(part.start, part.stop), strict=True))
+    at = np.array([row.get(each, -1) for each in keys])
+    if not (at >= 0).any():
+        raise DataError(
+            f"no row of {path.name} names an area of the release by {key!r}: the areas are called "
+            f"{names[0]!r} and the like"
+        )
+    answers = release.answers
+    columns = {name: np.where(at >= 0, getattr(answers, name)[at], np.nan) for name in ADDED}
+    crs = (table.schema.metadata or {}).get(b"crs", b"").decode() or None
+    shapes = shapely.from_wkb(table["geometry"].to_pylist())
+    frame = table.select(titles).to_pandas().assign(**columns)
+    return geopandas.GeoDataFrame(frame, geometry=shapes, crs=crs)
+
+
+def attributes(path: str) -> Any:
+    """In the child: a file's properties as columns, and its shapes as ``geometry`` (WKB)."""
+    import pyarrow as pa
+    import shapely
+
+    shapes, words, crs = opened_shapes(Path(path))
+    limits.REGIONS.check(len(shapes), Path(path).name)
+    columns = {name: _column(values) for name, values in words.items() if name != "geometry"}
+    columns["geometry"] = pa.array(shapely.to_wkb(shapes).tolist(), pa.binary())
+    return pa.table(columns).replace_schema_metadata({"crs": crs or ""})
+
+
+def _column(values: list[Any]) -> Any:
+    """As the type that fits all values, else as text."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return pa.array([None if value is None else str(value) for value in values])
+
+
+def _word(value: Any) -> str:
+    """A key as areas are named: see ``area_file``."""
+    whole = isinstance(value, float) and value.is_integer()
+    return "" if value is None else str(int(value) if whole else value)[: limits.NAME.most].strip()

@@ -1,0 +1,185 @@
+"""Areas at the command line: from files of records and districts to answers and joined files."""
+
+import csv
+import json
+from itertools import pairwise
+
+import geopandas
+import numpy as np
+import pytest
+from shapely import box
+
+import dpviz
+from dpviz.private.areas import AreaData
+from tests.cli.test_releases import fails, run
+
+
+@pytest.fixture(scope="module")
+def wards(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wards")
+    lines = np.linspace(0, 1, 5)
+    rows = [
+        {
+            "code": f"W{i}{j}",
+            "district": "north" if j > 1 else "south",
+            "country": "land",
+            "people": i + j,
+            "geometry": box(left, low, right, high),
+        }
+        for i, (left, right) in enumerate(pairwise(lines))
+        for j, (low, high) in enumerate(pairwise(lines))
+    ]
+    path = folder / "wards.gpkg"
+    geopandas.GeoDataFrame(rows, crs=4326).to_file(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def visits(tmp_path_factory):
+    path = tmp_path_factory.mktemp("visits") / "visits.csv"
+    xy = np.random.default_rng(0).beta(2, 5, (2_000, 2))
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["lon", "lat", "who"])
+        writer.writerows([*each, row % 200] for row, each in enumerate(xy.tolist()))
+    return path
+
+
+def rows_of(path):
+    return list(csv.DictReader(path.read_text().splitlines()))
+
+
+LEVELS = ("--levels", "country,district,code")
+
+
+def built(visits, wards, output, *options):
+    code, out, err = run("build", visits, "--areas", wards, "-o", output, "--json", *options)
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_build_query_info_and_export_keep_the_contract(visits, wards, tmp_path):
+    output = tmp_path / "r.parquet"
+    facts = built(visits, wards, output, *LEVELS, "--epsilon", "1", "--unit", "who")
+    assert set(facts) == {"areas", "levels", "epsilon", "guarantee", "seconds"}
+    assert facts["levels"] == {"country": 1, "district": 2, "code": 16}
+    rows = json.loads(run("query", output, "--areas", "--json")[1])["areas"]
+    assert [set(row) for row in rows] == [{"level", "name", "parent", "count", "low", "high"}] * 19
+    assert [row["level"] for row in rows] == ["country", *["district"] * 2, *["code"] * 16]
+    for row in rows[:3]:
+        assert row["count"] == sum(e["count"] for e in rows if e["parent"] == row["name"])
+    answer = json.loads(run("query", output, "--rect=0,0,0.6,1", "--json")[1])["answers"][0]
+    assert answer["uniformity_sd"] > 0
+    assert "cut by their surface" in run("query", output, "--rect=0,0,0.6,1")[1]
+    info = json.loads(run("info", output, "--json")[1])
+    assert info["levels"] == facts["levels"]
+    assert [row["purpose"] for row in info["budget"]] == [
+        f"level {name}" for name in info["levels"]
+    ]
+    for name, every, size in (("a.csv", (), 16), ("b.csv", ("--all-nodes",), 19)):
+        assert run("export", output, "-o", tmp_path / name, *every)[0] == 0
+        table = rows_of(tmp_path / name)
+        assert len(table) == size
+        assert {"level", "name", "parent", "count", "low", "high"} <= set(table[0])
+    for name in ("a.gpkg", "a.geojson"):
+        assert run("export", output, "-o", tmp_path / name)[0] == 0
+        frame = geopandas.read_file(tmp_path / name)
+        assert {"name", "count", "low", "high"} <= set(frame.columns)
+        assert len(frame) == 16
+
+
+def test_an_own_file_gets_its_counts(visits, wards, tmp_path):
+    output = tmp_path / "r.parquet"
+    built(visits, wards, output, *LEVELS)
+    release = dpviz.read(output)
+    own = geopandas.read_file(wards).iloc[::-1]
+    own.loc[0, "code"] = "elsewhere"
+    own.to_file(tmp_path / "own.gpkg")
+    words = ("--join", tmp_path / "own.gpkg", "--key", "code")
+    code, out, _ = run("export", output, "-o", tmp_path / "j.gpkg", *words, "--json")
+    assert code == 0
+    assert json.loads(out) == {"output": str(tmp_path / "j.gpkg"), "rows": 16, "unmatched": 1}
+    frame = geopandas.read_file(tmp_path / "j.gpkg")
+    assert frame["code"].tolist() == own["code"].tolist()
+    assert frame["people"].tolist() == own["people"].tolist()
+    counts = dict(zip(release.areas.names, release.counts, strict=True))
+    for row in frame.itertuples():
+        assert row.count == counts.get(row.code) or np.isnan(row.count)
+    assert frame["low"].isna().sum() == 1
+    districts = own.dissolve("district").reset_index()[["district", "geometry"]]
+    districts.to_file(tmp_path / "d.geojson")
+    words = ("--join", tmp_path / "d.geojson", "--key", "district", "--level", "district")
+    assert run("export", output, "-o", tmp_path / "d.csv", *words)[0] == 0
+    rows = {row["district"]: row for row in rows_of(tmp_path / "d.csv")}
+    assert {name: float(row["count"]) for name, row in rows.items()} == {
+        name: counts[name] for name in ("north", "south")
+    }
+
+
+def test_hexagons_and_whole_numbers(visits, tmp_path):
+    output = tmp_path / "h.parquet"
+    facts = built(visits, "h3:5", output, "--bounds=0,0,1,1", "--set", "whole=true")
+    assert set(facts["levels"]) == {"h3:3", "h3:4", "h3:5"}
+    rows = json.loads(run("query", output, "--areas", "--json")[1])["areas"]
+    assert all(row["count"] == int(row["count"]) >= 0 for row in rows)
+
+
+def test_what_does_not_fit_is_one_line_and_nothing_is_paid(
+    visits, wards, tmp_path, capsys, monkeypatch
+):
+    output, ledger = tmp_path / "r.parquet", tmp_path / "ledger.sqlite"
+    build = ("build", visits, "-o", output, "--ledger", ledger)
+    box = "--bounds=0,0,1,1"
+    counted = tmp_path / "folder"
+    counted.mkdir()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"lon": [0.5], "lat": [0.5]}), counted / "a.parquet")
+    for words, line in [
+        ((*build, "--areas", "h3:5"), "give --bounds"),
+        ((*build, "--areas", "h3:x", box), "a resolution from 0 to 15"),
+        ((*build, "--areas", "h3:5", box, "--name", "code"), "H3 names its cells"),
+        ((*build, "--areas", wards, "--levels", "country,town"), "no column 'town'"),
+        ((*build, "--areas", wards, "--method", "privtree"), "choose one of areas"),
+        ((*build, box, "--method", "areas"), "needs its areas"),
+        ((*build, box, "--levels", "a,b"), "give --areas too"),
+        ((*build, "--areas", wards, "--bounds=0,0,0.5,0.5"), "reaches out of the bounds"),
+        ((*build, "--areas", wards, "--time", "t", "--period", "2024,2025"), "without time"),
+        (("build", counted, *build[2:], "--areas", wards, box), "may lie in several areas"),
+    ]:
+        assert line in fails(capsys, monkeypatch, *words), words
+        assert not output.exists()
+        assert not ledger.exists()
+    built(visits, wards, output, "--name", "code")
+    for words, line in [
+        (("query", output), "--areas"),
+        (("query", output, "--regions", wards), "give one"),
+        (("query", output, "--areas", "--rect=0,0,1,1"), "give one"),
+        (("sample", output, "-o", tmp_path / "s.csv"), "a release of areas"),
+        (("timeline", output), "a release of areas"),
+        (("export", output, "-o", tmp_path / "x.csv", "--join", wards), "--key is missing"),
+        (("export", output, "-o", tmp_path / "x.csv", "--key", "code"), "give --join too"),
+        (
+            ("export", output, "-o", tmp_path / "x.csv", "--join", wards, "--key", "people"),
+            "names the area '1' twice",
+        ),
+    ]:
+        assert line in fails(capsys, monkeypatch, *words), words
+        assert not (tmp_path / "x.csv").exists()
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_a_unit_more_in_the_file_moves_at_most_its_bound(visits, wards, tmp_path, most):
+    """Records on borders, outside and unreadable: the areas' counts differ by at most K."""
+    lines = visits.read_text().splitlines()
+    more = ["0.25,0.5,zed", "0.9,0.9,zed", "7,7,zed", "x,y,zed", ",,zed", "0.1,0.2,zed"]
+    (tmp_path / "more.csv").write_text("\n".join([lines[0], *more, *lines[1:]]) + "\n")
+    areas = dpviz.read_areas(wards)
+    counts = [
+        AreaData(
+            dpviz.load(path, areas.domain, unit="who", max_per_unit=most, public=True), areas
+        )._counts
+        for path in (visits, tmp_path / "more.csv")
+    ]
+    assert np.abs(counts[1] - counts[0]).sum() == min(most, 3)
