@@ -23,6 +23,7 @@ from dpviz.private.budget import Budget, positive_epsilon
 from dpviz.private.driver import NEIGHBOURS, Price, delta_for, header_of, noise_for, relation
 from dpviz.private.handle import DataHandle, Handle, R
 from dpviz.private.index import PointIndex
+from dpviz.private.layers import measure_points
 from dpviz.private.ledger import Account, Ledger, account_key
 from dpviz.private.load.cellquery import CellQuery, checked_bits
 from dpviz.private.load.cells import Cells, cells_of, grid_cells, leaf_cells
@@ -47,7 +48,6 @@ from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.areas.source import areas_of
 from dpviz.releases.header import Header
 from dpviz.releases.points.promises import KEY as PROMISES
-from dpviz.releases.points.release import PointRelease
 from dpviz.releases.release import Release
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.releases.sequences.release import SequenceRelease
@@ -318,9 +318,7 @@ def _measured(
 ) -> Result:
     """Spend the budget: the one place where the kinds of data differ."""
     if isinstance(data, DataHandle):
-        nodes = method.build(data._index, budget, noise)
-        noise_facts = {"noise": method.noise_model(nodes)}
-        return lambda header: PointRelease(data.domain, nodes, header), noise_facts
+        return measure_points(data.domain, data._layers, method, budget, noise)
     if isinstance(data, AreaData):
         areas = data.areas
         counts, variance = method.build(areas, data._counts, budget, noise)

@@ -7,7 +7,8 @@ is an integer on its lattice, so that splits, containment, areas and duplicates 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpviz import calendar
+from dpviz.attributes import Kinds
 from dpviz.errors import DomainError
 
 LATTICE_BITS = {1: 30, 2: 26, 3: 20, 4: 15}
@@ -38,6 +40,7 @@ class Domain:
         crs: the coordinate reference system, as any string that pyproj understands.
         step: where the last of three axes is time, in seconds since 1970 UTC: the seconds of one
             step, to whose middle times are moved, or 0 to leave them. None: no axis is time.
+        kinds: the public list of what a record may be, and the column that says so.
 
     Raises:
         DomainError: reversed, empty, non-finite or mismatched limits.
@@ -56,6 +59,7 @@ class Domain:
     columns: tuple[str, ...] = ()
     crs: str = "EPSG:4326"
     step: float | None = None
+    kinds: Kinds | None = None
 
     def __post_init__(self) -> None:
         lower = tuple(float(value) for value in self.lower)
@@ -109,6 +113,8 @@ class Domain:
         period: Any = None,
         time: str = "time",
         every: str | None = None,
+        kind: str | None = None,
+        kinds: Iterable[str] | None = None,
     ) -> Domain:
         """A domain from all lower limits, then all upper limits (2-D: west, south, east, north).
 
@@ -120,6 +126,9 @@ class Domain:
                 says otherwise), Python dates or seconds since 1970. Public: chosen, not computed.
             time: with ``period``, the name of the column of the time.
             every: with ``period``, a step such as ``1h``: times are moved to the middle of theirs.
+            kind: name of the column of the kind of a record, with ``kinds``.
+            kinds: the public list of kinds; records of others are dropped, or counted as ``other``
+                if that is listed.
 
         >>> Domain.from_bounds([-74.30, 40.45, -73.60, 41.00]).upper
         (-73.6, 41.0)
@@ -133,7 +142,9 @@ class Domain:
         half = flat.size // 2
         if period is not None and half != 2:
             raise DomainError(f"time beside {half} coordinates: give two")
-        place = cls(tuple(flat[:half].tolist()), tuple(flat[half:].tolist()), columns, crs)
+        listed = Kinds.of(kind, kinds)
+        lower, upper = flat[:half].tolist(), flat[half:].tolist()
+        place = cls(tuple(lower), tuple(upper), columns, crs, kinds=listed)
         if period is None:
             if every is not None:
                 raise DomainError(f"every={every!r} without a period: give both, or neither")
@@ -145,6 +156,7 @@ class Domain:
             (*place.columns, time),
             crs,
             0.0 if every is None else calendar.fixed_step(every),
+            listed,
         )
 
     @cached_property
@@ -152,7 +164,13 @@ class Domain:
         """The domain of the coordinates alone: without the axis of time, if there is one."""
         if self.step is None:
             return self
-        return Domain(self.lower[:-1], self.upper[:-1], self.columns[:-1], self.crs)
+        low, high = self.lower[:-1], self.upper[:-1]
+        return Domain(low, high, self.columns[:-1], self.crs, kinds=self.kinds)
+
+    @cached_property
+    def plain(self) -> Domain:
+        """The same box for records of one kind."""
+        return self if self.kinds is None else replace(self, kinds=None)
 
     @property
     def time(self) -> str | None:
@@ -308,18 +326,20 @@ class Domain:
             "crs": self.crs,
             "bits": self.bits,
             **time,
+            **({} if self.kinds is None else {"kinds": self.kinds.to_dict()}),
         }
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Domain:
         """The inverse of :meth:`to_dict`."""
-        time = values.get("time")
+        time, kinds = values.get("time"), values.get("kinds")
         domain = cls(
             tuple(values["lower"]),
             tuple(values["upper"]),
             tuple(values["columns"]),
             values["crs"],
             None if time is None else float(time["step"]),
+            None if kinds is None else Kinds.of(kinds["column"], kinds["names"]),
         )
         if domain.bits != values["bits"]:
             raise DomainError(f"lattice of {values['bits']} bits: this version uses {domain.bits}")

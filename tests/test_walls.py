@@ -33,7 +33,8 @@ DOORS = (
 
 CORRIDOR = (
     ("errors", "progress"),
-    ("calendar", "domain", "files", "foreign", "limits", "trees"),
+    ("attributes", "calendar"),
+    ("domain", "files", "foreign", "limits", "trees"),
     ("crs", "datasets", "roads", "sandbox", "sequences", "wishes", "workloads"),
     ("releases",),
     ("private", "render"),

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from dpviz.cli.groups import grouped
-from dpviz.cli.options import Bits, Clock, Places, TableName, Units
+from dpviz.cli.options import Attributes, Bits, Clock, Places, TableName, Units
 from dpviz.cli.root import Json, app, emit, progress
 from dpviz.errors import ParameterError
 
@@ -25,6 +25,7 @@ def aggregate(
     ],
     places: Places,
     clock: Clock,
+    attributes: Attributes,
     units: Units,
     table: TableName = None,
     bits: Bits = None,
@@ -46,7 +47,7 @@ def aggregate(
     stating = next((each for each in sources if stated_domain(each) is not None), sources[0])
     handle = load(
         sources,
-        places.domain(stating, clock),
+        places.domain(stating, clock, attributes),
         **places.reading(),
         **units.reading(),
         table=table,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import option
-from dpviz.cli.options import Clock, Order, Places
+from dpviz.cli.options import Attributes, Clock, Order, Places
 from dpviz.cli.root import emit, words
 from dpviz.errors import ParameterError
 
@@ -31,13 +31,20 @@ class Partition:
     )
     name: str | None = option("--name", help="With --areas: the column that names them.")
 
-    def read(self, source: str, places: Places, clock: Clock, others: Any = None) -> Areas | None:
+    def read(
+        self,
+        source: str,
+        places: Places,
+        clock: Clock,
+        attributes: Attributes,
+        others: Any = None,
+    ) -> Areas | None:
         """The areas, in the box that is stated, or else in their own extent; None without any.
 
         ``others`` are options that mean rectangles.
 
         Raises:
-            ParameterError: options of areas without them, or a period beside them.
+            ParameterError: options of areas without them, or a period or kinds beside them.
             DataError: the file cannot be read as areas.
         """
         if self.areas is None:
@@ -48,6 +55,8 @@ class Partition:
 
         if clock.axis():
             raise ParameterError("--areas and --period: areas are counted without time; leave one")
+        if attributes.axis():
+            raise ParameterError("--areas and --kind: areas count records of all kinds; leave one")
         if others:
             raise ParameterError("--workload and --want are of rectangles: leave them, or --areas")
         stated = places.bounds is not None or stated_domain(source) is not None

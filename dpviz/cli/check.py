@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from dpviz.cli.groups import grouped
-from dpviz.cli.options import Clock, Places, Streets, TableName, Units
+from dpviz.cli.options import Attributes, Clock, Places, Streets, TableName, Units
 from dpviz.cli.root import Json, app, emit
 from dpviz.errors import ParameterError
 
@@ -21,6 +21,7 @@ def check(
     ],
     places: Places,
     clock: Clock,
+    attributes: Attributes,
     units: Units,
     table: TableName = None,
     graph: Annotated[
@@ -69,7 +70,7 @@ def check(
     else:
         in_time = clock.time is not None and clock.period is None and clock.every is None
         axis = replace(clock, time=None) if in_time else clock
-        domain = places.domain(source, axis)
+        domain = places.domain(source, axis, attributes)
         if domain is None:
             raise ParameterError(f"{source} brings its own box and nothing to check: build from it")
         read |= places.reading()

@@ -56,19 +56,25 @@ class Places:
             (self.x, self.y) if self.x is not None and self.y is not None else words(self.columns)
         )
 
-    def domain(self, source: str, clock: Clock | None = None) -> Domain | None:
+    def domain(self, source: str, *beside: Clock | Attributes) -> Domain | None:
         """The public domain; None leaves it to a source that states its own.
+
+        Args:
+            source: of the records.
+            *beside: what the domain is made of beside the box.
 
         Raises:
             ParameterError: no bounds, and a source that states none.
         """
         from dpviz.build import stated_domain
 
-        axis = {} if clock is None else clock.axis()
+        axis: dict[str, Any] = {}
+        for each in beside:
+            axis |= each.axis()
         if self.bounds is None:
             if stated_domain(source) is not None:
                 if axis:
-                    raise ParameterError("--period is missing its box: give --bounds too")
+                    raise ParameterError(f"--{[*axis][-1]} is missing its box: give --bounds too")
                 return None
             raise ParameterError(
                 "--bounds is missing: the public box must be chosen without looking at the records "
@@ -110,6 +116,31 @@ class Clock:
             return {}
         step = {} if self.every is None else {"every": self.every}
         return {"time": self.time, "period": self.period, **step}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attributes:
+    """What a record is beside its place: its kind, of a public list."""
+
+    kind: str | None = option("--kind", help="Column of the kind of a record; with --kinds.")
+    kinds: str | None = option(
+        "--kinds", help="The public kinds a,b,c; others are dropped, or counted as other if listed."
+    )
+
+    def axis(self) -> dict[str, Any]:
+        """What :meth:`Domain.from_bounds` takes of them; empty where there are none.
+
+        Raises:
+            ParameterError: one option without the other.
+        """
+        if (self.kind is None) != (self.kinds is None):
+            raise ParameterError("--kind and --kinds go together: give both, or neither")
+        return {} if self.kind is None else {"kind": self.kind, "kinds": words(self.kinds)}
+
+    @property
+    def again(self) -> list[str]:
+        """The options as they were given."""
+        return [] if self.kind is None else [f"--kind {self.kind}", f"--kinds {self.kinds}"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,9 +17,10 @@ from dpviz.cli.areas import (
 )
 from dpviz.cli.areas import size_words as area_words
 from dpviz.cli.areas import summary as area_summary
+from dpviz.cli.attributes import attribute_facts, attribute_lines, attribute_rows
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
-from dpviz.cli.options import Bits, Clock, Order, Places, TableName, Units
+from dpviz.cli.options import Attributes, Bits, Clock, Order, Places, TableName, Units
 from dpviz.cli.root import Json, app, emit, numbers, progress
 from dpviz.errors import DataError, ParameterError
 from dpviz.releases.areas.release import AreaRelease
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from dpviz.releases.points.range_count import RangeAnswers
     from dpviz.releases.points.release import PointRelease
 
+OneKind = Annotated[
+    str | None, typer.Option("--kind", help="With kinds: one of them; all together by default.")
+]
 ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A release (Parquet).")]
 
 
@@ -46,6 +50,7 @@ def build(
     order: Order,
     places: Places,
     clock: Clock,
+    attributes: Attributes,
     units: Units,
     partition: Partition,
     method: Annotated[
@@ -71,12 +76,12 @@ def build(
     from dpviz import load
 
     for_what = workload_rule(workload)
-    areas = partition.read(source, places, clock, workload or want)
+    areas = partition.read(source, places, clock, attributes, workload or want)
 
     def points() -> DataHandle:
         handle: DataHandle = load(
             source,
-            areas.domain if areas is not None else places.domain(source, clock),
+            areas.domain if areas is not None else places.domain(source, clock, attributes),
             **places.reading(),
             **units.reading(),
             public=order.public or None,
@@ -154,13 +159,15 @@ def query(
     areas: Annotated[
         bool, typer.Option("--areas", help="Every area of a release of areas, finest last.")
     ] = False,
+    kind: OneKind = None,
     as_json: Json = False,
 ) -> None:
     """Answer range queries from a release: noisy counts with 95 % intervals."""
     opened = opened_map(release)
     if areas or isinstance(opened, AreaRelease):
-        query_areas(opened, rect, rects, areas, regions or name or period, as_json)
+        query_areas(opened, rect, rects, areas, regions or name or period or kind, as_json)
         return
+    opened = one_kind(opened, kind)
     if regions is not None:
         if rect or rects is not None:
             raise ParameterError("--regions and rectangles are asked one at a time: give either")
@@ -172,7 +179,7 @@ def query(
     if period is not None or {len(each) for each in asked} == {4}:
         width = 2 * opened.domain.place.dims
     asked = asked_rectangles(asked, rects, width)
-    emit_rectangles(opened, asked, opened.count(asked, period), as_json)
+    emit_rectangles(opened, asked, opened.count(asked, period), as_json, period)
 
 
 def opened_map(path: str) -> PointRelease | AreaRelease:
@@ -232,16 +239,23 @@ def emit_rectangles(
     asked: list[list[float]],
     answers: RangeAnswers,
     as_json: bool,
+    period: str | None = None,
 ) -> None:
     """Answers for rectangles; of areas with what their edges leave open."""
+    beside = attribute_rows(release, asked, period)
     rows = [
-        {"rect": box, **answer} for box, answer in zip(asked, answer_rows(answers), strict=True)
+        {"rect": box, **answer, **more}
+        for box, answer, more in zip(asked, answer_rows(answers), beside, strict=True)
     ]
     lines = [
-        f"{','.join(f'{value:g}' for value in row['rect'])}: {row['count']:,.1f} "
-        f"(95 % for the noise: {row['low']:,.0f} to {row['high']:,.0f}; {row['nodes']} nodes)"
-        + uniformity_words(release, row["uniformity_sd"])
+        line
         for row in rows
+        for line in (
+            f"{','.join(f'{value:g}' for value in row['rect'])}: {row['count']:,.1f} "
+            f"(95 % for the noise: {row['low']:,.0f} to {row['high']:,.0f}; {row['nodes']} nodes)"
+            + uniformity_words(release, row["uniformity_sd"]),
+            *attribute_lines(row),
+        )
     ]
     emit({"answers": rows}, as_json, "\n".join([*lines, release.header.guarantee]))
 
@@ -251,6 +265,17 @@ def uniformity_words(release: PointRelease | AreaRelease, uniformity_sd: float) 
     if not (isinstance(release, AreaRelease) and uniformity_sd):
         return ""
     return f"; areas are cut by their surface: about ± {2 * uniformity_sd:,.0f} more"
+
+
+def one_kind(release: PointRelease, kind: str | None) -> PointRelease:
+    """The release of one kind; of all where none is named.
+
+    Raises:
+        DomainError: no such kind.
+    """
+    from dpviz.releases.points.kinds import require_kinds
+
+    return release if kind is None else require_kinds(release).of(kind)
 
 
 def emit_regions(release: PointRelease, path: str, name: str | None, as_json: bool) -> None:
@@ -282,13 +307,14 @@ def timeline(
     period: Annotated[
         str | None, typer.Option(help="A,B in ISO 8601, UTC; all of it by default.")
     ] = None,
+    kind: OneKind = None,
     as_json: Json = False,
 ) -> None:
     """Answer step by step over the period of a release with time: counts with 95 % intervals."""
     from dpviz import read
     from dpviz.calendar import words as moment
 
-    opened = read(release, "points")
+    opened = one_kind(read(release, "points"), kind)
     answers = opened.timeline(None if rect is None else numbers(rect, "--rect"), every, period)
     starts, ends = (map(moment, each.astype(float)) for each in (answers.start, answers.end))
     rows = [
@@ -320,6 +346,7 @@ def info(release: ReleaseFile, as_json: Json = False) -> None:
             f"{facts['nodes']:,} nodes, {facts['leaves']:,} leaves, depth {facts['depth']}",
             f"domain {','.join(f'{value:g}' for value in place.bounds)} {place.crs}",
             *([] if opened.domain.time is None else [f"period {period_words(opened.domain)}"]),
+            *attribute_facts(opened.domain),
         ]
         likely = promises(opened, Path(release).absolute().parent)
         facts |= {"promises": [dataclasses.asdict(each) for each in likely]} if likely else {}
@@ -387,7 +414,8 @@ def export(
     if join is not None or key is not None or level is not None:
         raise ParameterError("--join is of a release of areas, this one is of points: leave it out")
     path = write(opened, output, leaves=not all_nodes)
-    rows = len(opened.nodes) if all_nodes else int(opened.nodes.leaf.sum())
+    nodes = opened.table[0]
+    rows = len(nodes) if all_nodes else int(nodes.leaf.sum())
     emit({"output": str(path), "rows": rows}, as_json, f"{path}: {rows:,} rows")
 
 
@@ -454,10 +482,11 @@ def answer_rows(answers: RangeAnswers) -> list[dict[str, Any]]:
 
 def summary(release: PointRelease) -> dict[str, Any]:
     """Size and guarantee of a release, the ``build --json`` contract but for the seconds."""
+    nodes = release.table[0]
     return {
-        "nodes": len(release.nodes),
-        "leaves": int(release.nodes.leaf.sum()),
-        "depth": release.nodes.depth,
+        "nodes": len(nodes),
+        "leaves": int(nodes.leaf.sum()),
+        "depth": nodes.depth,
         "epsilon": release.header.epsilon,
         "guarantee": release.header.guarantee,
     }

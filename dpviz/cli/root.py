@@ -151,7 +151,7 @@ def public_box(
     limits: Sequence[float],
     names: Sequence[str] = (),
     crs: str = "EPSG:4326",
-    clock: Mapping[str, str] | None = None,
+    axis: Mapping[str, Any] | None = None,
 ) -> Domain:
     """The domain of ``--bounds``; what looks like a slip in it is one line on standard error.
 
@@ -161,7 +161,7 @@ def public_box(
     from dpviz.crs import doubt, require_area
     from dpviz.domain import Domain
 
-    domain = Domain.from_bounds(limits, tuple(names), crs, **(clock or {}))
+    domain = Domain.from_bounds(limits, tuple(names), crs, **(axis or {}))
     require_area(domain)
     line = doubt(domain)
     if line:

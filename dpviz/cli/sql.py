@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dpviz.cli.groups import grouped
-from dpviz.cli.options import Bits, Clock, Places, Units
+from dpviz.cli.options import Attributes, Bits, Clock, Places, Units
 from dpviz.cli.root import Json, app, emit
 from dpviz.errors import ParameterError
 
@@ -19,6 +19,7 @@ def sql(
     table: Annotated[str, typer.Option(help="The table to count: table or schema.table.")],
     places: Places,
     clock: Clock,
+    attributes: Attributes,
     units: Units,
     dialect: Annotated[str, typer.Option(help="bigquery, snowflake, databricks, …")] = "duckdb",
     bits: Bits = None,
@@ -30,7 +31,7 @@ def sql(
     from dpviz.build import CellQuery, checked_bits, checked_dialect
     from dpviz.build import quoted_table as quoted
 
-    domain = places.domain(table, clock)
+    domain = places.domain(table, clock, attributes)
     if domain is None:
         raise ParameterError("--bounds is missing: give the public box")
     dialect = checked_dialect(dialect, units.unit is not None)
@@ -41,6 +42,7 @@ def sql(
     if places.crs is not None:
         again.append(f"--crs {places.crs}")
     again += [f"--{name} {value}" for name, value in clock.axis().items()]
+    again += attributes.again
     if units.unit is not None:
         again += [f"--unit {units.unit}", f"--max-per-unit {units.max_per_unit}"]
     print(

@@ -98,9 +98,14 @@ class DataHandle(Handle[PointRelease]):
         bits: int | None = None,
         digests: tuple[str, ...] = (),
         names: tuple[str, ...] = (),
+        layers: tuple[PointIndex, ...] = (),
     ) -> None:
         super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit, names=names)
+        kinds = 0 if domain.kinds is None else len(domain.kinds.names)
+        if len(layers) != kinds:
+            raise DataError(f"{name}: this source does not say the kind of a record: leave it out")
         self.domain = domain
+        self.__layers = layers
         self.dropped = dropped
         self.bits = domain.bits if bits is None else bits
         self.__digests = digests
@@ -111,6 +116,11 @@ class DataHandle(Handle[PointRelease]):
         if not isinstance(self.__index, PointIndex):
             self.__index = self.__index()
         return self.__index
+
+    @property
+    def _layers(self) -> tuple[PointIndex, ...]:
+        """An index of the records of each kind; of all where there are no kinds."""
+        return self.__layers or (self._index,)
 
     @property
     def _digests(self) -> tuple[str, ...]:

@@ -7,7 +7,9 @@ call.
 
 from __future__ import annotations
 
+import functools
 import hashlib
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -108,6 +110,11 @@ class PointIndex:
         codes = np.insert(self.codes, rows[~known], other.codes[~known])
         weights = np.insert(weights, rows[~known], other.weights[~known])
         return PointIndex(self.domain, codes, weights)
+
+    @classmethod
+    def of_all(cls, indexes: Sequence[PointIndex]) -> PointIndex:
+        """The index of the records of all, as :meth:`merged` of two."""
+        return functools.reduce(cls.merged, indexes)
 
     def coarsened(self, bits: int) -> PointIndex:
         """The index of the same records, each moved to the low corner of its cell of a public grid

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
 
+from dpviz.attributes import MOST_KINDS
 from dpviz.errors import ReleaseError
 from dpviz.sequences.alphabet import MOST_SYMBOLS
 
@@ -49,6 +50,13 @@ class Common(Strict):
     extra: dict[str, Any] = {}
 
 
+class KindsEntry(Strict):
+    """A public list of kinds."""
+
+    column: Word
+    names: Annotated[list[Word], Field(min_length=1, max_length=MOST_KINDS)]
+
+
 class DomainEntry(Strict):
     """A public domain."""
 
@@ -57,6 +65,7 @@ class DomainEntry(Strict):
     columns: Annotated[list[Word], Field(min_length=1, max_length=4)]
     crs: Text
     bits: Annotated[int, Field(ge=1, le=62)]
+    kinds: KindsEntry | None = None
 
 
 class Points(Common):

@@ -13,6 +13,7 @@ from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.files import header_of, metadata_of, opened, reading
 from dpviz.releases.header import Header
 from dpviz.releases.points import columns as points
+from dpviz.releases.points.kinds import release_of
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.release import Release
 from dpviz.releases.roads import columns as roads
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 ROOMS = {"points": points, "roads": roads, "sequences": sequences, "areas": areas}
 RELEASES: dict[str, Callable[..., Release]] = {
-    "points": PointRelease,
+    "points": release_of,
     "roads": RoadRelease,
     "sequences": SequenceRelease,
     "areas": AreaRelease,

@@ -36,15 +36,19 @@ MAX_CELLS = 50_000_000
 """More occupied cells than this do not fit comfortably in memory."""
 
 
-def table_index(url: str, table: str, domain: Domain, chosen: Selection) -> PointIndex:
-    """The index of a table of a database.
+Layers = tuple[PointIndex, ...]
+"""An index of each kind of the domain; one where there are no kinds."""
+
+
+def table_layers(url: str, table: str, domain: Domain, chosen: Selection) -> Layers:
+    """The indexes of a table of a database.
 
     Raises:
         DataError: no connection, no such table or columns, or more cells than fit.
     """
     name = table_name(table)
     with connected(url) as engine:
-        return engine_index(engine, engine.relation(table), name, domain, chosen)
+        return engine_layers(engine, engine.relation(table), name, domain, chosen)
 
 
 def table_fates(
@@ -53,7 +57,7 @@ def table_fates(
     """What becomes of a table's records, and the columns of their coordinates.
 
     Raises:
-        DataError: as :func:`table_index`.
+        DataError: as :func:`table_layers`.
     """
     with connected(url) as engine:
         return _fates(engine, engine.relation(table), table_name(table), domain, chosen)
@@ -63,7 +67,7 @@ def folder_fates(folder: Path, domain: Domain, chosen: Selection) -> tuple[Tally
     """The same of a folder of Parquet.
 
     Raises:
-        DataError: as :func:`folder_index`.
+        DataError: as :func:`folder_layers`.
     """
     with _folder(folder) as (engine, relation):
         return _fates(engine, relation, folder.name, domain, chosen)
@@ -74,14 +78,14 @@ def table_name(table: str) -> str:
     return Path(table).name if "/" in table else parts_of(table)[-1]
 
 
-def folder_index(folder: Path, domain: Domain, chosen: Selection) -> PointIndex:
-    """The index of all Parquet files in a folder, counted by DuckDB.
+def folder_layers(folder: Path, domain: Domain, chosen: Selection) -> Layers:
+    """The indexes of all Parquet files in a folder, counted by DuckDB.
 
     Raises:
         DataError: no such files or columns, or more cells than fit.
     """
     with _folder(folder) as (engine, relation):
-        return engine_index(engine, relation, folder.name, domain, chosen)
+        return engine_layers(engine, relation, folder.name, domain, chosen)
 
 
 @contextmanager
@@ -128,10 +132,10 @@ def mixed_types(place: str) -> Any:
     return pa.table({})
 
 
-def engine_index(
+def engine_layers(
     engine: Engine, relation: Any, name: str, domain: Domain, chosen: Selection
-) -> PointIndex:
-    """The index of a relation's records inside the domain, counted by the engine.
+) -> Layers:
+    """The indexes of a relation's records inside the domain, counted by the engine.
 
     Args:
         engine: where the relation is.
@@ -145,22 +149,23 @@ def engine_index(
     # A fixed salt only where the data is public: elsewhere it would tell who was left out.
     salt = "" if chosen.public else secrets.token_hex(16)
     partitions = 1 if unit is None else engine.partitions
-    index = PointIndex(domain, np.empty(0, np.uint64), np.empty(0, np.int64))
+    layers: Layers = ()
     for number in range(partitions):
         also = engine.part(unit, number) if unit is not None else None
         text = query.sql(relation, engine.dialect, salt, also)
         limited = f"{text}\nLIMIT {MAX_CELLS + 1}"
-        counted = index_of_rows(
+        counted = layers_of_rows(
             watched(engine, limited, chosen.progress, number / partitions, 1 / partitions),
             domain,
             query.bits,
         )
-        index = index.merged(counted) if number else counted
-        if len(index.codes) > MAX_CELLS:
+        pairs = zip(layers, counted, strict=True)
+        layers = tuple(index.merged(other) for index, other in pairs) if number else counted
+        if sum(len(index.codes) for index in layers) > MAX_CELLS:
             raise too_many(query.bits)
     if chosen.progress:
         chosen.progress(1.0, f"counting in {engine.title}")
-    return index
+    return layers
 
 
 def _query(
@@ -171,7 +176,8 @@ def _query(
     if chosen.crs not in (None, domain.crs):
         raise DataError(f"{name}: a folder or a table must be in the CRS of the domain")
     named = _columns(existing, chosen.columns, domain.place, name)
-    others = [each for each in (unit, domain.time) if each is not None]
+    kind = None if domain.kinds is None else domain.kinds.column
+    others = [each for each in (unit, domain.time, kind) if each is not None]
     pick(existing, [*named, *others], name)
     clock = _clock(existing, domain, engine)
     query = CellQuery(domain, named, chosen.grid_bits(domain), unit, chosen.max_per_unit, clock)
@@ -193,7 +199,8 @@ def _fates(
     facts.add(tally.READ, within + sum(fates.values()))
     for fate, what in _DROPPED.items():
         facts.add(what, fates.get(fate, 0))
-    total = engine_index(engine, relation, name, domain, chosen).total
+    layers = engine_layers(engine, relation, name, domain, chosen)
+    total = sum(index.total for index in layers)
     facts.add(tally.OVER, within - total)
     facts.add(tally.KEPT, total)
     return facts, query.columns
@@ -203,7 +210,22 @@ _DROPPED = {
     Fate.NO_PLACE: tally.NO_PLACE,
     Fate.OUTSIDE: tally.OUTSIDE,
     Fate.NO_UNIT: tally.NO_UNIT,
+    Fate.NO_KIND: tally.NO_KIND,
 }
+
+
+def layers_of_rows(rows: Rows, domain: Domain, bits: int) -> Layers:
+    """The indexes of (cell, count) rows whose cells may have their kind before them.
+
+    Arguments as for :func:`index_of_rows`.
+    """
+    if domain.kinds is None:
+        return (index_of_rows(rows, domain, bits),)
+    cell, count = rows
+    width = domain.dims * bits
+    kind, cell = cell >> width, cell & ((1 << width) - 1)
+    of_each = (kind == number for number in range(len(domain.kinds.names)))
+    return tuple(index_of_rows((cell[at], count[at]), domain.plain, bits) for at in of_each)
 
 
 def index_of_rows(rows: Rows, domain: Domain, bits: int) -> PointIndex:

@@ -4,6 +4,9 @@ It knows public facts only: the box, the grid, names of columns. Its rows are (c
 the cell of (x, y, …) is the number ix · 2^bits + iy with ix = ⌊(x − low) / (high − low) · 2^bits⌋,
 evaluated in this order as in :meth:`Domain.to_lattice`, so that every engine gets the same cells.
 
+With kinds, the number of a cell has the place of the kind in their public list before it, as
+kind · 2^(bits · dims) + cell, so that what is one cell here is one cell of one kind.
+
 A record's fate depends on that record alone: what is no number is outside of the box, by a cast
 that gives nothing where it fails, and no record makes an engine refuse. A unit is its id as the
 engine writes it as text; a record whose id is missing or empty is dropped like one outside.
@@ -24,6 +27,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Literal
 
+from dpviz.attributes import OTHER
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
 from dpviz.private.load.dialects import (
@@ -37,6 +41,9 @@ from dpviz.private.load.dialects import (
 
 GRID_BITS = {1: 24, 2: 16, 3: 12, 4: 10}
 """Steps per axis are 2^bits, by number of dimensions: public, and never changed by the data."""
+
+MOST_BITS = 62
+"""Of the number of a cell with its kind."""
 
 _COUNT = """
 SELECT cell, COUNT(*) AS n FROM (SELECT :cell AS cell FROM source WHERE :inside) AS records
@@ -77,6 +84,7 @@ class Fate(IntEnum):
     OUTSIDE = 1
     NO_UNIT = 2
     INSIDE = 3
+    NO_KIND = 4
 
 
 @dataclass(frozen=True)
@@ -110,6 +118,8 @@ class CellQuery:
         if len(self.columns) != dims and not self.of_geometry:
             raise DataError(f"{len(self.columns)} columns for {dims} dimensions: name one for each")
         checked_bits(self.bits, self.domain)
+        if self.domain.dims * self.bits + self._kind_bits > MOST_BITS:
+            raise ParameterError(f"bits={self.bits}: too many beside kinds, give fewer grid bits")
         if self.max_per_unit < 1:
             raise ParameterError(f"at most {self.max_per_unit} records per unit: give 1 or more")
 
@@ -119,12 +129,18 @@ class CellQuery:
         return self.domain.place.dims == 2 and len(self.columns) == 1
 
     @property
+    def _kind_bits(self) -> int:
+        return 0 if self.domain.kinds is None else len(self.domain.kinds.names).bit_length()
+
+    @property
     def count_column(self) -> str:
         """Name of the counts in the result: it carries a check of the public facts."""
         domain = self.domain
         facts = [domain.lower, domain.upper, domain.crs, self.bits]
         if domain.time is not None:
             facts += [domain.time, domain.step]
+        if domain.kinds is not None:
+            facts += [domain.kinds.column, domain.kinds.names]
         if self.unit is not None:
             facts += [self.unit, self.max_per_unit]
         return "n_" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:8]
@@ -143,8 +159,10 @@ class CellQuery:
 
         template = _COUNT if self.unit is None else _COUNT_BOUNDED
         places = self._coordinates(dialect)
-        inside = [*self._inside(places), *self._of_a_unit(), *([] if also is None else [also])]
-        values = {"cell": self._cell(places, dialect), "inside": exp.and_(*inside)}
+        inside = [*self._inside(places), *self._of_a_kind(), *self._of_a_unit()]
+        inside += [] if also is None else [also]
+        cell = self._with_kind(self._cell(places, dialect))
+        values = {"cell": cell, "inside": exp.and_(*inside)}
         if self.unit is not None:
             values["unit"] = self._unit()
             values["salt"] = exp.Literal.string(salt)
@@ -173,8 +191,9 @@ class CellQuery:
         inside = self._inside(places)
         fate = exp.case()  # a condition that is missing, as of a NULL, falls through
         for number, conditions in (
-            (Fate.INSIDE, [*inside, *self._of_a_unit()]),
-            (Fate.NO_UNIT, inside),
+            (Fate.INSIDE, [*inside, *self._of_a_kind(), *self._of_a_unit()]),
+            (Fate.NO_UNIT, [*inside, *self._of_a_kind()]),
+            (Fate.NO_KIND, inside),
             (Fate.OUTSIDE, self._inside(places, [-each for each in most], most)),
         ):
             fate = fate.when(exp.and_(*conditions), exp.Literal.number(int(number)))
@@ -207,6 +226,39 @@ class CellQuery:
         from sqlglot import exp
 
         return exp.cast(as_column(self.unit or ""), "varchar")
+
+    def _kind(self) -> Any:
+        """The place of a record's kind in the public list; NULL for none of them."""
+        from sqlglot import exp
+
+        kinds = self.domain.kinds
+        assert kinds is not None
+        written = exp.cast(as_column(kinds.column), "varchar")
+        place = exp.case()
+        for number, name in enumerate(kinds.names):
+            same = exp.EQ(this=written.copy(), expression=exp.Literal.string(name))
+            place = place.when(same, exp.Literal.number(number))
+        if OTHER in kinds.names:
+            some = exp.NEQ(this=written.copy(), expression=exp.Literal.string(""))
+            place = place.when(some, exp.Literal.number(kinds.number(OTHER)))
+        return exp.cast(place, "bigint")
+
+    def _of_a_kind(self) -> list[Any]:
+        """A record of one of the kinds, if there are any."""
+        from sqlglot import exp
+
+        if self.domain.kinds is None:
+            return []
+        return [exp.GTE(this=self._kind(), expression=exp.Literal.number(0))]
+
+    def _with_kind(self, cell: Any) -> Any:
+        """The number of a cell of one kind."""
+        from sqlglot import exp
+
+        if self.domain.kinds is None:
+            return cell
+        step = exp.cast(exp.Literal.number(1 << self.domain.dims * self.bits), "bigint")
+        return exp.Add(this=exp.Mul(this=self._kind(), expression=step), expression=exp.paren(cell))
 
     def _of_a_unit(self) -> list[Any]:
         """A record that has the id of a unit, if it needs one."""

@@ -15,7 +15,7 @@ from dpviz.errors import DataError
 from dpviz.private.load import counts
 from dpviz.private.load.aggregation import folder_fates, table_fates
 from dpviz.private.load.engines import scheme_of
-from dpviz.private.load.points import layout, read_index
+from dpviz.private.load.points import layout, read_layers
 from dpviz.private.load.selection import Selection, checked_bound
 from dpviz.private.load.tables import open_table
 from dpviz.private.load.tally import Tally
@@ -61,7 +61,7 @@ def check_points(
         return _fates(folder_fates(path, domain, chosen))
     opened = open_table(source, table)
     how = layout(opened, domain, columns=columns, crs=crs, unit=unit)
-    read_index(opened, how, domain, most=max_per_unit, counts=facts)
+    read_layers(opened, how, domain, most=max_per_unit, counts=facts)
     return facts.facts, f"places: {how.words}"
 
 

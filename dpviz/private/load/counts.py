@@ -15,17 +15,19 @@ import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import write_file
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import MOST_RECORDS, PointIndex
-from dpviz.private.load.aggregation import MAX_CELLS, index_of_rows, too_many
+from dpviz.private.load.aggregation import MAX_CELLS, Layers, layers_of_rows, too_many
 from dpviz.private.load.cellquery import CellQuery, checked_bits
 from dpviz.private.load.engines.base import Rows
 from dpviz.private.load.selection import Selection, bounded
@@ -76,13 +78,8 @@ def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
             f"{path.name}: EXACT COUNTS go to a file such as {path.stem}.SENSITIVE.parquet, "
             "whose name says that it must not be handed on"
         )
-    domain, bits, index = handle.domain, handle.bits, handle._index
-    dims = domain.dims
-    steps = unmorton(index.codes >> np.uint64(dims * (domain.bits - bits)), dims)
-    cell = np.zeros(len(steps), dtype=np.int64)
-    for axis in range(dims):
-        cell <<= bits
-        cell |= steps[:, axis]
+    domain, bits, layers = handle.domain, handle.bits, handle._layers
+    cells = [_numbered(index, bits, kind) for kind, index in enumerate(layers)]
     facts = {
         "warning": WARNING if not handle.public else "exact counts of public data",
         "version": 1,
@@ -95,7 +92,8 @@ def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
         "public": handle.public,
         "parts": handle._digests,
     }
-    table = pa.table({"cell": cell, "n": index.weights})
+    weights = [index.weights for index in layers]
+    table = pa.table({"cell": np.concatenate(cells), "n": np.concatenate(weights)})
     table = table.replace_schema_metadata({KEY: json.dumps(facts).encode()})
 
     def write(temporary: str) -> None:
@@ -103,6 +101,17 @@ def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
         pq.write_table(table, temporary, compression="zstd")
 
     return write_file(path, write)
+
+
+def _numbered(index: PointIndex, bits: int, kind: int) -> NDArray[np.int64]:
+    """Numbers of the cells of one kind, as in :mod:`dpviz.private.load.cellquery`."""
+    dims = index.domain.dims
+    steps = unmorton(index.codes >> np.uint64(dims * (index.domain.bits - bits)), dims)
+    cell = np.full(len(steps), kind, dtype=np.int64)
+    for axis in range(dims):
+        cell <<= bits
+        cell |= steps[:, axis]
+    return cell
 
 
 def stated(path: Path) -> Facts | None:
@@ -160,16 +169,18 @@ def from_kept_file(path: Path, facts: Facts, chosen: Selection) -> DataHandle:
             "data set (name, --dataset)"
         )
     names = dict.fromkeys([*facts.names, *([chosen.name] if chosen.name else [])])
+    layers = _checked_layers(_rows(path, "cell", "n"), facts.domain, facts.bits, path.name)
     return DataHandle(
         chosen.name or facts.name,
         facts.domain,
-        _checked_index(_rows(path, "cell", "n"), facts.domain, facts.bits, path.name),
+        partial(PointIndex.of_all, layers),
         public=facts.public if chosen.public is None else chosen.public,
         unit=bounded(facts.unit, facts.max_per_unit),
         max_per_unit=facts.max_per_unit,
         bits=facts.bits,
         digests=facts.digests,
         names=tuple(names),
+        layers=() if facts.domain.kinds is None else layers,
     )
 
 
@@ -214,15 +225,17 @@ def result(path: Path, columns: tuple[str, str], chosen: Selection) -> DataHandl
             f"{path.name} does not say that it was bounded for each {unit}: "
             f"run the query of 'dpviz sql --unit {unit}' and keep its column names"
         )
+    layers = _checked_layers(_rows(path, cell, count), domain, bits, path.name)
     return DataHandle(
         chosen.name or path.stem,
         domain,
-        _checked_index(_rows(path, cell, count), domain, bits, path.name),
+        partial(PointIndex.of_all, layers),
         public=bool(chosen.public),
         unit=chosen.unit_words,
         max_per_unit=chosen.most,
         bits=bits,
         digests=part_of(str(path)),
+        layers=() if domain.kinds is None else layers,
     )
 
 
@@ -252,7 +265,7 @@ def merged(
         ):
             if one != two:
                 raise DataError(f"{titles[0]} and {title} have different {what}: {one}; {two}")
-    index, digests = first._index, first._digests
+    layers, digests = first._layers, first._digests
     for other, title in zip(handles[1:], titles[1:], strict=True):
         again = sorted(set(digests) & set(other._digests))
         if again:
@@ -260,21 +273,24 @@ def merged(
                 f"{title} is in {titles[0]} already: a record that is counted twice "
                 "would cost twice its epsilon"
             )
-        index, digests = index.merged(other._index), (*digests, *other._digests)
-    if len(index.codes) > MAX_CELLS:
+        both = zip(layers, other._layers, strict=True)
+        layers = tuple(index.merged(more) for index, more in both)
+        digests = (*digests, *other._digests)
+    if sum(len(index.codes) for index in layers) > MAX_CELLS:
         raise too_many(first.bits)
     most = sum(handle.max_per_unit for handle in handles)
     alone = first.accounted_unit == "one record"
     return DataHandle(
         name or first.name,
         first.domain,
-        index,
+        partial(PointIndex.of_all, layers),
         public=first.public,
         unit=bounded(first.accounted_unit, most),
         max_per_unit=1 if alone else most,
         bits=first.bits,
         digests=digests,
         names=tuple(dict.fromkeys(each for handle in handles for each in handle.names)),
+        layers=() if first.domain.kinds is None else layers,
     )
 
 
@@ -297,7 +313,8 @@ _PROCESS = secrets.token_hex(16)
 def _frame(domain: Domain) -> str:
     """Bounds and CRS, whatever the columns are called."""
     time = "" if domain.time is None else f", time in {domain.time} by {domain.step:g} s"
-    return f"{','.join(map(repr, domain.bounds))} in {domain.crs}{time}"
+    kinds = "" if domain.kinds is None else f", kinds {', '.join(domain.kinds.names)}"
+    return f"{','.join(map(repr, domain.bounds))} in {domain.crs}{time}{kinds}"
 
 
 def _kind(handle: DataHandle) -> str:
@@ -333,17 +350,20 @@ def _whole(column: Any, name: str, file: str) -> Any:
         raise DataError(f"{file}: column {name} does not hold whole numbers") from None
 
 
-def _checked_index(rows: Rows, domain: Domain, bits: int, file: str) -> PointIndex:
+def _checked_layers(rows: Rows, domain: Domain, bits: int, file: str) -> Layers:
     cell, count = rows
     if len(cell) > MAX_CELLS:
         raise too_many(bits)
-    if len(cell) and not (cell.min() >= 0 and cell.max() < 1 << domain.dims * bits):
+    kinds = 1 if domain.kinds is None else len(domain.kinds.names)
+    most = kinds << domain.dims * bits
+    if len(cell) and not (cell.min() >= 0 and cell.max() < most):
+        limit = f"2^{domain.dims * bits}" if kinds == 1 else f"{kinds} · 2^{domain.dims * bits}"
         raise DataError(
-            f"{file}: a cell is no number from 0 to 2^{domain.dims * bits} − 1: "
+            f"{file}: a cell is no number from 0 to {limit} − 1: "
             f"give the bits that it was counted with (now {bits} per axis)"
         )
     if (count < 0).any():
         raise DataError(f"{file}: a count is below 0")
     if float(count.sum(dtype=np.float64)) >= MOST_RECORDS:
         raise DataError(f"{file}: the counts add up to over 2^53")
-    return index_of_rows(rows, domain, bits)
+    return layers_of_rows(rows, domain, bits)

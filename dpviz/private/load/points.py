@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.attributes import OTHER, Kinds
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.index import PointIndex
@@ -37,12 +38,14 @@ class Layout:
         crs: of the coordinates.
         unit: column of the privacy unit.
         time: column of the time.
+        kinds: the public list of kinds, and their column.
     """
 
     columns: tuple[str, ...]
     crs: str
     unit: str | None = None
     time: str | None = None
+    kinds: Kinds | None = None
 
     @property
     def words(self) -> str:
@@ -100,7 +103,7 @@ def layout(
     Raises:
         DataError: no such column, no coordinates among them, or a CRS that nobody knows.
     """
-    domain, time = domain.place, domain.time or time
+    kinds, domain, time = domain.kinds, domain.place, domain.time or time
     names = tuple(columns) if columns is not None else _coordinate_names(table, domain)
     alone = domain.dims == 2 and len(names) == 1 and not is_coordinate(names[0], domain)
     if len(names) not in (0, domain.dims) and not alone:
@@ -108,13 +111,14 @@ def layout(
     if len(names) == 1 and domain.dims == 2 and _is_geometry(table, names[0]):
         names = ()
     if table.declares and table.columns:
-        pick(table.columns, [*names, *(each for each in (unit, time) if each)], table.name)
+        others = (unit, time, None if kinds is None else kinds.column)
+        pick(table.columns, [*names, *(each for each in others if each)], table.name)
     source_crs = (crs or domain.crs) if names else (table.crs or crs)
     if source_crs is None:
         raise DataError(f"{table.name} does not state its CRS: name it, for example EPSG:4326")
     if _transformer(source_crs, domain.crs) is not None and domain.dims % 2:
         raise DataError(f"{domain.dims} dimensions cannot change their CRS: project them first")
-    return Layout(names, source_crs, unit, time)
+    return Layout(names, source_crs, unit, time, kinds)
 
 
 @dataclass(frozen=True, repr=False)
@@ -124,16 +128,20 @@ class _Located:
     points: NDArray[np.float64]
     unit: Any = None
     time: NDArray[np.float64] | None = None
+    kind: NDArray[np.int64] | None = None
 
 
 def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterator[_Located]:
-    """Parse, type, project and clip, block by block; with a unit, also drop what has no id of one.
+    """Parse, type, project and clip, block by block; with a unit, also drop what has no id of one,
+    and with kinds what is of none that is listed.
 
     Stability 1 in records: each is kept or dropped by what stands in it, and nothing else.
     """
     planar = how.columns if len(how.columns) == domain.place.dims else ()
     wkt = how.columns[0] if len(how.columns) == 1 and not planar else None
-    extra = [each for each in (wkt, how.unit, how.time) if each is not None]
+    kinds = how.kinds
+    named = (wkt, how.unit, how.time, None if kinds is None else kinds.column)
+    extra = [each for each in named if each is not None]
     names = [*dict.fromkeys([*planar, *extra])]
     for block in table.blocks(names, planar, geometry=not how.columns):
         counts.add(tally.READ, block.rows + block.broken)
@@ -154,6 +162,10 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
         counts.add(tally.NO_PLACE, np.count_nonzero(~finite))
         finite &= np.isfinite(points).all(axis=1)
         counts.add(tally.OUTSIDE, np.count_nonzero(finite & ~inside))
+        kind = None if kinds is None else kind_numbers(block.columns[kinds.column], kinds)
+        if kind is not None:
+            counts.add(tally.NO_KIND, np.count_nonzero(inside & (kind < 0)))
+            inside &= kind >= 0
         unit = None if how.unit is None else texts(block.columns[how.unit], how.unit)
         if unit is not None:
             nameless = np.asarray(unit.is_null())
@@ -164,7 +176,8 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
             points = points[rows]
             unit = None if unit is None else unit.take(rows)
             time = None if time is None else time[rows]
-        yield _Located(points, unit, time)
+            kind = None if kind is None else kind[rows]
+        yield _Located(points, unit, time, kind)
 
 
 def read_records(
@@ -210,7 +223,7 @@ def read_records(
     )
 
 
-def read_index(
+def read_layers(
     table: Table,
     how: Layout,
     domain: Domain,
@@ -218,11 +231,14 @@ def read_index(
     most: int = 1,
     public: bool = False,
     counts: Tally | None = None,
-) -> PointIndex:
-    """Records as an index, in blocks, so that eight bytes of each are held at once.
+) -> tuple[PointIndex, ...]:
+    """Records as an index of each kind, in blocks, so that eight bytes of each are held at once.
 
-    Stability, from parse to index: one record more or less moves the index by at most 1; with a
-    unit, one unit more or less moves it by at most ``most``, whatever the others have.
+    Stability, from parse to index: one record more or less moves the indexes, all kinds together,
+    by at most 1; with a unit, one unit more or less moves them by at most ``most``, whatever the
+    others have. A record of no listed kind is dropped by itself, like one outside, before the bound
+    of its unit; the bound holds for a unit's records of all kinds together, and to split what is
+    left by kind moves no record out of one index without moving it into another.
 
     Args:
         table: opened.
@@ -231,13 +247,18 @@ def read_index(
         most: with a unit, max contributions per unit.
         public: whether the choice of those may be repeatable, and swapped axes may be reported.
         counts: receives what became of the records.
+
+    Returns:
+        One index where there are no kinds.
     """
     counts = Tally() if counts is None else counts
-    codes, ids = [np.empty(0, dtype=np.uint64)], []
+    codes, ids, kinds = [np.empty(0, dtype=np.uint64)], [], [np.empty(0, dtype=np.int64)]
     for part in located(table, how, domain, counts):
         codes.append(morton(domain.to_lattice(part.points)[0]))
         if how.unit is not None:
             ids.append(part.unit)
+        if part.kind is not None:
+            kinds.append(part.kind)
     if public:
         _suspect_swap(table, how, domain, counts)
     every = np.concatenate(codes)
@@ -248,7 +269,33 @@ def read_index(
         counts.add(tally.OVER, len(every) - len(rows))
         every = every[rows]
     counts.add(tally.KEPT, len(every))
-    return PointIndex.from_codes(domain, every)
+    if how.kinds is None:
+        return (PointIndex.from_codes(domain, every),)
+    kind = np.concatenate(kinds)
+    kind = kind if how.unit is None else kind[rows]
+    numbers = range(len(how.kinds.names))
+    return tuple(PointIndex.from_codes(domain.plain, every[kind == number]) for number in numbers)
+
+
+def kind_numbers(column: Any, kinds: Kinds) -> NDArray[np.int64]:
+    """Places of a column's kinds in the public list, int64 (n,), stability 1: −1 for none.
+
+    A kind is text, byte by byte as in :func:`~dpviz.private.load.values.texts`. What is not listed
+    is ``other`` where that is listed; a missing kind is none.
+
+    Raises:
+        DataError: the declared type holds no texts.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    written = texts(column, kinds.column)
+    listed = pa.array([name.encode() for name in kinds.names], pa.large_binary())
+    place = pc.fill_null(pc.index_in(written, value_set=listed), -1)
+    number = np.array(place.to_numpy(zero_copy_only=False), dtype=np.int64)
+    if OTHER in kinds.names:
+        number[(number < 0) & ~np.asarray(written.is_null())] = kinds.number(OTHER)
+    return number
 
 
 def _is_geometry(table: Table, name: str) -> bool:
@@ -313,7 +360,7 @@ def _suspect_swap(table: Table, how: Layout, domain: Domain, counts: Tally) -> N
         return
     turned = Domain(domain.lower[::-1], domain.upper[::-1], domain.columns[::-1], domain.crs)
     swapped = Tally()
-    for _ in located(table, replace(how, unit=None, time=None), turned, swapped):
+    for _ in located(table, replace(how, unit=None, time=None, kinds=None), turned, swapped):
         pass
     if swapped[tally.OUTSIDE] + swapped[tally.NO_PLACE] < 0.5 * placed:
         first, second = domain.columns

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ from dpviz.datasets import DATASETS, Dataset
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle
+from dpviz.private.index import PointIndex
 from dpviz.private.load import counts
-from dpviz.private.load.aggregation import folder_index, table_index, table_name
+from dpviz.private.load.aggregation import folder_layers, table_layers, table_name
 from dpviz.private.load.engines import scheme_of
-from dpviz.private.load.points import layout, located, read_index
+from dpviz.private.load.points import layout, located, read_layers
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables import Table, open_table, stem
 from dpviz.private.load.tables.memory import MemoryTable, is_frame
@@ -149,18 +151,19 @@ def _counted(source: str, title: str, chosen: Selection) -> DataHandle:
     """A handle on a folder of Parquet or a table, counted by cell outside Python."""
     domain = chosen.box(title)
     if chosen.table is None:
-        index = folder_index(Path(source), domain, chosen)
+        layers = folder_layers(Path(source), domain, chosen)
     else:
-        index = table_index(source, chosen.table, domain, chosen)
+        layers = table_layers(source, chosen.table, domain, chosen)
     return DataHandle(
         chosen.name or title,
         domain,
-        index,
+        partial(PointIndex.of_all, layers),
         public=bool(chosen.public),
         unit=chosen.unit_words,
         max_per_unit=chosen.most,
         bits=chosen.grid_bits(domain),
         digests=counts.part_of(source, chosen.table),
+        layers=() if domain.kinds is None else layers,
     )
 
 
@@ -170,17 +173,20 @@ def _of_table(
     """A handle on the records of an opened table, bounded per unit."""
     domain, facts, public = chosen.box(table.name), Tally(), bool(chosen.public)
     how = layout(table, domain, columns=chosen.columns, crs=chosen.crs, unit=chosen.unit)
-    index = read_index(table, how, domain, most=chosen.most, public=public, counts=facts)
+    layers = read_layers(table, how, domain, most=chosen.most, public=public, counts=facts)
+    if chosen.bits is not None:
+        layers = tuple(index.coarsened(chosen.grid_bits(domain)) for index in layers)
     handle = DataHandle(
         chosen.name or title,
         domain,
-        index if chosen.bits is None else index.coarsened(chosen.grid_bits(domain)),
+        partial(PointIndex.of_all, layers),
         public=public,
         unit=chosen.unit_words,
         max_per_unit=chosen.most,
         dropped=dropped(facts) if public else None,
         bits=chosen.bits,
         digests=() if source is None else counts.part_of(str(source), chosen.table),
+        layers=() if domain.kinds is None else layers,
     )
     handle.columns = how.words
     return handle

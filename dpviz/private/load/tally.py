@@ -11,6 +11,7 @@ NO_PLACE = "no readable place: dropped"
 OUTSIDE = "outside the domain: dropped"
 NO_UNIT = "without the id of a privacy unit: dropped"
 NO_TIME = "no readable time: dropped"
+NO_KIND = "of no listed kind: dropped"
 UNKNOWN = "name what the public graph or alphabet lacks: dropped"
 STEPS = "single steps or symbols left out of records"
 NO_ID = "rows without the id of a record: dropped"
@@ -27,6 +28,7 @@ ORDER = (
     OUTSIDE,
     NO_UNIT,
     NO_TIME,
+    NO_KIND,
     NO_ID,
     UNKNOWN,
     STEPS,
@@ -39,8 +41,8 @@ ORDER = (
 
 
 def dropped(counts: Tally) -> int:
-    """How many records had no place, or no time, inside the domain."""
-    return sum(counts[what] for what in (BROKEN, NO_PLACE, OUTSIDE, NO_TIME))
+    """How many records had no place, time or kind inside the domain."""
+    return sum(counts[what] for what in (BROKEN, NO_PLACE, OUTSIDE, NO_TIME, NO_KIND))
 
 
 class Tally:

@@ -10,20 +10,30 @@ from numpy.typing import NDArray
 
 from dpviz.domain import Domain
 from dpviz.errors import ReleaseError
-from dpviz.releases.files import numbers, with_header
+from dpviz.releases.files import identifiers, numbers, with_header
 from dpviz.releases.header import Header
 from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.lattice import Int
 
 if TYPE_CHECKING:
     import geopandas
     import pyarrow
 
-NEEDED = ("lo", "hi", "parent", "count", "variance")
-"""Columns that reading needs; the others follow from them."""
+NEEDED = ("lo", "hi", "parent", "count", "variance", "kind")
+"""Columns that reading needs where they are; the others follow from them."""
 
 
-def to_columns(domain: Domain, nodes: Decomposition, header: Header) -> pyarrow.Table:
-    """A row per node, breadth-first; in 2-D GeoParquet 1.1 with one rectangle per node."""
+def to_columns(
+    domain: Domain, nodes: Decomposition, kind: Int | None = None, *, header: Header
+) -> pyarrow.Table:
+    """A row per node, breadth-first; in 2-D GeoParquet 1.1 with one rectangle per node.
+
+    Args:
+        domain: of the release.
+        nodes: of all its kinds.
+        kind: of each node, if there are kinds.
+        header: of the release.
+    """
     import pyarrow as pa
 
     columns: dict[str, Any] = {}
@@ -32,6 +42,7 @@ def to_columns(domain: Domain, nodes: Decomposition, header: Header) -> pyarrow.
         columns["geometry"] = _rectangles_wkb(domain, nodes)
         metadata["geo"] = json.dumps(_geo_metadata(domain.place)).encode()
     columns |= {name: pa.array(each) for name, each in times(domain, nodes).items()}
+    columns |= {name: pa.array(each) for name, each in named_kinds(domain, kind).items()}
     for name in ("lo", "hi"):
         flat = pa.array(getattr(nodes, name).ravel())
         columns[name] = pa.FixedSizeListArray.from_arrays(flat, domain.dims)
@@ -40,7 +51,9 @@ def to_columns(domain: Domain, nodes: Decomposition, header: Header) -> pyarrow.
     return with_header(columns, "points", header, {"domain": domain.to_dict()}, **metadata)
 
 
-def from_columns(table: pyarrow.Table, stated: dict[str, Any]) -> tuple[Domain, Decomposition]:
+def from_columns(
+    table: pyarrow.Table, stated: dict[str, Any]
+) -> tuple[Domain, Decomposition, Int | None]:
     """The inverse of :func:`to_columns`; what the header says of it is taken out of ``stated``.
 
     Raises:
@@ -49,10 +62,31 @@ def from_columns(table: pyarrow.Table, stated: dict[str, Any]) -> tuple[Domain, 
     domain = Domain.from_dict(stated.pop("domain"))
     boxes = {name: numbers(table, name, domain.dims) for name in ("lo", "hi")}
     rest = {name: numbers(table, name) for name in ("parent", "count", "variance")}
-    return domain, Decomposition(**boxes, **rest)
+    return domain, Decomposition(**boxes, **rest), _kinds(table, domain)
 
 
-def to_geopandas(domain: Domain, nodes: Decomposition) -> geopandas.GeoDataFrame:
+def _kinds(table: pyarrow.Table, domain: Domain) -> Int | None:
+    """The kind of each node, as a place in the domain's list; None without kinds."""
+    if domain.kinds is None:
+        return None
+    place = {name: number for number, name in enumerate(domain.kinds.names)}
+    named = identifiers(table, "kind").tolist()
+    unknown = set(named) - set(place)
+    if unknown:
+        raise ReleaseError(f"kind {min(map(repr, unknown))} is not in the header's list")
+    return np.array([place[name] for name in named], dtype=np.int64)
+
+
+def named_kinds(domain: Domain, kind: Int | None) -> dict[str, NDArray[Any]]:
+    """The column ``kind`` of nodes by name; none without kinds."""
+    if domain.kinds is None or kind is None:
+        return {}
+    return {"kind": np.array(domain.kinds.names, dtype=object)[kind]}
+
+
+def to_geopandas(
+    domain: Domain, nodes: Decomposition, kind: Int | None = None
+) -> geopandas.GeoDataFrame:
     """One row per node: rectangle, level, parent, leaf, count, variance and its noise sd.
 
     Raises:
@@ -69,7 +103,10 @@ def to_geopandas(domain: Domain, nodes: Decomposition) -> geopandas.GeoDataFrame
         name: getattr(nodes, name) for name in ("level", "parent", "leaf", "count", "variance")
     }
     return geopandas.GeoDataFrame(
-        columns | {"noise_sd": np.asarray(np.sqrt(nodes.variance))} | times(domain, nodes),
+        columns
+        | {"noise_sd": np.asarray(np.sqrt(nodes.variance))}
+        | times(domain, nodes)
+        | named_kinds(domain, kind),
         geometry=shapely.box(low[:, 0], low[:, 1], high[:, 0], high[:, 1]),
         crs=domain.crs,
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
-from dpviz.errors import ReleaseError
+from dpviz.errors import DomainError, ReleaseError
 from dpviz.releases.header import Header
 from dpviz.releases.points import columns
 from dpviz.releases.points.range_count import RangeAnswers, box_count
@@ -49,7 +49,9 @@ class PointRelease(Release):
         """The exact noise of sums of nodes, where the header states one."""
         return HaarNoise.stated(self.header.noise, self.domain.side, self.nodes.lo, self.nodes.hi)
 
-    def count(self, queries: ArrayLike, period: Any = None) -> RangeAnswers:
+    def count(
+        self, queries: ArrayLike, period: Any = None, kind: str | None = None
+    ) -> RangeAnswers:
         """Estimated records in rectangles.
 
         Args:
@@ -58,11 +60,14 @@ class PointRelease(Release):
                 Of a release with time also (q, 4): places alone.
             period: of a release with time: start and end (exclusive), in ISO 8601 (UTC unless it
                 says otherwise), Python dates or seconds since 1970; all of it by default.
+            kind: of a release of several kinds, one of them; all together by default.
 
         Raises:
             DomainError: a rectangle inside out, not finite or wholly outside the domain; a period
-                likewise, or of a release without time.
+                likewise, or of a release without time; a kind likewise.
         """
+        if kind is not None:
+            raise DomainError(f"kind {kind!r} of a release without kinds: leave it out")
         if period is not None or self.domain.time is not None:
             queries = self.domain.over(queries, period)
         return self.count_boxes(*self.domain.boxes(queries))
@@ -100,6 +105,11 @@ class PointRelease(Release):
         """Synthetic points: free of charge; see :mod:`dpviz.releases.points.sample`."""
         return sample(self.domain, self.nodes, n, seed)
 
+    @property
+    def table(self) -> tuple[Decomposition, Int | None]:
+        """The nodes as files hold them, and the kind of each; None where there are no kinds."""
+        return self.nodes, None
+
     def to_geopandas(self) -> geopandas.GeoDataFrame:
         """One row per node (2-D): rectangle, level, parent, leaf, count, variance, noise sd.
 
@@ -109,4 +119,4 @@ class PointRelease(Release):
 
     def to_arrow(self) -> pyarrow.Table:
         """The table that :meth:`save` writes: a row per node, breadth-first."""
-        return columns.to_columns(self.domain, self.nodes, self.header)
+        return columns.to_columns(self.domain, self.nodes, header=self.header)

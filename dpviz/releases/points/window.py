@@ -44,7 +44,7 @@ def during(release: PointRelease, period: Any) -> PointRelease:
     from dpviz.releases.points.release import PointRelease
 
     domain = release.domain
-    place = domain.place
+    place = domain.place.plain
     box = domain.over(place.bounds, calendar.period(period))
     start, end = max(box[0, 2], domain.period[0]), min(box[0, 5], domain.period[1])
     extra = {**release.header.extra, "period": [calendar.words(start), calendar.words(end)]}
@@ -84,18 +84,28 @@ def _shared_noise(nodes: Decomposition, lo: int, hi: int) -> Decomposition:
 
 
 def _seen_from_above(nodes: Decomposition, lo: int, hi: int) -> tuple[Int, Int] | None:
-    """Distinct rectangles (k, 4) of the nodes within [lo, hi) of time, and the parent of each.
+    """The tree of the rectangles of the nodes within [lo, hi) of time; None where they are none."""
+    at = np.flatnonzero((nodes.lo[:, 2] < hi) & (nodes.hi[:, 2] > lo))
+    place = np.full(len(nodes) + 1, -1, dtype=np.int64)
+    place[at] = np.arange(len(at))
+    corners = np.hstack([nodes.lo[at, :2], nodes.hi[at, :2]])
+    return rectangle_tree(corners, place[nodes.parent[at]])
+
+
+def rectangle_tree(corners: Int, parents: Int) -> tuple[Int, Int] | None:
+    """Distinct rectangles of several trees (k, 4) and the parent of each, as one tree.
 
     Breadth-first; None where they are no tree: where those of one area have several shapes, so that
     some may cross, or where children leave gaps.
+
+    Args:
+        corners: lower, then upper corners of all rectangles, (n, 4).
+        parents: the row of the parent of each, −1 for roots.
     """
-    at = np.flatnonzero((nodes.lo[:, 2] < hi) & (nodes.hi[:, 2] > lo))
-    corners = np.hstack([nodes.lo[at, :2], nodes.hi[at, :2]])
     rectangles, first, which = np.unique(corners, axis=0, return_index=True, return_inverse=True)
-    above = np.full(len(nodes) + 1, -1, dtype=np.int64)
-    above[at] = which.ravel()
+    above = np.append(which.ravel(), -1)
     # The first node with a rectangle has a parent with another one.
-    parent = above[nodes.parent[at[first]]]
+    parent = above[parents[first]]
     sides = rectangles[:, 2:] - rectangles[:, :2]
     shapes = np.unique(sides, axis=0)
     chain = shapes[np.argsort(shapes.prod(axis=1), kind="stable")]

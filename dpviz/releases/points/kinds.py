@@ -1,0 +1,253 @@
+"""Releases of records of several kinds: a tree for each kind, and what they say together.
+
+Kinds are disjoint and the noise of each tree is its own, so counts and variances add up. The tree
+of all kinds, for a map, is made from those of each: post-processing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpviz.errors import DomainError, ReleaseError
+from dpviz.releases.points import columns
+from dpviz.releases.points.quotient import Quotients, quotients
+from dpviz.releases.points.range_count import RangeAnswers, answers_from, box_count
+from dpviz.releases.points.region_count import Regions, regions_of
+from dpviz.releases.points.release import PointRelease
+from dpviz.releases.points.timeline import Timeline
+from dpviz.releases.points.window import rectangle_tree
+from dpviz.trees.consistency import sum_up
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.grid import breadth_first, grid_tree, renumbered
+from dpviz.trees.haar import HaarNoise
+from dpviz.trees.lattice import Int, grid_edges
+
+if TYPE_CHECKING:
+    import geopandas
+    import pyarrow
+
+    from dpviz.domain import Domain
+    from dpviz.releases.header import Header
+
+CELLS = 64
+"""Per side of the grid that stands for all kinds where their cells together are no tree."""
+
+
+class KindsRelease(PointRelease):
+    """A release of each kind of a public list, and of all of them together.
+
+    It answers as a release of all records does; :meth:`of` is the release of one kind.
+
+    Attributes:
+        parts: the release of each kind, in the order of ``domain.kinds``.
+    """
+
+    parts: tuple[PointRelease, ...]
+
+    def __init__(self, domain: Domain, parts: Sequence[Decomposition], header: Header) -> None:
+        kinds = domain.kinds
+        if kinds is None or len(parts) != len(kinds.names):
+            raise ReleaseError(f"{len(parts)} trees: expected one for each kind")
+        of_each = (
+            PointRelease(domain.plain, nodes, replace(header, extra={**header.extra, "kind": name}))
+            for nodes, name in zip(parts, kinds.names, strict=True)
+        )
+        for name, value in (("domain", domain), ("header", header), ("parts", tuple(of_each))):
+            object.__setattr__(self, name, value)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The kinds."""
+        assert self.domain.kinds is not None
+        return self.domain.kinds.names
+
+    def of(self, kind: str) -> PointRelease:
+        """The release of one kind.
+
+        Raises:
+            DomainError: it is not listed.
+        """
+        assert self.domain.kinds is not None
+        return self.parts[self.domain.kinds.number(kind)]
+
+    @cached_property
+    def nodes(self) -> Decomposition:
+        """All kinds together: one tree where those of all kinds are of the same boxes. Otherwise in
+        2-D a tree of the boxes of all where those nest, or a grid; in more dimensions the trees of
+        all kinds side by side.
+        """
+        each = [part.nodes for part in self.parts]
+        first = each[0]
+        if all(_same_boxes(first, nodes) for nodes in each[1:]):
+            count, variance = (
+                np.sum([getattr(nodes, name) for nodes in each], axis=0)
+                for name in ("count", "variance")
+            )
+            return first.replace(count=count, variance=variance)
+        every = self._forest[0]
+        if self.domain.dims != 2:
+            return every
+        seen = rectangle_tree(np.hstack([every.lo, every.hi]), every.parent.astype(np.int64))
+        if seen is None:
+            edges = [grid_edges(self.domain.side, CELLS)] * 2
+            empty = np.zeros((CELLS, CELLS))
+            grid = grid_tree(edges, empty, empty)
+            corner, parent = np.hstack([grid.lo, grid.hi]), np.asarray(grid.parent, np.int64)
+        else:
+            corner, parent = seen
+        lo, hi = corner[:, :2], corner[:, 2:]
+        answers = self.count_boxes(lo, hi)
+        # As for windows of time: cells within one leaf share its noise, and say so.
+        weight = np.where(every.leaf, every.variance, 0.0)
+        shared = replace(every, count=sum_up(every.parent, weight))
+        inner = np.isin(np.arange(len(parent)), parent)
+        variance = np.where(inner, answers.noise_sd**2, box_count(shared, None, lo, hi).count)
+        return Decomposition(lo, hi, parent, answers.count, np.maximum(variance, 0.0))
+
+    @cached_property
+    def noise(self) -> HaarNoise | None:
+        """See the base: independent noise on one grid adds up."""
+        alone = self.parts[0].noise
+        return alone and replace(alone, variance=alone.variance * len(self.parts))
+
+    def count(
+        self, queries: ArrayLike, period: Any = None, kind: str | None = None
+    ) -> RangeAnswers:
+        """See the base; of all kinds together by default."""
+        if kind is not None:
+            return self.of(kind).count(queries, period)
+        return _sum([part.count(queries, period) for part in self.parts])
+
+    def count_boxes(self, lo: Int, hi: Int) -> RangeAnswers:
+        """See the base."""
+        return _sum([part.count_boxes(lo, hi) for part in self.parts])
+
+    def count_regions(self, regions: Regions | Sequence[Any]) -> RangeAnswers:
+        """See the base."""
+        if not isinstance(regions, Regions):
+            regions = regions_of(regions, self.domain)
+        return _sum([part.count_regions(regions) for part in self.parts])
+
+    def timeline(
+        self, rect: ArrayLike | None = None, every: str | None = None, period: Any = None
+    ) -> Timeline:
+        """See the base."""
+        lines = [part.timeline(rect, every, period) for part in self.parts]
+        return Timeline(**vars(_sum(lines)), start=lines[0].start, end=lines[0].end)
+
+    def share(
+        self, queries: ArrayLike, kind: str, of: Sequence[str] | None = None, period: Any = None
+    ) -> Quotients:
+        """The share of one kind of the records in rectangles, with its 95 % interval.
+
+        Args:
+            queries: as for :meth:`count`.
+            kind: the numerator.
+            of: the kinds of the denominator, all by default; ``kind`` is one of them anyway.
+            period: as for :meth:`count`.
+
+        Raises:
+            DomainError: a kind that is not listed; or as :meth:`count`.
+        """
+        one = self.count(queries, period, kind)
+        names = dict.fromkeys(self.names if of is None else of)
+        rest = [self.count(queries, period, name) for name in names if name != kind]
+        return share_of(one, rest)
+
+    def to_geopandas(self) -> geopandas.GeoDataFrame:
+        """See the base; the column ``kind`` says whose node each is."""
+        return columns.to_geopandas(self.domain, *self._forest)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """See the base."""
+        return columns.to_columns(self.domain, *self._forest, header=self.header)
+
+    @property
+    def table(self) -> tuple[Decomposition, Int | None]:
+        """See the base."""
+        return self._forest
+
+    @cached_property
+    def _forest(self) -> tuple[Decomposition, Int]:
+        """The nodes of all kinds, breadth-first, and the kind of each."""
+        each = [part.nodes for part in self.parts]
+        sizes = [len(nodes) for nodes in each]
+        starts = np.cumsum([0, *sizes[:-1]])
+        parents = [
+            np.where(nodes.parent < 0, -1, nodes.parent + start)
+            for nodes, start in zip(each, starts, strict=True)
+        ]
+        parent = np.concatenate(parents)
+        order = breadth_first(parent)
+        rest: dict[str, Any] = {
+            field.name: np.concatenate([getattr(nodes, field.name) for nodes in each])[order]
+            for field in fields(Decomposition)
+            if field.name != "parent"
+        }
+        kind = np.repeat(np.arange(len(each)), sizes)[order]
+        return Decomposition(**rest, parent=renumbered(parent, order)), kind
+
+
+def release_of(
+    domain: Domain, nodes: Decomposition, kind: Int | None, header: Header
+) -> PointRelease:
+    """A release from the columns of a file.
+
+    Args:
+        domain: its public frame.
+        nodes: of all kinds.
+        kind: of each node, as a place in the list of the domain; None where there are no kinds.
+        header: of the release.
+
+    Raises:
+        ReleaseError: a node of another kind than its parent, or a kind without a node.
+    """
+    if kind is None or domain.kinds is None:
+        return PointRelease(domain, nodes, header)
+    child = np.flatnonzero(nodes.parent >= 0)
+    if (kind[child] != kind[nodes.parent[child]]).any():
+        raise ReleaseError("a node is of another kind than its parent")
+    numbers = range(len(domain.kinds.names))
+    return KindsRelease(domain, [nodes.select(kind == number) for number in numbers], header)
+
+
+def share_of(one: RangeAnswers, rest: Sequence[RangeAnswers]) -> Quotients:
+    """The share of one kind's counts, of those of it and of other kinds: independent noise."""
+    total = _sum([one, *rest])
+    variance = one.noise_sd**2
+    return quotients(
+        one.count, total.count, (variance, total.noise_sd**2, variance), limits=(0.0, 1.0)
+    )
+
+
+def _same_boxes(one: Decomposition, other: Decomposition) -> bool:
+    return all(
+        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("parent", "lo", "hi")
+    )
+
+
+def _sum(every: Sequence[RangeAnswers]) -> RangeAnswers:
+    """Answers on disjoint records with noise of their own, added up."""
+    powers = {"count": 1, "noise_sd": 2, "uniformity_sd": 2, "nodes": 1}
+    columns = [
+        np.sum([getattr(each, name) ** power for each in every], axis=0, dtype=np.float64)
+        for name, power in powers.items()
+    ]
+    return answers_from(np.column_stack(columns))
+
+
+def require_kinds(release: PointRelease) -> KindsRelease:
+    """The release, if it is one of kinds.
+
+    Raises:
+        DomainError: it is not.
+    """
+    if not isinstance(release, KindsRelease):
+        raise DomainError("this release has no kinds: leave the kind out")
+    return release
