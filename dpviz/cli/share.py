@@ -128,7 +128,15 @@ def _write(
 
 def _opened(paths: Sequence[str]) -> list[PointRelease]:
     from dpviz import read
+    from dpviz.errors import ReleaseError
+    from dpviz.releases.store import kind_in
 
+    for path in paths:
+        if kind_in(path) == "areas":
+            raise ReleaseError(
+                f"{Path(path).name}: no page is made of areas yet: open it with 'dpviz app', or "
+                "write it with 'dpviz export'"
+            )
     return [read(path, "points") for path in paths]
 
 

@@ -16,7 +16,7 @@ from dpviz.render.scene import Mark, Row
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
-    from dpviz.releases.points.range_count import RangeAnswers
+    from dpviz.releases.answers import Answers
     from dpviz.releases.points.region_count import Regions
     from dpviz.trees.lattice import Float
 
@@ -26,12 +26,20 @@ NOISE_SDS = 2.0
 OPAQUE, BLANK = 240, 1
 """Opacities, 0–255; a blank district still has a tooltip."""
 
+MANY = 500
+"""Of so many districts the borders are drawn faintly: ink is for counts."""
+
 DETAIL = 1 / 3000
 """Borders are simplified to this share of the domain's width: on the map only."""
 
 
 def district_marks(
-    regions: Regions, answers: RangeAnswers, domain: Domain
+    regions: Regions,
+    answers: Answers,
+    domain: Domain,
+    *,
+    noun: str = "district",
+    simplified: bool = True,
 ) -> tuple[tuple[Mark, ...], Legend]:
     """A filled shape per district with a tooltip, its border, and the legend.
 
@@ -39,11 +47,15 @@ def district_marks(
         regions: in the domain's CRS.
         answers: one each.
         domain: of the release that was asked.
+        noun: what one is called.
+        simplified: whether borders may be drawn with fewer corners.
     """
     import shapely
 
     width = domain.upper[0] - domain.lower[0]
-    shapes = shapely.coverage_simplify(regions.shapes, width * DETAIL)
+    shapes = regions.shapes
+    if simplified:
+        shapes = shapely.coverage_simplify(shapes, width * DETAIL)
     shapes = _degrees(shapes, domain.crs)
     density = answers.count / np.maximum(_areas(shapes), 1e-9)
     clear = answers.count > NOISE_SDS * answers.noise_sd
@@ -59,7 +71,7 @@ def district_marks(
         list(ring.reshape(-1, 4, 2)),
         color=Themed(color.light[owner], color.dark[owner]),
         rows=(
-            Row("district", "name"),
+            Row(noun, "name"),
             Row("records (noisy)", "count", noise_sd="sd"),
             Row("per km²", "density"),
         ),
@@ -72,9 +84,12 @@ def district_marks(
     )
     borders = shapely.get_parts(shapely.boundary(shapes))
     lines = [shapely.get_coordinates(line) for line in shapely.get_parts(borders)]
-    outline = paths("district-borders", lines, themed=170, width=1.0)
+    many = len(shapes) > MANY
+    outline = paths(
+        "district-borders", lines, themed=45 if many else 170, width=0.5 if many else 1.0
+    )
     legend = Legend(
-        title="Records per km² by district",
+        title=f"Records per km² by {noun}",
         colors=scale.colors(),
         labels=scale_labels(scale),
         blank=f"blank: under {scale_labels(scale)[0]}, or too few to tell from none",

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import geopandas
     import pyarrow
 
+    from dpviz.domain import Domain
+
 WHOLE = 1.0 - 1e-9
 """A share of an area from which on it counts as whole: coordinates are floats."""
 
@@ -58,6 +60,11 @@ class AreaRelease(Release):
             object.__setattr__(self, name, column)
         if (self.variance < 0).any():
             raise ReleaseError("variance is negative for an area")
+
+    @property
+    def domain(self) -> Domain:
+        """The public box of the records."""
+        return self.areas.domain
 
     @cached_property
     def answers(self) -> Answers:

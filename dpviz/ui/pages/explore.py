@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
+from dpviz.ui.areas.map_answer import show_areas
 from dpviz.ui.points.domain_map import choose_domain, show_domain
 from dpviz.ui.points.facts import empty_area, release_facts
 from dpviz.ui.points.map_answer import map_and_answer, restore
@@ -41,7 +43,10 @@ def _restore() -> None:
     restore_window(KEY)
 
 
-def _show(release: PointRelease, source: Source, choice: Choice | None) -> None:
+def _show(release: PointRelease | AreaRelease, source: Source, choice: Choice | None) -> None:
+    if isinstance(release, AreaRelease):
+        show_areas(KEY, release, source)
+        return
     if release.domain.place.dims != 2:
         st.info(
             f"This release has {release.domain.dims} dimensions, and a map needs 2. Its cells are "

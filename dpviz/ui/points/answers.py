@@ -15,6 +15,7 @@ from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.range_count import RangeAnswers, cover
 from dpviz.releases.points.release import PointRelease
+from dpviz.releases.release import Release
 from dpviz.render import Mark, boxes, rounded, with_noise
 from dpviz.render.cells import domain_bounds, node_bounds
 from dpviz.render.colors import ACCENT
@@ -65,7 +66,7 @@ def answer_panel(
 
 def show_answers(
     prefix: str,
-    release: PointRelease,
+    release: Release,
     source: Source,
     answers: RangeAnswers,
     place: dict[str, Any],

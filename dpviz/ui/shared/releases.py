@@ -45,6 +45,8 @@ class Opened:
     def page(self) -> str:
         """The page that shows it."""
         kind: str = self.release.kind
+        if kind == "areas":
+            return "explore"
         if kind != "points":
             return kind
         return "trips" if self.release.domain.dims == 4 else "explore"
@@ -230,7 +232,7 @@ def release_choice(prefix: str, label: str) -> Opened | None:
         else:
             assert chosen is not None
             remembered = Opened(chosen.id, chosen.title, Shelf().open(chosen.id)[1])
-        if remembered.page != "explore" or remembered.release.domain.dims != 2:
+        if remembered.release.kind != "points" or remembered.release.domain.dims != 2:
             raise ReleaseError("only releases of places in two dimensions are compared here")
     except DpvizError as error:
         st.error(plain(error), icon=":material/error:")

@@ -1,0 +1,1 @@
+"""Releases of areas on the page Explore."""

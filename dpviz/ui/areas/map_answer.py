@@ -1,0 +1,132 @@
+"""A release of areas: its map level by level, the answer to a rectangle, and its table."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import streamlit as st
+
+from dpviz.errors import DpvizError
+from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.areas.release import AreaRelease
+from dpviz.render import Camera, Scene, rounded, with_noise
+from dpviz.render.areas import areas_scene
+from dpviz.render.cells import domain_bounds
+from dpviz.render.projection import from_degrees
+from dpviz.ui.map import Shape, map_overlay, map_view
+from dpviz.ui.points.answers import Rect, history_table, partly, rectangle_form, show_answers
+from dpviz.ui.points.downloads import ROWS, file_buttons
+from dpviz.ui.points.map_answer import drawn
+from dpviz.ui.points.source_form import SIDES, Source
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.prices import budget_breakdown
+from dpviz.ui.shared.text import plain
+
+
+def show_areas(prefix: str, release: AreaRelease, source: Source) -> None:
+    """The map, its answer, and what is folded away."""
+    level = _level(prefix, release)
+    _map(prefix, release, source, level)
+    _facts(prefix, release, level)
+
+
+def _level(prefix: str, release: AreaRelease) -> str:
+    levels = release.areas.levels
+    if len(levels) == 1:
+        return levels[0]
+    chosen = st.segmented_control(
+        "Level", levels, default=levels[-1], key=f"{prefix}.level.{'|'.join(levels)}", required=True
+    )
+    return str(chosen)
+
+
+@st.fragment
+def _map(prefix: str, release: AreaRelease, source: Source, level: str) -> None:
+    """Drawing reruns this part only."""
+    name = f"{prefix}.map"
+    left, right = st.columns([7, 3], gap="medium")
+    rect: Rect | None = st.session_state.get(f"{prefix}.rect")
+    with left:
+        map_view(_scene(prefix, release, source, level), key=name, on_shape=partial(drawn, prefix))
+    with right:
+        _answer(prefix, release, source, rect)
+        typed = rectangle_form(prefix, rect, domain_bounds(release.domain))
+        history_table(prefix)
+    map_overlay(name, shape=Shape(rect=rect) if rect else None)
+    permalink.write({"rect": permalink.joined(rect)})
+    if typed is not None:
+        st.session_state[f"{prefix}.rect"] = typed
+        st.rerun(scope="fragment")
+
+
+def _scene(prefix: str, release: AreaRelease, source: Source, level: str) -> Scene:
+    """The picture; kept, with the release that it is of, until one or the level changes."""
+
+    def draw() -> tuple[AreaRelease, Scene]:
+        camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
+        return release, areas_scene(release, level, camera=camera)
+
+    made: tuple[AreaRelease, Scene] = remembered(f"{prefix}.areas", (level, id(release)), draw)
+    return made[1]
+
+
+def _answer(prefix: str, release: AreaRelease, source: Source, rect: Rect | None) -> None:
+    if rect is None:
+        st.markdown("**Draw a rectangle**")
+        st.caption(
+            "Press ▭ on the map, or D, or hold Shift and drag. Areas that it cuts count by the "
+            "share of their surface inside; the areas themselves are exact sums of each other."
+        )
+        return
+    try:
+        answers = release.count(from_degrees(rect, release.domain.crs))
+    except DpvizError as error:
+        st.warning(plain(error), icon=":material/crop_free:")
+        return
+    place: dict[str, Any] = dict(zip(SIDES, rect, strict=True))
+    none = lambda: np.zeros(1, dtype=np.int64)  # noqa: E731 - no records stand behind it here
+    show_answers(prefix, release, source, answers, place, none, outlined=False)
+    partly(rect, domain_bounds(release.domain))
+
+
+def _facts(prefix: str, release: AreaRelease, level: str) -> None:
+    areas = release.areas
+    top = areas.slices[0]
+    total = float(release.counts[top].sum())
+    half = INTERVAL_SDS * float(np.sqrt(release.variance[top].sum()))
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Noisy total", with_noise(total, half), width="content")
+        st.metric("Areas", f"{areas.leaves:,}", help=f"{len(areas):,} on all levels")
+        st.metric("Levels", len(areas.levels), width="content")
+    with st.expander("How the budget was spent", icon=":material/payments:"):
+        budget_breakdown(release.header)
+    with st.expander("Download this release", icon=":material/download:"):
+        file_buttons(prefix, release, "areas")
+        st.caption(
+            "The release with its header, never the records. GeoParquet holds every level and "
+            "reopens in dpviz; the others hold the finest areas. `dpviz export … --join` adds the "
+            "counts to a file of yours. A map in one file is not made of areas yet."
+        )
+    with st.expander("The map as a table", icon=":material/table:"):
+        _table(release, level)
+
+
+def _table(release: AreaRelease, level: str) -> None:
+    """The map in words: the areas of the level with the most records."""
+    part = release.areas.rows(level)
+    rows = np.arange(part.start, part.stop)
+    chosen = rows[np.argsort(-release.counts[rows], kind="stable")][:ROWS]
+    half = INTERVAL_SDS * np.sqrt(release.variance[chosen])
+    above = release.areas.parent_names
+    columns = {
+        "area": [release.areas.names[row] for row in chosen],
+        "in": [above[row] or "" for row in chosen],
+        "noisy count": [rounded(*pair) for pair in zip(release.counts[chosen], half, strict=True)],
+        "95 % interval ±": [rounded(value, value) for value in half],
+    }
+    st.dataframe(pa.table(columns), hide_index=True, width="stretch")
+    st.caption(f"{len(chosen):,} of {len(rows):,} areas; the download has them all.")
