@@ -12,11 +12,12 @@ from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.cell_tree import CellTree
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
-from dpviz.trees.consistency import least_squares
+from dpviz.trees.consistency import least_squares, sum_up
 from dpviz.trees.decomposition import MAX_NODES
 from dpviz.trees.density import refine
+from dpviz.trees.gates import gated
 from dpviz.trees.lattice import Codes, Float, Int, unmorton
-from dpviz.trees.shrinkage import settle
+from dpviz.trees.shrinkage import nonnegative, settle
 
 if TYPE_CHECKING:
     from dpviz.private.budget import Budget
@@ -42,7 +43,8 @@ class HotGrid(PointMethod):
     noise. A cell of weight w = ŷ(1−a)ε is divided into leaves of level
     d₁ + ½ log₂((w/c)·(w̄/w)^(1−γ)), w̄ = Σw²/Σw, and all the rest of ε goes on the leaves. The
     look decides and is forgotten: a count that has chosen how finely its cell is divided would
-    weigh more where its noise was high, and sums of cells would come out too large.
+    weigh more where its noise was high, and sums of cells would come out too large. Last, each
+    leaf's count is drawn to its surroundings, inside the total (``dpviz/trees/gates.py``).
 
     Privacy: each record is in the domain, in one cell of level d₁ and in one leaf; each of the
     three sets of counts is of disjoint cells (sensitivity 1), and which leaves there are follows
@@ -61,7 +63,12 @@ class HotGrid(PointMethod):
     paper: ClassVar[str] = "ours"
     dims: ClassVar[tuple[int, ...]] = (2,)
     measured: ClassVar[dict[str, Any]] = {"slopes": False}
-    tiny: ClassVar[dict[str, object]] = {"max_depth": 4, "positive": False, "slopes": False}
+    tiny: ClassVar[dict[str, object]] = {
+        "max_depth": 4,
+        "gates": False,
+        "positive": False,
+        "slopes": False,
+    }
     advice: ClassVar[str] = "Large rectangles: the noise of thousands of leaves adds up."
 
     widest: float = parameter(
@@ -69,6 +76,9 @@ class HotGrid(PointMethod):
     )
     look: float = parameter(0.15, "a: share of ε for the look that decides", 0.02, 0.9)
     c: float = parameter(1.7, "c: a leaf is to hold about c/ε records", 0.1, 100)
+    gates: bool = parameter(
+        True, "Counts drawn to their surroundings, as far as noise explains the difference"
+    )
     positive: bool = parameter(True, "Non-negative counts inside their parents' totals")
     slopes: bool = parameter(True, "Linear density inside the leaves")
     max_depth: int = parameter(10, "Public cap on the depth", 1, 26)
@@ -125,10 +135,14 @@ class HotGrid(PointMethod):
         noisy[:1], variance[:1] = total, spread
         share = budget.spend(budget.left, "leaf counts", mechanism="geometric", why=DISJOINT)
         noisy[leaf], variance[leaf] = geometric(noise, share, tree.counts()[leaf])
-        if self.positive:
+        estimates, spread = least_squares(parent, noisy, variance)
+        nodes = tree.decomposition(estimates, spread)
+        if self.gates:
+            wanted = sum_up(parent, gated(nodes, float(variance[leaf][0])))
+            wanted[0] = estimates[0]
+            nodes = nodes.replace(count=nonnegative(parent, wanted, np.ones(len(parent))))
+        elif self.positive:
             nodes = tree.decomposition(*settle(parent, noisy, variance, shrink=False))
-        else:
-            nodes = tree.decomposition(*least_squares(parent, noisy, variance))
         return refine(nodes) if self.slopes else nodes
 
 
