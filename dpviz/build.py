@@ -318,7 +318,10 @@ def _measured(
 ) -> Result:
     """Spend the budget: the one place where the kinds of data differ."""
     if isinstance(data, DataHandle):
-        return measure_points(data.domain, data._layers, method, budget, noise)
+        release, facts = measure_points(data.domain, data._layers, method, budget, noise)
+        if data.bits != data.domain.bits:
+            facts = {**facts, "extra": {**facts.get("extra", {}), "bits": data.bits}}
+        return release, facts
     if isinstance(data, AreaData):
         areas = data.areas
         counts, variance = method.build(areas, data._counts, budget, noise)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,6 +39,10 @@ OneKind = Annotated[
     str | None, typer.Option("--kind", help="With kinds: one of them; all together by default.")
 ]
 ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A release (Parquet).")]
+
+
+CODES = ("all", "command", "python", "notebook", "statement")
+"""What ``info --code`` writes; "all" are the command and the Python."""
 
 
 @app.command()
@@ -330,9 +335,30 @@ def timeline(
 
 
 @app.command()
-def info(release: ReleaseFile, as_json: Json = False) -> None:
+def info(
+    release: ReleaseFile,
+    code: Annotated[
+        str | None,
+        typer.Option(
+            help="How it was made: command, python, notebook; statement, for a registry; or all."
+        ),
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option(help="With --code: the name of the records' file; not opened.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="With --code: of simulated noise; no release holds it.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Show what a release says of itself: header, budget breakdown, size."""
     from dpviz import read
+
+    if code is not None:
+        emit_code(release, code, source, seed, as_json)
+        return
+    if source is not None or seed is not None:
+        raise ParameterError("--source and --seed are for the code: give --code too")
     from dpviz.releases.points.promises import promises
     from dpviz.releases.points.release import PointRelease
 
@@ -376,6 +402,31 @@ def info(release: ReleaseFile, as_json: Json = False) -> None:
         *(f"  {each}" for each in likely),
     ]
     emit(facts, as_json, "\n".join(lines))
+
+
+def emit_code(path: str, which: str, source: str | None, seed: int | None, as_json: bool) -> None:
+    """Code that makes a release, or the statement on it.
+
+    Raises:
+        ParameterError: no such code.
+    """
+    from dpviz import read
+    from dpviz.exports.data_use import data_use, sentences
+    from dpviz.planning.script import Script
+
+    if which not in CODES:
+        raise ParameterError(f"--code {which!r}: choose one of {', '.join(CODES)}")
+    opened = read(path)
+    if which == "statement":
+        facts = data_use(opened)
+        emit(facts, as_json, "\n".join([*sentences(opened), json.dumps(facts, indent=2)]))
+        return
+    script = Script.of(opened, source, seed)
+    notebook = script.notebook(script.method, sentences(opened))
+    texts = {"command": script.command(), "python": script.python(), "notebook": notebook}
+    shown = {which: texts[which]} if which in texts else texts
+    lines = [texts[which]] if which in texts else [texts["command"], "", texts["python"]]
+    emit(shown, as_json, "\n".join(lines))
 
 
 @app.command()

@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from dpviz.errors import DpvizError
+from dpviz.planning.script import Script
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.points.promises import promises
 from dpviz.render.numbers import rounded, with_noise
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
@@ -49,6 +52,8 @@ class Facts:
         statement: the guarantee, explained, one sentence each.
         leaves, depth: size of the decomposition.
         total: noisy count of the whole domain.
+        promises: of the header, with how likely each is.
+        command, python: what made it; empty where the header does not say.
     """
 
     label: str
@@ -58,11 +63,19 @@ class Facts:
     leaves: int
     depth: int
     total: str
+    promises: tuple[str, ...] = ()
+    command: str = ""
+    python: str = ""
 
 
 def facts(release: PointRelease, label: str) -> Facts:
     """The facts of a release."""
     nodes, whole = release.nodes, release.count(release.domain.bounds)
+    try:
+        script = Script.of(release)
+        code = {"command": script.command(), "python": script.python()}
+    except DpvizError:  # a window of another release, or a header of another version
+        code = {}
     return Facts(
         label=label,
         method=method_title(release.header),
@@ -71,6 +84,8 @@ def facts(release: PointRelease, label: str) -> Facts:
         leaves=int(nodes.leaf.sum()),
         depth=nodes.depth,
         total=with_noise(float(whole.count[0]), INTERVAL_SDS * float(whole.noise_sd[0])),
+        promises=tuple(map(str, promises(release))),
+        **code,
     )
 
 

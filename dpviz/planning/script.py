@@ -1,78 +1,249 @@
-"""The command and the Python that build what was planned."""
+"""Code that makes a release: the command, the Python, a notebook. From public facts alone.
+
+Of a release they follow from its header. The header never holds a seed or the name of a file, so
+that who has both puts them in.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from dpviz import calendar
+from dpviz.domain import default_columns
+from dpviz.errors import ReleaseError
+from dpviz.releases.points.promises import KEY as PROMISES
+from dpviz.releases.points.release import PointRelease
+from dpviz.wishes import parse_all
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
-    from dpviz.wishes import Wish
+    from dpviz.releases.header import Header
+    from dpviz.releases.release import Release
+
+FILE = "FILE"
+"""Where the name of the source is not known."""
+
+DEGREES = "EPSG:4326"
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+_BOUNDED = re.compile(r"one (.+) with at most (\d+) records")
 
 
-def words_of(options: Sequence[tuple[str, Any]]) -> list[str]:
-    """Options as words; a value that begins with a minus is tied to its option."""
-    words: list[str] = []
-    for name, value in options:
-        words += [f"{name}={value}"] if str(value).startswith("-") else [name, str(value)]
-    return words
+@dataclass(frozen=True, kw_only=True)
+class Script:
+    """What is built, and how it is written.
 
+    Attributes:
+        domain: public.
+        method, parameters: those that are not the method's own defaults.
+        epsilon: for one privacy unit.
+        wishes: in words.
+        source: a file or a built-in name; None where it is not known.
+        builtin: the source is built in, and has this domain.
+        unit, max_per_unit: the column of the privacy unit, and the bound.
+        neighbours: "add-remove" or "replace".
+        public: the records are declared public.
+        simulated: the noise is simulated.
+        seed: of a simulation.
+        bits: of a public grid that records are moved to.
+    """
 
-def command_of(
-    domain: Domain,
-    method: str,
-    parameters: Mapping[str, Any],
-    epsilon: float,
-    wishes: Sequence[Wish],
-    source: str | None,
-    unit: str | None,
-    max_per_unit: int,
-) -> str:
-    """``dpviz build`` of a plan."""
-    options: list[tuple[str, Any]] = [
-        ("--bounds", ",".join(f"{side:.12g}" for side in domain.bounds)),
-        *([("--crs", domain.crs)] if domain.crs != "EPSG:4326" else []),
-        ("--method", method),
-        *(("--set", f"{name}={value:g}") for name, value in parameters.items()),
-        ("--epsilon", f"{epsilon:g}"),
-        *_unit_options(unit, max_per_unit),
-        *(("--want", str(wish)) for wish in wishes),
-        ("--output", "release.parquet"),
-    ]
-    return shlex.join(["dpviz", "build", source or "FILE", *words_of(options)])
+    domain: Domain
+    method: str
+    epsilon: float
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    wishes: Sequence[str] = ()
+    source: str | None = None
+    builtin: bool = False
+    unit: str | None = None
+    max_per_unit: int = 1
+    neighbours: str = "add-remove"
+    public: bool = False
+    simulated: bool = False
+    seed: int | None = None
+    bits: int | None = None
 
+    @classmethod
+    def of(cls, release: Release, source: str | None = None, seed: int | None = None) -> Script:
+        """What made a release, from its header.
 
-def _unit_options(unit: str | None, max_per_unit: int) -> list[tuple[str, Any]]:
-    if unit is None and max_per_unit == 1:
-        return []
-    return [("--unit", unit or "COLUMN"), ("--max-per-unit", max_per_unit)]
+        Args:
+            release: of points.
+            source: its records, where the reader knows them.
+            seed: of a simulation, where the reader knows it.
 
+        Raises:
+            ReleaseError: of another kind; made from another release; or seeded though it is not
+                simulated.
+            ParameterError: a header that names a method or a parameter that there is not.
+        """
+        from dpviz.datasets import DATASETS
+        from dpviz.methods import method
 
-def python_of(
-    domain: Domain,
-    method: str,
-    parameters: Mapping[str, Any],
-    epsilon: float,
-    wishes: Sequence[Wish],
-    source: str | None,
-    unit: str | None,
-    max_per_unit: int,
-) -> str:
-    """The same in Python."""
-    crs = "" if domain.crs == "EPSG:4326" else f", crs={domain.crs!r}"
-    reading = ""
-    if unit is not None or max_per_unit > 1:
-        reading = f", unit={unit or 'COLUMN'!r}, max_per_unit={max_per_unit}"
-    given = "".join(f", {name}={value!r}" for name, value in parameters.items())
-    return "\n".join(
-        [
-            "import dpviz",
-            "",
-            f"domain = dpviz.Domain({domain.lower}, {domain.upper}{crs})",
-            f"data = dpviz.load({source or 'FILE'!r}, domain{reading})",
-            f"wishes = {[str(wish) for wish in wishes]!r}",
-            f"release = dpviz.build(data, {method!r}, {epsilon!r}, wishes=wishes{given})",
-            'release.save("release.parquet")',
+        header = release.header
+        if not isinstance(release, PointRelease):
+            raise ReleaseError(f"code is written for releases of points, not of {release.kind}")
+        if {"marginal", "period"} & set(header.extra):
+            raise ReleaseError("a window of another release is not built: ask for the code of that")
+        simulated = header.guarantee.startswith("NOT PRIVATE")
+        if seed is not None and not simulated:
+            raise ReleaseError("private noise is never repeated: leave the seed out")
+        chosen = method(header.method, "points", **header.parameters)  # a header is a stranger's
+        plain = type(chosen)().parameters()
+        known = DATASETS.get(header.source)
+        synthetic = str(header.extra.get("records", "")).startswith("synthetic")
+        return cls(
+            domain=release.domain,
+            method=header.method,
+            parameters={
+                name: value for name, value in chosen.parameters().items() if value != plain[name]
+            },
+            epsilon=header.epsilon,
+            wishes=_promises(header),
+            source=source or (header.source if synthetic and known is not None else None),
+            builtin=synthetic and known is not None and known.domain == release.domain,
+            neighbours="replace" if header.neighbouring.startswith("replace") else "add-remove",
+            public="records" in header.extra,
+            simulated=simulated,
+            seed=seed,
+            bits=_whole(header.extra.get("bits")),
+            **_unit(header),
+        )
+
+    def command(self, output: str = "release.parquet") -> str:
+        """``dpviz build``, as a shell takes it."""
+        options: list[tuple[str, Any]] = []
+        place = self.domain.place
+        if not self.builtin:
+            options.append(("--bounds", ",".join(f"{side!r}" for side in place.bounds)))
+            if place.columns != default_columns(place.dims):
+                options.append(("--columns", ",".join(place.columns)))
+            if place.crs != DEGREES:
+                options.append(("--crs", place.crs))
+            if self.domain.time is not None:
+                ends = ",".join(map(calendar.words, self.domain.period))
+                options += [("--time", self.domain.time), ("--period", ends)]
+                options += [("--every", f"{int(self.domain.step)}s")] if self.domain.step else []
+            options += [("--bits", self.bits)] if self.bits else []
+        if self.unit is not None:
+            options += [("--unit", self.unit), ("--max-per-unit", self.max_per_unit)]
+        options.append(("--method", self.method))
+        options += [("--set", f"{name}={value}") for name, value in self.parameters.items()]
+        options.append(("--epsilon", f"{self.epsilon!r}"))
+        if self.neighbours != "add-remove":
+            options.append(("--neighbours", self.neighbours))
+        options += [("--seed", self.seed)] if self.seed is not None else []
+        options += [("--want", wish) for wish in self.wishes]
+        options.append(("--output", output))
+        flags = ["--public"] if self.simulated or (self.public and not self.builtin) else []
+        flags += ["--secure-noise"] if flags and not self.simulated else []
+        words: list[str] = []
+        for name, value in options:  # a value that begins with a minus is tied to its option
+            words += [f"{name}={value}"] if str(value).startswith("-") else [name, str(value)]
+        return shlex.join(["dpviz", "build", self.source or FILE, *words, *flags])
+
+    def python(self, output: str = "release.parquet") -> str:
+        """The same in Python."""
+        return "\n".join(["import dpviz", "", *self._lines(), f"release.save({output!r})"])
+
+    def _lines(self) -> list[str]:
+        reading: dict[str, Any] = {}
+        if self.unit is not None:
+            reading |= {"unit": self.unit, "max_per_unit": self.max_per_unit}
+        reading |= {"public": True} if self.public and not self.builtin else {}
+        reading |= {"bits": self.bits} if self.bits and not self.builtin else {}
+        given: dict[str, Any] = dict(self.parameters)
+        if self.neighbours != "add-remove":
+            given["neighbours"] = self.neighbours
+        given |= {"wishes": list(self.wishes)} if self.wishes else {}
+        if self.seed is not None:
+            given["seed"] = self.seed
+        elif self.simulated:
+            given["simulate"] = True
+        lines = [] if self.builtin else [f"domain = {self._domain()}"]
+        source = [repr(self.source or FILE), *([] if self.builtin else ["domain"])]
+        return [
+            *lines,
+            f"data = dpviz.load({', '.join([*source, *_arguments(reading)])})",
+            f"release = dpviz.build(data, {self.method!r}, "
+            f"{', '.join([repr(self.epsilon), *_arguments(given)])})",
         ]
-    )
+
+    def _domain(self) -> str:
+        place = self.domain.place
+        axis: dict[str, Any] = {}
+        if place.columns != default_columns(place.dims):
+            axis["columns"] = place.columns
+        axis |= {} if place.crs == DEGREES else {"crs": place.crs}
+        if self.domain.time is None:
+            words = [repr(place.lower), repr(place.upper), *_arguments(axis)]
+            return f"dpviz.Domain({', '.join(words)})"
+        period = tuple(map(calendar.words, self.domain.period))
+        axis |= {"period": period, "time": self.domain.time}
+        axis |= {"every": f"{int(self.domain.step)}s"} if self.domain.step else {}
+        words = [repr(list(place.bounds)), *_arguments(axis)]
+        return f"dpviz.Domain.from_bounds({', '.join(words)})"
+
+    def notebook(self, title: str, sentences: Sequence[str] = ()) -> str:
+        """A notebook (nbformat 4.5, JSON) that builds the release and looks at it.
+
+        Args:
+            title: its heading.
+            sentences: below it.
+        """
+        heading = "\n\n".join([f"# {title}", *sentences])
+        shell = f"On the command line:\n\n```sh\n{self.command()}\n```"
+        cells = [
+            ("markdown", f"{heading}\n\n{shell}"),
+            ("code", "\n".join(["import dpviz", "", *self._lines()])),
+            ("code", "release.header.guarantee"),
+            ("code", f"release.count({list(self.domain.bounds)!r})"),
+            ("code", "release.save('release.parquet')"),
+        ]
+        return json.dumps(
+            {
+                "cells": [_cell(row, kind, text) for row, (kind, text) in enumerate(cells)],
+                "metadata": {
+                    "kernelspec": {
+                        "display_name": "Python 3",
+                        "language": "python",
+                        "name": "python3",
+                    }
+                },
+                "nbformat": 4,
+                "nbformat_minor": 5,
+            },
+            indent=1,
+            ensure_ascii=False,
+        )
+
+
+def _cell(row: int, kind: str, text: str) -> dict[str, Any]:
+    cell: dict[str, Any] = {"id": f"cell-{row}", "cell_type": kind, "metadata": {}}
+    if kind == "code":
+        cell |= {"execution_count": None, "outputs": []}
+    return {**cell, "source": text.splitlines(keepends=True)}
+
+
+def _arguments(given: Mapping[str, Any]) -> list[str]:
+    return [f"{name}={value!r}" for name, value in given.items()]
+
+
+def _promises(header: Header) -> tuple[str, ...]:
+    stated = header.extra.get(PROMISES)
+    if not isinstance(stated, list) or not all(isinstance(each, str) for each in stated):
+        return ()
+    return tuple(str(wish) for wish in parse_all(stated))
+
+
+def _unit(header: Header) -> dict[str, Any]:
+    match = _BOUNDED.fullmatch(header.unit)
+    return {} if match is None else {"unit": match[1], "max_per_unit": int(match[2])}
+
+
+def _whole(value: Any) -> int | None:
+    return value if type(value) is int else None

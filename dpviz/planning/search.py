@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import ParameterError
 from dpviz.planning.proxy import stand_in
-from dpviz.planning.script import command_of, python_of
+from dpviz.planning.script import Script
 from dpviz.planning.trial import CANDIDATES, Candidate, Trial, between
 from dpviz.progress import Progress
 from dpviz.wishes import Wish, parse_all
@@ -125,7 +125,16 @@ def plan(
     release = trial.release(candidate, epsilon)
     chosen = release.header.parameters
     stated = {name: chosen[name] for name in candidate.parameters}
-    order = (domain, candidate.name, stated, epsilon, asked, source, unit, max_per_unit)
+    script = Script(
+        domain=domain,
+        method=candidate.name,
+        parameters=stated,
+        epsilon=epsilon,
+        wishes=tuple(str(wish) for wish in asked),
+        source=source,
+        unit=unit or ("COLUMN" if max_per_unit > 1 else None),
+        max_per_unit=max_per_unit,
+    )
     return Plan(
         epsilon,
         candidate.name,
@@ -136,8 +145,8 @@ def plan(
             for row in release.header.budget
         ),
         assumed,
-        command_of(*order),
-        python_of(*order),
+        script.command(),
+        script.python(),
     )
 
 

@@ -46,6 +46,10 @@ def test_the_first_run_asks_nothing_and_shows_a_map():
     assert app.get("bidi_component")
     assert "Demo · synthetic people · noise as at ε" in words(app)
     assert metrics(app)["Exact total (public data)"] == "250,000"
+    command, python = (each.value for each in app.code[-2:])  # how it was made
+    assert command.startswith("dpviz build city-250k")
+    assert python.startswith("import dpviz")
+    assert "seed=" not in python  # no release holds it
 
 
 def test_the_address_restores_everything():

@@ -11,6 +11,7 @@ from dpviz.ui.points.downloads import download_buttons
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import Source
 from dpviz.ui.points.trip_maps import maps_and_answer, restore
+from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.skeleton import run
@@ -38,5 +39,6 @@ def _show(release: PointRelease, source: Source, choice: Choice | None) -> None:
     maps_and_answer(KEY, release, source)
     with st.expander("How the budget was spent", icon=":material/payments:"):
         budget_breakdown(release.header)
+    code_panel(KEY, release)
     with st.expander("Download this release", icon=":material/download:"):
         download_buttons(KEY, release)

@@ -10,6 +10,7 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.render import with_noise
 from dpviz.ui.points.downloads import download_buttons, table_of_cells
 from dpviz.ui.points.source_form import Source
+from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.prices import budget_breakdown
 
 
@@ -47,6 +48,7 @@ def release_facts(
         st.metric("Levels", nodes.depth, width="content")
     with st.expander("How the budget was spent", icon=":material/payments:"):
         budget_breakdown(release.header)
+    code_panel(prefix, release)
     with st.expander("Download this release", icon=":material/download:"):
         download_buttons(prefix, release)
     with st.expander("The map as a table", icon=":material/table:"):

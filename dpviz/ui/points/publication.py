@@ -15,6 +15,7 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.ui.points.downloads import download_buttons, table_of_cells
 from dpviz.ui.points.source_form import Source
 from dpviz.ui.shared.account import in_words
+from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.method_form import Choice, title_of
 from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.shelf import receipt_of
@@ -100,6 +101,7 @@ def take_home(prefix: str, release: PointRelease, redo: str) -> None:
     st.markdown("### The same on the command line")
     st.caption("It makes another release of these choices, and spends ε again.")
     st.code(redo, language="bash", wrap_lines=True)
+    code_panel(prefix, release)
     with st.expander("The map as a table", icon=":material/table:"):
         table_of_cells(release)
 

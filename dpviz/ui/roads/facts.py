@@ -11,6 +11,7 @@ from dpviz.render.roads import NOISE_SDS
 from dpviz.roads.paths import Paths
 from dpviz.ui.points.downloads import file_buttons
 from dpviz.ui.roads.plan import Plan, title_of
+from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.text import plain
 
@@ -51,6 +52,7 @@ def release_facts(prefix: str, releases: list[RoadRelease], plan: Plan, workload
                 y="trips (noisy)",
                 height=220,
             )
+    code_panel(prefix, release)
     with st.expander("Download this release", icon=":material/download:"):
         file_buttons(prefix, release, "roads")
     with st.expander("The map as a table", icon=":material/table:"):

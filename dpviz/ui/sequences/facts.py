@@ -25,6 +25,7 @@ from dpviz.sequences.moves import Strings, frequent
 from dpviz.ui.sequences.panel import refused, strings_table
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import SAMPLED, View
+from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.prices import budget_breakdown
 
@@ -41,6 +42,7 @@ def release_facts(
     header = view.release.header
     with st.expander("How the budget was spent", icon=":material/payments:"):
         budget_breakdown(header)
+    code_panel(prefix, view.release)
     with st.expander("Download the release, or synthetic sequences", icon=":material/download:"):
         download_buttons(prefix, view, source)
     title = "The map as a table" if source.places is not None else "All counts as a table"

@@ -1,0 +1,55 @@
+"""How was this made? The code of a release, a notebook, and the statement on what it hides."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+import streamlit as st
+
+from dpviz.errors import DpvizError
+from dpviz.exports.data_use import data_use, sentences
+from dpviz.planning.script import Script
+from dpviz.releases.release import Release
+from dpviz.ui.shared.text import plain
+
+
+def code_panel(prefix: str, release: Release) -> None:
+    """Folded away below a release of any kind; code is written for releases of points.
+
+    Args:
+        prefix: of the page.
+        release: whose header says all that is shown.
+    """
+    with st.expander("How was this made?", icon=":material/code:"):
+        for sentence in sentences(release):
+            st.markdown(plain(sentence))
+        try:
+            script = Script.of(release)
+        except DpvizError as error:
+            st.caption(plain(error))
+        else:
+            st.code(script.command(), language="bash", wrap_lines=True)
+            st.code(script.python(), language="python", wrap_lines=True)
+            st.caption(
+                "It makes another release of these choices, and spends ε again. No release holds "
+                "a seed, or the name of a file."
+            )
+            st.download_button(
+                "Notebook",
+                partial(script.notebook, "A private map", sentences(release)),
+                "release.ipynb",
+                "application/x-ipynb+json",
+                key=f"{prefix}.notebook",
+                on_click="ignore",
+                icon=":material/download:",
+            )
+        st.download_button(
+            "Data-use statement (JSON)",
+            json.dumps(data_use(release), indent=2, ensure_ascii=False),
+            "data-use.json",
+            "application/json",
+            key=f"{prefix}.statement",
+            on_click="ignore",
+            icon=":material/policy:",
+        )

@@ -1,0 +1,129 @@
+"""The code of a release runs as it stands, and makes the same release again."""
+
+import dataclasses
+import json
+import shlex
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.errors import ParameterError, ReleaseError
+from dpviz.exports.data_use import data_use
+from dpviz.exports.report import report_page
+from dpviz.planning.script import Script
+from tests.cli.test_releases import fails, run
+
+DOMAIN = dpviz.Domain((-1.0, 50.0), (1.0, 52.0), columns=("x", "y"))
+FILE = "visits.csv --public --seed=7 --x=x --y=y --bounds=-1,50,1,52"
+
+
+def same(one, other):
+    np.testing.assert_array_equal(one.nodes.count, other.nodes.count)
+    np.testing.assert_array_equal(one.nodes.lo, other.nodes.lo)
+    assert one.domain == other.domain
+    assert one.header == other.header
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    points = np.random.default_rng(0).uniform([-1, 50], [1, 52], (500, 2))
+    rows = np.column_stack([points, np.arange(500) // 5])
+    np.savetxt(
+        tmp_path / "visits.csv", rows, ["%.6f", "%.6f", "%d"], ",", header="x,y,who", comments=""
+    )
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "city-50k --seed=7 --method=ugrid --set cells=8 --want='any 9 km2 +-50'",
+        f"{FILE} --method=quadtree --set=height=3 --set=budget=uniform --epsilon=0.3",
+        f"{FILE} --bits=12 --unit=who --max-per-unit=9 --method=ugrid --neighbours=replace",
+    ],
+    ids=["built-in", "file", "units"],
+)
+def test_command_python_and_notebook_make_the_same_release(folder, words):
+    source, *options = shlex.split(words)
+    assert run("build", source, *options, "-o", "first.parquet")[0] == 0
+    first = dpviz.read("first.parquet")
+    code = ["info", "first.parquet", "--seed", 7, "--source", source, "--code"]
+    _, command, _ = run(*code, "command")
+    assert run(*shlex.split(command)[1:])[0] == 0
+    same(dpviz.read("release.parquet"), first)
+    (folder / "release.parquet").unlink()
+    _, python, _ = run(*code, "python")
+    exec(python, {})
+    same(dpviz.read("release.parquet"), first)
+    (folder / "release.parquet").unlink()
+    _, notebook, _ = run(*code, "notebook")
+    cells = json.loads(notebook)["cells"]
+    space = {}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), space)
+    same(dpviz.read("release.parquet"), first)
+
+
+def test_a_release_in_time_is_made_again():
+    domain = dpviz.Domain.from_bounds([0, 0, 1, 1], period="2024-01-01,2024-02-01", every="1h")
+    release = dpviz.build(
+        dpviz.from_points([[0.5, 0.5, domain.period[0] + 5]], domain), "ugrid", cells=2
+    )
+    script = Script.of(release)
+    assert eval(script.python().splitlines()[2].removeprefix("domain = ")) == domain
+    assert "--every 3600s" in script.command()
+    assert "FILE" in script.command()
+
+
+def test_the_code_of_sensitive_records_names_no_file_and_takes_no_seed(folder):
+    data = dpviz.load(folder / "visits.csv", DOMAIN)
+    release = dpviz.build(data, "ugrid", 0.5, cells=4)
+    script = Script.of(release)
+    assert "visits" not in script.command() + script.python()
+    assert "--public" not in script.command()
+    with pytest.raises(ReleaseError, match="never repeated"):
+        Script.of(release, seed=1)
+    page = report_page([release])
+    assert "--set cells=4" in page
+    assert str(folder) not in page
+
+
+def test_a_header_cannot_smuggle_code_in():
+    release = dpviz.build(dpviz.from_points([[0, 51]], DOMAIN), "ugrid", cells=2)
+    for change in (
+        {"parameters": {"cells=2); import os; print(": 1}},
+        {"method": "ugrid'); import os; ('"},
+    ):
+        strange = dataclasses.replace(release, header=dataclasses.replace(release.header, **change))
+        with pytest.raises(ParameterError):
+            Script.of(strange)
+        assert "import os" not in report_page([strange]).partition("<h2>The code</h2>")[2]
+    unit = "one '); import os; (' with at most 3 records"
+    strange = dataclasses.replace(release, header=dataclasses.replace(release.header, unit=unit))
+    script = Script.of(strange)
+    compile(script.python(), "", "exec")
+    assert repr("'); import os; ('") in script.python()
+    assert "'); import os; ('" in shlex.split(script.command())
+
+
+def test_the_statement_says_what_is_hidden_and_nothing_of_what_is_not(folder, capsys, monkeypatch):
+    data = dpviz.load(folder / "visits.csv", DOMAIN, unit="who", max_per_unit=5)
+    release = dpviz.build(data, "ugrid", 0.5, cells=4)
+    path = release.save(folder / "r.parquet")
+    code, out, _ = run("info", path, "--code", "statement", "--json")
+    entry = json.loads(out)
+    assert code == 0
+    assert (entry["epsilon"], entry["delta"]) == (0.5, 0)
+    assert entry["privacy_unit"] == "one who with at most 5 records"
+    assert entry["definition"] == "pure differential privacy"
+    _, text, _ = run("info", path, "--code", "statement")
+    assert "It hides one who with at most 5 records from everyone who sees the release" in text
+    public = dpviz.from_points([[0, 51]], DOMAIN, public=True)
+    simulated = data_use(dpviz.build(public, "ugrid", 0.5, seed=1, cells=4))
+    assert simulated["definition"] == "none"
+    assert (simulated["epsilon"], simulated["hidden_from"]) == (None, "nobody")
+    assert "choose one of" in fails(capsys, monkeypatch, "info", path, "--code", "perl")
+    assert "give --code too" in fails(capsys, monkeypatch, "info", path, "--seed", 1)
