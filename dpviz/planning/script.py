@@ -128,6 +128,9 @@ class Script:
                 ends = ",".join(map(calendar.words, self.domain.period))
                 options += [("--time", self.domain.time), ("--period", ends)]
                 options += [("--every", f"{int(self.domain.step)}s")] if self.domain.step else []
+            if self.domain.kinds is not None:
+                kinds = self.domain.kinds
+                options += [("--kind", kinds.column), ("--kinds", ",".join(kinds.names))]
             options += [("--bits", self.bits)] if self.bits else []
         if self.unit is not None:
             options += [("--unit", self.unit), ("--max-per-unit", self.max_per_unit)]
@@ -179,11 +182,15 @@ class Script:
         if place.columns != default_columns(place.dims):
             axis["columns"] = place.columns
         axis |= {} if place.crs == DEGREES else {"crs": place.crs}
-        if self.domain.time is None:
+        kinds = self.domain.kinds
+        if self.domain.time is None and kinds is None:
             words = [repr(place.lower), repr(place.upper), *_arguments(axis)]
             return f"dpviz.Domain({', '.join(words)})"
-        period = tuple(map(calendar.words, self.domain.period))
-        axis |= {"period": period, "time": self.domain.time}
+        if self.domain.time is not None:
+            period = tuple(map(calendar.words, self.domain.period))
+            axis |= {"period": period, "time": self.domain.time}
+        if kinds is not None:
+            axis |= {"kind": kinds.column, "kinds": kinds.names}
         axis |= {"every": f"{int(self.domain.step)}s"} if self.domain.step else {}
         words = [repr(list(place.bounds)), *_arguments(axis)]
         return f"dpviz.Domain.from_bounds({', '.join(words)})"

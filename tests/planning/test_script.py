@@ -67,7 +67,7 @@ def test_command_python_and_notebook_make_the_same_release(folder, words):
     same(dpviz.read("release.parquet"), first)
 
 
-def test_a_release_in_time_is_made_again():
+def test_time_and_kinds_are_in_the_code():
     domain = dpviz.Domain.from_bounds([0, 0, 1, 1], period="2024-01-01,2024-02-01", every="1h")
     release = dpviz.build(
         dpviz.from_points([[0.5, 0.5, domain.period[0] + 5]], domain), "ugrid", cells=2
@@ -76,6 +76,10 @@ def test_a_release_in_time_is_made_again():
     assert eval(script.python().splitlines()[2].removeprefix("domain = ")) == domain
     assert "--every 3600s" in script.command()
     assert "FILE" in script.command()
+    kinds = dpviz.Domain.from_bounds([0, 0, 1, 1], kind="what", kinds=["tree", "bench"])
+    script = Script(domain=kinds, method="ugrid", epsilon=1.0)
+    assert eval(script.python().splitlines()[2].removeprefix("domain = ")) == kinds
+    assert "--kind what --kinds tree,bench" in script.command()
 
 
 def test_the_code_of_sensitive_records_names_no_file_and_takes_no_seed(folder):
