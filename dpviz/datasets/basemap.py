@@ -110,15 +110,12 @@ def base_map(bounds: Bounds | None = None, tolerance: float = 0.0) -> dict[str, 
 
     file, features = _file(), []
     for kind in ("land", "water", "coast", "border"):
-        rows = file.rows(kind)
-        at = np.repeat(np.arange(len(rows)), np.diff(file.start)[rows])
-        degrees = np.concatenate([file.points(row) for row in rows])
+        lines = [file.points(row) for row in file.rows(kind)]
         filled = kind in ("land", "water")
-        shapes = (
-            shapely.polygons(shapely.linearrings(degrees, indices=at))
-            if filled
-            else shapely.linestrings(degrees, indices=at)
-        )
+        if filled:
+            shapes = shapely.polygons([ring for line in lines for ring in _split(line)])
+        else:
+            shapes = np.array([shapely.linestrings(line) for line in lines])
         if bounds is not None:
             edge = shapely.bounds(shapes)
             west, south, east, north = bounds
@@ -156,6 +153,24 @@ def city_backdrop() -> dict[str, Any]:
     """The invented city's river as a GeoJSON FeatureCollection (Polygon, `kind`: `river`)."""
     ring = np.round(river_outline(), 5).tolist()
     return {"type": "FeatureCollection", "features": [_feature("Polygon", [ring], kind="river")]}
+
+
+def _split(ring: np.ndarray[Any, Any]) -> list[Any]:
+    """A ring as rings within ±180 degrees; one that goes around the pole is left as it is."""
+    import shapely
+
+    turns = np.round(np.diff(ring[:, 0]) / 360)
+    if not turns.any() or turns.sum():
+        return [shapely.linearrings(ring)]
+    whole = ring - np.column_stack([360 * np.cumsum([0, *turns]), np.zeros(len(ring))])
+    sides = [
+        shapely.intersection(
+            shapely.make_valid(shapely.polygons(whole + np.array([shift, 0]))), shapely.box(*WORLD)
+        )
+        for shift in (-360, 0, 360)
+    ]
+    pieces = shapely.get_parts(shapely.get_parts(np.array(sides)))
+    return [*shapely.get_exterior_ring(pieces[shapely.get_type_id(pieces) == POLYGON])]
 
 
 def _rounded(line: Any) -> list[list[float]]:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Error, expect, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 FLAGS = [
@@ -53,6 +54,22 @@ def idle(page):
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
 
 
+def upload(page, *files):
+    """A file, or a list, for each uploader once the page has run: one made anew loses its files.
+
+    Right at the start a page is idle too, so that the first thing to wait for is the uploader.
+    """
+    choosers = page.get_by_test_id("stFileUploaderDropzoneInput")
+    chips = page.get_by_test_id("stFileChip")
+    for number, file in enumerate(files):
+        chooser, before = choosers.nth(number), chips.count()
+        chooser.wait_for(state="attached")
+        idle(page)
+        chooser.set_input_files(file)
+        expect(chips).to_have_count(before + (len(file) if isinstance(file, list) else 1))
+        idle(page)
+
+
 def frames(page, count=3):
     """Waits until so many pictures of the page have been drawn."""
     page.evaluate(
@@ -82,8 +99,6 @@ def install_browser():
 
 @pytest.fixture(scope="session")
 def browser():
-    from playwright.sync_api import Error, expect, sync_playwright
-
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         path = installed_browser() or install_browser()

@@ -10,7 +10,7 @@ import dpviz
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
 from dpviz.ui.shared.tour import TITLE
-from tests.browser.conftest import ROOT, idle, pay, serving
+from tests.browser.conftest import ROOT, idle, pay, serving, upload
 
 pytestmark = pytest.mark.browser
 
@@ -179,7 +179,7 @@ def test_names_of_columns_are_never_markup(app, open_page, tmp_path):
     rows = "\n".join(f"{14.6 + i / 1000},{-23.9 + i / 1000}" for i in range(100))
     file.write_text(f'"{evil}","[a](javascript:window.pwned=1)"\n{rows}\n')
     page = open_page(f"{app}/?data=Your own file")
-    page.get_by_test_id("stSidebar").locator("input[type=file]").last.set_input_files(file)
+    upload(page, file)
     column = page.get_by_role("combobox", name="Longitude / x")
     expect(column).to_be_visible()
     column.click()
@@ -188,6 +188,7 @@ def test_names_of_columns_are_never_markup(app, open_page, tmp_path):
     for side, value in zip(("west", "south", "east", "north"), (14, -24, 15, -23), strict=True):
         page.get_by_label(side, exact=True).fill(str(value))
         page.keyboard.press("Tab")
+        idle(page)
     pay(page)
     the_map(page)
     assert page.evaluate("window.pwned") is None

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from dpviz.ui.shared.navigation import page_modules
+from tests.browser.conftest import idle
 from tests.browser.test_pages import settled
 
 pytestmark = pytest.mark.browser
@@ -20,7 +21,7 @@ def shown(page, title):
     """The page of this title has run to its end, and so has written its address."""
     expect(page.get_by_role("heading", level=1)).to_have_text(title)
     expect(page).to_have_title(f"{title} · dpviz")
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    idle(page)
 
 
 def test_back_walks_through_all_pages(app, open_page):
@@ -49,3 +50,17 @@ def test_back_turns_a_chapter_of_learn_back(app, open_page):
     settled(page)
     page.go_back()
     expect(page.get_by_role("heading", level=2).first).to_have_text(first)
+
+
+def test_back_is_heard_though_the_page_before_was_still_sending(app, open_page):
+    page = open_page(f"{app}/help")
+    settled(page)
+    visit(page, "Learn")
+    page.get_by_role("button", name="Next").wait_for()
+    page.evaluate("""() => {
+        const next = [...document.querySelectorAll("button")].find(b => /Next/.test(b.innerText));
+        addEventListener("popstate", () => next.click(), {once: true});
+        history.back();
+    }""")
+    shown(page, "Help")
+    assert "chapter" not in page.url

@@ -6,6 +6,7 @@ import shapely
 from playwright.sync_api import expect
 
 import dpviz
+from tests.browser.conftest import upload
 from tests.browser.test_explore import at, expected_of, metric, shape, the_map
 from tests.browser.test_pages import settled
 
@@ -42,7 +43,7 @@ def test_districts_colour_the_map_and_tell_their_counts(app, open_page, tmp_path
     page = open_page(f"{app}/?data=city-50k")
     found = the_map(page)
     page.get_by_text("Count by district").click()
-    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(path)
+    upload(page, path)
     expect(page.get_by_text("Records per km² by district")).to_be_visible()
     settled(page)
     page.mouse.move(*at(found, 0.7, 0.5))

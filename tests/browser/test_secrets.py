@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
-from tests.browser.conftest import ROOT, continued, idle, pay, serving
+from tests.browser.conftest import ROOT, continued, idle, pay, serving, upload
 
 pytestmark = pytest.mark.browser
 
@@ -116,13 +116,13 @@ def test_the_detector_sees_every_way_of_writing(value):
 
 def uploaded(page, records, steps=0):
     """A page with the file and its area; on page Publish that is a step further."""
-    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(records)
+    upload(page, records)
     continued(page, steps)
     for side, value in BOUNDS.items():
         box = page.get_by_label(side, exact=True).first
         box.fill(str(value))
         box.press("Enter")
-        expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+        idle(page)
 
 
 @pytest.mark.slow
@@ -132,9 +132,12 @@ def test_the_detector_sees_the_exact_total_of_public_records(records, open_page,
         page = open_page("about:blank")
         traffic = Traffic(page)
         page.goto(f"{address}/?data=Your+own+file")
-        page.get_by_role("button", name="already public", exact=True).or_(
+        public = page.get_by_role("button", name="already public", exact=True).or_(
             page.get_by_role("radio", name="already public", exact=True)
-        ).first.click()
+        )
+        public.first.wait_for()
+        idle(page)
+        public.first.click()
         uploaded(page, records)
         page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
         expect(page.get_by_text("Exact total (public data)")).to_be_visible()
@@ -238,9 +241,7 @@ def test_nothing_of_sensitive_trips_on_roads_leaves_the_vault(walks, open_page, 
         page = open_page("about:blank")
         traffic = Traffic(page)
         page.goto(f"{address}/roads?data=files")
-        files = page.get_by_test_id("stFileUploaderDropzoneInput")
-        files.first.set_input_files(graph)
-        files.nth(1).set_input_files(trips)
+        upload(page, graph, trips)
         pay(page)
         page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
         page.get_by_text("Download this release").click()

@@ -5,7 +5,7 @@ import tomllib
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import ROOT, serving
+from tests.browser.conftest import ROOT, idle, serving
 
 pytestmark = pytest.mark.browser
 
@@ -33,6 +33,8 @@ def test_a_file_that_is_too_large_is_refused_in_one_line(open_page, tmp_path):
         chooser = page.get_by_test_id("stFileUploaderDropzoneInput")
         sent = []
         page.on("request", lambda request: sent.append(request.method))
+        chooser.wait_for(state="attached")
+        idle(page)
         chooser.set_input_files(path)
         expect(page.get_by_text("File must be 1.0MB or smaller.")).to_have_count(1)
         expect(page.get_by_text("Choose a file to begin.")).to_be_visible()

@@ -34,6 +34,15 @@ def test_no_artificial_edges_along_the_antimeridian():
     assert coast.intersection(west).length + coast.intersection(east).length < 1
 
 
+def test_land_that_crosses_the_antimeridian_is_no_band_around_the_earth():
+    """Chukotka and Fiji once were drawn from -180 to 180; at 66° N that lay over Norway too."""
+    (land,) = lines(base_map(), "land")
+    for sea in ((-5, 68.9), (-150, -16.5)):
+        assert not land.contains(shapely.Point(sea))
+    for ground in ((-175, 66.5), (177, 67.5), (100, 69)):
+        assert land.contains(shapely.Point(ground))
+
+
 def test_a_country_label_lies_in_its_country():
     earth = base_map((-10, 40, 10, 52))
     (label,) = [
