@@ -33,7 +33,7 @@ DOORS = (
 
 CORRIDOR = (
     ("errors", "progress"),
-    ("attributes", "calendar"),
+    ("arrow", "attributes", "calendar"),
     ("domain", "files", "foreign", "limits", "trees"),
     ("crs", "datasets", "roads", "sandbox", "sequences", "wishes", "workloads"),
     ("releases",),

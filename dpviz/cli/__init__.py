@@ -20,7 +20,7 @@ from dpviz.errors import DpvizError
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["app", "commands", "main"]
+__all__ = ["app", "commands", "main", "program"]
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 + SIGINT, as shells have it."""
@@ -46,17 +46,31 @@ def commands() -> dict[str, str]:
 
 
 def main() -> None:
-    """Entry point of ``dpviz``: errors that input causes become one line and exit code 2."""
+    """A command in this process: errors that input causes become one line and exit code 2."""
     # A shell starts background jobs, nohup and some CI start everything, with SIGINT ignored.
     interrupts.listen()
     try:
         app()
-    except DpvizError as error:
-        complain(f"error: {' '.join(str(error).split())}")
-        sys.exit(2)
-    except SystemExit as ended:
-        if ended.code == INTERRUPTED:  # Typer makes this of KeyboardInterrupt, without a word
-            complain("cancelled")
-        raise
     except BrokenPipeError:
         sys.exit(0)
+    except (DpvizError, KeyboardInterrupt, SystemExit) as ended:
+        # Typer makes an exit of it without a word; a command that had ended was not cancelled.
+        if interrupts.came() and getattr(ended, "code", 1) != 0:
+            complain("cancelled")
+            sys.exit(INTERRUPTED)
+        if not isinstance(ended, DpvizError):
+            raise
+        complain(f"error: {' '.join(str(ended).split())}")
+        sys.exit(2)
+    finally:
+        interrupts.came()
+
+
+def program() -> None:
+    """Entry point of ``dpviz``: :func:`main`, which Ctrl-C ends without delay."""
+    try:
+        main()
+    except SystemExit as ended:
+        if ended.code == INTERRUPTED:
+            interrupts.leave(INTERRUPTED)
+        raise

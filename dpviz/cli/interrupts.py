@@ -1,32 +1,81 @@
-"""Ctrl-C is remembered: compiled libraries swallow the exception that it raises.
+"""Ctrl-C reaches the work, wherever it is, and ends the process in a moment.
 
-It reaches whatever runs just then. If that is a callback of a compiled library (pyarrow, for one,
-imports pandas in the middle of a conversion, and goes on without it whatever the import raises),
-the exception is lost there. So the work asks again between its parts.
+It raises an exception in whatever runs just then. If that is a callback of a compiled library
+(pyarrow, for one, imports pandas in the middle of a conversion, and goes on without it whatever the
+import raises), the exception is lost there. So it is raised again until it is on its way, and never
+a second time while what it passes puts things in order.
 """
 
 from __future__ import annotations
 
+import _thread
+import atexit
+import os
 import signal
+import sys
 import threading
+import time
 from types import FrameType
+from typing import NoReturn
+
+AGAIN = 0.05
+"""Seconds after which a Ctrl-C that was lost is raised again."""
 
 _interrupted = threading.Event()
+_ended = threading.Event()
 
 
 def listen() -> None:
     """From now on Ctrl-C ends the command, also where it was started with SIGINT ignored."""
     _interrupted.clear()
+    _ended.clear()
     signal.signal(signal.SIGINT, interrupt)
 
 
 def interrupt(_number: int, _frame: FrameType | None) -> None:
     """The handler of SIGINT."""
-    _interrupted.set()
-    raise KeyboardInterrupt
+    if not _interrupted.is_set():
+        _interrupted.set()
+        _thread.start_new_thread(_insist, ())  # unlike threading's, takes no lock that may be held
+    if not _under_way(sys.exc_info()[1]):
+        raise KeyboardInterrupt
 
 
 def check() -> None:
     """Raise KeyboardInterrupt if there was one, and it was lost on the way."""
     if _interrupted.is_set():
         raise KeyboardInterrupt
+
+
+def came() -> bool:
+    """Whether there was a Ctrl-C, now that the work has ended: it is not raised again."""
+    _ended.set()
+    return _interrupted.is_set()
+
+
+def leave(code: int) -> NoReturn:
+    """End this process, without taking apart module by module what ends with it anyway."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _insist() -> None:
+    """Raise it in the main thread until the work has ended; each time where it is not under way."""
+    main = threading.main_thread().ident or 0
+    time.sleep(AGAIN)
+    while not _ended.is_set() and signal.getsignal(signal.SIGINT) is interrupt:
+        if hasattr(signal, "pthread_kill"):
+            signal.pthread_kill(main, signal.SIGINT)  # wakes it where it waits
+        else:
+            _thread.interrupt_main()
+        time.sleep(AGAIN)
+
+
+def _under_way(error: BaseException | None) -> bool:
+    """Whether the main thread handles a KeyboardInterrupt, or what came of one."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from dpviz import arrow
 from dpviz.datasets.geography import river_outline
 
 UNITS_PER_DEGREE = 1_000  # the file's integers; Natural Earth 1:50m is no finer than that
@@ -65,8 +66,8 @@ def _file() -> _File:
 
     with files("dpviz.datasets").joinpath("basemap.parquet").open("rb") as file:
         table = pq.ParquetFile(file).read()  # read_table would import pandas
-    lengths = _numpy(table["lon"].combine_chunks().value_lengths())
-    xy = [_numpy(table[axis].combine_chunks().flatten()) for axis in ("lon", "lat")]
+    lengths = arrow.number_array(table["lon"].combine_chunks().value_lengths())
+    xy = [arrow.number_array(table[axis].combine_chunks().flatten()) for axis in ("lon", "lat")]
     return _File(
         np.array(table["kind"].to_pylist()),
         table["name"].to_pylist(),
@@ -141,12 +142,6 @@ def base_map(bounds: Bounds | None = None, tolerance: float = 0.0) -> dict[str, 
         for place in named_places("country", bounds)
     ]
     return {"type": "FeatureCollection", "features": features}
-
-
-def _numpy(column: Any) -> np.ndarray[Any, Any]:
-    """An Arrow column without nulls as NumPy; its own conversion would import pandas."""
-    values = np.frombuffer(column.buffers()[1], dtype=column.type.to_pandas_dtype())
-    return values[column.offset : column.offset + len(column)]
 
 
 def city_backdrop() -> dict[str, Any]:

@@ -11,6 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from dpviz.arrow import number_array
+
 KINDS = {
     "float32": "Float32Array",
     "float64": "Float64Array",
@@ -85,11 +87,11 @@ def _arrays(column: pa.Array) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Values of shape (n,) or (n, size), and the starts of a column of lists."""
     if pa.types.is_list(column.type):
         items, _ = _arrays(column.values)
-        return items, column.offsets.to_numpy(zero_copy_only=False)
+        return items, number_array(column.offsets)
     if pa.types.is_fixed_size_list(column.type):
-        flat = column.values.to_numpy(zero_copy_only=False)
+        flat = number_array(column.values)
         return flat.reshape(-1, column.type.list_size), None
-    return column.to_numpy(zero_copy_only=False), None
+    return number_array(column), None
 
 
 def compressed(data: bytes) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpviz.arrow import number_array
 from dpviz.exports.pack import Packer
 from dpviz.render.cells import adaptive, detail_columns
 from dpviz.render.detail import NEVER
@@ -33,7 +34,7 @@ def pack_tree(packer: Packer, name: str, release: PointRelease) -> dict[str, Any
     detail = adaptive(release)
     drawn = detail_columns(release, detail)
     for column in ("kind", "since", "until"):
-        packer.add(f"{name}.{column}", drawn[column].to_numpy(zero_copy_only=False))
+        packer.add(f"{name}.{column}", number_array(drawn[column]))
     index = np.arange(len(nodes))
     packer.add(f"{name}.back", (index - detail.group).astype(np.int32))
     merged = (detail.kind != NEVER) & (detail.variance != nodes.variance)

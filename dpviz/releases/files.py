@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz import arrow
 from dpviz.errors import DataError, DpvizError, ReleaseError
 from dpviz.files import write_file
 from dpviz.releases.header import SCHEMA, Header
@@ -231,7 +232,7 @@ def numbers(table: pyarrow.Table, name: str, width: int = 0) -> NDArray[Any]:
         raise ReleaseError(f"column {name!r} holds nulls")
     if not (pa.types.is_integer(plain.type) or pa.types.is_floating(plain.type)):
         raise ReleaseError(f"column {name!r} holds {plain.type}: expected numbers")
-    values = np.from_dlpack(plain)  # unlike to_numpy, this does not import pandas
+    values = arrow.number_array(plain)
     return values.reshape(len(column), width) if boxes else values
 
 
@@ -270,7 +271,7 @@ def identifiers(table: pyarrow.Table, name: str) -> NDArray[Any]:
     names = np.array([*words.to_pylist(), None], dtype=object)[:-1]
     if words is column:
         return names
-    return np.asarray(names[np.from_dlpack(column.indices).astype(np.int64)])
+    return np.asarray(names[arrow.number_array(column.indices).astype(np.int64)])
 
 
 def _column(table: pyarrow.Table, name: str) -> Any:

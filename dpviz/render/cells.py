@@ -11,7 +11,7 @@ import pyarrow as pa
 import pydeck
 from numpy.typing import NDArray
 
-from dpviz.render.arrow import numbers, tuples
+from dpviz.arrow import numbers, tuples
 from dpviz.render.colors import HATCH, every_palette
 from dpviz.render.detail import NEVER, QUIET, Detail, detail
 from dpviz.render.legend import Legend, Swatch, compact, scale_labels

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pydeck
 from numpy.typing import NDArray
 
-from dpviz.render.arrow import numbers, tuples
+from dpviz.arrow import numbers, tuples
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import ALWAYS, ZOOM_STEPS, adaptive, domain_bounds, home_zoom
 from dpviz.render.colors import LAND, MORE_A, MORE_B, Themed

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends the signal of 
 PATIENCE = 300
 """Seconds that ending may take on a busy machine, before the test gives it up."""
 
-CODE = "import sys; sys.argv[0] = 'dpviz'; from dpviz.cli import main; main()"
+CODE = "import sys; sys.argv[0] = 'dpviz'; from dpviz.cli import program; program()"
 
 
 IGNORING = ("sh", "-c", "trap '' INT; exec \"$@\"", "sh")

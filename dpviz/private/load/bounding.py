@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz import arrow
+
 Int = NDArray[np.int64]
 
 _PUBLIC = b"public records: nobody is left out in secret"
@@ -35,8 +37,7 @@ def numbered(ids: Sequence[Any]) -> tuple[Int, Any]:
 
     column = pa.chunked_array(list(ids), pa.large_binary()).combine_chunks()
     encoded = pc.dictionary_encode(column)
-    numbers = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return np.asarray(numbers, dtype=np.int64), encoded.dictionary
+    return arrow.number_array(encoded.indices, null=-1).astype(np.int64), encoded.dictionary
 
 
 def bounded(unit: Int, ids: Any, k: int, *, public: bool = False) -> Int:

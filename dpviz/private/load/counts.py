@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz import arrow
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import write_file
@@ -92,8 +93,8 @@ def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
         "public": handle.public,
         "parts": handle._digests,
     }
-    weights = [index.weights for index in layers]
-    table = pa.table({"cell": np.concatenate(cells), "n": np.concatenate(weights)})
+    cell, weights = np.concatenate(cells), np.concatenate([index.weights for index in layers])
+    table = pa.table({"cell": arrow.numbers(cell), "n": arrow.numbers(weights)})
     table = table.replace_schema_metadata({KEY: json.dumps(facts).encode()})
 
     def write(temporary: str) -> None:
@@ -345,7 +346,7 @@ def _whole(column: Any, name: str, file: str) -> Any:
     if column.null_count:
         raise DataError(f"{file}: column {name} has missing values: give the query's whole result")
     try:
-        return np.asarray(column.cast(pa.int64()).to_numpy(), dtype=np.int64)
+        return arrow.number_array(column.cast(pa.int64()))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise DataError(f"{file}: column {name} does not hold whole numbers") from None
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz import arrow
 from dpviz.private.load import tally
 from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.tables import Table
@@ -171,6 +172,5 @@ def _numbers(cells: Any, known: Any, names: int) -> Int:
     """The number of the name in each cell; −1 for another text."""
     import pyarrow.compute as pc
 
-    numbers = pc.index_in(cells, value_set=known).fill_null(-1)
-    number = np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.int64)
+    number = arrow.number_array(pc.index_in(cells, value_set=known), null=-1).astype(np.int64)
     return np.where(number < 0, -1, number % max(names, 1))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz import arrow
 from dpviz.attributes import OTHER, Kinds
 from dpviz.domain import Domain
 from dpviz.errors import DataError
@@ -168,7 +169,7 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
             inside &= kind >= 0
         unit = None if how.unit is None else texts(block.columns[how.unit], how.unit)
         if unit is not None:
-            nameless = np.asarray(unit.is_null())
+            nameless = arrow.number_array(unit.is_null())
             counts.add(tally.NO_UNIT, np.count_nonzero(inside & nameless))
             inside &= ~nameless
         if not inside.all():

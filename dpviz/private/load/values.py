@@ -18,6 +18,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz import arrow
 from dpviz.errors import DataError
 from dpviz.private.load.tables.base import is_text, shown
 
@@ -163,7 +164,7 @@ def lists(column: Any, name: str) -> tuple[NDArray[np.int64], Any]:
         column = _split(pc.cast(column, pa.large_binary()))
     elif not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
         raise DataError(f"column {shown(name)} holds {kind}, not lists: choose another")
-    length = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+    length = arrow.number_array(pc.list_value_length(column), null=0)
     start = np.concatenate([[0], np.cumsum(length, dtype=np.int64)])
     return start, texts(pc.list_flatten(column), name)
 
@@ -260,7 +261,7 @@ def _finite(values: Float) -> Float:
 
 
 def _float(column: Any) -> Float:
-    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+    return arrow.number_array(column).astype(np.float64)
 
 
 def _iso(column: Any) -> Float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz import arrow
 from dpviz.domain import Domain
 from dpviz.errors import ReleaseError
 from dpviz.releases.files import identifiers, numbers, with_header
@@ -44,10 +45,10 @@ def to_columns(
     columns |= {name: pa.array(each) for name, each in times(domain, nodes).items()}
     columns |= {name: pa.array(each) for name, each in named_kinds(domain, kind).items()}
     for name in ("lo", "hi"):
-        flat = pa.array(getattr(nodes, name).ravel())
+        flat = arrow.numbers(getattr(nodes, name).ravel())
         columns[name] = pa.FixedSizeListArray.from_arrays(flat, domain.dims)
     for name in ("level", "parent", "first_child", "n_children", "leaf", "count", "variance"):
-        columns[name] = pa.array(getattr(nodes, name))
+        columns[name] = arrow.numbers(getattr(nodes, name))
     return with_header(columns, "points", header, {"domain": domain.to_dict()}, **metadata)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz import limits
+from dpviz import arrow, limits
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.foreign import readable, recognised, refuse_computing
@@ -59,7 +59,7 @@ def read_regions(
         needs=("pyogrio.raw", "pyproj", "shapely"),
     )
     shapes = np.asarray(shapely.from_wkb(table["shape"].to_pylist()), dtype=object)
-    return Regions(tuple(table["name"].to_pylist()), shapes, table["inside"].to_numpy())
+    return Regions(tuple(table["name"].to_pylist()), shapes, arrow.number_array(table["inside"]))
 
 
 def polygons(path: str, frame: tuple[Any, Any, Any, str], name_column: str | None) -> Any:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz import arrow
 from dpviz.errors import ReleaseError
 from dpviz.releases.files import MOST_VALUES, identifiers, numbers, whole_numbers, with_header
 from dpviz.releases.header import Header
@@ -39,7 +40,11 @@ def to_columns(estimates: RoadEstimates, header: Header) -> pyarrow.Table:
 
     def column(edges: Any, tree: Any, kind: Any = None) -> Any:
         blocks = [
-            pa.nulls(size, kind) if part is None else pa.array(part, kind)
+            pa.nulls(size, kind)
+            if part is None
+            else arrow.numbers(part)
+            if isinstance(part, np.ndarray)
+            else pa.array(part, kind)
             for part, size in ((edges, m), (tree, n))
         ]
         return pa.chunked_array(blocks)
@@ -77,12 +82,10 @@ def from_columns(
     Raises:
         ReleaseError: a column that is missing, of another type, or no trees over a road graph.
     """
-    import pyarrow as pa
-
     crs, directed = stated.pop("crs", ""), stated.pop("directed", False)
     row_kind = identifiers(table, "kind")
-    edges = table.filter(pa.array(row_kind == "edge"))
-    trees = table.filter(pa.array(row_kind == "node"))
+    edges = table.filter(arrow.numbers(row_kind == "edge"))
+    trees = table.filter(arrow.numbers(row_kind == "node"))
     graph = _graph(edges, crs, directed)
     domains = _domains(whole_numbers(edges, "position"), whole_numbers(edges, "subdomain"))
     box = [whole_numbers(trees, each)[:, None] for each in ("lo", "hi")]
@@ -143,7 +146,7 @@ def _wkb(edges: pyarrow.Table) -> NDArray[Any]:
         if column.null_count:
             raise ReleaseError("column 'geometry' holds nulls")
         distinct = np.array([*column.dictionary.to_pylist(), None], dtype=object)[:-1]
-        lines = distinct[np.from_dlpack(column.indices).astype(np.int64)]
+        lines = distinct[arrow.number_array(column.indices).astype(np.int64)]
     else:
         lines = np.array([*column.to_pylist(), None], dtype=object)[:-1]
     sizes = [len(line) if isinstance(line, bytes) else -1 for line in lines]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpviz import arrow
 from dpviz.errors import ReleaseError
 from dpviz.releases.files import MOST_VALUES, numbers, whole_numbers, with_header
 from dpviz.releases.header import Header
@@ -48,10 +49,10 @@ def to_columns(alphabet: Alphabet, model: Model, header: Header) -> pyarrow.Tabl
         return with_header({"string": strings}, "sequences", header, facts)
     facts |= {"ruled": model.follows is not None, "variance": model.variance}
     if isinstance(model, ContextTree):
-        columns = {"first_child": pa.array(model.first_child)}
+        columns = {"first_child": arrow.numbers(model.first_child)}
     else:
-        columns = dict(zip(("parent", "symbol"), map(pa.array, _links(model)), strict=True))
-    flat = pa.array(model.counts.ravel())
+        columns = dict(zip(("parent", "symbol"), map(arrow.numbers, _links(model)), strict=True))
+    flat = arrow.numbers(model.counts.ravel())
     columns["counts"] = pa.FixedSizeListArray.from_arrays(flat, model.size + 1)
     return with_header(columns, "sequences", header, facts)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz import limits
+from dpviz import arrow, limits
 from dpviz.foreign import refuse_computing
 from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table
 from dpviz.sandbox import confined
@@ -59,14 +59,14 @@ class ConfinedTable:
             columns: dict[str, Any] = {
                 name: [json.loads(cell, object_hook=hook) for cell in column.to_pylist()]
                 if name in stated["json"]
-                else column.to_numpy(zero_copy_only=False)
+                else arrow.number_array(column)
                 if name in numeric
                 else column
                 for name, column in cells.items()
             }
             places = None
             if geometry:
-                places = np.column_stack([batch[axis].to_numpy() for axis in _PLACES])
+                places = np.column_stack([arrow.number_array(batch[axis]) for axis in _PLACES])
             yield Block(batch.num_rows, columns, places)
         if stated["broken"]:
             yield Block(0, {name: [] for name in names}, np.empty((0, 2)), stated["broken"])

@@ -18,6 +18,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from dpviz import arrow
 from dpviz.errors import DataError
 from dpviz.private.load.tables.base import (
     MAX_BYTES,
@@ -249,9 +250,7 @@ def _without_long(lines: bytes) -> tuple[bytes, int]:
     if len(lines) <= MAX_LINE:
         return lines, 0
     ends = _ends(lines)
-    import pyarrow as pa
-
-    return _fitting_lines(lines, ends, pa.array(np.diff(ends, prepend=0) <= MAX_LINE))
+    return _fitting_lines(lines, ends, arrow.numbers(np.diff(ends, prepend=0) <= MAX_LINE))
 
 
 def _splittable(lines: bytes, delimiter: str) -> tuple[bytes, int]:
@@ -290,7 +289,7 @@ def _array(lines: bytes, ends: Any) -> Any:
 
 
 def _mask(column: Any) -> Any:
-    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.bool_)
+    return arrow.number_array(column)
 
 
 def _ends(lines: bytes) -> Any:

@@ -1,0 +1,78 @@
+"""Arrow columns from NumPy's memory and back, without pandas.
+
+pyarrow's own ways import pandas first: a second at start, in which a Ctrl-C is lost.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+def numbers(values: NDArray[Any]) -> pyarrow.Array:
+    """A column of numbers or truth values of shape (n,); other types as ``pa.array`` has them."""
+    import pyarrow as pa
+
+    values = np.ascontiguousarray(values)
+    if values.dtype.kind == "b":
+        bits = np.packbits(values, bitorder="little")
+        return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(bits)])
+    if values.dtype.kind not in "iuf":
+        return pa.array(values.tolist())
+    kind = pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+
+
+def number_array(column: Any, null: float = np.nan) -> NDArray[Any]:
+    """The inverse of :func:`numbers`, of a column in one piece or several.
+
+    Args:
+        column: of numbers or truth values.
+        null: what stands for a null number; NaN makes numbers of whole ones. A missing truth value
+            is False.
+
+    >>> import pyarrow as pa
+    >>> number_array(pa.array([1, None])), number_array(pa.chunked_array([[True, None]]))
+    (array([ 1., nan]), array([ True, False]))
+    """
+    import pyarrow as pa
+
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    known, data = column.buffers()
+    size, start = len(column), column.offset
+    if pa.types.is_boolean(column.type):
+        values = _bits(data, start, size)
+        return values & _bits(known, start, size) if column.null_count else values
+    kind = np.dtype(column.type.to_pandas_dtype())
+    values = np.frombuffer(data or b"", kind, size if data else 0, start * kind.itemsize)
+    return np.where(_bits(known, start, size), values, null) if column.null_count else values
+
+
+def _bits(buffer: Any, start: int, size: int) -> NDArray[np.bool_]:
+    """Truth values (n,) of a buffer with one bit for each."""
+    packed = np.frombuffer(buffer or b"", np.uint8)
+    return np.unpackbits(packed, count=start + size, bitorder="little")[start:].astype(np.bool_)
+
+
+def tuples(values: NDArray[Any]) -> pyarrow.Array:
+    """A column of fixed-size lists from shape (n, k)."""
+    import pyarrow as pa
+
+    values = np.ascontiguousarray(values)
+    kind = pa.list_(pa.from_numpy_dtype(values.dtype), values.shape[1])
+    return pa.Array.from_buffers(kind, len(values), [None], children=[numbers(values.ravel())])
+
+
+def lists(items: pyarrow.Array, lengths: ArrayLike) -> pyarrow.Array:
+    """A column of lists, the items of row i being the next ``lengths[i]``."""
+    import pyarrow as pa
+
+    starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int32)
+    buffers = [None, pa.py_buffer(starts)]
+    return pa.Array.from_buffers(pa.list_(items.type), len(starts) - 1, buffers, children=[items])
