@@ -165,7 +165,10 @@ def desk(browser):
 
 @pytest.fixture
 def open_page(desk):
-    """Opens pages that reach this machine only; an error in the console fails the test."""
+    """Opens pages that reach this machine only, and waits until the app has run.
+
+    An error in the console fails the test.
+    """
     errors = []
 
     def logged(message):
@@ -180,6 +183,11 @@ def open_page(desk):
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", logged)
         page.goto(address)
+        if address.startswith("http"):  # a touch before the first run's end may be lost
+            page.locator("[data-testid=stMain] [data-testid=stElementContainer]").first.wait_for(
+                state="attached"
+            )
+            idle(page)
         return page
 
     yield new
