@@ -157,6 +157,9 @@ async def lifespan(_app: App) -> AsyncIterator[dict[str, Any]]:
     net_util.get_external_ip = lambda: None
     # Streamlit's parser of uploads writes what is over 1 MB to the temporary folder.
     MultiPartParser.spool_max_size = 2**40
+    # At every run of a page it looks up every module that is loaded, where requests are answered.
+    if not config.is_manually_set("server.fileWatcherType"):
+        config.set_option("server.fileWatcherType", "none")
     tempfile.tempdir = str(private_folder())  # archives that are unpacked, what DuckDB spills
     await asyncio.to_thread(sandbox.warm)
     address = config.get_option("server.address")

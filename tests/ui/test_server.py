@@ -38,7 +38,8 @@ def answer(headers, kind="http"):
 @pytest.fixture
 def options():
     """Options of Streamlit's configuration, put back afterwards."""
-    names = ("server.address", "server.allowedHosts", "server.corsAllowedOrigins")
+    names = ("address", "allowedHosts", "corsAllowedOrigins", "fileWatcherType", "headless")
+    names = tuple(f"server.{name}" for name in names)
     before = {name: config.get_option(name) for name in names}
     config.set_option("server.address", "127.0.0.1")
     yield config.set_option
@@ -155,3 +156,26 @@ def test_the_settings_that_keep_it_at_home():
     settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
     assert settings["server"]["address"] == "127.0.0.1"
     assert settings["browser"] == {"serverAddress": "127.0.0.1", "gatherUsageStats": False}
+
+
+def test_requests_do_not_wait_for_a_watch_on_files(monkeypatch, tmp_path, options):
+    """Streamlit's would look up every loaded module at each run of a page, in the server's loop."""
+    options("server.headless", True)
+    monkeypatch.setattr(server.sandbox, "warm", lambda: None)
+    monkeypatch.setattr(server, "private_folder", lambda: tmp_path)
+    for place, name in (
+        (server.tempfile, "tempdir"),
+        (server.MultiPartParser, "spool_max_size"),
+        (server.net_util, "get_external_ip"),
+    ):
+        monkeypatch.setattr(place, name, getattr(place, name))
+
+    async def watcher():
+        async with server.lifespan(None):
+            return config.get_option("server.fileWatcherType")
+
+    monkeypatch.setattr(config, "is_manually_set", lambda name: False)
+    assert asyncio.run(watcher()) == "none"
+    options("server.fileWatcherType", "poll")
+    monkeypatch.setattr(config, "is_manually_set", lambda name: True)
+    assert asyncio.run(watcher()) == "poll"

@@ -292,10 +292,10 @@ def kind_numbers(column: Any, kinds: Kinds) -> NDArray[np.int64]:
 
     written = texts(column, kinds.column)
     listed = pa.array([name.encode() for name in kinds.names], pa.large_binary())
-    place = pc.fill_null(pc.index_in(written, value_set=listed), -1)
-    number = np.array(place.to_numpy(zero_copy_only=False), dtype=np.int64)
+    place = pc.index_in(written, value_set=listed)
+    number = arrow.number_array(place, null=-1).astype(np.int64)
     if OTHER in kinds.names:
-        number[(number < 0) & ~np.asarray(written.is_null())] = kinds.number(OTHER)
+        number[(number < 0) & arrow.number_array(written.is_valid())] = kinds.number(OTHER)
     return number
 
 
