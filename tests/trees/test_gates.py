@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import dpviz
+from dpviz.methods import method
+from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.gates import drawn, gated
 
@@ -40,14 +42,18 @@ def test_leaves_of_any_level_are_drawn_on_a_raster_of_their_own():
     np.testing.assert_allclose(gated(nodes, 2.0), count)
 
 
-def test_the_hot_grid_keeps_its_total_and_stays_non_negative():
-    data = handle(skewed_points(5000, 2), 2)
-    gates, plain = (
-        dpviz.build(data, "hot_grid", 0.5, seed=1, max_depth=7, slopes=False, gates=gates).nodes
-        for gates in (True, False)
-    )
-    assert (gates.count >= 0).all()
-    assert gates.count[gates.leaf].sum() == pytest.approx(gates.count[0])
-    assert gates.count[0] == pytest.approx(plain.count[0])
-    np.testing.assert_array_equal(gates.variance, plain.variance)
-    assert np.abs(gates.count - plain.count).max() > 1
+def test_gates_move_no_record_out_of_a_block():
+    """What blocks hold is as it was measured: a bias there would add up in large queries."""
+    even = np.random.default_rng(1).random((20_000, 2))  # so that no block is empty
+    data = handle(np.concatenate([skewed_points(20_000, 2), even]), 2)
+    parameters = {"seed": 1, "max_depth": 8, "slopes": False}
+    plain = dpviz.build(data, "hot_grid", 1.0, gates=False, positive=False, **parameters).nodes
+    nodes = dpviz.build(data, "hot_grid", 1.0, **parameters).nodes
+    assert (nodes.count >= 0).all()
+    np.testing.assert_allclose(nodes.count, sum_up(nodes.parent, nodes.count), atol=1e-6)
+    np.testing.assert_array_equal(nodes.variance, plain.variance)
+    blocks = nodes.levels[method("hot_grid").blocks(nodes)]
+    assert len(range(*blocks.indices(len(nodes)))) == 64
+    moved = np.abs(nodes.count - plain.count)
+    assert moved[blocks].max() < 1e-6 * 40_000
+    assert moved.max() > 1

@@ -114,6 +114,10 @@ class HotGrid(PointMethod):
         wanted = min(round(-math.log2(self.widest)), FINEST_LOOK)
         return max(2, min(wanted, math.floor(0.5 * math.log2(max(4.0 * total * epsilon, 1.0)))))
 
+    def blocks(self, nodes: Decomposition) -> int:
+        """The level of the blocks whose totals gates keep: 16 × 16 cells of the look."""
+        return max(int(nodes.level[nodes.leaf].min()) - 4, 0)
+
     def depths(self, weight: Float, first: int, cap: int) -> Int:
         """Level of the leaves of each coarse cell, from its smoothed count times ε."""
         weight = np.maximum(weight, 1e-6)
@@ -125,22 +129,24 @@ class HotGrid(PointMethod):
         return depth
 
     def _finished(
-        self, tree: CellTree, budget: Budget, noise: Noise, total: Int, spread: Float
+        self, tree: CellTree, budget: Budget, noise: Noise, total: Int, of_total: Float
     ) -> Decomposition:
         """The leaves' counts, and one estimate of them and the record count."""
         parent = tree.parent
         leaf = np.ones(len(parent), dtype=np.bool_)
         leaf[parent[parent >= 0]] = False
         noisy, variance = np.zeros(len(parent)), np.full(len(parent), np.inf)
-        noisy[:1], variance[:1] = total, spread
+        noisy[:1], variance[:1] = total, of_total
         share = budget.spend(budget.left, "leaf counts", mechanism="geometric", why=DISJOINT)
         noisy[leaf], variance[leaf] = geometric(noise, share, tree.counts()[leaf])
         estimates, spread = least_squares(parent, noisy, variance)
         nodes = tree.decomposition(estimates, spread)
         if self.gates:
-            wanted = sum_up(parent, gated(nodes, float(variance[leaf][0])))
-            wanted[0] = estimates[0]
-            nodes = nodes.replace(count=nonnegative(parent, wanted, np.ones(len(parent))))
+            # Gates are free to move a record next door, not to move what whole blocks hold: of a
+            # block of many cells the sum of its leaves is unbiased, and large queries add blocks.
+            drawn = sum_up(parent, gated(nodes, float(variance[leaf][0])))
+            wanted = np.where(tree.depth <= self.blocks(nodes), estimates, drawn)
+            nodes = nodes.replace(count=nonnegative(parent, wanted, spread))
         elif self.positive:
             nodes = tree.decomposition(*settle(parent, noisy, variance, shrink=False))
         return refine(nodes) if self.slopes else nodes
