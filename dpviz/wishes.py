@@ -72,10 +72,10 @@ class Wish:
         if self.rect:
             target = f"rect={','.join(f'{side:.12g}' for side in self.rect)}"
         else:
-            target = f"areas={self.areas}" if self.areas else f"any {self.square:g} km²"
-        within = [f"±{100 * self.relative:.6g}%"] if self.relative else []
-        within += [f"±{self.absolute:.6g}"] if self.absolute else []
-        return f"{target} {' or '.join(within)} at {100 * self.confidence:.6g}%"
+            target = f"areas={self.areas}" if self.areas else f"any {_digits(self.square)} km²"
+        within = [f"±{_digits(100 * self.relative)}%"] if self.relative else []
+        within += [f"±{_digits(self.absolute)}"] if self.absolute else []
+        return f"{target} {' or '.join(within)} at {_digits(100 * self.confidence)}%"
 
     def tolerance(self, count: Float) -> Float:
         """How far answers may lie from these counts."""
@@ -88,6 +88,15 @@ class Wish:
     def public(self) -> Wish:
         """As a release's header says it: of a file its name, not where it lies."""
         return replace(self, areas=Path(self.areas).name) if self.areas else self
+
+
+def _digits(value: float) -> str:
+    """A positive number as people write it, without an exponent.
+
+    >>> _digits(36_600.0), _digits(0.25), _digits(5e9)
+    ('36600', '0.25', '5000000000')
+    """
+    return f"{value:.8f}".rstrip("0").rstrip(".")
 
 
 def parse(text: str) -> Wish:

@@ -9,14 +9,14 @@ from dpviz import Domain
 from dpviz.errors import DomainError, ParameterError
 from dpviz.wishes import METRES_PER_DEGREE, Wish, parse, parse_all, squares
 
-NUMBERS = st.integers(1, 10**5).map(float)
+NUMBERS = st.integers(1, 10**9).map(float)
 
 
 @given(
     target=st.one_of(
         st.builds(dict, rect=st.tuples(*[st.integers(-90, 90).map(float)] * 4)),
         st.builds(dict, areas=st.sampled_from(["wards.gpkg", "my wards ±1.gpkg", "/a/b or c.zip"])),
-        st.builds(dict, square=st.sampled_from([0.25, 1.0, 40.0])),
+        st.builds(dict, square=st.sampled_from([0.25, 1.0, 36_612.5, 5e7])),
     ),
     absolute=st.one_of(st.just(0.0), NUMBERS),
     relative=st.sampled_from([0.0, 0.05, 0.125]),

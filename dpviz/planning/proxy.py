@@ -46,9 +46,10 @@ def stand_in(
         records = GUESS if records is None else records
         return synthetic_proxy(domain, records, seed), (
             f"There are about {records:,} records: a guess.",
-            "They are spread as the people of a synthetic city scaled to the box. Records that are "
-            "more clumped need a larger ε, or --like with a public table that is spread as they "
-            "are.",
+            "They are spread as the people of a synthetic city scaled to the box; its towns may "
+            "lie at the edge of any rectangle.",
+            "Records that are more clumped need a larger ε, or a public table that is spread as "
+            "they are (--like).",
         )
     if like.domain != domain:
         raise DomainError("what the records are like lies in another domain: give the same bounds")

@@ -119,7 +119,14 @@ def plan(
         )
     asked = parse_all(wishes)
     proxy, assumed = stand_in(domain, records, like, seed)
-    trial = Trial(proxy, asked, max_per_unit=max_per_unit, repeats=repeats, seed=seed)
+    trial = Trial(
+        proxy,
+        asked,
+        max_per_unit=max_per_unit,
+        repeats=repeats,
+        seed=seed,
+        anywhere=like is None,
+    )
     candidate, epsilon = least(trial, prices(at_most), progress)
     odds = trial.probabilities(candidate, epsilon)
     release = trial.release(candidate, epsilon)

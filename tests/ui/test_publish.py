@@ -8,6 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
+from dpviz.planning import search
+from dpviz.planning.trial import Candidate
 from tests.ui.paying import pay
 
 SCRIPT = "from dpviz.ui.pages.publish import page\npage()\n"
@@ -87,6 +89,25 @@ def test_paying_gives_a_release_and_its_receipt_and_the_next_one_is_priced_anew(
     app.button(key="publish.again").click().run()
     assert "What to expect" in words(app)
     assert dpviz.Ledger().account("city-50k").spent == 1.0
+
+
+def test_what_must_hold_gives_the_price_and_becomes_a_promise(monkeypatch):
+    few = (Candidate("ugrid", {"cells": 8}), Candidate("privtree", fixed=False))
+    monkeypatch.setattr(search, "CANDIDATES", few)
+    app = opened()
+    app.checkbox(key="publish.wish.square").uncheck()
+    app.checkbox(key="publish.wish.whole").check()
+    app.number_input(key="publish.wish.total").set_value(150)
+    next(each for each in app.button if each.label == "Find the least ε").click().run()
+    assert "**ε = " in words(app)
+    app.button(key="publish.plan.take").click().run()
+    assert not app.exception
+    epsilon = app.session_state["publish.planned"].epsilon
+    pay(app)
+    header = app.session_state["publish.made"].release.header
+    assert (header.epsilon, header.private) == (epsilon, True)
+    assert header.extra["promises"][0].endswith("±150 at 95%")
+    assert "--want" in app.session_state["publish.made"].command
 
 
 def test_a_unit_and_its_bound_are_in_the_guarantee_and_the_bound_is_compared():

@@ -15,6 +15,7 @@ from dpviz.ui.points.expectation import expectation_panel
 from dpviz.ui.points.map_answer import map_and_answer
 from dpviz.ui.points.publication import account_form, command, review, take_home
 from dpviz.ui.points.source_form import UPLOAD, Source, source_form
+from dpviz.ui.points.wishes import wish_panel
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import paid_build
 from dpviz.ui.shared.method_form import Choice, method_form
@@ -76,11 +77,13 @@ def page() -> None:
 
 def _budget(source: Source) -> Choice:
     left, right = st.columns([4, 5], gap="large")
+    domain, account = source.handle.domain, Ledger().account(source.account)
     with left:
-        choice = method_form(KEY, 2, public=False, saved={})
-        account_form(KEY, Ledger().account(source.account))
+        planned = wish_panel(KEY, domain, source.handle.max_per_unit, account.left)
+        choice = planned or method_form(KEY, 2, public=False, saved={})
+        account_form(KEY, account)
     with right:
-        expectation_panel(KEY, source.handle.domain, choice, source.handle.max_per_unit)
+        expectation_panel(KEY, domain, choice, source.handle.max_per_unit)
     return choice
 
 
@@ -108,6 +111,7 @@ def _publish(source: Source, choice: Choice, *, shown: bool) -> None:
                 choice.epsilon,
                 ledger=ledger,
                 purpose=purpose or "page Publish",
+                wishes=choice.wishes,
                 progress=progress,
                 **choice.parameters,
             )

@@ -121,6 +121,7 @@ def command(source: Source, choice: Choice) -> str:
         options.append(("--dataset", handle.name))
     if source.unit is not None:
         options += [("--unit", source.unit), ("--max-per-unit", handle.max_per_unit)]
+    options += [("--want", wish) for wish in choice.wishes]
     for name, value in [*options, ("--output", "release.parquet")]:
         words += [f"{name}={value}"] if str(value).startswith("-") else [name, str(value)]
     return shlex.join(words)

@@ -50,6 +50,7 @@ class Choice:
     name: str
     parameters: Mapping[str, Any]
     epsilon: float
+    wishes: tuple[str, ...] = ()
 
 
 def nearest_epsilon(value: float | None, default: float = 1.0) -> float:
