@@ -49,6 +49,8 @@ class Facts:
         label: its name in the file.
         method: its title.
         header: its header.
+        kind, standing: what it is and that in words, see
+            :attr:`~dpviz.releases.header.Header.standing`.
         statement: the guarantee, explained, one sentence each.
         leaves, depth: size of the decomposition.
         total: noisy count of the whole domain.
@@ -59,6 +61,8 @@ class Facts:
     label: str
     method: str
     header: Header
+    kind: str
+    standing: str
     statement: tuple[str, ...]
     leaves: int
     depth: int
@@ -76,10 +80,13 @@ def facts(release: PointRelease, label: str) -> Facts:
         code = {"command": script.command(), "python": script.python()}
     except DpvizError:  # a window of another release, or a header of another version
         code = {}
+    kind, words = release.header.standing
     return Facts(
         label=label,
         method=method_title(release.header),
         header=release.header,
+        kind=kind,
+        standing=words,
         statement=statement(release.header),
         leaves=int(nodes.leaf.sum()),
         depth=nodes.depth,

@@ -42,6 +42,20 @@ class Header:
     schema: int = SCHEMA
     extra: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def standing(self) -> tuple[str, str]:
+        """What the release is, as (kind, words): "private", "simulated" or "open".
+
+        Simulated noise of public records is no mistake and is said calmly; open is a method without
+        a guarantee, which screens show in red.
+        """
+        if self.private or "simulated noise" not in self.guarantee:
+            return "private" if self.private else "open", self.guarantee
+        noise = f"noise as at ε = {self.epsilon:g}"
+        if str(self.extra.get("records", "")).startswith("synthetic"):
+            return "simulated", f"Demo · synthetic people · {noise}"
+        return "simulated", f"Public records · simulated {noise}, not private"
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {**vars(self), "budget": [dict(row) for row in self.budget]}

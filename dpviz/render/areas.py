@@ -51,5 +51,5 @@ def areas_scene(
         legend=legend,
         tools=("rect",),
         domain=bounds,
-        description=f"Map of noisy density by area: {release.header.guarantee}",
+        description=f"Map of noisy density by area: {release.header.standing[1]}",
     )

@@ -88,7 +88,7 @@ def series_scene(
         )
     ]
     texts = [
-        f"{label}: {release.header.guarantee}" if several else release.header.guarantee
+        f"{label}: {release.header.standing[1]}" if several else release.header.standing[1]
         for release, label in zip(releases, labels, strict=True)
     ]
     return Scene(

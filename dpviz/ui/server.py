@@ -23,6 +23,8 @@ from streamlit import App, cli_util, config, net_util
 from streamlit.web.server import server_util
 
 from dpviz import sandbox
+from dpviz.ui.first_paint import FirstPaint
+from dpviz.ui.map.component import bundle_url
 from dpviz.ui.shared import log
 from dpviz.ui.shared.uploads import private_folder
 
@@ -146,7 +148,7 @@ async def _refuse(scope: Scope, send: Send) -> None:
     await send({"type": "http.response.body", "body": words})
 
 
-MIDDLEWARE = [Middleware(Guard)]
+MIDDLEWARE = [Middleware(Guard), Middleware(FirstPaint, deck=bundle_url)]
 
 
 @asynccontextmanager

@@ -108,15 +108,8 @@ def projected(shapes: Any, source: str, target: str) -> Any:
 
 def opened_shapes(path: Path) -> tuple[Any, Words, str | None]:
     """Shapes, properties by name, and the CRS that the file states."""
-    with path.open("rb") as file:
-        kind = recognised(file.read(1024))
-    read = {"Parquet": _from_parquet, "GeoJSON": _from_json}.get(kind, _from_gdal)
     try:
-        if kind == "text":
-            raise DataError(f"{path.name} is no file of regions: {_FORMATS}")
-        if kind == "GeoPackage":
-            refuse_computing(path, path.name)
-        shapes, words, crs = read(path)
+        shapes, words, crs = shapes_of(path)
     except DataError:
         raise
     except Exception as error:  # whatever a broken file makes of the readers
@@ -126,6 +119,22 @@ def opened_shapes(path: Path) -> tuple[Any, Words, str | None]:
     if not len(shapes):
         raise DataError(f"{path.name} has no regions: give a file of polygons")
     return shapes, words, crs
+
+
+def shapes_of(path: Path) -> tuple[Any, Words, str | None]:
+    """In a child: shapes, properties by name, and the CRS that the file states.
+
+    Raises:
+        DataError: it is text, computes, or is beyond a limit; a broken file raises what its reader
+            makes of it.
+    """
+    with path.open("rb") as file:
+        kind = recognised(file.read(1024))
+    if kind == "text":
+        raise DataError(f"{path.name} is no file of regions: {_FORMATS}")
+    if kind == "GeoPackage":
+        refuse_computing(path, path.name)
+    return {"Parquet": _from_parquet, "GeoJSON": _from_json}.get(kind, _from_gdal)(path)
 
 
 def _from_gdal(path: Path) -> tuple[Any, Words, str | None]:

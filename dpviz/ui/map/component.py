@@ -75,12 +75,15 @@ def _registered() -> Callable[..., Any]:
 
 @cache
 def _bundle() -> str:
-    """The address of deck.gl on this server, without the base path."""
-    from streamlit.components.v1 import declare_component
+    """The address of deck.gl on this server, without the base path; served from now on."""
+    from streamlit import runtime
+    from streamlit.components.v1.custom_component import CustomComponent
 
     folder = Path(pydeck.__file__).parent / "nbextension" / "static"
-    name = declare_component("deckgl", path=str(folder)).name
-    return f"component/{name}/index.js?{pydeck.__version__}"
+    component = CustomComponent("dpviz.deckgl", path=str(folder))
+    if runtime.exists():  # as declare_component does it, but from a page's script alone
+        runtime.get_instance().component_registry.register_component(component)
+    return f"component/{component.name}/index.js?{pydeck.__version__}"
 
 
 def bundle_url() -> str:

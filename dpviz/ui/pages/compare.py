@@ -38,6 +38,9 @@ from dpviz.ui.shared.text import badge, plain
 TITLE, ICON, ORDER = "Compare", ":material/compare:", 1
 KEY = "compare"
 MAP = f"{KEY}.map"
+HEIGHT, WIDE = 560, 470
+"""Pixels of the map beside the answers, and of two maps above them."""
+
 MODES = {"side": "Side by side", "swipe": "Swipe", "difference": "Difference"}
 OF = ("Built from data", "Two releases", "Two owners")
 STARTS = {"a": "privtree", "b": "ugrid"}
@@ -104,9 +107,13 @@ def page() -> None:
 
 
 def _badges(view: View) -> None:
+    first, second = (badge(release.header) for release in view.releases)
+    if first == second:
+        st.markdown(first)
+        return
     left, right = st.columns(2)
-    for place, side, release in zip((left, right), "AB", view.releases, strict=True):
-        place.markdown(f"**{side}** {badge(release.header)}")
+    left.markdown(f"**A** {first}")
+    right.markdown(f"**B** {second}")
 
 
 def _two_releases() -> None:
@@ -220,7 +227,9 @@ def _scene(view: View, source: Source, mode: Any) -> Scene:
 def _map_and_answers(view: View, source: Source, choices: list[Choice]) -> None:
     """The maps and their answers: drawing reruns this part only."""
     rect = st.session_state[f"{KEY}.rect"]
-    left, right = st.columns([7, 3], gap="medium")
+    side_by_side = st.session_state.get(f"{KEY}.mode") == "side"
+    stage = st.container(key=f"{KEY}.stage-{'wide' if side_by_side else 'beside'}")
+    left, right = stage.columns([7, 3], gap="medium")
     with left:
         mode = st.segmented_control(
             "View",
@@ -229,7 +238,13 @@ def _map_and_answers(view: View, source: Source, choices: list[Choice]) -> None:
             key=f"{KEY}.mode",
             label_visibility="collapsed",
         )
-        map_view(_scene(view, source, mode or "side"), key=MAP, on_shape=_drawn, on_camera=_moved)
+        map_view(
+            _scene(view, source, mode or "side"),
+            key=MAP,
+            height=WIDE if side_by_side else HEIGHT,
+            on_shape=_drawn,
+            on_camera=_moved,
+        )
         if choices:
             film_answers(KEY, source, choices, rect)
     with right:

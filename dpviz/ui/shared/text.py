@@ -14,14 +14,13 @@ def plain(text: object) -> str:
 
 def badge(header: Header) -> str:
     """The release's guarantee as one Markdown badge; red for what has no guarantee at all."""
-    records = str(header.extra.get("records", ""))
-    if header.private and records:  # true noise that nobody is hidden by
-        return f":gray-badge[:material/public: {plain(header.guarantee)}]"
-    if header.private:
-        return f":green-badge[:material/verified_user: {plain(header.guarantee)}]"
-    if "simulated noise" not in header.guarantee:
-        return f":red-badge[:material/warning: {plain(header.guarantee)}]"
-    price = plain(f"noise as at ε = {header.epsilon:g}")
-    if records.startswith("synthetic"):
-        return f":blue-badge[:material/science: Demo · synthetic people · {price}]"
-    return f":gray-badge[:material/public: Public records · simulated {price}, not private]"
+    kind, words = header.standing
+    if kind == "open":
+        return f":red-badge[:material/warning: {plain(words)}]"
+    if kind == "private" and header.extra.get("records"):  # noise that nobody is hidden by
+        return f":gray-badge[:material/public: {plain(words)}]"
+    if kind == "private":
+        return f":green-badge[:material/verified_user: {plain(words)}]"
+    if words.startswith("Demo"):
+        return f":blue-badge[:material/science: {plain(words)}]"
+    return f":gray-badge[:material/public: {plain(words)}]"

@@ -22,6 +22,7 @@ import {Tooltip} from './tooltip.js';
 import {binaryData} from './wire.js';
 
 const SETTLED = 700; // ms without movement before Python hears of the camera
+const BAR = 34; // pixels along the lower edge that the scale bar takes
 const NARROW = 560; // pixels up to which a map gives the buttons at its side no room of their own
 const REACH = 5; // pixels around a click in which a mark is still hit: lines are thin
 const PLAIN_THEME = { // until a scene brings the project's own
@@ -243,7 +244,7 @@ export class MapApp {
     const viewport = new this.gl.deck.WebMercatorViewport({width: w, height});
     const edge = Math.min(20, w / 20, height / 20);
     const {top, right} = this.controls.room();
-    const padding = {left: edge, bottom: edge, top: Math.max(edge, Math.min(top, height / 6)), right: w > NARROW ? Math.max(edge, right) : edge};
+    const padding = {left: edge, bottom: Math.max(edge, Math.min(BAR, height / 12)), top: Math.max(edge, Math.min(top, height / 6)), right: w > NARROW ? Math.max(edge, right) : edge};
     const {longitude, latitude, zoom} = viewport.fitBounds([[west, south], [east, north]], {padding});
     return {longitude, latitude, zoom};
   }
@@ -377,6 +378,7 @@ export class MapApp {
       getCursor: ({isDragging, isHovering}) => this.tool ? 'crosshair' : isDragging ? 'grabbing' : this.picks && isHovering ? 'pointer' : 'grab',
     });
     this.root.classList.toggle('drawing', Boolean(this.tool));
+    this.root.classList.toggle('halves', side);
     this.controls.refresh();
     this.moveHandles();
   }

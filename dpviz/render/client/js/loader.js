@@ -1,15 +1,28 @@
-/** Brings deck.gl into the page once: the bundle that the pydeck wheel ships sets window.deck and window.luma. */
+/**
+ * Brings deck.gl into the page once: the bundle that the pydeck wheel ships sets window.deck and
+ * window.luma. The page may have asked for it already, in its head.
+ */
+
+function loaded(script) {
+  return new Promise((resolve, reject) => {
+    script.addEventListener('load', () => resolve(window.deck));
+    script.addEventListener('error', () => reject(new Error(`the map's drawing library did not load from ${script.src}`)));
+  });
+}
+
+function fetched(url) {
+  const script = document.createElement('script');
+  script.src = url;
+  document.head.append(script);
+  return loaded(script);
+}
 
 export function loadDeck(url) {
-  window.__dpvizDeck ??= new Promise((resolve, reject) => {
-    const script = document.createElement('script');
-    script.src = url;
-    script.onload = () => resolve(window.deck);
-    script.onerror = () => {
-      window.__dpvizDeck = undefined; // the next run may try again
-      reject(new Error(`the map's drawing library did not load from ${url}`));
-    };
-    document.head.append(script);
+  if (window.deck) return Promise.resolve(window.deck);
+  const early = document.querySelector('script[data-dpviz-deck]');
+  window.__dpvizDeck ??= (early ? loaded(early).catch(() => fetched(url)) : fetched(url)).catch(error => {
+    window.__dpvizDeck = undefined; // the next run may try again
+    throw error;
   });
   return window.__dpvizDeck;
 }

@@ -1,0 +1,187 @@
+"""In a child process: the shapes of an owner's base map file near a rectangle, by kind and name.
+
+The file is public, but whoever drew it is a stranger: GDAL and GEOS read, repair and cut it under
+limits. It never sees a record.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpviz import limits
+from dpviz.errors import DataError, DpvizError, ParameterError
+from dpviz.foreign import readable, recognised, refuse_computing
+from dpviz.releases.points.region_file import shapes_of
+
+AROUND = 0.25
+"""Of the domain's size, on every side: what is kept of the file."""
+
+PIXELS = 4_000
+"""Shapes are simplified to the domain's width divided by this."""
+
+MOST = 200_000
+"""Points of all shapes: more would make every page heavy."""
+
+FORMATS = "GeoJSON, GeoPackage, GeoParquet, Shapefile or PMTiles"
+
+LAYERS = {
+    **dict.fromkeys(("water", "ocean", "waterway", "waterways", "lakes"), "water"),
+    **dict.fromkeys(("transportation", "road", "roads", "street", "streets"), "road"),
+    **dict.fromkeys(("place", "places"), "place"),
+    **dict.fromkeys(("building", "buildings"), "building"),
+    **dict.fromkeys(("boundary", "boundaries"), "border"),
+    **dict.fromkeys(("park", "parks", "green"), "green"),
+}
+"""Kinds of the usual layers: those of OpenMapTiles, Protomaps, and plain words."""
+
+LAND_USE = ("landuse", "landcover", "natural")
+GREENS = {
+    "forest",
+    "wood",
+    "grass",
+    "park",
+    "garden",
+    "meadow",
+    "nature_reserve",
+    "recreation_ground",
+}
+"""Classes of land use that are drawn; farms, works and the like stay ground."""
+
+ACROSS = 4
+"""Tiles over the domain's width: enough for its main streets."""
+
+Rows = tuple[list[str], list[str], Any]
+"""Kind and name of each shape, and the shapes."""
+
+
+def near(path: str, bounds: tuple[float, float, float, float]) -> Any:
+    """A table of kind, name and shape (WKB, degrees), cut to the surroundings of a rectangle.
+
+    Raises:
+        ParameterError: it cannot be read, or has nothing or too much near the rectangle.
+    """
+    import pyarrow as pa
+    import shapely
+
+    place = Path(path)
+    west, south, east, north = bounds
+    across, up = AROUND * (east - west), AROUND * (north - south)
+    wide = (west - across, south - up, east + across, north + up)
+    try:
+        kinds, names, shapes = _rows(place, wide)
+    except DpvizError:
+        raise
+    except Exception as error:  # whatever a broken file makes of the readers
+        raise ParameterError(f"cannot be read as {FORMATS}") from error
+    box = shapely.box(*wide)
+    inside = shapely.intersects(shapes, box)
+    shapes = shapely.intersection(shapely.make_valid(shapes[inside]), box)
+    if not len(shapes):
+        raise ParameterError("nothing in it lies near the area")
+    shapes = shapely.simplify(shapes, (east - west) / PIXELS)
+    if shapely.get_num_coordinates(shapes).sum() > MOST:
+        raise ParameterError(
+            f"more than {MOST:,} points near the area: keep main roads and large areas only"
+        )
+    chosen = np.flatnonzero(inside).tolist()
+    return pa.table(
+        {
+            "kind": [kinds[at] for at in chosen],
+            "name": [names[at] for at in chosen],
+            "shape": pa.array(shapely.to_wkb(shapes).tolist(), pa.binary()),
+        }
+    )
+
+
+def _rows(path: Path, wide: tuple[float, float, float, float]) -> Rows:
+    with path.open("rb") as file:
+        head = file.read(1024)
+    tiles = head.startswith(b"PMTiles")
+    kind = recognised(head)
+    if tiles or kind in ("GeoPackage", "Shapefile"):
+        if kind == "GeoPackage":
+            refuse_computing(path, path.name)
+        return _layers(path, wide, tiles)
+    if kind not in ("GeoJSON", "Parquet"):
+        raise ParameterError(f"cannot be read as {FORMATS}")
+    shapes, words, crs = shapes_of(path)
+    columns = {name.lower(): values for name, values in words.items()}
+    return _read("", columns, _in_degrees(shapes, crs), False)
+
+
+def _layers(path: Path, wide: tuple[float, float, float, float], tiles: bool) -> Rows:
+    """Of each layer, what lies near; of tiles, those of a zoom that fits the domain."""
+    import pyogrio.raw
+    import pyproj
+    import shapely
+
+    kinds: list[str] = []
+    names: list[str] = []
+    found: list[Any] = []
+    options: dict[str, Any] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        place = readable(path)
+        for layer in map(str, pyogrio.list_layers(place)[:, 0]):
+            if tiles and layer not in LAYERS and layer not in LAND_USE:
+                continue
+            info = pyogrio.read_info(place, layer=layer)
+            if tiles:
+                stated = info["dataset_metadata"]
+                zoom = round(math.log2(360 * ACROSS * (1 + 2 * AROUND) / (wide[2] - wide[0])))
+                zoom = min(max(zoom, int(stated["minzoom"])), int(stated["maxzoom"]))
+                options = {"ZOOM_LEVEL": zoom}
+            crs = info["crs"] or "EPSG:4326"
+            move = pyproj.Transformer.from_crs("EPSG:4326", crs, always_xy=True)
+            fields = [each for each in info["fields"] if each.lower() in ("kind", "class", "name")]
+            meta, _, wkb, values = pyogrio.raw.read(
+                place,
+                layer=layer,
+                columns=fields,
+                bbox=move.transform_bounds(*wide),
+                max_features=limits.REGIONS.most + 1,
+                **options,
+            )
+            limits.REGIONS.check(len(wkb), path.name)
+            given = map(str.lower, map(str, meta["fields"]))
+            columns = dict(zip(given, (each.tolist() for each in values), strict=True))
+            shapes = _in_degrees(shapely.from_wkb(wkb), crs)
+            layer_kinds, layer_names, layer_shapes = _read(layer.lower(), columns, shapes, tiles)
+            kinds += layer_kinds
+            names += layer_names
+            found.append(layer_shapes)
+    return kinds, names, np.concatenate(found) if found else np.zeros(0, dtype=object)
+
+
+def _read(layer: str, columns: dict[str, list[Any]], shapes: Any, tiles: bool) -> Rows:
+    """What a layer's columns, or else its name, say of its shapes; of land use the green only."""
+    given = columns.get("class" if tiles and "class" in columns else "kind")
+    stated = [str(each or "").lower() for each in given or [""] * len(shapes)]
+    usual = LAYERS.get(layer, "")
+    if layer in LAND_USE:
+        kinds = ["green" if each in GREENS else "other" for each in stated]
+    else:
+        kinds = [usual if tiles else each or usual for each in stated]
+    names = [str(each) if each else "" for each in columns.get("name", [""] * len(shapes))]
+    kept = [
+        at
+        for at, shape in enumerate(shapes)
+        if shape is not None and not shape.is_empty and kinds[at] != "other"
+    ]
+    return [kinds[at] for at in kept], [names[at] for at in kept], shapes[kept]
+
+
+def _in_degrees(shapes: Any, crs: str | None) -> Any:
+    import pyproj
+    import shapely
+
+    try:
+        move = pyproj.Transformer.from_crs(crs or "EPSG:4326", "EPSG:4326", always_xy=True)
+    except pyproj.exceptions.ProjError:
+        raise DataError("it states a CRS that is not known: write it in EPSG:4326") from None
+    return shapely.transform(shapes, move.transform, interleaved=False)

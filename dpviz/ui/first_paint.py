@@ -1,0 +1,86 @@
+"""What a browser shows before Streamlit runs in it: the style sheet, a sketch of the page, deck.gl.
+
+Streamlit sends its own page for every address and styles parts once they have loaded, so that all
+of it moves at every visit. This room puts three things into that page: the app's style, so that
+parts are laid out once; grey shapes where they will be; and the map's drawing library, which loads
+while Streamlit starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+SKETCH = (
+    '<div class="dpviz-first" aria-hidden="true"><nav></nav>'
+    '<main><i class="title"></i><i class="map"></i></main></div>'
+)
+ROOT = '<div id="root"></div>'
+ANEW = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
+"""Headers of a browser that would be content with the page as Streamlit keeps or packs it."""
+
+
+@cache
+def style() -> str:
+    """The app's style sheet."""
+    return (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
+
+
+def painted(page: str, deck: str) -> str:
+    """Streamlit's page with what is shown first; ``deck`` is the address of deck.gl."""
+    script = f'<script async data-dpviz-deck onerror="this.remove()" src="{deck}"></script>'
+    head = f"<style>\n{style()}</style>\n{script}\n"
+    page = page.replace("<title>Streamlit</title>", "<title>dpviz</title>")
+    page = page.replace("</head>", f"{head}</head>", 1)
+    return page.replace(ROOT, ROOT.replace("></div>", f">{SKETCH}</div>"), 1)
+
+
+class FirstPaint:
+    """Paints every page that a browser navigates to; hands on all else untouched."""
+
+    def __init__(self, app: ASGIApp, deck: Callable[[], str]) -> None:
+        self._app, self._deck = app, deck
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or hand it on."""
+        if (
+            scope["type"] != "http"
+            or scope["method"] != "GET"
+            or "text/html" not in Headers(scope=scope).get("accept", "")
+        ):
+            await self._app(scope, receive, send)
+            return
+        asked = {**scope, "headers": [each for each in scope["headers"] if each[0] not in ANEW]}
+        start: Message = {}
+        body = bytearray()
+
+        async def answer(message: Message) -> None:
+            nonlocal start
+            if message["type"] == "http.response.start":
+                start = message
+                return
+            page = start["status"] == 200 and Headers(raw=start["headers"]).get(
+                "content-type", ""
+            ).startswith("text/html")
+            if not page:
+                if start:
+                    await send(start)
+                    start = {**start, "status": 0}
+                await send(message)
+                return
+            body.extend(message.get("body", b""))
+            if message.get("more_body"):
+                return
+            whole = painted(body.decode("utf-8"), self._deck()).encode()
+            headers = MutableHeaders(raw=list(start["headers"]))
+            headers["content-length"] = str(len(whole))
+            for name in ("etag", "last-modified", "accept-ranges"):
+                del headers[name]
+            await send({**start, "headers": headers.raw})
+            await send({"type": "http.response.body", "body": whole})
+
+        await self._app(asked, receive, answer)
