@@ -24,6 +24,7 @@ DOORS = (
     "build.py",
     "evaluation/truth.py",
     "evaluation/sequence_truth.py",
+    "evaluation/area_audit.py",
     "evaluation/audit.py",
     "evaluation/sequence_audit.py",
     "evaluation/lesson.py",

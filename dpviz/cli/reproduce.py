@@ -17,7 +17,7 @@ def reproduce(
         str,
         typer.Argument(
             help="fanout (PrivTree, appendix B); medians, kdtrees, heights, matching (ICDE "
-            "2012, figures 4 to 7); or intervals (what ours cover)."
+            "2012, figures 4 to 7); intervals (what ours cover); districts (measured or added up)."
         ),
     ],
     output: Annotated[str, typer.Option("--output", "-o", help="A folder that exists.")],

@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from dpviz.errors import DataError, ParameterError
+from dpviz.evaluation.area_audit import audit_areas
 from dpviz.evaluation.audit import Audit, audit, tiny
 from dpviz.evaluation.sequence_audit import audit_sequences, tiny_sequences
 from dpviz.evaluation.workers import worker_pool
 from dpviz.files import write_bytes
 from dpviz.methods import METHODS, names, of_kind
+from dpviz.methods import method as find_method
+from dpviz.methods.areas.base import AreaMethod
 from dpviz.methods.points.base import PointMethod
 from dpviz.methods.sequences.base import SequenceMethod
 from dpviz.progress import Progress
@@ -48,6 +51,11 @@ def sequence_settings() -> list[str]:
     return sorted(of_kind("sequences"))
 
 
+def area_settings() -> list[str]:
+    """Every registered method on areas by name."""
+    return sorted(of_kind("areas"))
+
+
 STEERING = ("axes", "looks", "switch")
 """Whole-number parameters that steer a method; :func:`small` keeps the others, sizes, small."""
 
@@ -63,7 +71,7 @@ def extremes() -> list[str]:
     """
     words = []
     kinds: dict[str, Any] = dict(METHODS)
-    for name in [*sorted(of_kind("points")), *sequence_settings()]:
+    for name in [*sorted(of_kind("points")), *sequence_settings(), *area_settings()]:
         plain = small(name)
         for key, field in kinds[name].parameter_fields().items():
             limits, value = field.metadata["parameter"], plain.parameters()[key]
@@ -85,15 +93,15 @@ def extremes() -> list[str]:
 def group(name: str) -> list[str] | None:
     """The settings that a name stands for, or None: ``all``, ``sequences`` or ``extremes``."""
     groups = {
-        "all": lambda: [*settings(), *sequence_settings()],
+        "all": lambda: [*settings(), *sequence_settings(), *area_settings()],
         "sequences": sequence_settings,
         "extremes": extremes,
     }
     return groups[name.lower()]() if name.lower() in groups else None
 
 
-def small(word: str, **parameters: Any) -> PointMethod | SequenceMethod:
-    """The method of a setting, spatial or on sequences, with small builds.
+def small(word: str, **parameters: Any) -> PointMethod | SequenceMethod | AreaMethod:
+    """The method of a setting, on points, sequences or areas, with small builds.
 
     Args:
         word: a name, and after it parameters as ``key=value`` between spaces.
@@ -108,8 +116,12 @@ def small(word: str, **parameters: Any) -> PointMethod | SequenceMethod:
         parameters = {**_low(word), **parameters}
     if word.lower() in sequence_settings():
         return tiny_sequences(word, **parameters)
+    if word.lower() in area_settings():
+        areas: AreaMethod = find_method(word, "areas", **parameters)
+        return areas
     if word.lower() not in {name.lower() for name in names("points")}:
-        near = difflib.get_close_matches(word, [*names("points"), *sequence_settings()], 3)
+        known = [*names("points"), *sequence_settings(), *area_settings()]
+        near = difflib.get_close_matches(word, known, 3)
         hint = f"did you mean {' or '.join(near)}?" if near else "see dpviz methods, or sequences"
         raise ParameterError(f"unknown method {word!r}: {hint}")
     return tiny(word, **parameters)
@@ -124,8 +136,12 @@ def _low(name: str) -> dict[str, Any]:
     )
 
 
-def audited(method: PointMethod | SequenceMethod, epsilon: float, **options: Any) -> Audit:
-    """The audit of either kind of method; see :func:`dpviz.evaluation.audit.audit`."""
+def audited(
+    method: PointMethod | SequenceMethod | AreaMethod, epsilon: float, **options: Any
+) -> Audit:
+    """The audit of a method of any of these kinds; see :func:`dpviz.evaluation.audit.audit`."""
+    if isinstance(method, AreaMethod):
+        return audit_areas(method, epsilon, **options)
     if isinstance(method, SequenceMethod):
         return audit_sequences(method, epsilon, **options)
     return audit(method, epsilon, **options)
@@ -190,7 +206,7 @@ def page(
         "# Lower bounds on the real ε",
         "",
         (
-            "Every registered method on points and on sequences, presets included"
+            "Every registered method on points, on sequences and on areas, presets included"
             if not missing
             else "SO FAR WITHOUT " + ", ".join(missing)
         )

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError, PrivacyError
+from dpviz.private.areas import exact_areas as exact_areas
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 from dpviz.private.roads import exact_visits as exact_visits

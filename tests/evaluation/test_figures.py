@@ -10,6 +10,7 @@ import dpviz
 from dpviz import Domain
 from dpviz.errors import ParameterError
 from dpviz.evaluation.figures import (
+    districts,
     fanout,
     heights,
     intervals,
@@ -145,6 +146,20 @@ def test_coverage_counts_what_lies_inside():
     inside, widened = intervals.covered(answers, np.array([12, 14, 15]))
     assert inside.tolist() == [1, 0, 0]
     assert widened.tolist() == [1, 1, 0]  # 12 + 2.12 holds 14
+
+
+def test_districts_write_a_row_for_each_way_and_say_what_they_find(tmp_path, monkeypatch):
+    monkeypatch.setattr(districts, "DATA", "city-50k")
+    monkeypatch.setattr(districts, "EPSILONS", (1.0,))
+    monkeypatch.setattr(districts, "SIZES", (9, 400))
+    monkeypatch.setattr(districts, "WAYS", {each: each for each in ("measured", "hierarchy")})
+    monkeypatch.setattr(districts, "compare", lambda errors, totals: [])
+    assert reproduce("districts", tmp_path, repeats=1) == []
+    with (tmp_path / "districts.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["way"] for row in rows] == ["measured", "hierarchy"] * 2
+    assert all(0.3 < float(row["mean_absolute_error"]) < 5 for row in rows)
+    assert "| 400 | 1 | " in (tmp_path / "districts.md").read_text()
 
 
 def test_intervals_write_a_row_per_method_and_size(tmp_path, monkeypatch):

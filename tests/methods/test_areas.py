@@ -9,6 +9,7 @@ import shapely
 
 import dpviz
 from dpviz.errors import ParameterError
+from dpviz.evaluation.area_audit import audit_areas
 from dpviz.methods import of_kind
 from dpviz.methods.areas.hierarchy import AreaCounts
 from dpviz.private.areas import AreaData, exact_areas
@@ -130,6 +131,21 @@ def test_intervals_cover(people):
         answers = dpviz.build(data, "areas", 0.5, seed=seed).answers
         hits.append((answers.low <= exact) & (exact <= answers.high))
     assert np.mean(hits) > 0.95 - 4.9 * math.sqrt(0.05 * 0.95 / np.size(hits) * 3)
+
+
+class Careless(AreaCounts):
+    """Measures every level at three times all that there is."""
+
+    name = "careless"
+
+    def build(self, areas, counts, budget, noise):
+        return super().build(areas, counts, Budget(9 * budget.epsilon), noise)
+
+
+def test_an_audit_refutes_a_method_that_overspends_and_not_ours():
+    """Both from 400 runs; either goes wrong with probability below 1e-4, the seed is fixed."""
+    assert not audit_areas(AreaCounts(), 1.0, trials=400).violates
+    assert audit_areas(Careless(), 1.0, trials=400).violates
 
 
 def test_permuting_records_changes_nothing(people):

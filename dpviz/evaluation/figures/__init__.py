@@ -9,7 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.figures import fanout, heights, intervals, kdtrees, matching, medians
+from dpviz.evaluation.figures import (
+    districts,
+    fanout,
+    heights,
+    intervals,
+    kdtrees,
+    matching,
+    medians,
+)
 from dpviz.evaluation.figures.report import Statement
 from dpviz.progress import Progress
 
@@ -22,6 +30,7 @@ FIGURES: dict[str, Reproduction] = {
     "heights": heights.reproduce,
     "intervals": intervals.reproduce,
     "matching": matching.reproduce,
+    "districts": districts.reproduce,
 }
 """What can be redone: (folder, repeats, seed, progress) → the papers' statements and ours."""
 
