@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import dpviz
+from dpviz.evaluation.figures.intervals import covered
+from dpviz.evaluation.truth import exact_counts
 from dpviz.methods import METHODS, of_kind
+from dpviz.workloads import workload
 
 from .cases import handle, quick, skewed_points
 
@@ -27,17 +30,19 @@ def skewed():
     return dpviz.from_points(np.clip(points, 0, 1), DOMAIN, public=True)
 
 
+def coarse(name):
+    """Parameters for grids of thousands of cells in place of a million."""
+    fields = METHODS[name].parameter_fields()
+    if "log_grid" in fields:
+        return {"log_grid": 12}
+    return {"log_cells": 8} if "log_cells" in fields else {}
+
+
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 @pytest.mark.parametrize("name", PRIVATE)
 def test_intervals_of_nodes_cover(name, epsilon, skewed):
     """False alarm below 1e-6 per case for independent boxes; most are disjoint leaves."""
-    cls = METHODS[name]
-    coarse = {}
-    if "log_grid" in cls.parameter_fields():
-        coarse = {"log_grid": 12}
-    elif "log_cells" in cls.parameter_fields():
-        coarse = {"log_cells": 8}
-    parameters = {**coarse, **cls.measured}
+    parameters = {**coarse(name), **METHODS[name].measured}
     covered = []
     for seed in range(REPEATS):
         release = dpviz.build(skewed, name, epsilon, seed=seed, **parameters)
@@ -76,3 +81,18 @@ def test_intervals_of_large_queries_cover(name, dims):
         whole_leaves = np.array([True, not ((lo < middle) & (hi > middle)).any()])
         missed += whole_leaves & ~((answers.low <= exact) & (exact <= answers.high))
     assert missed.max() < 12
+
+
+@pytest.mark.parametrize("name", [name for name in PRIVATE if name != "kdtree"])
+def test_intervals_of_any_rectangle_cover_with_the_uniformity_error(name, skewed):
+    """Random medium and large rectangles, ε = 4, where little noise hides a bias; fixed seeds.
+
+    The widened interval is an estimate: of 600 rectangles at least 95 % are asked for. A kd-tree's
+    cuts follow the records, so that its leaves err in one direction along an edge, and the model of
+    independent leaves is too narrow for it: see assets/results/intervals.md.
+    """
+    release = dpviz.build(skewed, name, 4.0, seed=1, **coarse(name))
+    for size in ("medium", "large"):
+        rects = workload(DOMAIN, size, 600, 3).rects
+        _, widened = covered(release.count(rects), exact_counts(skewed, rects))
+        assert widened.mean() >= 0.95, size
