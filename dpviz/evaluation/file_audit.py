@@ -21,7 +21,7 @@ from dpviz.evaluation.search import Finding, finding
 from dpviz.progress import Progress
 from dpviz.trees.lattice import Float
 
-KINDS = ("points", "roads", "sequences")
+KINDS = ("points", "roads", "sequences", "areas")
 
 FEATURES = (
     "exit code",
@@ -52,7 +52,7 @@ class FileAudit(Finding):
     """What an audit of files found, and of what.
 
     Attributes:
-        kind: of data: points, roads or sequences.
+        kind: of data: points, roads, sequences or areas.
         epsilon: the claim.
         confidence: of the bound.
         trials: runs on each file, search included.
@@ -138,7 +138,7 @@ class FileBench:
         output = place / "release.parquet"
         output.unlink(missing_ok=True)
         words = [_filled(word, place, case) for word in case.words]
-        command = [] if case.kind == "points" else [case.kind]
+        command = [] if case.kind in ("points", "areas") else [case.kind]
         done = self.command(
             [
                 *(*command, "build", str(place / case.file), *words, "-o", str(output)),
@@ -165,6 +165,9 @@ def _of_release(kind: str, path: Path) -> list[float]:
         roads = read(path, "roads")
         count = roads.edge_count
         return [float(len(roads.nodes)), float(count.sum()), float(count[0])]
+    if kind == "areas":
+        counts = read(path, "areas").counts
+        return [float(len(counts)), float(counts[0]), float(counts[1])]
     if kind == "sequences":
         model = read(path, "sequences").model
         counts = getattr(model, "counts", np.zeros((1, 1)))

@@ -26,7 +26,7 @@ class FileCase:
 
     Attributes:
         name: what they are, in words.
-        kind: of data: points, roads or sequences.
+        kind: of data: points, roads, sequences or areas.
         file: name of the file.
         without: its content without the unit.
         larger: and with it.
@@ -48,7 +48,7 @@ Rows = list[list[Any]]
 
 def file_cases() -> list[FileCase]:
     """Every case, points first."""
-    return [*_points(), *_roads(), *_sequences()]
+    return [*_points(), *_roads(), *_sequences(), *_areas()]
 
 
 def _points() -> Iterable[FileCase]:
@@ -236,6 +236,39 @@ def _sequences() -> Iterable[FileCase]:
         for first, larger in ((False, texts + line), (True, line + texts)):
             name = f"one line more, of {what}" + (", first" if first else "")
             yield FileCase(name, "sequences", "lines.txt", texts, larger, SYMBOLS)
+
+
+def _areas() -> Iterable[FileCase]:
+    """Two districts that leave a part of the box to nobody, and one person more."""
+    sides = {"west": [0.0, 0.5], "east": [0.5, 0.9]}
+    rings = {
+        name: [[[low, 0.0], [high, 0.0], [high, 1.0], [low, 1.0], [low, 0.0]]]
+        for name, (low, high) in sides.items()
+    }
+    features = [
+        {
+            "type": "Feature",
+            "properties": {"name": name, "land": "one"},
+            "geometry": {"type": "Polygon", "coordinates": ring},
+        }
+        for name, ring in rings.items()
+    ]
+    words = (
+        *("--bounds", "0,0,1,1", "--areas", "{areas.geojson}", "--levels", "land,name"),
+        *("--unit", "device", "--max-per-unit", "1"),
+    )
+    others = [[10**17 + each, *PLACE] for each in range(MANY)]
+    units: dict[str, Rows] = {
+        "on the border of two areas": [["zed", 0.5, 0.5]] * 3,
+        "in no area": [["zed", 0.95, 0.5], ["zed", 7, 7]],
+        "in both areas": [["zed", 0.1, 0.1], ["zed", 0.8, 0.8]] * 50,
+        "whose place is a word": [["1", "here", "there"]],
+    }
+    for what, more in units.items():
+        head = ["device", "x", "y"]
+        texts = _csv(head, others), _csv(head, [*more, *others])
+        beside = {"areas.geojson": _geojson(features)}
+        yield FileCase(f"one device more, {what}", "areas", "places.csv", *texts, words, beside)
 
 
 def _csv(head: list[str], rows: Rows) -> bytes:

@@ -51,7 +51,8 @@ class AreaData(Handle[AreaRelease]):
         if points.bits < points.domain.bits:
             raise DataError(
                 f"these records were counted by cell, on a grid of 2^{points.bits} steps: a cell "
-                f"may lie in several areas; give a file of records, or bits={points.domain.bits}"
+                f"may lie in several areas; give a file of records, or the lattice itself, "
+                f"bits={points.domain.bits} (--bits)"
             )
         self.synthetic = points.synthetic
         self.columns = points.columns
