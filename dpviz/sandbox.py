@@ -255,3 +255,4 @@ def _limit(time: int, room: int) -> None:
 
 if __name__ == "__main__":
     main()
+    os._exit(0)  # its parent waits: nothing is taken apart that ends anyway

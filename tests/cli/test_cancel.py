@@ -123,3 +123,24 @@ def test_an_interrupt_that_a_library_swallowed_is_raised_again(monkeypatch):
         report(0.5, "drawing noise")
     with pytest.raises(KeyboardInterrupt):  # before a build is paid
         progress()
+
+
+def test_an_interrupt_that_is_lost_comes_again_and_never_into_what_it_ends():
+    """A library loses the first; the next one, 0.05 s later, ends the work and is let clean up."""
+    before, cleaned = signal.getsignal(signal.SIGINT), False
+    interrupts.listen()
+    try:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(PATIENCE)
+        except KeyboardInterrupt:
+            pass  # the library
+        time.sleep(PATIENCE)
+    except KeyboardInterrupt:
+        time.sleep(5 * interrupts.AGAIN)  # as a ledger that notes what became of a price
+        cleaned = interrupts.came()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        time.sleep(2 * interrupts.AGAIN)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert cleaned
