@@ -38,6 +38,7 @@ from dpviz.private.load.points import columns as source_columns
 from dpviz.private.load.roads import CITY, read_graph, workload_of
 from dpviz.private.load.sequences import alphabet_of
 from dpviz.private.load.sources import public_extent, stated_domain
+from dpviz.private.load.tables import file_types, may_hold_places
 from dpviz.private.mechanisms.sources import Noise
 from dpviz.private.payment import USER_LEDGER, Accountable, payment, require_public
 from dpviz.private.roads import RoadData
@@ -80,10 +81,12 @@ __all__ = [
     "check_trips",
     "checked_bits",
     "checked_dialect",
+    "file_types",
     "from_points",
     "grid_cells",
     "leaf_cells",
     "load",
+    "may_hold_places",
     "public_extent",
     "quoted_table",
     "read_graph",

@@ -20,13 +20,13 @@ class Limit(NamedTuple):
     what: str
     remedy: str
 
-    def check(self, found: float, where: str) -> None:
-        """Raise unless `found` is within the limit.
+    def check(self, amount: float, where: str) -> None:
+        """Raise unless `amount` is within the limit.
 
         Raises:
             DataError: naming `where`, the limit and the remedy.
         """
-        if not found <= self.most:
+        if not amount <= self.most:
             raise DataError(f"{where} has more than {self}: {self.remedy}")
 
     def __str__(self) -> str:

@@ -1,10 +1,13 @@
-"""Hypothesis strategies that several rooms share."""
+"""Hypothesis strategies, and a watched source of noise, that several rooms share."""
+
+import sys
 
 import numpy as np
 from hypothesis import strategies as st
 
 from dpviz import Domain
 from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Int
 
@@ -72,3 +75,23 @@ def trees(draw, dims: int = 2, side: int = 64) -> Decomposition:
     return Decomposition(
         np.concatenate(lows), np.concatenate(highs), parent, np.array(count), np.array(variance)
     )
+
+
+class WatchedNoise(SimulatedNoise):
+    """Simulated noise that knows the modules that drew from it."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.callers: set[str] = set()
+
+    def two_sided(self, n, rates):
+        self.callers.add(sys._getframe(1).f_globals["__name__"])
+        return super().two_sided(n, rates)
+
+    def one_sided(self, n, rates):
+        self.callers.add(sys._getframe(1).f_globals["__name__"])
+        return super().one_sided(n, rates)
+
+    def words(self, n):
+        self.callers.add(sys._getframe(1).f_globals["__name__"])
+        return super().words(n)

@@ -69,7 +69,7 @@ def evaluate(
     """Measure the error of methods on PUBLIC data, with simulated noise."""
     from dpviz import Ledger, load
     from dpviz.build import require_public
-    from dpviz.evaluation.experiments import Plan, fitted, run
+    from dpviz.evaluation.experiments import Experiment, fitted, run
     from dpviz.evaluation.results import Results, about, summary
 
     if not public:
@@ -87,7 +87,7 @@ def evaluate(
     require_public(Ledger(), handle)  # exact counts follow
     declared, workload_file = _declared(workload_file, handle)
     asked = _workloads(handle, words(sizes), queries, seed, nonempty, workload_file)
-    plan = Plan(
+    plan = Experiment(
         tuple(fitted(text, declared) for text in words(methods)),
         tuple(numbers(epsilons, "--epsilons")),
         asked,

@@ -44,7 +44,7 @@ def evaluate(
     from dpviz import Ledger
     from dpviz.build import CITY, require_public
     from dpviz.evaluation.rowfile import RowFile
-    from dpviz.evaluation.sequences import Plan, Row, about, run, summary
+    from dpviz.evaluation.sequences import MeasureRow, SequenceExperiment, about, run, summary
 
     if not public and source != CITY:
         raise PrivacyError(
@@ -52,7 +52,7 @@ def evaluate(
         )
     if plot is not None:
         drawable(plot)
-    plan = Plan(
+    plan = SequenceExperiment(
         methods=words(methods),
         epsilons=tuple(numbers(epsilons, "--epsilons")),
         tops=tuple(int(k) for k in numbers(tops, "--tops")),
@@ -63,7 +63,7 @@ def evaluate(
     )
     data = symbols.load(source, **units.reading(), public=True)
     require_public(Ledger(), data)  # exact answers follow
-    results = RowFile(output, about(data, plan), Row)
+    results = RowFile(output, about(data, plan), MeasureRow)
     done = {(row.method, row.epsilon, row.repeat) for row in results.rows}
     for rows in run(data, plan, done=done, progress=progress()):
         results.append(rows)

@@ -7,7 +7,7 @@ audit makes its own tiny data sets: it never sees a record of anyone.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from dpviz.evaluation.neighbours import Neighbours, neighbours
 from dpviz.evaluation.search import Finding, finding
 from dpviz.methods import method as find_method
 from dpviz.methods.points.base import PointMethod
+from dpviz.methods.registry import Method
+from dpviz.methods.structure import SharedThreshold, Structure
 from dpviz.private.budget import Budget, positive_epsilon
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise, SecureNoise, SimulatedNoise
@@ -49,6 +51,30 @@ class Audit(Finding):
     secure: bool
     structure_epsilon: float | None = None
     exact_epsilon: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        method: Method,
+        epsilon: float,
+        result: Finding,
+        structure: Structure | SharedThreshold | None,
+        confidence: float,
+        trials: int,
+        secure: bool,
+    ) -> Self:
+        """A result of so many trials, with the exact losses of the structure."""
+        return cls(
+            **vars(result),
+            method=method.name,
+            epsilon=epsilon,
+            delta=method.delta,
+            confidence=confidence,
+            trials=trials,
+            secure=secure,
+            structure_epsilon=structure_loss(structure),
+            exact_epsilon=whole_loss(structure),
+        )
 
     @property
     def violates(self) -> bool:
@@ -89,17 +115,7 @@ def audit(
     cases = list(neighbours(method, epsilon, domain))
     result = finding(bench, cases, feature_names(dims), confidence)
     structure = method.structure(epsilon, dims)
-    return Audit(
-        **vars(result),
-        method=method.name,
-        epsilon=epsilon,
-        delta=method.delta,
-        confidence=confidence,
-        trials=trials,
-        secure=secure,
-        structure_epsilon=structure_loss(structure),
-        exact_epsilon=whole_loss(structure),
-    )
+    return Audit.of(method, epsilon, result, structure, confidence, trials, secure)
 
 
 def tiny(name: str, **parameters: Any) -> PointMethod:

@@ -38,7 +38,7 @@ Key = tuple[str, float, str, int]
 
 
 @dataclass(frozen=True)
-class Row:
+class ErrorRow:
     """The error of one build over one workload.
 
     Attributes:
@@ -69,7 +69,7 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Experiment:
     """What to run: every method at every epsilon, ``repeats`` times, on every workload.
 
     Attributes:
@@ -124,21 +124,21 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False)
-class Bench:
+class Baseline:
     """What every task of a plan shares: the data set, the queries and their exact answers."""
 
     handle: DataHandle
-    plan: Plan
+    plan: Experiment
     exact: dict[str, Int]
     bound: float
 
     @classmethod
-    def of(cls, handle: DataHandle, plan: Plan) -> Bench:
+    def of(cls, handle: DataHandle, plan: Experiment) -> Baseline:
         """Count once; raises PrivacyError where the data set is not declared public."""
         exact = {load.size: exact_counts(handle, load.rects) for load in plan.workloads}
         return cls(handle, plan, exact, sanity_bound(exact_total(handle), plan.sanity))
 
-    def run(self, task: Task) -> list[Row]:
+    def run(self, task: Task) -> list[ErrorRow]:
         """Build once, answer every size."""
         plan = self.plan
         word = f"{task.method}|{task.epsilon!r}|{task.repeat}"
@@ -156,7 +156,7 @@ class Bench:
             asked = time.perf_counter() - started
             measured = errors(answers, self.exact[load.size], self.bound)
             rows.append(
-                Row(
+                ErrorRow(
                     *(task.method, task.epsilon, load.size, task.repeat),
                     *(measured.mean_relative, measured.median_relative),
                     *(built, asked, measured.mean_absolute),
@@ -202,12 +202,12 @@ def parsed(text: str) -> tuple[str, dict[str, str]]:
 
 def run(
     handle: DataHandle,
-    plan: Plan,
+    plan: Experiment,
     *,
     done: Collection[Key] = (),
     processes: int = 2,
     progress: Progress | None = None,
-) -> Iterator[list[Row]]:
+) -> Iterator[list[ErrorRow]]:
     """Rows as tasks are finished, a list per build.
 
     Closing the iterator (or an interrupt) cancels: builds that have begun end, no other begins.
@@ -223,7 +223,7 @@ def run(
         PrivacyError: the data set is not declared public.
     """
     tasks = _tasks(plan, done)
-    bench = Bench.of(handle, plan)
+    bench = Baseline.of(handle, plan)
     processes = min(processes, len(tasks))
     finished = _here(bench, tasks) if processes < 1 else _in_processes(bench, tasks, processes)
     for count, rows in enumerate(finished, 1):
@@ -232,7 +232,7 @@ def run(
         yield rows
 
 
-def _tasks(plan: Plan, done: Collection[Key]) -> list[Task]:
+def _tasks(plan: Experiment, done: Collection[Key]) -> list[Task]:
     done = set(done)
     sizes: dict[tuple[str, float, int], list[str]] = {}
     for name, epsilon, size, repeat in plan.row_keys():
@@ -241,17 +241,17 @@ def _tasks(plan: Plan, done: Collection[Key]) -> list[Task]:
     return [Task(*task, tuple(words)) for task, words in sizes.items()]
 
 
-def _here(bench: Bench, tasks: list[Task]) -> Iterator[list[Row]]:
+def _here(bench: Baseline, tasks: list[Task]) -> Iterator[list[ErrorRow]]:
     for task in tasks:
         yield bench.run(task)
 
 
-def _in_processes(bench: Bench, tasks: list[Task], processes: int) -> Iterator[list[Row]]:
+def _in_processes(bench: Baseline, tasks: list[Task], processes: int) -> Iterator[list[ErrorRow]]:
     """Through a pool of fresh interpreters, never more tasks under way than there are workers."""
     shared = (public_records(bench.handle), bench.plan, bench.exact, bench.bound)
     pool = worker_pool(processes, _start, *shared)
     waiting = iter(tasks)
-    running: set[Future[list[Row]]] = set()
+    running: set[Future[list[ErrorRow]]] = set()
     try:
         running.update(pool.submit(_work, task) for task in islice(waiting, processes))
         while running:
@@ -263,15 +263,15 @@ def _in_processes(bench: Bench, tasks: list[Task], processes: int) -> Iterator[l
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-_bench: Bench | None = None  # of a worker process, set once by its initializer
+_bench: Baseline | None = None  # of a worker process, set once by its initializer
 
 
-def _start(records: PublicRecords, plan: Plan, exact: dict[str, Int], bound: float) -> None:
+def _start(records: PublicRecords, plan: Experiment, exact: dict[str, Int], bound: float) -> None:
     global _bench
-    _bench = Bench(records.handle(), plan, exact, bound)
+    _bench = Baseline(records.handle(), plan, exact, bound)
 
 
-def _work(task: Task) -> list[Row]:
+def _work(task: Task) -> list[ErrorRow]:
     if _bench is None:
         raise RuntimeError("the worker was not initialised")
     return _bench.run(task)

@@ -194,7 +194,7 @@ def suspicion(count: int, epsilon: float, releases: int, n: int, seed: int, reco
 
 
 @dataclass(frozen=True)
-class Parts:
+class ErrorParts:
     """Root mean square errors over a workload, in records.
 
     Attributes:
@@ -224,7 +224,7 @@ def error_parts(
     *,
     resamples: int = 1,
     **parameters: Any,
-) -> Parts:
+) -> ErrorParts:
     """Where the error of a method with a fixed structure comes from.
 
     Args:
@@ -249,7 +249,7 @@ def error_parts(
         ).count(rects)
         for resample in range(resamples)
     ]
-    return Parts(
+    return ErrorParts(
         noise=rms(answers[0].noise_sd),
         uniformity=rms(noiseless - exact),
         measured=rms([each.count - exact for each in answers]),

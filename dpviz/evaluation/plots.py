@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpviz.evaluation.experiments import Row
-from dpviz.evaluation.sequences import Row as Measure
+from dpviz.evaluation.experiments import ErrorRow
+from dpviz.evaluation.sequences import MeasureRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ METRICS = {
 
 
 def error_figure(
-    rows: Iterable[Row],
+    rows: Iterable[ErrorRow],
     metric: str = "mean_relative_error",
     title: str = "",
     labels: dict[str, str] | None = None,
@@ -59,7 +59,7 @@ def error_figure(
     return figure
 
 
-def sequence_figure(rows: Iterable[Measure], title: str = "") -> Figure:
+def sequence_figure(rows: Iterable[MeasureRow], title: str = "") -> Figure:
     """Each measure of an experiment on sequences against epsilon, one panel for each.
 
     A line is the mean over repetitions, its band their least and greatest value.
@@ -102,7 +102,11 @@ def _finish(figure: Figure, panel: Axes, title: str) -> None:
 
 
 def _draw(
-    panel: Axes, rows: Sequence[Row] | Sequence[Measure], metric: str, style: int, label: str
+    panel: Axes,
+    rows: Sequence[ErrorRow] | Sequence[MeasureRow],
+    metric: str,
+    style: int,
+    label: str,
 ) -> None:
     epsilons = sorted({row.epsilon for row in rows})
     if not epsilons:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.experiments import Plan, Row
+from dpviz.evaluation.experiments import ErrorRow, Experiment
 from dpviz.evaluation.rowfile import RowFile, rows_in
 
 if TYPE_CHECKING:
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from dpviz.build import DataHandle
 
-CONTRACT = tuple(field.name for field in fields(Row) if field.name != "mean_absolute_error")
+CONTRACT = tuple(field.name for field in fields(ErrorRow) if field.name != "mean_absolute_error")
 """The columns of the file, in order; ``mean_absolute_error`` follows where it is asked for."""
 
 OPTIONAL = {"mean_absolute_error": "nan"}
 
 
-class Results(RowFile[Row]):
+class Results(RowFile[ErrorRow]):
     """The CSV file of an experiment on points; see :class:`RowFile`.
 
     Args:
@@ -39,7 +39,7 @@ class Results(RowFile[Row]):
 
     def __init__(self, path: str | os.PathLike[str], about: dict[str, Any], absolute: bool) -> None:
         columns = (*CONTRACT, "mean_absolute_error") if absolute else CONTRACT
-        super().__init__(path, about, Row, columns, OPTIONAL)
+        super().__init__(path, about, ErrorRow, columns, OPTIONAL)
 
     def compare(self, there: dict[str, Any], here: dict[str, Any]) -> None:
         """Other sizes of queries may join the file; those of one size must be the same."""
@@ -52,7 +52,7 @@ class Results(RowFile[Row]):
                 )
 
 
-def about(handle: DataHandle, plan: Plan) -> dict[str, Any]:
+def about(handle: DataHandle, plan: Experiment) -> dict[str, Any]:
     """What rows must have in common to be compared: the data, the queries, the metric.
 
     Methods, epsilons and repetitions may be added to a file later.
@@ -67,23 +67,23 @@ def about(handle: DataHandle, plan: Plan) -> dict[str, Any]:
     }
 
 
-def read_rows(path: str | os.PathLike[str]) -> list[Row]:
+def read_rows(path: str | os.PathLike[str]) -> list[ErrorRow]:
     """The rows of a file; a last line that a crash left unfinished is ignored.
 
     Raises:
         DataError: not a file of rows.
     """
-    return rows_in(path, Row, OPTIONAL)
+    return rows_in(path, ErrorRow, OPTIONAL)
 
 
-def summary(rows: Iterable[Row]) -> list[dict[str, Any]]:
+def summary(rows: Iterable[ErrorRow]) -> list[dict[str, Any]]:
     """The means over repetitions: one entry per method, epsilon and size, in this order."""
     rows = list(rows)
     methods = list(dict.fromkeys(row.method for row in rows))
-    groups: dict[tuple[str, float, str], list[Row]] = {}
+    groups: dict[tuple[str, float, str], list[ErrorRow]] = {}
     for row in sorted(rows, key=lambda row: (methods.index(row.method), row.epsilon)):
         groups.setdefault((row.method, row.epsilon, row.size), []).append(row)
-    measured = [field.name for field in fields(Row)[4:]]
+    measured = [field.name for field in fields(ErrorRow)[4:]]
     measures = []
     for (method, epsilon, size), group in groups.items():
         means = {name: float(np.mean([getattr(row, name) for row in group])) for name in measured}
@@ -94,17 +94,19 @@ def summary(rows: Iterable[Row]) -> list[dict[str, Any]]:
     return measures
 
 
-def mean_error(rows: Iterable[Row], metric: str, method: str, epsilon: float, size: str) -> float:
+def mean_error(
+    rows: Iterable[ErrorRow], metric: str, method: str, epsilon: float, size: str
+) -> float:
     """An error of one setting, its mean over the repetitions."""
     asked = (method, epsilon, size)
     return float(np.mean([getattr(row, metric) for row in rows if row.key[:3] == asked]))
 
 
-def frame(rows: Iterable[Row]) -> pd.DataFrame:
+def frame(rows: Iterable[ErrorRow]) -> pd.DataFrame:
     """Rows as a table."""
     import pandas as pd
 
-    names = [field.name for field in fields(Row)]
+    names = [field.name for field in fields(ErrorRow)]
     return pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)
 
 

@@ -41,7 +41,7 @@ METHODS = tuple(dict.fromkeys(name for each in FIGURES.values() for name in each
 
 
 @dataclass(frozen=True)
-class Row:
+class RoadErrorRow:
     """One release: the mean squared error of a workload, and that of answering zero."""
 
     workload: str
@@ -72,7 +72,7 @@ def experiment(
     repeats: int = REPEATS,
     seed: int = 0,
     progress: Progress | None = None,
-) -> Iterator[Row]:
+) -> Iterator[RoadErrorRow]:
     """Every combination, one row per release, as it is done.
 
     Raises:
@@ -92,7 +92,7 @@ def experiment(
                     seconds = time.perf_counter() - started
                     error = float(np.mean((workload.sum(release.edge_count) - truth) ** 2))
                     mean_length = float(workload.length.mean())
-                    yield Row(
+                    yield RoadErrorRow(
                         name,
                         round(mean_length, 2),
                         epsilon,
@@ -108,18 +108,18 @@ def experiment(
                         progress(done / total, f"{name}, {method}, ε = {epsilon:g}")
 
 
-def as_csv(rows: Iterable[Row]) -> str:
+def as_csv(rows: Iterable[RoadErrorRow]) -> str:
     """Rows with a header line."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([field.name for field in fields(Row)])
+    writer.writerow([field.name for field in fields(RoadErrorRow)])
     writer.writerows(astuple(row) for row in rows)
     return text.getvalue()
 
 
-def summary(rows: Iterable[Row]) -> list[dict[str, object]]:
+def summary(rows: Iterable[RoadErrorRow]) -> list[dict[str, object]]:
     """Mean error per workload, ε and method, beside that of answering zero."""
-    groups: dict[tuple[str, float, str], list[Row]] = {}
+    groups: dict[tuple[str, float, str], list[RoadErrorRow]] = {}
     for row in rows:
         groups.setdefault((row.workload, row.epsilon, row.method), []).append(row)
     return [

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from dpviz.evaluation.audit import CONFIDENCE, Audit
-from dpviz.evaluation.exact import structure_loss, whole_loss
 from dpviz.evaluation.search import finding
 from dpviz.methods import method as find_method
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask
@@ -109,17 +108,7 @@ def audit_sequences(
     l_top = int(method.parameters()["l_top"])
     result = finding(bench, list(pairs(epsilon, l_top)), list(FEATURES), confidence)
     structure = method.structure(epsilon, len(ALPHABET))
-    return Audit(
-        **vars(result),
-        method=method.name,
-        epsilon=epsilon,
-        delta=method.delta,
-        confidence=confidence,
-        trials=trials,
-        secure=secure,
-        structure_epsilon=structure_loss(structure),
-        exact_epsilon=whole_loss(structure),
-    )
+    return Audit.of(method, epsilon, result, structure, confidence, trials, secure)
 
 
 def tiny_sequences(name: str, **parameters: Any) -> SequenceMethod:

@@ -39,7 +39,7 @@ Key = tuple[str, float, int]
 
 
 @dataclass(frozen=True)
-class Row:
+class MeasureRow:
     """One measure of one release.
 
     Attributes:
@@ -62,7 +62,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SequenceExperiment:
     """What to run: every method at every epsilon, ``repeats`` times.
 
     Methods without noise are run once at each epsilon: they have no spread.
@@ -128,7 +128,7 @@ class Plan:
         ]
 
 
-def about(data: SequenceData, plan: Plan) -> dict[str, Any]:
+def about(data: SequenceData, plan: SequenceExperiment) -> dict[str, Any]:
     """What rows must have in common to be compared; methods and epsilons may be added later."""
     return {
         "source": data.name,
@@ -143,11 +143,11 @@ def about(data: SequenceData, plan: Plan) -> dict[str, Any]:
 
 def run(
     data: SequenceData,
-    plan: Plan,
+    plan: SequenceExperiment,
     *,
     done: Collection[Key] = (),
     progress: Progress | None = None,
-) -> Iterator[list[Row]]:
+) -> Iterator[list[MeasureRow]]:
     """Rows as tasks are finished, a list for each; whoever stops asking keeps what there is.
 
     Args:
@@ -161,7 +161,7 @@ def run(
     """
     strings = [string for string, _ in exact_top(data, max(plan.tops))]
     lengths = shares(exact_lengths(data))
-    bench = Bench(data, plan, strings, lengths, *_places(data))
+    bench = SequenceBaseline(data, plan, strings, lengths, *_places(data))
     open_tasks = [task for task in plan.tasks() if task not in set(done)]
     for count, task in enumerate(open_tasks, 1):
         rows = bench.run(*task)
@@ -171,17 +171,17 @@ def run(
 
 
 @dataclass(frozen=True, eq=False)
-class Bench:
+class SequenceBaseline:
     """What every task shares: the sequences, their most frequent strings, their lengths."""
 
     data: SequenceData
-    plan: Plan
+    plan: SequenceExperiment
     strings: list[tuple[int, ...]]
     lengths: Float
     cells: Cells | None = None
     real: Trajectories | None = None
 
-    def run(self, text: str, epsilon: float, repeat: int) -> list[Row]:
+    def run(self, text: str, epsilon: float, repeat: int) -> list[MeasureRow]:
         """Every measure that the method's model can answer."""
         plan = self.plan
         word = f"{text}|{epsilon!r}|{repeat}"
@@ -202,7 +202,9 @@ class Bench:
             listed = k if not isinstance(made.model, Ranking) else min(k, len(made.model))
             strings = {string for string, _ in made.model.top(listed)}
             rows.append(
-                Row(text, epsilon, f"top {k}", repeat, len(wanted & strings) / len(wanted), seconds)
+                MeasureRow(
+                    text, epsilon, f"top {k}", repeat, len(wanted & strings) / len(wanted), seconds
+                )
             )
         if not isinstance(made.model, Ranking):
             # A method without noise has no synthetic sequences: its own are the truncated ones.
@@ -212,12 +214,12 @@ class Bench:
                 else exact_sequences(self.data, plan.l_top)
             )
             value = variation(shares(np.diff(start)), self.lengths)
-            rows.append(Row(text, epsilon, LENGTHS, repeat, value, seconds))
+            rows.append(MeasureRow(text, epsilon, LENGTHS, repeat, value, seconds))
             if self.cells is not None and self.real is not None:
                 synthetic = _lines(self.cells, start, symbol)
                 # The same circles for every release of a plan.
                 for measure, value in measures(self.real, synthetic, plan.seed).items():
-                    rows.append(Row(text, epsilon, measure, repeat, value, seconds))
+                    rows.append(MeasureRow(text, epsilon, measure, repeat, value, seconds))
         return rows
 
 
@@ -262,9 +264,9 @@ def variation(one: Float, other: Float) -> float:
     return float(np.abs(padded[0] - padded[1]).sum() / 2)
 
 
-def summary(rows: Iterable[Row]) -> list[dict[str, Any]]:
+def summary(rows: Iterable[MeasureRow]) -> list[dict[str, Any]]:
     """Mean, least and greatest value over repetitions per measure, method and epsilon."""
-    groups: dict[tuple[str, str, float], list[Row]] = {}
+    groups: dict[tuple[str, str, float], list[MeasureRow]] = {}
     for row in rows:
         groups.setdefault((row.measure, row.method, row.epsilon), []).append(row)
     measures = []
@@ -285,7 +287,7 @@ def summary(rows: Iterable[Row]) -> list[dict[str, Any]]:
     return measures
 
 
-def _place(group: tuple[tuple[str, str, float], list[Row]]) -> tuple[int, int, str, float]:
+def _place(group: tuple[tuple[str, str, float], list[MeasureRow]]) -> tuple[int, int, str, float]:
     measure, method, epsilon = group[0]
     number = measure.rpartition(" ")[2]
     after = MEASURES.index(measure) + 2 if measure in MEASURES else int(measure == LENGTHS)

@@ -42,7 +42,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Facts:
+class ReleaseFacts:
     """Everything about one release that its file says beside the map.
 
     Attributes:
@@ -72,7 +72,7 @@ class Facts:
     python: str = ""
 
 
-def facts(release: PointRelease, label: str) -> Facts:
+def facts(release: PointRelease, label: str) -> ReleaseFacts:
     """The facts of a release."""
     nodes, whole = release.nodes, release.count(release.domain.bounds)
     try:
@@ -81,7 +81,7 @@ def facts(release: PointRelease, label: str) -> Facts:
     except DpvizError:  # a window of another release, or a header of another version
         code = {}
     kind, words = release.header.standing
-    return Facts(
+    return ReleaseFacts(
         label=label,
         method=method_title(release.header),
         header=release.header,

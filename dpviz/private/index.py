@@ -138,8 +138,8 @@ class PointIndex:
         """Lattice cells of the unique codes, in Morton order: int64 of shape (m, dims)."""
         return unmorton(self.codes, self.domain.dims)
 
-    def cell_counts(self, codes: ArrayLike, bits: int) -> Int:
-        """Exact counts of tree cells.
+    def first_rows(self, codes: ArrayLike, bits: int) -> Int:
+        """Rows of the index where tree cells begin.
 
         Args:
             codes: Morton prefixes of ``bits`` bits each, uint64 of any shape.
@@ -148,12 +148,6 @@ class PointIndex:
         Returns:
             int64 of the shape of ``codes``.
         """
-        codes = np.asarray(codes, dtype=np.uint64)
-        start, stop = self.first_rows(codes, bits), self.first_rows(codes + np.uint64(1), bits)
-        return np.asarray(self.cumulative[stop] - self.cumulative[start])
-
-    def first_rows(self, codes: ArrayLike, bits: int) -> Int:
-        """Rows of the index where tree cells begin; arguments as in :meth:`cell_counts`."""
         shift = np.uint64(self.domain.dims * self.domain.bits - bits)
         return np.searchsorted(self.codes, np.asarray(codes, dtype=np.uint64) << shift)
 

@@ -14,8 +14,6 @@ from dpviz.releases.roads.release import RoadRelease
 from dpviz.roads.graph import Int, RoadGraph
 from dpviz.roads.paths import Paths
 
-PICKS = ("window", "random")
-
 
 class RoadData(Handle[RoadRelease]):
     """A handle on trips.

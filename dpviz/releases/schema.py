@@ -68,7 +68,7 @@ class DomainEntry(Strict):
     kinds: KindsEntry | None = None
 
 
-class Points(Common):
+class PointHeader(Common):
     """Header of a release of points."""
 
     kind: Literal["points"]
@@ -84,7 +84,7 @@ class RoadExtra(Strict):
     lengths: list[FiniteFloat] = []
 
 
-class Roads(Common):
+class RoadHeader(Common):
     """Header of a release of trips along roads."""
 
     kind: Literal["roads"]
@@ -93,7 +93,7 @@ class Roads(Common):
     directed: bool = False  # files before directed graphs say nothing
 
 
-class Sequences(Common):
+class SequenceHeader(Common):
     """Header of a release of sequences."""
 
     kind: Literal["sequences"]
@@ -104,7 +104,7 @@ class Sequences(Common):
     variance: NotNegative = 0.0
 
 
-class Areas(Common):
+class AreaHeader(Common):
     """Header of a release of areas."""
 
     kind: Literal["areas"]
@@ -113,8 +113,8 @@ class Areas(Common):
     resolution: Annotated[int, Field(ge=0, le=15)] | None = None
 
 
-HEADERS: TypeAdapter[Points | Roads | Sequences | Areas] = TypeAdapter(
-    Annotated[Points | Roads | Sequences | Areas, Field(discriminator="kind")]
+HEADERS: TypeAdapter[PointHeader | RoadHeader | SequenceHeader | AreaHeader] = TypeAdapter(
+    Annotated[PointHeader | RoadHeader | SequenceHeader | AreaHeader, Field(discriminator="kind")]
 )
 
 

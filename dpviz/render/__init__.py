@@ -9,12 +9,12 @@ from dpviz.render.difference import difference_scene
 from dpviz.render.legend import Legend, Swatch
 from dpviz.render.marks import arcs, boxes, paths, points, trips
 from dpviz.render.numbers import interval_words, rounded, short, with_noise
-from dpviz.render.scene import Camera, Clock, Mark, Row, Scene
+from dpviz.render.scene import Animation, Camera, Mark, Row, Scene
 
 __all__ = [
     "PALETTES",
+    "Animation",
     "Camera",
-    "Clock",
     "Legend",
     "Mark",
     "Row",

@@ -24,7 +24,7 @@ Float = NDArray[np.float64]
 FADE = (8.0, 9.0)
 """Zooms over which the bundled outlines (1:50m) fade: nearer they would be off by a kilometre."""
 
-OWN = "DPVIZ_BASEMAP"
+VARIABLE = "DPVIZ_BASEMAP"
 """The environment's name for an owner's base map file: see :mod:`dpviz.render.basemap_file`."""
 
 AROUND = 3.0
@@ -39,7 +39,7 @@ def outlines(bounds: Bounds | None = None) -> tuple[Mark, ...]:
     """The base map around a rectangle: land and water below all marks, lines above, names.
 
     The invented city has a ground of its own: sea, river, main roads, towns. A public file that the
-    environment names (:data:`OWN`) takes the place of the bundled one where it shows anything.
+    environment names (:data:`VARIABLE`) takes the place of the bundled one where it shows anything.
     """
     if bounds is not None and (ground := own_ground(bounds)):
         return ground
@@ -63,7 +63,7 @@ def outlines(bounds: Bounds | None = None) -> tuple[Mark, ...]:
 
 def own_ground(bounds: Bounds) -> tuple[Mark, ...]:
     """The marks of the file that the environment names; none where it shows nothing near."""
-    path = os.environ.get(OWN, "")
+    path = os.environ.get(VARIABLE, "")
     try:
         return basemap_marks(path, bounds) if path else ()
     except ParameterError as error:

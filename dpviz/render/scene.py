@@ -89,7 +89,7 @@ class Camera:
 
 
 @dataclass(frozen=True)
-class Clock:
+class Animation:
     """Animated layers run from ``start`` to ``end``, in the unit of their times, in ``seconds``."""
 
     start: float
@@ -126,7 +126,7 @@ class Scene:
     tools: Sequence[Literal["rect", "polygon"]] = ()
     picks: bool = False
     domain: Bounds | None = None
-    clock: Clock | None = None
+    clock: Animation | None = None
     description: str = "Map"
     title: str = ""
     raw: bool = False

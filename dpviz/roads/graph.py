@@ -25,7 +25,7 @@ Ids = NDArray[Any]
 Made = TypeVar("Made")
 
 MOST_REMEMBERED = 32
-PARTS = ("refuse", "largest", "all")
+COMPONENTS = ("refuse", "largest", "all")
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,8 +212,8 @@ class RoadGraph:
         Raises:
             DataError: a disconnected graph, where that is refused.
         """
-        if components not in PARTS:
-            raise DataError(f"components={components!r}: choose one of {', '.join(PARTS)}")
+        if components not in COMPONENTS:
+            raise DataError(f"components={components!r}: choose one of {', '.join(COMPONENTS)}")
         edge_part = self.part[self.ends[:, 0]]
         sizes = np.bincount(edge_part)
         if components == "all" or np.count_nonzero(sizes) == 1:

@@ -32,7 +32,7 @@ LEAST = 0.3
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbours:
+class Adjacency:
     """Pairs of edges that meet at a node, both ways, with weights.
 
     Attributes:
@@ -53,7 +53,7 @@ class Neighbours:
         return np.asarray((total + EVERYWHERE * everywhere) / (weight + EVERYWHERE))
 
 
-def neighbours(graph: RoadGraph) -> Neighbours:
+def neighbours(graph: RoadGraph) -> Adjacency:
     """Which edges meet, and how straight the way from one to the other is: public."""
     first, second, weight = [], [], []
     node = graph.ends.ravel()
@@ -71,12 +71,12 @@ def neighbours(graph: RoadGraph) -> Neighbours:
     one, other, both = (np.concatenate(each) for each in (first, second, weight))
     apart = one != other  # a loop meets itself
     one, other, both = one[apart], other[apart], both[apart]
-    return Neighbours(
+    return Adjacency(
         np.concatenate([one, other]), np.concatenate([other, one]), np.concatenate([both, both])
     )
 
 
-def posterior(noisy: Float, scale: float, near: Neighbours) -> tuple[Float, Float]:
+def posterior(noisy: Float, scale: float, near: Adjacency) -> tuple[Float, Float]:
     """Mean and variance of each count, given its noisy value and its neighbours'.
 
     The noise is taken as Laplace; the prior is a gamma law with the mean of the neighbours' noisy
@@ -114,7 +114,7 @@ def posterior(noisy: Float, scale: float, near: Neighbours) -> tuple[Float, Floa
 
 
 def smoothed(
-    noisy: Float, variance: float, near: Neighbours, workload: Paths, kept: float = 1.0
+    noisy: Float, variance: float, near: Adjacency, workload: Paths, retained: float = 1.0
 ) -> tuple[Float, float]:
     """Counts between the noisy ones and their posterior means, and the share of the way.
 
@@ -130,7 +130,7 @@ def smoothed(
         variance: of the noise of each.
         near: which edges meet.
         workload: public queries.
-        kept: share of the visits that truncation kept, estimated from noisy lengths.
+        retained: share of the visits that truncation kept, estimated from noisy lengths.
     """
     if variance < 1e-6 or not len(workload):
         return noisy, 0.0
@@ -140,7 +140,7 @@ def smoothed(
     noise = variance * square.sum()
     common = (square * np.minimum(spread[key % len(noisy)], variance)).sum()
     change = workload.sum(mean - noisy)
-    lost = np.maximum(workload.sum(noisy), 0.0) * (1 / max(kept, 0.1) - 1)
+    lost = np.maximum(workload.sum(noisy), 0.0) * (1 / max(retained, 0.1) - 1)
     square_change = float(change @ change)
     gain = float(noise - common + lost @ change)
     share = min(max(gain / square_change, 0.0), 1.0) if square_change > 0 else 0.0

@@ -172,12 +172,6 @@ def hilbert_run_boxes(runs: ArrayLike, bits: int, order: int, dims: int) -> tupl
     return low << shift, (high + 1) << shift
 
 
-def cell_boxes(codes: ArrayLike, depth: int, bits: int, dims: int) -> tuple[Int, Int]:
-    """Boxes of the tree cells with these codes at this depth (codes of dims·depth bits)."""
-    corner = unmorton(codes, dims) << (bits - depth)
-    return corner, corner + (1 << (bits - depth))
-
-
 def volumes(lo: Int, hi: Int) -> Int:
     """Exact volumes in lattice cells, int64 of shape (n,)."""
     return np.asarray(np.prod(hi - lo, axis=1, dtype=np.int64))

@@ -4,7 +4,18 @@ import numpy as np
 import streamlit as st
 
 import dpviz
-from dpviz.render import Camera, Clock, Row, Scene, arcs, cells, density_scale, paths, points, trips
+from dpviz.render import (
+    Animation,
+    Camera,
+    Row,
+    Scene,
+    arcs,
+    cells,
+    density_scale,
+    paths,
+    points,
+    trips,
+)
 from dpviz.ui.map import map_view
 
 st.set_page_config(layout="wide")
@@ -48,7 +59,7 @@ else:
             ),
         ],
         camera=Camera(BOUNDS),
-        clock=Clock(0, 10, 5),
+        clock=Animation(0, 10, 5),
         picks=True,
     )
 seen = map_view(scene, key="scene")

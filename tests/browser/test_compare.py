@@ -10,16 +10,21 @@ from tests.browser.test_pages import settled
 pytestmark = pytest.mark.browser
 
 
+def draw(page, left, size):
+    """A square of this size in pixels, from this share of the map's width on."""
+    page.get_by_role("button", name="Draw").first.click()
+    canvas = page.locator("canvas").last.bounding_box()
+    x, y = canvas["x"] + canvas["width"] * left, canvas["y"] + canvas["height"] * 0.45
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + size, y + size, steps=6)
+    page.mouse.up()
+
+
 def test_a_drawn_rectangle_is_answered_by_both_sides(app, open_page):
     page = open_page(f"{app}/compare?data=city-50k")
     settled(page)
-    page.get_by_role("button", name="Draw").first.click()
-    canvas = page.locator("canvas").last.bounding_box()
-    x, y = canvas["x"] + canvas["width"] * 0.2, canvas["y"] + canvas["height"] * 0.45
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 60, y + 60, steps=6)
-    page.mouse.up()
+    draw(page, 0.2, 60)
     page.get_by_text("Exact count (public data)").wait_for()
     page.wait_for_url(lambda address: "rect=" in address)
     text = page.locator("[data-testid=stMain]").inner_text()
@@ -70,13 +75,7 @@ def test_two_owners_outline_what_must_be_compared(app, open_page):
     page.get_by_text("Recall (public data)").wait_for()
     page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
     page.get_by_text("Draw a rectangle: its cells of A").wait_for()
-    page.get_by_role("button", name="Draw").first.click()
-    canvas = page.locator("canvas").last.bounding_box()
-    x, y = canvas["x"] + canvas["width"] * 0.15, canvas["y"] + canvas["height"] * 0.45
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 50, y + 50, steps=6)
-    page.mouse.up()
+    draw(page, 0.15, 50)
     page.get_by_text("Outlined: the cells of A in your rectangle").wait_for()
     text = page.locator("[data-testid=stMain]").inner_text()
     assert "suppressed, are outside of it" in text

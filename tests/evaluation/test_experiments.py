@@ -8,7 +8,7 @@ import dpviz
 from dpviz.cli import main
 from dpviz.errors import DataError, ParameterError, PrivacyError
 from dpviz.evaluation import metrics
-from dpviz.evaluation.experiments import Plan, run
+from dpviz.evaluation.experiments import Experiment, run
 from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.results import CONTRACT, Results, about, read_rows, summary
 from dpviz.evaluation.truth import exact_counts, nonempty, public_records
@@ -25,7 +25,7 @@ def handle():
 
 def plan_of(methods=("privtree", "ugrid:cells=8"), epsilons=(0.5, 2.0), repeats=2, seed=7):
     loads = tuple(workload(DOMAIN, size, 50, seed=1) for size in ("small", "large"))
-    return Plan(methods, epsilons, loads, repeats, seed)
+    return Experiment(methods, epsilons, loads, repeats, seed)
 
 
 def test_metrics_by_hand():
@@ -111,7 +111,7 @@ def test_rows_of_another_experiment_are_never_mixed(handle, tmp_path):
     Results(output, about(handle, plan_of()), absolute=False)
     with pytest.raises(ParameterError, match="another experiment"):
         Results(output, about(handle, plan_of(seed=8)), absolute=False)
-    other = Plan(("privtree",), (1.0,), (workload(DOMAIN, "small", 51, seed=1),), 1, 7)
+    other = Experiment(("privtree",), (1.0,), (workload(DOMAIN, "small", 51, seed=1),), 1, 7)
     with pytest.raises(ParameterError, match="other small queries"):
         Results(output, about(handle, other), absolute=False)
     with pytest.raises(ParameterError, match="columns"):

@@ -2,7 +2,6 @@
 
 import ast
 import math
-import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from dpviz.methods import method as find
 from dpviz.methods import names, of_kind
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise
+from tests.strategies import WatchedNoise
 
 from .cases import CASES, IDS, as_columns, handle, quick, settings, skewed_points
 
@@ -195,25 +195,9 @@ def test_methods_without_a_guarantee_say_so_and_refuse_sensitive_data(name, dims
 def test_noise_is_drawn_by_mechanisms_only(name, dims):
     """Every draw of a method happens in a mechanism, and no mechanism draws without a share."""
     method = find(name, **quick(name, dims))
-    callers = set()
-
-    class Watched(SimulatedNoise):
-        def two_sided(self, n, rates):
-            callers.add(sys._getframe(1).f_globals["__name__"])
-            return super().two_sided(n, rates)
-
-        def one_sided(self, n, rates):
-            callers.add(sys._getframe(1).f_globals["__name__"])
-            return super().one_sided(n, rates)
-
-        def words(self, n):
-            callers.add(sys._getframe(1).f_globals["__name__"])
-            return super().words(n)
-
-    method.build(
-        handle(skewed_points(100, dims), dims)._index, Budget(1.0, method.delta), Watched(0)
-    )
-    assert all(caller.startswith("dpviz.private.mechanisms.") for caller in callers)
+    noise = WatchedNoise()
+    method.build(handle(skewed_points(100, dims), dims)._index, Budget(1.0, method.delta), noise)
+    assert all(caller.startswith("dpviz.private.mechanisms.") for caller in noise.callers)
 
 
 @pytest.mark.parametrize("path", sorted(ROOMS.glob("*.py")), ids=lambda path: path.stem)

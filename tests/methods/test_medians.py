@@ -10,7 +10,7 @@ from scipy import stats
 
 from dpviz.private.budget import Budget, amplified
 from dpviz.private.mechanisms.medians import (
-    Column,
+    CellColumn,
     exact_cuts,
     exponential_cuts,
     log_weights,
@@ -29,7 +29,7 @@ def column(cells, lo, hi):
         values.append(unique)
         weights.append(counts)
         starts.append(starts[-1] + len(unique))
-    return Column(
+    return CellColumn(
         np.concatenate(values).astype(np.int64),
         np.concatenate(weights).astype(np.int64),
         np.array(starts),

@@ -25,15 +25,16 @@ def test_box_counts_equal_a_naive_count(dims, data):
 
 @pytest.mark.parametrize("dims", [2, 4])
 @given(data=st.data())
-def test_cell_counts_equal_a_naive_count(dims, data):
+def test_rows_of_cells_hold_a_naive_count(dims, data):
     domain = Domain((0.0,) * dims, (1.0,) * dims)
     rows = data.draw(cells(dims, domain.bits))
     depth = data.draw(st.integers(0, 2))
-    codes = np.arange(2 ** (dims * depth), dtype=np.uint64)
-    counts = PointIndex.from_cells(domain, rows).cell_counts(codes, dims * depth)
+    codes = np.arange(2 ** (dims * depth) + 1, dtype=np.uint64)
+    index = PointIndex.from_cells(domain, rows)
+    counts = np.diff(index.cumulative[index.first_rows(codes, dims * depth)])
     assert counts.sum() == len(rows)
     place = rows >> (domain.bits - depth)
-    for code in range(len(codes)):
+    for code in range(len(counts)):
         corner = [
             sum(((code >> (dims * level + dims - 1 - axis)) & 1) << level for level in range(depth))
             for axis in range(dims)

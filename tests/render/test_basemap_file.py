@@ -7,7 +7,7 @@ import pytest
 import shapely
 
 from dpviz.errors import ParameterError
-from dpviz.render.basemap import OWN, outlines
+from dpviz.render.basemap import VARIABLE, outlines
 from dpviz.render.basemap_file import basemap_marks
 
 BOUNDS = (10.0, 50.0, 10.2, 50.1)
@@ -99,11 +99,11 @@ def test_bad_files_are_one_clear_line(file, tmp_path):
 
 
 def test_the_environment_names_a_file_for_every_map(file, tmp_path, monkeypatch, caplog):
-    monkeypatch.setenv(OWN, str(file))
+    monkeypatch.setenv(VARIABLE, str(file))
     outlines.cache_clear()
     assert "base-water" in {mark.id for mark in outlines(BOUNDS)}
     assert "land" in {mark.id for mark in outlines((30.0, 0.0, 31.0, 1.0))}  # the file has no such
-    monkeypatch.setenv(OWN, str(tmp_path / "none.gpkg"))
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "none.gpkg"))
     outlines.cache_clear()
     assert "land" in {mark.id for mark in outlines(BOUNDS)}
     assert "no such file" in caplog.text

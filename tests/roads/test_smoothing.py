@@ -39,7 +39,7 @@ def test_the_posterior_is_that_of_numeric_integration(monkeypatch: pytest.Monkey
     monkeypatch.setattr(smoothing, "SHAPES", (1.5,))
     monkeypatch.setattr(smoothing, "STEPS", 2000)
     noisy, scale = np.array([40.0, -3.0, 12.0]), 9.0
-    ring = smoothing.Neighbours(
+    ring = smoothing.Adjacency(
         np.array([0, 1, 2, 1, 2, 0]), np.array([1, 2, 0, 0, 1, 2]), np.ones(6)
     )
     mean, variance = posterior(noisy, scale, ring)

@@ -3,7 +3,6 @@
 import ast
 import dataclasses
 import math
-import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import Ranking
+from tests.strategies import WatchedNoise
 
 from .cases import ABC, ROWS, grams, public
 
@@ -34,6 +34,7 @@ every = pytest.mark.parametrize("name", sorted(of_kind("sequences")))
 PRIVATE = sorted(
     name for name, method in of_kind("sequences").items() if method.guarantee != "none"
 )
+
 private = pytest.mark.parametrize("name", PRIVATE)
 
 TALLEST = {"l_top": 30, "max_depth": 6, "n_max": 4, "k": 30, "strings": 30}
@@ -146,24 +147,10 @@ def test_columns_refuse_writes(name):
 @every
 def test_noise_is_drawn_by_mechanisms_only(name):
     """Every draw of a method happens in a mechanism, and no mechanism draws without a share."""
-    callers = set()
-
-    class Watched(SimulatedNoise):
-        def two_sided(self, n, rates):
-            callers.add(sys._getframe(1).f_globals["__name__"])
-            return super().two_sided(n, rates)
-
-        def one_sided(self, n, rates):
-            callers.add(sys._getframe(1).f_globals["__name__"])
-            return super().one_sided(n, rates)
-
-        def words(self, n):
-            callers.add(sys._getframe(1).f_globals["__name__"])
-            return super().words(n)
-
-    find_method(name).build(SequenceTask(Sequences.of(MANY), ABC, Budget(1.0), Watched(0)))
-    assert all(caller.startswith("dpviz.private.mechanisms.") for caller in callers)
-    assert bool(callers) == (name in PRIVATE)
+    noise = WatchedNoise()
+    find_method(name).build(SequenceTask(Sequences.of(MANY), ABC, Budget(1.0), noise))
+    assert all(caller.startswith("dpviz.private.mechanisms.") for caller in noise.callers)
+    assert bool(noise.callers) == (name in PRIVATE)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")

@@ -12,7 +12,16 @@ from typer.testing import CliRunner
 from dpviz.cli import app
 from dpviz.errors import DataError, ParameterError, PrivacyError
 from dpviz.evaluation.rowfile import RowFile
-from dpviz.evaluation.sequences import LENGTHS, Plan, Row, about, run, shares, summary, variation
+from dpviz.evaluation.sequences import (
+    LENGTHS,
+    MeasureRow,
+    SequenceExperiment,
+    about,
+    run,
+    shares,
+    summary,
+    variation,
+)
 from dpviz.private.sequences import SequenceData, Sequences
 
 from .cases import ABC, grams, public
@@ -39,7 +48,7 @@ def test_variation_is_the_most_that_an_event_tells_apart(one, other):
 
 def test_measures_without_noise_are_those_of_the_truncated_sequences():
     rows = [[0, 1, 2]] * 50 + [[0, 1]] * 30 + [[2]] * 20 + [[1]] * 7 + [[0] * 9] * 11
-    plan = Plan(methods=("topk_em", "truncate"), **SMALL)
+    plan = SequenceExperiment(methods=("topk_em", "truncate"), **SMALL)
     measured = [row for rows in run(public(rows), plan) for row in rows]
     found = {(row.method, row.measure): row for row in measured if row.epsilon == 1e7}
     whole, cut = (
@@ -62,7 +71,7 @@ def test_measures_without_noise_are_those_of_the_truncated_sequences():
 
 
 def test_every_method_is_measured_and_one_without_noise_once():
-    plan = Plan(methods=("markov", "ngram:n_max=2", "topk_em", "truncate"), **SMALL)
+    plan = SequenceExperiment(methods=("markov", "ngram:n_max=2", "topk_em", "truncate"), **SMALL)
     found = rows_of(plan)
     keys = [(row.method, row.epsilon, row.measure, row.repeat) for row in found]
     assert len(set(keys)) == len(keys) == 2 * (3 + 3 + 2) * 2 + 2 * 3
@@ -75,16 +84,16 @@ def test_every_method_is_measured_and_one_without_noise_once():
 
 
 def test_an_interrupted_experiment_goes_on_where_it_was(tmp_path):
-    plan = Plan(methods=("markov", "truncate"), **SMALL)
+    plan = SequenceExperiment(methods=("markov", "truncate"), **SMALL)
     output = tmp_path / "rows.csv"
     data = public(ROWS)
-    first = RowFile(output, about(data, plan), Row)
+    first = RowFile(output, about(data, plan), MeasureRow)
     going = run(data, plan)
     first.append(next(going))
     first.append(next(going))
     going.close()
     output.write_text(output.read_text() + "markov,0.5,to")  # a crash in the middle of a row
-    again = RowFile(output, about(data, plan), Row)
+    again = RowFile(output, about(data, plan), MeasureRow)
     done = {(row.method, row.epsilon, row.repeat) for row in again.rows}
     assert len(done) == 2
     for rows in run(data, plan, done=done):
@@ -94,12 +103,16 @@ def test_an_interrupted_experiment_goes_on_where_it_was(tmp_path):
     def plain(rows):
         return {(row.method, row.epsilon, row.measure, row.repeat, row.value) for row in rows}
 
-    assert plain(again.rows) == plain(RowFile(output, about(data, plan), Row).rows) == plain(whole)
+    assert (
+        plain(again.rows)
+        == plain(RowFile(output, about(data, plan), MeasureRow).rows)
+        == plain(whole)
+    )
     with pytest.raises(ParameterError, match=r"another experiment \(seed 0, here 1\)"):
-        RowFile(output, about(data, Plan(**{**SMALL, "seed": 1})), Row)
+        RowFile(output, about(data, SequenceExperiment(**{**SMALL, "seed": 1})), MeasureRow)
     output.write_text("method\nx\n")
     with pytest.raises(DataError, match="line 2 is not a row"):
-        RowFile(output, about(data, plan), Row)
+        RowFile(output, about(data, plan), MeasureRow)
 
 
 def test_progress_is_reported_and_may_cancel():
@@ -110,7 +123,7 @@ def test_progress_is_reported_and_may_cancel():
         if len(fractions) == 3:
             raise KeyboardInterrupt
 
-    going = run(public(ROWS), Plan(methods=("markov",), **SMALL), progress=progress)
+    going = run(public(ROWS), SequenceExperiment(methods=("markov",), **SMALL), progress=progress)
     with pytest.raises(KeyboardInterrupt):
         list(going)
     assert fractions == [0.25, 0.5, 0.75]
@@ -130,13 +143,13 @@ def test_progress_is_reported_and_may_cancel():
 )
 def test_bad_plans_are_one_clear_line(words, said):
     with pytest.raises(ParameterError, match=said):
-        Plan(**words)
+        SequenceExperiment(**words)
 
 
 def test_sensitive_sequences_are_not_measured():
     secret = SequenceData("visits", ABC, Sequences.of(ROWS))
     with pytest.raises(PrivacyError, match="NOT PRIVATE"):
-        next(run(secret, Plan(**SMALL)))
+        next(run(secret, SequenceExperiment(**SMALL)))
 
 
 def test_the_command_writes_rows_and_a_picture_and_goes_on(tmp_path):

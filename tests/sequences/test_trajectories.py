@@ -7,7 +7,7 @@ import pytest
 
 import dpviz
 from dpviz.evaluation import trajectories
-from dpviz.evaluation.sequences import Plan, run
+from dpviz.evaluation.sequences import SequenceExperiment, run
 from dpviz.evaluation.trajectories import MEASURES, Trajectories, divergence, frequent, measures
 
 BOUNDS = (0.0, 0.0, 6.0, 6.0)
@@ -66,7 +66,9 @@ def test_a_set_is_no_distance_from_itself_whatever_the_number_of_lines():
 
 def test_places_are_measured_and_plain_symbols_are_not():
     data = dpviz.load("city", kind="sequences", side=4)
-    plan = Plan(methods=("markov", "truncate"), epsilons=(1.0,), tops=(5,), repeats=1, samples=2000)
+    plan = SequenceExperiment(
+        methods=("markov", "truncate"), epsilons=(1.0,), tops=(5,), repeats=1, samples=2000
+    )
     rows = [row for part in run(data, plan) for row in part]
     found = {(row.method, row.measure): row.value for row in rows}
     for name in MEASURES[:4]:

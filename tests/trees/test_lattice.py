@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.domain import LATTICE_BITS
-from dpviz.trees.lattice import cell_boxes, grid_edges, morton, overlaps, unmorton, volumes
+from dpviz.trees.lattice import grid_edges, morton, overlaps, unmorton, volumes
 from tests.strategies import boxes, cells
 
 
@@ -37,12 +37,6 @@ def test_overlap_volume_equals_counted_cells(data):
         for b in range(len(lo)):
             common = overlaps(lo[a : a + 1], hi[a : a + 1], lo[b : b + 1], hi[b : b + 1])
             assert common[0] == (inside(a) & inside(b)).sum()
-
-
-def test_cells_of_a_level_tile_the_lattice():
-    lo, hi = cell_boxes(np.arange(16, dtype=np.uint64), 2, 4, 2)
-    assert volumes(lo, hi).sum() == 2**8
-    assert (overlaps(lo[:, None], hi[:, None], lo[None], hi[None]) > 0).sum() == 16
 
 
 @given(st.integers(1, 5000))

@@ -164,12 +164,13 @@ def test_a_failed_build_is_told_and_the_next_press_pays_again(monkeypatch):
     assert "explore.view" in app.session_state
 
 
-@pytest.mark.parametrize("step", ["header_of", "PointRelease"])
+@pytest.mark.parametrize("step", ["dpviz.build:header_of", "dpviz.private.layers:PointRelease"])
 def test_a_fault_after_the_payment_of_a_page_is_recorded_and_quotes_nothing(monkeypatch, step):
     def fail(*_, **__):
         raise RuntimeError("secret 51.50137")
 
-    monkeypatch.setattr(importlib.import_module("dpviz.build"), step, fail)
+    module, _, name = step.partition(":")
+    monkeypatch.setattr(importlib.import_module(module), name, fail)
     app = explore(epsilon="0.5")
     pay(app)
     assert not app.exception
@@ -249,6 +250,6 @@ def test_trips_on_roads_are_accounted_for_under_the_owner_s_name_faults_too(monk
     monkeypatch.setattr("dpviz.ui.shared.account.PAUSE", 0.0)
     pay(app.run())
     assert not app.exception
-    assert app.session_state["roads.shown"][1].graph.directed
+    assert app.session_state["roads.shown"][1].release.graph.directed
     assert dpviz.Ledger().account("walkers").spent == 2.0
     assert dpviz.Ledger().account("edges").spends == ()

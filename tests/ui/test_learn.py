@@ -33,7 +33,7 @@ def shown(app: AppTest) -> str:
 def test_a_chapter_opens_by_its_address(name):
     app = opened(chapter=name, data="city-50k", epsilon="0.2", seed="3")
     chapter = chapters()[name]
-    assert f"{chapter.ORDER}. {chapter.TITLE}" in shown(app)
+    assert f"{NAMES.index(name) + 1}. {chapter.TITLE}" in shown(app)
     assert chapter.TAKEAWAY in app.success[0].value
     assert chapter.DO in app.info[0].value
     assert app.select_slider(key="learn.epsilon").value == 0.2
@@ -42,8 +42,8 @@ def test_a_chapter_opens_by_its_address(name):
     assert app.query_params["seed"] == "3"
 
 
-def test_chapters_are_numbered_and_complete():
-    assert [each.ORDER for each in chapters().values()] == list(range(1, len(NAMES) + 1))
+def test_chapters_have_places_of_their_own_and_are_complete():
+    assert len({each.ORDER for each in chapters().values()}) == len(NAMES)
     for each in chapters().values():
         assert each.TAKEAWAY.count(". ") == 0  # one sentence
         assert each.SOURCE.endswith(".")

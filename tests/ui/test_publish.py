@@ -62,7 +62,7 @@ def test_a_total_is_set_once_and_knowingly():
 
 def test_a_total_that_another_tab_set_meanwhile_is_one_clear_line():
     dpviz.Ledger().set_total("city-50k", 2)
-    script = "from dpviz.ui.points.publication import set_total\nset_total('city-50k', 1.0)\n"
+    script = "from dpviz.ui.points.review import set_total\nset_total('city-50k', 1.0)\n"
     app = AppTest.from_string(script, default_timeout=60).run()
     assert not app.exception
     assert "set once" in app.error[0].value

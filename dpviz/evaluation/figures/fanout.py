@@ -11,7 +11,7 @@ import numpy as np
 
 from dpviz.build import load
 from dpviz.datasets import dataset
-from dpviz.evaluation.experiments import Plan, Row, run
+from dpviz.evaluation.experiments import ErrorRow, Experiment, run
 from dpviz.evaluation.figures.report import Statement, write_figure, write_page, write_rows
 from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.results import mean_error
@@ -28,10 +28,10 @@ QUERIES = 10_000
 
 def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) -> list[Statement]:
     """Measure, write ``fanout.csv``, two pictures and ``fanout.md``, and compare."""
-    rows: dict[str, list[Row]] = {}
+    rows: dict[str, list[ErrorRow]] = {}
     for at, (name, axes) in enumerate(DATA.items()):
         handle = load(name)
-        plan = Plan(
+        plan = Experiment(
             tuple(described(count) for count in axes),
             EPSILONS,
             tuple(workload(handle.domain, size, QUERIES, seed) for size in SIZES),
@@ -86,7 +86,7 @@ def fanout_of(method: str) -> int:
     return 1 << int(method.rpartition("=")[2])
 
 
-def compare(name: str, rows: list[Row], axes: tuple[int, ...]) -> list[Statement]:
+def compare(name: str, rows: list[ErrorRow], axes: tuple[int, ...]) -> list[Statement]:
     """One statement per smaller fanout: its error against that of the full one."""
     full = described(axes[-1])
     statements = []
@@ -110,7 +110,7 @@ def compare(name: str, rows: list[Row], axes: tuple[int, ...]) -> list[Statement
     return statements
 
 
-def _mean(rows: list[Row], method: str, epsilon: float, size: str) -> float:
+def _mean(rows: list[ErrorRow], method: str, epsilon: float, size: str) -> float:
     return mean_error(rows, "mean_relative_error", method, epsilon, size)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpviz.datasets import dataset
-from dpviz.evaluation.experiments import Row
+from dpviz.evaluation.experiments import ErrorRow
 from dpviz.evaluation.figures.report import Statement, write_figure, write_page, write_rows
 from dpviz.evaluation.figures.shapes import DATA, geometric_mean, measured, median_error
 from dpviz.evaluation.plots import COLOURS, MARKERS
@@ -72,7 +72,7 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
     return statements
 
 
-def by_height(rows: list[Row]) -> Errors:
+def by_height(rows: list[ErrorRow]) -> Errors:
     """The median relative error of every setting."""
     return {
         (name, height, shape): median_error(rows, pattern.format(height), EPSILON, shape)

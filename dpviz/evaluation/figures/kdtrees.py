@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dpviz.datasets import dataset
-from dpviz.evaluation.experiments import Row
+from dpviz.evaluation.experiments import ErrorRow
 from dpviz.evaluation.figures.report import Statement, write_figure, write_page, write_rows
 from dpviz.evaluation.figures.shapes import DATA, SHAPES, geometric_mean, measured, median_error
 from dpviz.evaluation.plots import error_figure
@@ -67,7 +67,7 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
     return statements
 
 
-def by_name(rows: list[Row]) -> Errors:
+def by_name(rows: list[ErrorRow]) -> Errors:
     """The median relative error of every setting."""
     return {
         (name, epsilon, shape): median_error(rows, ours, epsilon, shape)

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpviz.build import load
 from dpviz.domain import Domain
-from dpviz.evaluation.experiments import Plan, Row, run
+from dpviz.evaluation.experiments import ErrorRow, Experiment, run
 from dpviz.evaluation.results import mean_error
 from dpviz.evaluation.truth import nonempty
 from dpviz.progress import Progress
@@ -59,14 +59,14 @@ def measured(
     repeats: int,
     seed: int,
     progress: Progress | None,
-) -> list[Row]:
+) -> list[ErrorRow]:
     """The error of every method at every ε on every shape."""
     handle = load(DATA)
-    plan = Plan(methods, epsilons, queries(handle, shapes, seed), repeats, seed, UNBOUNDED)
+    plan = Experiment(methods, epsilons, queries(handle, shapes, seed), repeats, seed, UNBOUNDED)
     return [row for rows in run(handle, plan, processes=1, progress=progress) for row in rows]
 
 
-def median_error(rows: Iterable[Row], method: str, epsilon: float, shape: str) -> float:
+def median_error(rows: Iterable[ErrorRow], method: str, epsilon: float, shape: str) -> float:
     """Median relative error over the queries, mean over the repetitions."""
     return mean_error(rows, "median_relative_error", method, epsilon, shape)
 

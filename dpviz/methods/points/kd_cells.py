@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpviz.methods.points.levels import geometric_weights, measured_levels
 from dpviz.private.budget import DISJOINT
-from dpviz.private.mechanisms.medians import Column
+from dpviz.private.mechanisms.medians import CellColumn
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.trees.consistency import least_squares, prune, sum_up
 from dpviz.trees.decomposition import Decomposition
@@ -61,7 +61,7 @@ class KdCells:
         """Exact counts of the boxes: private."""
         return np.diff(np.concatenate([[0], np.cumsum(self.weights[self._orders[0]])])[self.starts])
 
-    def column(self, axis: int, chosen: NDArray[np.bool_]) -> Column:
+    def column(self, axis: int, chosen: NDArray[np.bool_]) -> CellColumn:
         """One coordinate of the records in the chosen boxes."""
         order, starts, sizes = self._orders[axis], self.starts, np.diff(self.starts)
         if not chosen.all():
@@ -69,7 +69,7 @@ class KdCells:
             starts = np.concatenate([[0], np.cumsum(sizes[chosen])])
         values = self.columns[axis][order].astype(np.int64)
         lo, hi = self.lo[chosen, axis], self.hi[chosen, axis]
-        return Column(values, self.weights[order], starts, lo, hi)
+        return CellColumn(values, self.weights[order], starts, lo, hi)
 
     def split(self, axis: int, chosen: NDArray[np.bool_], cuts: Int) -> Int:
         """Cut the chosen boxes in two along an axis; returns the old row of each new box."""

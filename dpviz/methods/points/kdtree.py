@@ -20,7 +20,7 @@ from dpviz.methods.points.kd_cells import (
     with_noisy_counts,
 )
 from dpviz.private.budget import DISJOINT
-from dpviz.private.mechanisms.medians import Column, exponential_cuts, mean_cuts, smooth_cuts
+from dpviz.private.mechanisms.medians import CellColumn, exponential_cuts, mean_cuts, smooth_cuts
 from dpviz.private.mechanisms.noise import geometric, poisson_sample
 from dpviz.trees.lattice import grid_edges
 
@@ -161,7 +161,7 @@ class KdTree(PointMethod):
             return with_leaf_counts(tree, np.concatenate(tree.exact), budget, noise, self.prune)
         return with_noisy_counts(tree, self.height, budget, noise, self.prune)
 
-    def cuts(self, noise: Noise, shares: tuple[Share, ...], column: Column) -> Int:
+    def cuts(self, noise: Noise, shares: tuple[Share, ...], column: CellColumn) -> Int:
         """The cuts of one median level; ``shares`` are one share, or two for noisy means."""
         if self.sampling < 1:
             column = column.sampled(poisson_sample(noise, column.weights, self.sampling))

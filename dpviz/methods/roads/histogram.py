@@ -224,8 +224,8 @@ class EventHistogram(RoadMethod):
         extra["limit"] = limit
         nodes = consistent(forest, estimate, variance)
         if self.smoothing == "streets":
-            kept = float(extra.get("kept", 1.0))
-            nodes, extra["smoothing"] = _along_streets(task, forest, nodes, kept)
+            retained = float(extra.get("kept", 1.0))
+            nodes, extra["smoothing"] = _along_streets(task, forest, nodes, retained)
         return Measured(forest.domains, nodes, variance, extra)
 
     def forest(self, task: RoadTask) -> Forest:
@@ -247,7 +247,7 @@ class EventHistogram(RoadMethod):
 
 
 def _along_streets(
-    task: RoadTask, forest: Forest, nodes: Decomposition, kept: float
+    task: RoadTask, forest: Forest, nodes: Decomposition, retained: float
 ) -> tuple[Decomposition, float]:
     """Smoothed counts of single edges, and how far they went: post-processing.
 
@@ -257,7 +257,7 @@ def _along_streets(
     edge = forest.domains.order[nodes.lo[:, 0]]
     noisy = np.empty(len(edge))
     noisy[edge] = nodes.count
-    counts, share = smoothed(noisy, float(nodes.variance[0]), near, task.workload, kept)
+    counts, share = smoothed(noisy, float(nodes.variance[0]), near, task.workload, retained)
     return nodes.replace(count=counts[edge]), round(share, 4)
 
 

@@ -9,7 +9,6 @@ from decimal import Decimal
 
 from dpviz.errors import BudgetError
 
-ZERO = Decimal(0)
 _SHAPE = re.compile(r"\d{1,400}(\.\d{1,1200})?([eE][+-]?\d{1,4})?", re.ASCII)
 _EXACT = decimal.Context(
     prec=4000,  # a double has at most 309 digits before the point and 1074 after it

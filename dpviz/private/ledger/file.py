@@ -71,16 +71,22 @@ def opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection | 
             _create(path)
         if write:
             _sweep(path.parent)
-        with closing(_connect(path)) as db:
-            db.execute("BEGIN IMMEDIATE" if write else "BEGIN")  # one moment's state, or the lock
-            try:
-                yield db
-                db.execute("COMMIT")
-            except BaseException:
-                if db.in_transaction:
-                    with suppress(sqlite3.Error):
-                        db.execute("ROLLBACK")
-                raise
+        begin = "BEGIN IMMEDIATE" if write else "BEGIN"  # the lock, or one moment's state
+        with closing(_connect(path)) as db, _transaction(db, begin):
+            yield db
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection, begin: str) -> Iterator[None]:
+    db.execute(begin)
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            with suppress(sqlite3.Error):
+                db.execute("ROLLBACK")
+        raise
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -111,8 +117,7 @@ def _version(db: sqlite3.Connection) -> int:
 
 def _migrate(db: sqlite3.Connection) -> None:
     """From version 1, whose tables stay as they are beside the new ones."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with _transaction(db, "BEGIN IMMEDIATE"):
         if _version(db) == 1:  # nobody else was quicker
             if db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
                 raise DamageError("its pages do not hang together")
@@ -120,12 +125,6 @@ def _migrate(db: sqlite3.Connection) -> None:
                 db.execute(statement)
             migrate(db)
             db.execute(f"PRAGMA user_version = {VERSION}")
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            with suppress(sqlite3.Error):
-                db.execute("ROLLBACK")
-        raise
 
 
 def _statements(script: str) -> list[str]:

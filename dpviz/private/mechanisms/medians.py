@@ -29,7 +29,7 @@ less than 2^−40 of it: they are looked at only where more than 38 bits are nee
 
 
 @dataclass(frozen=True)
-class Column:
+class CellColumn:
     """One coordinate of the records of k disjoint cells.
 
     Attributes:
@@ -49,16 +49,16 @@ class Column:
     def __len__(self) -> int:
         return len(self.lo)
 
-    def sampled(self, weights: Int) -> Column:
+    def sampled(self, weights: Int) -> CellColumn:
         """The same cells with a sample of their records: how many stay at each place."""
         sample = np.flatnonzero(weights)
         starts = np.searchsorted(sample, self.starts)
-        return Column(self.values[sample], weights[sample], starts, self.lo, self.hi)
+        return CellColumn(self.values[sample], weights[sample], starts, self.lo, self.hi)
 
-    def cell(self, row: int) -> Column:
+    def cell(self, row: int) -> CellColumn:
         """One of the cells, by itself."""
         part = slice(int(self.starts[row]), int(self.starts[row + 1]))
-        return Column(
+        return CellColumn(
             self.values[part],
             self.weights[part],
             np.array([0, part.stop - part.start], dtype=np.int64),
@@ -83,7 +83,7 @@ class Column:
         return values, total[np.append(rows, m)], np.searchsorted(rows, self.starts)
 
 
-def exponential_cuts(noise: Noise, share: Share, column: Column, factor: float = 1.0) -> Int:
+def exponential_cuts(noise: Noise, share: Share, column: CellColumn, factor: float = 1.0) -> Int:
     """Cuts by the exponential mechanism with utility −|rank(x) − n/2|.
 
     One record moves rank(x) − n/2 by exactly ½ at every x, so a cut of weight e^{−ε·|rank − n/2|}
@@ -95,7 +95,7 @@ def exponential_cuts(noise: Noise, share: Share, column: Column, factor: float =
     Args:
         noise: the source of randomness.
         share: pays for the whole level.
-        column: the cells; see :class:`Column`.
+        column: the cells; see :class:`CellColumn`.
         factor: of ε in the exponent; ½ is the paper's mechanism.
 
     Returns:
@@ -136,7 +136,7 @@ def log_weights(cuts: Int, distance: Float, owner: Int, starts: Int, rate: float
         return np.asarray(np.log(cuts.astype(np.float64)) - rate * (distance - nearest))
 
 
-def _race(column: Column, rate: float, depth: float) -> tuple[Int, Int, Float, Int]:
+def _race(column: CellColumn, rate: float, depth: float) -> tuple[Int, Int, Float, Int]:
     """The intervals near the best one: values below and above, |rank − n/2|, the cell of each."""
     values, cumulative, starts = column.distinct()
     k = len(column)
@@ -164,7 +164,7 @@ def _race(column: Column, rate: float, depth: float) -> tuple[Int, Int, Float, I
 
 
 def _interval(
-    column: Column, values: Int, cumulative: Int, starts: Int, owner: Int, place: Int
+    column: CellColumn, values: Int, cumulative: Int, starts: Int, owner: Int, place: Int
 ) -> tuple[Int, Int, Int]:
     """Values below and above interval ``place`` of each cell ``owner``, and the rank in it.
 
@@ -176,7 +176,7 @@ def _interval(
     return below, above, cumulative[row] - cumulative[starts[owner]]
 
 
-def smooth_cuts(noise: Noise, share: Share, column: Column) -> Int:
+def smooth_cuts(noise: Noise, share: Share, column: CellColumn) -> Int:
     """Cuts by the smooth sensitivity of the median: (ε, δ)-DP.
 
     K. Nissim, S. Raskhodnikova, A. Smith (STOC 2007), as in ICDE 2012, definition 4: x_m plus
@@ -213,7 +213,7 @@ def rounded_laplace(noise: Noise, rates: Float) -> Int:
     return draws
 
 
-def mean_cuts(noise: Noise, shares: tuple[Share, Share], column: Column) -> Int:
+def mean_cuts(noise: Noise, shares: tuple[Share, Share], column: CellColumn) -> Int:
     """Cuts at noisy means (A. Inan et al., EDBT 2010): a noisy sum over a noisy count, clamped.
 
     The sum of x − lo has sensitivity hi − 1 − lo, the count 1; each has its own share.
@@ -231,7 +231,7 @@ def mean_cuts(noise: Noise, shares: tuple[Share, Share], column: Column) -> Int:
     return cuts
 
 
-def exact_cuts(column: Column) -> Int:
+def exact_cuts(column: CellColumn) -> Int:
     """Cuts at exact medians: NOT PRIVATE, for references on public data.
 
     The middle of the longest interval among those with the most balanced sides.

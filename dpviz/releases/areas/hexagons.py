@@ -175,6 +175,6 @@ def _outline(boundary: Any, bends: int) -> Any:
 def _polygons(shape: Any) -> list[Any]:
     import shapely
 
-    parts = shapely.get_parts(shape)
-    nested = [p for part in parts for p in shapely.get_parts(part)]
+    members = shapely.get_parts(shape)
+    nested = [p for part in members for p in shapely.get_parts(part)]
     return [each for each in nested if each.geom_type == "Polygon" and each.area > 0]

@@ -165,8 +165,8 @@ class Areas:
         """
         if self.resolution is not None:
             return self._cells.rows(cells_at(places, self.domain.crs, self.resolution))
-        parts = [self._touched(places[at : at + BATCH]) for at in range(0, len(places), BATCH)]
-        return np.concatenate([np.empty(0, dtype=np.int64), *parts])
+        rows = [self._touched(places[at : at + BATCH]) for at in range(0, len(places), BATCH)]
+        return np.concatenate([np.empty(0, dtype=np.int64), *rows])
 
     def _touched(self, places: Float) -> Int:
         import shapely
@@ -231,9 +231,9 @@ def hierarchy(paths: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[Int
     parent: list[int] = []
     for level in range(depth):
         prefixes = dict.fromkeys(tuple(paths[row][: level + 1]) for row in order)
-        found = {prefix: len(rows) + at for at, prefix in enumerate(prefixes)}
+        numbered = {prefix: len(rows) + at for at, prefix in enumerate(prefixes)}
         rows += [prefix[-1] for prefix in prefixes]
         parent += [above[prefix[:-1]] for prefix in prefixes]
-        above = found
+        above = numbered
     limits.REGIONS.check(len(rows), "the list of areas")
     return np.array(order), rows, np.array(parent)

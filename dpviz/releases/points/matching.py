@@ -183,9 +183,9 @@ def match(
     )
 
 
-def compared(found: Matching, sizes_a: Int | Float, sizes_b: Int | Float) -> float:
+def compared(matched: Matching, sizes_a: Int | Float, sizes_b: Int | Float) -> float:
     """Pairs of records in the pairs of leaves left, for leaves of these sizes."""
-    inner = np.bincount(found.first, sizes_b[found.second], minlength=len(sizes_a))
+    inner = np.bincount(matched.first, sizes_b[matched.second], minlength=len(sizes_a))
     return float(inner @ sizes_a)
 
 

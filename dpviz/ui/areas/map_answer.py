@@ -18,16 +18,17 @@ from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.points.answers import Rect, history_table, partly, rectangle_form, show_answers
+from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.downloads import ROWS, file_buttons
 from dpviz.ui.points.map_answer import drawn
-from dpviz.ui.points.source_form import SIDES, Source
+from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.text import plain
 
 
-def show_areas(prefix: str, release: AreaRelease, source: Source) -> None:
+def show_areas(prefix: str, release: AreaRelease, source: PointSource) -> None:
     """The map, its answer, and what is folded away."""
     level = _level(prefix, release)
     _map(prefix, release, source, level)
@@ -45,7 +46,7 @@ def _level(prefix: str, release: AreaRelease) -> str:
 
 
 @st.fragment
-def _map(prefix: str, release: AreaRelease, source: Source, level: str) -> None:
+def _map(prefix: str, release: AreaRelease, source: PointSource, level: str) -> None:
     """Drawing reruns this part only."""
     name = f"{prefix}.map"
     left, right = st.columns([7, 3], gap="medium")
@@ -57,13 +58,13 @@ def _map(prefix: str, release: AreaRelease, source: Source, level: str) -> None:
         typed = rectangle_form(prefix, rect, domain_bounds(release.domain))
         history_table(prefix)
     map_overlay(name, shape=Shape(rect=rect) if rect else None)
-    permalink.write({"rect": permalink.joined(rect)})
+    permalink.remember(prefix, (permalink.RECT,))
     if typed is not None:
         st.session_state[f"{prefix}.rect"] = typed
         st.rerun(scope="fragment")
 
 
-def _scene(prefix: str, release: AreaRelease, source: Source, level: str) -> Scene:
+def _scene(prefix: str, release: AreaRelease, source: PointSource, level: str) -> Scene:
     """The picture; kept, with the release that it is of, until one or the level changes."""
 
     def draw() -> tuple[AreaRelease, Scene]:
@@ -74,7 +75,7 @@ def _scene(prefix: str, release: AreaRelease, source: Source, level: str) -> Sce
     return made[1]
 
 
-def _answer(prefix: str, release: AreaRelease, source: Source, rect: Rect | None) -> None:
+def _answer(prefix: str, release: AreaRelease, source: PointSource, rect: Rect | None) -> None:
     if rect is None:
         st.markdown("**Draw a rectangle**")
         st.caption(

@@ -1,5 +1,6 @@
 """The chapters of page Learn, one file each, found by name.
 
-A chapter has TITLE, ORDER, DO (the one thing to do), TAKEAWAY (one sentence), SOURCE, and
-``body(room)``, which shows one screen. It may name the methods that it is about.
+A chapter has TITLE, ORDER (any number: a new one goes between two), DO (the one thing to do),
+TAKEAWAY (one sentence), SOURCE, and ``body(room)``, which shows one screen. It may name the methods
+that it is about.
 """

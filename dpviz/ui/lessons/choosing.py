@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.evaluation.experiments import Plan, run
+from dpviz.evaluation.experiments import Experiment, run
 from dpviz.evaluation.plots import COLOURS
 from dpviz.methods import METHODS, names
 from dpviz.ui.lessons.room import Room, axis, named
@@ -95,7 +95,7 @@ def _errors(data: str, seed: int, epsilon: float) -> list[dict[str, Any]]:
     """The mean relative error of every method and size at one ε, one release each."""
     handle = built_in(data)
     loads = tuple(workload(handle.domain, size, QUERIES) for size in SIZES)
-    plan = Plan(ON_OFFER, (epsilon,), loads, repeats=1, seed=seed)
+    plan = Experiment(ON_OFFER, (epsilon,), loads, repeats=1, seed=seed)
     return [
         {
             "method": _title(row.method),

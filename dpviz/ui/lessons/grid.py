@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.evaluation.lesson import Parts, error_parts
+from dpviz.evaluation.lesson import ErrorParts, error_parts
 from dpviz.evaluation.truth import exact_total
 from dpviz.methods import method
 from dpviz.ui.lessons.room import Room, axis, named
@@ -61,13 +61,13 @@ def body(room: Room) -> None:
 
 
 @st.cache_data(max_entries=64, show_spinner="Measuring seven grids …")
-def _error_shares(data: str, epsilon: float, seed: int) -> dict[int, Parts]:
+def _error_shares(data: str, epsilon: float, seed: int) -> dict[int, ErrorParts]:
     handle = built_in(data)
     rects = workload(handle.domain, "medium", QUERIES).rects
     return {side: error_parts(handle, rects, METHOD, epsilon, seed, cells=side) for side in SIDES}
 
 
-def _chart(room: Room, errors: dict[int, Parts], side: int) -> None:
+def _chart(room: Room, errors: dict[int, ErrorParts], side: int) -> None:
     names = {"noise": BLUE, "uniformity": ORANGE, "together": GREY}
     rows: list[dict[str, Any]] = [
         {"cells per side": m, "error": round(value, 2), "part": name}

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.evaluation.lesson import Parts, error_parts
+from dpviz.evaluation.lesson import ErrorParts, error_parts
 from dpviz.ui.lessons.room import Room, axis
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import BLUE, ORANGE
@@ -78,7 +78,7 @@ def _label(budget: str, consistent: bool) -> str:
 
 
 @st.cache_data(max_entries=64, show_spinner="Measuring four trees …")
-def _variants(data: str, epsilon: float, seed: int, height: int) -> dict[str, Parts]:
+def _variants(data: str, epsilon: float, seed: int, height: int) -> dict[str, ErrorParts]:
     handle = built_in(data)
     rects = workload(handle.domain, "large", QUERIES).rects
     return {
@@ -114,7 +114,7 @@ def _shares(room: Room, shares: list[float]) -> None:
     room.chart(caption, rows, {"mark": mark, "encoding": encoding}, 150)
 
 
-def _errors(room: Room, variants: dict[str, Parts], chosen: str) -> None:
+def _errors(room: Room, variants: dict[str, ErrorParts], chosen: str) -> None:
     rows: list[dict[str, Any]] = [
         {"tree": name, "error": round(options.noise_measured, 1), "chosen": name == chosen}
         for name, options in variants.items()

@@ -9,10 +9,10 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.ui.areas.map_answer import show_areas
 from dpviz.ui.points.domain_map import choose_domain, show_domain
 from dpviz.ui.points.facts import empty_area, release_facts
-from dpviz.ui.points.map_answer import map_and_answer, restore
+from dpviz.ui.points.map_answer import FIELDS, map_and_answer
 from dpviz.ui.points.slots import point_slots
-from dpviz.ui.points.source_form import Source
-from dpviz.ui.points.time_answer import map_in_time, restore_window, seen_from_above
+from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.points.time_answer import PERIOD, map_in_time, seen_from_above
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.skeleton import run
 from dpviz.ui.shared.tour import tour
@@ -30,7 +30,7 @@ def page() -> None:
             2,
             "records",
             timed=True,
-            restore=_restore,
+            fields=(*FIELDS, PERIOD),
             empty=lambda: choose_domain(KEY),
             before=lambda source: show_domain(KEY, source),
             show=_show,
@@ -38,12 +38,7 @@ def page() -> None:
     )
 
 
-def _restore() -> None:
-    restore(KEY)
-    restore_window(KEY)
-
-
-def _show(release: PointRelease | AreaRelease, source: Source, choice: Choice | None) -> None:
+def _show(release: PointRelease | AreaRelease, source: PointSource, choice: Choice | None) -> None:
     if isinstance(release, AreaRelease):
         show_areas(KEY, release, source)
         return

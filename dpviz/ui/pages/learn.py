@@ -1,4 +1,4 @@
-"""Learn: nine short chapters on one city, each with one thing to do; about half an hour."""
+"""Learn: short chapters on one city, each with one thing to do; about half an hour."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import streamlit as st
 from dpviz.datasets import DATASETS
 from dpviz.ui.lessons.room import Room
 from dpviz.ui.lessons.turning import chapters, headline
-from dpviz.ui.shared import permalink
-from dpviz.ui.shared.method_form import EPSILONS, nearest_epsilon
+from dpviz.ui.shared import method_form, permalink
 from dpviz.ui.shared.warm import warm
 
 __all__ = ["chapters", "page"]
@@ -43,33 +42,45 @@ def page() -> None:
                 st.markdown(f"**{caption}**")
                 st.dataframe(list(rows), hide_index=True, width="stretch", height=240)
     st.caption(f"{chapter.SOURCE} All data here are synthetic and PUBLIC; all noise is simulated.")
-    _remember(room, slug)
+    st.session_state[WRITTEN] = slug
+    chosen = ";".join(f"{name}:{value}" for name, value in room.chosen.items())
+    permalink.remember(KEY, FIELDS, {"at": chosen, "rect": None, "place": None, **room.link})
     warm()
 
 
 def _restore(names: list[str]) -> None:
     """When the page is entered, take chapter, data set, ε and seed from the address."""
-    if EPSILON in st.session_state:
-        _step_back(names)
+    if EPSILON not in st.session_state:
+        permalink.restore(KEY, FIELDS)
         return
-    asked = permalink.parameter("chapter") or names[0]
-    if asked.isdecimal() and 1 <= int(asked) <= len(names):
-        asked = names[int(asked) - 1]
-    data = permalink.parameter("data")
-    permalink.missing("chapter", asked, names, "the first")
-    permalink.missing("data", data, _cities(), DATASETS[_cities()[0]].title)
-    st.session_state[CHAPTER] = asked if asked in names else names[0]
-    st.session_state[DATA] = data if data in _cities() else _cities()[0]
-    st.session_state[EPSILON] = nearest_epsilon(permalink.number("epsilon"))
-    st.session_state[SEED] = permalink.seed()
-
-
-def _step_back(names: list[str]) -> None:
-    """The browser's Back gives the address of the chapter before: show that chapter."""
+    # The browser's Back gives the address of the chapter before: show that chapter.
     asked, written = permalink.parameter("chapter"), st.session_state.get(WRITTEN)
     if asked in names and written is not None and asked != written:
         st.session_state[CHAPTER] = asked
         st.session_state[WRITTEN] = asked
+
+
+def _chapter(name: str) -> str:
+    names = list(chapters())
+    asked = permalink.parameter(name) or names[0]
+    if asked.isdecimal() and 1 <= int(asked) <= len(names):
+        asked = names[int(asked) - 1]
+    permalink.missing("chapter", asked, names, "the first")
+    return asked if asked in names else names[0]
+
+
+def _data(name: str) -> str:
+    asked, cities = permalink.parameter(name), _cities()
+    permalink.missing("data", asked, cities, DATASETS[cities[0]].title)
+    return asked if asked in cities else cities[0]
+
+
+FIELDS = (
+    permalink.Field("chapter", _chapter),
+    permalink.Field("data", _data),
+    method_form.EPSILON,
+    permalink.SEED,
+)
 
 
 def _cities() -> list[str]:
@@ -88,23 +99,6 @@ def _controls(names: list[str]) -> None:
     st.divider()
     st.selectbox("Data", _cities(), key=DATA, format_func=lambda name: DATASETS[name].title)
     st.select_slider(
-        "ε (privacy loss budget)", EPSILONS, key=EPSILON, format_func=lambda value: f"{value:g}"
+        "ε (privacy loss budget)", method_form.EPSILONS, key=EPSILON, format_func="{:g}".format
     )
     st.caption("The address of this page restores all that is chosen here: share it as it is.")
-
-
-def _remember(room: Room, slug: str) -> None:
-    st.session_state[WRITTEN] = slug
-    permalink.write(
-        {
-            "chapter": slug,
-            "data": room.data,
-            "epsilon": f"{room.epsilon:g}",
-            "seed": str(room.seed) if room.seed else None,
-            "at": ";".join(f"{name}:{value}" for name, value in room.chosen.items()),
-            "rect": None,
-            "place": None,
-            **room.link,
-        }
-    )
-    permalink.keep(KEY)

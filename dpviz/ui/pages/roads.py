@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
 
 import streamlit as st
 
@@ -10,11 +10,11 @@ from dpviz.releases.roads.path_count import beats_zero
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.roads.paths import Paths
 from dpviz.ui.roads.facts import release_facts
-from dpviz.ui.roads.map_answer import VIEWS, map_and_answer, restore
-from dpviz.ui.roads.plan import Plan, plan_form, publish_plan, sample_queries, title_of
+from dpviz.ui.roads.map_answer import FIELDS, VIEWS, map_and_answer
+from dpviz.ui.roads.plan import RoadChoice, plan_form, publish_plan, sample_queries, title_of
 from dpviz.ui.roads.source import RoadSource, opened_roads, road_source
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.skeleton import Slots, run
 from dpviz.ui.shared.text import plain
 
@@ -28,10 +28,10 @@ def page() -> None:
         Slots(
             key=KEY,
             records="trips",
-            restore=partial(restore, KEY),
+            fields=FIELDS,
             source=lambda: road_source(KEY, permalink.parameter("data")),
             choose=lambda source: plan_form(KEY, source),
-            build=lambda source, plan, **how: publish_plan(source, plan, plan.methods[0], **how),
+            build=publish_plan,
             adopt=opened_roads,
             empty=lambda: st.caption("Choose your files in the sidebar, or the built-in city."),
             before=lambda source: None,
@@ -46,8 +46,8 @@ def page() -> None:
     )
 
 
-def _show(release: RoadRelease, source: RoadSource, plan: Plan | None) -> None:
-    plan = plan or Plan.of(release.header)
+def _show(release: RoadRelease, source: RoadSource, plan: RoadChoice | None) -> None:
+    plan = plan or RoadChoice.of(release.header)
     releases = [release, *_second(source, plan)]
     workload = sample_queries(source.data.graph, plan.workload)
     _warn(releases, plan, workload)
@@ -58,20 +58,15 @@ def _show(release: RoadRelease, source: RoadSource, plan: Plan | None) -> None:
     release_facts(KEY, releases, plan, workload)
 
 
-def _second(source: RoadSource, plan: Plan) -> list[RoadRelease]:
+def _second(source: RoadSource, plan: RoadChoice) -> list[RoadRelease]:
     """The release to compare with, of public trips only; kept until something changes."""
     if len(plan.methods) < 2:
         return []
-    seed = st.session_state[f"{KEY}.seed"]
-
-    def make() -> RoadRelease:
-        with st.spinner("Cutting the network and drawing noise …"):
-            return publish_plan(source, plan, plan.methods[1], seed=seed)
-
-    return [remembered(f"{KEY}.second", (source.key, repr(plan), seed), make)]
+    other, seed = replace(plan, methods=plan.methods[1:]), st.session_state[f"{KEY}.seed"]
+    return [public_release(f"{KEY}.second", source, other, seed, publish_plan)]
 
 
-def _warn(releases: list[RoadRelease], plan: Plan, workload: Paths) -> None:
+def _warn(releases: list[RoadRelease], plan: RoadChoice, workload: Paths) -> None:
     """Say plainly where a release is worth nothing for the queries it is meant to serve."""
     useless = [
         method

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
 from dpviz.methods import METHODS, names, of_kind
@@ -11,9 +9,9 @@ from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.ui.map import map_view
 from dpviz.ui.points.domain_map import choose_domain
 from dpviz.ui.sequences.facts import release_facts
-from dpviz.ui.sequences.map_answer import map_and_answer, restore
+from dpviz.ui.sequences.map_answer import FIELDS, map_and_answer
 from dpviz.ui.sequences.source import PLACES, SequenceSource, opened_sequences, sequence_source
-from dpviz.ui.sequences.view import View, grid_scene
+from dpviz.ui.sequences.view import MoveView, grid_scene
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import Choice, choice_form
@@ -30,7 +28,7 @@ def page() -> None:
         Slots(
             key=KEY,
             records="sequences",
-            restore=partial(restore, KEY),
+            fields=FIELDS,
             source=lambda: sequence_source(KEY),
             choose=_method_form,
             build=build_choice,
@@ -57,7 +55,7 @@ def _before(source: SequenceSource) -> None:
 
 def _show(release: SequenceRelease, source: SequenceSource, choice: Choice | None) -> None:
     asked = (source.key, id(release))  # the view holds the release: its id is not given twice
-    view = remembered(f"{KEY}.view", asked, lambda: View.of((source.key,), release))
+    view = remembered(f"{KEY}.view", asked, lambda: MoveView.of((source.key,), release))
     if view.below_noise:
         st.warning(
             "Most moves are within their noise, and so is what is drawn from them. Raise ε, choose "

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
 from dpviz.releases.points.release import PointRelease
 from dpviz.ui.points.downloads import download_buttons
 from dpviz.ui.points.slots import point_slots
-from dpviz.ui.points.source_form import Source
-from dpviz.ui.points.trip_maps import maps_and_answer, restore
+from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.points.trip_maps import FIELDS, maps_and_answer
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.prices import budget_breakdown
@@ -27,7 +25,7 @@ def page() -> None:
             KEY,
             4,
             "trips",
-            restore=partial(restore, KEY),
+            fields=FIELDS,
             empty=lambda: st.caption("Choose a file of trips and its area in the sidebar."),
             before=lambda source: None,
             show=_show,
@@ -35,7 +33,7 @@ def page() -> None:
     )
 
 
-def _show(release: PointRelease, source: Source, choice: Choice | None) -> None:
+def _show(release: PointRelease, source: PointSource, choice: Choice | None) -> None:
     maps_and_answer(KEY, release, source)
     with st.expander("How the budget was spent", icon=":material/payments:"):
         budget_breakdown(release.header)

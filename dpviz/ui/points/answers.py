@@ -21,7 +21,8 @@ from dpviz.render.cells import domain_bounds, node_bounds
 from dpviz.render.colors import ACCENT
 from dpviz.render.projection import from_degrees
 from dpviz.trees.lattice import Int
-from dpviz.ui.points.source_form import SIDES, Source
+from dpviz.ui.points.area_form import SIDES
+from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.text import plain
 
 SHOWN_NODES = 2_000
@@ -31,7 +32,7 @@ Rect = tuple[float, float, float, float]
 
 
 def answer_panel(
-    prefix: str, release: PointRelease, source: Source, rect: Rect | None
+    prefix: str, release: PointRelease, source: PointSource, rect: Rect | None
 ) -> list[Mark]:
     """The answer to a rectangle in degrees, and the nodes it used as marks for the map."""
     if rect is None:
@@ -57,9 +58,7 @@ def answer_panel(
         st.warning(plain(error), icon=":material/crop_free:")
         return []
     place = dict(zip(SIDES, rect, strict=True))
-    show_answers(
-        prefix, release, source, answers, place, lambda: exact_counts(source.handle, inside)
-    )
+    show_answers(prefix, release, source, answers, place, lambda: exact_counts(source.data, inside))
     partly(rect, domain_bounds(release.domain))
     return covered_cells(release, cover(release.nodes, lo[0], hi[0]).nodes)
 
@@ -67,7 +66,7 @@ def answer_panel(
 def show_answers(
     prefix: str,
     release: Release,
-    source: Source,
+    source: PointSource,
     answers: RangeAnswers,
     place: dict[str, Any],
     exact: Callable[[], Int],

@@ -17,7 +17,8 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.render import rounded, with_noise
 from dpviz.render.projection import from_degrees
 from dpviz.ui.points.answers import on_screen
-from dpviz.ui.points.source_form import SIDES, Source
+from dpviz.ui.points.area_form import SIDES
+from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.charts import half_width_chart
 from dpviz.ui.shared.text import plain
 
@@ -64,7 +65,11 @@ def answers(
 
 
 def answer_columns(
-    prefix: str, releases: Sequence[PointRelease], labels: Sequence[str], source: Source, rect: Rect
+    prefix: str,
+    releases: Sequence[PointRelease],
+    labels: Sequence[str],
+    source: PointSource,
+    rect: Rect,
 ) -> list[dict[str, Any]]:
     """Show both answers beside the exact one; rows for the download."""
     try:
@@ -72,7 +77,7 @@ def answer_columns(
     except DpvizError as error:
         st.warning(plain(error), icon=":material/crop_free:")
         return []
-    exact = int(exact_counts(source.handle, inside)[0]) if source.public else None
+    exact = int(exact_counts(source.data, inside)[0]) if source.public else None
     for place, answer in zip(st.columns(2), listed, strict=True):
         with place:
             spread = INTERVAL_SDS * answer.uniformity_sd

@@ -12,7 +12,8 @@ from dpviz.render.cells import domain_bounds
 from dpviz.render.colors import ACCENT
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.points.source_form import SIDES, Source
+from dpviz.ui.points.area_form import SIDES
+from dpviz.ui.points.source_form import PointSource
 
 WORLD = (-170.0, -58.0, 170.0, 78.0)
 
@@ -40,9 +41,9 @@ def choose_domain(prefix: str, height: int = 560) -> None:
         map_overlay(name, shape=Shape(rect=(west, south, east, north)))
 
 
-def show_domain(prefix: str, source: Source, height: int = 560) -> None:
+def show_domain(prefix: str, source: PointSource, height: int = 560) -> None:
     """The public area of a source: all there is to see before a release."""
-    bounds = domain_bounds(source.handle.domain)
+    bounds = domain_bounds(source.data.domain)
     scene = Scene(
         marks=[boxes("domain", [bounds], color=ACCENT, width=2.0), *outlines(bounds)],
         camera=Camera(bounds=bounds, key=source.key),

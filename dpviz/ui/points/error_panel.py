@@ -11,12 +11,12 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.evaluation.experiments import Plan, Row, run
+from dpviz.evaluation.experiments import ErrorRow, Experiment, run
 from dpviz.evaluation.plots import COLOURS, METRICS, error_figure
 from dpviz.evaluation.results import CONTRACT, summary
 from dpviz.methods import METHODS, names
 from dpviz.render.colors import PAIR
-from dpviz.ui.points.source_form import Source
+from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.charts import error_chart
 from dpviz.workloads import SIZES, workload
 
@@ -29,14 +29,14 @@ PAUSE = 0.1
 
 
 @dataclass
-class Job:
+class Measuring:
     """An experiment under way: pulled a block at a time, so that Cancel is heard in between.
 
     A rerun of a fragment never interrupts the one before it, so one long loop could not be stopped.
     """
 
     asked: tuple[Any, ...]
-    finished: Iterator[list[Row]]
+    finished: Iterator[list[ErrorRow]]
     fraction: float = 0.0
     what: str = "exact answers"
 
@@ -44,7 +44,7 @@ class Job:
         """Progress, as the experiment calls it."""
         self.fraction, self.what = min(fraction, 1.0), what
 
-    def measure(self, rows: dict[Any, Row]) -> bool:
+    def measure(self, rows: dict[Any, ErrorRow]) -> bool:
         """Measure for a while; whether that was all."""
         until = time.monotonic() + REFRESH
         for measured in self.finished:
@@ -54,7 +54,7 @@ class Job:
         return True
 
 
-def error_panel(prefix: str, source: Source, suggested: Sequence[str]) -> None:
+def error_panel(prefix: str, source: PointSource, suggested: Sequence[str]) -> None:
     """The panel.
 
     Args:
@@ -66,9 +66,9 @@ def error_panel(prefix: str, source: Source, suggested: Sequence[str]) -> None:
     st.fragment(_panel, run_every=every)(prefix, source, suggested)
 
 
-def _panel(prefix: str, source: Source, suggested: Sequence[str]) -> None:
-    job: Job | None = st.session_state.get(f"{prefix}.job")
-    dims = source.handle.domain.dims
+def _panel(prefix: str, source: PointSource, suggested: Sequence[str]) -> None:
+    job: Measuring | None = st.session_state.get(f"{prefix}.job")
+    dims = source.data.domain.dims
     able = sorted(
         alias for alias, (name, _) in names("points").items() if dims in METHODS[name].dims
     )
@@ -116,19 +116,19 @@ def _panel(prefix: str, source: Source, suggested: Sequence[str]) -> None:
         disabled=job is None,
         help="What is measured is kept.",
     )
-    memory: dict[Any, dict[Any, Row]] = st.session_state.setdefault(f"{prefix}.rows", {})
+    memory: dict[Any, dict[Any, ErrorRow]] = st.session_state.setdefault(f"{prefix}.rows", {})
     rows = memory.setdefault((source.key, queries), {})
     bar, place = st.empty(), st.empty()
     plan = None
     asked = (source.key, tuple(methods), tuple(epsilons), tuple(sizes), queries, repeats)
     if methods and epsilons and sizes:
-        loads = tuple(workload(source.handle.domain, size, queries) for size in sizes)
-        plan = Plan(tuple(methods), tuple(sorted(epsilons)), loads, int(repeats))
+        loads = tuple(workload(source.data.domain, size, queries) for size in sizes)
+        plan = Experiment(tuple(methods), tuple(sorted(epsilons)), loads, int(repeats))
     elif start:
         st.warning("Choose at least one method, one ε and one size.", icon=":material/tune:")
     if start and plan:
-        job = Job(asked, iter(()))
-        job.finished = run(source.handle, plan, done=set(rows), processes=0, progress=job.report)
+        job = Measuring(asked, iter(()))
+        job.finished = run(source.data, plan, done=set(rows), processes=0, progress=job.report)
         st.session_state[f"{prefix}.job"] = job
         st.rerun()
     if job is not None:
@@ -151,7 +151,7 @@ def _panel(prefix: str, source: Source, suggested: Sequence[str]) -> None:
     _downloads(prefix, shown, metric)
 
 
-def _values(rows: Sequence[Row], metric: str) -> list[dict[str, Any]]:
+def _values(rows: Sequence[ErrorRow], metric: str) -> list[dict[str, Any]]:
     """Mean, least and greatest value over the repetitions."""
     groups: dict[tuple[str, float, str], list[float]] = {}
     for row in rows:
@@ -169,7 +169,7 @@ def _values(rows: Sequence[Row], metric: str) -> list[dict[str, Any]]:
     ]
 
 
-def _charts(place: Any, rows: Sequence[Row], plan: Plan, metric: str) -> None:
+def _charts(place: Any, rows: Sequence[ErrorRow], plan: Experiment, metric: str) -> None:
     """One chart per size on the same axes; columns, so that a phone stacks them."""
     values = _values(rows, metric)
     ends = [
@@ -186,7 +186,7 @@ def _charts(place: Any, rows: Sequence[Row], plan: Plan, metric: str) -> None:
             column.altair_chart(chart, width="stretch")
 
 
-def _downloads(prefix: str, rows: Sequence[Row], metric: str) -> None:
+def _downloads(prefix: str, rows: Sequence[ErrorRow], metric: str) -> None:
     with st.expander("These measurements as a table", icon=":material/table:"):
         st.dataframe(summary(rows), hide_index=True, width="stretch")
     left, right, _ = st.columns([1, 1, 3])
@@ -213,7 +213,7 @@ def _downloads(prefix: str, rows: Sequence[Row], metric: str) -> None:
     )
 
 
-def _csv(rows: Sequence[Row]) -> str:
+def _csv(rows: Sequence[ErrorRow]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     columns = (*CONTRACT, "mean_absolute_error")
@@ -222,7 +222,7 @@ def _csv(rows: Sequence[Row]) -> str:
     return text.getvalue()
 
 
-def _png(rows: Sequence[Row], metric: str) -> bytes:
+def _png(rows: Sequence[ErrorRow], metric: str) -> bytes:
     file = io.BytesIO()
     error_figure(rows, metric).savefig(file, format="png", dpi=150)
     return file.getvalue()

@@ -9,14 +9,14 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import with_noise
 from dpviz.ui.points.downloads import download_buttons, table_of_cells
-from dpviz.ui.points.source_form import Source
+from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.prices import budget_breakdown
 
 
-def empty_area(source: Source) -> None:
+def empty_area(source: PointSource) -> None:
     """Say so where none of the public records lies in the area: a map of noise alone misleads."""
-    if source.public and not exact_total(source.handle):
+    if source.public and not exact_total(source.data):
         st.warning(
             "No record of this file lies in the area, so this map shows noise alone. Check the "
             "area, the order of the coordinates (longitude first) and the CRS.",
@@ -25,7 +25,7 @@ def empty_area(source: Source) -> None:
 
 
 def release_facts(
-    prefix: str, release: PointRelease, source: Source, shown: PointRelease | None = None
+    prefix: str, release: PointRelease, source: PointSource, shown: PointRelease | None = None
 ) -> None:
     """Totals and what is folded away.
 
@@ -41,7 +41,7 @@ def release_facts(
     with st.container(horizontal=True, gap="large"):
         st.metric("Noisy total", with_noise(float(total.count[0]), half), width="content")
         if source.public:
-            exact = exact_total(source.handle)
+            exact = exact_total(source.data)
             st.metric("Exact total (public data)", f"{exact:,}", width="content")
         inside = f"{len(nodes):,} cells of all sizes"
         st.metric("Cells", f"{int(nodes.leaf.sum()):,}", help=inside, width="content")

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from dpviz.build import build
 from dpviz.errors import DpvizError
-from dpviz.evaluation.experiments import Plan, run
+from dpviz.evaluation.experiments import Experiment, run
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import with_noise
 from dpviz.render.projection import from_degrees
-from dpviz.ui.points.source_form import Source, built_in
+from dpviz.ui.points.source_form import PointSource, built_in
 from dpviz.ui.shared.charts import interval_chart, lines_chart
+from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import Choice, title_of
+from dpviz.ui.shared.skeleton import build_choice
 from dpviz.workloads import workload
 
 FRAMES = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -50,21 +52,21 @@ def film_strip(prefix: str, current: float, show: Callable[[float], None]) -> No
 
 
 def film_answers(
-    prefix: str, source: Source, choices: Sequence[Choice], rect: Rect | None
-) -> list[dict[str, Any]]:
+    prefix: str, source: PointSource, choices: Sequence[Choice], rect: Rect | None
+) -> None:
     """The drawn rectangle's answer and interval at every ε of the film, in a chart and a table."""
     with st.expander(
         "The answer at every ε", icon=":material/movie:", key=f"{prefix}.frames", on_change="rerun"
     ) as place:
         if not place.open:
-            return []
+            return
         if rect is None:
             st.caption("Draw a rectangle: its answer at each ε is shown here.")
-            return []
+            return
         rows: list[dict[str, Any]] = []
         try:
-            inside = from_degrees(rect, source.handle.domain.crs)
-            exact = int(exact_counts(source.handle, inside)[0])
+            inside = from_degrees(rect, source.data.domain.crs)
+            exact = int(exact_counts(source.data, inside)[0])
             for seed, (side, choice) in enumerate(zip("AB", choices, strict=True)):
                 for epsilon in FRAMES:
                     answer = _release(source, choice, epsilon, seed).count(inside)
@@ -81,7 +83,7 @@ def film_answers(
                     )
         except DpvizError as error:
             st.caption(str(error))
-            return []
+            return
         st.altair_chart(interval_chart(rows, exact), width="stretch")
         table = [
             {"ε": f"{epsilon:g}"}
@@ -90,10 +92,11 @@ def film_answers(
         ]
         st.dataframe(table, hide_index=True, width="stretch")
         st.caption(f"Exact (public data): {exact:,}, the dashed line. Intervals: noise, 95 %.")
-        return rows
 
 
-def film_series(source: Source, choice: Choice, seed: int) -> tuple[list[PointRelease], list[str]]:
+def film_series(
+    source: PointSource, choice: Choice, seed: int
+) -> tuple[list[PointRelease], list[str]]:
     """The releases of the film, for a file that steps through them.
 
     Returns:
@@ -114,28 +117,12 @@ def film_series(source: Source, choice: Choice, seed: int) -> tuple[list[PointRe
     return releases, labels
 
 
-def _release(source: Source, choice: Choice, epsilon: float, seed: int) -> Any:
-    def make() -> Any:
-        return build(source.handle, choice.name, epsilon, seed=seed, **choice.parameters)
-
-    releases = st.session_state.setdefault("film.kept", {})
-    key = (source.key, choice.name, repr(dict(choice.parameters)), epsilon, seed)
-    if source.backdrop:
-        return _shared(key, make)
-    if key not in releases:
-        if len(releases) >= 2 * len(FRAMES):
-            releases.clear()
-        releases[key] = make()
-    return releases[key]
+def _release(source: PointSource, choice: Choice, epsilon: float, seed: int) -> Any:
+    frame = replace(choice, epsilon=epsilon)
+    return public_release(f"film.{seed}.{epsilon:g}", source, frame, seed, build_choice)
 
 
-@st.cache_resource(show_spinner="Building the releases of the film …", max_entries=96)
-def _shared(key: tuple[Any, ...], _make: Callable[[], Any]) -> Any:
-    """Releases of built-in data, which all visitors share."""
-    return _make()
-
-
-def known_accuracy(source: Source, methods: Sequence[tuple[str, str]]) -> None:
+def known_accuracy(source: PointSource, methods: Sequence[tuple[str, str]]) -> None:
     """Accuracy by ε of the chosen methods on built-in data: measured once for all visitors.
 
     Args:
@@ -166,13 +153,9 @@ def _error(data: str, method: str, epsilon: float) -> float | None:
     handle = built_in(data)
     loads = (workload(handle.domain, "medium", QUERIES),)
     try:
-        results = list(run(handle, Plan((method,), (epsilon,), loads, repeats=1), processes=0))
+        results = list(
+            run(handle, Experiment((method,), (epsilon,), loads, repeats=1), processes=0)
+        )
     except DpvizError:
         return None
     return float(results[0][0].median_relative_error)
-
-
-def title(choice: Choice) -> str:
-    """A choice in words: title, ε and what was changed."""
-    changed = "".join(f", {name} {value}" for name, value in choice.parameters.items())
-    return f"{title_of(choice.name)}, ε = {choice.epsilon:g}{changed}"

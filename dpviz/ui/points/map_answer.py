@@ -16,13 +16,13 @@ from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.points.answers import answer_panel, history_table, rectangle_form
 from dpviz.ui.points.regions import districts_panel, polygon_panel
-from dpviz.ui.points.source_form import Source
+from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.share import share_panel
 
 
 @dataclass(frozen=True)
-class View:
+class ReleaseView:
     """A release and the picture of it; kept until the release changes."""
 
     key: str
@@ -30,55 +30,62 @@ class View:
     scene: Scene
 
 
-def restore(prefix: str) -> None:
-    """The rectangle or polygon and the camera of the address."""
-    st.session_state[f"{prefix}.rect"] = permalink.number_list("rect", 4)
-    st.session_state[f"{prefix}.ring"] = permalink.ring("ring")
-    camera = permalink.number_list("camera", 3)
-    st.session_state[f"{prefix}.place"] = camera and {"key": None, "camera": camera}
+@dataclass(frozen=True)
+class Viewpoint:
+    """Where a visitor looks: longitude, latitude, zoom; of which data, or None from an address."""
+
+    place: tuple[float, ...]
+    key: str | None = None
 
 
-def map_and_answer(prefix: str, release: PointRelease, source: Source) -> None:
+def _viewpoint(name: str) -> Viewpoint | None:
+    place = permalink.number_list(name, 3)
+    return None if place is None else Viewpoint(place)
+
+
+CAMERA = permalink.Field("camera", _viewpoint, lambda seen: permalink.joined(seen.place, 5))
+FIELDS = (permalink.RECT, permalink.RING, CAMERA)
+
+
+def map_and_answer(prefix: str, release: PointRelease, source: PointSource) -> None:
     """The map, the answer beside it, and what can be done with it."""
-    _drawing(prefix, placed(prefix, view_of(prefix, release, source), source), source)
+    _drawing(prefix, view_of(prefix, release, source), source)
 
 
 def view_of(
     prefix: str,
     release: PointRelease,
-    source: Source,
+    source: PointSource,
     tools: tuple[Literal["rect", "polygon"], ...] = ("rect", "polygon"),
-) -> View:
+) -> ReleaseView:
     """The picture of a 2-D release, made anew when the release changes."""
-    shown: View | None = st.session_state.get(f"{prefix}.view")
+    place = f"{prefix}.view"
+    shown: ReleaseView | None = st.session_state.get(place)
     if shown is None or shown.release is not release or shown.key != source.key:
         camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
         scene = replace(release_scene([release], camera=camera), tools=tools)
-        shown = st.session_state[f"{prefix}.view"] = View(source.key, release, scene)
+        shown = ReleaseView(source.key, release, scene)
+    scene = placed(prefix, shown.scene, source)
+    shown = st.session_state[place] = replace(shown, scene=scene)
     return shown
 
 
-def placed(prefix: str, view: View, source: Source) -> View:
-    """The view as the visitor left it: a map that is new on the page begins where it last stood."""
-    place = st.session_state.get(f"{prefix}.place")
-    if place is None or events(f"{prefix}.map").camera is not None:
-        return view
-    if place["key"] not in (None, source.key):
-        st.session_state[f"{prefix}.place"] = None  # of other data
-        permalink.write({"camera": None})
-        return view
-    place["key"] = source.key
-    longitude, latitude, zoom = place["camera"]
+def placed(prefix: str, scene: Scene, source: PointSource) -> Scene:
+    """The scene as the visitor left it: a map new on the page begins where it last stood."""
+    seen: Viewpoint | None = st.session_state.get(f"{prefix}.camera")
+    if seen is None or events(f"{prefix}.map").camera is not None:
+        return scene
+    if seen.key not in (None, source.key):  # of other data
+        st.session_state[f"{prefix}.camera"] = None
+        return scene
+    st.session_state[f"{prefix}.camera"] = replace(seen, key=source.key)
+    longitude, latitude, zoom = seen.place
     camera = Camera(longitude=longitude, latitude=latitude, zoom=zoom, key=source.key)
-    if view.scene.camera == camera:
-        return view
-    moved = replace(view, scene=replace(view.scene, camera=camera))
-    st.session_state[f"{prefix}.view"] = moved
-    return moved
+    return scene if scene.camera == camera else replace(scene, camera=camera)
 
 
 @st.fragment
-def _drawing(prefix: str, view: View, source: Source) -> None:
+def _drawing(prefix: str, view: ReleaseView, source: PointSource) -> None:
     """Drawing reruns this part only."""
     name = f"{prefix}.map"
     left, right = st.columns([7, 3], gap="medium")
@@ -97,9 +104,7 @@ def _drawing(prefix: str, view: View, source: Source) -> None:
         districts, legend = districts_panel(prefix, view.release)
     shape = Shape(rect=rect, ring=None if rect else ring) if rect or ring else None
     map_overlay(name, marks=[*districts, *marks], shape=shape, legend=legend)
-    flat = tuple(value for corner in ring for value in corner) if ring else None
-    permalink.write({"rect": permalink.joined(rect), "ring": permalink.joined(flat)})
-    permalink.keep(prefix)
+    permalink.remember(prefix, FIELDS)
     if typed is not None:
         st.session_state[f"{prefix}.rect"], st.session_state[f"{prefix}.ring"] = typed, None
         st.rerun(scope="fragment")
@@ -112,10 +117,9 @@ def drawn(prefix: str) -> None:
     st.session_state[f"{prefix}.ring"] = shape.ring if shape else None
 
 
-def keep_camera(prefix: str, source: Source) -> None:
+def keep_camera(prefix: str, source: PointSource) -> None:
     """The map comes back where the visitor left it."""
     camera = events(f"{prefix}.map").camera
     if camera:
         place = (camera["longitude"], camera["latitude"], camera["zoom"])
-        st.session_state[f"{prefix}.place"] = {"key": source.key, "camera": place}
-        permalink.write({"camera": permalink.joined(place, 5)})
+        st.session_state[f"{prefix}.camera"] = Viewpoint(place, source.key)

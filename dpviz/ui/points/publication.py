@@ -1,86 +1,93 @@
-"""What page Publish shows around a payment: account, guarantee, and the release after it."""
+"""A payment and what it gives: a release that stays until its records or their frame change."""
 
 from __future__ import annotations
 
 import json
-import math
-import shlex
-from typing import Any
+from dataclasses import dataclass
 
 import streamlit as st
 
-from dpviz.build import Account, Ledger
 from dpviz.errors import DpvizError
 from dpviz.releases.points.release import PointRelease
 from dpviz.ui.points.downloads import download_buttons, table_of_cells
-from dpviz.ui.points.source_form import Source
-from dpviz.ui.shared.account import in_words
+from dpviz.ui.points.map_answer import map_and_answer
+from dpviz.ui.points.review import command, review
+from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.code import code_panel
-from dpviz.ui.shared.method_form import Choice, title_of
+from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.shelf import receipt_of
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.skeleton import Paid, build_choice, not_kept, paid_release
+from dpviz.ui.shared.text import badge, plain
 
 
-def account_form(prefix: str, account: Account) -> None:
-    """What is left, as a bar; or the form that sets the lifetime budget, permanently."""
-    st.markdown("### Lifetime budget")
-    if account.total is not None:
-        share = min(1.0, account.spent / account.total) if account.total else 1.0
-        st.progress(share, in_words(account))
-    else:
-        st.caption(in_words(account))
-        with st.form(f"{prefix}.total", border=True):
-            total = st.number_input(
-                "Lifetime budget (permanent)",
-                0.01,
-                100.0,
-                max(1.0, account.spent),
-                key=f"{prefix}.total.value",
-                help="Every release of these people's records adds up. Decide before the first.",
-            )
-            sure = st.checkbox("I know that it cannot be changed", key=f"{prefix}.total.sure")
-            if st.form_submit_button("Set the budget", icon=":material/savings:"):
-                if not sure:
-                    st.warning("Tick the box: a budget is set once.", icon=":material/warning:")
-                else:
-                    set_total(account.dataset, float(total))
-    if account.spends:
-        with st.expander("What was spent", icon=":material/receipt_long:"):
-            names = ("at", "epsilon", "what", "purpose", "outcome")
-            rows = [{name: getattr(row, name) for name in names} for row in account.spends]
-            st.dataframe(rows, hide_index=True, width="stretch")
+@dataclass(frozen=True)
+class Publication:
+    """A release that was paid for: of the source of this key, made again by a command."""
+
+    key: str
+    release: PointRelease
+    command: str
+    problem: str
 
 
-def set_total(dataset: str, total: float) -> None:
-    """Another tab may have set it, or spent, since the form was shown."""
+def publication(prefix: str, source: PointSource | None) -> Publication | None:
+    """What was published of this source; None if nothing was."""
+    made: Publication | None = st.session_state.get(f"{prefix}.made")
+    return made if made is not None and source is not None and made.key == source.key else None
+
+
+def payment(prefix: str, source: PointSource, choice: Choice) -> None:
+    """Review and pay."""
+    review(source, choice)
+    purpose = st.text_input("Purpose (saved in the ledger)", key=f"{prefix}.purpose", max_chars=200)
+    title = st.text_input("Title in your releases", key=f"{prefix}.title", max_chars=120)
+
+    def store(paid: Paid) -> None:
+        st.session_state[f"{prefix}.rect"] = st.session_state[f"{prefix}.ring"] = None
+        made = Publication(source.key, paid.release, paid.note, paid.problem)
+        st.session_state[f"{prefix}.made"] = made
+
     try:
-        Ledger().set_total(dataset, total)
+        paid = paid_release(
+            prefix,
+            source,
+            choice,
+            build_choice,
+            store,
+            note=command(source, choice),
+            purpose=purpose,
+            title=title,
+            pane=st.container(),
+        )
     except DpvizError as error:
         st.error(plain(error), icon=":material/error:")
-    else:
+        return
+    if paid is not None:
         st.rerun()
 
 
-def review(source: Source, choice: Choice) -> None:
-    """All that is decided, and the guarantee that is given."""
-    handle = source.handle
-    bounds = ", ".join(f"{side:.6g}" for side in handle.domain.bounds)
-    st.markdown(
-        f"- **Data:** {plain(source.title)}, in the ledger “{plain(handle.name)}”\n"
-        f"- **Hides:** {plain(handle.unit)}\n"
-        f"- **Area:** {bounds} ({plain(handle.domain.crs)})\n"
-        f"- **Method:** {plain(title_of(choice.name))}, ε = {choice.epsilon:g}"
+def published(prefix: str, made: Publication, source: PointSource, *, shown: bool) -> None:
+    """The release: map (while its step is shown), answers, receipt, files."""
+    not_kept(made.problem)
+    st.success(
+        "Published, and kept in your releases. Budget recorded; your records never left this "
+        "server."
+        if not made.problem
+        else "Published. Budget recorded; your records never left this server.",
+        icon=":material/check_circle:",
     )
-    st.markdown(
-        f"**The guarantee.** Whoever sees the release can hardly tell whether {plain(handle.unit)} "
-        "was in the data: the odds of any conclusion change by a factor of at most e^ε = "
-        f"{math.exp(choice.epsilon):,.3g}. Nothing else of the records is shown: no count, no "
-        "preview, no extent."
-    )
+    st.markdown(badge(made.release.header))
+    if shown:
+        map_and_answer(prefix, made.release, source)
+    _take_home(prefix, made.release, made.command)
+    if st.button("Publish again", icon=":material/undo:", key=f"{prefix}.again"):
+        del st.session_state[f"{prefix}.made"]
+        st.session_state[f"{prefix}.step"] = 2
+        st.rerun()
 
 
-def take_home(prefix: str, release: PointRelease, redo: str) -> None:
+def _take_home(prefix: str, release: PointRelease, redo: str) -> None:
     """Files, receipt, budget, and the command that would do it again."""
     first, second = st.columns(2, gap="large")
     with first:
@@ -104,24 +111,3 @@ def take_home(prefix: str, release: PointRelease, redo: str) -> None:
     code_panel(prefix, release)
     with st.expander("The map as a table", icon=":material/table:"):
         table_of_cells(release)
-
-
-def command(source: Source, choice: Choice) -> str:
-    """``dpviz build`` with the choices of the page."""
-    handle, words = source.handle, ["dpviz", "build", source.name or "FILE"]
-    options: list[tuple[str, Any]] = [
-        ("--method", choice.name),
-        ("--epsilon", f"{choice.epsilon:g}"),
-    ]
-    options += [("--set", f"{name}={value}") for name, value in choice.parameters.items()]
-    if source.name is None:
-        domain = handle.domain
-        options.append(("--bounds", ",".join(f"{side:.9g}" for side in domain.bounds)))
-        options += [("--columns", ",".join(domain.columns)), ("--crs", domain.crs)]
-        options.append(("--dataset", handle.name))
-    if source.unit is not None:
-        options += [("--unit", source.unit), ("--max-per-unit", handle.max_per_unit)]
-    options += [("--want", wish) for wish in choice.wishes]
-    for name, value in [*options, ("--output", "release.parquet")]:
-        words += [f"{name}={value}"] if str(value).startswith("-") else [name, str(value)]
-    return shlex.join(words)

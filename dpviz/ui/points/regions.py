@@ -22,7 +22,8 @@ from dpviz.render import Legend, Mark, rounded
 from dpviz.render.districts import district_marks
 from dpviz.ui.map.component import Ring
 from dpviz.ui.points.answers import as_csv, covered_cells, show_answers
-from dpviz.ui.points.source_form import SIDES, Source
+from dpviz.ui.points.area_form import SIDES
+from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.uploads import upload_path
 
@@ -32,7 +33,9 @@ MOST = 20_000
 Asked = tuple[Regions, RangeAnswers, tuple[Mark, ...], Legend]
 
 
-def polygon_panel(prefix: str, release: PointRelease, source: Source, ring: Ring) -> list[Mark]:
+def polygon_panel(
+    prefix: str, release: PointRelease, source: PointSource, ring: Ring
+) -> list[Mark]:
     """The answer to a polygon in degrees, and the nodes it used as marks for the map."""
     import geopandas
     import shapely
@@ -52,7 +55,7 @@ def polygon_panel(prefix: str, release: PointRelease, source: Source, ring: Ring
         source,
         answers,
         place,
-        lambda: exact_in_regions(source.handle, regions),
+        lambda: exact_in_regions(source.data, regions),
     )
     if regions.inside[0] < 0.9999:
         st.caption(f"{regions.inside[0]:.0%} of the polygon lies inside the area.")

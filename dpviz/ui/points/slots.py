@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from dpviz.ui.points.source_form import Source, source_form
+from dpviz.ui.points.source_form import PointSource, source_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.method_form import method_form
 from dpviz.ui.shared.skeleton import Slots, build_choice, method_link
+from dpviz.ui.shared.sources import NoRecords
 
 
 def point_slots(
@@ -16,17 +17,17 @@ def point_slots(
     dims: int,
     records: str,
     *,
-    restore: Callable[[], None],
+    fields: Sequence[permalink.Field],
     empty: Callable[[], object],
-    before: Callable[[Source], None],
-    show: Callable[[Any, Source, Any], None],
+    before: Callable[[PointSource], None],
+    show: Callable[[Any, PointSource, Any], None],
     timed: bool = False,
 ) -> Slots:
     """A page on points in so many dimensions, or with time; see :class:`Slots` for the rest."""
     return Slots(
         key=key,
         records=records,
-        restore=restore,
+        fields=fields,
         source=lambda: source_form(
             key,
             dims,
@@ -42,7 +43,7 @@ def point_slots(
             saved=permalink.pairs("set"),
         ),
         build=build_choice,
-        adopt=lambda opened: Source(None, opened.title, opened.key),
+        adopt=lambda opened: PointSource(data=NoRecords(), title=opened.title, key=opened.key),
         empty=empty,
         before=before,
         show=show,

@@ -27,9 +27,9 @@ from dpviz.ui.points.answers import (
     rectangle_form,
     show_answers,
 )
-from dpviz.ui.points.map_answer import drawn, keep_camera, placed, view_of
+from dpviz.ui.points.map_answer import CAMERA, drawn, keep_camera, view_of
 from dpviz.ui.points.regions import districts_panel
-from dpviz.ui.points.source_form import Source
+from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.charts import timeline_chart
 from dpviz.ui.shared.memory import remembered
@@ -47,24 +47,24 @@ MOST_BANDS = 2_000
 Window = tuple[float, float]
 
 
-def restore_window(prefix: str) -> None:
-    """The window of the address."""
-    st.session_state[f"{prefix}.window"] = None
+def _window(name: str) -> Window | None:
     try:
-        asked = permalink.parameter("period")
-        if asked:
-            st.session_state[f"{prefix}.window"] = calendar.period(asked)
+        asked = permalink.parameter(name)
+        return calendar.period(asked) if asked else None
     except DpvizError:
-        permalink.write({"period": None})
+        return None
+
+
+PERIOD = permalink.Field("period", _window, lambda window: _joined(window))
 
 
 @st.fragment
-def map_in_time(prefix: str, release: PointRelease, source: Source) -> None:
+def map_in_time(prefix: str, release: PointRelease, source: PointSource) -> None:
     """The map of a window, the answer beside it, and the timeline; a touch reruns this part."""
     name = f"{prefix}.map"
     window = _slider(prefix, release.domain)
     flat = _flat(prefix, release, window)
-    view = placed(prefix, view_of(prefix, flat, source, tools=("rect",)), source)
+    view = view_of(prefix, flat, source, tools=("rect",))
     left, right = st.columns([7, 3], gap="medium")
     rect: Rect | None = st.session_state.get(f"{prefix}.rect")
     with left:
@@ -80,14 +80,8 @@ def map_in_time(prefix: str, release: PointRelease, source: Source) -> None:
         districts, legend = districts_panel(prefix, flat)
     _timeline(prefix, release, rect, window)
     map_overlay(name, marks=districts, shape=Shape(rect=rect) if rect else None, legend=legend)
-    permalink.write(
-        {
-            "rect": permalink.joined(rect),
-            "ring": None,
-            "period": None if window == release.domain.period else _joined(window),
-        }
-    )
-    permalink.keep(prefix)
+    st.session_state[f"{prefix}.period"] = None if window == release.domain.period else window
+    permalink.remember(prefix, (permalink.RECT, CAMERA, PERIOD), {"ring": None})
     if typed is not None:
         st.session_state[f"{prefix}.rect"] = typed
         st.rerun(scope="fragment")
@@ -100,7 +94,7 @@ def _slider(prefix: str, domain: Domain) -> Window:
     step = max(step, int(domain.step or 0))
     key = f"{prefix}.slider.{start:.0f}.{end:.0f}"
     if key not in st.session_state:
-        asked = st.session_state.get(f"{prefix}.window") or domain.period
+        asked = st.session_state.get(f"{prefix}.period") or domain.period
         low, high = max(asked[0], start), min(asked[1], end)
         st.session_state[key] = tuple(map(_clock, (low, high) if low < high else domain.period))
     ends: Any = st.slider(
@@ -144,7 +138,7 @@ def _flat(prefix: str, release: PointRelease, window: Window) -> PointRelease:
 
 
 def _answer(
-    prefix: str, release: PointRelease, source: Source, rect: Rect | None, window: Window
+    prefix: str, release: PointRelease, source: PointSource, rect: Rect | None, window: Window
 ) -> Rect | None:
     """The answer to the rectangle in the window; the rectangle, if it can be answered."""
     if rect is None:
@@ -165,7 +159,7 @@ def _answer(
     place |= {"from": calendar.words(window[0]), "to": calendar.words(window[1])}
     box = release.domain.over(inside, window)
     show_answers(
-        prefix, release, source, answers, place, lambda: exact_counts(source.handle, box), False
+        prefix, release, source, answers, place, lambda: exact_counts(source.data, box), False
     )
     partly(rect, domain_bounds(release.domain))
     return rect

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -20,22 +21,17 @@ from dpviz.render.projection import from_degrees
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.points.answers import Rect, rectangle_form
-from dpviz.ui.points.source_form import Source
+from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.text import plain
 
 ENDS = (("from", "Pickups", (0, 1)), ("to", "Drop-offs", (2, 3)))
 CELLS = 64
-
-
-def restore(prefix: str) -> None:
-    """The rectangles of the address."""
-    for end, _, _ in ENDS:
-        st.session_state[f"{prefix}.{end}"] = permalink.number_list(end, 4)
+FIELDS = tuple(replace(permalink.RECT, name=end) for end, _, _ in ENDS)
 
 
 @st.fragment
-def maps_and_answer(prefix: str, release: PointRelease, source: Source) -> None:
+def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> None:
     """Two maps and the answer: drawing reruns this part only."""
     rects: dict[str, Rect | None] = {
         end: _usable(release, title, axes, st.session_state[f"{prefix}.{end}"])
@@ -63,11 +59,10 @@ def maps_and_answer(prefix: str, release: PointRelease, source: Source) -> None:
             typed = rectangle_form(f"{prefix}.{end}", rects[end], scene.domain or (0, 0, 1, 1))
             rect = rects[end]
             map_overlay(name, shape=Shape(rect=rect) if rect else None)
-            permalink.write({end: permalink.joined(rect)})
             if typed is not None:
                 st.session_state[f"{prefix}.{end}"] = typed
                 st.rerun(scope="fragment")
-    permalink.keep(prefix)
+    permalink.remember(prefix, FIELDS)
 
 
 def _usable(
@@ -86,7 +81,9 @@ def _usable(
     return rect
 
 
-def _answer(release: PointRelease, source: Source, start: Rect | None, end: Rect | None) -> None:
+def _answer(
+    release: PointRelease, source: PointSource, start: Rect | None, end: Rect | None
+) -> None:
     if start is None and end is None:
         st.caption(
             "Draw a rectangle on Pickups (from) and one on Drop-offs (to). With one of them "
@@ -111,11 +108,11 @@ def _answer(release: PointRelease, source: Source, start: Rect | None, end: Rect
         )
         st.metric("Built from cells", f"{int(answers.nodes[0]):,}", width="content")
         if source.public:
-            exact = int(exact_counts(source.handle, question)[0])
+            exact = int(exact_counts(source.data, question)[0])
             st.metric("Exact (public data)", f"{exact:,}", width="content")
 
 
-def _scene(seen: PointRelease, source: Source, title: str) -> Scene:
+def _scene(seen: PointRelease, source: PointSource, title: str) -> Scene:
     bounds = domain_bounds(seen.domain)
     scale = density_scale(seen)
     return Scene(

@@ -10,13 +10,15 @@ from dpviz.releases.roads.release import RoadRelease
 from dpviz.render.roads import NOISE_SDS
 from dpviz.roads.paths import Paths
 from dpviz.ui.points.downloads import file_buttons
-from dpviz.ui.roads.plan import Plan, title_of
+from dpviz.ui.roads.plan import RoadChoice, title_of
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.text import plain
 
 
-def release_facts(prefix: str, releases: list[RoadRelease], plan: Plan, workload: Paths) -> None:
+def release_facts(
+    prefix: str, releases: list[RoadRelease], plan: RoadChoice, workload: Paths
+) -> None:
     """Facts, budget breakdown, downloads and a table in place of the map."""
     for method, release in zip(plan.methods, releases, strict=False):
         if len(releases) > 1:

@@ -24,28 +24,34 @@ from dpviz.roads.graph import RoadGraph
 from dpviz.ui.map import map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.roads.answer import Ends, ends_form, path_answer
-from dpviz.ui.roads.plan import Plan, title_of
+from dpviz.ui.roads.plan import RoadChoice, title_of
 from dpviz.ui.roads.source import RoadSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import remembered
 
 VIEWS = ("Trips", "Sub-domains")
+FIELDS = tuple(permalink.Field(end, permalink.parameter) for end in ("from", "to"))
+"""The nodes at the two ends of a path; there may be a first without a second."""
 
 
-def restore(prefix: str) -> None:
-    """The two places of the address."""
-    ends = [permalink.parameter(name) for name in ("from", "to")]
-    st.session_state[f"{prefix}.ends"] = tuple(each for each in ends if each)
+def _ends(prefix: str) -> Ends:
+    ends = [st.session_state[f"{prefix}.{field.name}"] for field in FIELDS]
+    return tuple(end for end in ends if end)
+
+
+def _choose_ends(prefix: str, ends: Ends) -> None:
+    for field, end in zip(FIELDS, [*ends, None, None], strict=False):
+        st.session_state[f"{prefix}.{field.name}"] = end
 
 
 @st.fragment
 def map_and_answer(
-    prefix: str, releases: list[RoadRelease], source: RoadSource, plan: Plan, view: str
+    prefix: str, releases: list[RoadRelease], source: RoadSource, plan: RoadChoice, view: str
 ) -> None:
     """The map and its answer: a click reruns this part only."""
     labels = [""] if len(releases) == 1 else [f"· {title_of(method)}" for method in plan.methods]
     left, right = st.columns([7, 3], gap="medium")
-    ends: Ends = st.session_state[f"{prefix}.ends"]
+    ends = _ends(prefix)
     with left:
         map_view(
             _scene(prefix, releases, source, plan, view),
@@ -58,9 +64,9 @@ def map_and_answer(
         if ends and st.button("Clear the places", icon=":material/close:", key=f"{prefix}.forget"):
             typed = ()
     map_overlay(f"{prefix}.map", marks=marks)
-    permalink.write(dict(zip(("from", "to"), [*ends, None, None], strict=False)))
+    permalink.remember(prefix, FIELDS)
     if typed is not None:
-        st.session_state[f"{prefix}.ends"] = typed
+        _choose_ends(prefix, typed)
         st.rerun(scope="fragment")
 
 
@@ -73,15 +79,15 @@ def _picked(prefix: str, graph: RoadGraph) -> None:
     across = np.cos(np.radians(pick["lat"]))
     away = np.hypot((place[:, 0] - pick["lon"]) * across, place[:, 1] - pick["lat"])
     chosen = str(graph.node_id[int(np.argmin(away))])
-    ends: Ends = st.session_state[f"{prefix}.ends"]
+    ends = _ends(prefix)
     if len(ends) != 1:
-        st.session_state[f"{prefix}.ends"] = (chosen,)
+        _choose_ends(prefix, (chosen,))
     elif chosen != ends[0]:
-        st.session_state[f"{prefix}.ends"] = (ends[0], chosen)
+        _choose_ends(prefix, (ends[0], chosen))
 
 
 def _scene(
-    prefix: str, releases: list[RoadRelease], source: RoadSource, plan: Plan, view: str
+    prefix: str, releases: list[RoadRelease], source: RoadSource, plan: RoadChoice, view: str
 ) -> Scene:
     """The picture; kept, with the releases that it is of, until one or the view changes."""
     asked = (view, *map(id, releases))
@@ -91,7 +97,7 @@ def _scene(
     return made[1]
 
 
-def _drawn(releases: list[RoadRelease], source: RoadSource, plan: Plan, view: str) -> Scene:
+def _drawn(releases: list[RoadRelease], source: RoadSource, plan: RoadChoice, view: str) -> Scene:
     graph = source.data.graph
     area = bounds(graph)
     backdrop = [*(city_ground() if source.backdrop else outlines(area))]

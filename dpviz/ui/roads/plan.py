@@ -50,7 +50,7 @@ def title_of(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RoadChoice:
     """What to publish: methods (one, or two to compare), ε, workload, relation, Δ."""
 
     methods: tuple[str, ...]
@@ -60,12 +60,12 @@ class Plan:
     max_length: int
 
     @classmethod
-    def of(cls, header: Header) -> Plan:
+    def of(cls, header: Header) -> RoadChoice:
         """What is known of the plan of a release that was opened."""
         return cls((header.method,), header.epsilon, WORKLOADS[1], header.neighbouring, 0)
 
 
-def plan_form(prefix: str, source: RoadSource) -> Plan:
+def plan_form(prefix: str, source: RoadSource) -> RoadChoice:
     """The form of the sidebar."""
     others = sorted({*names("roads"), *COMBINATIONS} - set(FIRST), key=title_of)
     options = [*FIRST, *others]
@@ -123,7 +123,7 @@ def plan_form(prefix: str, source: RoadSource) -> Plan:
             key=f"{prefix}.max_length",
             help="Longer trips are cut. Choose it without looking at the trips.",
         )
-    return Plan(tuple(methods), epsilon, workload, neighbours, int(max_length))
+    return RoadChoice(tuple(methods), epsilon, workload, neighbours, int(max_length))
 
 
 def sample_queries(graph: RoadGraph, name: str) -> Paths:
@@ -137,8 +137,9 @@ def sample_queries(graph: RoadGraph, name: str) -> Paths:
     return graph.remembered(("sample queries", name), make)
 
 
-def publish_plan(source: RoadSource, plan: Plan, method: str, **how: Any) -> RoadRelease:
-    """Spend the plan's ε on one release by one of its methods; ``how`` as for ``build``."""
+def publish_plan(source: RoadSource, plan: RoadChoice, **how: Any) -> RoadRelease:
+    """Spend the plan's ε on one release by the first of its methods; ``how`` as for ``build``."""
+    method = plan.methods[0]
     chosen = find_method(method, "roads")
     if "max_length" in chosen.parameter_fields():
         chosen = find_method(method, "roads", max_length=plan.max_length)

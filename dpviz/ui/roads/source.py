@@ -8,17 +8,15 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import CITY, RoadData, check_trips, load, read_graph
+from dpviz.build import CITY, RoadData, check_trips, file_types, load, read_graph
 from dpviz.errors import DpvizError
-from dpviz.roads.graph import PARTS, RoadGraph
-from dpviz.ui.points.source_form import TABLES, public_switch
-from dpviz.ui.shared import permalink
+from dpviz.roads.graph import COMPONENTS, RoadGraph
 from dpviz.ui.shared.account import dataset_name
-from dpviz.ui.shared.owners_facts import owners_facts
 from dpviz.ui.shared.releases import Opened
-from dpviz.ui.shared.sources import DataSource, NoRecords, read_once
+from dpviz.ui.shared.sources import DataSource, NoRecords
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.unit_form import unit_form
+from dpviz.ui.shared.upload_form import data_choice, public_switch, read_once
 from dpviz.ui.shared.uploads import upload_columns, upload_path
 
 UPLOAD = "files"
@@ -51,15 +49,7 @@ def built_in() -> RoadData:
 
 def road_source(prefix: str, start: str | None) -> RoadSource | None:
     """Selectors in the sidebar; None while files of one's own are not complete."""
-    options = list(TITLES)
-    permalink.missing("data", start, options, TITLES[options[0]])
-    chosen = st.selectbox(
-        "Roads and trips",
-        options,
-        index=options.index(start) if start in options else 0,
-        format_func=TITLES.__getitem__,
-        key=f"{prefix}.data",
-    )
+    chosen = data_choice(prefix, "Roads and trips", TITLES, start)
     if chosen == CITY:
         st.caption("Streets of an invented city and commuter trips on them: nobody's real trips.")
         return RoadSource(data=built_in(), key=CITY, backdrop=True)
@@ -77,14 +67,14 @@ def _upload(prefix: str) -> RoadSource | None:
     )
     trips_file = st.file_uploader(
         "Trips",
-        TABLES,
+        file_types(),
         key=f"{prefix}.trips",
         help="One row per step in order with columns trip and edge; or Parquet with a list column "
         "edges or nodes.",
     )
     components = st.selectbox(
         "A disconnected graph",
-        PARTS,
+        COMPONENTS,
         key=f"{prefix}.components",
         help="Refuse it, keep its largest part, or keep all of it.",
     )
@@ -106,26 +96,18 @@ def _upload(prefix: str) -> RoadSource | None:
         st.error(plain(error), icon=":material/error:")
         return None
     files = [*graph_files, trips_file]
+    how: dict[str, Any] = {"unit": unit, "max_per_unit": bound}
     key = "|".join(
-        [*(file.file_id for file in files), f"{components, directed, public, unit, bound}", name]
+        [*(file.file_id for file in files), f"{components, directed, public, how}", name]
     )
 
     def read() -> RoadData:
         graph = _graph(prefix, graph_files, components=components, directed=directed)
-        trips = upload_path(f"{prefix}.trips", trips_file)
-        return load(trips, graph, unit=unit, max_per_unit=bound, public=public, name=name)
+        return load(path, graph, public=public, name=name, **how)
 
     try:
-        data = read_once(prefix, key, read)
-        owners_facts(
-            prefix,
-            lambda: check_trips(
-                upload_path(f"{prefix}.trips", trips_file),
-                data.graph,
-                unit=unit,
-                max_per_unit=bound,
-            ),
-        )
+        path = upload_path(f"{prefix}.trips", trips_file)
+        data = read_once(prefix, key, read, lambda data: check_trips(path, data.graph, **how))
     except DpvizError as error:
         st.error(plain(error), icon=":material/error:")
         return None

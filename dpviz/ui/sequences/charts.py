@@ -11,7 +11,7 @@ from dpviz.evaluation.sequence_truth import exact_lengths
 from dpviz.render.flows import chance_words
 from dpviz.sequences.moves import following_sd
 from dpviz.ui.sequences.source import SequenceSource
-from dpviz.ui.sequences.view import View
+from dpviz.ui.sequences.view import MoveView
 from dpviz.ui.shared.charts import chances_chart, lengths_chart
 
 SYNTHETIC, EXACT = "synthetic", "exact (public data)"
@@ -20,7 +20,7 @@ CHARTED = 30
 """Symbols of the largest chart of what follows what: the most frequent ones."""
 
 
-def length_chart(view: View, source: SequenceSource) -> None:
+def length_chart(view: MoveView, source: SequenceSource) -> None:
     """Lengths of synthetic sequences, beside the exact ones of public data."""
     drawn = np.array([len(row) for row in view.synthetic])
     exact = exact_lengths(source.data) if source.data.public else None
@@ -60,7 +60,7 @@ def _length_rows(length: Any, longest: int, label: str) -> list[dict[str, Any]]:
     ]
 
 
-def follow_chart(view: View) -> None:
+def follow_chart(view: MoveView) -> None:
     """What follows what, for symbols that are no places: a square for each pair."""
     if view.visits is None:
         st.info("This release ranks strings and holds no counts to chart.", icon=":material/block:")

@@ -24,7 +24,7 @@ from dpviz.render.flows import path_words
 from dpviz.sequences.moves import Strings, frequent
 from dpviz.ui.sequences.panel import refused, strings_table
 from dpviz.ui.sequences.source import SequenceSource
-from dpviz.ui.sequences.view import SAMPLED, View
+from dpviz.ui.sequences.view import SAMPLED, MoveView
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.prices import budget_breakdown
@@ -34,7 +34,7 @@ COMPARED = 20
 
 
 def release_facts(
-    prefix: str, view: View, source: SequenceSource, choice: Choice | None, *, seed: int
+    prefix: str, view: MoveView, source: SequenceSource, choice: Choice | None, *, seed: int
 ) -> None:
     """Comparison, budget breakdown, downloads and tables."""
     if choice is not None:
@@ -157,7 +157,7 @@ def _length_distance(release: SequenceRelease, exact: Any) -> str:
     return f"{0.5 * np.abs(next(both) - next(both)).sum():.2f}"
 
 
-def download_buttons(prefix: str, view: View, source: SequenceSource) -> None:
+def download_buttons(prefix: str, view: MoveView, source: SequenceSource) -> None:
     """The release, and synthetic sequences where it can draw them."""
     with st.container(horizontal=True, gap="small"):
         st.download_button(
@@ -192,7 +192,7 @@ def _release_file(release: SequenceRelease) -> bytes:
         return path.read_bytes()
 
 
-def synthetic_csv(view: View, source: SequenceSource) -> bytes:
+def synthetic_csv(view: MoveView, source: SequenceSource) -> bytes:
     """One row per place: sequence, step, name, and the centre of the cell where it has one."""
     text = io.StringIO()
     write = csv.writer(text, lineterminator="\n")
@@ -205,7 +205,7 @@ def synthetic_csv(view: View, source: SequenceSource) -> bytes:
     return text.getvalue().encode()
 
 
-def tables(view: View) -> None:
+def tables(view: MoveView) -> None:
     """Visits and moves in words, for those who cannot see the map."""
     if view.visits is None:
         refused(view.refusal)

@@ -17,7 +17,7 @@ from dpviz.ui.sequences.view import (
     MOVES,
     PATHS,
     VIEWS,
-    View,
+    MoveView,
     cell_at,
     move_scene,
     path_scene,
@@ -28,15 +28,19 @@ from dpviz.ui.shared import permalink
 ARROWS = (20, 40, 80, 160, 320)
 
 
-def restore(prefix: str) -> None:
-    """The chosen place and the view of the address."""
-    st.session_state[f"{prefix}.cell"] = permalink.parameter("cell")
-    asked = permalink.parameter("view")
-    st.session_state[f"{prefix}.show"] = asked if asked in VIEWS else MOVES
+def _shown(name: str) -> str:
+    asked = permalink.parameter(name)
+    return asked if asked in VIEWS else MOVES
+
+
+FIELDS = (
+    permalink.Field("cell", permalink.parameter),
+    permalink.Field("view", _shown, lambda show: None if show == MOVES else str(show), "show"),
+)
 
 
 @st.fragment
-def map_and_answer(prefix: str, view: View, source: SequenceSource) -> None:
+def map_and_answer(prefix: str, view: MoveView, source: SequenceSource) -> None:
     """The map and its answer: a click reruns this part only."""
     show = st.segmented_control(
         "Show", VIEWS, key=f"{prefix}.show", required=True, label_visibility="collapsed"
@@ -70,24 +74,23 @@ def map_and_answer(prefix: str, view: View, source: SequenceSource) -> None:
             map_overlay(f"{prefix}.map", marks=marks)
         else:
             follow_chart(view)
-    permalink.write(
-        {"cell": st.session_state.get(f"{prefix}.cell"), "view": None if show == MOVES else show}
-    )
-    permalink.keep(prefix)
+    permalink.remember(prefix, FIELDS)
 
 
-def _map(prefix: str, scene: Scene, view: View, source: SequenceSource, show: str | None) -> None:
+def _map(
+    prefix: str, scene: Scene, view: MoveView, source: SequenceSource, show: str | None
+) -> None:
     map_view(scene, key=f"{prefix}.map", on_pick=partial(_picked, prefix, view, source, show))
 
 
-def _moves(prefix: str, view: View, source: SequenceSource) -> Scene:
+def _moves(prefix: str, view: MoveView, source: SequenceSource) -> Scene:
     """Moves, faded behind the arrows of a chosen place."""
     arrows = st.session_state.setdefault(f"{prefix}.arrows", 80)
     chosen = st.session_state.get(f"{prefix}.cell") in view.names and not view.refusal
     return move_scene(view, source, int(arrows), faded=chosen)
 
 
-def _picked(prefix: str, view: View, source: SequenceSource, show: str | None) -> None:
+def _picked(prefix: str, view: MoveView, source: SequenceSource, show: str | None) -> None:
     """A click chooses the cell around it, or a path; on the chosen one, it lets go."""
     pick = events(f"{prefix}.map").pick
     if not pick or source.places is None:

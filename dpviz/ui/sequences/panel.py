@@ -15,7 +15,7 @@ from dpviz.sequences.moves import Context, Strings, contexts, following_sd, freq
 from dpviz.trees.lattice import Float
 from dpviz.ui.sequences.charts import length_chart
 from dpviz.ui.sequences.source import SequenceSource
-from dpviz.ui.sequences.view import View
+from dpviz.ui.sequences.view import MoveView
 from dpviz.ui.shared.text import plain
 
 NEXT = 10
@@ -24,7 +24,7 @@ NARROW = st.column_config.TextColumn(width=62)
 PERCENT = st.column_config.ProgressColumn(format="%.0f %%", min_value=0, max_value=100)
 
 
-def place_panel(prefix: str, view: View, source: SequenceSource) -> list[Mark]:
+def place_panel(prefix: str, view: MoveView, source: SequenceSource) -> list[Mark]:
     """The chosen place: its visits, where people go next, and what came before."""
     cell = _place_choice(prefix, view, source.places is not None)
     if cell is None:
@@ -62,7 +62,7 @@ def place_panel(prefix: str, view: View, source: SequenceSource) -> list[Mark]:
     return next_marks(source.places, view.names, cell, chance, sd)
 
 
-def _place_choice(prefix: str, view: View, mapped: bool) -> int | None:
+def _place_choice(prefix: str, view: MoveView, mapped: bool) -> int | None:
     """The place by name: the way to choose it without a mouse."""
     key, widget = f"{prefix}.cell", f"{prefix}.cell.name"
     if st.session_state.get(key) not in view.names:
@@ -84,7 +84,7 @@ def _place_choice(prefix: str, view: View, mapped: bool) -> int | None:
     return None if name is None else view.names.index(name)
 
 
-def _next_table(view: View, chance: Float, sd: Float | None) -> None:
+def _next_table(view: MoveView, chance: Float, sd: Float | None) -> None:
     labels = [*view.names, "(the end)"]
     order = np.argsort(-chance, kind="stable")[:NEXT]
     order = order[chance[order] > 0]
@@ -104,7 +104,7 @@ def _next_table(view: View, chance: Float, sd: Float | None) -> None:
     )
 
 
-def _context_table(key: str, view: View, known: list[Context]) -> Context | None:
+def _context_table(key: str, view: MoveView, known: list[Context]) -> Context | None:
     """The context tree under a place; a selected row is what came before."""
     labels = [*view.names, "the end"]
     st.markdown("**Its context tree**")
@@ -137,7 +137,7 @@ def _indented(context: Context, names: tuple[str, ...]) -> str:
     return INDENT * (len(before) - 1) + f"from {path_words(before, names)}"
 
 
-def path_panel(prefix: str, view: View) -> tuple[Strings, int | None]:
+def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int | None]:
     """The table of frequent paths; a selected row is shown on the map."""
     first, second = st.columns(2)
     k = first.selectbox("Paths", (10, 20, 50, 100), index=1, key=f"{prefix}.k")
@@ -183,7 +183,7 @@ def path_clicked(prefix: str, layer: str, index: int) -> None:
         st.session_state[f"{prefix}.path"] = None
 
 
-def strings_table(view: View, strings: Strings, **options: Any) -> None:
+def strings_table(view: MoveView, strings: Strings, **options: Any) -> None:
     """Strings with their counts as far as the noise allows."""
     columns: dict[str, Any] = {"path": [path_words(each, view.names) for each in strings.symbols]}
     if strings.count is not None:
@@ -199,7 +199,7 @@ def strings_table(view: View, strings: Strings, **options: Any) -> None:
     )
 
 
-def trip_panel(prefix: str, view: View, source: SequenceSource) -> int:
+def trip_panel(prefix: str, view: MoveView, source: SequenceSource) -> int:
     """How many synthetic trips move on the map, and how long synthetic sequences are."""
     number = 0
     drawn = len(view.synthetic)  # first: a release that can draw none says so instead

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +27,17 @@ from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.render.projection import to_degrees
-from dpviz.ui.points.source_form import TYPES, checked_area, columns_form, public_box, public_switch
+from dpviz.ui.points.area_form import checked_area, public_box
+from dpviz.ui.points.columns_form import columns_form
 from dpviz.ui.sequences.cells_form import Cutting, cutting_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import dataset_name
-from dpviz.ui.shared.owners_facts import owners_facts
-from dpviz.ui.shared.releases import Opened, release_instead
-from dpviz.ui.shared.sources import DataSource, NoRecords, read_once
+from dpviz.ui.shared.releases import Opened
+from dpviz.ui.shared.sources import DataSource, NoRecords
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.unit_form import hides, unit_form
-from dpviz.ui.shared.uploads import upload_columns, upload_path
+from dpviz.ui.shared.upload_form import data_choice, public_switch, read_once, upload_form
+from dpviz.ui.shared.uploads import upload_columns
 
 PLACES, SYMBOLS = "places", "symbols"
 TITLES = {
@@ -84,38 +86,24 @@ def built_in(cutting: Cutting, public: bool, _cells: Cells | None = None) -> Seq
 
 def sequence_source(prefix: str) -> SequenceSource | None:
     """Selectors in the sidebar; None while a file of one's own is not described yet."""
-    options, start = list(TITLES), permalink.parameter("data")
-    permalink.missing("data", start, options, TITLES[CITY])
-    chosen = st.selectbox(
-        "Sequences",
-        options,
-        index=options.index(start) if start in options else 0,
-        format_func=TITLES.__getitem__,
-        key=f"{prefix}.data",
-    )
+    chosen = data_choice(prefix, "Sequences", TITLES, permalink.parameter("data"))
     if chosen == CITY:
         return _city(prefix)
-    file = st.file_uploader(
-        "A file of points" if chosen == PLACES else "Text with a sequence a line, or Parquet",
-        TYPES if chosen == PLACES else ["txt", "csv", "gz", "zip", "parquet"],
-        key=f"{prefix}.file" if chosen == PLACES else f"{prefix}.symbols",
-        help="One place per row, with columns for the person and the time."
-        if chosen == PLACES
-        else "Symbols between spaces or commas; in Parquet, a column of lists.",
+    if chosen == PLACES:
+        return upload_form(
+            prefix,
+            partial(_places, prefix),
+            label="A file of points",
+            help="One place per row, with columns for the person and the time.",
+        )
+    return upload_form(
+        prefix,
+        partial(_symbols, prefix),
+        label="Text with a sequence a line, or Parquet",
+        types=["txt", "csv", "gz", "zip", "parquet"],
+        help="Symbols between spaces or commas; in Parquet, a column of lists.",
+        place="symbols",
     )
-    public = public_switch(prefix, "upload", False)
-    if file is None:
-        st.info("Choose a file to begin.", icon=":material/upload_file:")
-        return None
-    path = upload_path(f"{prefix}.{chosen}", file)
-    try:
-        if release_instead(prefix, path, file):
-            return None
-        form = _places if chosen == PLACES else _symbols
-        return form(prefix, path, file, public)
-    except DpvizError as error:
-        st.error(plain(str(error).replace(path.name, "the file")), icon=":material/error:")
-        return None
 
 
 def _city(prefix: str) -> SequenceSource | None:
@@ -154,38 +142,29 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
     name = dataset_name(prefix, Path(file.name).stem, public=public)
     domain = Domain(bounds[:2], bounds[2:], columns or ("lon", "lat"), crs)
     checked_area(domain)
-    key = f"{file.file_id}|{columns}|{person}|{when}|{bounds}|{crs}|{cutting}|{public}|{name}"
+    how: dict[str, Any] = {
+        "unit": person,
+        "time": when,
+        "gap": cutting.gap,
+        "max_per_unit": cutting.bound,
+        "columns": columns,
+    }
+    key = f"{file.file_id}|{bounds}|{crs}|{how}|{cutting}|{public}|{name}"
 
     def read() -> SequenceData:
         return load(
             path,
             domain,
             kind="sequences",
-            unit=person,
-            time=when,
             side=cutting.side,
-            gap=cutting.gap,
-            max_per_unit=cutting.bound,
-            columns=columns,
             neighbours=cutting.neighbours,
             public=public,
             name=name,
             cells=cells,
+            **how,
         )
 
-    data = read_once(prefix, key, read)
-    owners_facts(
-        prefix,
-        lambda: check_places(
-            path,
-            domain,
-            unit=person,
-            time=when,
-            gap=cutting.gap,
-            max_per_unit=cutting.bound,
-            columns=columns,
-        ),
-    )
+    data = read_once(prefix, key, read, lambda _data: check_places(path, domain, **how))
     boxes = _boxes(cells or grid_cells(domain, cutting.side))
     return SequenceSource(data=data, key=key, link={"data": PLACES}, places=boxes)
 
@@ -212,23 +191,13 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
     if not re.fullmatch(r"-?\d{1,9}\.\.-?\d{1,9}", words):
         # Without a comma a word would be taken for the name of a file on this server.
         words = words.replace("\n", ",") + ","
-    key = f"{file.file_id}|{words}|{drop}|{unit}|{bound}|{public}|{name}"
-
-    def read() -> SequenceData:
-        return load(
-            path,
-            alphabet_of(words),
-            unit=unit,
-            max_per_unit=bound,
-            drop_unknown=drop,
-            public=public,
-            name=name,
-        )
-
-    data = read_once(prefix, key, read)
-    owners_facts(
+    how: dict[str, Any] = {"unit": unit, "max_per_unit": bound, "drop_unknown": drop}
+    key = f"{file.file_id}|{words}|{how}|{public}|{name}"
+    data = read_once(
         prefix,
-        lambda: check_sequences(path, words, unit=unit, max_per_unit=bound, drop_unknown=drop),
+        key,
+        lambda: load(path, alphabet_of(words), public=public, name=name, **how),
+        lambda _data: check_sequences(path, words, **how),
     )
     return SequenceSource(data=data, key=key, link={"data": SYMBOLS})
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpviz.errors import ParameterError
 from dpviz.releases.sequences.release import SequenceRelease
-from dpviz.render import Camera, Clock, Mark, Scene
+from dpviz.render import Animation, Camera, Mark, Scene
 from dpviz.render.basemap import city_ground, outlines
 from dpviz.render.flow_legends import move_legend, path_legend, trip_legend
 from dpviz.render.flows import NOISE_SDS, move_marks, path_marks, trip_marks, visit_marks
@@ -37,7 +37,7 @@ SECONDS = 40.0
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class MoveView:
     """A release and what the page shows of it; kept until the release changes.
 
     Attributes:
@@ -56,7 +56,7 @@ class View:
     refusal: str = ""
 
     @classmethod
-    def of(cls, key: tuple[Any, ...], release: SequenceRelease) -> View:
+    def of(cls, key: tuple[Any, ...], release: SequenceRelease) -> MoveView:
         """From a release."""
         model = release.model
         moves = frequent(model, PAIRS, 2, 2)
@@ -106,7 +106,7 @@ def grid_scene(source: SequenceSource) -> Scene:
     )
 
 
-def move_scene(view: View, source: SequenceSource, arrows: int, *, faded: bool) -> Scene:
+def move_scene(view: MoveView, source: SequenceSource, arrows: int, *, faded: bool) -> Scene:
     """Cells and the most frequent moves between them."""
     assert source.places is not None
     moves = view.moves.first(arrows)
@@ -114,7 +114,9 @@ def move_scene(view: View, source: SequenceSource, arrows: int, *, faded: bool) 
     return _scene(view, source, marks, legend=move_legend(moves, view.most_visited), picks=True)
 
 
-def path_scene(view: View, source: SequenceSource, strings: Strings, chosen: int | None) -> Scene:
+def path_scene(
+    view: MoveView, source: SequenceSource, strings: Strings, chosen: int | None
+) -> Scene:
     """Cells and the most frequent paths."""
     assert source.places is not None
     marks = path_marks(source.places, view.names, strings, chosen)
@@ -122,15 +124,17 @@ def path_scene(view: View, source: SequenceSource, strings: Strings, chosen: int
     return _scene(view, source, tuple(marks), legend=legend, picks=True)
 
 
-def trip_scene(view: View, source: SequenceSource, number: int) -> Scene:
+def trip_scene(view: MoveView, source: SequenceSource, number: int) -> Scene:
     """Cells and synthetic trips that move."""
     assert source.places is not None
     marks = trip_marks(source.places, view.synthetic[:number], STEPS)
-    clock = Clock(0.0, STEPS, SECONDS)
+    clock = Animation(0.0, STEPS, SECONDS)
     return _scene(view, source, marks, legend=trip_legend(view.most_visited), clock=clock)
 
 
-def _scene(view: View, source: SequenceSource, marks: tuple[Mark, ...], **options: Any) -> Scene:
+def _scene(
+    view: MoveView, source: SequenceSource, marks: tuple[Mark, ...], **options: Any
+) -> Scene:
     places = source.places
     assert places is not None
     bounds = _around(places)

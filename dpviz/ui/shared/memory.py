@@ -22,3 +22,26 @@ def remembered(place: str, asked: Any, make: Callable[[], T]) -> T:
     if held is None or held[0] != asked:
         held = st.session_state[place] = (asked, make())
     return held[1]
+
+
+def public_release(place: str, source: Any, choice: Any, seed: int, build: Callable[..., T]) -> T:
+    """A release of public records with simulated noise, made anew when something changes.
+
+    Args:
+        place: in the session's state; those of built-in data are shared by all visitors.
+        source: has ``key``, which changes with the choice of data, and ``backdrop``.
+        choice: its ``repr`` says all of it.
+        seed: of the noise.
+        build: (source, choice, seed=…) gives the release.
+    """
+    asked = (source.key, repr(choice), seed)
+
+    def make() -> T:
+        return build(source, choice, seed=seed)
+
+    return _shared(asked, make) if source.backdrop else remembered(place, asked, make)
+
+
+@st.cache_resource(show_spinner="Building the release …", max_entries=96)
+def _shared(asked: tuple[Any, ...], _make: Callable[[], Any]) -> Any:
+    return _make()

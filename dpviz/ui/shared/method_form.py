@@ -52,6 +52,18 @@ class Choice:
     epsilon: float
     wishes: tuple[str, ...] = ()
 
+    @property
+    def title(self) -> str:
+        """In words: method, ε and what was changed."""
+        changed = "".join(f", {name} {value}" for name, value in self.parameters.items())
+        return f"{title_of(self.name)}, ε = {self.epsilon:g}{changed}"
+
+    @property
+    def described(self) -> str:
+        """As experiments name a method: ``name:key=value``."""
+        pairs = (f"{name}={value}" for name, value in self.parameters.items())
+        return ":".join([self.name, *pairs])
+
 
 def nearest_epsilon(value: float | None, default: float = 1.0) -> float:
     """The step of the slider closest to a value."""
@@ -68,6 +80,9 @@ def linked_epsilon(name: str) -> float:
             icon=":material/link_off:",
         )
     return nearest_epsilon(asked)
+
+
+EPSILON = permalink.Field("epsilon", linked_epsilon, "{:g}".format)
 
 
 def epsilon_slider(prefix: str) -> float:

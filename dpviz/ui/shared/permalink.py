@@ -1,9 +1,17 @@
-"""The address of a page restores it: data set, method, epsilon, rectangle, camera."""
+"""The address of a page restores it: data set, method, epsilon, rectangle, camera.
+
+Streamlit can bind a widget to a parameter by itself, but then the parameter is named after the
+widget's key, may not be written by the page, and a value that is not on offer is dropped silently.
+Here pages share short names, hold what no widget holds, and say what they could not restore.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -99,9 +107,9 @@ def ring(name: str) -> tuple[tuple[float, float], ...] | None:
     return None if values is None else tuple(zip(values[::2], values[1::2], strict=True))
 
 
-def seed() -> int:
+def seed(name: str = "seed") -> int:
     """The seed of the address; 0 where it is missing or no whole number of up to nine digits."""
-    text = parameter("seed") or ""
+    text = parameter(name) or ""
     return int(text) if text.isdecimal() and text.isascii() and len(text) < 10 else 0
 
 
@@ -153,7 +161,51 @@ def keep(page: str) -> None:
     st.session_state[f"{page}.link"] = st.query_params.to_dict()
 
 
+@dataclass(frozen=True)
+class Field:
+    """Something that a page holds in the session and in its address.
+
+    Attributes:
+        name: of the parameter.
+        read: the value of the parameter of this name; it may be missing, or nonsense.
+        text: of a value, as :attr:`read` takes it; None for one that needs no parameter.
+        key: in the session's state, after the page's; the name if empty.
+    """
+
+    name: str
+    read: Callable[[str], Any]
+    text: Callable[[Any], str | None] = str
+    key: str = ""
+
+    def place(self, page: str) -> str:
+        """Where a page holds it in the session's state."""
+        return f"{page}.{self.key or self.name}"
+
+
+def restore(page: str, fields: Sequence[Field]) -> None:
+    """When a page is entered: what its address holds is put into the session."""
+    for field in fields:
+        st.session_state[field.place(page)] = field.read(field.name)
+
+
+def remember(
+    page: str, fields: Sequence[Field], others: Mapping[str, str | None] | None = None
+) -> None:
+    """What the session holds, and other parameters, are put into the address, and it is kept."""
+    texts: dict[str, str | None] = {}
+    for field in fields:
+        value = st.session_state.get(field.place(page))
+        texts[field.name] = None if value is None else field.text(value)
+    write({**texts, **(others or {})})
+    keep(page)
+
+
 def bring_back(page: str) -> None:
     """On coming back to a page by the navigation, which drops its address: the remembered one."""
     if not st.query_params.to_dict() and f"{page}.link" in st.session_state:
         st.query_params.from_dict(st.session_state[f"{page}.link"])
+
+
+RECT = Field("rect", partial(number_list, length=4), joined)
+RING = Field("ring", ring, lambda corners: joined(sum(corners, ())))
+SEED = Field("seed", seed, lambda value: str(value) if value else None)

@@ -17,7 +17,7 @@ from dpviz.render.picture import comparison_png
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.ui.map.component import events
-from dpviz.ui.points.source_form import SIDES
+from dpviz.ui.points.area_form import SIDES
 
 MOST = 12
 """Rectangles that a file lists."""

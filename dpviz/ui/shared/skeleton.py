@@ -6,7 +6,7 @@ address and put into it. What is opened, instead of built, takes the same way fr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,8 @@ from dpviz.build import build
 from dpviz.errors import DpvizError
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import noise_seed, nothing_yet, paid_build
-from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.method_form import Choice, linked_epsilon
+from dpviz.ui.shared.memory import public_release
+from dpviz.ui.shared.method_form import EPSILON, Choice
 from dpviz.ui.shared.releases import PARAMETER, Opened, opened, release_panel, visitor
 from dpviz.ui.shared.shelf import keeping
 from dpviz.ui.shared.text import badge, plain
@@ -34,7 +34,7 @@ class Slots:
     Attributes:
         key: of the page, the prefix of its widgets.
         records: what the records are called in a sentence.
-        restore: takes more from the address than ε and seed; called when the page is entered.
+        fields: what its address holds besides the choices of the sidebar.
         source: the form of the sidebar; None while it is not complete.
         choose: the form of method and ε for a source.
         build: (source, choice, seed=…) or (source, choice, ledger=…, purpose=…, progress=…).
@@ -42,12 +42,12 @@ class Slots:
         empty: the page without a source.
         before: the page before sensitive records have been paid for.
         show: the map, its answer and details: (release, source, choice or None).
-        link: what the address holds besides ε and seed.
+        link: what the address holds of source and choice besides ε and seed.
     """
 
     key: str
     records: str
-    restore: Callable[[], None]
+    fields: Sequence[permalink.Field]
     source: Callable[[], Any]
     choose: Callable[[Any], Any]
     build: Callable[..., Any]
@@ -60,6 +60,8 @@ class Slots:
 
 def build_choice(source: Any, choice: Choice, **how: Any) -> Any:
     """The slot ``build`` of a page whose choice is one method."""
+    if choice.wishes:
+        how["wishes"] = choice.wishes
     return build(source.data, choice.name, choice.epsilon, **choice.parameters, **how)
 
 
@@ -73,7 +75,8 @@ def run(slots: Slots) -> None:
     """Show the page."""
     key = slots.key
     permalink.bring_back(key)
-    _restore(slots)
+    if f"{key}.epsilon" not in st.session_state:  # a widget's value: gone when the page is left
+        permalink.restore(key, (EPSILON, permalink.SEED, *slots.fields))
     looked_at = opened(key)
     with st.sidebar:
         release_panel(key)
@@ -97,25 +100,14 @@ def run(slots: Slots) -> None:
     if release is None:
         return
     _show(slots, release, source, choice)
-    permalink.write(
-        {
-            **slots.link(source, choice),
-            "epsilon": f"{choice.epsilon:g}",
-            "seed": str(st.session_state[f"{key}.seed"]) if source.public else None,
-            "sensitive": None if source.public else "1",
-            PARAMETER: None if source.public else st.session_state.get(f"{key}.own"),
-        }
-    )
-    permalink.keep(key)
-
-
-def _restore(slots: Slots) -> None:
-    """When the page is entered; the slider's value is dropped when the page is left."""
-    if f"{slots.key}.epsilon" in st.session_state:
-        return
-    st.session_state[f"{slots.key}.epsilon"] = linked_epsilon("epsilon")
-    st.session_state[f"{slots.key}.seed"] = permalink.seed()
-    slots.restore()
+    others = {
+        **slots.link(source, choice),
+        "epsilon": f"{choice.epsilon:g}",
+        "seed": str(st.session_state[f"{key}.seed"]) if source.public else None,
+        "sensitive": None if source.public else "1",
+        PARAMETER: None if source.public else st.session_state.get(f"{key}.own"),
+    }
+    permalink.remember(key, (), others)
 
 
 def _show(slots: Slots, release: Any, source: Any, choice: Any) -> None:
@@ -126,53 +118,85 @@ def _show(slots: Slots, release: Any, source: Any, choice: Any) -> None:
 def _public(slots: Slots, source: Any, choice: Any) -> Any:
     """Simulated noise, rebuilt at once whenever something changes."""
     seed = noise_seed(slots.key)
-    asked = (source.key, repr(choice), seed)
-
-    def make() -> Any:
-        return slots.build(source, choice, seed=seed)
-
-    if source.backdrop:
-        return _shared(slots.key, asked, make)
-    return remembered(f"{slots.key}.built", asked, make)
-
-
-@st.cache_resource(show_spinner="Building the release …", max_entries=48)
-def _shared(page: str, asked: tuple[Any, ...], _make: Callable[[], Any]) -> Any:
-    """Releases of built-in data, which all visitors share."""
-    return _make()
+    return public_release(f"{slots.key}.built", source, choice, seed, slots.build)
 
 
 def _paid(slots: Slots, source: Any, choice: Any) -> Any:
     """Secure noise: one release per payment; what is shown stays until the next."""
-    key, owner = slots.key, visitor()
+    key = slots.key
 
-    def make(ledger: Any, progress: Any) -> tuple[Any, str, str]:
-        def build() -> Any:
-            purpose = f"page {key.title()}"
-            return slots.build(source, choice, ledger=ledger, purpose=purpose, progress=progress)
+    def store(paid: Paid) -> None:
+        st.session_state[f"{key}.shown"] = (source.key, paid)
+        st.session_state[f"{key}.own"] = paid.release.header.extra["release_id"]
 
-        return *keeping(build, owner, "")(), repr(choice)
-
-    def store(made: tuple[Any, str, str]) -> None:
-        st.session_state[f"{key}.shown"] = (source.key, *made)
-        st.session_state[f"{key}.own"] = made[0].header.extra["release_id"]
-
-    paid_build(key, source.account, choice.epsilon, make, subject=source.key, store=store)
+    paid_release(key, source, choice, slots.build, store, note=repr(choice))
     shown = st.session_state.get(f"{key}.shown")
     if shown is None or shown[0] != source.key:
         st.session_state.pop(f"{key}.own", None)
         nothing_yet(slots.records)
         slots.before(source)
         return None
-    _, release, problem, of = shown
-    not_kept(problem)
-    if of != repr(choice):
+    paid: Paid = shown[1]
+    not_kept(paid.problem)
+    if paid.note != repr(choice):
         st.info(
-            f"What is shown was published at ε = {release.header.epsilon:g}, before the controls "
-            "were moved. They take effect when you publish again.",
+            f"What is shown was published at ε = {paid.release.header.epsilon:g}, before the "
+            "controls were moved. They take effect when you publish again.",
             icon=":material/history:",
         )
-    return release
+    return paid.release
+
+
+@dataclass(frozen=True)
+class Paid:
+    """A release that was paid for.
+
+    ``problem`` says why it could not be kept on this server (empty: it is), ``note`` what the page
+    knew when it was ordered.
+    """
+
+    release: Any
+    problem: str
+    note: str
+
+
+def paid_release(
+    key: str,
+    source: Any,
+    choice: Any,
+    build: Callable[..., Any],
+    store: Callable[[Paid], None],
+    *,
+    note: str,
+    purpose: str = "",
+    title: str = "",
+    pane: Any = None,
+) -> Paid | None:
+    """The buttons that order and pay, and the release that is also kept; see :func:`paid_build`.
+
+    Args:
+        key: of the page.
+        source: see :class:`Slots`, as are ``choice`` and ``build``.
+        choice: what is built.
+        build: (source, choice, ledger=…, purpose=…, progress=…).
+        store: puts what was paid for where the page keeps it.
+        note: given back with the release.
+        purpose: in the ledger; the page's name by default.
+        title: in the visitor's releases; the data set's by default.
+        pane: of the buttons; the sidebar by default.
+    """
+    owner, purpose = visitor(), purpose or f"page {key.title()}"
+
+    def make(ledger: Any, progress: Any) -> Paid:
+        def paying() -> Any:
+            return build(source, choice, ledger=ledger, purpose=purpose, progress=progress)
+
+        release, problem = keeping(paying, owner, title)()
+        return Paid(release, problem, note)
+
+    return paid_build(
+        key, source.account, choice.epsilon, make, subject=source.key, store=store, pane=pane
+    )
 
 
 def not_kept(problem: str) -> None:

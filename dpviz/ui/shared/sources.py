@@ -1,17 +1,9 @@
-"""What a page holds of a chosen source: an opaque handle and its key; files are read once."""
+"""What a page holds of a chosen source: an opaque handle and its key."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
-
-import streamlit as st
-
-from dpviz.ui.shared.account import charge_visitor
-from dpviz.ui.shared.memory import remembered
-
-H = TypeVar("H")
+from typing import Any
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -43,14 +35,3 @@ class NoRecords:
     public: bool = False
     name: str = ""
     names: tuple[str, ...] = ("",)
-
-
-def read_once(prefix: str, key: str, read: Callable[[], H]) -> H:
-    """A file is read again only when something about it changes."""
-
-    def make() -> H:
-        with st.spinner("Reading the file …"):
-            handle: H = charge_visitor(read())
-            return handle
-
-    return remembered(f"{prefix}.upload", key, make)

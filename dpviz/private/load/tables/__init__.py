@@ -1,10 +1,23 @@
 """Tables of records in files, one room per format, all behind one protocol.
 
+A new format is a new file here that declares itself: see :mod:`.formats`.
+
 A file is recognised by its first bytes, then held against its name: a file that is not what its
 name says is refused. Parsers' own messages are dropped, since they may quote records.
 """
 
 from dpviz.private.load.tables.base import MAX_BYTES, MAX_RECORDS, Column, Table
+from dpviz.private.load.tables.formats import file_types, may_hold_places
 from dpviz.private.load.tables.opening import named, open_table, stem
 
-__all__ = ["MAX_BYTES", "MAX_RECORDS", "Column", "Table", "named", "open_table", "stem"]
+__all__ = [
+    "MAX_BYTES",
+    "MAX_RECORDS",
+    "Column",
+    "Table",
+    "file_types",
+    "may_hold_places",
+    "named",
+    "open_table",
+    "stem",
+]

@@ -1,4 +1,4 @@
-"""A file that a child process parses: GeoPackage, Shapefile, GeoJSON, Parquet, Excel.
+"""A file that a child process parses, as all of formats that are more than lines.
 
 A damaged footer of a Parquet file can abort the process that looks at it, and so can one cell far
 out in a workbook, whose reader takes memory for all that are before it.
@@ -15,18 +15,9 @@ from typing import Any
 import numpy as np
 
 from dpviz import arrow, limits
-from dpviz.foreign import refuse_computing
 from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table
+from dpviz.private.load.tables.formats import formats
 from dpviz.sandbox import confined
-
-CONFINED = {
-    "Excel": ("pyarrow", "python_calamine"),
-    "GeoJSON": ("pyarrow",),
-    "GeoPackage": ("pyarrow", "pyogrio.raw", "shapely"),
-    "Parquet": ("pyarrow.parquet", "shapely"),
-    "Shapefile": ("pyarrow", "pyogrio.raw", "shapely"),
-}
-"""Formats, with the libraries that their children need."""
 
 _PLACES = ("places x", "places y")
 
@@ -74,7 +65,7 @@ class ConfinedTable:
     def _asked(self, task: str, *arguments: Any) -> Any:
         path, kind, name, _ = self._file
         size = Path(path).stat().st_size
-        call, needs = f"{__name__}:{task}", CONFINED[kind]
+        call, needs = f"{__name__}:{task}", formats()[kind].needs
         return confined(call, *self._file, *arguments, where=name, size=size, needs=needs)
 
 
@@ -148,20 +139,4 @@ def _stating(table: Any, **facts: Any) -> Any:
 
 
 def _opened(path: str, kind: str, name: str, layer: str | None) -> Table:
-    if kind == "GeoJSON":
-        from dpviz.private.load.tables.geojson import GeoJson
-
-        return GeoJson(Path(path), name)
-    if kind == "Parquet":
-        from dpviz.private.load.tables.parquet import ParquetTable
-
-        return ParquetTable(Path(path))
-    if kind == "Excel":
-        from dpviz.private.load.tables.workbook import Workbook
-
-        return Workbook(Path(path), layer)
-    from dpviz.private.load.tables.vector import VectorFile
-
-    if kind == "GeoPackage":
-        refuse_computing(Path(path), name)
-    return VectorFile(Path(path), kind, name, layer)
+    return formats()[kind].opened(Path(path), name, layer)

@@ -30,6 +30,7 @@ from dpviz.private.load.tables.base import (
     pick,
     too_large,
 )
+from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.values import number_of, numbers
 
 BLOCK = 1 << 24
@@ -329,3 +330,12 @@ def _refuse_headerless(names: Sequence[str], file: str) -> None:
         raise DataError(
             f"{file} begins with numbers, not with column names: add a header line, such as lon,lat"
         )
+
+
+FORMATS = (
+    Format(
+        title="text",
+        endings=(".csv", ".tsv", ".txt"),
+        opened=lambda path, name, layer: DelimitedText(path),
+    ),
+)

@@ -13,6 +13,7 @@ import numpy as np
 from dpviz import limits
 from dpviz.errors import DataError
 from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, bounded_rows, parsing
+from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.values import number_of, numbers
 
 
@@ -152,3 +153,14 @@ def _place(geometry: Any) -> tuple[float, float]:
         return nowhere
     x, y = (number_of(each) if isinstance(each, str) else np.nan for each in at[:2])
     return x, y
+
+
+FORMATS = (
+    Format(
+        title="GeoJSON",
+        endings=(".geojson", ".json"),
+        opened=lambda path, name, layer: GeoJson(path, name),
+        needs=("pyarrow",),
+        geometry=True,
+    ),
+)

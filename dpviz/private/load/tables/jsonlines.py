@@ -15,6 +15,7 @@ from dpviz.private.load.tables.base import (
     parsing,
 )
 from dpviz.private.load.tables.delimited import MAX_LINE
+from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.tables.geojson import columns_of_objects, json_value
 
 
@@ -77,3 +78,13 @@ def _object(line: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+FORMATS = (
+    Format(
+        title="JSON lines",
+        endings=(".jsonl", ".ndjson"),
+        opened=lambda path, name, layer: JsonLines(path),
+        lines=True,
+    ),
+)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dpviz.errors import DataError
-from dpviz.foreign import BLANK, recognised
+from dpviz.foreign import BLANK
 from dpviz.private.load.tables.archive import (
     is_zipped_text,
     opened_gzip,
@@ -17,28 +17,14 @@ from dpviz.private.load.tables.archive import (
     unpack_shapefile,
 )
 from dpviz.private.load.tables.base import MAX_BYTES, Table, shown
-from dpviz.private.load.tables.confined import CONFINED, ConfinedTable
+from dpviz.private.load.tables.confined import ConfinedTable
 from dpviz.private.load.tables.delimited import DelimitedText, TextLines
+from dpviz.private.load.tables.formats import format_of, formats, looks_like
 from dpviz.private.load.tables.jsonlines import JsonLines
 from dpviz.private.load.tables.memory import MemoryTable, is_frame
 
-_SUFFIXES = {
-    ".parquet": "Parquet",
-    ".geoparquet": "Parquet",
-    ".pq": "Parquet",
-    ".zip": "zip",
-    ".gpkg": "GeoPackage",
-    ".shp": "Shapefile",
-    ".geojson": "GeoJSON",
-    ".json": "GeoJSON",
-    ".jsonl": "JSON lines",
-    ".ndjson": "JSON lines",
-    ".xlsx": "Excel",
-    ".gz": "gzip",
-    ".csv": "text",
-    ".tsv": "text",
-    ".txt": "text",
-}
+_FORMATS = formats()
+_ARCHIVES = {".zip": "zip", ".gz": "gzip"}
 
 
 def open_table(source: Any, table: str | None = None, *, header: bool = True) -> Table:
@@ -63,12 +49,13 @@ def open_table(source: Any, table: str | None = None, *, header: bool = True) ->
         return _database(str(source), scheme, table)
     path = Path(source)
     kind = _kind_of_file(path, header)
-    if table is not None and kind not in ("GeoPackage", "Excel"):
+    known = _FORMATS.get(kind)
+    if table is not None and not (known and known.layers):
         raise DataError(
             f"table {shown(table)}: {path.name} is one table; only a database, a GeoPackage and a "
             "workbook hold several"
         )
-    if kind in CONFINED:
+    if known is not None and known.needs:
         return ConfinedTable(path, kind, layer=table)
     text = DelimitedText if header else TextLines
     if kind == "zip":
@@ -78,11 +65,11 @@ def open_table(source: Any, table: str | None = None, *, header: bool = True) ->
     if kind == "gzip":
         if Path(path.stem).suffix.lower() in (".json", ".geojson"):
             raise DataError(f"{path.name} is compressed GeoJSON: unpack it first")
-        lines = Path(path.stem).suffix.lower() in (".jsonl", ".ndjson")
+        lines = format_of(Path(path.stem)) is _FORMATS["JSON lines"]
         return (JsonLines if lines else text)(path, opened=partial(opened_gzip, path))
-    kinds: dict[str, Any] = {"JSON lines": JsonLines}
-    opened: Table = kinds.get(kind, text)(path)
-    return opened
+    if known is None or kind == "text":
+        return text(path)
+    return known.opened(path, path.name, table)
 
 
 def named(source: Any, table: str | None = None) -> str:
@@ -121,13 +108,13 @@ def _kind_of_file(path: Path, header: bool) -> str:
         if isinstance(error, DataError):
             raise
         raise DataError(f"{path.name!r} cannot be opened: check its name and permissions") from None
-    looks = recognised(head)
-    promised = _SUFFIXES.get(path.suffix.lower(), looks)
+    looks, known = looks_like(head), format_of(path)
+    promised = known.title if known else _ARCHIVES.get(path.suffix.lower(), looks)
     if promised == "GeoJSON" and looks == "text" and head.lstrip(BLANK)[:1] == b"[":
         raise DataError(
             f"{path.name} holds JSON records: give one object per line in a .jsonl file, or CSV"
         )
-    of_record = promised == "JSON lines" or (promised == "text" and not header)
+    of_record = (known and known.lines) or (promised == "text" and not header)
     if of_record or (looks, promised) == ("zip", "Excel"):
         looks = promised
     if looks != promised:

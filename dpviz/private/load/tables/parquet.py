@@ -23,6 +23,7 @@ from dpviz.private.load.tables.base import (
     point_coordinates,
     too_many_records,
 )
+from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.values import numbers
 
 
@@ -128,3 +129,14 @@ def _geo(
     crs = column.get("crs", "OGC:CRS84")  # absent means longitude and latitude, null means unknown
     encoding = column.get("encoding", "WKB")
     return name, json.dumps(crs) if isinstance(crs, dict) else crs, encoding
+
+
+FORMATS = (
+    Format(
+        title="Parquet",
+        endings=(".parquet", ".geoparquet", ".pq"),
+        opened=lambda path, name, layer: ParquetTable(path),
+        needs=("pyarrow.parquet", "shapely"),
+        geometry=True,
+    ),
+)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from dpviz.errors import DataError
-from dpviz.foreign import readable
+from dpviz.foreign import readable, refuse_computing
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
     MAX_RECORDS,
@@ -20,6 +20,7 @@ from dpviz.private.load.tables.base import (
     shown,
     too_many_records,
 )
+from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.values import numbers
 
 
@@ -104,3 +105,28 @@ def _kind(dtype: str) -> Kind:
     if dtype.startswith("datetime"):
         return "time"
     return "text" if dtype == "object" else "other"
+
+
+def _geopackage(path: Path, name: str, layer: str | None) -> VectorFile:
+    refuse_computing(path, name)
+    return VectorFile(path, "GeoPackage", name, layer)
+
+
+NEEDS = ("pyarrow", "pyogrio.raw", "shapely")
+FORMATS = (
+    Format(
+        title="GeoPackage",
+        endings=(".gpkg",),
+        opened=_geopackage,
+        needs=NEEDS,
+        geometry=True,
+        layers=True,
+    ),
+    Format(
+        title="Shapefile",
+        endings=(".shp",),
+        opened=lambda path, name, layer: VectorFile(path, "Shapefile", name, layer),
+        needs=NEEDS,
+        geometry=True,
+    ),
+)

@@ -19,6 +19,7 @@ from dpviz.private.load.tables.base import (
     pick,
     shown,
 )
+from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.values import numbers
 
 MAX_UNPACKED = 1 << 30
@@ -80,3 +81,14 @@ class Workbook:
                 for name in numeric:
                     columns[name] = numbers(columns[name], name)
                 yield Block(len(some), columns)
+
+
+FORMATS = (
+    Format(
+        title="Excel",
+        endings=(".xlsx",),
+        opened=lambda path, name, layer: Workbook(path, layer),
+        needs=("pyarrow", "python_calamine"),
+        layers=True,
+    ),
+)

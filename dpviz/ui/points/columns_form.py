@@ -1,0 +1,94 @@
+"""Which columns of a file hold the place and the time of a record, asked in the sidebar."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dpviz.build import may_hold_places, recognised_columns
+from dpviz.crs import known_crs
+from dpviz.domain import Domain
+from dpviz.errors import DataError
+from dpviz.ui.shared.uploads import upload_columns
+
+AXES_LABELS = {
+    2: ("Longitude / x", "Latitude / y"),
+    4: ("Pickup longitude", "Pickup latitude", "Drop-off longitude", "Drop-off latitude"),
+}
+
+
+def columns_form(
+    prefix: str, path: Path, file_id: str, dims: int
+) -> tuple[str, tuple[str, ...] | None, list[str]]:
+    """Which columns of a file hold the coordinates.
+
+    Returns:
+        The CRS of plain columns, the chosen columns (None: the geometry of the file), and the names
+        of all columns.
+
+    Raises:
+        DataError: the file has no columns.
+    """
+    columns = upload_columns(path)
+    names = [column.name for column in columns]
+    crs = st.text_input(
+        "CRS of the coordinates",
+        "EPSG:4326",
+        key=f"{prefix}.crs",
+        help="For plain columns. A file with geometry states its own.",
+    )
+    known_crs(crs)
+    guess = recognised_columns(columns, Domain((0,) * dims, (1,) * dims, crs=crs))
+    geometry = "(geometry of the file)"
+    placed = dims == 2 and may_hold_places(path)
+    options = [geometry, *names] if placed else names
+    if not options:
+        raise DataError("the file has no columns: give a header row, then one record per row")
+    place = {name: row for row, name in enumerate(options)}
+    start = (
+        [place[name] for name in guess]
+        if guess
+        else [min(i, len(options) - 1) for i in range(dims)]
+    )
+    sides = st.columns(2)
+    picked = tuple(
+        str(
+            sides[axis % 2].selectbox(
+                label, options, index=start[axis], key=f"{prefix}.{axis}.{file_id}"
+            )
+        )
+        for axis, label in enumerate(AXES_LABELS[dims])
+    )
+    return crs, None if geometry in picked else picked, names
+
+
+def period_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:
+    """The column of the time and its public period; none, or None while it is missing."""
+    with st.expander("Time", icon=":material/schedule:"):
+        column = st.selectbox(
+            "Column of the time",
+            names,
+            index=None,
+            placeholder="None: places alone",
+            key=f"{prefix}.time.{file_id}",
+            help="ISO 8601 (UTC unless it says otherwise), dates, or seconds since 1970.",
+        )
+        if column is None:
+            return {}
+        st.caption(
+            "The period is PUBLIC: choose it from what everybody knows (the year, the quarter), "
+            "never from the records. Those outside are left out; so are those at its very end."
+        )
+        first, last = st.columns(2)
+        start = first.text_input("From", key=f"{prefix}.from", placeholder="2024-01-01")
+        end = last.text_input("To", key=f"{prefix}.to", placeholder="2025-01-01")
+        every = st.segmented_control(
+            "Move times to steps of", ["15min", "1h", "1d"], key=f"{prefix}.step"
+        )
+    if not start.strip() or not end.strip():
+        st.info("Give the period: from, and to.", icon=":material/schedule:")
+        return None
+    clock = {"time": str(column), "period": (start, end)}
+    return clock if every is None else {**clock, "every": str(every)}

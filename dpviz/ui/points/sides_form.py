@@ -1,0 +1,62 @@
+"""Two configurations, A and B, in the sidebar: at one ε until they are parted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.method_form import Choice, linked_epsilon, method_form, nearest_epsilon
+from dpviz.ui.shared.skeleton import method_link
+
+STARTS = {"a": "privtree", "b": "ugrid"}
+
+
+def restore_sides(prefix: str, explored: Mapping[str, Any]) -> None:
+    """The ε of both from the address; from Explore where the address names none."""
+    asked = {side: permalink.number(f"{side}.epsilon") for side in STARTS}
+    first = explored.get("epsilon") if asked["a"] is None else None
+    for side in STARTS:
+        st.session_state[f"{prefix}.{side}.epsilon"] = (
+            nearest_epsilon(float(first)) if first else linked_epsilon(f"{side}.epsilon")
+        )
+    st.session_state[f"{prefix}.linked"] = asked["a"] == asked["b"]
+
+
+def sides_form(prefix: str, source: PointSource, explored: Mapping[str, Any]) -> list[Choice]:
+    """Method, ε and parameters of A and of B.
+
+    Args:
+        prefix: of the widgets' keys.
+        source: what both are built from.
+        explored: what Explore held last; A begins with it.
+    """
+    choices: list[Choice] = []
+    for side, start in STARTS.items():
+        st.divider()
+        st.markdown(f"**{side.upper()}**")
+        wanted = explored.get("method") if side == "a" else None
+        linked = side == "b" and st.toggle("One ε for both", key=f"{prefix}.linked")
+        choices.append(
+            method_form(
+                f"{prefix}.{side}",
+                source.data.domain.dims,
+                public=source.public,
+                start=permalink.parameter(f"{side}.method") or wanted or start,
+                saved=permalink.pairs(f"{side}.set"),
+                linked=choices[0].epsilon if linked else None,
+            )
+        )
+    return choices
+
+
+def sides_link(choices: list[Choice]) -> dict[str, str | None]:
+    """What the address holds of both."""
+    return {
+        f"{side}.{name}": value
+        for side, choice in zip(STARTS, choices, strict=True)
+        for name, value in {**method_link(choice), "epsilon": f"{choice.epsilon:g}"}.items()
+    }

@@ -1,0 +1,154 @@
+"""Two releases under one camera, one rectangle and one legend, and their answers beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from dpviz.releases.points.release import PointRelease
+from dpviz.render import Camera, Scene, difference_scene
+from dpviz.render.cells import domain_bounds
+from dpviz.render.view import release_scene
+from dpviz.ui.map import Shape, map_overlay, map_view
+from dpviz.ui.map.component import events
+from dpviz.ui.points.answers import as_csv, rectangle_form
+from dpviz.ui.points.comparison import answer_columns
+from dpviz.ui.points.map_answer import CAMERA, keep_camera, placed
+from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.share import share_panel
+from dpviz.ui.shared.text import badge
+
+HEIGHT, WIDE = 560, 470
+"""Pixels of the map beside the answers, and of two maps above them."""
+
+MODES = {"side": "Side by side", "swipe": "Swipe", "difference": "Difference"}
+
+
+def _mode(name: str) -> str:
+    asked = permalink.parameter(name)
+    return asked if asked in MODES else "side"
+
+
+FIELDS = (
+    permalink.RECT,
+    CAMERA,
+    permalink.Field("mode", _mode, lambda mode: None if mode == "side" else str(mode)),
+)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two releases, A and B, and what each is called."""
+
+    releases: tuple[PointRelease, PointRelease]
+    labels: tuple[str, str]
+
+
+def badges(compared: Comparison) -> None:
+    """The guarantees of both; once where they are the same."""
+    first, second = (badge(release.header) for release in compared.releases)
+    if first == second:
+        st.markdown(first)
+        return
+    left, right = st.columns(2)
+    left.markdown(f"**A** {first}")
+    right.markdown(f"**B** {second}")
+
+
+@st.fragment
+def maps_and_answers(
+    prefix: str,
+    compared: Comparison,
+    source: PointSource,
+    series: Mapping[str, Any],
+    below: Callable[[Any], object],
+) -> None:
+    """The maps and their answers: drawing reruns this part only.
+
+    Args:
+        prefix: of the widgets' keys.
+        compared: what is shown.
+        source: what both are of; its records are asked where they are public.
+        series: files of the same at other ε, see :func:`share_panel`.
+        below: shows more of the rectangle (or None) below the maps.
+    """
+    rect = st.session_state[f"{prefix}.rect"]
+    side_by_side = st.session_state.get(f"{prefix}.mode") == "side"
+    stage = st.container(key=f"{prefix}.stage-{'wide' if side_by_side else 'beside'}")
+    left, right = stage.columns([7, 3], gap="medium")
+    with left:
+        mode = st.segmented_control(
+            "View",
+            list(MODES),
+            format_func=MODES.__getitem__,
+            key=f"{prefix}.mode",
+            label_visibility="collapsed",
+        )
+        map_view(
+            _scene(prefix, compared, source, mode or "side"),
+            key=f"{prefix}.map",
+            height=WIDE if side_by_side else HEIGHT,
+            on_shape=lambda: _drawn(prefix),
+        )
+        keep_camera(prefix, source)
+        below(rect)
+    with right:
+        rows: list[dict[str, Any]] = []
+        if rect is None:
+            st.markdown("**Draw a rectangle**")
+            st.caption(
+                "Press ▭ on the map, or D, or hold Shift and drag: both maps answer it. "
+                "Or type its four sides below."
+            )
+        else:
+            rows = answer_columns(prefix, compared.releases, compared.labels, source, rect)
+        typed = rectangle_form(prefix, rect, domain_bounds(compared.releases[0].domain))
+        if rows:
+            _table(prefix, rows)
+        share_panel(prefix, f"{prefix}.map", compared.releases, compared.labels, series)
+    map_overlay(f"{prefix}.map", shape=Shape(rect=rect) if rect else None)
+    permalink.remember(prefix, FIELDS)
+    if typed is not None:
+        st.session_state[f"{prefix}.rect"] = typed
+        st.rerun(scope="fragment")
+
+
+def _scene(prefix: str, compared: Comparison, source: PointSource, mode: Any) -> Scene:
+    """Kept with what it shows, so that an answer does not make the cells again."""
+    asked = (source.key, compared.labels, *map(id, compared.releases), mode)
+
+    def make() -> tuple[Comparison, Scene]:
+        camera = Camera(bounds=domain_bounds(compared.releases[0].domain), key=source.key)
+        if mode == "difference":
+            return compared, difference_scene(compared.releases, compared.labels, camera=camera)
+        labels = [f"{side}: {label}" for side, label in zip("AB", compared.labels, strict=True)]
+        return compared, release_scene(compared.releases, labels, mode=mode, camera=camera)
+
+    place = f"{prefix}.scene"
+    scene = placed(prefix, remembered(place, asked, make)[1], source)
+    st.session_state[place] = (asked, (compared, scene))
+    return scene
+
+
+def _table(prefix: str, rows: Sequence[dict[str, Any]]) -> None:
+    with st.expander("Both answers as a table", icon=":material/table:"):
+        st.dataframe(rows, hide_index=True, width="stretch")
+        st.download_button(
+            "Answers (CSV)",
+            as_csv(list(rows)),
+            "comparison.csv",
+            "text/csv",
+            icon=":material/download:",
+            key=f"{prefix}.csv",
+            on_click="ignore",
+        )
+
+
+def _drawn(prefix: str) -> None:
+    shape = events(f"{prefix}.map").shape
+    st.session_state[f"{prefix}.rect"] = shape.rect if shape else None

@@ -1,0 +1,124 @@
+"""A file of one's own: public or confidential, read once, with exact facts for its owner only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from dpviz.build import CHECK_HEADING, file_types
+from dpviz.errors import DpvizError
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.account import charge_visitor
+from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.releases import release_instead
+from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.uploads import upload_path
+
+H = TypeVar("H")
+S = TypeVar("S")
+Check = Callable[[Any], tuple[dict[str, int], str]]
+
+
+def data_choice(prefix: str, label: str, titles: Mapping[str, str], start: str | None) -> str:
+    """Which data: by name, each with its title; the first where ``start`` is not on offer."""
+    options = list(titles)
+    permalink.missing("data", start, options, titles[options[0]])
+    return str(
+        st.selectbox(
+            label,
+            options,
+            index=options.index(start) if start in options else 0,
+            format_func=lambda name: titles.get(name, name),
+            key=f"{prefix}.data",
+        )
+    )
+
+
+def public_switch(prefix: str, kind: str, public: bool) -> bool:
+    """Whether the visitor declares the records public; a file is sensitive until they do."""
+    words = {"sensitive": "confidential", "public": "already public"}
+    answer = st.segmented_control(
+        "These records are",
+        list(words),
+        default=list(words)[public],
+        format_func=words.__getitem__,
+        required=True,
+        key=f"{prefix}.public.{kind}",
+        help="Confidential: secure noise, every release is paid for, no exact number is shown. "
+        "Already public: exact answers, errors and ε at will; nothing that is shown is private.",
+    )
+    return bool(answer == "public")
+
+
+def upload_form(
+    prefix: str,
+    describe: Callable[[Path, Any, bool], S | None],
+    *,
+    label: str,
+    help: str,  # noqa: A002 - the field's own word for it
+    types: Sequence[str] = (),
+    place: str = "file",
+    owner: bool = False,
+) -> S | None:
+    """The uploader, and the form that describes what was uploaded; None while it is not complete.
+
+    Args:
+        prefix: of the widgets' keys.
+        describe: the source, from the path, the upload, and whether its records are public.
+        label: of the uploader.
+        help: of the uploader.
+        types: endings of files; all that can be read by default.
+        place: of the uploader, after the prefix.
+        owner: all records are confidential.
+    """
+    file = st.file_uploader(label, types or file_types(), key=f"{prefix}.{place}", help=help)
+    public = False if owner else public_switch(prefix, "upload", False)
+    if file is None:
+        st.info("Choose a file to begin.", icon=":material/upload_file:")
+        return None
+    path = upload_path(f"{prefix}.{place}", file)
+    try:
+        return None if release_instead(prefix, path, file) else describe(path, file, public)
+    except DpvizError as error:
+        st.error(plain(str(error).replace(path.name, "the file")), icon=":material/error:")
+        return None
+
+
+def read_once(prefix: str, key: str, read: Callable[[], H], check: Check | None = None) -> H:
+    """The handle of a file, which is read again only when something about it changes.
+
+    Args:
+        prefix: of the widgets' keys.
+        key: says all that the reading depends on.
+        read: gives the handle.
+        check: of the handle, by one of the checks of :mod:`dpviz.build`: what reading drops,
+            exactly, behind a press for the owner.
+    """
+
+    def make() -> H:
+        with st.spinner("Reading the file …"):
+            handle: H = charge_visitor(read())
+            return handle
+
+    handle = remembered(f"{prefix}.upload", key, make)
+    if check is not None:
+        _owners_facts(prefix, lambda: check(handle))
+    return handle
+
+
+def _owners_facts(prefix: str, check: Callable[[], tuple[dict[str, int], str]]) -> None:
+    shown = st.button(
+        "Exact facts for the owner",
+        key=f"{prefix}.check",
+        icon=":material/fact_check:",
+        help="How many records of your file are dropped, and why: exact numbers, for the eyes of "
+        "the records' owner only. They are no part of any release and must not be passed on.",
+    )
+    if shown:  # gone with the next touch of the page
+        facts, taken = check()
+        st.warning(CHECK_HEADING, icon=":material/visibility_lock:")
+        st.caption(f"Read as {plain(taken)}.")
+        st.table({"records": {what: f"{count:,}" for what, count in facts.items()}})
