@@ -289,11 +289,14 @@ def _promises(data: Handle[Any], wishes: Iterable[str]) -> dict[str, list[str]]:
     texts = list(wishes)
     if not texts:
         return {}
-    if not isinstance(data, DataHandle) or data.domain.dims != 2:
-        raise ParameterError("wishes are of releases of points in two dimensions: leave them out")
     asked = parse_all(texts)
+    if isinstance(data, AreaData):
+        if not all(wish.areas for wish in asked):
+            raise ParameterError("a release of areas promises areas: leave other wishes out")
+    elif not isinstance(data, DataHandle) or data.domain.dims != 2:
+        raise ParameterError("wishes are of releases of points in two dimensions: leave them out")
     for wish in asked:
-        if wish.rect:
+        if wish.rect and isinstance(data, DataHandle):
             data.domain.boxes(wish.rect)
     return {PROMISES: [str(wish.public()) for wish in asked]}
 

@@ -13,7 +13,7 @@ from dpviz.cli.root import emit, words
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from dpviz.build import Areas, DataHandle
     from dpviz.releases.areas.release import AreaRelease
@@ -58,7 +58,7 @@ class Partition:
         if attributes.axis():
             raise ParameterError("--areas and --kind: areas count records of all kinds; leave one")
         if others:
-            raise ParameterError("--workload and --want are of rectangles: leave them, or --areas")
+            raise ParameterError("--workload is of rectangles: leave it out, or --areas")
         stated = places.bounds is not None or stated_domain(source) is not None
         domain = places.domain(source) or stated_domain(source) if stated else None
         return areas_of(
@@ -77,6 +77,7 @@ def build_areas(
     points: Callable[[], DataHandle],
     *,
     columns_named: bool,
+    wishes: Sequence[str] = (),
 ) -> None:
     """Spend epsilon on counts of areas; see :func:`dpviz.cli.building.build_release`."""
     from dpviz.build import AreaData
@@ -88,6 +89,7 @@ def build_areas(
         lambda: AreaData(points(), areas),
         described,
         columns_named=columns_named,
+        wishes=wishes,
     )
 
 

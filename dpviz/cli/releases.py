@@ -81,7 +81,7 @@ def build(
     from dpviz import load
 
     for_what = workload_rule(workload)
-    areas = partition.read(source, places, clock, attributes, workload or want)
+    areas = partition.read(source, places, clock, attributes, workload)
 
     def points() -> DataHandle:
         handle: DataHandle = load(
@@ -99,7 +99,7 @@ def build(
 
     columns_named = bool(places.names)
     if areas is not None:
-        build_areas(areas, method, order, points, columns_named=columns_named)
+        build_areas(areas, method, order, points, columns_named=columns_named, wishes=want or ())
         return
     build_release(
         "points",
@@ -375,7 +375,6 @@ def info(
             *attribute_facts(opened.domain),
         ]
         likely = promises(opened, Path(release).absolute().parent)
-        facts |= {"promises": [dataclasses.asdict(each) for each in likely]} if likely else {}
     if isinstance(opened, AreaRelease):
         facts = {**area_summary(opened), **header, "domain": opened.areas.domain.to_dict()}
         domain = opened.areas.domain
@@ -383,6 +382,8 @@ def info(
             area_words(opened),
             f"domain {','.join(f'{value:g}' for value in domain.bounds)} {domain.crs}",
         ]
+        likely = promises(opened)
+    facts |= {"promises": [dataclasses.asdict(each) for each in likely]} if likely else {}
     price = [
         f"  {row['epsilon']:<8.4g} {row['purpose']} ({row['mechanism'] or row['theorem']})"
         for row in header["budget"]

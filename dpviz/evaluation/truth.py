@@ -10,10 +10,12 @@ from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError, PrivacyError
+from dpviz.private.areas import AreaData
 from dpviz.private.areas import exact_areas as exact_areas
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 from dpviz.private.roads import exact_visits as exact_visits
+from dpviz.releases.areas.partition import Areas
 from dpviz.releases.points.region_count import Regions
 from dpviz.releases.points.release import PointRelease
 from dpviz.trees.lattice import Codes, Float, Int
@@ -42,6 +44,15 @@ def without_noise(handle: DataHandle, release: PointRelease) -> PointRelease:
     nodes = release.nodes
     counts = handle._index.box_counts(nodes.lo, nodes.hi).astype(np.float64)
     return replace(release, nodes=nodes.replace(count=counts))
+
+
+def exact_by_area(handle: DataHandle, areas: Areas) -> Int:
+    """Exact records in every area of a partition of the handle's box, int64 (n,).
+
+    Raises:
+        PrivacyError: the data set is not declared public.
+    """
+    return exact_areas(AreaData(handle, areas))
 
 
 def exact_in_regions(handle: DataHandle, regions: Regions) -> Int:

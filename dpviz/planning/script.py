@@ -50,6 +50,7 @@ class Script:
         simulated: the noise is simulated.
         seed: of a simulation.
         bits: of a public grid that records are moved to.
+        areas: a file of areas that are counted in place of cells.
     """
 
     domain: Domain
@@ -66,6 +67,7 @@ class Script:
     simulated: bool = False
     seed: int | None = None
     bits: int | None = None
+    areas: str | None = None
 
     @classmethod
     def of(cls, release: Release, source: str | None = None, seed: int | None = None) -> Script:
@@ -132,6 +134,7 @@ class Script:
                 kinds = self.domain.kinds
                 options += [("--kind", kinds.column), ("--kinds", ",".join(kinds.names))]
             options += [("--bits", self.bits)] if self.bits else []
+        options += [("--areas", self.areas)] if self.areas else []
         if self.unit is not None:
             options += [("--unit", self.unit), ("--max-per-unit", self.max_per_unit)]
         options.append(("--method", self.method))
@@ -162,6 +165,7 @@ class Script:
         given: dict[str, Any] = dict(self.parameters)
         if self.neighbours != "add-remove":
             given["neighbours"] = self.neighbours
+        given |= {"areas": self.areas} if self.areas else {}
         given |= {"wishes": list(self.wishes)} if self.wishes else {}
         if self.seed is not None:
             given["seed"] = self.seed

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dpviz.errors import ParameterError
 from dpviz.planning.proxy import stand_in
 from dpviz.planning.script import Script
-from dpviz.planning.trial import CANDIDATES, Candidate, Trial, between
+from dpviz.planning.trial import BY_AREA, CANDIDATES, Candidate, Trial, between
 from dpviz.progress import Progress
 from dpviz.wishes import Wish, parse_all
 
@@ -129,8 +129,8 @@ def plan(
     )
     candidate, epsilon = least(trial, prices(at_most), progress)
     odds = trial.probabilities(candidate, epsilon)
-    release = trial.release(candidate, epsilon)
-    chosen = release.header.parameters
+    header = trial.header(candidate, epsilon)
+    chosen = header.parameters
     stated = {name: chosen[name] for name in candidate.parameters}
     script = Script(
         domain=domain,
@@ -140,6 +140,7 @@ def plan(
         wishes=tuple(str(wish) for wish in asked),
         source=source,
         unit=unit or ("COLUMN" if max_per_unit > 1 else None),
+        areas=asked[0].areas if candidate.areas else None,
         max_per_unit=max_per_unit,
     )
     return Plan(
@@ -149,7 +150,7 @@ def plan(
         tuple(Likely(str(wish), round(each, 4)) for wish, each in zip(asked, odds, strict=True)),
         tuple(
             {"purpose": row["purpose"], "epsilon": row["epsilon"] * max_per_unit}
-            for row in release.header.budget
+            for row in header.budget
         ),
         assumed,
         script.command(),
@@ -184,7 +185,7 @@ def least(
         ParameterError: none fulfils the wishes at any price of the grid.
     """
     best, row = None, len(grid)
-    queue, done = list(CANDIDATES), 0
+    queue, done = list(_candidates(trial)), 0
     while queue:
         candidate = queue.pop(0)
         if progress is not None:
@@ -201,6 +202,10 @@ def least(
     return best, grid[row]
 
 
+def _candidates(trial: Trial) -> Sequence[Candidate]:
+    return CANDIDATES if trial.areas is None else (BY_AREA,)
+
+
 def _first(trial: Trial, candidate: Candidate, grid: Sequence[float]) -> int:
     """The first row at which a candidate fulfils the wishes; it does at the last."""
     low, high = -1, len(grid) - 1
@@ -214,7 +219,7 @@ def _impossible(trial: Trial, epsilon: float) -> str:
     """What would be possible at the largest ε: for each wish its narrowest tolerance."""
     possible = []
     for row, each in enumerate(trial.asked):
-        factors = [_narrowest(trial, candidate, epsilon, row) for candidate in CANDIDATES]
+        factors = [_narrowest(trial, candidate, epsilon, row) for candidate in _candidates(trial)]
         factor = min(factors)
         if factor > 1 and math.isfinite(factor):
             possible.append(str(_rounded_up(each.wish.widened(factor))))

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpviz.build import build
+from dpviz.build import areas_of, build
+from dpviz.errors import DataError, ParameterError
 from dpviz.evaluation.truth import (
+    exact_by_area,
     exact_counts,
     exact_in_regions,
     places_of_records,
@@ -21,7 +23,9 @@ from dpviz.trees.lattice import Float
 from dpviz.wishes import Wish
 
 if TYPE_CHECKING:
-    from dpviz.build import DataHandle
+    from dpviz.build import Areas, DataHandle
+    from dpviz.releases.areas.release import AreaRelease
+    from dpviz.releases.header import Header
     from dpviz.releases.points.range_count import RangeAnswers
     from dpviz.releases.points.release import PointRelease
 
@@ -44,11 +48,13 @@ class Candidate:
         name: of the method.
         parameters: in place of its defaults.
         fixed: its cells do not depend on the records, so that one build says all.
+        areas: its cells are the areas that all wishes are of.
     """
 
     name: str
     parameters: dict[str, Any] = field(default_factory=dict)
     fixed: bool = True
+    areas: bool = False
 
 
 CANDIDATES = (
@@ -57,6 +63,10 @@ CANDIDATES = (
     Candidate("privtree", fixed=False),
 )
 """What is tried: grids and complete trees of several sizes, and the method that adapts."""
+
+
+BY_AREA = Candidate("areas", areas=True)
+"""Where all wishes are of one file of areas: no other needs less noise than one draw for each."""
 
 
 def between(candidate: Candidate) -> list[Candidate]:
@@ -123,6 +133,7 @@ class Trial:
         self.repeats = repeats
         self.seed = seed
         self.asked = [_placed(proxy, wish, seed, anywhere) for wish in wishes]
+        self.areas = _partition(proxy, wishes)
         self._ideals: dict[str, list[RangeAnswers]] = {}
 
     def release(self, candidate: Candidate, epsilon: float, repeat: int = 0) -> PointRelease:
@@ -137,6 +148,23 @@ class Trial:
         )
         return release
 
+    def by_area(self, epsilon: float) -> AreaRelease:
+        """A simulated release of the proxy by area.
+
+        Raises:
+            ParameterError: the wishes are not all of one file of areas that are disjoint.
+        """
+        if self.areas is None:
+            raise ParameterError("the wishes are not of the areas of one partition")
+        price = epsilon / self.max_per_unit
+        return build(self.proxy, "areas", price, areas=self.areas, seed=self.seed, ledger=None)
+
+    def header(self, candidate: Candidate, epsilon: float) -> Header:
+        """What a release would say of itself."""
+        if candidate.areas:
+            return self.by_area(epsilon).header
+        return self.release(candidate, epsilon).header
+
     def probabilities(
         self, candidate: Candidate, epsilon: float, widened: Sequence[float] | float = 1.0
     ) -> list[float]:
@@ -147,6 +175,8 @@ class Trial:
             epsilon: the price for one privacy unit.
             widened: by how many times the tolerances are widened.
         """
+        if candidate.areas:
+            return self._odds_by_area(epsilon, widened)
         builds = 1 if candidate.fixed else self.repeats
         odds = []
         for repeat in range(builds):
@@ -165,6 +195,18 @@ class Trial:
         return all(
             each >= asked.wish.confidence for each, asked in zip(odds, self.asked, strict=True)
         )
+
+    def _odds_by_area(self, epsilon: float, widened: Sequence[float] | float) -> list[float]:
+        """Of every wish its probability where the cells are the areas: noise is all there is."""
+        release = self.by_area(epsilon)
+        exact = exact_by_area(self.proxy, release.areas).astype(np.float64)
+        nothing = np.zeros(len(exact))
+        odds = []
+        for each, factor in zip(self.asked, np.broadcast_to(widened, len(self.asked)), strict=True):
+            tolerance = each.wish.widened(float(factor)).tolerance(exact)
+            lies = within(tolerance, release.answers.noise_sd, nothing, nothing)
+            odds.append(worst(each.wish, lies)[0])
+        return odds
 
     def _ideal(self, candidate: Candidate, release: PointRelease) -> list[RangeAnswers]:
         """What the cells of a release answer to every wish without noise."""
@@ -195,6 +237,17 @@ class Trial:
                 lies = np.minimum(lies, within(tolerance, noise, nothing, ideal.uniformity_sd))
             odds.append(lies)
         return odds
+
+
+def _partition(proxy: DataHandle, wishes: Sequence[Wish]) -> Areas | None:
+    """The areas that all wishes are of; None where there are several, or they overlap."""
+    names = {wish.areas for wish in wishes}
+    if len(names) != 1 or "" in names:
+        return None
+    try:
+        return areas_of(names.pop(), proxy.domain, crs=proxy.domain.crs)
+    except DataError:
+        return None
 
 
 def _elsewhere(proxy: DataHandle, rect: Sequence[float], seed: int) -> Float:

@@ -149,6 +149,43 @@ def test_an_earlier_release_stands_in(handle, tmp_path):
     assert "earlier release" in json.loads(out)["assumed"][0]
 
 
+def test_areas_are_counted_by_themselves_at_the_price_of_the_theory(handle, tmp_path, monkeypatch):
+    """Four wards of one level: the noise is one draw each, whose 95 % are ln(20)/ε."""
+    monkeypatch.chdir(tmp_path)
+    corners = [(x, y) for x in (2.0, 2.5) for y in (48.0, 48.5)]
+    features = [
+        {
+            "type": "Feature",
+            "properties": {"name": f"ward {row}"},
+            "geometry": {
+                "type": "Polygon",
+                "coordinates": [[(x, y), (x + 0.5, y), (x + 0.5, y + 0.5), (x, y + 0.5), (x, y)]],
+            },
+        }
+        for row, (x, y) in enumerate(corners)
+    ]
+    document = {"type": "FeatureCollection", "features": features}
+    (tmp_path / "wards.geojson").write_text(json.dumps(document))
+    wish = "areas=wards.geojson ±1% or ±100"
+    planned = dpviz.plan(DOMAIN, [wish], like=handle, source="people.csv")
+    assert planned.method == "areas"
+    assert planned.epsilon == pytest.approx(np.log(20) / 100, rel=STEP - 1)
+    points = np.random.default_rng(1).uniform([2, 48], [3, 49], (500, 2))
+    np.savetxt("people.csv", points, delimiter=",", header="lon,lat", comments="")
+    code, _, _ = run(*shlex.split(planned.command)[1:])
+    assert code == 0
+    _, out, _ = run("info", "release.parquet", "--json")
+    [promise] = json.loads(out)["promises"]
+    assert promise["probability"] >= 0.95
+    assert promise["note"].endswith("4 of 4 areas reach it")
+    exec(planned.python, {})
+    with pytest.raises(ParameterError, match="promises areas"):
+        dpviz.build(handle, areas="wards.geojson", wishes=["any 1 km² ±9"], seed=1)
+    tight = [f"{wish} at 99%", "areas=wards.geojson ±1"]
+    with pytest.raises(ParameterError, match="possible would be"):
+        dpviz.plan(DOMAIN, tight, like=handle, at_most=0.1)
+
+
 def test_a_header_chooses_no_file_outside_its_folder(handle, tmp_path):
     (tmp_path / "areas.geojson").write_text("{}")
     wishes = [f"areas={tmp_path}/areas.geojson ±5%", "any 400 km² ±10"]

@@ -20,6 +20,7 @@ from dpviz.wishes import MOST_WISHES, Wish, parse, squares
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
+    from dpviz.releases.areas.release import AreaRelease
     from dpviz.releases.points.range_count import RangeAnswers
     from dpviz.releases.points.release import PointRelease
 
@@ -66,6 +67,20 @@ def within(tolerance: Float, noise_sd: Float, offset: Float, spread_sd: Float) -
     erf = np.vectorize(math.erf, otypes=[np.float64])
     normal = 0.5 * (erf(high / math.sqrt(2)) - erf(low / math.sqrt(2)))
     return np.asarray(np.minimum(normal, _laplace(high) - _laplace(low)))
+
+
+def _of_areas(release: AreaRelease, wish: Wish) -> Promise:
+    """Of a release whose cells are the areas: nothing is uncertain but the noise."""
+    if not wish.areas:
+        return Promise(str(wish), None, "a release of areas promises areas")
+    answers = release.answers
+    nothing = np.zeros(len(answers))
+    odds = within(wish.tolerance(answers.count), answers.noise_sd, nothing, nothing)
+    probability, row = worst(wish, odds)
+    good = int((odds >= wish.confidence).sum())
+    name = release.areas.names[row]
+    note = f"least likely in {name}; {good} of {len(odds)} areas reach it"
+    return Promise(str(wish), probability, note)
 
 
 def _percent(probability: float) -> str:
@@ -132,11 +147,11 @@ def worst(wish: Wish, probability: Float) -> tuple[float, int]:
     return float(probability[row]), row
 
 
-def promises(release: PointRelease, folder: Path | None = None) -> list[Promise]:
+def promises(release: PointRelease | AreaRelease, folder: Path | None = None) -> list[Promise]:
     """How likely each promise of the header holds.
 
     Args:
-        release: with or without promises.
+        release: with or without promises; one of areas promises its own areas.
         folder: where files of areas may be opened, by their name alone: a header is a stranger's,
             and must not choose what is read. None: no file is.
     """
@@ -146,10 +161,14 @@ def promises(release: PointRelease, folder: Path | None = None) -> list[Promise]
     return [_promise(release, str(text)[:1_000], folder) for text in stated[:MOST_WISHES]]
 
 
-def _promise(release: PointRelease, text: str, folder: Path | None) -> Promise:
+def _promise(release: PointRelease | AreaRelease, text: str, folder: Path | None) -> Promise:
+    from dpviz.releases.points.release import PointRelease
+
     try:
         wish = parse(text).public()
         text = str(wish)
+        if not isinstance(release, PointRelease):
+            return _of_areas(release, wish)
         if wish.areas:
             if folder is None or not (folder / wish.areas).is_file():
                 return Promise(text, None, f"needs {wish.areas} beside the release")
