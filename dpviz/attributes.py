@@ -1,10 +1,17 @@
-"""What a record is beside its place: its kind. Public lists, chosen without looking at records."""
+"""What a record is beside its place: its kind, and a value that is added up.
+
+The list of kinds and the clip of values are public: chosen without looking at the records.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from dpviz.errors import DomainError
 
@@ -71,3 +78,85 @@ class Kinds:
         if isinstance(names, str):
             raise DomainError(f"kinds {names!r}: give a list of texts")
         return cls(column, tuple(names))
+
+
+MOST_STEPS = 1 << 20
+"""Steps of the grid from zero to the farther end of a clip: a public cap."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """A public clip of a record's value, and the grid on which values are added up.
+
+    A value beyond an end of the clip counts as that end, and every one as the nearest multiple of
+    the grid (the upper one of two): so one record moves a sum by at most :attr:`reach` steps,
+    whatever it holds, and sums are exact integers.
+
+    Attributes:
+        column: of the values.
+        low, high: the clip.
+        grid: the step; by default the power of ten of which the farther end of the clip is between
+            10,000 and 100,000.
+
+    Raises:
+        DomainError: ends that are not finite or not in order, or a grid too coarse or too fine.
+    """
+
+    column: str
+    low: float
+    high: float
+    grid: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.column, str) or not self.column:
+            raise DomainError("a clip without the column of its values: name it")
+        low, high, grid = float(self.low), float(self.high), float(self.grid)
+        farther = max(abs(low), abs(high))
+        if not (low < high and 1e-100 < farther < 1e100):
+            raise DomainError(f"clip {low:g} to {high:g}: give finite limits, the lower one first")
+        grid = grid or float(f"1e{math.floor(math.log10(farther)) - 4}")
+        if not (grid > 0 and 1 <= farther / grid <= MOST_STEPS):
+            raise DomainError(
+                f"grid {grid:g} of a clip {low:g} to {high:g}: give a step of which its farther "
+                f"end is 1 to {MOST_STEPS:,}"
+            )
+        for name, value in (("low", low), ("high", high), ("grid", grid)):
+            object.__setattr__(self, name, value)
+
+    def steps(self, values: ArrayLike) -> NDArray[np.int64]:
+        """Finite values as steps of the grid: ⌊clipped / grid + ½⌋, in this order everywhere."""
+        clipped = np.clip(np.asarray(values, dtype=np.float64), self.low, self.high)
+        return np.floor(clipped / self.grid + 0.5).astype(np.int64)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The least and the largest value on the grid: no mean of values passes them."""
+        low, high = (self.steps([self.low, self.high]) * self.grid).tolist()
+        return low, high
+
+    @property
+    def reach(self) -> int:
+        """How far one record moves a sum at most, in steps."""
+        return int(np.abs(self.steps([self.low, self.high])).max())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for a release header."""
+        return {"column": self.column, "low": self.low, "high": self.high, "grid": self.grid}
+
+    @classmethod
+    def of(cls, column: str | None, clip: ArrayLike | None, grid: float | None) -> Values | None:
+        """From a column, a clip and perhaps a grid; None where nothing is named.
+
+        Raises:
+            DomainError: one without the other, or no such clip.
+        """
+        if column is None and clip is None:
+            if grid is not None:
+                raise DomainError(f"grid={grid:g} without values: name their column and clip")
+            return None
+        if column is None or clip is None:
+            raise DomainError("a column of values and their public clip go together: give both")
+        ends = np.asarray(clip, dtype=np.float64).ravel()
+        if len(ends) != 2:
+            raise DomainError(f"a clip of {len(ends)} numbers: give its lower and its upper end")
+        return cls(column, float(ends[0]), float(ends[1]), grid or 0.0)

@@ -23,7 +23,7 @@ from dpviz.private.budget import Budget, positive_epsilon
 from dpviz.private.driver import NEIGHBOURS, Price, delta_for, header_of, noise_for, relation
 from dpviz.private.handle import DataHandle, Handle, R
 from dpviz.private.index import PointIndex
-from dpviz.private.layers import measure_points
+from dpviz.private.layers import checked_share, measure_points
 from dpviz.private.ledger import Account, Ledger, account_key
 from dpviz.private.load.cellquery import CellQuery, checked_bits
 from dpviz.private.load.cells import Cells, cells_of, grid_cells, leaf_cells
@@ -163,6 +163,7 @@ def build(
     purpose: str = "",
     declare_public: bool = False,
     wishes: Iterable[str] = (),
+    sum_share: float | None = None,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Any:
@@ -194,6 +195,7 @@ def build(
         declare_public: insist that data are public that the ledger knows as sensitive.
         wishes: what is to hold of a release of points, see :func:`dpviz.plan`: its header states
             them as promises. They change nothing else.
+        sum_share: of points with values, the share of epsilon for their sums; half by default.
         progress: called with (fraction, what); may raise to cancel. What is paid stays paid.
         **parameters: of the method.
 
@@ -217,6 +219,10 @@ def build(
         data, chosen, simulate=simulate, seed=seed, progress=progress, sampler=sampler
     )
     budget = price.budget()
+    if isinstance(data, DataHandle):
+        sum_share = checked_share(data.domain, chosen, budget.epsilon, sum_share)
+    elif sum_share is not None:
+        raise ParameterError(f"sum_share={sum_share!r}: these data have no values, leave it out")
     with payment(
         ledger,
         data,
@@ -227,7 +233,7 @@ def build(
         neighbours=neighbours,
         declare_public=declare_public,
     ) as receipt:
-        release, facts = _measured(data, chosen, budget, noise, queries, progress)
+        release, facts = _measured(data, chosen, budget, noise, queries, progress, sum_share)
         facts["extra"] = facts.get("extra", {}) | declared | stated | receipt
         return release(header_of(data, chosen, noise, budget, price, **facts))
 
@@ -321,10 +327,11 @@ def _measured(
     noise: Noise,
     workload: Paths,
     progress: Progress | None,
+    sum_share: float | None,
 ) -> Result:
     """Spend the budget: the one place where the kinds of data differ."""
     if isinstance(data, DataHandle):
-        release, facts = measure_points(data.domain, data._layers, method, budget, noise)
+        release, facts = measure_points(data.domain, data._layers, method, budget, noise, sum_share)
         if data.bits != data.domain.bits:
             facts = {**facts, "extra": {**facts.get("extra", {}), "bits": data.bits}}
         return release, facts

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpviz import calendar
-from dpviz.attributes import Kinds
+from dpviz.attributes import Kinds, Values
 from dpviz.errors import DomainError
 
 LATTICE_BITS = {1: 30, 2: 26, 3: 20, 4: 15}
@@ -41,6 +41,7 @@ class Domain:
         step: where the last of three axes is time, in seconds since 1970 UTC: the seconds of one
             step, to whose middle times are moved, or 0 to leave them. None: no axis is time.
         kinds: the public list of what a record may be, and the column that says so.
+        values: the public clip of a record's value, and its column.
 
     Raises:
         DomainError: reversed, empty, non-finite or mismatched limits.
@@ -60,6 +61,7 @@ class Domain:
     crs: str = "EPSG:4326"
     step: float | None = None
     kinds: Kinds | None = None
+    values: Values | None = None
 
     def __post_init__(self) -> None:
         lower = tuple(float(value) for value in self.lower)
@@ -115,6 +117,9 @@ class Domain:
         every: str | None = None,
         kind: str | None = None,
         kinds: Iterable[str] | None = None,
+        value: str | None = None,
+        clip: ArrayLike | None = None,
+        grid: float | None = None,
     ) -> Domain:
         """A domain from all lower limits, then all upper limits (2-D: west, south, east, north).
 
@@ -129,6 +134,9 @@ class Domain:
             kind: name of the column of the kind of a record, with ``kinds``.
             kinds: the public list of kinds; records of others are dropped, or counted as ``other``
                 if that is listed.
+            value: name of the column of a value that is added up, with ``clip``.
+            clip: its public limits: a value beyond counts as the limit.
+            grid: a public step that values are rounded to; a power of ten that suits the clip.
 
         >>> Domain.from_bounds([-74.30, 40.45, -73.60, 41.00]).upper
         (-73.6, 41.0)
@@ -144,7 +152,8 @@ class Domain:
             raise DomainError(f"time beside {half} coordinates: give two")
         listed = Kinds.of(kind, kinds)
         lower, upper = flat[:half].tolist(), flat[half:].tolist()
-        place = cls(tuple(lower), tuple(upper), columns, crs, kinds=listed)
+        values = Values.of(value, clip, grid)
+        place = cls(tuple(lower), tuple(upper), columns, crs, kinds=listed, values=values)
         if period is None:
             if every is not None:
                 raise DomainError(f"every={every!r} without a period: give both, or neither")
@@ -157,6 +166,7 @@ class Domain:
             crs,
             0.0 if every is None else calendar.fixed_step(every),
             listed,
+            values,
         )
 
     @cached_property
@@ -165,12 +175,18 @@ class Domain:
         if self.step is None:
             return self
         low, high = self.lower[:-1], self.upper[:-1]
-        return Domain(low, high, self.columns[:-1], self.crs, kinds=self.kinds)
+        return Domain(low, high, self.columns[:-1], self.crs, kinds=self.kinds, values=self.values)
+
+    @cached_property
+    def of_one_kind(self) -> Domain:
+        """The same domain for records of one kind."""
+        return self if self.kinds is None else replace(self, kinds=None)
 
     @cached_property
     def plain(self) -> Domain:
-        """The same box for records of one kind."""
-        return self if self.kinds is None else replace(self, kinds=None)
+        """The same domain for records without kinds and values."""
+        bare = self.kinds is None and self.values is None
+        return self if bare else replace(self, kinds=None, values=None)
 
     @property
     def time(self) -> str | None:
@@ -327,12 +343,13 @@ class Domain:
             "bits": self.bits,
             **time,
             **({} if self.kinds is None else {"kinds": self.kinds.to_dict()}),
+            **({} if self.values is None else {"values": self.values.to_dict()}),
         }
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Domain:
         """The inverse of :meth:`to_dict`."""
-        time, kinds = values.get("time"), values.get("kinds")
+        time, kinds, clip = (values.get(name) for name in ("time", "kinds", "values"))
         domain = cls(
             tuple(values["lower"]),
             tuple(values["upper"]),
@@ -340,6 +357,7 @@ class Domain:
             values["crs"],
             None if time is None else float(time["step"]),
             None if kinds is None else Kinds.of(kinds["column"], kinds["names"]),
+            None if clip is None else Values(**clip),
         )
         if domain.bits != values["bits"]:
             raise DomainError(f"lattice of {values['bits']} bits: this version uses {domain.bits}")

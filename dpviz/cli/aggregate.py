@@ -47,7 +47,7 @@ def aggregate(
     stating = next((each for each in sources if stated_domain(each) is not None), sources[0])
     handle = load(
         sources,
-        places.domain(stating, clock, attributes),
+        places.domain(stating, clock, attributes.without_values()),
         **places.reading(),
         **units.reading(),
         table=table,

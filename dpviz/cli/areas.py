@@ -56,7 +56,7 @@ class Partition:
         if clock.axis():
             raise ParameterError("--areas and --period: areas are counted without time; leave one")
         if attributes.axis():
-            raise ParameterError("--areas and --kind: areas count records of all kinds; leave one")
+            raise ParameterError("--areas and --kind or --sum: areas count all records; leave one")
         if others:
             raise ParameterError("--workload is of rectangles: leave it out, or --areas")
         stated = places.bounds is not None or stated_domain(source) is not None

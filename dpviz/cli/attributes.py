@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from dpviz.domain import Domain
     from dpviz.releases.areas.release import AreaRelease
+    from dpviz.releases.points.kinds import KindsRelease
     from dpviz.releases.points.quotient import Quotients
     from dpviz.releases.points.release import PointRelease
 
@@ -18,21 +19,52 @@ def attribute_rows(
     release: PointRelease | AreaRelease, rects: Sequence[Sequence[float]], period: str | None
 ) -> list[dict[str, Any]]:
     """Of each rectangle what JSON says beside the count; nothing of a plain release."""
+    from dpviz.releases.areas.release import AreaRelease
     from dpviz.releases.points.kinds import KindsRelease
 
     rows: list[dict[str, Any]] = [{} for _ in rects]
+    if isinstance(release, AreaRelease):
+        return rows
+    _add_sums(rows, release, rects, period)
     if isinstance(release, KindsRelease):
-        for row in rows:
-            row["kinds"] = {}
-        for name in release.names:
-            counts = release.count(rects, period, name)
-            shares = quotient_rows(release.share(rects, name, period=period))
-            for at, row in enumerate(rows):
-                row["kinds"][name] = {
-                    **{each: float(getattr(counts, each)[at]) for each in COUNT},
-                    "share": shares[at],
-                }
+        every = {name: _kind_rows(release, rects, period, name) for name in release.names}
+        for at, row in enumerate(rows):
+            row["kinds"] = {name: each[at] for name, each in every.items()}
     return rows
+
+
+def _kind_rows(
+    release: KindsRelease, rects: Sequence[Sequence[float]], period: str | None, name: str
+) -> list[dict[str, Any]]:
+    """Of each rectangle the answer of one kind."""
+    counts = release.count(rects, period, name)
+    rows: list[dict[str, Any]] = [
+        {each: float(getattr(counts, each)[at]) for each in COUNT} for at in range(len(rects))
+    ]
+    for row, share in zip(
+        rows, quotient_rows(release.share(rects, name, period=period)), strict=True
+    ):
+        row["share"] = share
+    _add_sums(rows, release, rects, period, name)
+    return rows
+
+
+def _add_sums(
+    rows: list[dict[str, Any]],
+    release: PointRelease,
+    rects: Sequence[Sequence[float]],
+    period: str | None,
+    kind: str | None = None,
+) -> None:
+    """Put sums and means into the rows of a release with values."""
+    if release.domain.values is None:
+        return
+    sums = release.sum(rects, period, kind)
+    means = quotient_rows(release.mean(rects, period, kind))
+    for at, (row, mean) in enumerate(zip(rows, means, strict=True)):
+        columns = {"value": sums.sum, "noise_sd": sums.noise_sd, "low": sums.low, "high": sums.high}
+        row["sum"] = {name: float(column[at]) for name, column in columns.items()}
+        row["mean"] = mean
 
 
 COUNT = ("count", "noise_sd", "low", "high")
@@ -56,12 +88,24 @@ def quotient_rows(answers: Quotients) -> list[dict[str, Any]]:
 
 
 def attribute_lines(row: dict[str, Any]) -> list[str]:
-    """The same for people, a line for each kind."""
-    return [
+    """The same for people, a line for each."""
+    lines = [
         f"  {name}: {each['count']:,.1f} ({each['low']:,.0f} to {each['high']:,.0f}); share "
-        f"{_percent(each['share'])}"
+        f"{_percent(each['share'])}" + "".join(f"; {words}" for words in _sum_words(each))
         for name, each in row.get("kinds", {}).items()
     ]
+    return [*(f"  {words}" for words in _sum_words(row)), *lines]
+
+
+def _sum_words(row: dict[str, Any]) -> list[str]:
+    """Sum and mean of the clipped values, where there are any."""
+    if "sum" not in row:
+        return []
+    total, mean = row["sum"], row["mean"]
+    words = f"sum {total['value']:,.6g} ({total['low']:,.6g} to {total['high']:,.6g})"
+    if not mean["enough"]:
+        return [words, "mean unknown: too few records"]
+    return [words, f"mean {mean['value']:,.4g} ({mean['low']:,.4g} to {mean['high']:,.4g})"]
 
 
 def _percent(share: dict[str, Any]) -> str:
@@ -72,6 +116,12 @@ def _percent(share: dict[str, Any]) -> str:
 
 def attribute_facts(domain: Domain) -> list[str]:
     """What ``dpviz info`` says of them."""
-    if domain.kinds is None:
-        return []
-    return [f"kinds by {domain.kinds.column}: {', '.join(domain.kinds.names)}"]
+    facts, values = [], domain.values
+    if domain.kinds is not None:
+        facts.append(f"kinds by {domain.kinds.column}: {', '.join(domain.kinds.names)}")
+    if values is not None:
+        facts.append(
+            f"sums of {values.column}, each value clipped to {values.low:g} to {values.high:g} and "
+            f"rounded to {values.grid:g}: what was clipped is missing from sums and means"
+        )
+    return facts

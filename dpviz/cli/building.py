@@ -28,6 +28,7 @@ def build_release(
     *,
     columns_named: bool = False,
     wishes: Sequence[str] = (),
+    sum_share: float | None = None,
 ) -> None:
     """Spend epsilon on one release of data of one kind, save it, and say what it is.
 
@@ -40,6 +41,7 @@ def build_release(
         workload: of the data, as :func:`dpviz.build` takes it.
         columns_named: whether the owner named the columns of the coordinates.
         wishes: what is to hold of the release.
+        sum_share: of records with values, the share of epsilon for their sums.
 
     Raises:
         DpvizError: see :func:`dpviz.build`.
@@ -77,6 +79,7 @@ def build_release(
         purpose=order.purpose,
         declare_public=order.declare_public,
         wishes=wishes,
+        sum_share=sum_share,
         progress=progress(),
     )
     keep(release.save, order.output, account, release.header.extra.get("release_id"))

@@ -120,12 +120,16 @@ class Clock:
 
 @dataclass(frozen=True, kw_only=True)
 class Attributes:
-    """What a record is beside its place: its kind, of a public list."""
+    """What a record is beside its place: its kind, of a public list, and a value."""
 
     kind: str | None = option("--kind", help="Column of the kind of a record; with --kinds.")
     kinds: str | None = option(
         "--kinds", help="The public kinds a,b,c; others are dropped, or counted as other if listed."
     )
+
+    sum: str | None = option("--sum", help="Column of a value that is added up; with --clip.")
+    clip: str | None = option("--clip", help="Its public limits LO,HI: values are cut to them.")
+    grid: float | None = option("--grid", help="A public step that values are rounded to.")
 
     def axis(self) -> dict[str, Any]:
         """What :meth:`Domain.from_bounds` takes of them; empty where there are none.
@@ -133,13 +137,34 @@ class Attributes:
         Raises:
             ParameterError: one option without the other.
         """
-        if (self.kind is None) != (self.kinds is None):
-            raise ParameterError("--kind and --kinds go together: give both, or neither")
-        return {} if self.kind is None else {"kind": self.kind, "kinds": words(self.kinds)}
+        for one, other in (("kind", "kinds"), ("sum", "clip")):
+            if (getattr(self, one) is None) != (getattr(self, other) is None):
+                raise ParameterError(f"--{one} and --{other} go together: give both, or neither")
+        axis: dict[str, Any] = {}
+        if self.kind is not None:
+            axis |= {"kind": self.kind, "kinds": words(self.kinds)}
+        if self.sum is not None and self.clip is not None:
+            axis |= {"value": self.sum, "clip": numbers(self.clip, "--clip")}
+        if self.grid is not None:
+            axis["grid"] = self.grid
+        return axis
+
+    def without_values(self) -> Attributes:
+        """The same, for counts that another command adds up.
+
+        Raises:
+            ParameterError: there are values.
+        """
+        if self.sum is not None:
+            raise ParameterError(
+                "--sum: counts by cell hold no sums, leave it out; 'dpviz build' reads files, "
+                "folders and tables with sums"
+            )
+        return self
 
     @property
     def again(self) -> list[str]:
-        """The options as they were given."""
+        """The options of kinds as they were given."""
         return [] if self.kind is None else [f"--kind {self.kind}", f"--kinds {self.kinds}"]
 
 

@@ -76,6 +76,10 @@ def build(
         list[str] | None,
         typer.Option(help="A promise for the header, as of 'dpviz plan'; repeat at will."),
     ] = None,
+    sum_share: Annotated[
+        float | None,
+        typer.Option(help="With --sum: the share of epsilon for sums, half by default."),
+    ] = None,
 ) -> None:
     """Spend epsilon on one release of a data set; the ledger pays unless the data are public."""
     from dpviz import load
@@ -99,6 +103,8 @@ def build(
 
     columns_named = bool(places.names)
     if areas is not None:
+        if sum_share is not None:
+            raise ParameterError("--sum-share is of --sum: leave it out")
         build_areas(areas, method, order, points, columns_named=columns_named, wishes=want or ())
         return
     build_release(
@@ -110,6 +116,7 @@ def build(
         for_what,
         columns_named=columns_named,
         wishes=want or (),
+        sum_share=sum_share,
     )
 
 

@@ -31,7 +31,7 @@ def sql(
     from dpviz.build import CellQuery, checked_bits, checked_dialect
     from dpviz.build import quoted_table as quoted
 
-    domain = places.domain(table, clock, attributes)
+    domain = places.domain(table, clock, attributes.without_values())
     if domain is None:
         raise ParameterError("--bounds is missing: give the public box")
     dialect = checked_dialect(dialect, units.unit is not None)

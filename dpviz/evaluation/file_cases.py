@@ -83,6 +83,7 @@ def _points() -> Iterable[FileCase]:
     yield case("one device more, with a thousand columns", long, [["z", *PLACE] * 300], first=True)
     yield case("one device more, without its columns", long, [["zed"]], first=True)
     yield from _raw()
+    yield from _attributes()
     yield from _json_lines()
     quoted = [['a "quoted", name\nof two lines', *PLACE]]
     yield case("one device more, with quotes and a line break", long, quoted, first=True)
@@ -123,6 +124,35 @@ def _raw() -> Iterable[FileCase]:
         texts = b"device,x,y\n" + others, b"device,x,y\n" + more + others
         words = (*POINTS, "--unit", "device", "--max-per-unit", "1")
         yield FileCase(f"one line more, of {what}", "points", "places.csv", *texts, words)
+
+
+def _attributes() -> Iterable[FileCase]:
+    """Kinds and values: one unit more must not change how those of others are read."""
+    head = ["device", "x", "y", "mode", "fare"]
+    others: Rows = [[10**17 + each, *PLACE, "bike", 7.5] for each in range(MANY)]
+    unit = ("--unit", "device", "--max-per-unit", "1")
+    kinds = (*POINTS, *unit, "--kind", "mode", "--kinds", "bike,other")
+    sums = (*POINTS, *unit, "--sum", "fare", "--clip", "0,20")
+    for what, mode in {
+        "of a kind that is not listed": "zed",
+        "without a kind": "",
+        "whose kind is a number": 7,
+        "whose kind has a space before it": " bike",
+        "of a kind of 300,000 letters": "z" * 300_000,
+    }.items():
+        for words in (kinds, (*kinds[:-1], "bike")):
+            texts = _csv(head, others), _csv(head, [["zed", *PLACE, mode, 1], *others])
+            name = f"one device more, {what}, where {words[-1]} are listed"
+            yield FileCase(name, "points", "places.csv", *texts, words)
+    for what, fare in {
+        "whose value is a word": "many",
+        "without a value": "",
+        "whose value is infinite": "-inf",
+        "whose value is far beyond the clip": "1e300",
+        "with a decimal comma in its value": "7,5",
+    }.items():
+        texts = _csv(head, others), _csv(head, [["zed", *PLACE, "bike", fare], *others])
+        yield FileCase(f"one device more, {what}", "points", "places.csv", *texts, sums)
 
 
 def _json_lines() -> Iterable[FileCase]:

@@ -51,6 +51,7 @@ class Script:
         seed: of a simulation.
         bits: of a public grid that records are moved to.
         areas: a file of areas that are counted in place of cells.
+        sum_share: of epsilon, for sums of values; None for the usual one.
     """
 
     domain: Domain
@@ -68,6 +69,7 @@ class Script:
     seed: int | None = None
     bits: int | None = None
     areas: str | None = None
+    sum_share: float | None = None
 
     @classmethod
     def of(cls, release: Release, source: str | None = None, seed: int | None = None) -> Script:
@@ -89,8 +91,8 @@ class Script:
         header = release.header
         if not isinstance(release, PointRelease):
             raise ReleaseError(f"code is written for releases of points, not of {release.kind}")
-        if {"marginal", "period"} & set(header.extra):
-            raise ReleaseError("a window of another release is not built: ask for the code of that")
+        if {"marginal", "period", "kind"} & set(header.extra):
+            raise ReleaseError("a part of another release is not built: ask for the code of that")
         simulated = header.guarantee.startswith("NOT PRIVATE")
         if seed is not None and not simulated:
             raise ReleaseError("private noise is never repeated: leave the seed out")
@@ -113,6 +115,7 @@ class Script:
             simulated=simulated,
             seed=seed,
             bits=_whole(header.extra.get("bits")),
+            sum_share=_sum_share(header),
             **_unit(header),
         )
 
@@ -133,6 +136,10 @@ class Script:
             if self.domain.kinds is not None:
                 kinds = self.domain.kinds
                 options += [("--kind", kinds.column), ("--kinds", ",".join(kinds.names))]
+            if self.domain.values is not None:
+                values = self.domain.values
+                clip = f"{values.low!r},{values.high!r}"
+                options += [("--sum", values.column), ("--clip", clip), ("--grid", values.grid)]
             options += [("--bits", self.bits)] if self.bits else []
         options += [("--areas", self.areas)] if self.areas else []
         if self.unit is not None:
@@ -140,6 +147,7 @@ class Script:
         options.append(("--method", self.method))
         options += [("--set", f"{name}={value}") for name, value in self.parameters.items()]
         options.append(("--epsilon", f"{self.epsilon!r}"))
+        options += [("--sum-share", self.sum_share)] if self.sum_share is not None else []
         if self.neighbours != "add-remove":
             options.append(("--neighbours", self.neighbours))
         options += [("--seed", self.seed)] if self.seed is not None else []
@@ -167,6 +175,7 @@ class Script:
             given["neighbours"] = self.neighbours
         given |= {"areas": self.areas} if self.areas else {}
         given |= {"wishes": list(self.wishes)} if self.wishes else {}
+        given |= {"sum_share": self.sum_share} if self.sum_share is not None else {}
         if self.seed is not None:
             given["seed"] = self.seed
         elif self.simulated:
@@ -186,8 +195,8 @@ class Script:
         if place.columns != default_columns(place.dims):
             axis["columns"] = place.columns
         axis |= {} if place.crs == DEGREES else {"crs": place.crs}
-        kinds = self.domain.kinds
-        if self.domain.time is None and kinds is None:
+        kinds, values = self.domain.kinds, self.domain.values
+        if self.domain.time is None and kinds is None and values is None:
             words = [repr(place.lower), repr(place.upper), *_arguments(axis)]
             return f"dpviz.Domain({', '.join(words)})"
         if self.domain.time is not None:
@@ -195,6 +204,8 @@ class Script:
             axis |= {"period": period, "time": self.domain.time}
         if kinds is not None:
             axis |= {"kind": kinds.column, "kinds": kinds.names}
+        if values is not None:
+            axis |= {"value": values.column, "clip": (values.low, values.high), "grid": values.grid}
         axis |= {"every": f"{int(self.domain.step)}s"} if self.domain.step else {}
         words = [repr(list(place.bounds)), *_arguments(axis)]
         return f"dpviz.Domain.from_bounds({', '.join(words)})"
@@ -254,6 +265,13 @@ def _promises(header: Header) -> tuple[str, ...]:
 def _unit(header: Header) -> dict[str, Any]:
     match = _BOUNDED.fullmatch(header.unit)
     return {} if match is None else {"unit": match[1], "max_per_unit": int(match[2])}
+
+
+def _sum_share(header: Header) -> float | None:
+    """What sums cost of epsilon, where that is not the usual half."""
+    price = [row["epsilon"] for row in header.budget if row["purpose"] == "sums of values"]
+    share = round(price[0] / header.epsilon, 6) if price else 0.5
+    return None if share == 0.5 else share
 
 
 def _whole(value: Any) -> int | None:

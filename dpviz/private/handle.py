@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.private.index import PointIndex
+from dpviz.private.index import Layers, PointIndex
 from dpviz.releases.points.release import PointRelease
 
 R = TypeVar("R")
@@ -89,7 +89,7 @@ class DataHandle(Handle[PointRelease]):
         self,
         name: str,
         domain: Domain,
-        index: PointIndex | Callable[[], PointIndex],
+        index: PointIndex | Layers | Callable[[], PointIndex],
         *,
         public: bool = False,
         unit: str = "one record",
@@ -98,14 +98,14 @@ class DataHandle(Handle[PointRelease]):
         bits: int | None = None,
         digests: tuple[str, ...] = (),
         names: tuple[str, ...] = (),
-        layers: tuple[PointIndex, ...] = (),
     ) -> None:
         super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit, names=names)
-        kinds = 0 if domain.kinds is None else len(domain.kinds.names)
-        if len(layers) != kinds:
-            raise DataError(f"{name}: this source does not say the kind of a record: leave it out")
+        counts, sums = index if isinstance(index, Layers) else Layers((), ())
+        if domain.kinds is not None and len(counts) != len(domain.kinds.names):
+            raise DataError(f"{name} does not say the kind of a record: leave the kinds out")
+        if domain.values is not None and not sums:
+            raise DataError(f"{name} does not say the value of a record: leave the sum out")
         self.domain = domain
-        self.__layers = layers
         self.dropped = dropped
         self.bits = domain.bits if bits is None else bits
         self.__digests = digests
@@ -113,14 +113,16 @@ class DataHandle(Handle[PointRelease]):
 
     @property
     def _index(self) -> PointIndex:
+        if isinstance(self.__index, Layers):
+            return PointIndex.of_all(self.__index.counts)
         if not isinstance(self.__index, PointIndex):
             self.__index = self.__index()
         return self.__index
 
     @property
-    def _layers(self) -> tuple[PointIndex, ...]:
-        """An index of the records of each kind; of all where there are no kinds."""
-        return self.__layers or (self._index,)
+    def _layers(self) -> Layers:
+        """The indexes of each kind."""
+        return self.__index if isinstance(self.__index, Layers) else Layers((self._index,))
 
     @property
     def _digests(self) -> tuple[str, ...]:

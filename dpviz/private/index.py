@@ -11,6 +11,7 @@ import functools
 import hashlib
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -112,6 +113,25 @@ class PointIndex:
         return PointIndex(self.domain, codes, weights)
 
     @classmethod
+    def of_sums(
+        cls, domain: Domain, codes: Codes, values: Int, bits: int | None = None
+    ) -> PointIndex:
+        """An index that counts whole values in place of records; they may be below 0.
+
+        Args:
+            domain: the public frame.
+            codes: Morton codes in any order, also repeated ones, uint64 of shape (n,).
+            values: at each, int64 of shape (n,).
+            bits: as for :meth:`from_codes`.
+        """
+        order = np.argsort(codes, kind="stable")
+        codes = codes[order]
+        starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1])[: len(codes)])
+        totals = np.add.reduceat(values[order], starts) if len(starts) else values[:0]
+        shift = np.uint64(0 if bits is None else domain.dims * (domain.bits - bits))
+        return cls(domain, codes[starts] << shift, totals.astype(np.int64))
+
+    @classmethod
     def of_all(cls, indexes: Sequence[PointIndex]) -> PointIndex:
         """The index of the records of all, as :meth:`merged` of two."""
         return functools.reduce(cls.merged, indexes)
@@ -187,6 +207,43 @@ class PointIndex:
 
         counts: Int = count_boxes(self.codes, self.cells, self.cumulative, lo, hi, self.domain.bits)
         return counts
+
+
+class Layers(NamedTuple):
+    """The indexes of a data set: private.
+
+    Attributes:
+        counts: of the records of each kind; one index where there are no kinds.
+        sums: of the values of the same records, in steps; none where there are no values.
+    """
+
+    counts: tuple[PointIndex, ...]
+    sums: tuple[PointIndex, ...] = ()
+
+    def merged(self, other: Layers) -> Layers:
+        """The records of both, as :meth:`PointIndex.merged` of each."""
+        return Layers(
+            *(
+                tuple(one.merged(two) for one, two in zip(mine, others, strict=True))
+                for mine, others in zip(self, other, strict=True)
+            )
+        )
+
+    def coarsened(self, bits: int) -> Layers:
+        """The same records on a public grid, as :meth:`PointIndex.coarsened` of each."""
+        shifts = [np.uint64(each.domain.dims * (each.domain.bits - bits)) for each in self.sums]
+        return Layers(
+            tuple(each.coarsened(bits) for each in self.counts),
+            tuple(
+                PointIndex.of_sums(each.domain, each.codes >> shift, each.weights, bits)
+                for each, shift in zip(self.sums, shifts, strict=True)
+            ),
+        )
+
+    @property
+    def cells(self) -> int:
+        """How many cells are held in memory: private."""
+        return sum(len(index.codes) for index in self.counts)
 
 
 def _in_order(codes: Codes, weights: Int | None) -> tuple[Codes, Int | None]:

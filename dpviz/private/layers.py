@@ -1,30 +1,50 @@
-"""One release of several disjoint kinds of records: a method at work on each by itself."""
+"""One release of several disjoint kinds of records, and of their values: a method at work on each.
+
+A record is of one kind, so a record more or less changes what one of the trees and its sums are
+made from, and all kinds together cost what one of them costs (parallel composition; F. McSherry,
+SIGMOD 2009, theorem 4; with δ too, as the others' probabilities do not move).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from dpviz.attributes import Values
 from dpviz.domain import Domain
-from dpviz.private.budget import Budget
-from dpviz.private.index import PointIndex
+from dpviz.errors import ParameterError
+from dpviz.private.budget import Budget, BudgetRow, Share
+from dpviz.private.index import Layers, PointIndex
+from dpviz.private.mechanisms.counts import LEAST_RATE, geometric
 from dpviz.private.mechanisms.sources import Noise
 from dpviz.releases.header import Header
 from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.release import PointRelease
+from dpviz.releases.points.sums import Sums
+from dpviz.trees.consistency import sum_up
+from dpviz.trees.decomposition import Decomposition
 
 DISJOINT_KINDS = "kinds are disjoint: a record is in one tree"
 """Why the tree of each kind may cost the whole of epsilon."""
 
+SUM_SHARE = 0.5
+"""The usual share of epsilon that the sums of values cost; the rest is for counts."""
+
+LEAST_SHARE = 0.01
+"""Neither sums nor counts get less of epsilon."""
+
 
 def measure_points(
-    domain: Domain, layers: Sequence[PointIndex], method: Any, budget: Budget, noise: Noise
+    domain: Domain,
+    layers: Layers,
+    method: Any,
+    budget: Budget,
+    noise: Noise,
+    sum_share: float | None = None,
 ) -> tuple[Callable[[Header], PointRelease], dict[str, Any]]:
-    """Spend the budget on a tree of each kind.
-
-    A record is of one kind, so a record more or less changes what one of the trees is built from,
-    and the trees together cost what one of them costs (parallel composition; F. McSherry, SIGMOD
-    2009, theorem 4; with δ too, as the others' probabilities do not move).
+    """Spend the budget on a tree of each kind, and on the sums in its leaves.
 
     Args:
         domain: public.
@@ -32,31 +52,107 @@ def measure_points(
         method: of points.
         budget: of one record.
         noise: its source.
+        sum_share: as :func:`checked_share` gives it.
 
     Returns:
         What makes the release with its header, and what the header says of its noise.
     """
-    if domain.kinds is None:
-        nodes = method.build(layers[0], budget, noise)
+    if domain.kinds is None and domain.values is None:
+        nodes = method.build(layers.counts[0], budget, noise)
         facts = {"noise": method.noise_model(nodes)}
         return lambda header: PointRelease(domain, nodes, header), facts
-    budgets = [Budget(budget.left, budget.left_delta) for _ in layers]
-    trees = [method.build(index, each, noise) for index, each in zip(layers, budgets, strict=True)]
-    _spend(budget, budgets)
+    trees, rows = [], []
+    for kind, index in enumerate(layers.counts):
+        whole = Budget(budget.left, budget.left_delta)
+        share = None
+        if domain.values is not None and sum_share is not None:
+            share = _sum_share(whole, domain.values, sum_share)
+        for_counts = Budget(whole.left, whole.left_delta)
+        nodes = method.build(index, for_counts, noise)
+        sums = None
+        if share is not None and domain.values is not None:
+            sums = _noisy_sums(domain.values, layers.sums[kind], nodes, share, noise)
+        trees.append((nodes, sums))
+        rows.append((*for_counts.rows, *whole.rows))
+    _spend(budget, rows, DISJOINT_KINDS if domain.kinds is not None else "")
     # The law of the noise follows from the parameters alone, so it is that of every tree.
-    facts = {"noise": method.noise_model(trees[0])}
-    return lambda header: KindsRelease(domain, trees, header), facts
+    facts = {"noise": method.noise_model(trees[0][0])}
+    if domain.kinds is not None:
+        return lambda header: KindsRelease(domain, trees, header), facts
+    ((nodes, sums),) = trees
+    return lambda header: PointRelease(domain, nodes, header, sums), facts
 
 
-def _spend(budget: Budget, budgets: Sequence[Budget]) -> None:
+def checked_share(domain: Domain, method: Any, epsilon: float, share: float | None) -> float | None:
+    """The share of epsilon for sums, before anything is paid; None leaves it to the usual one.
+
+    Args:
+        domain: of the records.
+        method: of points.
+        epsilon: of one record.
+        share: as it was given.
+
+    Raises:
+        ParameterError: out of range, without values, or with a method whose cells overlap; or an
+            epsilon so small that sums would say nothing.
+    """
+    values = domain.values
+    if values is None:
+        if share is not None:
+            raise ParameterError(f"sum_share={share!r} without values: leave it out")
+        return None
+    if method.overlapping:
+        raise ParameterError(
+            f"method {method.name} has cells that overlap, so a value would be in several sums: "
+            "choose another method"
+        )
+    share = SUM_SHARE if share is None else share
+    if not LEAST_SHARE <= share <= 1.0 - LEAST_SHARE:
+        raise ParameterError(
+            f"sum_share={share!r}: give a number from {LEAST_SHARE:g} to {1 - LEAST_SHARE:g}"
+        )
+    if epsilon * share / values.reach < 2.0 * LEAST_RATE:
+        raise ParameterError(
+            f"epsilon={epsilon:g} of one record: sums of values of up to {values.reach:,} steps "
+            "would be all noise, choose a larger epsilon or grid"
+        )
+    return share
+
+
+def _sum_share(budget: Budget, values: Values, share: float) -> Share:
+    return budget.spend(
+        share * budget.epsilon,
+        "sums of values",
+        mechanism="geometric",
+        why=f"disjoint cells, sensitivity {values.reach} steps of {values.grid:g}: the clip",
+    )
+
+
+def _noisy_sums(
+    values: Values, index: PointIndex, nodes: Decomposition, share: Share, noise: Noise
+) -> Sums:
+    """Sums in the leaves with two-sided geometric noise on the grid, and those of inner nodes.
+
+    Leaves are disjoint and were chosen by what the counts' share paid for, so a record more or less
+    moves one of the exact integers by at most the reach of the clip.
+    """
+    leaf = np.flatnonzero(nodes.leaf)
+    exact = index.box_counts(nodes.lo[leaf], nodes.hi[leaf])
+    noisy, variance = geometric(noise, share, exact, values.reach)
+    columns = np.zeros((2, len(nodes)))
+    columns[:, leaf] = noisy * values.grid, variance * values.grid**2
+    total, variances = (sum_up(nodes.parent, column) for column in columns)
+    return Sums(total, variances)
+
+
+def _spend(budget: Budget, rows: Sequence[tuple[BudgetRow, ...]], why: str) -> None:
     """Take the price of the trees from the budget of the release: that of any one of them."""
-    rows = budgets[0].rows
-    if any(each.rows != rows for each in budgets):  # a method may choose shares by what it saw
+    if any(each != rows[0] for each in rows):  # a method may choose shares by what it saw
         purpose = "the tree of each kind"
-        budget.spend(budget.left, purpose, delta=budget.left_delta, theorem=DISJOINT_KINDS)
+        budget.spend(budget.left, purpose, delta=budget.left_delta, theorem=why)
         return
-    for row in rows:
-        why = f"{row.theorem}; {DISJOINT_KINDS}" if row.theorem else DISJOINT_KINDS
+    for row in rows[0]:
+        reason = "; ".join(each for each in (row.theorem, why) if each)
         budget.spend(
-            row.epsilon, row.purpose, delta=row.delta, mechanism=row.mechanism, theorem=why
+            row.epsilon, row.purpose, delta=row.delta, mechanism=row.mechanism, theorem=reason
         )

@@ -15,7 +15,7 @@ from dpviz.files import write_bytes, write_file
 from dpviz.releases.areas.columns import plain_frame
 from dpviz.releases.areas.joining import joined
 from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.points.columns import moments, named_kinds, times
+from dpviz.releases.points.columns import moments, named_kinds, sum_columns, times
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.release import Release
 from dpviz.releases.roads.release import RoadRelease
@@ -133,7 +133,7 @@ def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]
 def _plain_frame(release: PointRelease, leaves: bool) -> Any:
     import pandas as pd
 
-    (nodes, kind), domain = release.table, release.domain
+    (nodes, kind, sums), domain = release.table, release.domain
     exported = nodes.leaf if leaves else np.ones(len(nodes), dtype=np.bool_)
     low, high = domain.to_coordinates(nodes.lo[exported]), domain.to_coordinates(nodes.hi[exported])
     names = domain.place.columns
@@ -142,7 +142,8 @@ def _plain_frame(release: PointRelease, leaves: bool) -> Any:
     columns |= {name: each[exported] for name, each in times(domain, nodes).items()}
     columns |= {name: each[exported] for name, each in named_kinds(domain, kind).items()}
     columns |= {"level": nodes.level[exported], "count": nodes.count[exported]}
-    return pd.DataFrame({**columns, "noise_sd": np.sqrt(nodes.variance[exported])})
+    columns["noise_sd"] = np.sqrt(nodes.variance[exported])
+    return pd.DataFrame(columns | {k: each[exported] for k, each in sum_columns(sums).items()})
 
 
 def save_sample(

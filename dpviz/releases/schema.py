@@ -57,6 +57,17 @@ class KindsEntry(Strict):
     names: Annotated[list[Word], Field(min_length=1, max_length=MOST_KINDS)]
 
 
+class ValuesEntry(Strict):
+    """A public clip of values and their grid."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    column: Word
+    low: FiniteFloat
+    high: FiniteFloat
+    grid: Positive
+
+
 class DomainEntry(Strict):
     """A public domain."""
 
@@ -66,6 +77,7 @@ class DomainEntry(Strict):
     crs: Text
     bits: Annotated[int, Field(ge=1, le=62)]
     kinds: KindsEntry | None = None
+    values: ValuesEntry | None = None
 
 
 class PointHeader(Common):

@@ -1,6 +1,9 @@
 """Releases of records of several kinds: a tree for each, counts and shares, files, the commands."""
 
 import json
+import re
+import shlex
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,6 +23,7 @@ from tests.cli.test_releases import fails
 from tests.cli.test_releases import run as cli
 from tests.private.load.stability import distance
 
+ROOT = Path(__file__).parents[2]
 KINDS = ("bike", "walk", "other")
 BOX = dpviz.Domain.from_bounds([0, 0, 8, 8], ("x", "y"), kind="mode", kinds=KINDS)
 QUARTER = [0, 0, 4, 4]
@@ -171,7 +175,7 @@ units = st.lists(
 
 
 @pytest.mark.parametrize("form", ["csv", "folder"])
-@settings(max_examples=5, deadline=None, database=None)
+@settings(max_examples=3, deadline=None, database=None)
 @given(records=units, unit=st.sampled_from(["ann", "zed"]), most=st.integers(1, 3))
 def test_one_unit_moves_all_kinds_together_by_at_most_its_bound(
     form, records, unit, most, tmp_path_factory, one_salt
@@ -191,7 +195,7 @@ def test_one_unit_moves_all_kinds_together_by_at_most_its_bound(
             table = pa.Table.from_pandas(table, schema, preserve_index=False)
             pa.parquet.write_table(table, folder / "t.parquet")
         handle = dpviz.load(source, BOX, unit="who", max_per_unit=most, columns=("x", "y"))
-        layers.append(handle._layers)
+        layers.append(handle._layers.counts)
     assert sum(map(distance, *layers)) <= most
 
 
@@ -214,12 +218,12 @@ def test_a_file_a_folder_and_kept_counts_give_the_same_layers(tmp_path):
     handles = [dpviz.load(tmp_path / name, BOX, **how) for name in ("t.csv", "folder")]
     kept = dpviz.save_counts(handles[1], tmp_path / "kept.parquet")
     handles.append(dpviz.load(kept))
-    assert [index.total for index in handles[0]._layers] == [*EXACT.values()]
+    assert [index.total for index in handles[0]._layers.counts] == [*EXACT.values()]
     for other in handles[1:]:
-        for one, two in zip(handles[0]._layers, other._layers, strict=True):
+        for one, two in zip(handles[0]._layers.counts, other._layers.counts, strict=True):
             assert distance(one, two) == 0
     both = dpviz.load([tmp_path / "t.csv", tmp_path / "folder"], BOX, **how)
-    assert [index.total for index in both._layers] == [2 * each for each in EXACT.values()]
+    assert [index.total for index in both._layers.counts] == [2 * each for each in EXACT.values()]
 
 
 def test_shares_are_covered_by_their_intervals():
@@ -303,3 +307,28 @@ def test_the_commands_know_kinds(tmp_path, capsys, monkeypatch):
     assert "no kind 'car': choose one of bike, walk" in err
     err = fails(capsys, monkeypatch, "build", source, "-o", tmp_path / "s.parquet", *PLACES[:-2])
     assert "--kind and --kinds go together" in err
+
+
+def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
+    """Every command on the page about kinds and values, on a file as it describes."""
+    page = (ROOT / "assets" / "kinds.md").read_text()
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "lon": random.normal(-73.97, 0.03, 2_000),
+            "lat": random.normal(40.76, 0.03, 2_000),
+            "mode": random.choice(["bike", "walk", "bus"], 2_000),
+            "fare": random.gamma(2, 6, 2_000),
+            "rider": random.integers(0, 700, 2_000),
+        }
+    )
+    table.to_parquet(tmp_path / "rides.parquet")
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    commands = [shlex.split(line) for line in "".join(blocks).replace("\\\n", " ").splitlines()]
+    assert len(commands) >= 4
+    for words in commands:
+        code, _, err = cli(*words[3:])
+        assert code == 0, err
+    (example,) = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    exec(example, {})

@@ -7,7 +7,7 @@ of records; what is lost is the position within a cell.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +16,7 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.private.index import PointIndex
+from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load import tally
 from dpviz.private.load.cellquery import CellQuery, Fate
 from dpviz.private.load.dialects import DECLARED_NUMBERS, parts_of
@@ -34,10 +34,6 @@ BLOCK = 1 << 22
 
 MAX_CELLS = 50_000_000
 """More occupied cells than this do not fit comfortably in memory."""
-
-
-Layers = tuple[PointIndex, ...]
-"""An index of each kind of the domain; one where there are no kinds."""
 
 
 def table_layers(url: str, table: str, domain: Domain, chosen: Selection) -> Layers:
@@ -149,19 +145,19 @@ def engine_layers(
     # A fixed salt only where the data is public: elsewhere it would tell who was left out.
     salt = "" if chosen.public else secrets.token_hex(16)
     partitions = 1 if unit is None else engine.partitions
-    layers: Layers = ()
+    layers = Layers(())
     for number in range(partitions):
         also = engine.part(unit, number) if unit is not None else None
-        text = query.sql(relation, engine.dialect, salt, also)
-        limited = f"{text}\nLIMIT {MAX_CELLS + 1}"
-        counted = layers_of_rows(
-            watched(engine, limited, chosen.progress, number / partitions, 1 / partitions),
-            domain,
-            query.bits,
-        )
-        pairs = zip(layers, counted, strict=True)
-        layers = tuple(index.merged(other) for index, other in pairs) if number else counted
-        if sum(len(index.codes) for index in layers) > MAX_CELLS:
+        counted = []
+        for sums in (False, True)[: 1 if domain.values is None else 2]:
+            text = query.sql(relation, engine.dialect, salt, also, sums=sums)
+            limited = f"{text}\nLIMIT {MAX_CELLS + 1}"
+            counted.append(
+                watched(engine, limited, chosen.progress, number / partitions, 1 / partitions)
+            )
+        part = layers_of_rows(counted, domain, query.bits)
+        layers = layers.merged(part) if number else part
+        if layers.cells > MAX_CELLS:
             raise too_many(query.bits)
     if chosen.progress:
         chosen.progress(1.0, f"counting in {engine.title}")
@@ -176,13 +172,15 @@ def _query(
     if chosen.crs not in (None, domain.crs):
         raise DataError(f"{name}: a folder or a table must be in the CRS of the domain")
     named = _columns(existing, chosen.columns, domain.place, name)
-    kind = None if domain.kinds is None else domain.kinds.column
-    others = [each for each in (unit, domain.time, kind) if each is not None]
+    attributes = [each.column for each in (domain.kinds, domain.values) if each is not None]
+    others = [*(each for each in (unit, domain.time) if each is not None), *attributes]
     pick(existing, [*named, *others], name)
     clock = _clock(existing, domain, engine)
     query = CellQuery(domain, named, chosen.grid_bits(domain), unit, chosen.max_per_unit, clock)
     if engine.dialect in DECLARED_NUMBERS and not query.of_geometry:
         _refuse_other_types(existing, named)
+    if engine.dialect in DECLARED_NUMBERS and domain.values is not None:
+        _refuse_other_types(existing, [domain.values.column])
     if query.of_geometry:
         engine.check_points(relation, named[0], domain)
     return query
@@ -200,7 +198,7 @@ def _fates(
     for fate, what in _DROPPED.items():
         facts.add(what, fates.get(fate, 0))
     layers = engine_layers(engine, relation, name, domain, chosen)
-    total = sum(index.total for index in layers)
+    total = sum(index.total for index in layers.counts)
     facts.add(tally.OVER, within - total)
     facts.add(tally.KEPT, total)
     return facts, query.columns
@@ -211,33 +209,38 @@ _DROPPED = {
     Fate.OUTSIDE: tally.OUTSIDE,
     Fate.NO_UNIT: tally.NO_UNIT,
     Fate.NO_KIND: tally.NO_KIND,
+    Fate.NO_VALUE: tally.NO_VALUE,
 }
 
 
-def layers_of_rows(rows: Rows, domain: Domain, bits: int) -> Layers:
-    """The indexes of (cell, count) rows whose cells may have their kind before them.
-
-    Arguments as for :func:`index_of_rows`.
-    """
-    if domain.kinds is None:
-        return (index_of_rows(rows, domain, bits),)
-    cell, count = rows
-    width = domain.dims * bits
-    kind, cell = cell >> width, cell & ((1 << width) - 1)
-    of_each = (kind == number for number in range(len(domain.kinds.names)))
-    return tuple(index_of_rows((cell[at], count[at]), domain.plain, bits) for at in of_each)
-
-
-def index_of_rows(rows: Rows, domain: Domain, bits: int) -> PointIndex:
-    """The index of (cell, count) rows in any order.
+def layers_of_rows(counted: Sequence[Rows], domain: Domain, bits: int) -> Layers:
+    """The indexes of (cell, count) rows, and perhaps of (cell, sum) rows, by kind.
 
     Args:
-        rows: numbers of cells on the grid of 2^bits steps per axis, and counts; see
-            :mod:`dpviz.private.load.cellquery`.
+        counted: rows of counts, then of sums where the domain has values; the kind stands before
+            the number of a cell.
         domain: the public box of the grid.
         bits: grid bits per axis.
     """
-    cell, count = rows
+    width = domain.dims * bits
+    kinds = 1 if domain.kinds is None else len(domain.kinds.names)
+    columns: list[tuple[PointIndex, ...]] = []
+    for make, (cell, number) in zip(_MAKERS, counted, strict=False):
+        every = [(cell, number)]
+        if kinds > 1:
+            kind, cell = cell >> width, cell & ((1 << width) - 1)
+            every = [(cell[kind == each], number[kind == each]) for each in range(kinds)]
+        columns.append(tuple(_index(make, rows, domain.plain, bits) for rows in every))
+    return Layers(*columns)
+
+
+Maker = Callable[[Domain, Any, Any, int], PointIndex]
+_MAKERS: tuple[Maker, Maker] = (PointIndex.from_codes, PointIndex.of_sums)
+
+
+def _index(make: Maker, rows: Rows, domain: Domain, bits: int) -> PointIndex:
+    """An index of rows in any order; cells are numbered as the query does."""
+    cell, number = rows
     mask, places = (1 << bits) - 1, range(domain.dims - 1, -1, -1)
     codes = np.empty(len(cell), dtype=np.uint64)
     for start in range(0, len(cell), BLOCK):
@@ -245,7 +248,7 @@ def index_of_rows(rows: Rows, domain: Domain, bits: int) -> PointIndex:
         steps = np.column_stack([(cell[block] >> (bits * place)) & mask for place in places])
         codes[block] = morton(steps)
     del rows, cell  # as large as the index
-    return PointIndex.from_codes(domain, codes, count, bits)
+    return make(domain, codes, number, bits)
 
 
 def too_many(bits: int) -> DataError:

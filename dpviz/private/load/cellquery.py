@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Literal
 
-from dpviz.attributes import OTHER
+from dpviz.attributes import OTHER, Values
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
 from dpviz.private.load.dialects import (
@@ -46,30 +46,41 @@ MOST_BITS = 62
 """Of the number of a cell with its kind."""
 
 _COUNT = """
-SELECT cell, COUNT(*) AS n FROM (SELECT :cell AS cell FROM source WHERE :inside) AS records
-GROUP BY cell
+SELECT cell, {total} AS n FROM (
+  SELECT :cell AS cell{read} FROM source WHERE :inside
+) AS records GROUP BY cell
 """
 
 _COUNT_BOUNDED = """
-WITH dpviz_records AS (SELECT :unit AS unit_value, :cell AS cell FROM source WHERE :inside),
+WITH dpviz_records AS (
+  SELECT :unit AS unit_value, :cell AS cell{read} FROM source WHERE :inside
+),
 dpviz_copies AS (
-  SELECT unit_value, cell,
-    ROW_NUMBER() OVER (PARTITION BY unit_value, cell ORDER BY cell) AS copy_number
+  SELECT unit_value, cell{name},
+    ROW_NUMBER() OVER (PARTITION BY unit_value, cell{name} ORDER BY cell) AS copy_number
   FROM dpviz_records
 ),
 dpviz_keys AS (
-  SELECT unit_value, cell, copy_number, SUBSTRING(MD5(CONCAT(
-    :salt, unit_value, ' ', CAST(cell AS VARCHAR), ' ', CAST(copy_number AS VARCHAR)
+  SELECT unit_value, cell{name}, copy_number, SUBSTRING(MD5(CONCAT(
+    :salt, unit_value, ' ', CAST(cell AS VARCHAR), ' ', {written}CAST(copy_number AS VARCHAR)
     )), 1, 12) AS sort_key
   FROM dpviz_copies
 ),
 dpviz_places AS (
-  SELECT cell,
-    ROW_NUMBER() OVER (PARTITION BY unit_value ORDER BY sort_key, cell, copy_number) AS place
+  SELECT cell{name},
+    ROW_NUMBER() OVER (PARTITION BY unit_value ORDER BY sort_key, cell{name}, copy_number) AS place
   FROM dpviz_keys
 )
-SELECT cell, COUNT(*) AS n FROM dpviz_places WHERE place <= :most GROUP BY cell
+SELECT cell, {total} AS n FROM dpviz_places WHERE place <= :most GROUP BY cell
 """
+
+_WITH_VALUES = {
+    "read": ", :amount AS amount",
+    "name": ", amount",
+    "written": "CAST(amount AS VARCHAR), ' ', ",
+}
+"""What the templates hold beside the cell where records have values, in steps of their grid: then
+records of one unit in one cell are alike where their values are."""
 
 
 _FATES = """
@@ -85,6 +96,7 @@ class Fate(IntEnum):
     NO_UNIT = 2
     INSIDE = 3
     NO_KIND = 4
+    NO_VALUE = 5
 
 
 @dataclass(frozen=True)
@@ -141,11 +153,15 @@ class CellQuery:
             facts += [domain.time, domain.step]
         if domain.kinds is not None:
             facts += [domain.kinds.column, domain.kinds.names]
+        if domain.values is not None:
+            facts += list(domain.values.to_dict().values())
         if self.unit is not None:
             facts += [self.unit, self.max_per_unit]
         return "n_" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:8]
 
-    def sql(self, relation: Any, dialect: str, salt: str = "", also: Any = None) -> str:
+    def sql(
+        self, relation: Any, dialect: str, salt: str = "", also: Any = None, *, sums: bool = False
+    ) -> str:
         """The query in a dialect, as rows ``cell`` and :attr:`count_column`, in no order.
 
         Args:
@@ -153,16 +169,24 @@ class CellQuery:
             dialect: one of :func:`dialects`.
             salt: a fresh random text, with ``unit``.
             also: a further condition, as a sqlglot expression.
+            sums: of the values, in steps, in place of the records: with the same salt, of those
+                that the other query counts.
         """
         import sqlglot
         from sqlglot import exp
 
         template = _COUNT if self.unit is None else _COUNT_BOUNDED
+        beside = dict.fromkeys(_WITH_VALUES, "") if self.domain.values is None else _WITH_VALUES
+        total = "CAST(SUM(amount) AS BIGINT)" if sums else "COUNT(*)"
+        template = template.format(total=total, **beside)
         places = self._coordinates(dialect)
-        inside = [*self._inside(places), *self._of_a_kind(), *self._of_a_unit()]
+        inside = [*self._inside(places), *self._of_a_kind()]
+        inside += [*self._of_a_value(dialect), *self._of_a_unit()]
         inside += [] if also is None else [also]
         cell = self._with_kind(self._cell(places, dialect))
         values = {"cell": cell, "inside": exp.and_(*inside)}
+        if self.domain.values is not None:
+            values["amount"] = self._steps(self.domain.values, dialect)
         if self.unit is not None:
             values["unit"] = self._unit()
             values["salt"] = exp.Literal.string(salt)
@@ -189,10 +213,12 @@ class CellQuery:
         places = self._coordinates(dialect)
         most = (float(LARGEST),) * self.domain.dims
         inside = self._inside(places)
+        of_a_kind, of_a_value = self._of_a_kind(), self._of_a_value(dialect)
         fate = exp.case()  # a condition that is missing, as of a NULL, falls through
         for number, conditions in (
-            (Fate.INSIDE, [*inside, *self._of_a_kind(), *self._of_a_unit()]),
-            (Fate.NO_UNIT, [*inside, *self._of_a_kind()]),
+            (Fate.INSIDE, [*inside, *of_a_kind, *of_a_value, *self._of_a_unit()]),
+            (Fate.NO_UNIT, [*inside, *of_a_kind, *of_a_value]),
+            (Fate.NO_VALUE, [*inside, *of_a_kind]),
             (Fate.NO_KIND, inside),
             (Fate.OUTSIDE, self._inside(places, [-each for each in most], most)),
         ):
@@ -250,6 +276,30 @@ class CellQuery:
         if self.domain.kinds is None:
             return []
         return [exp.GTE(this=self._kind(), expression=exp.Literal.number(0))]
+
+    def _of_a_value(self, dialect: str) -> list[Any]:
+        """A record that has a readable value, if it needs one."""
+        from sqlglot import exp
+
+        if self.domain.values is None:
+            return []
+        value, most = as_number(as_column(self.domain.values.column), dialect), float(LARGEST)
+        return [
+            exp.GTE(this=value.copy(), expression=as_double(-most)),
+            exp.LTE(this=value.copy(), expression=as_double(most)),
+        ]
+
+    def _steps(self, values: Values, dialect: str) -> Any:
+        """A record's value in steps, as in :meth:`Values.steps`."""
+        from sqlglot import exp
+
+        value = as_number(as_column(values.column), dialect)
+        ignore = dialect == "duckdb"  # its own LEAST, as for cells; nothing here is missing
+        for cut, end in ((exp.Greatest, values.low), (exp.Least, values.high)):
+            value = cut(this=value, expressions=[as_double(end)], ignore_nulls=ignore)
+        grid, half = as_double(values.grid), as_double(0.5)
+        share = exp.Div(this=value, expression=grid, typed=False, safe=False)
+        return exp.cast(exp.Floor(this=exp.Add(this=share, expression=half)), "bigint")
 
     def _with_kind(self, cell: Any) -> Any:
         """The number of a cell of one kind."""

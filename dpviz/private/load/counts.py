@@ -15,7 +15,6 @@ import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +26,8 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import write_file
 from dpviz.private.handle import DataHandle
-from dpviz.private.index import MOST_RECORDS, PointIndex
-from dpviz.private.load.aggregation import MAX_CELLS, Layers, layers_of_rows, too_many
+from dpviz.private.index import MOST_RECORDS, Layers, PointIndex
+from dpviz.private.load.aggregation import MAX_CELLS, layers_of_rows, too_many
 from dpviz.private.load.cellquery import CellQuery, checked_bits
 from dpviz.private.load.engines.base import Rows
 from dpviz.private.load.selection import Selection, bounded
@@ -79,8 +78,10 @@ def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
             f"{path.name}: EXACT COUNTS go to a file such as {path.stem}.SENSITIVE.parquet, "
             "whose name says that it must not be handed on"
         )
+    if handle.domain.values is not None:
+        raise DataError(f"{path.name}: counts per cell hold no sums: leave the values out")
     domain, bits, layers = handle.domain, handle.bits, handle._layers
-    cells = [_numbered(index, bits, kind) for kind, index in enumerate(layers)]
+    cells = [_numbered(index, bits, kind) for kind, index in enumerate(layers.counts)]
     facts = {
         "warning": WARNING if not handle.public else "exact counts of public data",
         "version": 1,
@@ -93,7 +94,10 @@ def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
         "public": handle.public,
         "parts": handle._digests,
     }
-    cell, weights = np.concatenate(cells), np.concatenate([index.weights for index in layers])
+    cell, weights = (
+        np.concatenate(cells),
+        np.concatenate([index.weights for index in layers.counts]),
+    )
     table = pa.table({"cell": arrow.numbers(cell), "n": arrow.numbers(weights)})
     table = table.replace_schema_metadata({KEY: json.dumps(facts).encode()})
 
@@ -174,14 +178,13 @@ def from_kept_file(path: Path, facts: Facts, chosen: Selection) -> DataHandle:
     return DataHandle(
         chosen.name or facts.name,
         facts.domain,
-        partial(PointIndex.of_all, layers),
+        layers,
         public=facts.public if chosen.public is None else chosen.public,
         unit=bounded(facts.unit, facts.max_per_unit),
         max_per_unit=facts.max_per_unit,
         bits=facts.bits,
         digests=facts.digests,
         names=tuple(names),
-        layers=() if facts.domain.kinds is None else layers,
     )
 
 
@@ -230,13 +233,12 @@ def result(path: Path, columns: tuple[str, str], chosen: Selection) -> DataHandl
     return DataHandle(
         chosen.name or path.stem,
         domain,
-        partial(PointIndex.of_all, layers),
+        layers,
         public=bool(chosen.public),
         unit=chosen.unit_words,
         max_per_unit=chosen.most,
         bits=bits,
         digests=part_of(str(path)),
-        layers=() if domain.kinds is None else layers,
     )
 
 
@@ -274,24 +276,21 @@ def merged(
                 f"{title} is in {titles[0]} already: a record that is counted twice "
                 "would cost twice its epsilon"
             )
-        both = zip(layers, other._layers, strict=True)
-        layers = tuple(index.merged(more) for index, more in both)
-        digests = (*digests, *other._digests)
-    if sum(len(index.codes) for index in layers) > MAX_CELLS:
+        layers, digests = layers.merged(other._layers), (*digests, *other._digests)
+    if layers.cells > MAX_CELLS:
         raise too_many(first.bits)
     most = sum(handle.max_per_unit for handle in handles)
     alone = first.accounted_unit == "one record"
     return DataHandle(
         name or first.name,
         first.domain,
-        partial(PointIndex.of_all, layers),
+        layers,
         public=first.public,
         unit=bounded(first.accounted_unit, most),
         max_per_unit=1 if alone else most,
         bits=first.bits,
         digests=digests,
         names=tuple(dict.fromkeys(each for handle in handles for each in handle.names)),
-        layers=() if first.domain.kinds is None else layers,
     )
 
 
@@ -367,4 +366,4 @@ def _checked_layers(rows: Rows, domain: Domain, bits: int, file: str) -> Layers:
         raise DataError(f"{file}: a count is below 0")
     if float(count.sum(dtype=np.float64)) >= MOST_RECORDS:
         raise DataError(f"{file}: the counts add up to over 2^53")
-    return layers_of_rows(rows, domain, bits)
+    return layers_of_rows([rows], domain, bits)

@@ -16,18 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz import arrow
-from dpviz.attributes import OTHER, Kinds
+from dpviz.attributes import OTHER, Kinds, Values
 from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.private.index import PointIndex
+from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load import tally
 from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.names import is_coordinate, recognised_columns, wkt_column
 from dpviz.private.load.tables import Column, Table, open_table
 from dpviz.private.load.tables.base import listed, pick, shown
 from dpviz.private.load.tally import Tally
-from dpviz.private.load.values import texts, times, wkt_points
-from dpviz.trees.lattice import morton
+from dpviz.private.load.values import numbers, texts, times, wkt_points
+from dpviz.trees.lattice import Codes, morton
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class Layout:
         unit: column of the privacy unit.
         time: column of the time.
         kinds: the public list of kinds, and their column.
+        values: the public clip of values, and their column.
     """
 
     columns: tuple[str, ...]
@@ -47,6 +48,13 @@ class Layout:
     unit: str | None = None
     time: str | None = None
     kinds: Kinds | None = None
+    values: Values | None = None
+
+    @property
+    def extra(self) -> tuple[str, ...]:
+        """Columns beside the coordinates."""
+        attributes = (each.column for each in (self.kinds, self.values) if each is not None)
+        return (*(each for each in (self.unit, self.time) if each is not None), *attributes)
 
     @property
     def words(self) -> str:
@@ -104,22 +112,22 @@ def layout(
     Raises:
         DataError: no such column, no coordinates among them, or a CRS that nobody knows.
     """
-    kinds, domain, time = domain.kinds, domain.place, domain.time or time
+    domain, time = domain.place, domain.time or time
     names = tuple(columns) if columns is not None else _coordinate_names(table, domain)
     alone = domain.dims == 2 and len(names) == 1 and not is_coordinate(names[0], domain)
     if len(names) not in (0, domain.dims) and not alone:
         raise DataError(f"{len(names)} columns for {domain.dims} dimensions: name one for each")
     if len(names) == 1 and domain.dims == 2 and _is_geometry(table, names[0]):
         names = ()
+    how = Layout(names, "", unit, time, domain.kinds, domain.values)
     if table.declares and table.columns:
-        others = (unit, time, None if kinds is None else kinds.column)
-        pick(table.columns, [*names, *(each for each in others if each)], table.name)
+        pick(table.columns, [*names, *how.extra], table.name)
     source_crs = (crs or domain.crs) if names else (table.crs or crs)
     if source_crs is None:
         raise DataError(f"{table.name} does not state its CRS: name it, for example EPSG:4326")
     if _transformer(source_crs, domain.crs) is not None and domain.dims % 2:
         raise DataError(f"{domain.dims} dimensions cannot change their CRS: project them first")
-    return Layout(names, source_crs, unit, time, kinds)
+    return replace(how, crs=source_crs)
 
 
 @dataclass(frozen=True, repr=False)
@@ -130,20 +138,19 @@ class _Located:
     unit: Any = None
     time: NDArray[np.float64] | None = None
     kind: NDArray[np.int64] | None = None
+    value: NDArray[np.int64] | None = None
 
 
 def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterator[_Located]:
     """Parse, type, project and clip, block by block; with a unit, also drop what has no id of one,
-    and with kinds what is of none that is listed.
+    with kinds what is of none that is listed, with values what has none.
 
     Stability 1 in records: each is kept or dropped by what stands in it, and nothing else.
     """
     planar = how.columns if len(how.columns) == domain.place.dims else ()
     wkt = how.columns[0] if len(how.columns) == 1 and not planar else None
-    kinds = how.kinds
-    named = (wkt, how.unit, how.time, None if kinds is None else kinds.column)
-    extra = [each for each in named if each is not None]
-    names = [*dict.fromkeys([*planar, *extra])]
+    kinds, values = how.kinds, how.values
+    names = [*dict.fromkeys([*planar, *([] if wkt is None else [wkt]), *how.extra])]
     for block in table.blocks(names, planar, geometry=not how.columns):
         counts.add(tally.READ, block.rows + block.broken)
         counts.add(tally.BROKEN, block.broken)
@@ -167,6 +174,11 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
         if kind is not None:
             counts.add(tally.NO_KIND, np.count_nonzero(inside & (kind < 0)))
             inside &= kind >= 0
+        value = None if values is None else numbers(block.columns[values.column], values.column)
+        if value is not None:
+            readable = np.isfinite(value)
+            counts.add(tally.NO_VALUE, np.count_nonzero(inside & ~readable))
+            inside &= readable
         unit = None if how.unit is None else texts(block.columns[how.unit], how.unit)
         if unit is not None:
             nameless = arrow.number_array(unit.is_null())
@@ -178,7 +190,9 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
             unit = None if unit is None else unit.take(rows)
             time = None if time is None else time[rows]
             kind = None if kind is None else kind[rows]
-        yield _Located(points, unit, time, kind)
+            value = None if value is None else value[rows]
+        steps = None if values is None or value is None else values.steps(value)
+        yield _Located(points, unit, time, kind, steps)
 
 
 def read_records(
@@ -232,14 +246,16 @@ def read_layers(
     most: int = 1,
     public: bool = False,
     counts: Tally | None = None,
-) -> tuple[PointIndex, ...]:
-    """Records as an index of each kind, in blocks, so that eight bytes of each are held at once.
+) -> Layers:
+    """Records as indexes of each kind, in blocks, so that eight bytes of each are held at once.
 
     Stability, from parse to index: one record more or less moves the indexes, all kinds together,
     by at most 1; with a unit, one unit more or less moves them by at most ``most``, whatever the
     others have. A record of no listed kind is dropped by itself, like one outside, before the bound
     of its unit; the bound holds for a unit's records of all kinds together, and to split what is
-    left by kind moves no record out of one index without moving it into another.
+    left by kind moves no record out of one index without moving it into another. A record without
+    a readable value is dropped likewise; the sums move by at most :attr:`Values.reach` steps for
+    each record that the counts move by, as a value is clipped and rounded by itself.
 
     Args:
         table: opened.
@@ -248,34 +264,45 @@ def read_layers(
         most: with a unit, max contributions per unit.
         public: whether the choice of those may be repeatable, and swapped axes may be reported.
         counts: receives what became of the records.
-
-    Returns:
-        One index where there are no kinds.
     """
     counts = Tally() if counts is None else counts
-    codes, ids, kinds = [np.empty(0, dtype=np.uint64)], [], [np.empty(0, dtype=np.int64)]
+    codes, ids = [np.empty(0, dtype=np.uint64)], []
+    kinds, values = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     for part in located(table, how, domain, counts):
         codes.append(morton(domain.to_lattice(part.points)[0]))
         if how.unit is not None:
             ids.append(part.unit)
-        if part.kind is not None:
-            kinds.append(part.kind)
+        kinds += [] if part.kind is None else [part.kind]
+        values += [] if part.value is None else [part.value]
     if public:
         _suspect_swap(table, how, domain, counts)
     every = np.concatenate(codes)
     del codes
+    kind = None if how.kinds is None else np.concatenate(kinds)
+    value = None if how.values is None else np.concatenate(values)
     if how.unit is not None:
         unit, distinct = numbered(ids)
         rows = bounded(unit, distinct, most, public=public)
         counts.add(tally.OVER, len(every) - len(rows))
         every = every[rows]
+        kind, value = (None if each is None else each[rows] for each in (kind, value))
     counts.add(tally.KEPT, len(every))
-    if how.kinds is None:
-        return (PointIndex.from_codes(domain, every),)
-    kind = np.concatenate(kinds)
-    kind = kind if how.unit is None else kind[rows]
-    numbers = range(len(how.kinds.names))
-    return tuple(PointIndex.from_codes(domain.plain, every[kind == number]) for number in numbers)
+    return _layers(domain, every, kind, value)
+
+
+def _layers(
+    domain: Domain, codes: Codes, kind: NDArray[np.int64] | None, value: NDArray[np.int64] | None
+) -> Layers:
+    """Indexes of records by their kind; ``codes`` may be overwritten."""
+    plain = domain.plain
+    of_each: list[Any] = [slice(None)]
+    if kind is not None and domain.kinds is not None:
+        of_each = [kind == number for number in range(len(domain.kinds.names))]
+    sums = (
+        () if value is None else (PointIndex.of_sums(plain, codes[at], value[at]) for at in of_each)
+    )
+    values = tuple(sums)  # before the codes are sorted
+    return Layers(tuple(PointIndex.from_codes(plain, codes[at]) for at in of_each), values)
 
 
 def kind_numbers(column: Any, kinds: Kinds) -> NDArray[np.int64]:
@@ -361,7 +388,9 @@ def _suspect_swap(table: Table, how: Layout, domain: Domain, counts: Tally) -> N
         return
     turned = Domain(domain.lower[::-1], domain.upper[::-1], domain.columns[::-1], domain.crs)
     swapped = Tally()
-    for _ in located(table, replace(how, unit=None, time=None, kinds=None), turned, swapped):
+    for _ in located(
+        table, replace(how, unit=None, time=None, kinds=None, values=None), turned, swapped
+    ):
         pass
     if swapped[tally.OUTSIDE] + swapped[tally.NO_PLACE] < 0.5 * placed:
         first, second = domain.columns

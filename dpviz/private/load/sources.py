@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from dpviz.datasets import DATASETS, Dataset
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle
-from dpviz.private.index import PointIndex
 from dpviz.private.load import counts
 from dpviz.private.load.aggregation import folder_layers, table_layers, table_name
 from dpviz.private.load.engines import scheme_of
@@ -157,13 +155,12 @@ def _counted(source: str, title: str, chosen: Selection) -> DataHandle:
     return DataHandle(
         chosen.name or title,
         domain,
-        partial(PointIndex.of_all, layers),
+        layers,
         public=bool(chosen.public),
         unit=chosen.unit_words,
         max_per_unit=chosen.most,
         bits=chosen.grid_bits(domain),
         digests=counts.part_of(source, chosen.table),
-        layers=() if domain.kinds is None else layers,
     )
 
 
@@ -175,18 +172,17 @@ def _of_table(
     how = layout(table, domain, columns=chosen.columns, crs=chosen.crs, unit=chosen.unit)
     layers = read_layers(table, how, domain, most=chosen.most, public=public, counts=facts)
     if chosen.bits is not None:
-        layers = tuple(index.coarsened(chosen.grid_bits(domain)) for index in layers)
+        layers = layers.coarsened(chosen.grid_bits(domain))
     handle = DataHandle(
         chosen.name or title,
         domain,
-        partial(PointIndex.of_all, layers),
+        layers,
         public=public,
         unit=chosen.unit_words,
         max_per_unit=chosen.most,
         dropped=dropped(facts) if public else None,
         bits=chosen.bits,
         digests=() if source is None else counts.part_of(str(source), chosen.table),
-        layers=() if domain.kinds is None else layers,
     )
     handle.columns = how.words
     return handle

@@ -12,6 +12,7 @@ OUTSIDE = "outside the domain: dropped"
 NO_UNIT = "without the id of a privacy unit: dropped"
 NO_TIME = "no readable time: dropped"
 NO_KIND = "of no listed kind: dropped"
+NO_VALUE = "no readable value: dropped"
 UNKNOWN = "name what the public graph or alphabet lacks: dropped"
 STEPS = "single steps or symbols left out of records"
 NO_ID = "rows without the id of a record: dropped"
@@ -29,6 +30,7 @@ ORDER = (
     NO_UNIT,
     NO_TIME,
     NO_KIND,
+    NO_VALUE,
     NO_ID,
     UNKNOWN,
     STEPS,
@@ -41,8 +43,8 @@ ORDER = (
 
 
 def dropped(counts: Tally) -> int:
-    """How many records had no place, time or kind inside the domain."""
-    return sum(counts[what] for what in (BROKEN, NO_PLACE, OUTSIDE, NO_TIME, NO_KIND))
+    """How many records had no place, time, kind or value inside the domain."""
+    return sum(counts[what] for what in (BROKEN, NO_PLACE, OUTSIDE, NO_TIME, NO_KIND, NO_VALUE))
 
 
 class Tally:

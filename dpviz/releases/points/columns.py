@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from dpviz.domain import Domain
 from dpviz.errors import ReleaseError
 from dpviz.releases.files import identifiers, numbers, with_header
 from dpviz.releases.header import Header
+from dpviz.releases.points.sums import Sums
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Int
 
@@ -20,41 +21,49 @@ if TYPE_CHECKING:
     import geopandas
     import pyarrow
 
-NEEDED = ("lo", "hi", "parent", "count", "variance", "kind")
+NEEDED = ("lo", "hi", "parent", "count", "variance", "kind", "sum", "sum_variance")
 """Columns that reading needs where they are; the others follow from them."""
 
 
-def to_columns(
-    domain: Domain, nodes: Decomposition, kind: Int | None = None, *, header: Header
-) -> pyarrow.Table:
-    """A row per node, breadth-first; in 2-D GeoParquet 1.1 with one rectangle per node.
+class Columns(NamedTuple):
+    """What a file says of each node.
 
-    Args:
-        domain: of the release.
-        nodes: of all its kinds.
-        kind: of each node, if there are kinds.
-        header: of the release.
+    Attributes:
+        nodes: of all kinds.
+        kind: its place in the domain's list; None where there are no kinds.
+        sums: of its values; None where there are none.
     """
+
+    nodes: Decomposition
+    kind: Int | None = None
+    sums: Sums | None = None
+
+
+def to_columns(domain: Domain, content: Columns, header: Header) -> pyarrow.Table:
+    """A row per node, breadth-first; in 2-D GeoParquet 1.1 with one rectangle per node."""
     import pyarrow as pa
 
+    nodes = content.nodes
     columns: dict[str, Any] = {}
     metadata = {}
     if domain.place.dims == 2:
         columns["geometry"] = _rectangles_wkb(domain, nodes)
         metadata["geo"] = json.dumps(_geo_metadata(domain.place)).encode()
     columns |= {name: pa.array(each) for name, each in times(domain, nodes).items()}
-    columns |= {name: pa.array(each) for name, each in named_kinds(domain, kind).items()}
+    for name, each in named_kinds(domain, content.kind).items():
+        columns[name] = pa.array(each.tolist(), pa.string())
     for name in ("lo", "hi"):
         flat = arrow.numbers(getattr(nodes, name).ravel())
         columns[name] = pa.FixedSizeListArray.from_arrays(flat, domain.dims)
     for name in ("level", "parent", "first_child", "n_children", "leaf", "count", "variance"):
         columns[name] = arrow.numbers(getattr(nodes, name))
+    if content.sums is not None:
+        columns["sum"] = arrow.numbers(content.sums.sum)
+        columns["sum_variance"] = arrow.numbers(content.sums.variance)
     return with_header(columns, "points", header, {"domain": domain.to_dict()}, **metadata)
 
 
-def from_columns(
-    table: pyarrow.Table, stated: dict[str, Any]
-) -> tuple[Domain, Decomposition, Int | None]:
+def from_columns(table: pyarrow.Table, stated: dict[str, Any]) -> tuple[Domain, Columns]:
     """The inverse of :func:`to_columns`; what the header says of it is taken out of ``stated``.
 
     Raises:
@@ -63,7 +72,10 @@ def from_columns(
     domain = Domain.from_dict(stated.pop("domain"))
     boxes = {name: numbers(table, name, domain.dims) for name in ("lo", "hi")}
     rest = {name: numbers(table, name) for name in ("parent", "count", "variance")}
-    return domain, Decomposition(**boxes, **rest), _kinds(table, domain)
+    sums = None
+    if domain.values is not None:
+        sums = Sums(*(numbers(table, name).astype(np.float64) for name in ("sum", "sum_variance")))
+    return domain, Columns(Decomposition(**boxes, **rest), _kinds(table, domain), sums)
 
 
 def _kinds(table: pyarrow.Table, domain: Domain) -> Int | None:
@@ -85,10 +97,8 @@ def named_kinds(domain: Domain, kind: Int | None) -> dict[str, NDArray[Any]]:
     return {"kind": np.array(domain.kinds.names, dtype=object)[kind]}
 
 
-def to_geopandas(
-    domain: Domain, nodes: Decomposition, kind: Int | None = None
-) -> geopandas.GeoDataFrame:
-    """One row per node: rectangle, level, parent, leaf, count, variance and its noise sd.
+def to_geopandas(domain: Domain, content: Columns) -> geopandas.GeoDataFrame:
+    """One row per node: rectangle, level, parent, leaf, count, variance, noise sd; kind, sum.
 
     Raises:
         ReleaseError: the release is not 2-D.
@@ -98,6 +108,7 @@ def to_geopandas(
 
     if domain.place.dims != 2:
         raise ReleaseError(f"a {domain.dims}-D release has no rectangles on a map")
+    nodes = content.nodes
     low = domain.to_coordinates(nodes.lo)
     high = domain.to_coordinates(nodes.hi)
     columns: dict[str, NDArray[Any]] = {
@@ -107,10 +118,16 @@ def to_geopandas(
         columns
         | {"noise_sd": np.asarray(np.sqrt(nodes.variance))}
         | times(domain, nodes)
-        | named_kinds(domain, kind),
+        | named_kinds(domain, content.kind)
+        | sum_columns(content.sums),
         geometry=shapely.box(low[:, 0], low[:, 1], high[:, 0], high[:, 1]),
         crs=domain.crs,
     )
+
+
+def sum_columns(sums: Sums | None) -> dict[str, NDArray[Any]]:
+    """The columns ``sum`` and ``sum_sd`` of nodes; none without values."""
+    return {} if sums is None else {"sum": sums.sum, "sum_sd": np.sqrt(sums.variance)}
 
 
 def times(domain: Domain, nodes: Decomposition) -> dict[str, NDArray[Any]]:

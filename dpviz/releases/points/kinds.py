@@ -20,6 +20,7 @@ from dpviz.releases.points.quotient import Quotients, quotients
 from dpviz.releases.points.range_count import RangeAnswers, answers_from, box_count
 from dpviz.releases.points.region_count import Regions, regions_of
 from dpviz.releases.points.release import PointRelease
+from dpviz.releases.points.sums import SumAnswers, Sums, added
 from dpviz.releases.points.timeline import Timeline
 from dpviz.releases.points.window import rectangle_tree
 from dpviz.trees.consistency import sum_up
@@ -29,9 +30,6 @@ from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Int, grid_edges
 
 if TYPE_CHECKING:
-    import geopandas
-    import pyarrow
-
     from dpviz.domain import Domain
     from dpviz.releases.header import Header
 
@@ -50,13 +48,19 @@ class KindsRelease(PointRelease):
 
     parts: tuple[PointRelease, ...]
 
-    def __init__(self, domain: Domain, parts: Sequence[Decomposition], header: Header) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        parts: Sequence[tuple[Decomposition, Sums | None]],
+        header: Header,
+    ) -> None:
         kinds = domain.kinds
         if kinds is None or len(parts) != len(kinds.names):
             raise ReleaseError(f"{len(parts)} trees: expected one for each kind")
+        headers = (replace(header, extra={**header.extra, "kind": name}) for name in kinds.names)
         of_each = (
-            PointRelease(domain.plain, nodes, replace(header, extra={**header.extra, "kind": name}))
-            for nodes, name in zip(parts, kinds.names, strict=True)
+            PointRelease(domain.of_one_kind, nodes, about, sums)
+            for (nodes, sums), about in zip(parts, headers, strict=True)
         )
         for name, value in (("domain", domain), ("header", header), ("parts", tuple(of_each))):
             object.__setattr__(self, name, value)
@@ -90,7 +94,7 @@ class KindsRelease(PointRelease):
                 for name in ("count", "variance")
             )
             return first.replace(count=count, variance=variance)
-        every = self._forest[0]
+        every = self.table.nodes
         if self.domain.dims != 2:
             return every
         seen = rectangle_tree(np.hstack([every.lo, every.hi]), every.parent.astype(np.int64))
@@ -123,6 +127,12 @@ class KindsRelease(PointRelease):
         if kind is not None:
             return self.of(kind).count(queries, period)
         return _sum([part.count(queries, period) for part in self.parts])
+
+    def sum(self, queries: ArrayLike, period: Any = None, kind: str | None = None) -> SumAnswers:
+        """See the base; of all kinds together by default."""
+        if kind is not None:
+            return self.of(kind).sum(queries, period)
+        return added([part.sum(queries, period) for part in self.parts])
 
     def count_boxes(self, lo: Int, hi: Int) -> RangeAnswers:
         """See the base."""
@@ -160,22 +170,9 @@ class KindsRelease(PointRelease):
         rest = [self.count(queries, period, name) for name in names if name != kind]
         return share_of(one, rest)
 
-    def to_geopandas(self) -> geopandas.GeoDataFrame:
-        """See the base; the column ``kind`` says whose node each is."""
-        return columns.to_geopandas(self.domain, *self._forest)
-
-    def to_arrow(self) -> pyarrow.Table:
-        """See the base."""
-        return columns.to_columns(self.domain, *self._forest, header=self.header)
-
-    @property
-    def table(self) -> tuple[Decomposition, Int | None]:
-        """See the base."""
-        return self._forest
-
     @cached_property
-    def _forest(self) -> tuple[Decomposition, Int]:
-        """The nodes of all kinds, breadth-first, and the kind of each."""
+    def table(self) -> columns.Columns:
+        """See the base: the nodes of all kinds, breadth-first."""
         each = [part.nodes for part in self.parts]
         sizes = [len(nodes) for nodes in each]
         starts = np.cumsum([0, *sizes[:-1]])
@@ -191,30 +188,44 @@ class KindsRelease(PointRelease):
             if field.name != "parent"
         }
         kind = np.repeat(np.arange(len(each)), sizes)[order]
-        return Decomposition(**rest, parent=renumbered(parent, order)), kind
+        nodes = Decomposition(**rest, parent=renumbered(parent, order))
+        every = [part.sums for part in self.parts if part.sums is not None]
+        sums = None
+        if every:
+            sums = Sums(
+                *(
+                    np.concatenate([getattr(each, name) for each in every])[order]
+                    for name in ("sum", "variance")
+                )
+            )
+        return columns.Columns(nodes, kind, sums)
 
 
-def release_of(
-    domain: Domain, nodes: Decomposition, kind: Int | None, header: Header
-) -> PointRelease:
+def release_of(domain: Domain, content: columns.Columns, header: Header) -> PointRelease:
     """A release from the columns of a file.
 
     Args:
         domain: its public frame.
-        nodes: of all kinds.
-        kind: of each node, as a place in the list of the domain; None where there are no kinds.
+        content: what it says of each node.
         header: of the release.
 
     Raises:
         ReleaseError: a node of another kind than its parent, or a kind without a node.
     """
+    nodes, kind, sums = content
     if kind is None or domain.kinds is None:
-        return PointRelease(domain, nodes, header)
+        return PointRelease(domain, nodes, header, sums)
+    if sums is not None:
+        sums.checked(nodes)
     child = np.flatnonzero(nodes.parent >= 0)
     if (kind[child] != kind[nodes.parent[child]]).any():
         raise ReleaseError("a node is of another kind than its parent")
-    numbers = range(len(domain.kinds.names))
-    return KindsRelease(domain, [nodes.select(kind == number) for number in numbers], header)
+    of_each = (kind == number for number in range(len(domain.kinds.names)))
+    parts = [
+        (nodes.select(at), None if sums is None else Sums(sums.sum[at], sums.variance[at]))
+        for at in of_each
+    ]
+    return KindsRelease(domain, parts, header)
 
 
 def share_of(one: RangeAnswers, rest: Sequence[RangeAnswers]) -> Quotients:

@@ -13,9 +13,11 @@ from dpviz.domain import Domain
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.releases.header import Header
 from dpviz.releases.points import columns
+from dpviz.releases.points.quotient import Quotients
 from dpviz.releases.points.range_count import RangeAnswers, box_count
 from dpviz.releases.points.region_count import Regions, region_count, regions_of
 from dpviz.releases.points.sample import sample
+from dpviz.releases.points.sums import SumAnswers, Sums, box_sum, mean_of, values_of
 from dpviz.releases.points.timeline import Timeline, timeline
 from dpviz.releases.release import Release
 from dpviz.trees.decomposition import Decomposition
@@ -29,19 +31,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PointRelease(Release):
-    """A decomposition, its public domain and its header."""
+    """A decomposition, its public domain and its header; of a domain with values also its sums."""
 
     kind: ClassVar[str] = "points"
 
     domain: Domain
     nodes: Decomposition
     header: Header
+    sums: Sums | None = None
 
     def __post_init__(self) -> None:
         if self.nodes.dims != self.domain.dims:
             raise ReleaseError(f"{self.nodes.dims}-D nodes in a {self.domain.dims}-D domain")
         if (self.nodes.lo < 0).any() or (self.nodes.hi > self.domain.side).any():
             raise ReleaseError("nodes outside the domain's lattice")
+        if (self.sums is None) != (self.domain.values is None):
+            raise ReleaseError("sums and a clip of values go together")
+        if self.sums is not None:
+            self.sums.checked(self.nodes)
         _ = self.noise  # a header that does not fit the nodes is refused here
 
     @cached_property
@@ -66,11 +73,38 @@ class PointRelease(Release):
             DomainError: a rectangle inside out, not finite or wholly outside the domain; a period
                 likewise, or of a release without time; a kind likewise.
         """
+        return self.count_boxes(*self._boxes(queries, period, kind))
+
+    def sum(self, queries: ArrayLike, period: Any = None, kind: str | None = None) -> SumAnswers:
+        """Estimated sums of the clipped values in rectangles; arguments as for :meth:`count`.
+
+        Raises:
+            DomainError: a release without values; or as :meth:`count`.
+        """
+        values_of(self.domain)
+        assert self.sums is not None
+        return box_sum(self.nodes, self.sums, *self._boxes(queries, period, kind))
+
+    def mean(self, queries: ArrayLike, period: Any = None, kind: str | None = None) -> Quotients:
+        """Estimated means of the clipped values in rectangles, with Fieller's 95 % intervals.
+
+        The interval is for the noise alone: a mean of what was CLIPPED to the public limits and
+        rounded to their grid, a bias that no interval shows. Where the count cannot be told from
+        zero there is no mean, and the interval is the whole clip.
+
+        Raises:
+            DomainError: as :meth:`sum`.
+        """
+        counts = self.count(queries, period, kind)
+        return mean_of(self.domain, self.sum(queries, period, kind), counts)
+
+    def _boxes(self, queries: ArrayLike, period: Any, kind: str | None) -> tuple[Int, Int]:
+        """Lattice boxes of queries; arguments as for :meth:`count`."""
         if kind is not None:
             raise DomainError(f"kind {kind!r} of a release without kinds: leave it out")
         if period is not None or self.domain.time is not None:
             queries = self.domain.over(queries, period)
-        return self.count_boxes(*self.domain.boxes(queries))
+        return self.domain.boxes(queries)
 
     def timeline(
         self, rect: ArrayLike | None = None, every: str | None = None, period: Any = None
@@ -106,17 +140,17 @@ class PointRelease(Release):
         return sample(self.domain, self.nodes, n, seed)
 
     @property
-    def table(self) -> tuple[Decomposition, Int | None]:
-        """The nodes as files hold them, and the kind of each; None where there are no kinds."""
-        return self.nodes, None
+    def table(self) -> columns.Columns:
+        """The nodes as files hold them, with what is said of each."""
+        return columns.Columns(self.nodes, None, self.sums)
 
     def to_geopandas(self) -> geopandas.GeoDataFrame:
         """One row per node (2-D): rectangle, level, parent, leaf, count, variance, noise sd.
 
         With time also ``t0`` and ``t1``, its start and end (UTC).
         """
-        return columns.to_geopandas(self.domain, self.nodes)
+        return columns.to_geopandas(self.domain, self.table)
 
     def to_arrow(self) -> pyarrow.Table:
         """The table that :meth:`save` writes: a row per node, breadth-first."""
-        return columns.to_columns(self.domain, self.nodes, header=self.header)
+        return columns.to_columns(self.domain, self.table, self.header)

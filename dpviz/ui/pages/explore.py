@@ -7,6 +7,7 @@ import streamlit as st
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
 from dpviz.ui.areas.map_answer import show_areas
+from dpviz.ui.points.attributes import chosen_kind
 from dpviz.ui.points.domain_map import choose_domain, show_domain
 from dpviz.ui.points.facts import empty_area, release_facts
 from dpviz.ui.points.map_answer import FIELDS, map_and_answer
@@ -50,6 +51,7 @@ def _show(release: PointRelease | AreaRelease, source: PointSource, choice: Choi
         )
     else:
         empty_area(source)
+        release = chosen_kind(KEY, release)
         show = map_and_answer if release.domain.time is None else map_in_time
         show(KEY, release, source)
     release_facts(KEY, release, source, seen_from_above(KEY, release))

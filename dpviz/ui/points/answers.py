@@ -22,6 +22,7 @@ from dpviz.render.colors import ACCENT
 from dpviz.render.projection import from_degrees
 from dpviz.trees.lattice import Int
 from dpviz.ui.points.area_form import SIDES
+from dpviz.ui.points.attributes import attribute_answers
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.text import plain
 
@@ -59,6 +60,7 @@ def answer_panel(
         return []
     place = dict(zip(SIDES, rect, strict=True))
     show_answers(prefix, release, source, answers, place, lambda: exact_counts(source.data, inside))
+    attribute_answers(release, inside)
     partly(rect, domain_bounds(release.domain))
     return covered_cells(release, cover(release.nodes, lo[0], hi[0]).nodes)
 

@@ -27,6 +27,7 @@ from dpviz.ui.points.answers import (
     rectangle_form,
     show_answers,
 )
+from dpviz.ui.points.attributes import attribute_answers
 from dpviz.ui.points.map_answer import CAMERA, drawn, keep_camera, view_of
 from dpviz.ui.points.regions import districts_panel
 from dpviz.ui.points.source_form import PointSource
@@ -161,6 +162,7 @@ def _answer(
     show_answers(
         prefix, release, source, answers, place, lambda: exact_counts(source.data, box), False
     )
+    attribute_answers(release, inside, window)
     partly(rect, domain_bounds(release.domain))
     return rect
 

@@ -1,0 +1,113 @@
+"""Sums of values beside counts: their noise is their own, and means are quotients of the two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpviz.errors import DomainError, ReleaseError
+from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.points.quotient import Quotients, quotients
+from dpviz.releases.points.range_count import RangeAnswers, box_count
+from dpviz.trees.lattice import Float, Int
+
+if TYPE_CHECKING:
+    from dpviz.attributes import Values
+    from dpviz.domain import Domain
+    from dpviz.trees.decomposition import Decomposition
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Noisy sums of the clipped values in each of n nodes, float64 (n,) each.
+
+    Attributes:
+        sum: an inner node's is that of its leaves.
+        variance: of the noise in it.
+    """
+
+    sum: Float
+    variance: Float
+
+    def checked(self, nodes: Decomposition) -> Sums:
+        """The same.
+
+        Raises:
+            ReleaseError: not one finite sum and variance for each node.
+        """
+        for column in (self.sum, self.variance):
+            if column.shape != (len(nodes),) or not np.isfinite(column).all():
+                raise ReleaseError("sums and their variances must be finite, one for each node")
+        if (self.variance < 0).any():
+            raise ReleaseError("a sum has a negative variance")
+        return self
+
+
+@dataclass(frozen=True)
+class SumAnswers:
+    """Sums of clipped values in q rectangles, as columns of length q.
+
+    Attributes:
+        sum: estimated.
+        noise_sd: standard deviation of the noise in it.
+        low, high: 95 % interval for the noise alone: of the sum of the values AS CLIPPED. What the
+            clip cuts off is missing from it, a bias that no interval shows.
+    """
+
+    sum: Float
+    noise_sd: Float
+    low: Float
+    high: Float
+
+    def __len__(self) -> int:
+        return len(self.sum)
+
+
+def box_sum(nodes: Decomposition, sums: Sums, lo: Int, hi: Int) -> SumAnswers:
+    """Sums of values in lattice boxes, as counts of records are found: a cut leaf gives its share.
+
+    Args:
+        nodes: of a release.
+        sums: of them.
+        lo: int64 of shape (q, dims).
+        hi: ends of the boxes, exclusive.
+    """
+    answers = box_count(nodes.replace(count=sums.sum, variance=sums.variance), None, lo, hi)
+    return answers_of(answers.count, answers.noise_sd**2)
+
+
+def answers_of(total: Float, variance: Float) -> SumAnswers:
+    """The columns of :class:`SumAnswers` from estimates and variances."""
+    noise_sd = np.sqrt(variance)
+    half = INTERVAL_SDS * noise_sd
+    return SumAnswers(total, noise_sd, total - half, total + half)
+
+
+def added(every: list[SumAnswers]) -> SumAnswers:
+    """Answers on disjoint records with noise of their own, added up."""
+    total = np.sum([each.sum for each in every], axis=0)
+    return answers_of(total, np.sum([each.noise_sd**2 for each in every], axis=0))
+
+
+def mean_of(domain: Domain, sums: SumAnswers, counts: RangeAnswers) -> Quotients:
+    """Means of the clipped values; no mean of exact numbers passes the clip.
+
+    Raises:
+        DomainError: no values.
+    """
+    none = np.zeros(len(sums))
+    variances = sums.noise_sd**2, counts.noise_sd**2, none
+    return quotients(sums.sum, counts.count, variances, values_of(domain).limits)
+
+
+def values_of(domain: Domain) -> Values:
+    """The clip of a domain's values.
+
+    Raises:
+        DomainError: it has none.
+    """
+    if domain.values is None:
+        raise DomainError("this release has no sums: leave the values out")
+    return domain.values

@@ -1,0 +1,85 @@
+"""Kinds and sums by every engine: those that a file of the same records gives."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpviz
+from tests.private.load.stability import distance
+
+BOX = dpviz.Domain.from_bounds(
+    [0, 0, 1, 1], ("x", "y"), kind="mode", kinds=["bike", "it's \\ \"new\"", "other"],
+    value="fare", clip=(-5, 20),
+)  # fmt: skip
+READ = {"columns": ("x", "y"), "bits": 4, "public": True}
+
+
+def table(n=400):
+    """Kinds listed, not listed and missing; values beyond the clip, on its steps' edges, none."""
+    random = np.random.default_rng(0)
+    modes = ["bike", "Bike", " bike", 'it\'s \\ "new"', "tram", "", None]
+    fares = [-5.0, 20.0, 1e300, -1e300, 7.0005, 0.0005, -0.0005, 3.25, float("nan"), None]
+    columns = {
+        "who": pa.array([f"u{each}" for each in random.integers(0, 90, n)]),
+        "x": pa.array(random.uniform(-0.1, 1.1, n)),
+        "y": pa.array(random.uniform(0, 1, n)),
+        "mode": pa.array([modes[each] for each in random.integers(0, len(modes), n)]),
+        "fare": pa.array([fares[each] for each in random.integers(0, len(fares), n)]),
+    }
+    return pa.table(columns)
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("attributes")
+    pq.write_table(table(), folder / "rides.parquet")
+    return folder
+
+
+def of_duckdb(folder, request):
+    import duckdb
+
+    path = folder / "rides.duckdb"
+    with duckdb.connect(str(path)) as db:
+        db.execute(f"CREATE OR REPLACE TABLE rides AS FROM '{folder}/rides.parquet'")
+    return f"duckdb:///{path}", "rides"
+
+
+def of_postgres(folder, request):
+    import psycopg
+
+    url = request.getfixturevalue("postgres")
+    with psycopg.connect(url) as db:
+        columns = "who text, x double precision, y double precision, mode text, fare float8"
+        db.execute("DROP TABLE IF EXISTS rides")
+        db.execute(f"CREATE TABLE rides ({columns})".encode())
+        with db.cursor().copy("COPY rides FROM STDIN") as copy:
+            for row in zip(*table().to_pydict().values(), strict=True):
+                copy.write_row(row)
+    return url, "public.rides"
+
+
+def of_spark(folder, request):
+    session = request.getfixturevalue("spark_session")
+    session.read.parquet(str(folder / "rides.parquet")).createOrReplaceTempView("rides")
+    return "spark://local", "rides"
+
+
+@pytest.mark.parametrize("engine", [of_duckdb, of_postgres, of_spark])
+def test_every_engine_gives_the_layers_of_a_file(engine, records, request):
+    url, name = engine(records, request)
+    wanted = dpviz.load(records / "rides.parquet", BOX, **READ)._layers
+    found = dpviz.load(url, BOX, table=name, **READ)._layers
+    assert all(index.total for index in wanted.counts)
+    for one, two in zip(wanted.counts + wanted.sums, found.counts + found.sums, strict=True):
+        assert distance(one, two) == 0
+    # The salt of public data is fixed, so that every engine keeps the same records of a unit.
+    read = {**READ, "unit": "who", "max_per_unit": 1}
+    by_folder = dpviz.load(records, BOX, **read)._layers
+    bounded = dpviz.load(url, BOX, table=name, **read)._layers
+    total = sum(index.total for index in bounded.counts)
+    assert 0 < total <= 90
+    for one, two in zip(by_folder.counts + by_folder.sums, bounded.counts + bounded.sums,
+                        strict=True):  # fmt: skip
+        assert distance(one, two) == 0

@@ -1,0 +1,87 @@
+"""A release of kinds and values on its page: the kind that the map shows, and the answer's rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import dpviz
+
+RECT = "0.1,0.1,0.9,0.9"
+
+
+def page(path):
+    import streamlit as st
+
+    import dpviz
+    from dpviz.ui.pages import explore
+    from dpviz.ui.points.source_form import PointSource
+    from dpviz.ui.shared import permalink
+    from dpviz.ui.shared.sources import NoRecords
+
+    release = st.session_state.setdefault("opened", dpviz.read(path))
+    st.session_state["explore.rect"] = permalink.number_list("rect", 4)
+    explore._show(release, PointSource(data=NoRecords(), title="rides", key="rides"), None)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "x": random.uniform(0, 1, 900),
+            "y": random.uniform(0, 1, 900),
+            "mode": random.choice(["bike", "walk"], 900),
+            "fare": random.uniform(0, 20, 900),
+        }
+    )
+    domain = dpviz.Domain.from_bounds(
+        [0, 0, 1, 1], ("x", "y"), kind="mode", kinds=["bike", "walk", "sled*"], value="fare",
+        clip=(0, 20),
+    )  # fmt: skip
+    data = dpviz.load(table, domain, public=True)
+    release = dpviz.build(data, "quadtree", epsilon=2.0, seed=1, height=2)
+    return release.save(tmp_path_factory.mktemp("kinds") / "r.parquet")
+
+
+def opened(path, **address):
+    app = AppTest.from_function(page, args=(str(path),), default_timeout=60)
+    app.query_params.update({"rect": RECT, **address})
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_the_page_tells_kinds_apart_and_adds_up_values(path):
+    release = dpviz.read(path)
+    app = opened(path)
+    metrics = {each.label: each.value for each in app.metric}
+    mean = release.mean([0.1, 0.1, 0.9, 0.9])
+    low, high = metrics["Mean of fare"].split("(")[1].rstrip(")").split(" to ")
+    assert float(low) == pytest.approx(mean.low[0], rel=0.1)
+    assert float(high) == pytest.approx(mean.high[0], rel=0.1)
+    assert "±" in metrics["Sum of fare"]
+    (about,) = {each.help for each in app.metric if each.label.endswith("of fare")}
+    assert "a bias that no interval shows" in about
+    (table,) = [each.value for each in app.dataframe if "kind" in each.value]
+    assert table["kind"].tolist() == ["bike", "walk", "sled*"]
+    assert "% to " in table["share"][0]
+    assert metrics["Noisy count"] != opened(path, kind="walk").metric[0].value
+
+
+def test_one_kind_is_chosen_on_the_page_or_by_the_address(path):
+    app = opened(path, kind="bike")
+    (choice,) = [each for each in app.get("button_group") if each.label == "Kind"]
+    assert choice.value == 1
+    release = dpviz.read(path).of("bike")
+    total = {each.label: each.value for each in app.metric}["Noisy total"]
+    assert (
+        total.split(" ±")[0]
+        .replace(",", "")
+        .startswith(str(round(release.count([0, 0, 1, 1]).count[0]))[:2])
+    )
+    choice.set_value(2).run()
+    assert not app.exception
+    assert app.query_params["kind"] in ("walk", ["walk"])
+    assert not [each for each in app.dataframe if "kind" in each.value]
+    opened(path, kind="nothing")
