@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from dpviz.errors import DpvizError
 from dpviz.planning.script import Script
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.promises import promises
-from dpviz.render.numbers import rounded, with_noise
+from dpviz.render.numbers import odds, rounded, with_noise
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 
@@ -117,14 +116,12 @@ def statement(header: Header) -> tuple[str, ...]:
             "It shows what a private map looks like and PROTECTS NOBODY: it may be made from data "
             "that are public anyway, and from no others.",
         )
-    factor = math.exp(header.epsilon)
-    odds = f"{factor:,.3g}" if factor < 1e6 else f"{factor:.1e}"
     slack = f", but for events of total probability δ = {header.delta:g}" if header.delta else ""
     return (
         f"This map is {header.guarantee}.",
         f"Whoever sees it, whatever else they know, can hardly tell whether {header.unit} was in "
         f"the data: the probability of every possible map changes by a factor of at most "
-        f"e^ε = {odds} when one does {header.neighbouring}{slack}.",
+        f"e^ε = {odds(header.epsilon)} when one does {header.neighbouring}{slack}.",
         "The guarantee holds whatever is done with this file: zooming, asking and copying cost "
         "nothing more. Another release of the same records adds its ε to this one's.",
     )

@@ -64,3 +64,15 @@ def _place(half_width: float) -> int:
 def _at_place(value: float, place: int) -> str:
     result = round(value, -place)
     return f"{0.0 if result == 0 else result:,.{max(0, -place)}f}"
+
+
+def odds(epsilon: float) -> str:
+    """e^ε, by which at most one record changes the odds of any conclusion; of any ε.
+
+    >>> odds(1.0), odds(10.0), odds(1000.0)
+    ('2.72', '22,026', '10^434')
+    """
+    if epsilon < math.log(1e6):
+        factor = math.exp(epsilon)
+        return f"{factor:,.3g}" if factor < 1e3 else f"{factor:,.0f}"
+    return f"10^{epsilon / math.log(10):,.0f}"

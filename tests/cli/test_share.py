@@ -57,3 +57,12 @@ def test_report_and_picture_are_files_of_their_kind(releases, tmp_path, capsys, 
     assert struct.unpack(">8xII", titled.read_bytes()[8:24]) == (3508, 2480)
     said = fails(capsys, monkeypatch, "picture", releases[0], "-o", tmp_path / "map.jpg")
     assert "give a file that ends in .png" in said
+
+
+def test_a_release_at_an_epsilon_beyond_doubles_is_shared(tmp_path):
+    """e^1000 is no double."""
+    square = dpviz.Domain((10.0, 50.0), (11.0, 51.0))
+    people = dpviz.from_points([[10.5, 50.5]], square, name="people")
+    dpviz.build(people, "ugrid", 1000.0, ledger=None).save(tmp_path / "r.parquet")
+    assert run("share", tmp_path / "r.parquet", "-o", tmp_path / "map.html")[0] == 0
+    assert "= 10^434 when" in (tmp_path / "map.html").read_text(encoding="utf-8")

@@ -423,6 +423,17 @@ def test_a_damaged_ledger_is_refused_and_left_alone(ledger, how):
     assert ledger.path.read_bytes() == damaged
 
 
+def test_a_folder_in_place_of_a_ledger_is_one_clear_line(tmp_path):
+    """It once read "the ledger is cannot be read"."""
+    line = r": the ledger cannot be read or written \([^:]*\): [^:]*; nothing was spent$"
+    for touch in (
+        lambda ledger: ledger.account("people"),
+        lambda ledger: ledger.spend("people", 0.5, what="x"),
+    ):
+        with pytest.raises(LedgerError, match=line):
+            touch(Ledger(tmp_path))
+
+
 def test_an_amount_overwritten_by_hand_is_refused(ledger):
     ledger.spend("people", 0.5, what="x")
     db = sqlite3.connect(ledger.path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from typing import Any
 
@@ -10,6 +9,7 @@ import streamlit as st
 
 from dpviz.build import Account, Ledger
 from dpviz.errors import DpvizError
+from dpviz.render.numbers import odds
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.account import in_words
 from dpviz.ui.shared.method_form import Choice, title_of
@@ -69,7 +69,7 @@ def review(source: PointSource, choice: Choice) -> None:
     st.markdown(
         f"**The guarantee.** Whoever sees the release can hardly tell whether {plain(handle.unit)} "
         "was in the data: the odds of any conclusion change by a factor of at most e^ε = "
-        f"{math.exp(choice.epsilon):,.3g}. Nothing else of the records is shown: no count, no "
+        f"{odds(choice.epsilon)}. Nothing else of the records is shown: no count, no "
         "preview, no extent."
     )
 
