@@ -4,6 +4,7 @@ import math
 from itertools import product
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import shapely
 
@@ -143,9 +144,9 @@ class Careless(AreaCounts):
 
 
 def test_an_audit_refutes_a_method_that_overspends_and_not_ours():
-    """Both from 400 runs; either goes wrong with probability below 1e-4, the seed is fixed."""
-    assert not audit_areas(AreaCounts(), 1.0, trials=400).violates
-    assert audit_areas(Careless(), 1.0, trials=400).violates
+    """Both from 200 runs; either goes wrong with probability below 1e-4, the seed is fixed."""
+    assert not audit_areas(AreaCounts(), 1.0, trials=200).violates
+    assert audit_areas(Careless(), 1.0, trials=200).violates
 
 
 def test_permuting_records_changes_nothing(people):
@@ -177,7 +178,10 @@ def test_every_method_on_areas_documents_itself():
 
 def test_areas_and_methods_that_do_not_fit_are_one_line(people):
     trips = dpviz.from_points(np.zeros((1, 4)), dpviz.Domain((0.0,) * 4, (1.0,) * 4), public=True)
+    kinds = dpviz.Domain.from_bounds((0, 0, 1, 1), ("x", "y"), kind="what", kinds=("a", "b"))
+    sorts = dpviz.load(pa.table({"x": [0.5], "y": [0.5], "what": ["a"]}), kinds, name="sorts")
     cases = [
+        ((sorts,), {"areas": grid()}, "areas count records of all kinds"),
         ((people, "areas"), {}, "method areas needs its areas"),
         ((people, "privtree"), {"areas": grid()}, "works on points, the data are areas"),
         ((trips,), {"areas": grid()}, "areas need points in 2-D"),

@@ -40,7 +40,12 @@ def _level(prefix: str, release: AreaRelease) -> str:
     if len(levels) == 1:
         return levels[0]
     chosen = st.segmented_control(
-        "Level", levels, default=levels[-1], key=f"{prefix}.level.{'|'.join(levels)}", required=True
+        "Level",
+        levels,
+        default=levels[-1],
+        format_func=plain,  # words of a stranger's file
+        key=f"{prefix}.level.{'|'.join(levels)}",
+        required=True,
     )
     return str(chosen)
 
