@@ -47,7 +47,7 @@ def test_errors_are_measured_with_progress_and_cancelled(app, open_page):
     left = page.get_by_text("of 1800 measurements so far")
     left.wait_for()
     page.get_by_text("of 600").wait_for(state="detached")  # the bar is gone
-    assert 9 <= int(left.inner_text().split()[0]) < 1800
+    assert 0 < int(left.inner_text().split()[0]) < 1800
     assert page.get_by_text("These measurements as a table").count() == 1
     expect(page.get_by_role("button", name="Cancel")).to_be_disabled()  # nothing is at work
 
@@ -62,8 +62,8 @@ def test_both_views_have_one_legend_one_rectangle_and_a_table(app, open_page):
         page.get_by_role("button", name="Side by side")
     ).first.click()
     page.get_by_test_id("dpviz-swipe").wait_for(state="hidden")
-    assert page.get_by_test_id("dpviz-map").count() == 1  # one map, one camera, two halves
-    assert page.get_by_test_id("dpviz-legend").count() == 1
+    expect(page.get_by_test_id("dpviz-map")).to_have_count(1)  # one map, one camera, two halves
+    expect(page.get_by_test_id("dpviz-legend")).to_have_count(1)
     assert "rect=14.6" in page.url
     page.get_by_text("The curve as a table").click()
     page.get_by_test_id("stDataFrame").first.wait_for()
