@@ -66,7 +66,9 @@ def of_spark(folder, request):
     return "spark://local", "rides"
 
 
-@pytest.mark.parametrize("engine", [of_duckdb, of_postgres, of_spark])
+@pytest.mark.parametrize(
+    "engine", [of_duckdb, of_postgres, pytest.param(of_spark, marks=pytest.mark.slow)]
+)
 def test_every_engine_gives_the_layers_of_a_file(engine, records, request):
     url, name = engine(records, request)
     wanted = dpviz.load(records / "rides.parquet", BOX, **READ)._layers
