@@ -10,14 +10,24 @@ from typing import TYPE_CHECKING, Any
 from dpviz.errors import ParameterError
 from dpviz.planning.proxy import stand_in
 from dpviz.planning.script import Script
-from dpviz.planning.trial import BY_AREA, CANDIDATES, Candidate, Trial, between
+from dpviz.planning.trial import (
+    BY_AREA,
+    CANDIDATES,
+    SAMPLED,
+    SMOOTHED,
+    SYNTHETIC,
+    Candidate,
+    Caution,
+    Trial,
+    between,
+)
 from dpviz.progress import Progress
+from dpviz.releases.points.release import PointRelease
 from dpviz.wishes import Wish, parse_all
 
 if TYPE_CHECKING:
     from dpviz.build import DataHandle
     from dpviz.domain import Domain
-    from dpviz.releases.points.release import PointRelease
 
 LEAST = 0.001
 """The smallest ε that is tried."""
@@ -125,6 +135,7 @@ def plan(
         max_per_unit=max_per_unit,
         repeats=repeats,
         seed=seed,
+        caution=caution_of(like),
         anywhere=like is None,
     )
     candidate, epsilon = least(trial, prices(at_most), progress)
@@ -200,6 +211,13 @@ def least(
     if best is None:
         raise ParameterError(_impossible(trial, grid[-1]))
     return best, grid[row]
+
+
+def caution_of(like: DataHandle | PointRelease | None) -> Caution:
+    """How far records may lie otherwise than what stands in for them."""
+    if like is None:
+        return SYNTHETIC
+    return SMOOTHED if isinstance(like, PointRelease) else SAMPLED
 
 
 def _candidates(trial: Trial) -> Sequence[Candidate]:

@@ -41,6 +41,32 @@ ELSEWHERE = 0.1
 
 
 @dataclass(frozen=True)
+class Caution:
+    """How far records may lie otherwise inside the cells than those of a proxy.
+
+    Attributes:
+        offset: what the proxy's spread adds to an answer is taken so many times.
+        spread: so is the standard deviation of the model of any spread.
+    """
+
+    offset: float
+    spread: float
+
+
+KNOWN = Caution(1.0, 0.0)
+"""The records are the proxy's: what an oracle knows."""
+
+SAMPLED = Caution(1.25, 0.0)
+"""They are others of one population."""
+
+SMOOTHED = Caution(1.0, 1.0)
+"""The proxy is of a release, and even inside its cells."""
+
+SYNTHETIC = Caution(1.0, 2.0)
+"""Nothing is known of them; real places are more clumped than the synthetic city."""
+
+
+@dataclass(frozen=True)
 class Candidate:
     """A method with its parameters.
 
@@ -110,8 +136,7 @@ class Trial:
         repeats: builds of a method whose cells depend on the records. The same noise is drawn at
             every price.
         seed: of places and noise.
-        cautious: the proxy's records lie inside its cells as they do by chance, so that each answer
-            must hold for other spreads too; an oracle, who knows the data, need not care.
+        caution: how far the records may lie otherwise than the proxy's.
         anywhere: the proxy's towns are not where the owner's are, so that a rectangle is also asked
             where records of the proxy lie at its edge.
     """
@@ -124,10 +149,10 @@ class Trial:
         max_per_unit: int = 1,
         repeats: int = 8,
         seed: int = 0,
-        cautious: bool = True,
+        caution: Caution = SYNTHETIC,
         anywhere: bool = False,
     ) -> None:
-        self.cautious = cautious
+        self.caution = caution
         self.proxy = proxy
         self.max_per_unit = max_per_unit
         self.repeats = repeats
@@ -232,10 +257,15 @@ class Trial:
             noise = asked(release, each.places).noise_sd
             tolerance = each.wish.widened(float(factor)).tolerance(each.exact)
             nothing = np.zeros(len(tolerance))
-            lies = within(tolerance, noise, ideal.count - each.exact, nothing)
-            if self.cautious:  # as the proxy's records lie, and as records may lie
-                lies = np.minimum(lies, within(tolerance, noise, nothing, ideal.uniformity_sd))
-            odds.append(lies)
+            # As the proxy's records lie, and as records may lie: whichever is less likely to hold.
+            offset = self.caution.offset * (ideal.count - each.exact)
+            spread = self.caution.spread * ideal.uniformity_sd
+            odds.append(
+                np.minimum(
+                    within(tolerance, noise, offset, nothing),
+                    within(tolerance, noise, nothing, spread),
+                )
+            )
         return odds
 
 

@@ -19,8 +19,8 @@ import dpviz
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import places_of_records
 from dpviz.planning.proxy import stand_in
-from dpviz.planning.search import least, prices
-from dpviz.planning.trial import Trial
+from dpviz.planning.search import caution_of, least, prices
+from dpviz.planning.trial import KNOWN, Trial
 from dpviz.wishes import METRES_PER_DEGREE, parse_all
 
 DATA = {
@@ -86,11 +86,10 @@ def case(number, handles):
     proxy, _ = stand_in(records.domain, RECORDS, like, number)
     asked, grid = parse_all([wish]), prices(AT_MOST)
     row = {"case": number, "data": name, "stand_in": stand, "wish": wish}
-    truth = Trial(records, asked, repeats=4, seed=1_000 + number, cautious=False)
+    truth = Trial(records, asked, repeats=4, seed=1_000 + number, caution=KNOWN)
     try:
-        candidate, epsilon = least(
-            Trial(proxy, asked, repeats=4, seed=number, anywhere=like is None), grid
-        )
+        how = {"caution": caution_of(like), "anywhere": like is None}
+        candidate, epsilon = least(Trial(proxy, asked, repeats=4, seed=number, **how), grid)
     except ParameterError:
         return row | {"epsilon": "", "method": "refused", "likely": "", "oracle": "", "holds": ""}
     [likely] = truth.probabilities(candidate, epsilon)
