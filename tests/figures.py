@@ -84,7 +84,7 @@ def release_row(family: str, until: float, folder: Path) -> str:
 def kill_rows(each: int) -> list[str]:
     """So many kills of builds of each kind of data, in a process of their own, since they fork."""
     command = [sys.executable, "-m", "tests.private.kills", str(each)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     came = json.loads(done.stdout)
     return [row(kind, each, *(came[kind].get(k, 0) for k in kills.MOMENTS)) for kind in came]
 
