@@ -54,8 +54,13 @@ def came() -> bool:
 
 
 def leave(code: int) -> NoReturn:
-    """End this process, without taking apart module by module what ends with it anyway."""
+    """End this process, without taking apart module by module what ends with it anyway.
+
+    One with worker processes takes its time, for they share things with it.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if "concurrent.futures.process" in sys.modules:
+        sys.exit(code)
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
