@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dpviz.cli.build import workload_rule
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Places
-from dpviz.cli.releases import workload_rule
 from dpviz.cli.root import Json, app, emit, numbers, progress, words
 from dpviz.errors import ParameterError, PrivacyError
 

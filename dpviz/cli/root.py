@@ -36,6 +36,7 @@ app = typer.Typer(
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Epsilon = Annotated[float, typer.Option("--epsilon", help="The whole price, for one privacy unit.")]
+ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A release (Parquet).")]
 LedgerFile = Annotated[
     str | None,
     typer.Option("--ledger", help="The ledger's file; by default in the user's data folder."),

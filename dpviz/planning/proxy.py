@@ -21,7 +21,7 @@ MOST = 1_000_000
 """Records of a proxy."""
 
 
-def stand_in(
+def proxy_records(
     domain: Domain, records: int | None, like: DataHandle | PointRelease | None, seed: int
 ) -> tuple[DataHandle, tuple[str, ...]]:
     """A public handle, and what it assumes in sentences.

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import ParameterError
-from dpviz.planning.proxy import stand_in
+from dpviz.planning.proxy import proxy_records
 from dpviz.planning.script import Script
 from dpviz.planning.trial import (
     BY_AREA,
@@ -128,7 +128,7 @@ def plan(
             f"repeats={repeats}, max_per_unit={max_per_unit}: give at least 2 and 1"
         )
     asked = parse_all(wishes)
-    proxy, assumed = stand_in(domain, records, like, seed)
+    proxy, assumed = proxy_records(domain, records, like, seed)
     trial = Trial(
         proxy,
         asked,

@@ -76,7 +76,7 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
 def export_joined(
     release: AreaRelease,
     path: str | os.PathLike[str],
-    own: str | os.PathLike[str],
+    areas_file: str | os.PathLike[str],
     key: str,
     level: str | None = None,
 ) -> tuple[int, int]:
@@ -85,7 +85,7 @@ def export_joined(
     Args:
         release: of areas.
         path: of the file to write, GeoJSON, GeoPackage or CSV.
-        own: the analyst's file.
+        areas_file: the analyst's file.
         key: its column that names the areas.
         level: of the areas; the finest by default.
 
@@ -97,7 +97,7 @@ def export_joined(
         DataError: see :func:`dpviz.releases.areas.joining.joined`.
     """
     ending = _ending(path)
-    frame = joined(release, own, key, level)
+    frame = joined(release, areas_file, key, level)
     if ending == ".csv":
         _write_csv(frame.drop(columns="geometry"), path)
     else:

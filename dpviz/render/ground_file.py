@@ -122,7 +122,7 @@ def _layers(path: Path, wide: tuple[float, float, float, float], tiles: bool) ->
 
     kinds: list[str] = []
     names: list[str] = []
-    found: list[Any] = []
+    outlines: list[Any] = []
     options: dict[str, Any] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -154,8 +154,8 @@ def _layers(path: Path, wide: tuple[float, float, float, float], tiles: bool) ->
             layer_kinds, layer_names, layer_shapes = _read(layer.lower(), columns, shapes, tiles)
             kinds += layer_kinds
             names += layer_names
-            found.append(layer_shapes)
-    return kinds, names, np.concatenate(found) if found else np.zeros(0, dtype=object)
+            outlines.append(layer_shapes)
+    return kinds, names, np.concatenate(outlines) if outlines else np.zeros(0, dtype=object)
 
 
 def _read(layer: str, columns: dict[str, list[Any]], shapes: Any, tiles: bool) -> Rows:
@@ -168,12 +168,12 @@ def _read(layer: str, columns: dict[str, list[Any]], shapes: Any, tiles: bool) -
     else:
         kinds = [usual if tiles else each or usual for each in stated]
     names = [str(each) if each else "" for each in columns.get("name", [""] * len(shapes))]
-    kept = [
+    drawn = [
         at
         for at, shape in enumerate(shapes)
         if shape is not None and not shape.is_empty and kinds[at] != "other"
     ]
-    return [kinds[at] for at in kept], [names[at] for at in kept], shapes[kept]
+    return [kinds[at] for at in drawn], [names[at] for at in drawn], shapes[drawn]
 
 
 def _in_degrees(shapes: Any, crs: str | None) -> Any:

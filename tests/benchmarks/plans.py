@@ -18,7 +18,7 @@ import numpy as np
 import dpviz
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import places_of_records
-from dpviz.planning.proxy import stand_in
+from dpviz.planning.proxy import proxy_records
 from dpviz.planning.search import caution_of, least, prices
 from dpviz.planning.trial import KNOWN, Trial
 from dpviz.wishes import METRES_PER_DEGREE, parse_all
@@ -36,7 +36,7 @@ RECORDS = 40_000
 
 AT_MOST = 10.0
 RATIO = 1.3
-COLUMNS = ("case", "data", "stand_in", "wish", "epsilon", "method", "likely", "oracle", "holds")
+COLUMNS = ("case", "data", "proxy", "wish", "epsilon", "method", "likely", "oracle", "holds")
 
 
 def data_set(path, bounds):
@@ -83,9 +83,9 @@ def case(number, handles):
     like = {"synthetic": None, "table": others}.get(stand)
     if stand == "release":
         like = dpviz.build(others, "privtree", 0.5, seed=number, ledger=None)
-    proxy, _ = stand_in(records.domain, RECORDS, like, number)
+    proxy, _ = proxy_records(records.domain, RECORDS, like, number)
     asked, grid = parse_all([wish]), prices(AT_MOST)
-    row = {"case": number, "data": name, "stand_in": stand, "wish": wish}
+    row = {"case": number, "data": name, "proxy": stand, "wish": wish}
     truth = Trial(records, asked, repeats=4, seed=1_000 + number, caution=KNOWN)
     try:
         how = {"caution": caution_of(like), "anywhere": like is None}
@@ -122,7 +122,7 @@ def page(rows):
         "|---|---|---|---|---|---|",
     ]
     for stand in (*STANDS, "all"):
-        chosen = [row for row in rows if stand in (row["stand_in"], "all")]
+        chosen = [row for row in rows if stand in (row["proxy"], "all")]
         planned = [row for row in chosen if row["epsilon"] != ""]
         if not planned:
             continue

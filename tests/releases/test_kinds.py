@@ -118,7 +118,7 @@ def test_kinds_and_time_go_together():
     assert release.count([0, 0, 8, 8], half, "bike").count[0].round(2) == wanted
     assert release.share([0, 0, 8, 8], "bike", period=half).enough.all()
     line = release.timeline(every="6h")
-    assert line.count == pytest.approx(sum(p.timeline(every="6h").count for p in release.parts))
+    assert line.count == pytest.approx(sum(p.timeline(every="6h").count for p in release.releases))
     shown = during(release, half)
     assert not isinstance(shown, KindsRelease)
     whole = release.count([0, 0, 8, 8], half).count[0]
@@ -134,7 +134,7 @@ def test_exports_have_the_column_of_kinds(tmp_path):
         assert table.loc[table["kind"] == name, "count"].sum() == pytest.approx(whole)
     collection = json.loads(dpviz.export(release, tmp_path / "r.geojson").read_text())
     assert {each["properties"]["kind"] for each in collection["features"]} == set(KINDS)
-    assert len(release.to_geopandas()) == sum(len(part.nodes) for part in release.parts)
+    assert len(release.to_geopandas()) == sum(len(part.nodes) for part in release.releases)
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_every_method_has_sums_beside_counts(method, domain, tmp_path):
     assert one.sum.tolist() == two.sum.tolist()
     assert one.noise_sd.tolist() == two.noise_sd.tolist()
     assert (one.low < one.sum).all()
-    parts = [release] if domain is BOX else release.parts
+    parts = [release] if domain is BOX else release.releases
     leaves = [part.sums.sum[part.nodes.leaf].sum() for part in parts]
     assert one.sum[0] == pytest.approx(sum(leaves))
     assert all(

@@ -54,7 +54,7 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
         regions = Regions(single.names, single.shapes, np.ones(size))
         for epsilon in EPSILONS:
             for way in WAYS:
-                found = []
+                misses = []
                 for repeat in range(repeats):
                     if way in measured:
                         data = measured[way]
@@ -64,9 +64,9 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
                     else:
                         tree = build(handle, way, epsilon, seed=seed + repeat)
                         counts = tree.count_regions(regions).count
-                    found.append(counts - exact)
-                errors[size, epsilon, way] = float(np.abs(found).mean())
-                totals[size, epsilon, way] = float(np.abs(np.sum(found, axis=1)).mean())
+                    misses.append(counts - exact)
+                errors[size, epsilon, way] = float(np.abs(misses).mean())
+                totals[size, epsilon, way] = float(np.abs(np.sum(misses, axis=1)).mean())
         if progress is not None:
             progress((at + 1) / len(SIZES), f"{size:,} districts")
     write_rows(

@@ -88,13 +88,13 @@ class AreaRelease(Release):
         rows = np.zeros((len(low), 4))
         for at, rect in enumerate(shapely.box(*low.T, *high.T)):
             share = self._shares(rect)
-            used = np.flatnonzero(share)
-            part, count = share[used], self.counts[used]
+            answering = np.flatnonzero(share)
+            part, count = share[answering], self.counts[answering]
             rows[at] = (
                 count @ part,
-                self.variance[used] @ part**2,
+                self.variance[answering] @ part**2,
                 uniformity_variance(count, part).sum(),
-                len(used),
+                len(answering),
             )
         return answers_from(rows)
 

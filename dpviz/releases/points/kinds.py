@@ -43,26 +43,26 @@ class KindsRelease(PointRelease):
     It answers as a release of all records does; :meth:`of` is the release of one kind.
 
     Attributes:
-        parts: the release of each kind, in the order of ``domain.kinds``.
+        releases: one of each kind, in the order of ``domain.kinds``.
     """
 
-    parts: tuple[PointRelease, ...]
+    releases: tuple[PointRelease, ...]
 
     def __init__(
         self,
         domain: Domain,
-        parts: Sequence[tuple[Decomposition, Sums | None]],
+        trees: Sequence[tuple[Decomposition, Sums | None]],
         header: Header,
     ) -> None:
         kinds = domain.kinds
-        if kinds is None or len(parts) != len(kinds.names):
-            raise ReleaseError(f"{len(parts)} trees: expected one for each kind")
+        if kinds is None or len(trees) != len(kinds.names):
+            raise ReleaseError(f"{len(trees)} trees: expected one for each kind")
         headers = (replace(header, extra={**header.extra, "kind": name}) for name in kinds.names)
         of_each = (
             PointRelease(domain.of_one_kind, nodes, about, sums)
-            for (nodes, sums), about in zip(parts, headers, strict=True)
+            for (nodes, sums), about in zip(trees, headers, strict=True)
         )
-        for name, value in (("domain", domain), ("header", header), ("parts", tuple(of_each))):
+        for name, value in (("domain", domain), ("header", header), ("releases", tuple(of_each))):
             object.__setattr__(self, name, value)
 
     @property
@@ -78,7 +78,7 @@ class KindsRelease(PointRelease):
             DomainError: it is not listed.
         """
         assert self.domain.kinds is not None
-        return self.parts[self.domain.kinds.number(kind)]
+        return self.releases[self.domain.kinds.number(kind)]
 
     @cached_property
     def nodes(self) -> Decomposition:
@@ -86,7 +86,7 @@ class KindsRelease(PointRelease):
         2-D a tree of the boxes of all where those nest, or a grid; in more dimensions the trees of
         all kinds side by side.
         """
-        each = [part.nodes for part in self.parts]
+        each = [part.nodes for part in self.releases]
         first = each[0]
         if all(_same_boxes(first, nodes) for nodes in each[1:]):
             count, variance = (
@@ -117,8 +117,8 @@ class KindsRelease(PointRelease):
     @cached_property
     def noise(self) -> HaarNoise | None:
         """See the base: independent noise on one grid adds up."""
-        alone = self.parts[0].noise
-        return alone and replace(alone, variance=alone.variance * len(self.parts))
+        alone = self.releases[0].noise
+        return alone and replace(alone, variance=alone.variance * len(self.releases))
 
     def count(
         self, queries: ArrayLike, period: Any = None, kind: str | None = None
@@ -126,29 +126,29 @@ class KindsRelease(PointRelease):
         """See the base; of all kinds together by default."""
         if kind is not None:
             return self.of(kind).count(queries, period)
-        return _sum([part.count(queries, period) for part in self.parts])
+        return _sum([part.count(queries, period) for part in self.releases])
 
     def sum(self, queries: ArrayLike, period: Any = None, kind: str | None = None) -> SumAnswers:
         """See the base; of all kinds together by default."""
         if kind is not None:
             return self.of(kind).sum(queries, period)
-        return added([part.sum(queries, period) for part in self.parts])
+        return added([part.sum(queries, period) for part in self.releases])
 
     def count_boxes(self, lo: Int, hi: Int) -> RangeAnswers:
         """See the base."""
-        return _sum([part.count_boxes(lo, hi) for part in self.parts])
+        return _sum([part.count_boxes(lo, hi) for part in self.releases])
 
     def count_regions(self, regions: Regions | Sequence[Any]) -> RangeAnswers:
         """See the base."""
         if not isinstance(regions, Regions):
             regions = regions_of(regions, self.domain)
-        return _sum([part.count_regions(regions) for part in self.parts])
+        return _sum([part.count_regions(regions) for part in self.releases])
 
     def timeline(
         self, rect: ArrayLike | None = None, every: str | None = None, period: Any = None
     ) -> Timeline:
         """See the base."""
-        lines = [part.timeline(rect, every, period) for part in self.parts]
+        lines = [part.timeline(rect, every, period) for part in self.releases]
         return Timeline(**vars(_sum(lines)), start=lines[0].start, end=lines[0].end)
 
     def share(
@@ -173,7 +173,7 @@ class KindsRelease(PointRelease):
     @cached_property
     def table(self) -> columns.Columns:
         """See the base: the nodes of all kinds, breadth-first."""
-        each = [part.nodes for part in self.parts]
+        each = [part.nodes for part in self.releases]
         sizes = [len(nodes) for nodes in each]
         starts = np.cumsum([0, *sizes[:-1]])
         parents = [
@@ -189,7 +189,7 @@ class KindsRelease(PointRelease):
         }
         kind = np.repeat(np.arange(len(each)), sizes)[order]
         nodes = Decomposition(**rest, parent=renumbered(parent, order))
-        every = [part.sums for part in self.parts if part.sums is not None]
+        every = [part.sums for part in self.releases if part.sums is not None]
         sums = None
         if every:
             sums = Sums(
@@ -221,11 +221,11 @@ def release_of(domain: Domain, content: columns.Columns, header: Header) -> Poin
     if (kind[child] != kind[nodes.parent[child]]).any():
         raise ReleaseError("a node is of another kind than its parent")
     of_each = (kind == number for number in range(len(domain.kinds.names)))
-    parts = [
+    trees = [
         (nodes.select(at), None if sums is None else Sums(sums.sum[at], sums.variance[at]))
         for at in of_each
     ]
-    return KindsRelease(domain, parts, header)
+    return KindsRelease(domain, trees, header)
 
 
 def share_of(one: RangeAnswers, rest: Sequence[RangeAnswers]) -> Quotients:

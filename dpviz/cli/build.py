@@ -1,0 +1,128 @@
+"""The command that builds a release of points or of areas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dpviz.cli.areas import Partition, build_areas, checked_name
+from dpviz.cli.building import Facts, build_release
+from dpviz.cli.groups import grouped
+from dpviz.cli.options import Attributes, Bits, Clock, Order, Places, TableName, Units
+from dpviz.cli.queries import rectangles
+from dpviz.cli.releases import summary
+from dpviz.cli.root import app, progress
+from dpviz.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dpviz.build import DataHandle
+    from dpviz.methods.points.declared import Declared
+    from dpviz.releases.points.release import PointRelease
+
+
+@app.command()
+@grouped
+def build(
+    source: Annotated[
+        str,
+        typer.Argument(help="A file or folder of records, a database's URL, or a built-in name."),
+    ],
+    order: Order,
+    places: Places,
+    clock: Clock,
+    attributes: Attributes,
+    units: Units,
+    partition: Partition,
+    method: Annotated[
+        str | None,
+        typer.Option(help="A name or alias, see 'dpviz methods'; privtree, or areas with --areas."),
+    ] = None,
+    workload: Annotated[
+        str | None,
+        typer.Option(
+            help="What it is for: uniform, hot (small squares where records are), districts, or a "
+            "CSV file of public rectangles. Parameters follow by a public rule, where --set names "
+            "none."
+        ),
+    ] = None,
+    table: TableName = None,
+    bits: Bits = None,
+    want: Annotated[
+        list[str] | None,
+        typer.Option(help="A promise for the header, as of 'dpviz plan'; repeat at will."),
+    ] = None,
+    sum_share: Annotated[
+        float | None,
+        typer.Option(help="With --sum: the share of epsilon for sums, half by default."),
+    ] = None,
+) -> None:
+    """Spend epsilon on one release of a data set; the ledger pays unless the data are public."""
+    from dpviz import load
+
+    for_what = workload_rule(workload)
+    areas = partition.read(source, places, clock, attributes, workload)
+
+    def points() -> DataHandle:
+        handle: DataHandle = load(
+            source,
+            areas.domain if areas is not None else places.domain(source, clock, attributes),
+            **places.reading(),
+            **units.reading(),
+            public=order.public or None,
+            name=order.dataset,
+            table=table,
+            bits=bits,
+            progress=progress(),
+        )
+        return handle
+
+    columns_named = bool(places.names)
+    if areas is not None:
+        if sum_share is not None:
+            raise ParameterError("--sum-share is of --sum: leave it out")
+        build_areas(areas, method, order, points, columns_named=columns_named, wishes=want or ())
+        return
+    build_release(
+        "points",
+        checked_name(method),
+        order,
+        points,
+        described,
+        for_what,
+        columns_named=columns_named,
+        wishes=want or (),
+        sum_share=sum_share,
+    )
+
+
+def workload_rule(workload: str | None) -> Callable[[DataHandle], Declared | None]:
+    """How a declared workload is had once the domain is known; what is none is refused now.
+
+    Raises:
+        ParameterError: neither a word nor a file.
+    """
+    from dpviz.methods.points.declared import WORKLOADS, Declared
+
+    if workload is None:
+        return lambda data: None
+    if workload in WORKLOADS:
+        return lambda data: Declared(workload)
+    if not Path(workload).is_file():
+        listed = ", ".join(WORKLOADS)
+        raise ParameterError(f"--workload {workload!r}: choose one of {listed}, or a CSV file")
+
+    def of_file(data: DataHandle) -> Declared:
+        return Declared.of(rectangles(workload, 2 * data.domain.dims), data.domain)
+
+    return of_file
+
+
+def described(release: PointRelease, _data: object) -> Facts:
+    """What is printed of a release of points."""
+    facts = summary(release)
+    nodes, leaves, depth = facts["nodes"], facts["leaves"], facts["depth"]
+    return facts, [f"{nodes:,} nodes, {leaves:,} leaves, depth {depth}"]

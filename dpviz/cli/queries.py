@@ -1,0 +1,255 @@
+"""Commands that ask a release: query, timeline."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dpviz.cli.areas import answer_areas
+from dpviz.cli.attributes import attribute_lines, attribute_rows
+from dpviz.cli.root import Json, ReleaseFile, app, emit, numbers
+from dpviz.errors import DataError, ParameterError
+from dpviz.releases.areas.release import AreaRelease
+
+if TYPE_CHECKING:
+    from dpviz.releases.points.range_count import RangeAnswers
+    from dpviz.releases.points.release import PointRelease
+
+OneKind = Annotated[
+    str | None, typer.Option("--kind", help="With kinds: one of them; all together by default.")
+]
+
+
+@app.command()
+def query(
+    release: ReleaseFile,
+    rect: Annotated[
+        list[str] | None,
+        typer.Option(help="All lower, then all upper limits (2-D: W,S,E,N); repeat at will."),
+    ] = None,
+    rects: Annotated[
+        str | None, typer.Option(help="CSV file with one rectangle per row, columns as --rect.")
+    ] = None,
+    regions: Annotated[
+        str | None, typer.Option(help="A file of polygons, for instance districts (2-D).")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="With --regions: the column that names them.")
+    ] = None,
+    period: Annotated[
+        str | None, typer.Option(help="With time: A,B in ISO 8601, UTC; all of it by default.")
+    ] = None,
+    areas: Annotated[
+        bool, typer.Option("--areas", help="Every area of a release of areas, finest last.")
+    ] = False,
+    kind: OneKind = None,
+    as_json: Json = False,
+) -> None:
+    """Answer range queries from a release: noisy counts with 95 % intervals."""
+    opened = opened_map(release)
+    if areas or isinstance(opened, AreaRelease):
+        query_areas(opened, rect, rects, areas, regions or name or period or kind, as_json)
+        return
+    opened = one_kind(opened, kind)
+    if regions is not None:
+        if rect or rects is not None:
+            raise ParameterError("--regions and rectangles are asked one at a time: give either")
+        if period is not None:
+            raise ParameterError("--regions is asked of 2-D releases: leave --period out")
+        emit_regions(opened, regions, name, as_json)
+        return
+    asked, width = [numbers(text, "--rect") for text in rect or []], 2 * opened.domain.dims
+    if period is not None or {len(each) for each in asked} == {4}:
+        width = 2 * opened.domain.place.dims
+    asked = asked_rectangles(asked, rects, width)
+    emit_rectangles(opened, asked, opened.count(asked, period), as_json, period)
+
+
+@app.command()
+def timeline(
+    release: ReleaseFile,
+    rect: Annotated[str | None, typer.Option(help="W,S,E,N; the whole domain by default.")] = None,
+    every: Annotated[
+        str | None, typer.Option(help="A step: 15min, 1h, 1d, 1w, 1mo; one that suits by default.")
+    ] = None,
+    period: Annotated[
+        str | None, typer.Option(help="A,B in ISO 8601, UTC; all of it by default.")
+    ] = None,
+    kind: OneKind = None,
+    as_json: Json = False,
+) -> None:
+    """Answer step by step over the period of a release with time: counts with 95 % intervals."""
+    from dpviz import read
+    from dpviz.calendar import words as moment
+
+    opened = one_kind(read(release, "points"), kind)
+    answers = opened.timeline(None if rect is None else numbers(rect, "--rect"), every, period)
+    starts, ends = (map(moment, each.astype(float)) for each in (answers.start, answers.end))
+    rows = [
+        {"start": start, "end": end, **row}
+        for start, end, row in zip(starts, ends, answer_rows(answers), strict=True)
+    ]
+    lines = [
+        f"{row['start']} to {row['end']}: {row['count']:,.1f} "
+        f"(95 % for the noise: {row['low']:,.0f} to {row['high']:,.0f})"
+        for row in rows
+    ]
+    emit({"timeline": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
+
+
+def opened_map(path: str) -> PointRelease | AreaRelease:
+    """A release of points or of areas.
+
+    Raises:
+        ReleaseError: any other file.
+    """
+    from dpviz import read
+    from dpviz.releases.store import kind_in
+
+    return read(path, "areas") if kind_in(path) == "areas" else read(path, "points")
+
+
+def query_areas(
+    opened: PointRelease | AreaRelease,
+    rect: list[str] | None,
+    rects: str | None,
+    every: bool,
+    others: str | None,
+    as_json: bool,
+) -> None:
+    """Answers from a release of areas: of every area, or of rectangles."""
+    if not isinstance(opened, AreaRelease):
+        raise ParameterError("--areas is asked of a release of areas, this one is of points")
+    if others is not None or (every and (rect or rects)):
+        raise ParameterError("a release of areas answers --areas, or --rect and --rects: give one")
+    if every:
+        answer_areas(opened, as_json)
+        return
+    asked = asked_rectangles([numbers(text, "--rect") for text in rect or []], rects, 4)
+    emit_rectangles(opened, asked, opened.count(asked), as_json)
+
+
+def asked_rectangles(asked: list[list[float]], rects: str | None, width: int) -> list[list[float]]:
+    """Rectangles of the options and of a CSV file, of ``width`` numbers each.
+
+    Raises:
+        ParameterError: none, or another number of numbers.
+        DataError: the file cannot be read so.
+    """
+    if rects is not None:
+        asked = [*asked, *rectangles(rects, width)]
+    if not asked:
+        raise ParameterError("nothing to answer: give --rect, --rects, --regions or --areas")
+    sizes = {len(each) for each in asked}
+    if sizes != {width}:
+        raise ParameterError(
+            f"a rectangle has {max(sizes - {width})} numbers: give "
+            f"{width}, all lower limits, then all upper limits"
+        )
+    return asked
+
+
+def emit_rectangles(
+    release: PointRelease | AreaRelease,
+    asked: list[list[float]],
+    answers: RangeAnswers,
+    as_json: bool,
+    period: str | None = None,
+) -> None:
+    """Answers for rectangles; of areas with what their edges leave open."""
+    beside = attribute_rows(release, asked, period)
+    rows = [
+        {"rect": box, **answer, **more}
+        for box, answer, more in zip(asked, answer_rows(answers), beside, strict=True)
+    ]
+    lines = [
+        line
+        for row in rows
+        for line in (
+            f"{','.join(f'{value:g}' for value in row['rect'])}: {row['count']:,.1f} "
+            f"(95 % for the noise: {row['low']:,.0f} to {row['high']:,.0f}; {row['nodes']} nodes)"
+            + uniformity_words(release, row["uniformity_sd"]),
+            *attribute_lines(row),
+        )
+    ]
+    emit({"answers": rows}, as_json, "\n".join([*lines, release.header.guarantee]))
+
+
+def uniformity_words(release: PointRelease | AreaRelease, uniformity_sd: float) -> str:
+    """What records may lie unevenly inside the areas that an edge cuts, where it cuts any."""
+    if not (isinstance(release, AreaRelease) and uniformity_sd):
+        return ""
+    return f"; areas are cut by their surface: about ± {2 * uniformity_sd:,.0f} more"
+
+
+def one_kind(release: PointRelease, kind: str | None) -> PointRelease:
+    """The release of one kind; of all where none is named.
+
+    Raises:
+        DomainError: no such kind.
+    """
+    from dpviz.releases.points.kinds import require_kinds
+
+    return release if kind is None else require_kinds(release).of(kind)
+
+
+def emit_regions(release: PointRelease, path: str, name: str | None, as_json: bool) -> None:
+    """Answers for every region of a file."""
+    from dpviz.releases.points.region_file import read_regions
+
+    districts = read_regions(path, release.domain, name)
+    answers = answer_rows(release.count_regions(districts))
+    rows = [
+        {"region": label, "inside": float(share), **answer}
+        for label, share, answer in zip(districts.names, districts.inside, answers, strict=True)
+    ]
+    lines = [
+        f"{row['region']}: {row['count']:,.1f} (95 % for the noise: {row['low']:,.0f} to "
+        f"{row['high']:,.0f}; {row['nodes']} nodes)"
+        + ("" if row["inside"] > 0.9999 else f"  {row['inside']:.0%} of it inside the domain")
+        for row in rows
+    ]
+    emit({"answers": rows}, as_json, "\n".join([*lines, release.header.guarantee]))
+
+
+def rectangles(path: str, width: int) -> list[list[float]]:
+    """Rectangles from a CSV file, with or without a header row.
+
+    Raises:
+        DataError: no such file, or a row that is not ``width`` numbers.
+    """
+    import csv
+
+    try:
+        with Path(path).open(newline="", encoding="utf-8-sig") as file:
+            rows = [row for row in csv.reader(file) if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path}: cannot be read as CSV") from error
+    if rows and not _is_number(rows[0][0]):
+        rows = rows[1:]
+    for at, row in enumerate(rows, 1):
+        if len(row) != width or not all(map(_is_number, row)):
+            raise DataError(f"{path}: rectangle {at} is not {width} numbers")
+    return [[float(value) for value in row] for row in rows]
+
+
+def answer_rows(answers: RangeAnswers) -> list[dict[str, Any]]:
+    """One dictionary per answer."""
+    from dpviz.releases.points.range_count import RangeAnswers
+
+    columns = {
+        field.name: getattr(answers, field.name).tolist()
+        for field in dataclasses.fields(RangeAnswers)
+    }
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
