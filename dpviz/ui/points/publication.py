@@ -107,7 +107,7 @@ def _take_home(prefix: str, release: PointRelease, redo: str) -> None:
         budget_breakdown(release.header)
     st.markdown("### The same on the command line")
     st.caption("It makes another release of these choices, and spends ε again.")
-    st.code(redo, language="bash", wrap_lines=True)
+    st.code(redo, language=None, wrap_lines=True)
     code_panel(prefix, release)
     with st.expander("The map as a table", icon=":material/table:"):
         table_of_cells(release)

@@ -29,8 +29,8 @@ def code_panel(prefix: str, release: Release) -> None:
         except DpvizError as error:
             st.caption(plain(error))
         else:
-            st.code(script.command(), language="bash", wrap_lines=True)
-            st.code(script.python(), language="python", wrap_lines=True)
+            for code in (script.command(), script.python()):
+                st.code(code, language=None, wrap_lines=True)  # Streamlit's colours are too pale
             st.caption(
                 "It makes another release of these choices, and spends ε again. No release holds "
                 "a seed, or the name of a file."

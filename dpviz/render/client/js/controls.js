@@ -93,7 +93,8 @@ export class Controls {
   room() {
     const rows = [this.tools.childElementCount ? this.tools : this.panel, ...this.app.names.length ? this.app.labels.layer.children : []];
     const low = Math.max(...rows.filter(each => each.offsetTop < this.app.root.clientHeight / 2).map(each => each.offsetTop + each.offsetHeight));
-    return {top: low + 8, right: this.app.root.clientWidth - this.camera.offsetLeft + 8};
+    const right = this.camera.offsetWidth ? this.app.root.clientWidth - this.camera.offsetLeft + 8 : 0; // hidden in print
+    return {top: low + 8, right};
   }
 
   /** Where buttons and labels lie, as [left, top, right, bottom]: no name of a place is drawn below them. */
