@@ -138,6 +138,9 @@ def plan(
         caution=caution_of(like),
         anywhere=like is None,
     )
+    if trial.no_areas:
+        why = f"The areas are answered by other cells, not counted themselves: {trial.no_areas}."
+        assumed = (*assumed, why)
     candidate, epsilon = least(trial, prices(at_most), progress)
     odds = trial.probabilities(candidate, epsilon)
     header = trial.header(candidate, epsilon)

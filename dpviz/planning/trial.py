@@ -158,7 +158,7 @@ class Trial:
         self.repeats = repeats
         self.seed = seed
         self.asked = [_placed(proxy, wish, seed, anywhere) for wish in wishes]
-        self.areas = _partition(proxy, wishes)
+        self.areas, self.no_areas = _partition(proxy, wishes)
         self._ideals: dict[str, list[RangeAnswers]] = {}
 
     def release(self, candidate: Candidate, epsilon: float, repeat: int = 0) -> PointRelease:
@@ -269,15 +269,15 @@ class Trial:
         return odds
 
 
-def _partition(proxy: DataHandle, wishes: Sequence[Wish]) -> Areas | None:
-    """The areas that all wishes are of; None where there are several, or they overlap."""
+def _partition(proxy: DataHandle, wishes: Sequence[Wish]) -> tuple[Areas | None, str]:
+    """The areas that all wishes are of, or why one file of them cannot be counted as it is."""
     names = {wish.areas for wish in wishes}
     if len(names) != 1 or "" in names:
-        return None
+        return None, ""
     try:
-        return areas_of(names.pop(), proxy.domain, crs=proxy.domain.crs)
-    except DataError:
-        return None
+        return areas_of(names.pop(), proxy.domain, crs=proxy.domain.crs), ""
+    except DataError as error:
+        return None, str(error)
 
 
 def _elsewhere(proxy: DataHandle, rect: Sequence[float], seed: int) -> Float:

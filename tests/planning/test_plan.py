@@ -181,6 +181,12 @@ def test_areas_are_counted_by_themselves_at_the_price_of_the_theory(handle, tmp_
     exec(planned.python, {})
     with pytest.raises(ParameterError, match="promises areas"):
         dpviz.build(handle, areas="wards.geojson", wishes=["any 1 km² ±9"], seed=1)
+    for feature in features:
+        feature["properties"]["name"] = "ward"
+    (tmp_path / "same.geojson").write_text(json.dumps(document))
+    planned = dpviz.plan(DOMAIN, ["areas=same.geojson ±500"], like=handle, repeats=2)
+    assert planned.method != "areas"
+    assert "two areas are called 'ward'" in planned.assumed[-1]
     tight = [f"{wish} at 99%", "areas=wards.geojson ±1"]
     with pytest.raises(ParameterError, match="possible would be"):
         dpviz.plan(DOMAIN, tight, like=handle, at_most=0.1)
