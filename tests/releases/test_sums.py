@@ -193,7 +193,7 @@ def test_no_value_moves_a_sum_further_than_the_clip_allows(values, low, width):
         ({"value": "v"}, "go together"),
         ({"clip": (0, 1)}, "go together"),
         ({"grid": 1.0}, "without values"),
-        ({"value": "v", "clip": (1, 1)}, "give finite limits, the lower one first"),
+        ({"value": "v", "clip": (1, 1)}, "give the lower limit first"),
         ({"value": "v", "clip": (0, float("inf"))}, "give finite limits"),
         ({"value": "v", "clip": (0, float("nan"))}, "give finite limits"),
         ({"value": "v", "clip": (0, 1, 2)}, "a clip of 3 numbers"),
