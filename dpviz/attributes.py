@@ -112,10 +112,10 @@ class Values:
             raise DomainError("a clip without the column of its values: name it")
         low, high, grid = float(self.low), float(self.high), float(self.grid)
         farther = max(abs(low), abs(high))
-        if not (low < high and 1e-100 < farther < 1e100):
-            raise DomainError(
-                f"clip {low:g} to {high:g}: give the lower limit first, both below 1e100 in size"
-            )
+        if not low < high < math.inf or low == -math.inf:
+            raise DomainError(f"clip {low:g} to {high:g}: give finite limits, the lower one first")
+        if not 1e-100 < farther < 1e100:
+            raise DomainError(f"clip {low:g} to {high:g}: give limits below 1e100 in size")
         grid = grid or float(f"1e{math.floor(math.log10(farther)) - 4}")
         if not (grid > 0 and 1 <= farther / grid <= MOST_STEPS):
             raise DomainError(
