@@ -45,7 +45,11 @@ def outcomes(name):
 
 
 KINDS = ("points", "walks", "visits")
-RELEASES = {"points": "PointRelease", "walks": "RoadRelease", "visits": "SequenceRelease"}
+RELEASES = {
+    "points": ("dpviz.private.layers", "PointRelease"),
+    "walks": ("dpviz.build", "RoadRelease"),
+    "visits": ("dpviz.build", "SequenceRelease"),
+}
 METHODS = {
     "points": "dpviz.methods.points.ugrid.UniformGrid.build",
     "walks": "dpviz.methods.roads.histogram.EventHistogram.build",
@@ -62,11 +66,11 @@ def fail(*_, **__):
 def test_a_fault_after_the_payment_is_recorded_and_quotes_nothing(
     words, tmp_path, monkeypatch, kind, step
 ):
-    driver = importlib.import_module("dpviz.build")
     if step == "method":
         monkeypatch.setattr(METHODS[kind], fail)
     else:
-        monkeypatch.setattr(driver, "header_of" if step == "header" else RELEASES[kind], fail)
+        place, name = ("dpviz.build", "header_of") if step == "header" else RELEASES[kind]
+        monkeypatch.setattr(importlib.import_module(place), name, fail)
     code, error = run(words[kind], "-o", tmp_path / "out.parquet")
     assert code == 1
     assert isinstance(error, DpvizError)

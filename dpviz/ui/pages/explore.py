@@ -15,8 +15,9 @@ from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_answer import PERIOD, map_in_time, seen_from_above
 from dpviz.ui.shared.method_form import Choice
+from dpviz.ui.shared.releases import opened
 from dpviz.ui.shared.skeleton import run
-from dpviz.ui.shared.tour import tour
+from dpviz.ui.shared.tour import STEPS, tour
 
 TITLE, ICON, ORDER = "Explore", ":material/map:", 0
 KEY = "explore"
@@ -24,7 +25,7 @@ KEY = "explore"
 
 def page() -> None:
     """The page."""
-    tour(KEY)
+    tour(KEY, STEPS if opened(KEY) is None else STEPS[:1])  # an opened release has its ε
     run(
         point_slots(
             KEY,

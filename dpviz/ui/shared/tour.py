@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 TITLE = "A map that anyone may look at, made of locations that nobody may see."
@@ -12,13 +14,14 @@ STEPS = (
 LEARN = "**Open Learn**: nine short chapters."
 
 
-def tour(prefix: str) -> None:
+def tour(prefix: str, steps: Sequence[tuple[str, str]] = STEPS) -> None:
     """Welcome a newcomer until they close it; a help button brings it back at any time.
 
     A newcomer's address asks for nothing; whoever opens a shared one came for what it shows.
 
     Args:
         prefix: of the widgets' keys; the page's own key.
+        steps: what to try.
     """
     key = f"{prefix}.tour"
     if not st.session_state.setdefault(key, not st.query_params.to_dict()):
@@ -48,7 +51,7 @@ def tour(prefix: str) -> None:
         with st.container(
             horizontal=True, vertical_alignment="center", gap="small", key=f"{key}.steps"
         ):
-            for icon, what in STEPS:
+            for icon, what in steps:
                 st.markdown(f"{icon} {what}", width="content")
             if st.button(LEARN, icon=learn.ICON, type="tertiary", key=f"{key}.learn"):
                 st.switch_page(page_of(learn))
