@@ -1,8 +1,10 @@
 """A plan reads no records, and what it promises holds where the data are as it assumed."""
 
 import json
+import re
 import shlex
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from tests.cli.test_releases import fails, run
 
 BOUNDS = "2,48,3,49"
 DOMAIN = dpviz.Domain.from_bounds([2.0, 48.0, 3.0, 49.0])
+PAGE = Path(__file__).parents[2] / "assets" / "plan.md"
 FEW = (Candidate("ugrid", {"cells": 16}), Candidate("privtree", fixed=False))
 
 
@@ -215,3 +218,19 @@ def test_a_promise_that_is_none_is_refused_before_anything_is_paid(handle):
         with pytest.raises((ParameterError, DomainError), match=message):
             dpviz.build(sensitive, "ugrid", 1.0, wishes=wishes, cells=4)
     assert not ledger.account("unpaid").spends
+
+
+def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    points = np.random.default_rng(2).uniform([14.4, -24.1], [15, -23.6], (500, 2))
+    np.savetxt("visits.csv", points, delimiter=",", header="lon,lat", comments="")
+    blocks = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.MULTILINE)
+    lines = "".join(blocks).replace("\\\n", " ").splitlines()
+    assert len(lines) == 5
+    for line in lines:
+        words = shlex.split(line)
+        assert words[:3] == ["uv", "run", "dpviz"]
+        code, _, err = run(*words[3:])
+        assert code == 0, err
+    release = dpviz.read("release.parquet")
+    assert len(promises(release)) == 2
