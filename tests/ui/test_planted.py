@@ -1,0 +1,81 @@
+"""Planted records: nothing that the pages Trips and Compare send, or keep in an address, has them.
+
+The other pages are driven in a browser; Learn shows built-in data alone.
+"""
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+
+from tests.browser.test_secrets import encodings
+from tests.ui.paying import pay
+
+RECORDS = 104_729
+INSIDE = 104_711
+LONELY = (14.0312345678, -23.9712345678)
+STRAY = (77.7654321987, 33.1234567891)
+NAME = "Planted-Lovelace"
+SECRETS = {
+    "count of all": encodings(RECORDS),
+    "count inside": encodings(INSIDE),
+    "lonely": [*encodings(LONELY[0]), *encodings(LONELY[1])],
+    "stray": [*encodings(STRAY[0]), *encodings(STRAY[1])],
+    "name": [NAME.encode()],
+}
+BOUNDS = {"west": 14.0, "south": -24.0, "east": 15.0, "north": -23.0}
+
+
+def planted(ends):
+    """A file of points (1) or of trips (2 ends), with one far from all others and some outside."""
+    places = np.random.default_rng(8).normal([14.6, -23.5], 0.05, size=(ends, RECORDS, 2)).round(7)
+    places[:, 0] = LONELY
+    places[:, 1 : 1 + RECORDS - INSIDE] = STRAY
+    names = ",".join(f"{axis}{end}" for end in range(ends) for axis in ("lon", "lat"))
+    rows = [
+        ",".join(f"{value:.10f}" for value in row) + f",{NAME} {at}"
+        for at, row in enumerate(np.concatenate(places, axis=1))
+    ]
+    return "\n".join([f"{names},name", *rows]).encode()
+
+
+def sent(node):
+    """What the browser receives for an element and all in it."""
+    children = getattr(node, "children", {}).values()
+    message = node.proto.SerializeToString() if getattr(node, "proto", None) is not None else b""
+    return b"\n".join([message, *map(sent, children)])
+
+
+def secrets_of(app):
+    received = sent(app._tree) + repr(app.query_params).encode()
+    return {name for name, forms in SECRETS.items() for form in forms if form in received}
+
+
+def uploaded(page, ends, **address):
+    script = f"from dpviz.ui.pages.{page} import page\npage()\n"
+    app = AppTest.from_string(script, default_timeout=90)
+    app.query_params.update({"data": "Your own file", **address})
+    app.run()
+    app.file_uploader(key=f"{page}.file").set_value(("visits.csv", planted(ends), "text/csv")).run()
+    for side, value in BOUNDS.items():
+        app.number_input(key=f"{page}.bounds.{side}").set_value(value)
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_nothing_of_sensitive_trips_is_on_the_page_of_trips():
+    app = uploaded("trips", 2)
+    assert secrets_of(app) == set()
+    pay(app)
+    assert not app.exception
+    assert len(app.get("bidi_component")) == 4  # two maps, and an overlay on each
+    assert len(sent(app._tree)) > 10_000
+    assert secrets_of(app) == set()
+
+
+def test_compare_shows_nothing_of_sensitive_records_and_all_of_public_ones():
+    app = uploaded("compare", 1, rect="14,-24,15,-23")
+    assert secrets_of(app) == set()
+    assert any("for public records only" in each.value for each in [*app.info, *app.warning])
+    app.segmented_control(key="compare.public.upload").set_value("public").run()
+    assert not app.exception
+    assert "count inside" in secrets_of(app)  # what is looked for can be seen
