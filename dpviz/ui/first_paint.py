@@ -63,13 +63,13 @@ class FirstPaint:
             if message["type"] == "http.response.start":
                 start = message
                 return
-            page = start["status"] == 200 and Headers(raw=start["headers"]).get(
+            page = start.get("status") == 200 and Headers(raw=start["headers"]).get(
                 "content-type", ""
             ).startswith("text/html")
             if not page:
-                if start:
+                if "status" in start:  # what follows is handed on as it comes
                     await send(start)
-                    start = {**start, "status": 0}
+                    start = {"headers": []}
                 await send(message)
                 return
             body.extend(message.get("body", b""))

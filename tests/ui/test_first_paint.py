@@ -13,6 +13,8 @@ from starlette.routing import Route
 from dpviz.ui.first_paint import SKETCH, FirstPaint, style
 
 INDEX = Path(streamlit.__file__).parent / "static" / "index.html"
+LARGE = max((INDEX.parent / "static" / "js").glob("*.js"), key=lambda path: path.stat().st_size)
+"""Comes in several messages."""
 DECK = "/base/deck.js?1"
 
 
@@ -21,6 +23,7 @@ def answer(path, **asked):
     routes = [
         Route("/", lambda request: FileResponse(INDEX)),
         Route("/file", lambda request: JSONResponse({"a": "</head>"})),
+        Route("/large", lambda request: FileResponse(LARGE, media_type="application/zip")),
         Route("/wrong", lambda request: PlainTextResponse("<html></head>", 404)),
     ]
     middleware = [Middleware(FirstPaint, deck=lambda: DECK), Middleware(GZipMiddleware)]
@@ -39,6 +42,7 @@ def answer(path, **asked):
     body = b"".join(message.get("body", b"") for message in sent)
     named = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     assert int(named["content-length"]) == len(body)
+    assert [message["type"] for message in sent].count("http.response.start") == 1
     return sent[0]["status"], named, body.decode()
 
 
@@ -55,6 +59,7 @@ def test_a_page_comes_with_its_style_a_sketch_and_the_address_of_deck():
 def test_what_is_no_page_is_handed_on_as_it_is():
     assert answer("/file", accept="text/html")[2] == '{"a":"</head>"}'
     assert answer("/wrong", accept="text/html")[::2] == (404, "<html></head>")
+    assert answer("/large", accept="text/html")[2] == LARGE.read_text(encoding="utf-8")
 
 
 def test_the_style_sheet_is_closed():
