@@ -363,9 +363,10 @@ def _transformer(source: str, target: str) -> Any:
 
     try:
         transformer = pyproj.Transformer.from_crs(source, target, always_xy=True)
+        same = transformer.source_crs == transformer.target_crs  # a damaged one fails here only
     except pyproj.exceptions.ProjError:
         raise DataError(f"unknown CRS {shown(source)}: use a code such as EPSG:4326") from None
-    return None if transformer.source_crs == transformer.target_crs else transformer
+    return None if same else transformer
 
 
 def _in_crs(points: NDArray[np.float64], source: str, target: str) -> NDArray[np.float64]:

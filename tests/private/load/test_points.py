@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyproj
 import pytest
 
 import dpviz
@@ -16,6 +17,7 @@ from dpviz.errors import DataError
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.points import (
     Records,
+    _transformer,
     columns,
     read_records,
 )
@@ -64,6 +66,15 @@ def write(folder, form, table=None, crs="EPSG:4326"):
         else:
             places.to_file(path)
     return path
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_damaged_crs_that_is_found_out_late_is_one_clear_line(axis):
+    """Without the unit of an axis PROJ makes a transformation, and then cannot read its own CRS."""
+    stated = pyproj.CRS("EPSG:4326").to_json_dict()
+    del stated["coordinate_system"]["axis"][axis]["unit"]
+    with pytest.raises(DataError, match="unknown CRS"):
+        _transformer(json.dumps(stated), "EPSG:4326")
 
 
 def test_many_records_of_a_small_file_fit_the_memory_of_its_child(tmp_path):
