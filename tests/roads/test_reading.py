@@ -76,6 +76,10 @@ def test_geojson_lines_join_at_equal_ends(tmp_path) -> None:  # type: ignore[no-
     assert len(graph.node_id) == 3
     assert len(graph.line(0)) == 3
     assert graph.crs == "EPSG:4326"
+    features[0]["geometry"] = {"type": "LineString", "coordinates": ()}
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    with pytest.raises(DataError, match="has no coordinates"):
+        read_graph(path)
     features[0]["geometry"] = {"type": "Point", "coordinates": (0, 0)}
     path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
     with pytest.raises(DataError, match="every feature must be a LineString"):

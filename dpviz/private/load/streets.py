@@ -92,6 +92,8 @@ def lines(place: str) -> Any:
         raise DataError(f"{name} is no GeoJSON feature collection of lines") from None
     if not len(shapes) or any(shapely.get_type_id(each) != 1 for each in shapes):
         raise DataError(f"{name}: every feature must be a LineString, and there must be one")
+    if shapely.is_empty(shapes).any():
+        raise DataError(f"{name}: a LineString has no coordinates: leave it out")
     limits.STREETS.check(len(shapes), name)
     return pa.table({"line": pa.array(shapely.to_wkb(shapes).tolist(), pa.binary()), **columns})
 
