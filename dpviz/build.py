@@ -25,7 +25,7 @@ from dpviz.private.handle import DataHandle, Handle, R
 from dpviz.private.index import PointIndex
 from dpviz.private.layers import checked_share, measure_points
 from dpviz.private.ledger import Account, Ledger, account_key
-from dpviz.private.load.cellquery import CellQuery, checked_bits
+from dpviz.private.load.cellquery import CellQuery
 from dpviz.private.load.cells import Cells, cells_of, grid_cells, leaf_cells
 from dpviz.private.load.check import HEADING as CHECK_HEADING
 from dpviz.private.load.check import check_places, check_points, check_sequences, check_trips
@@ -36,6 +36,7 @@ from dpviz.private.load.dialects import table as quoted_table
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.points import columns as source_columns
 from dpviz.private.load.roads import CITY, read_graph, workload_of
+from dpviz.private.load.selection import checked_bits
 from dpviz.private.load.sequences import alphabet_of
 from dpviz.private.load.sources import public_extent, stated_domain
 from dpviz.private.load.tables import file_types, may_hold_places

@@ -69,15 +69,7 @@ def audit_areas(
     noise: Noise = SecureNoise() if secure else SimulatedNoise(seed)
     bench = AreaBench(method, epsilon, noise, trials, progress)
     result = finding(bench, list(quarters(epsilon)), list(FEATURES), confidence)
-    return Audit(
-        **vars(result),
-        method=method.name,
-        epsilon=epsilon,
-        delta=method.delta,
-        confidence=confidence,
-        trials=trials,
-        secure=secure,
-    )
+    return Audit.of(method, epsilon, result, None, confidence, trials, secure)
 
 
 class AreaBench:

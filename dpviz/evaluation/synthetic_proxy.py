@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dpviz.build import DataHandle
 
 CITIES = {2: "city-250k", 4: "trips-200k"}
-"""The synthetic data set that stands in, by dimensions."""
+"""The synthetic data set that is the proxy, by dimensions."""
 
 MOST = 1_000_000
 """Records of the largest proxy. The noise in a count does not depend on their number."""

@@ -28,8 +28,7 @@ def exact_counts(handle: DataHandle, rects: ArrayLike) -> Int:
     Raises:
         PrivacyError: the data set is not declared public.
     """
-    if not handle.public:
-        raise PrivacyError("exact counts of sensitive data are never shown")
+    handle.require_public()
     return handle._index.box_counts(*handle.domain.boxes(rects))
 
 
@@ -39,8 +38,7 @@ def without_noise(handle: DataHandle, release: PointRelease) -> PointRelease:
     Raises:
         PrivacyError: the data set is not declared public.
     """
-    if not handle.public:
-        raise PrivacyError("exact counts of sensitive data are never shown")
+    handle.require_public()
     nodes = release.nodes
     counts = handle._index.box_counts(nodes.lo, nodes.hi).astype(np.float64)
     return replace(release, nodes=nodes.replace(count=counts))
@@ -63,8 +61,7 @@ def exact_in_regions(handle: DataHandle, regions: Regions) -> Int:
     """
     import shapely
 
-    if not handle.public:
-        raise PrivacyError("exact counts of sensitive data are never shown")
+    handle.require_public()
     index = handle._index
     x, y = handle.domain.to_coordinates(index.cells + 0.5).T
     shapely.prepare(regions.shapes)
@@ -78,8 +75,7 @@ def exact_total(handle: DataHandle) -> int:
     Raises:
         PrivacyError: the data set is not declared public.
     """
-    if not handle.public:
-        raise PrivacyError("exact counts of sensitive data are never shown")
+    handle.require_public()
     return handle._index.total
 
 

@@ -1,4 +1,4 @@
-"""Public records that stand in for the owner's while a release is planned."""
+"""The synthetic proxy of an owner's records, or other public ones, while a release is planned."""
 
 from __future__ import annotations
 

@@ -217,7 +217,7 @@ def least(
 
 
 def caution_of(like: DataHandle | PointRelease | None) -> Caution:
-    """How far records may lie otherwise than what stands in for them."""
+    """How far records may lie otherwise than their proxy."""
     if like is None:
         return SYNTHETIC
     return SMOOTHED if isinstance(like, PointRelease) else SAMPLED

@@ -127,7 +127,7 @@ class Asked:
 
 
 class Trial:
-    """Wishes put to simulated releases of public records that stand in for the owner's.
+    """Wishes put to simulated releases of a proxy: public records in place of the owner's.
 
     Args:
         proxy: public records.

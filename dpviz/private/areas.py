@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpviz.errors import DataError, PrivacyError
+from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle, Handle
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.trees.lattice import Int
@@ -82,6 +82,5 @@ def exact_areas(data: AreaData) -> Int:
     Raises:
         PrivacyError: the data set is not declared public.
     """
-    if not data.public:
-        raise PrivacyError("exact counts of sensitive data are never shown")
+    data.require_public()
     return data.areas.totals(data._counts)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Generic, TypeVar
 
 from dpviz.domain import Domain
-from dpviz.errors import DataError
+from dpviz.errors import DataError, PrivacyError
 from dpviz.private.index import Layers, PointIndex
 from dpviz.releases.points.release import PointRelease
 
@@ -58,6 +58,15 @@ class Handle(ABC, Generic[R]):
     def accounted_unit(self) -> str:
         """The privacy unit without its bound: prices for "one person" add up whatever the bound."""
         return self.unit.removesuffix(f" with at most {self.max_per_unit} {self.records}")
+
+    def require_public(self) -> None:
+        """What every exact answer asks first.
+
+        Raises:
+            PrivacyError: the data set is not declared public.
+        """
+        if not self.public:
+            raise PrivacyError("exact counts of sensitive data are never shown")
 
     def __repr__(self) -> str:
         kind = "public" if self.public else "sensitive"

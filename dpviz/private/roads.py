@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.errors import DataError, PrivacyError
+from dpviz.errors import DataError
 from dpviz.private.handle import Handle
 from dpviz.private.mechanisms.noise import Noise
 from dpviz.releases.roads.release import RoadRelease
@@ -60,8 +60,7 @@ def exact_visits(data: RoadData) -> Int:
     Raises:
         PrivacyError: the data set is not declared public.
     """
-    if not data.public:
-        raise PrivacyError("exact counts of sensitive data are never shown")
+    data.require_public()
     return visits(data._trips, len(data.graph))
 
 

@@ -1,7 +1,7 @@
 """What plans are worth on data that they have not seen; run on demand, and again to go on.
 
 ``uv run python -m tests.benchmarks.plans --data FOLDER -o plans.csv --seconds 600`` draws cases one
-after another until the time is over: a data set, a wish, and what stands in for the records (the
+after another until the time is over: a data set, a wish, and the proxy of the records (the
 synthetic city; a public table of others of the same population; an earlier release at ε = 0.5). It
 plans from that alone; then the data themselves say how likely the wish holds there, and what ε an
 oracle, who knows them and has the same methods, would have chosen. Rows are appended; a page with
@@ -112,7 +112,7 @@ def page(rows):
         "# Plans, on data that they have not seen",
         "",
         "`uv run python -m tests.benchmarks.plans --data FOLDER -o plans.csv --seconds 600`, run "
-        "again to go on. Each case is a data set (40,000 records of it), a wish and what stands in "
+        "again to go on. Each case is a data set (40,000 records of it), a wish and the proxy "
         "for the records. The promise holds where its probability on the data themselves, over the "
         "noise, is at least the 95 % that were wished for. The oracle knows the data and chooses "
         "among the same methods.",

@@ -16,7 +16,7 @@ from dpviz.evaluation.truth import exact_total
 DOMAIN = Domain.from_bounds([2.0, 48.0, 3.0, 49.0])
 
 
-def test_a_stand_in_has_the_asked_size_and_lies_in_the_rectangle():
+def test_a_synthetic_proxy_has_the_asked_size_and_lies_in_the_rectangle():
     handle = synthetic_proxy(DOMAIN, 5_000)
     assert exact_total(handle) == 5_000
     assert handle.public

@@ -117,7 +117,7 @@ def test_less_epsilon_is_more_noise_on_the_screen():
 def test_rolling_the_noise_again_changes_the_answer_but_not_the_truth():
     app = healthy(opened(rect=",".join(map(str, RECT))))
     first = metrics(app)
-    app.button(key="explore.reroll").click().run()
+    app.button(key="explore.resample").click().run()
     second = metrics(healthy(app))
     assert first["Exact count (public data)"] == second["Exact count (public data)"]
     assert address(app, "seed") == "1"

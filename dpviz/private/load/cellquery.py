@@ -38,9 +38,7 @@ from dpviz.private.load.dialects import (
     as_number,
     as_seconds,
 )
-
-GRID_BITS = {1: 24, 2: 16, 3: 12, 4: 10}
-"""Steps per axis are 2^bits, by number of dimensions: public, and never changed by the data."""
+from dpviz.private.load.selection import checked_bits
 
 MOST_BITS = 62
 """Of the number of a cell with its kind."""
@@ -389,16 +387,3 @@ def _filled(template: str, relation: Any, values: dict[str, Any]) -> Any:
         if from_.name == "source":
             from_.replace(exp.alias_(relation.copy(), "source", table=True))
     return tree
-
-
-def checked_bits(bits: int | None, domain: Domain) -> int:
-    """Grid bits per axis, the default for the domain's dimensions if None.
-
-    Raises:
-        ParameterError: below 1 or above the lattice's own.
-    """
-    if bits is None:
-        return GRID_BITS[domain.dims]
-    if not 1 <= bits <= domain.bits:
-        raise ParameterError(f"bits={bits}: give 1 to {domain.bits} grid bits per axis")
-    return bits

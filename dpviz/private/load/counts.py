@@ -28,9 +28,9 @@ from dpviz.files import write_file
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import MOST_RECORDS, Layers, PointIndex
 from dpviz.private.load.aggregation import MAX_CELLS, layers_of_rows, too_many
-from dpviz.private.load.cellquery import CellQuery, checked_bits
+from dpviz.private.load.cellquery import CellQuery
 from dpviz.private.load.engines.base import Rows
-from dpviz.private.load.selection import Selection, bounded
+from dpviz.private.load.selection import Selection, bounded, checked_bits
 from dpviz.private.load.tables import open_table
 from dpviz.private.load.tables.base import is_text, parsing
 from dpviz.private.load.values import plain

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpviz.domain import Domain
-from dpviz.errors import DataError
-from dpviz.private.load.cellquery import checked_bits
+from dpviz.errors import DataError, ParameterError
 from dpviz.progress import Progress
 
 MAX_PER_UNIT = 1_000_000
 """The largest bound: noise grows with it, so that one beyond says nothing."""
+
+
+GRID_BITS = {1: 24, 2: 16, 3: 12, 4: 10}
+"""Steps per axis are 2^bits, by number of dimensions: public, and never changed by the data."""
 
 
 @dataclass(frozen=True)
@@ -82,3 +85,16 @@ def checked_bound(unit: str | None, most: int, usual: int = 1) -> int:
 def bounded(unit: str, most: int) -> str:
     """A privacy unit in words with its bound, which goes without saying for one record."""
     return unit if unit == "one record" else f"{unit} with at most {most} records"
+
+
+def checked_bits(bits: int | None, domain: Domain) -> int:
+    """Grid bits per axis, the default for the domain's dimensions if None.
+
+    Raises:
+        ParameterError: below 1 or above the lattice's own.
+    """
+    if bits is None:
+        return GRID_BITS[domain.dims]
+    if not 1 <= bits <= domain.bits:
+        raise ParameterError(f"bits={bits}: give 1 to {domain.bits} grid bits per axis")
+    return bits

@@ -4,7 +4,7 @@ E. C. Fieller: Some Problems in Interval Estimation. Journal of the Royal Statis
 1954. The quotient q of a and b is where a − q·b is zero. For each q that difference has a noise of
 known variance, and what the noise does not contradict is the interval: the q with
 (a − q·b)² ≤ z² · Var(a − q·b). It holds however small the denominator is; where the denominator
-cannot be told from zero, it is the whole range of what q can be.
+cannot be distinguished from zero, it is the whole range of what q can be.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Quotients:
     Attributes:
         value: estimated quotient; NaN where there are not enough records for one.
         low, high: 95 % interval for the noise alone.
-        enough: whether the number of records can be told from zero; where it cannot, the interval
-            is the whole range.
+        enough: whether the number of records can be distinguished from zero; where it cannot, the
+            interval is the whole range.
     """
 
     value: Float

@@ -89,7 +89,7 @@ class PointRelease(Release):
         """Estimated means of the clipped values in rectangles, with Fieller's 95 % intervals.
 
         The interval is for the noise alone: a mean of what was CLIPPED to the public limits and
-        rounded to their grid, a bias that no interval shows. Where the count cannot be told from
+        rounded to their grid, a bias that no interval shows. Where the count is not clear of
         zero there is no mean, and the interval is the whole clip.
 
         Raises:

@@ -49,7 +49,7 @@ def body(room: Room) -> None:
         releases = _pair(room.data, people, room.epsilon, room.seed)
     with left:
         _maps(room, people, releases)
-        room.reroll("Publish both again")
+        room.resample("Publish both again")
     with right:
         _attack(room, people)
     left, right = st.columns([6, 5], gap="medium")

@@ -54,7 +54,7 @@ def body(room: Room) -> None:
         )
         release = room.release(name)
         room.show(room.scene(release=release, description=f"The city by {_title(name)}"))
-        room.reroll()
+        room.resample()
     with right:
         size = str(
             st.segmented_control(

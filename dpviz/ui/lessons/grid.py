@@ -40,7 +40,7 @@ def body(room: Room) -> None:
     with left:
         release = room.release(METHOD, cells=side)
         room.show(room.scene(release=release, description=f"A grid of {side} by {side} cells"))
-        room.reroll()
+        room.resample()
     with right:
         errors = _error_shares(room.data, room.epsilon, room.seed)
         best = min(errors, key=lambda each: errors[each].predicted)

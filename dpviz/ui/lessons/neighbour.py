@@ -65,7 +65,7 @@ def body(room: Room) -> None:
             ),
             clicked,
         )
-        room.reroll()
+        room.resample()
         with room.aside():
             st.caption("The square is 200 metres wide; the grey discs are people.")
     exact = int(exact_counts(room.handle, isolated.rect)[0])

@@ -43,7 +43,7 @@ def body(room: Room) -> None:
             ),
             middle(room.bounds),
         )
-        room.reroll()
+        room.resample()
         count = int(exact_counts(room.handle, rect)[0])
         with room.aside():
             st.markdown(

@@ -57,7 +57,7 @@ def body(room: Room) -> None:
     replay = steps(path, float(other))
     with left:
         _map(room, path, at)
-        room.reroll()
+        room.resample()
         with room.aside():
             st.latex(r"\max(\theta-\delta,\; c - i\,\delta) + \mathrm{Lap}(\lambda) > \theta")
             st.caption(

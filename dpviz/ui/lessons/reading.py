@@ -53,7 +53,7 @@ def body(room: Room) -> None:
             ),
             middle(room.bounds),
         )
-        room.reroll()
+        room.resample()
     rect = aligned(release, drawn, 1 << HEIGHT) if snap else drawn
     with right:
         _answer(room, release, rect)
@@ -79,7 +79,7 @@ def _answer(room: Room, release: PointRelease, rect: Rect) -> None:
 
 def _coverage(room: Room, rect: Rect) -> None:
     exact = int(exact_counts(room.handle, rect)[0])
-    answers = [each.count(rect) for each in _rolls(room.data, room.epsilon, room.seed)]
+    answers = [each.count(rect) for each in _resamples(room.data, room.epsilon, room.seed)]
     middles = sorted(
         (float(each.count[0]), float(each.low[0]), float(each.high[0])) for each in answers
     )
@@ -114,7 +114,7 @@ def _coverage(room: Room, rect: Rect) -> None:
 
 
 @st.cache_resource(max_entries=6, show_spinner="Drawing the noise 200 times …")
-def _rolls(data: str, epsilon: float, seed: int) -> list[PointRelease]:
+def _resamples(data: str, epsilon: float, seed: int) -> list[PointRelease]:
     seeds = range(seed * RESAMPLES, (seed + 1) * RESAMPLES)
     city = built_in(data)
     return [build(city, METHOD, epsilon, seed=each, height=HEIGHT, prune=0.0) for each in seeds]

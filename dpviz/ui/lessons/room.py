@@ -173,12 +173,12 @@ class Room:
         """A place for words below the map; on a phone they come last, the controls before them."""
         return st.container(key=f"{self.key}.aside")
 
-    def reroll(self, label: str = "New random noise") -> None:
+    def resample(self, label: str = "New random noise") -> None:
         """A button that draws everything on the page anew."""
         st.button(
             label,
             icon=":material/casino:",
-            key=f"{self.key}.reroll",
+            key=f"{self.key}.resample",
             on_click=_next_seed,
             width="stretch",
         )

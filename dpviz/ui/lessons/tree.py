@@ -55,7 +55,7 @@ def body(room: Room) -> None:
     with left:
         words = f"A quadtree of height {height}: {4**height:,} leaves of one size"
         room.show(room.scene(release=release, description=words))
-        room.reroll()
+        room.resample()
         with room.aside():
             st.markdown("A record is in one cell of each level, so the shares add up:")
             st.latex(r"\varepsilon = \varepsilon_0 + \varepsilon_1 + \dots + \varepsilon_h")

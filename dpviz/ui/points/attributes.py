@@ -75,7 +75,7 @@ def attribute_answers(release: PointRelease, rect: Any, period: Any = None) -> N
     st.dataframe(rows, hide_index=True, width="stretch")
     st.caption(
         f"Share of all kinds, with its 95 % interval for the noise; “{FEW}”: their number cannot "
-        "be told from zero."
+        "be distinguished from zero."
     )
 
 

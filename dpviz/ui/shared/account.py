@@ -83,7 +83,7 @@ def noise_seed(prefix: str) -> int:
         if st.button(
             "New random noise",
             icon=":material/casino:",
-            key=f"{prefix}.reroll",
+            key=f"{prefix}.resample",
             help="The same data and ε with fresh noise. The data are public: nothing is spent.",
         ):
             st.session_state[place] += 1

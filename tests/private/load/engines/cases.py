@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from dpviz import Domain
 from dpviz.private.index import PointIndex
-from dpviz.private.load.cellquery import GRID_BITS
+from dpviz.private.load.selection import GRID_BITS
 
 DOUBLE, WHOLE = pa.float64(), pa.int64()
 

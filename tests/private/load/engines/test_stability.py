@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, example, given, settings
 import dpviz
 from dpviz.calendar import moment
 from dpviz.private.load import aggregation
-from dpviz.private.load.cellquery import GRID_BITS
+from dpviz.private.load.selection import GRID_BITS
 from tests.private.load.stability import (
     BOX,
     CELLS,
