@@ -1,7 +1,7 @@
 """The exact samplers: laws decision by decision, and drawn; band of doubt, entropy, extremes."""
 
 import math
-import multiprocessing
+import os
 import threading
 from collections import defaultdict
 from decimal import Decimal, localcontext
@@ -96,10 +96,12 @@ def test_a_doubtful_prefix_is_decided_by_the_bits_behind_it(q, prefix, behind):
     assert decided == (whole < exact)
 
 
-def outcomes(sampler, monkeypatch):
+def outcomes(sampler, ratio, monkeypatch):
     """All outcomes of a sampler with their exact probabilities, by walking its decisions.
 
-    Each decision's own probability is asked of its bounds (200 bits); decisions are yes or no.
+    Each decision's own probability is asked of its bounds (200 bits); decisions are yes or no. An
+    attempt that is rejected begins anew, so only accepted ones are walked, and each has its share
+    of what is accepted: the sum over l < 2^m of 2^−m·ratio^l.
     """
     law = defaultdict(Fraction)
     waiting = [()]
@@ -107,7 +109,7 @@ def outcomes(sampler, monkeypatch):
         script = waiting.pop()
         if len(script) > 14:  # counts far beyond those that are looked at
             continue
-        taken, probability = [], [Fraction(1)]
+        taken, probability, attempts = [], [Fraction(1)], []
 
         def decide(likely, script=script, taken=taken, probability=probability):
             answer = script[len(taken)] if len(taken) < len(script) else False
@@ -117,8 +119,20 @@ def outcomes(sampler, monkeypatch):
             probability.append(likely if answer else 1 - likely)
             return answer
 
-        def less(words, n, approximate, exact, decide=decide):
+        def uniform(words, n, places, decide=decide, attempts=attempts):
+            most = int(places.max())  # one draw, so one number of places
+            all_odds = sum((ratio**low for low in range(1 << most)), Fraction(0))
+            attempts.append(all_odds / (1 << most))
+            bits = [decide(Fraction(1, 2)) << place for place in range(most)]
+            return np.array([sum(bits)], dtype=np.int32)
+
+        def less(
+            words, n, approximate, exact, decide=decide, attempts=attempts, so_far=probability
+        ):
             near(approximate, n, exact)
+            if attempts:
+                so_far.append(middle(exact(0)) / attempts.pop())
+                return np.array([True])
             return np.array([decide(middle(exact(row))) for row in range(n)], dtype=bool)
 
         def fair(words, n, decide=decide):
@@ -126,6 +140,7 @@ def outcomes(sampler, monkeypatch):
 
         monkeypatch.setattr(samplers, "less", less)
         monkeypatch.setattr(samplers, "fair", fair)
+        monkeypatch.setattr(samplers, "uniform", uniform)
         result = sampler()
         law[result] += math.prod(probability)
     return law
@@ -143,12 +158,52 @@ def test_first_bits_are_near_enough_at_every_rate(monkeypatch):
     def less(words, n, approximate, exact):
         near(approximate, n, exact)
         seen.append(n)
-        return np.full(n, len(seen) == 1)  # none is 0, and no coin of the rest falls
+        return np.full(n, len(seen) < 3)  # none is 0, all are accepted, no coin falls
 
     monkeypatch.setattr(samplers, "less", less)
-    monkeypatch.setattr(samplers, "fair", lambda words, n: np.zeros(n, dtype=bool))
-    samplers.two_sided(None, 201, np.geomspace(2.0**-40, 1e6, 201))
-    assert len(seen) > 40  # every digit of the least rate
+    draws = samplers.two_sided(SimulatedNoise(1).words, 804, np.geomspace(2.0**-40, 1e6, 804))
+    assert seen == [804] * 3
+    assert (np.abs(draws) < 1 + np.geomspace(2.0**40, 1e-6, 804)).all()
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["one rate", "a rate each"])
+def test_a_rejected_attempt_is_drawn_anew_and_the_others_stay(own, monkeypatch):
+    """Row 1 is rejected twice, row 2 once, rows 0 and 3 never: each has its last attempt."""
+    verdicts = [[True, False, False, True], [False, True], [True]]
+    attempts = [[1, 2, 3, 4], [5, 6], [7]]
+    wanted = []
+
+    def less(words, n, approximate, exact):
+        tried = wanted.pop()
+        near(approximate, n, exact)
+        real = [float(middle(exact(row))) for row in range(n)]
+        np.testing.assert_allclose(real, np.exp(-0.1 * np.array(tried)), rtol=1e-12)
+        return np.array(verdicts.pop(0))
+
+    def uniform(words, n, places):
+        wanted.append(attempts.pop(0))
+        assert len(wanted[0]) == n
+        assert (np.asarray(places) == 3).all()  # 0.1 · 2³ is from ½ to below 1
+        return np.array(wanted[0], dtype=np.int32)
+
+    monkeypatch.setattr(samplers, "less", less)
+    monkeypatch.setattr(samplers, "uniform", uniform)
+    monkeypatch.setattr(samplers, "_count_up", lambda *_: None)
+    draws = samplers.one_sided(None, 4, np.full(4, 0.1) if own else 0.1)
+    assert draws.tolist() == [1, 7, 6, 4]
+    assert not verdicts
+
+
+def test_uniform_numbers_are_the_first_bits_of_their_words():
+    words = SimulatedNoise(2).words(64)
+    for most, width in ((31, 32), (57, 64)):
+        source = words.view(np.uint32) if width == 32 else words
+        places = np.arange(len(source)) % (most + 1)
+        drawn = comparison.uniform(lambda n: words[:n], len(source), places)
+        pairs = zip(source.tolist(), places.tolist(), strict=True)
+        assert drawn.tolist() == [word >> (width - place) for word, place in pairs]
+        one = comparison.uniform(lambda n: words[:n], len(source), np.int32(most))
+        assert (one == source >> (width - most)).all()
 
 
 def middle(limits):
@@ -157,12 +212,13 @@ def middle(limits):
     return Fraction(low + high, 1 << 201)
 
 
-@pytest.mark.parametrize("rate", [5.0, 1.7, 0.9, 0.4])
+@pytest.mark.parametrize("rate", [5.0, 1.7, 0.9, 0.4, 0.2])
 def test_enumerated_decisions_give_the_law(rate, monkeypatch):
     """Exhaustive: every path of decisions, no sampling."""
     ratio = power_of_e(-Fraction(rate))
-    two = outcomes(lambda: int(samplers.two_sided(None, 1, rate)[0]), monkeypatch)
-    one = outcomes(lambda: int(samplers.one_sided(None, 1, np.array([rate]))[0]), monkeypatch)
+    base = Fraction(ratio)
+    two = outcomes(lambda: int(samplers.two_sided(None, 1, rate)[0]), base, monkeypatch)
+    one = outcomes(lambda: int(samplers.one_sided(None, 1, np.array([rate]))[0]), base, monkeypatch)
     with localcontext(prec=60):
         for k in range(-6, 7):
             wanted = (1 - ratio) / (1 + ratio) * ratio ** abs(k)
@@ -333,29 +389,34 @@ def test_enumerated_refinements_give_the_law(monkeypatch):
     np.testing.assert_allclose(both[centre - 15 : centre + 16], wanted, rtol=1e-12)
 
 
-def drawn_in_child(queue):
-    queue.put(SecureNoise().words(64).tolist())
-
-
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_fork_or_a_thread_never_sees_the_same_bits_twice():
-    """64-bit words all differ: by chance some two of 30,000 are equal with odds below 1e-9."""
+    """64-bit words all differ: by chance some two of 30,000 are equal with odds below 1e-9.
+
+    The children are copies of this very process, and of a source that has been drawn from.
+    """
     noise = SecureNoise()
+    noise.two_sided(100, 0.1)
     seen = noise.words(64).tolist()
     threads = [
         threading.Thread(target=lambda: seen.extend(noise.words(4096).tolist())) for _ in range(6)
     ]
     for thread in threads:
         thread.start()
-    context = multiprocessing.get_context("forkserver")
-    queue = context.Queue()
-    children = [context.Process(target=drawn_in_child, args=(queue,)) for _ in range(2)]
-    for child in children:
-        child.start()
-    for _ in children:
-        seen.extend(queue.get(timeout=60))
-    for worker in (*threads, *children):
-        worker.join()
-    assert len(set(seen)) == len(seen) == 64 + 6 * 4096 + 2 * 64
+    for _ in range(3):
+        near, far = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.write(far, noise.words(64).tobytes())
+            os._exit(0)
+        os.close(far)
+        with open(near, "rb") as pipe:
+            seen.extend(np.frombuffer(pipe.read(), dtype=np.uint64).tolist())
+        assert os.waitpid(child, 0)[1] == 0
+    for thread in threads:
+        thread.join()
+    assert len(set(seen)) == len(seen) == 64 + 6 * 4096 + 3 * 64
 
 
 def test_no_state_is_left_in_the_source_between_draws():

@@ -74,3 +74,11 @@ def fair(words: Source, n: int) -> Bits:
     """One fair bit per row."""
     drawn = words(-(-n // 64)).view(np.uint8)
     return np.unpackbits(drawn, count=n).view(np.bool_)
+
+
+def uniform(words: Source, n: int, places: NDArray[np.int32]) -> NDArray[np.signedinteger[Any]]:
+    """Uniform integers from 0 to below 2^places, (n,); places up to 63, one for all or (n,)."""
+    if places.max(initial=0) < 32:
+        drawn = words(-(-n // 2)).view(np.uint32)[:n]
+        return (drawn >> (32 - places).astype(np.uint32)).view(np.int32)
+    return (words(n) >> (64 - places).astype(np.uint64)).view(np.int64)
