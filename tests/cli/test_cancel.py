@@ -70,6 +70,26 @@ def names(folder):
     return sorted(each.name for each in folder.iterdir())
 
 
+def test_while_modules_load():
+    """The handler comes first: a heavy library is being read when the signal arrives."""
+    code = "import sys; sys.argv[0] = 'dpviz'; from dpviz_command import program; program()"
+    process = subprocess.Popen(
+        [sys.executable, "-X", "importtime", "-c", code, "info", "nothing.parquet"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        while b"numpy" not in process.stderr.readline():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        lines = ended(process, b"")
+    finally:
+        process.kill()
+        process.wait()
+    assert lines[-1] == "cancelled"
+    assert not [line for line in lines[:-1] if not line.startswith("import time:")]
+
+
 @pytest.mark.parametrize("before", [(), IGNORING], ids=["at once", "SIGINT ignored"])
 def test_a_paid_build(tmp_path, interrupted, before):
     (tmp_path / "people.csv").write_text("lon,lat\n" + "0.5,0.5\n" * 1000)
