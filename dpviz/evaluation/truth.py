@@ -32,6 +32,20 @@ def exact_counts(handle: DataHandle, rects: ArrayLike) -> Int:
     return handle._index.box_counts(*handle.domain.boxes(rects))
 
 
+def of_one_kind(handle: DataHandle, kind: str) -> DataHandle:
+    """The public records of one kind, for exact answers on them.
+
+    Raises:
+        PrivacyError: the data set is not declared public.
+        DomainError: it is not listed.
+    """
+    handle.require_public()
+    domain = handle.domain
+    at = 0 if domain.kinds is None else domain.kinds.number(kind)
+    index = handle._layers.counts[at]
+    return DataHandle(handle.name, replace(domain.of_one_kind, values=None), index, public=True)
+
+
 def without_noise(handle: DataHandle, release: PointRelease) -> PointRelease:
     """The cells of a release with the exact counts of public records in place of its estimates.
 

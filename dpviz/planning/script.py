@@ -50,8 +50,10 @@ class Script:
         simulated: the noise is simulated.
         seed: of a simulation.
         bits: of a public grid that records are moved to.
-        areas: a file of areas that are counted in place of cells.
+        areas: a file of areas that are counted in place of cells, or hexagons as ``h3:8``.
+        levels: columns of that file that name its areas, the finest last; one names them alone.
         sum_share: of epsilon, for sums of values; None for the usual one.
+        dataset: the ledger's name of the records, where it is not the file's.
     """
 
     domain: Domain
@@ -69,7 +71,9 @@ class Script:
     seed: int | None = None
     bits: int | None = None
     areas: str | None = None
+    levels: Sequence[str] = ()
     sum_share: float | None = None
+    dataset: str | None = None
 
     @classmethod
     def of(cls, release: Release, source: str | None = None, seed: int | None = None) -> Script:
@@ -142,12 +146,15 @@ class Script:
                 options += [("--sum", values.column), ("--clip", clip), ("--grid", values.grid)]
             options += [("--bits", self.bits)] if self.bits else []
         options += [("--areas", self.areas)] if self.areas else []
+        if self.levels:
+            options.append(("--levels" if self.levels[1:] else "--name", ",".join(self.levels)))
         if self.unit is not None:
             options += [("--unit", self.unit), ("--max-per-unit", self.max_per_unit)]
         options.append(("--method", self.method))
         options += [("--set", f"{name}={value}") for name, value in self.parameters.items()]
         options.append(("--epsilon", f"{self.epsilon!r}"))
         options += [("--sum-share", self.sum_share)] if self.sum_share is not None else []
+        options += [("--dataset", self.dataset)] if self.dataset else []
         if self.neighbours != "add-remove":
             options.append(("--neighbours", self.neighbours))
         options += [("--seed", self.seed)] if self.seed is not None else []
@@ -173,7 +180,7 @@ class Script:
         given: dict[str, Any] = dict(self.parameters)
         if self.neighbours != "add-remove":
             given["neighbours"] = self.neighbours
-        given |= {"areas": self.areas} if self.areas else {}
+        given |= {"areas": self.areas} if self.areas and not self.levels else {}
         given |= {"wishes": list(self.wishes)} if self.wishes else {}
         given |= {"sum_share": self.sum_share} if self.sum_share is not None else {}
         if self.seed is not None:
@@ -182,12 +189,14 @@ class Script:
             given["simulate"] = True
         lines = [] if self.builtin else [f"domain = {self._domain()}"]
         source = [repr(self.source or FILE), *([] if self.builtin else ["domain"])]
-        return [
-            *lines,
-            f"data = dpviz.load({', '.join([*source, *_arguments(reading)])})",
-            f"release = dpviz.build(data, {self.method!r}, "
-            f"{', '.join([repr(self.epsilon), *_arguments(given)])})",
-        ]
+        lines.append(f"data = dpviz.load({', '.join([*source, *_arguments(reading)])})")
+        arguments = [repr(self.epsilon), *_arguments(given)]
+        if self.levels:
+            named = {"levels": tuple(self.levels)}
+            (columns,) = _arguments(named if self.levels[1:] else {"name_column": self.levels[0]})
+            lines.append(f"areas = dpviz.read_areas({self.areas!r}, data.domain, {columns})")
+            arguments.append("areas=areas")
+        return [*lines, f"release = dpviz.build(data, {self.method!r}, {', '.join(arguments)})"]
 
     def _domain(self) -> str:
         place = self.domain.place

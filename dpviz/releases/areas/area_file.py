@@ -83,6 +83,35 @@ def read_areas(
     return Areas(domain, titles, tuple(names), parent, shapes[order])
 
 
+def area_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """Columns of a file of polygons that may name its areas, those without a name twice first.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    path = Path(path)
+    size = path.stat().st_size
+    limits.FILE.check(size, path.name)
+    table = confined(
+        f"{__name__}:listed_columns",
+        str(path.absolute()),
+        where=path.name,
+        size=size,
+        needs=("pyogrio.raw", "shapely"),
+    )
+    return tuple(table["column"].to_pylist())
+
+
+def listed_columns(path: str) -> Any:
+    """In the child: names of columns as a table of ``column``."""
+    import pyarrow as pa
+
+    shapes, words, _ = opened_shapes(Path(path))
+    usual = naming_column(words)
+    names = sorted(words, key=lambda name: (len(set(words[name])) < len(shapes), name != usual))
+    return pa.table({"column": pa.array(names, pa.string())})
+
+
 def checked_areas(
     path: str,
     bounds: list[float] | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
@@ -12,6 +13,28 @@ from dpviz.releases.areas.partition import Areas
 
 H3 = "h3:"
 """What a resolution of H3 stands behind."""
+
+
+@dataclass(frozen=True)
+class ChosenAreas:
+    """Public areas, and the words that make them again.
+
+    Attributes:
+        source: ``h3:`` and a resolution, or the name of a file.
+        levels: columns of the file that name the areas of each level, the finest last.
+        key: of the file, which tells two of one name apart; its ``repr`` says all of a choice.
+        areas: as they were read.
+    """
+
+    source: str
+    levels: tuple[str, ...] = ()
+    key: str = ""
+    areas: Areas = field(kw_only=True, repr=False, compare=False)
+
+    @property
+    def uploaded(self) -> bool:
+        """Whether they are of a visitor's file."""
+        return not self.source.startswith(H3)
 
 
 def areas_of(

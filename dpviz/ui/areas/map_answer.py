@@ -10,6 +10,7 @@ import pyarrow as pa
 import streamlit as st
 
 from dpviz.errors import DpvizError
+from dpviz.evaluation.truth import exact_by_area, exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.render import Camera, Scene, rounded, with_noise
@@ -19,10 +20,11 @@ from dpviz.render.projection import from_degrees
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.points.answers import Rect, history_table, partly, rectangle_form, show_answers
 from dpviz.ui.points.area_form import SIDES
-from dpviz.ui.points.downloads import ROWS, file_buttons
+from dpviz.ui.points.downloads import ROWS, download_buttons
 from dpviz.ui.points.map_answer import drawn
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.text import plain
@@ -30,9 +32,19 @@ from dpviz.ui.shared.text import plain
 
 def show_areas(prefix: str, release: AreaRelease, source: PointSource) -> None:
     """The map, its answer, and what is folded away."""
+    areas_map(prefix, release, source)
+    _facts(prefix, release, source)
+
+
+def areas_map(
+    prefix: str, release: AreaRelease, source: PointSource, *, shown: bool = True
+) -> None:
+    """The map of a level, while it is ``shown``, and below it the level as a table."""
     level = _level(prefix, release)
-    _map(prefix, release, source, level)
-    _facts(prefix, release, level)
+    if shown:
+        _map(prefix, release, source, level)
+    with st.expander("The map as a table", icon=":material/table:"):
+        _table(release, level)
 
 
 def _level(prefix: str, release: AreaRelease) -> str:
@@ -94,31 +106,41 @@ def _answer(prefix: str, release: AreaRelease, source: PointSource, rect: Rect |
         st.warning(plain(error), icon=":material/crop_free:")
         return
     place: dict[str, Any] = dict(zip(SIDES, rect, strict=True))
-    none = lambda: np.zeros(1, dtype=np.int64)  # noqa: E731 - no records stand behind it here
-    show_answers(prefix, release, source, answers, place, none, outlined=False)
+    exact = partial(exact_counts, source.data, from_degrees(rect, release.domain.crs))
+    show_answers(prefix, release, source, answers, place, exact, outlined=False)
     partly(rect, domain_bounds(release.domain))
 
 
-def _facts(prefix: str, release: AreaRelease, level: str) -> None:
+def _facts(prefix: str, release: AreaRelease, source: PointSource) -> None:
     areas = release.areas
     top = areas.slices[0]
     total = float(release.counts[top].sum())
     half = INTERVAL_SDS * float(np.sqrt(release.variance[top].sum()))
     with st.container(horizontal=True, gap="large"):
         st.metric("Noisy total", with_noise(total, half), width="content")
+        if source.public:
+            exact = _exact_total(prefix, release, source)
+            st.metric("Exact total (public data)", f"{exact:,}", width="content")
         st.metric("Areas", f"{areas.leaves:,}", help=f"{len(areas):,} on all levels")
         st.metric("Levels", len(areas.levels), width="content")
     with st.expander("How the budget was spent", icon=":material/payments:"):
         budget_breakdown(release.header)
+    code_panel(prefix, release)
     with st.expander("Download this release", icon=":material/download:"):
-        file_buttons(prefix, release, "areas")
-        st.caption(
-            "The release with its header, never the records. GeoParquet holds every level and "
-            "reopens in dpviz; the others hold the finest areas. `dpviz export … --join` adds the "
-            "counts to a file of yours. A map in one file is not made of areas yet."
-        )
-    with st.expander("The map as a table", icon=":material/table:"):
-        _table(release, level)
+        download_buttons(prefix, release)
+
+
+def _exact_total(prefix: str, release: AreaRelease, source: PointSource) -> int:
+    """Public records in any of the areas; kept with the release until one changes."""
+
+    def count() -> tuple[AreaRelease, int]:
+        exact = exact_by_area(source.data, release.areas)
+        return release, int(exact[release.areas.slices[0]].sum())
+
+    made: tuple[AreaRelease, int] = remembered(
+        f"{prefix}.areas.exact", (source.key, id(release)), count
+    )
+    return made[1]
 
 
 def _table(release: AreaRelease, level: str) -> None:

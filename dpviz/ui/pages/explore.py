@@ -32,6 +32,7 @@ def page() -> None:
             2,
             "records",
             timed=True,
+            more=True,
             fields=(*FIELDS, PERIOD),
             empty=lambda: choose_domain(KEY),
             before=lambda source: show_domain(KEY, source),
@@ -52,7 +53,7 @@ def _show(release: PointRelease | AreaRelease, source: PointSource, choice: Choi
         )
     else:
         empty_area(source)
-        release = chosen_kind(KEY, release)
+        release, source = chosen_kind(KEY, release, source)
         show = map_and_answer if release.domain.time is None else map_in_time
         show(KEY, release, source)
     release_facts(KEY, release, source, seen_from_above(KEY, release))

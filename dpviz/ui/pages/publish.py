@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpviz.build import Ledger
+from dpviz.ui.points.choice_form import points_choice
 from dpviz.ui.points.domain_map import choose_domain, show_domain
 from dpviz.ui.points.expectation import expectation_panel
 from dpviz.ui.points.publication import payment, publication, published
@@ -12,7 +13,7 @@ from dpviz.ui.points.review import account_form
 from dpviz.ui.points.source_form import UPLOAD, PointSource, source_form
 from dpviz.ui.points.wishes import wish_panel
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.method_form import Choice, method_form
+from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.releases import your_releases
 from dpviz.ui.shared.steps import next_step, steps
 
@@ -29,7 +30,12 @@ def page() -> None:
         with left:
             form = area.columns([4, 6], gap="large")
             source = source_form(
-                KEY, 2, permalink.parameter("data") or UPLOAD, owner=True, pane=form[0]
+                KEY,
+                2,
+                permalink.parameter("data") or UPLOAD,
+                owner=True,
+                pane=form[0],
+                more=True,
             )
             uploaded = st.session_state.get(f"{KEY}.data") != UPLOAD or bool(
                 st.session_state.get(f"{KEY}.file")
@@ -59,13 +65,16 @@ def page() -> None:
     head(uploaded, source is not None, choice is not None and at == 3, done)
 
 
-def _budget(source: PointSource) -> Choice:
+def _budget(source: PointSource) -> Choice | None:
     left, right = st.columns([4, 5], gap="large")
     domain, account = source.data.domain, Ledger().account(source.account)
     with left:
-        planned = wish_panel(KEY, domain, source.data.max_per_unit, account.left)
-        choice = planned or method_form(KEY, 2, public=False, saved={})
+        planned = None
+        if domain == domain.plain:  # a plan is of counts alone
+            planned = wish_panel(KEY, domain, source.data.max_per_unit, account.left)
+        choice = planned or points_choice(KEY, source, start=None, saved={}, more=True)
         account_form(KEY, account)
     with right:
-        expectation_panel(KEY, domain, choice, source.data.max_per_unit)
+        if choice is not None:
+            expectation_panel(KEY, domain, choice, source.data.max_per_unit)
     return choice

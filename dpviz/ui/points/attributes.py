@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
+from dpviz.evaluation.truth import of_one_kind
 from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.quotient import Quotients
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import rounded, with_noise
+from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.text import plain
 
@@ -24,10 +27,12 @@ CLIPPED = (
 FEW = "too few records"
 
 
-def chosen_kind(prefix: str, release: PointRelease) -> PointRelease:
-    """The release of the kind that a visitor chose; of all together at first."""
+def chosen_kind(
+    prefix: str, release: PointRelease, source: PointSource
+) -> tuple[PointRelease, PointSource]:
+    """The release of the kind that a visitor chose, and its records; of all together at first."""
     if not isinstance(release, KindsRelease):
-        return release
+        return release, source
     names, asked = release.names, permalink.parameter("kind")
     start = 1 + names.index(asked) if asked in names else 0
     settings: dict[str, Any] = {
@@ -41,7 +46,11 @@ def chosen_kind(prefix: str, release: PointRelease) -> PointRelease:
     else:
         place = st.selectbox("Kind", index=start, **settings)
     permalink.write({"kind": names[place - 1] if place else None})
-    return release.of(names[place - 1]) if place else release
+    if not place:
+        return release, source
+    name = names[place - 1]
+    data = of_one_kind(source.data, name) if source.public else source.data
+    return release.of(name), replace(source, data=data)
 
 
 def attribute_answers(release: PointRelease, rect: Any, period: Any = None) -> None:

@@ -30,8 +30,16 @@ ROWS = 500
 """Rows of the table that stands for the map."""
 
 
-def download_buttons(prefix: str, release: PointRelease) -> None:
-    """The files of a release of points, and what is in them."""
+def download_buttons(prefix: str, release: Release) -> None:
+    """The files of a release of points or areas, and what is in them."""
+    if release.kind == "areas":
+        file_buttons(prefix, release, "areas")
+        st.caption(
+            "The release with its header, never the records. GeoParquet holds every level and "
+            "reopens in dpviz; the others hold the finest areas. `dpviz export … --join` adds the "
+            "counts to a file of yours."
+        )
+        return
     file_buttons(prefix, release, "release")
     st.caption(
         "The release with its header, never the records. GeoParquet holds cells of all sizes "

@@ -11,6 +11,7 @@ from dpviz.domain import Domain
 from dpviz.evaluation.synthetic_proxy import Bound, Expected, expected_by_bound, expected_errors
 from dpviz.render import rounded, short
 from dpviz.render.cells import domain_bounds
+from dpviz.ui.areas.expectation import areas_expectation
 from dpviz.ui.shared.method_form import Choice
 
 SHOWN = {
@@ -56,8 +57,16 @@ def _bounds(
 def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit: int) -> None:
     """Expected errors for the chosen method and price; against the bound where there is a unit."""
     st.markdown("### What to expect, before paying")
+    if choice.areas is not None:
+        areas_expectation(choice, max_per_unit)
+        return
+    of_one_kind, epsilon = domain.kinds is not None, choice.epsilon
+    if domain.values is not None and choice.sum_share is not None:
+        epsilon *= 1.0 - choice.sum_share
+        st.caption(f"Of the counts, which get ε = {epsilon:g}; the rest is for sums.")
+    domain = domain.plain
     records = st.number_input(
-        "Roughly how many records? (your guess)",
+        f"Roughly how many records{' of one kind' if of_one_kind else ''}? (your guess)",
         100,
         100_000_000,
         100_000,
@@ -68,7 +77,7 @@ def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit:
     parameters = tuple(sorted(choice.parameters.items()))
     asked: Asked = (domain.to_dict(), choice.name, parameters)
     with st.spinner("Trying the method on a synthetic proxy …"):
-        rows = _errors(*asked, choice.epsilon, int(records), max_per_unit)
+        rows = _errors(*asked, epsilon, int(records), max_per_unit)
     st.markdown(in_words(domain, rows))
     st.dataframe(
         [
@@ -89,8 +98,13 @@ def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit:
         "From a synthetic city scaled to your area, not from your records: it costs nothing "
         "and says nothing about them. Yours may do better or worse."
     )
+    if of_one_kind:
+        st.caption(
+            "Each kind has noise of its own: that of several kinds together is larger, by the "
+            "square root of their number."
+        )
     if max_per_unit > 1:
-        _bound_panel(prefix, asked, choice.epsilon, int(records), max_per_unit)
+        _bound_panel(prefix, asked, epsilon, int(records), max_per_unit)
 
 
 def in_words(domain: Domain, rows: list[Expected]) -> str:

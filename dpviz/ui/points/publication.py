@@ -8,7 +8,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dpviz.errors import DpvizError
+from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
+from dpviz.ui.areas.map_answer import areas_map
+from dpviz.ui.points.attributes import chosen_kind
 from dpviz.ui.points.downloads import download_buttons, table_of_cells
 from dpviz.ui.points.map_answer import map_and_answer
 from dpviz.ui.points.review import command, review
@@ -26,7 +29,7 @@ class Publication:
     """A release that was paid for: of the source of this key, made again by a command."""
 
     key: str
-    release: PointRelease
+    release: PointRelease | AreaRelease
     command: str
     problem: str
 
@@ -78,8 +81,12 @@ def published(prefix: str, made: Publication, source: PointSource, *, shown: boo
         icon=":material/check_circle:",
     )
     st.markdown(badge(made.release.header))
-    if shown:
-        map_and_answer(prefix, made.release, source)
+    release = made.release
+    if isinstance(release, AreaRelease):
+        areas_map(prefix, release, source, shown=shown)
+    elif shown:
+        part, of_part = chosen_kind(prefix, release, source)
+        map_and_answer(prefix, part, of_part)
     _take_home(prefix, made.release, made.command)
     if st.button("Publish again", icon=":material/undo:", key=f"{prefix}.again"):
         del st.session_state[f"{prefix}.made"]
@@ -87,7 +94,7 @@ def published(prefix: str, made: Publication, source: PointSource, *, shown: boo
         st.rerun()
 
 
-def _take_home(prefix: str, release: PointRelease, redo: str) -> None:
+def _take_home(prefix: str, release: PointRelease | AreaRelease, redo: str) -> None:
     """Files, receipt, budget, and the command that would do it again."""
     first, second = st.columns(2, gap="large")
     with first:
@@ -109,5 +116,6 @@ def _take_home(prefix: str, release: PointRelease, redo: str) -> None:
     st.caption("It makes another release of these choices, and spends ε again.")
     st.code(redo, language=None, wrap_lines=True)
     code_panel(prefix, release)
-    with st.expander("The map as a table", icon=":material/table:"):
-        table_of_cells(release)
+    if isinstance(release, PointRelease):
+        with st.expander("The map as a table", icon=":material/table:"):
+            table_of_cells(release)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
-from typing import Any
-
 import streamlit as st
 
+from dpviz.attributes import OTHER
 from dpviz.build import Account, Ledger
 from dpviz.errors import DpvizError
+from dpviz.planning.script import Script
 from dpviz.render.numbers import odds
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.account import in_words
@@ -64,7 +63,8 @@ def review(source: PointSource, choice: Choice) -> None:
         f"- **Data:** {plain(source.title)}, in the ledger “{plain(handle.name)}”\n"
         f"- **Hides:** {plain(handle.unit)}\n"
         f"- **Area:** {bounds} ({plain(handle.domain.crs)})\n"
-        f"- **Method:** {plain(title_of(choice.name))}, ε = {choice.epsilon:g}"
+        f"- **Method:** {plain(title_of(choice.name))}, ε = {choice.epsilon:g}\n"
+        + "".join(f"- {line}\n" for line in _beside(source, choice))
     )
     st.markdown(
         f"**The guarantee.** Whoever sees the release can hardly tell whether {plain(handle.unit)} "
@@ -74,22 +74,40 @@ def review(source: PointSource, choice: Choice) -> None:
     )
 
 
+def _beside(source: PointSource, choice: Choice) -> list[str]:
+    """What is counted beside places: kinds, values, areas."""
+    lines, domain, areas = [], source.data.domain, choice.areas
+    if domain.kinds is not None:
+        names = ", ".join(map(plain, domain.kinds.names))
+        rest = "" if OTHER in domain.kinds.names else "; others are left out"
+        lines.append(f"**Kinds** by {plain(domain.kinds.column)}: {names}{rest}")
+    if (values := domain.values) is not None and choice.sum_share is not None:
+        lines.append(
+            f"**Sums** of {plain(values.column)}, each clipped to {values.low:g} to "
+            f"{values.high:g}, for {choice.sum_share:.0%} of ε"
+        )
+    if areas is not None:
+        levels = ", ".join(map(plain, areas.areas.levels))
+        lines.append(f"**Areas:** {plain(areas.source)}, {areas.areas.leaves:,} on {levels}")
+    return lines
+
+
 def command(source: PointSource, choice: Choice) -> str:
     """``dpviz build`` with the choices of the page."""
-    handle, words = source.data, ["dpviz", "build", source.name or "FILE"]
-    options: list[tuple[str, Any]] = [
-        ("--method", choice.name),
-        ("--epsilon", f"{choice.epsilon:g}"),
-    ]
-    options += [("--set", f"{name}={value}") for name, value in choice.parameters.items()]
-    if source.name is None:
-        domain = handle.domain
-        options.append(("--bounds", ",".join(f"{side:.9g}" for side in domain.bounds)))
-        options += [("--columns", ",".join(domain.columns)), ("--crs", domain.crs)]
-        options.append(("--dataset", handle.name))
-    if source.unit is not None:
-        options += [("--unit", source.unit), ("--max-per-unit", handle.max_per_unit)]
-    options += [("--want", wish) for wish in choice.wishes]
-    for name, value in [*options, ("--output", "release.parquet")]:
-        words += [f"{name}={value}"] if str(value).startswith("-") else [name, str(value)]
-    return shlex.join(words)
+    handle, areas, builtin = source.data, choice.areas, source.name is not None
+    script = Script(
+        domain=handle.domain,
+        method=choice.name,
+        epsilon=choice.epsilon,
+        parameters=choice.parameters,
+        wishes=choice.wishes,
+        source=source.name,
+        builtin=builtin,
+        unit=source.unit,
+        max_per_unit=handle.max_per_unit,
+        areas=None if areas is None else areas.source,
+        levels=() if areas is None else areas.levels,
+        sum_share=choice.sum_share,
+        dataset=None if builtin else handle.name,
+    )
+    return script.command()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dpviz.ui.areas.areas_form import areas_link
+from dpviz.ui.points.choice_form import points_choice
 from dpviz.ui.points.source_form import PointSource, source_form
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.method_form import method_form
 from dpviz.ui.shared.skeleton import Slots, build_choice, method_link
 from dpviz.ui.shared.sources import NoRecords
 
@@ -22,8 +23,11 @@ def point_slots(
     before: Callable[[PointSource], None],
     show: Callable[[Any, PointSource, Any], None],
     timed: bool = False,
+    more: bool = False,
 ) -> Slots:
-    """A page on points in so many dimensions, or with time; see :class:`Slots` for the rest."""
+    """A page on points in so many dimensions, or with time, or with ``more``: kinds and values of
+    records, and areas that are counted; see :class:`Slots` for the rest.
+    """
     return Slots(
         key=key,
         records=records,
@@ -34,18 +38,23 @@ def point_slots(
             permalink.parameter("data"),
             sensitive=permalink.parameter("sensitive") == "1",
             timed=timed,
+            more=more,
         ),
-        choose=lambda source: method_form(
+        choose=lambda source: points_choice(
             key,
-            source.data.domain.dims,
-            public=source.public,
-            start=permalink.parameter("method") or "privtree",
+            source,
+            start=permalink.parameter("method"),
             saved=permalink.pairs("set"),
+            more=more,
         ),
         build=build_choice,
         adopt=lambda opened: PointSource(data=NoRecords(), title=opened.title, key=opened.key),
         empty=empty,
         before=before,
         show=show,
-        link=lambda source, choice: {"data": source.name, **method_link(choice)},
+        link=lambda source, choice: {
+            "data": source.name,
+            **method_link(choice),
+            **areas_link(choice),
+        },
     )

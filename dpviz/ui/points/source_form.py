@@ -15,6 +15,7 @@ from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.ui.points.area_form import checked_area, public_box
+from dpviz.ui.points.attributes_form import attributes_form
 from dpviz.ui.points.columns_form import columns_form, period_form
 from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.sources import DataSource
@@ -53,6 +54,7 @@ def source_form(
     owner: bool = False,
     pane: Any = None,
     timed: bool = False,
+    more: bool = False,
 ) -> PointSource | None:
     """Selectors in the sidebar; None while a file of one's own is not described yet.
 
@@ -64,6 +66,7 @@ def source_form(
         owner: all records are confidential.
         pane: of the area's form; beside the others by default.
         timed: whether data may have a time beside their place.
+        more: whether records may have kinds and values beside their place.
     """
     domains = {name: each.domain for name, each in DATASETS.items()}
     offered = [
@@ -85,7 +88,7 @@ def source_form(
         return _table(chosen, tables[chosen])
     return upload_form(
         prefix,
-        partial(_described, prefix, dims, pane, timed),
+        partial(_described, prefix, dims, pane, timed, more),
         label="CSV (also .gz or .zip), Excel, JSON lines, Parquet, GeoParquet, GeoJSON, GeoPackage "
         "or zipped Shapefile",
         help="Points, one record per row. The file stays in the memory of this server's process.",
@@ -121,7 +124,14 @@ def _rehearsal(prefix: str, name: str) -> PointSource:
 
 
 def _described(
-    prefix: str, dims: int, pane: Any, timed: bool, path: Path, file: Any, public: bool
+    prefix: str,
+    dims: int,
+    pane: Any,
+    timed: bool,
+    more: bool,
+    path: Path,
+    file: Any,
+    public: bool,
 ) -> PointSource | None:
     crs, chosen, names = columns_form(prefix, path, file.file_id, dims)
     unit, bound = (None, 1) if public else unit_form(prefix, names)
@@ -129,14 +139,15 @@ def _described(
     with pane or nullcontext():
         bounds = public_box(prefix, path, chosen if dims == 2 else None, crs, public and dims == 2)
     clock = period_form(prefix, names, file.file_id) if timed else {}
-    if bounds is None or clock is None:
+    beside = attributes_form(prefix, names, file.file_id) if more else {}
+    if bounds is None or clock is None or beside is None:
         return None
     ends = dims // 2  # a trip has the same rectangle at both ends
     both = (*bounds[:2] * ends, *bounds[2:] * ends)
-    domain = Domain.from_bounds(both, chosen or ("lon", "lat"), crs, **clock)
+    domain = Domain.from_bounds(both, chosen or ("lon", "lat"), crs, **clock, **beside)
     checked_area(domain)
     how: dict[str, Any] = {"columns": chosen, "crs": crs, "unit": unit, "max_per_unit": bound}
-    key = f"{file.file_id}|{bounds}|{clock}|{how}|{public}|{name}"
+    key = f"{file.file_id}|{bounds}|{clock}|{beside}|{how}|{public}|{name}"
     handle = read_once(
         prefix,
         key,

@@ -30,7 +30,7 @@ def public_release(place: str, source: Any, choice: Any, seed: int, build: Calla
     Args:
         place: in the session's state; those of built-in data are shared by all visitors.
         source: has ``key``, which changes with the choice of data, and ``backdrop``.
-        choice: its ``repr`` says all of it.
+        choice: its ``repr`` says all of it; one with ``areas`` of an upload is not shared.
         seed: of the noise.
         build: (source, choice, seed=…) gives the release.
     """
@@ -39,7 +39,9 @@ def public_release(place: str, source: Any, choice: Any, seed: int, build: Calla
     def make() -> T:
         return build(source, choice, seed=seed)
 
-    return _shared(asked, make) if source.backdrop else remembered(place, asked, make)
+    areas = getattr(choice, "areas", None)
+    alone = not source.backdrop or (areas is not None and areas.uploaded)
+    return remembered(place, asked, make) if alone else _shared(asked, make)
 
 
 @st.cache_resource(show_spinner="Building the release …", max_entries=96)

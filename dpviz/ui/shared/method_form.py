@@ -11,6 +11,7 @@ import streamlit as st
 
 from dpviz.methods import METHODS, names, of_kind
 from dpviz.methods.registry import Method, Parameter
+from dpviz.releases.areas.source import ChosenAreas
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.text import plain
 
@@ -45,12 +46,18 @@ GROUPS = {
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """What the visitor chose: a registered name or alias, parameters that differ, epsilon."""
+    """What the visitor chose: a registered name or alias, parameters that differ, epsilon.
+
+    ``areas``: public ones that are counted in place of cells. ``sum_share``: of epsilon, for
+    sums of values.
+    """
 
     name: str
     parameters: Mapping[str, Any]
     epsilon: float
     wishes: tuple[str, ...] = ()
+    areas: ChosenAreas | None = None
+    sum_share: float | None = None
 
     @property
     def title(self) -> str:
@@ -190,24 +197,31 @@ def choice_form(
             st.caption(f"Unavailable ({len(hidden)}; {reason}): {', '.join(hidden)}.")
     st.session_state.setdefault(f"{prefix}.epsilon", nearest_epsilon(None))
     epsilon = epsilon_slider(prefix) if linked is None else linked
-    preset = known[chosen][1]
+    parameters = parameters_form(f"{prefix}.{chosen}", cls, known[chosen][1], saved)
+    return Choice(chosen, parameters, epsilon)
+
+
+def parameters_form(
+    prefix: str, cls: type[Method], preset: Mapping[str, Any], saved: Mapping[str, str]
+) -> dict[str, Any]:
+    """The parameters of a method that differ from a preset's, and the paper it is from."""
     with st.expander("Parameters", icon=":material/tune:"):
         if cls.advice:
             st.caption(f"Not the best choice for: {cls.advice}")
         parameters = {}
         for field in cls.parameter_fields().values():
             default = preset.get(field.name, field.default)
-            key = f"{prefix}.{chosen}.{field.name}"
-            value = _widget(key, field, default, saved.get(field.name))
+            value = _widget(f"{prefix}.{field.name}", field, default, saved.get(field.name))
             if value != default:
                 parameters[field.name] = value
         st.caption(cls.paper)
-    return Choice(chosen, parameters, epsilon)
+    return parameters
 
 
 def title_of(alias: str) -> str:
-    """A method of points by its title, never by its internal name."""
-    return METHODS[names("points")[alias][0]].title if alias in names("points") else alias
+    """A method of points or areas by its title, never by its internal name."""
+    known = names("points") | names("areas")
+    return METHODS[known[alias][0]].title if alias in known else alias
 
 
 def _offered(

@@ -36,11 +36,11 @@ class Slots:
         records: what the records are called in a sentence.
         fields: what its address holds besides the choices of the sidebar.
         source: the form of the sidebar; None while it is not complete.
-        choose: the form of method and ε for a source.
+        choose: the form of method and ε for a source; None while it is not complete.
         build: (source, choice, seed=…) or (source, choice, ledger=…, purpose=…, progress=…).
         adopt: a source that stands for the records of a release that was opened.
         empty: the page without a source.
-        before: the page before sensitive records have been paid for.
+        before: the page before a choice is made, and before sensitive records have been paid for.
         show: the map, its answer and details: (release, source, choice or None).
         link: what the address holds of source and choice besides ε and seed.
     """
@@ -62,6 +62,10 @@ def build_choice(source: Any, choice: Choice, **how: Any) -> Any:
     """The slot ``build`` of a page whose choice is one method."""
     if choice.wishes:
         how["wishes"] = choice.wishes
+    if choice.areas is not None:
+        how["areas"] = choice.areas.areas
+    if choice.sum_share is not None:
+        how["sum_share"] = choice.sum_share
     return build(source.data, choice.name, choice.epsilon, **choice.parameters, **how)
 
 
@@ -90,7 +94,7 @@ def run(slots: Slots) -> None:
             st.divider()
             choice = slots.choose(source)
     if source is None or choice is None:
-        slots.empty()
+        slots.empty() if source is None else slots.before(source)
         return
     try:
         release = (_public if source.public else _paid)(slots, source, choice)

@@ -1,0 +1,220 @@
+"""What is counted: cells that the method chooses, the areas of a public file, or hexagons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpviz.domain import Domain
+from dpviz.errors import DpvizError
+from dpviz.methods import of_kind
+from dpviz.releases.areas.area_file import area_columns
+from dpviz.releases.areas.hexagons import FINEST
+from dpviz.releases.areas.partition import MOST_LEVELS, Areas
+from dpviz.releases.areas.source import H3, ChosenAreas, areas_of
+from dpviz.render.cells import domain_bounds
+from dpviz.render.projection import areas as surfaces
+from dpviz.render.projection import is_degrees
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.method_form import Choice, epsilon_slider, nearest_epsilon, parameters_form
+from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.uploads import upload_path
+
+METHOD = "areas"
+CELLS, POLYGONS, HEXAGONS = "Cells", "Areas", "Hexagons"
+WORDS = {
+    CELLS: "The method divides the area where records are.",
+    POLYGONS: "A public file: wards that add up to districts, districts to the country: exactly.",
+    HEXAGONS: "Cells of H3, with the levels above them.",
+}
+FILES = ["geojson", "json", "gpkg", "parquet", "zip"]
+MOST = 20_000
+"""Areas of one map; the command line takes up to the limit of files."""
+
+AIM = 400
+"""Hexagons that the form begins with, about."""
+
+
+def counted_form(prefix: str, domain: Domain) -> str:
+    """Whether cells, areas or hexagons are counted; cells alone where there is more than places."""
+    if domain.dims != 2:
+        return CELLS
+    if domain.kinds is not None or domain.values is not None:
+        st.caption("Areas and hexagons count all records alike: leave kinds and values out.")
+        return CELLS
+    asked = permalink.parameter("areas") or ""
+    chosen = st.segmented_control(
+        "Count by",
+        list(WORDS),
+        default=HEXAGONS if asked.startswith(H3) else CELLS,
+        required=True,
+        key=f"{prefix}.counted",
+        help="Cells follow the records. Areas and hexagons are fixed beforehand, and public.",
+    )
+    st.caption(WORDS[str(chosen)])
+    return str(chosen)
+
+
+def areas_choice(
+    prefix: str, domain: Domain, counted: str, saved: dict[str, str], *, fixed: bool
+) -> Choice | None:
+    """The areas, ε and parameters of a release of areas; None while there are none.
+
+    Args:
+        prefix: of the widgets' keys.
+        domain: the public box of the records.
+        counted: of :func:`counted_form`.
+        saved: parameters from a permalink, as text.
+        fixed: whether the box cannot be moved, being that of built-in records.
+    """
+    try:
+        areas = (
+            _hexagons(prefix, domain) if counted == HEXAGONS else _polygons(prefix, domain, fixed)
+        )
+    except DpvizError as error:
+        st.error(plain(error), icon=":material/error:")
+        return None
+    if areas is None:
+        return None
+    sizes = [part.stop - part.start for part in areas.areas.slices]
+    st.caption(
+        ", ".join(
+            f"{plain(level)}: {size:,}"
+            for level, size in zip(areas.areas.levels, sizes, strict=True)
+        )
+    )
+    st.session_state.setdefault(f"{prefix}.epsilon", nearest_epsilon(None))
+    epsilon = epsilon_slider(prefix)
+    parameters = parameters_form(f"{prefix}.{METHOD}", of_kind(METHOD)[METHOD], {}, saved)
+    return Choice(METHOD, parameters, epsilon, areas=areas)
+
+
+def _hexagons(prefix: str, domain: Domain) -> ChosenAreas:
+    asked = (permalink.parameter("areas") or "").removeprefix(H3)
+    start = int(asked) if asked.isdecimal() and len(asked) < 3 else _usual(domain)
+    resolution = st.number_input(
+        "Resolution of H3",
+        0,
+        FINEST,
+        min(start, FINEST),
+        key=f"{prefix}.resolution",
+        help="0: cells of 1,100 km; each step is a third to a half as wide, down to 1 m at 15.",
+    )
+    source = f"{H3}{int(resolution)}"
+    areas = remembered(f"{prefix}.areas.h3", (source, domain), lambda: _few(source, domain))
+    return ChosenAreas(source, areas=areas)
+
+
+def _few(source: str, domain: Domain) -> Areas:
+    """Refuse what a page cannot draw before it is made, and what it could not hold after."""
+    import h3.api.basic_int as h3
+
+    cells = _square_km(domain) / h3.average_hexagon_area(int(source.removeprefix(H3)), "km^2")
+    _check_number(cells / 2)  # half of it: boxes at their own scale are a rough guess
+    return _drawable(areas_of(source, domain))
+
+
+def _usual(domain: Domain) -> int:
+    """The resolution that divides a box into about as many hexagons as a map shows well."""
+    import h3.api.basic_int as h3
+
+    surface = _square_km(domain)
+    fine = (r for r in range(FINEST + 1) if surface / h3.average_hexagon_area(r, "km^2") >= AIM)
+    return next(fine, FINEST)
+
+
+def _square_km(domain: Domain) -> float:
+    return float(surfaces([domain_bounds(domain)])[0])
+
+
+def _polygons(prefix: str, domain: Domain, fixed: bool) -> ChosenAreas | None:
+    file = st.file_uploader(
+        "Areas: GeoJSON, GeoPackage, GeoParquet or zipped Shapefile",
+        FILES,
+        key=f"{prefix}.areas.file",
+        help="A PUBLIC file: polygons that do not overlap, one row for each of the finest. Their "
+        "borders and names are part of the release.",
+    )
+    if file is None:
+        st.info("Choose a public file of polygons.", icon=":material/upload_file:")
+        return None
+    path = upload_path(f"{prefix}.areas", file)
+    try:
+        columns = remembered(f"{prefix}.areas.columns", file.file_id, lambda: area_columns(path))
+        levels = _levels(prefix, columns, file.file_id)
+        place = f"{prefix}.areas.read"
+        areas = remembered(
+            place,
+            (file.file_id, levels, domain),
+            lambda: _drawable(areas_of(str(path), domain, levels=levels)),
+        )
+    except DpvizError as error:
+        st.error(plain(_without(path.name, error)), icon=":material/error:")
+        if not fixed and "reaches out of the bounds" in str(error):
+            _extent_button(prefix, path, levels, domain)
+        return None
+    return ChosenAreas(file.name, levels, file.file_id, areas=areas)
+
+
+def _levels(prefix: str, columns: tuple[str, ...], file_id: str) -> tuple[str, ...]:
+    if not columns:
+        return ()
+    chosen = st.multiselect(
+        "Columns that name the levels, coarsest first",
+        columns,
+        default=columns[:1],
+        format_func=plain,
+        max_selections=MOST_LEVELS,
+        key=f"{prefix}.areas.levels.{file_id}",
+        help="country, district, ward: each row of the file is one of the last. ε is shared among "
+        "the levels, so give those that you will publish and no others.",
+    )
+    return tuple(map(str, chosen))
+
+
+def _extent_button(prefix: str, path: Any, levels: tuple[str, ...], domain: Domain) -> None:
+    """The areas are public, and so is their extent: it may be the area of the records."""
+
+    def widen() -> None:
+        try:
+            extent = areas_of(str(path), levels=levels, crs=domain.crs).domain
+        except DpvizError as error:
+            st.session_state[f"{prefix}.pasted.wrong"] = _without(path.name, error)
+        else:
+            st.session_state[f"{prefix}.bounds.next"] = extent.bounds
+            if is_degrees(domain.crs):
+                st.session_state[f"{prefix}.bounds.seen"] = extent.bounds
+
+    st.button(
+        "Use the extent of these areas",
+        key=f"{prefix}.areas.extent",
+        icon=":material/fit_screen:",
+        on_click=widen,
+        help="They are public, and so is the box around them.",
+    )
+
+
+def _drawable(areas: Areas) -> Areas:
+    _check_number(len(areas))
+    return areas
+
+
+def _check_number(areas: float) -> None:
+    if areas > MOST:
+        raise DpvizError(
+            f"some {areas:,.0f} areas, and a page shows up to {MOST:,}: choose a coarser level, or "
+            "build it on the command line"
+        )
+
+
+def _without(name: str, error: DpvizError) -> str:
+    """What is wrong with a file, which the visitor knows by another name than we do."""
+    return str(error).replace(name, "the file")
+
+
+def areas_link(choice: Choice) -> dict[str, str | None]:
+    """What the address holds of the areas: hexagons, since a file is not in it."""
+    areas = choice.areas
+    return {"areas": None if areas is None or areas.uploaded else areas.source}

@@ -1,0 +1,62 @@
+"""The noise that the counts of areas will have: it follows from public facts alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from dpviz.build import build, from_points
+from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.render import rounded
+from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.method_form import Choice
+
+
+def areas_expectation(choice: Choice, max_per_unit: int) -> None:
+    """Noise by level, before anything is paid.
+
+    Args:
+        choice: of a release of areas.
+        max_per_unit: most records of one privacy unit.
+    """
+    chosen = choice.areas
+    assert chosen is not None
+    asked = (repr(choice), max_per_unit)
+    noise = remembered("areas.expected", asked, lambda: _noise(choice, max_per_unit))
+    st.dataframe(
+        [
+            {
+                "level": level,
+                "areas": part.stop - part.start,
+                "noise ± (95 %)": rounded(half, half),
+            }
+            for level, part, half in zip(
+                chosen.areas.levels, chosen.areas.slices, noise, strict=True
+            )
+        ],
+        hide_index=True,
+        width="stretch",
+    )
+    st.caption(
+        "Of a usual area of each level, before anything is paid: the noise of areas "
+        "depends on ε, their levels and the bound per unit, and on no record."
+    )
+
+
+def _noise(choice: Choice, max_per_unit: int) -> list[float]:
+    """The 95 % interval's half-width of each level's middle area, from a release of no records."""
+    chosen = choice.areas
+    assert chosen is not None
+    nothing = from_points(np.empty((0, 2)), chosen.areas.domain, public=True, name="nothing")
+    release = build(
+        nothing,
+        choice.name,
+        choice.epsilon / max_per_unit,
+        areas=chosen.areas,
+        seed=0,
+        **choice.parameters,
+    )
+    return [
+        INTERVAL_SDS * float(np.sqrt(np.median(release.variance[part])))
+        for part in chosen.areas.slices
+    ]

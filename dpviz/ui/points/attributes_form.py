@@ -1,0 +1,116 @@
+"""What a record is beside its place, asked in the sidebar: its kind, and a value that is added up.
+
+Both are declared: the list of kinds and the clip are public, and nothing is read from the records.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpviz.attributes import MOST_KINDS, OTHER
+from dpviz.ui.shared.text import plain
+
+NONE = "None"
+DROPPED, COUNTED = "Left out", f"Counted as “{OTHER}”"
+LEAST_SHARE, MOST_SHARE, USUAL_SHARE = 0.1, 0.9, 0.5
+"""Of epsilon, for sums: the ends of the slider, and where it begins."""
+
+
+def attributes_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:
+    """Kinds and values as :meth:`dpviz.Domain.from_bounds` takes them.
+
+    Args:
+        prefix: of the widgets' keys.
+        names: of the file's columns.
+        file_id: of the upload: another file is asked for anew.
+
+    Returns:
+        Empty for places alone; None while a list or a clip is missing.
+    """
+    with st.expander("Kinds", icon=":material/category:"):
+        kinds = _kinds(prefix, names, file_id)
+    with st.expander("Values", icon=":material/functions:"):
+        values = _values(prefix, names, file_id)
+    for given, missing in ((kinds, "the public list of kinds"), (values, "the clip: from, and to")):
+        if given is None:
+            st.info(f"Give {missing}.", icon=":material/rule:")
+    return None if kinds is None or values is None else kinds | values
+
+
+def _kinds(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:
+    column = st.selectbox(
+        "Column of the kind",
+        names,
+        index=None,
+        placeholder=f"{NONE}: all records alike",
+        key=f"{prefix}.kinds.column.{file_id}",
+        help="One release then tells kinds apart: each has a map of its own, with the whole of ε, "
+        "since a record is of one kind.",
+    )
+    if column is None:
+        return {}
+    st.caption(
+        "The list is PUBLIC: write what everybody knows may be there, letter by letter as in the "
+        "file, never what the records hold."
+    )
+    text = st.text_area(
+        f"Kinds, one a line or between commas (up to {MOST_KINDS})",
+        key=f"{prefix}.kinds.names",
+        placeholder="bike\nwalk\nbus",
+        height=110,
+    )
+    others = st.segmented_control(
+        "Records of other kinds",
+        (DROPPED, COUNTED),
+        default=DROPPED,
+        required=True,
+        key=f"{prefix}.kinds.others",
+        help="A record without a kind is left out in any case.",
+    )
+    kinds = [word.strip() for word in text.replace("\n", ",").split(",") if word.strip()]
+    if not kinds:
+        return None
+    rest = [OTHER] if others == COUNTED and OTHER not in kinds else []
+    return {"kind": str(column), "kinds": [*kinds, *rest]}
+
+
+def _values(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:
+    column = st.selectbox(
+        "Column of a value to add up",
+        names,
+        index=None,
+        placeholder=f"{NONE}: counts alone",
+        key=f"{prefix}.values.column.{file_id}",
+        help="Noisy sums and means beside the counts; ε is split between them.",
+    )
+    if column is None:
+        return {}
+    st.caption(
+        "The clip is PUBLIC: choose it from what such values are known to be. A value beyond it "
+        "counts as its end; a record without one is left out. Noise grows with the larger end."
+    )
+    low, high = (
+        place.number_input(label, value=None, format="%g", key=f"{prefix}.values.{end}")
+        for place, label, end in zip(
+            st.columns(2), ("Clip from", "Clip to"), ("low", "high"), strict=True
+        )
+    )
+    if low is None or high is None:
+        return None
+    return {"value": str(column), "clip": (float(low), float(high))}
+
+
+def sum_share_form(prefix: str, column: str) -> float:
+    """How much of epsilon the sums of a release with values cost."""
+    share = st.slider(
+        "Share of ε for sums",
+        LEAST_SHARE,
+        MOST_SHARE,
+        USUAL_SHARE,
+        0.05,
+        key=f"{prefix}.sum_share",
+        help=f"Of {plain(column)}. The rest is for counts, which also shape the cells.",
+    )
+    return float(share)

@@ -1,0 +1,43 @@
+"""What is built of a source: a method on its points, or counts of public areas."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dpviz.ui.areas.areas_form import CELLS, METHOD, areas_choice, counted_form
+from dpviz.ui.points.attributes_form import sum_share_form
+from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.shared.method_form import Choice, method_form
+
+
+def points_choice(
+    prefix: str,
+    source: PointSource,
+    *,
+    start: str | None,
+    saved: dict[str, str],
+    more: bool,
+) -> Choice | None:
+    """Selectors for all of a choice; None while the areas are missing.
+
+    Args:
+        prefix: of the widgets' keys.
+        source: of the points.
+        start: the method shown first.
+        saved: parameters from a permalink, as text.
+        more: whether areas may be counted in place of cells.
+    """
+    domain = source.data.domain
+    counted = counted_form(prefix, domain) if more else CELLS
+    if counted != CELLS:
+        return areas_choice(prefix, domain, counted, saved, fixed=source.name is not None)
+    choice = method_form(
+        prefix,
+        domain.dims,
+        public=source.public,
+        start="privtree" if start in (None, METHOD) else str(start),
+        saved=saved,
+    )
+    if domain.values is None:
+        return choice
+    return replace(choice, sum_share=sum_share_form(prefix, domain.values.column))

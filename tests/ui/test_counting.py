@@ -1,0 +1,154 @@
+"""What a release is made of, chosen on a page: kinds, values, areas; paid for and made again."""
+
+import json
+import shlex
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+from typer.testing import CliRunner
+
+import dpviz
+from dpviz.cli import app as commands
+from tests.ui.paying import pay
+from tests.ui.test_publish import words
+
+SIDES = {"west": 0.0, "south": 0.0, "east": 4.0, "north": 4.0}
+
+
+def rides():
+    random = np.random.default_rng(3)
+    places = random.uniform(0, 4, (400, 2))
+    modes = random.choice(["bike", "walk", "sled"], 400)
+    rows = [
+        f"{x:.6f},{y:.6f},{mode},{at % 9}"
+        for at, ((x, y), mode) in enumerate(zip(places, modes, strict=True))
+    ]
+    return "\n".join(["lon,lat,mode,fare", *rows]).encode()
+
+
+def wards(*, overlap=0.0):
+    def square(x, y):
+        right = x + 2 + (0 if x else overlap)
+        ring = [[x, y], [right, y], [right, y + 2], [x, y + 2], [x, y]]
+        names = {"ward": f"w{x}{y}", "side": "east" if x else "west"}
+        return {
+            "type": "Feature",
+            "properties": names,
+            "geometry": {"type": "Polygon", "coordinates": [ring]},
+        }
+
+    features = [square(x, y) for x in (0, 2) for y in (0, 2)]
+    return json.dumps({"type": "FeatureCollection", "features": features}).encode()
+
+
+def opened(page):
+    script = f"from dpviz.ui.pages.{page} import page\npage()\n"
+    app = AppTest.from_string(script, default_timeout=90)
+    app.query_params["data"] = "Your own file"
+    app.session_state["publish.guess"] = 500
+    app.run()
+    app.file_uploader(key=f"{page}.file").set_value(("rides.csv", rides(), "text/csv")).run()
+    for side, value in SIDES.items():
+        app.number_input(key=f"{page}.bounds.{side}").set_value(value)
+    return app
+
+
+def chosen(app, kind, part):
+    (widget,) = [each for each in app.get(kind) if part in (each.key or "")]
+    return widget
+
+
+def errors(app):
+    assert not app.exception
+    return [each.value for each in app.error]
+
+
+def made_again(made, tmp_path, **files):
+    """The release that the command on the page builds."""
+    (tmp_path / "rides.csv").write_bytes(rides())
+    words = shlex.split(made.command)[1:]
+    words[words.index("FILE")] = str(tmp_path / "rides.csv")
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+        words[words.index(name)] = str(tmp_path / name)
+    words[-1] = str(tmp_path / "again.parquet")
+    result = CliRunner().invoke(commands, words)
+    assert result.exit_code == 0, result.output
+    return dpviz.read(words[-1])
+
+
+def test_kinds_and_values_are_declared_paid_for_and_made_again_by_the_command(tmp_path):
+    app = opened("publish")
+    chosen(app, "selectbox", "kinds.column").set_value("mode").run()
+    assert "Give the public list of kinds" in words(app)
+    app.text_area(key="publish.kinds.names").set_value("bike, bike").run()
+    assert errors(app) == ["kind 'bike' is listed twice\\: list it once"]
+    app.text_area(key="publish.kinds.names").set_value("bike\nwalk")
+    app.segmented_control(key="publish.kinds.others").set_value("Counted as “other”")
+    chosen(app, "selectbox", "values.column").set_value("fare").run()
+    assert "Give the clip" in words(app)
+    app.number_input(key="publish.values.low").set_value(0.0)
+    app.number_input(key="publish.values.high").set_value(5.0).run()
+    app.slider(key="publish.sum_share").set_value(0.25).run()
+    assert "**Kinds** by mode: bike, walk, other" in words(app)
+    pay(app)
+    assert errors(app) == []
+    (spend,) = dpviz.Ledger().account("rides").spends
+    assert (spend.epsilon, spend.unit, spend.outcome) == (1.0, "one record", "released")
+    made = app.session_state["publish.made"]
+    release, again = made.release, made_again(made, tmp_path)
+    assert release.names == ("bike", "walk", "other")
+    (row,) = [row for row in release.header.budget if row["purpose"] == "sums of values"]
+    assert row["epsilon"] == pytest.approx(0.25)
+    assert again.domain == release.domain
+    assert (again.header.unit, again.header.epsilon) == (release.header.unit, 1.0)
+    assert again.header.budget == release.header.budget
+    app.session_state["publish.step"] = 3
+    app.run()
+    assert errors(app) == []
+    assert "Kind" in [each.label for each in app.get("button_group")]
+
+
+def test_areas_of_a_file_are_checked_paid_for_and_made_again_by_the_command(tmp_path):
+    app = opened("publish").run()
+    app.segmented_control(key="publish.counted").set_value("Areas").run()
+    assert "Choose a public file of polygons" in words(app)
+    file = app.file_uploader(key="publish.areas.file")
+    file.set_value(("wards.geojson", wards(overlap=0.5), "application/json")).run()
+    (line,) = errors(app)
+    assert "overlap\\: a record may be in one area only" in line
+    file = app.file_uploader(key="publish.areas.file")
+    file.set_value(("wards.geojson", wards(), "application/json")).run()
+    levels = chosen(app, "multiselect", "areas.levels")
+    assert levels.value == ["ward"]
+    levels.set_value(["side", "ward"]).run()
+    assert errors(app) == []
+    assert "noise ± (95 %)" in [name for each in app.dataframe for name in each.value.columns]
+    assert dpviz.Ledger().account("rides").spends == ()
+    pay(app)
+    assert errors(app) == []
+    made = app.session_state["publish.made"]
+    again = made_again(made, tmp_path, **{"wards.geojson": wards()})
+    assert made.release.areas.levels == again.areas.levels == ("side", "ward")
+    assert made.release.areas.names == again.areas.names
+    assert made.release.header.budget == again.header.budget
+
+
+def test_areas_beyond_the_box_offer_their_extent_and_hexagons_are_in_the_address():
+    app = opened("explore")
+    app.number_input(key="explore.bounds.east").set_value(3.0)
+    app.segmented_control(key="explore.public.upload").set_value("public").run()
+    app.segmented_control(key="explore.counted").set_value("Areas").run()
+    file = app.file_uploader(key="explore.areas.file")
+    file.set_value(("wards.geojson", wards(), "application/json")).run()
+    assert "reaches out of the bounds" in errors(app)[0]
+    app.button(key="explore.areas.extent").click().run()
+    assert errors(app) == []
+    assert app.number_input(key="explore.bounds.east").value == 4.0
+    metrics = {each.label: each.value for each in app.metric}
+    assert metrics["Exact total (public data)"] == "400"
+    app.segmented_control(key="explore.counted").set_value("Hexagons").run()
+    assert app.query_params["areas"] == "h3:5"
+    app.number_input(key="explore.resolution").set_value(15).run()
+    assert "a page shows up to 20,000" in errors(app)[0]
