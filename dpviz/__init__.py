@@ -10,10 +10,13 @@
 True
 """
 
+from typing import TYPE_CHECKING, Any
+
 from dpviz.build import Ledger, build, from_points, load, read_graph, save_counts
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.methods import METHODS, method
+from dpviz.notebook.frame import frame
 from dpviz.planning.search import Plan, plan
 from dpviz.releases.answers import Answers
 from dpviz.releases.areas.area_file import read_areas
@@ -35,6 +38,9 @@ from dpviz.roads.graph import RoadGraph
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.trees.decomposition import Decomposition
 
+if TYPE_CHECKING:
+    from dpviz.notebook.widget import Map
+
 __all__ = [
     "METHODS",
     "Alphabet",
@@ -46,6 +52,7 @@ __all__ = [
     "DpvizError",
     "Header",
     "Ledger",
+    "Map",
     "Matching",
     "PathAnswers",
     "Plan",
@@ -70,3 +77,16 @@ __all__ = [
     "save",
     "save_counts",
 ]
+
+Release.frame = frame
+
+
+def __getattr__(name: str) -> Any:
+    """``dpviz.Map``, once it is asked for: widgets are slow to import."""
+    if name != "Map":
+        raise AttributeError(f"module 'dpviz' has no attribute {name!r}")
+    try:
+        from dpviz.notebook.widget import Map
+    except ModuleNotFoundError as error:
+        raise ImportError("dpviz.Map needs anywidget: pip install 'dpviz[notebook]'") from error
+    return Map

@@ -41,7 +41,7 @@ CORRIDOR = (
     ("private", "render"),
     ("methods",),
     ("build",),
-    ("dpviz", "evaluation", "exports", "planning"),
+    ("dpviz", "evaluation", "exports", "notebook", "planning"),
     ("cli",),
     ("ui",),
 )

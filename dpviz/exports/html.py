@@ -8,14 +8,14 @@ own content policy forbids the browser every connection.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from string import ascii_uppercase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpviz.exports.facts import facts, label_of, replies, together, windows_of_one
-from dpviz.exports.pack import Packer, compressed
+from dpviz.exports.pack import Packer, base64_of, compressed
 from dpviz.exports.tree import pack_tree
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.basemap_file import basemap_marks
@@ -60,6 +60,55 @@ def map_page(
         ReleaseError: no release or too many, not 2-D, or not of one domain.
         DomainError: a rectangle outside the domain.
     """
+    packed = packed_map(releases, labels, rects=rects, title=title, camera=camera, basemap=basemap)
+    releases, names = packed.releases, packed.names
+    return (
+        environment()
+        .get_template("map.html")
+        .render(
+            title=title or default_title(releases),
+            facts=[facts(each, name) for each, name in zip(releases, names, strict=True)],
+            together=together(releases),
+            answers=[(rect, replies(releases, names, rect)) for rect in rects],
+            live=packed.live,
+            spec=packed.spec,
+            style=style(),
+            deck=base64_of(deck()),
+            columns=base64_of(compressed(packed.block)),
+            program=script("file.js"),
+        )
+    )
+
+
+@dataclass(frozen=True)
+class PackedMap:
+    """What the viewer in a browser shows and answers from, wherever it is embedded.
+
+    Attributes:
+        releases, names: in the order in which they are shown.
+        live: rectangles are answered; a domain that is not in degrees is only looked at.
+        spec: plain values; ``spec["columns"]`` says where each column lies in ``block``.
+        block: the columns' bytes.
+    """
+
+    releases: Sequence[PointRelease]
+    names: Sequence[str]
+    live: bool
+    spec: dict[str, Any]
+    block: bytes
+
+
+def packed_map(
+    releases: Sequence[PointRelease],
+    labels: Sequence[str] = (),
+    *,
+    rects: Sequence[Bounds] = (),
+    title: str = "",
+    camera: Camera | None = None,
+    basemap: str = "",
+    height: int = HEIGHT,
+) -> PackedMap:
+    """Releases as the viewer takes them: see :func:`map_page`; ``height`` in pixels."""
     check(releases)
     names = list(labels) or labels_of(releases)
     if len(releases) > 2:
@@ -77,7 +126,7 @@ def map_page(
     tables = {name: table for name, table in scene.tables.items() if name not in derived}
     packer.add_tables(tables)
     spec = scene.to_dict() | {
-        "height": HEIGHT,
+        "height": height,
         "tools": list(scene.tools) if live else [],
         "trees": [pack_tree(packer, f"tree{at}", each) for at, each in enumerate(releases) if live],
         "columns": packer.index,
@@ -90,22 +139,7 @@ def map_page(
         "contrast": contrast and contrast.to_dict(),
         "rects": [list(rect) for rect in rects],
     }
-    return (
-        environment()
-        .get_template("map.html")
-        .render(
-            title=title or default_title(releases),
-            facts=[facts(each, name) for each, name in zip(releases, names, strict=True)],
-            together=together(releases),
-            answers=[(rect, replies(releases, names, rect)) for rect in rects],
-            live=live,
-            spec=spec,
-            style=style(),
-            deck=_deck(),
-            columns=compressed(packer.block()),
-            program=script("file.js"),
-        )
-    )
+    return PackedMap(releases, names, live, spec, packer.block())
 
 
 def labels_of(releases: Sequence[PointRelease]) -> list[str]:
@@ -147,8 +181,8 @@ def _degrees(rect: Bounds) -> str:
 
 
 @cache
-def _deck() -> str:
-    """deck.gl from the installed pydeck, 4 MB, in 1.5."""
+def deck() -> bytes:
+    """deck.gl from the installed pydeck: 4 MB, packed to 1.1."""
     import pydeck
 
     path = Path(pydeck.__file__).parent / "nbextension" / "static" / "index.js"

@@ -94,6 +94,11 @@ def _arrays(column: pa.Array) -> tuple[NDArray[Any], NDArray[Any] | None]:
     return number_array(column), None
 
 
-def compressed(data: bytes) -> str:
-    """Bytes as base64 of gzip, the same for the same bytes."""
-    return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode("ascii")
+def compressed(data: bytes) -> bytes:
+    """Bytes packed by gzip, the same for the same bytes."""
+    return gzip.compress(data, 9, mtime=0)
+
+
+def base64_of(data: bytes) -> str:
+    """Bytes as text, for an element of a page."""
+    return base64.b64encode(data).decode("ascii")

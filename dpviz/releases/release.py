@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,10 +22,18 @@ class Release(ABC):
     Attributes:
         kind: "points", "sequences", "roads" or "areas".
         header: what the release says of itself: method, parameters, guarantee, budget.
+        frame: what a notebook shows of a release, as HTML; the package sets it, as the rooms that
+            draw come later.
     """
 
     kind: ClassVar[str]
+    frame: ClassVar[Callable[[Release], str] | None] = None
     header: Header
+
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows at the end of a cell."""
+        frame = type(self).frame
+        return None if frame is None else frame(self)
 
     @abstractmethod
     def count(self, queries: Any) -> Answers:

@@ -120,6 +120,8 @@ def check(releases: Sequence[PointRelease], most: int = MOST) -> None:
         shown = "one, or two to compare" if most == 2 else f"one, or a series of up to {most}"
         raise ReleaseError(f"{len(releases)} releases: a map shows {shown}")
     for release in releases:
+        if release.kind != "points":
+            raise ReleaseError(f"a release of {release.kind}: this map is of releases of points")
         if release.domain.dims != 2:
             raise ReleaseError(
                 f"a release of {release.domain.dims} dimensions has no map: "

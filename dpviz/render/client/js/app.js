@@ -37,9 +37,10 @@ function onEarth({longitude, latitude, zoom}) {
 }
 
 export class MapApp {
-  /** `gl` is {deck, converter}: deck.gl and a JSONConverter that knows the layers. */
-  constructor(parent, gl) {
+  /** `gl` is {deck, converter}: deck.gl and a JSONConverter that knows the layers; a `shy` map hears no keys but its own. */
+  constructor(parent, gl, shy = false) {
     this.gl = gl;
+    this.shy = shy;
     this.root = h('div', {class: 'map', tabindex: 0, role: 'application', 'aria-roledescription': 'map', 'data-testid': 'dpviz-map'});
     this.canvasHost = h('div', {class: 'canvas'});
     this.root.append(this.canvasHost);

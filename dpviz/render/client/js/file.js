@@ -1,157 +1,26 @@
-/** Entry point of a map in a file: the app's map, answering rectangles by itself; one release, two, or a series. */
-import {answerElement, answerTable, nodeRings, rangeCount} from './answer.js';
-import {MapApp} from './app.js';
+/** Entry point of a map in a file: what it carries inside itself is shown in its own page. */
 import {h} from './dom.js';
 import {prepared} from './gl.js';
-import {bytesOf, columnsOf, deckOf} from './packed.js';
-import {cellColumns, links} from './tree.js';
+import {bytesOf, columnsOf, loadedDeck} from './packed.js';
+import {Viewer} from './viewer.js';
 
-const OUTLINED = 2000; // more nodes would be a grey sheet
-const MODES = {swipe: 'Swipe', side: 'Side by side', difference: 'Difference'};
-const TREE = ['lo', 'hi', 'n_children', 'count', 'variance', 'kind', 'since', 'until', 'back', 'merged_sd'];
 const byId = id => document.getElementById(id);
-
-class FileMap {
-  constructor(spec, columns, gl) {
-    this.spec = spec;
-    this.columns = columns;
-    this.domain = {...spec.domainBox, side: spec.side};
-    this.trees = spec.trees.map(({name, roots, noise}) => {
-      const tree = Object.fromEntries(TREE.map(column => [column, columns[`${name}.${column}`].value]));
-      const {first, level, parent} = links(tree.n_children, roots);
-      return {roots, noise, ...tree, first_child: first, level, parent};
-    });
-    this.pushed = 0;
-    this.shape = null;
-    const count = spec.names.length;
-    this.shown = {a: count > 2 ? Math.floor((count - 1) / 2) : 0, b: count === 2 ? 1 : null, mode: 'swipe'};
-    const shadow = byId('map').attachShadow({mode: 'open'});
-    shadow.append(h('style', {}, byId('map-style').textContent));
-    this.app = new MapApp(shadow, gl);
-    this.app.emit = (what, value) => { if (what === 'shape') this.asked(value); };
-    this.app.takeTheme();
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.app.takeTheme());
-    this.buttons();
-    this.show();
-    for (const button of document.querySelectorAll('[data-rect]')) {
-      button.onclick = () => this.push(spec.rects[Number(button.dataset.rect)]);
-      button.hidden = false;
-    }
-    if (spec.rects.length) this.push(spec.rects[0]);
-  }
-
-  /** The releases on the map now, one or two. */
-  get now() {
-    const {a, b} = this.shown;
-    return b === null ? [a] : [a, b];
-  }
-
-  show() {
-    const {spec, now} = this;
-    const apart = now.length === 2 && this.shown.mode === 'difference'; // one map, of A − B
-    const mode = now.length === 1 || apart ? 'single' : this.shown.mode;
-    const wanted = apart ? ['difference'] : now.map(at => `cells-${at}`);
-    const layers = spec.layers.filter(({id}) => !(id === 'difference' || id.startsWith('cells-')) || wanted.includes(id)).map(layer => {
-      const side = wanted.length === 2 && wanted.indexOf(layer.id);
-      return side === false || side < 0 ? layer : {...layer, side: side ? 'right' : 'left'};
-    });
-    for (const at of now) this.derive(at);
-    const labels = !apart && (now.length === 2 || spec.names.length > 2) ? now.map(at => spec.names[at]) : [];
-    this.app.showScene({...spec, layers, mode, labels, neutral: apart, legend: apart ? spec.contrast : spec.legend}, this.columns);
-    if (this.slider) {
-      this.slider.value = this.shown.a;
-      this.slider.setAttribute('aria-valuetext', spec.names[this.shown.a]);
-      byId('series-name').textContent = spec.names[this.shown.a];
-    }
-    this.asked(this.shape);
-  }
-
-  /** The cells of one release, when they are first looked at. */
-  derive(at) {
-    const id = `cells-${at}`;
-    if (this.columns[`${id}.bounds`] || !this.trees[at]) return;
-    const {origin} = this.spec.layers.find(layer => layer.id === id);
-    const found = cellColumns(this.trees[at], this.domain, origin);
-    for (const [name, column] of Object.entries(found)) this.columns[`${id}.${name}`] = column;
-  }
-
-  set(change) {
-    Object.assign(this.shown, change);
-    this.show();
-    this.refresh();
-  }
-
-  /** A slider over a series; what to compare with, and how. */
-  buttons() {
-    const {names, epsilons} = this.spec;
-    const ends = this.spec.ends.length ? this.spec.ends : [`ε ${epsilons[0]}`, `${epsilons.at(-1)}`];
-    const place = byId('modes');
-    if (names.length > 2) {
-      this.slider = h('input', {type: 'range', min: 0, max: names.length - 1, step: 1, 'aria-label': 'Release', 'data-testid': 'dpviz-series',
-        oninput: () => this.set({a: Number(this.slider.value)})});
-      const select = h('select', {'aria-label': 'Compare with', 'data-testid': 'dpviz-compare',
-        onchange: () => this.set({b: select.value === '' ? null : Number(select.value)})},
-      h('option', {value: ''}, 'Compare with …'), ...names.map((name, at) => h('option', {value: at}, name)));
-      place.append(h('span', {class: 'series'},
-        h('output', {id: 'series-name', 'aria-hidden': 'true'}),
-        h('label', {}, h('span', {}, ends[0]), this.slider, h('span', {}, ends[1]))), select);
-    }
-    const modes = Object.entries(MODES).filter(([mode]) => mode !== 'difference' || this.spec.contrast);
-    this.modes = names.length < 2 ? [] : modes.map(([mode, text]) => h('button', {
-      type: 'button', 'data-mode': mode, onclick: () => this.set({mode}),
-    }, text));
-    place.append(...this.modes);
-    this.refresh();
-  }
-
-  refresh() {
-    for (const button of this.modes) {
-      button.hidden = this.shown.b === null;
-      button.setAttribute('aria-pressed', String(button.dataset.mode === this.shown.mode));
-    }
-  }
-
-  /** Sets a rectangle from the page, and answers it. */
-  push(rect) {
-    this.pushed += 1;
-    this.asked({kind: 'rect', rect});
-    if (byId('map').getBoundingClientRect().top < 0) byId('map').scrollIntoView();
-  }
-
-  /** Answers a shape, null for none; a file whose domain is not in degrees has no trees, and only shows it. */
-  asked(shape) {
-    this.shape = shape;
-    const answers = shape && this.trees.length ? this.answers(shape.rect) : null;
-    const shown = answers && this.now.map(at => answers[at]);
-    this.app.showOverlay({...this.outlines(shown), shape: {seq: this.pushed, value: shape}}, {});
-    byId('hint').hidden = Boolean(answers);
-    const {names, interval} = this.spec;
-    const said = !answers ? [] : answers.includes(null)
-      ? [h('p', {}, 'This rectangle lies outside the area: draw one inside the frame.')]
-      : [...this.now.map(at => answerElement(names[at], answers[at], interval)),
-        ...names.length > 2 ? [answerTable(names, answers, interval, this.now, at => this.set({a: at}), this.spec.ends.length ? 'From each on' : undefined)] : []];
-    byId('answer').replaceChildren(...said);
-  }
-
-  answers(rect) {
-    return this.trees.map(tree => rangeCount(tree, rect, this.domain, this.spec.interval));
-  }
-
-  /** The nodes that answered, on a single map. */
-  outlines(answers) {
-    const used = (answers?.length === 1 && answers[0]?.used) || [];
-    if (!used.length || used.length > OUTLINED) return {layers: []};
-    return {layers: [{
-      '@@type': 'PathLayer', id: 'used', data: nodeRings(this.trees[this.shown.a], used, this.domain), getPath: '@@=-',
-      getColor: [...this.app.accent, 130], getWidth: 1, widthUnits: 'pixels',
-    }]};
-  }
-}
 
 async function start() {
   const spec = JSON.parse(byId('scene').textContent);
-  const [buffer, {deck, luma}] = await Promise.all([bytesOf('columns'), deckOf('deck')]);
-  window.dpviz = new FileMap(spec, columnsOf(spec.columns, buffer), prepared(deck, luma));
+  const [buffer, deck] = await Promise.all([bytesOf('columns'), bytesOf('deck')]);
+  const {deck: library, luma} = loadedDeck(deck);
+  const places = {map: byId('map'), modes: byId('modes'), hint: byId('hint'), answer: byId('answer'), style: byId('map-style').textContent};
+  const viewer = window.dpviz = new Viewer(places, spec, columnsOf(spec.columns, buffer), prepared(library, luma));
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => viewer.app.takeTheme());
+  for (const button of document.querySelectorAll('[data-rect]')) {
+    button.onclick = () => {
+      viewer.push(spec.rects[Number(button.dataset.rect)]);
+      if (places.map.getBoundingClientRect().top < 0) places.map.scrollIntoView();
+    };
+    button.hidden = false;
+  }
+  if (spec.rects.length) viewer.push(spec.rects[0]);
 }
 
 start().catch(error => byId('map').append(h('p', {role: 'alert'}, `The map cannot be shown: ${error.message}`)));

@@ -5,8 +5,8 @@
  *   D  rectangle tool        P  polygon tool       Esc  give up        Delete  clear the shape
  *   arrows  move (Shift: far)      Enter or Space  set a corner        Enter on a polygon's end closes it
  *
- * F presents. D, P and F also work while nothing else of the page takes letters: they go to the map
- * that was used last, else to the first in sight.
+ * F presents. D, P and F also work while nothing else of the page takes letters, unless the page keeps
+ * its letters for itself: they go to the map that was used last, else to the first in sight.
  */
 import {polygon, rect} from './shapes.js';
 
@@ -23,14 +23,13 @@ export class Keyboard {
     this.corners = [];
     app.root.addEventListener('keydown', event => this.press(event));
     app.root.addEventListener('focusin', () => { recent = app; });
-    if (!live.size) document.addEventListener('keydown', fromPage);
-    live.add(app);
+    if (!app.shy && !live.size) document.addEventListener('keydown', fromPage);
+    if (!app.shy) live.add(app);
   }
 
   destroy() {
-    live.delete(this.app);
     if (recent === this.app) recent = null;
-    if (!live.size) document.removeEventListener('keydown', fromPage);
+    if (live.delete(this.app) && !live.size) document.removeEventListener('keydown', fromPage);
   }
 
   press(event) {

@@ -1,17 +1,23 @@
-/** What a file carries inside itself: text and bytes, as base64 of gzip in elements of the page. */
+/** What a file or a notebook carries with a map: bytes, packed by gzip; in a file as base64 in elements of its page. */
 
-/** The bytes of an element. */
-export async function bytesOf(id) {
-  if (!window.DecompressionStream) throw new Error('this browser is too old for the map: open the file in one of 2023 or later');
-  const packed = Uint8Array.from(atob(document.getElementById(id).textContent), c => c.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
+/** Bytes that were packed by gzip. */
+export async function unpacked(bytes) {
+  if (!window.DecompressionStream) throw new Error('this browser is too old for the map: open it in one of 2023 or later');
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   return new Response(stream).arrayBuffer();
 }
 
-/** deck.gl and luma.gl, run from an element of the page. */
-export async function deckOf(id) {
-  const code = new TextDecoder().decode(await bytesOf(id));
-  document.head.append(Object.assign(document.createElement('script'), {text: code}));
+/** The bytes of an element, unpacked. */
+export function bytesOf(id) {
+  return unpacked(Uint8Array.from(atob(document.getElementById(id).textContent), c => c.charCodeAt(0)));
+}
+
+/** deck.gl and luma.gl, run from the bytes of their bundle; once a page. A page with a loader of modules of its own is not to take it. */
+export function loadedDeck(bytes) {
+  if (!window.deck || !window.luma) {
+    const code = new TextDecoder().decode(bytes);
+    document.head.append(Object.assign(document.createElement('script'), {text: `(function (define, exports, module) {${code}\n})();`}));
+  }
   return {deck: window.deck, luma: window.luma};
 }
 

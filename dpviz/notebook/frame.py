@@ -1,0 +1,111 @@
+"""What a release is at the end of a notebook's cell: the one-file map in a frame of its own.
+
+It needs no network and no kernel, so that it stays in the notebook's file, and what it adds to that
+is bounded. Imported at start-up: whatever draws is imported where it is used.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dpviz.errors import DpvizError
+
+if TYPE_CHECKING:
+    from dpviz.releases.points.release import PointRelease
+    from dpviz.releases.release import Release
+
+CELLS = 50_000
+"""Most nodes that a notebook's file keeps for one map: some 1.2 MB beside 1.7 of the program."""
+
+HEIGHT = 620
+"""Pixels of the frame."""
+
+FRAME = (
+    '<iframe title="{title}" sandbox="allow-scripts allow-downloads" loading="lazy" '
+    'allow="fullscreen" style="width:100%;height:{height}px;border:0" srcdoc="{page}"></iframe>'
+)
+"""A frame without an origin: what is in it reads nothing of the notebook."""
+
+
+def frame(release: Release) -> str:
+    """HTML for a notebook: a map where there is one, and what the release says of itself.
+
+    A tree of more than :data:`CELLS` nodes is shown down to a level that is not; a release without
+    such levels in words alone. Asking the release itself is never coarser.
+    """
+    try:
+        note, maps, labels = _maps(release)
+        if maps:
+            return note + _framed(maps, labels)
+    except DpvizError:  # for instance a CRS that is not known on this machine
+        note = ""
+    return note + summary(release)
+
+
+def _maps(release: Release) -> tuple[str, Sequence[PointRelease], Sequence[str]]:
+    """A note, and the maps of a release with their labels; none where no map is made of it."""
+    from dpviz.releases.points.release import PointRelease
+    from dpviz.releases.points.window import windows
+
+    if not isinstance(release, PointRelease):
+        return "", (), ()
+    if release.domain.time is not None:
+        steps, labels = windows(release)
+        small = sum(len(each.nodes) for each in steps) <= CELLS
+        return "", steps if small else (), labels
+    if release.domain.dims != 2:
+        return "", (), ()
+    if len(release.nodes) <= CELLS:
+        return "", [release], ()
+    return _coarse(release)
+
+
+def _coarse(release: PointRelease) -> tuple[str, Sequence[PointRelease], Sequence[str]]:
+    """The upper levels of a large tree, as many as may be shown."""
+    nodes = release.nodes
+    ends = [level.stop for level in nodes.levels if level.stop <= CELLS]
+    if len(ends) < 2 or release.noise is not None or release.sums is not None:
+        return _note(f"{len(nodes):,} nodes are too many for a notebook's file."), (), ()
+    top = slice(0, ends[-1])
+    columns = {name: getattr(nodes, name)[top] for name in ("lo", "hi", "parent")}
+    shown = nodes.replace(**columns, count=nodes.count[top], variance=nodes.variance[top])
+    note = _note(
+        f"Shown down to level {len(ends) - 1} of {nodes.depth}: {len(shown):,} of {len(nodes):,} "
+        "nodes. release.count answers from all."
+    )
+    return note, [replace(release, nodes=shown)], ()
+
+
+def _framed(maps: Sequence[PointRelease], labels: Sequence[str]) -> str:
+    from dpviz.exports import map_page
+    from dpviz.exports.html import default_title
+
+    page = html.escape(map_page(maps, labels=labels))
+    return FRAME.format(title=html.escape(default_title(maps)), height=HEIGHT, page=page)
+
+
+def _note(text: str) -> str:
+    return f"<p>{html.escape(text)}</p>"
+
+
+def summary(release: Release) -> str:
+    """What a release says of itself, as a small table without a program."""
+    header = release.header
+    parameters = ", ".join(f"{name} = {value}" for name, value in header.parameters.items())
+    price = f"ε = {header.epsilon:g}" + (f", δ = {header.delta:g}" if header.delta else "")
+    rows = {
+        "Guarantee": header.guarantee,
+        "Price": f"{price} for {header.unit}; {header.neighbouring}",
+        "Data set": header.source,
+        "Method": f"{header.method} ({parameters})" if parameters else header.method,
+    }
+    cells = "".join(
+        f'<tr><th style="text-align:left">{name}</th>'
+        f'<td style="text-align:left">{html.escape(text)}</td></tr>'
+        for name, text in rows.items()
+        if text
+    )
+    return f"<table><caption>Release of {release.kind}</caption>{cells}</table>"

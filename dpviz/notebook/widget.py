@@ -1,0 +1,112 @@
+"""Map: releases as a widget, whose rectangle and answers a notebook reads; by anywidget.
+
+Its program in the browser is the viewer of the one-file map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import anywidget
+import traitlets
+
+from dpviz.exports.html import deck, environment, packed_map
+from dpviz.exports.pack import compressed
+from dpviz.releases.points.range_count import RangeAnswers
+from dpviz.releases.points.release import PointRelease
+from dpviz.render.client.assemble import script, style
+from dpviz.render.projection import from_degrees
+from dpviz.trees.lattice import Int
+
+HEIGHT = 460
+"""Pixels of the map."""
+
+
+class Map(anywidget.AnyWidget):  # type: ignore[misc]
+    """Releases on a map in a notebook: one, two to swipe between, or a series under a slider.
+
+    Attributes:
+        rectangle: as drawn, or as set from Python: west, south, east, north in degrees, or None.
+        answer: of the release to the rectangle, a tuple of answers of several; None without a
+            rectangle. One that is drawn outside of the domain is none; set from Python it is a
+            DomainError.
+        camera: where one looks: longitude, latitude, zoom; None before the map is moved. Maps of
+            different domains are linked by ``traitlets.link((a, "camera"), (b, "camera"))``.
+
+    >>> import dpviz
+    >>> city = dpviz.load("city-50k")
+    >>> shown = dpviz.Map(dpviz.build(city, epsilon=1.0, seed=1))
+    >>> shown.rectangle = (14.5, -24.0, 14.7, -23.8)
+    >>> bool(shown.answer.low[0] < shown.answer.count[0])
+    True
+    """
+
+    _esm = script("widget.js")
+    _spec = traitlets.Dict().tag(sync=True)
+    _columns = traitlets.Bytes().tag(sync=True)
+    _deck = traitlets.Bytes().tag(sync=True)
+    _map_css = traitlets.Unicode().tag(sync=True)
+    _page_css = traitlets.Unicode().tag(sync=True)
+    rectangle = traitlets.Tuple(*[traitlets.Float()] * 4, allow_none=True, default_value=None).tag(
+        sync=True
+    )
+    camera = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
+    answer = traitlets.Any(None, allow_none=True, read_only=True)
+
+    def __init__(
+        self,
+        *releases: PointRelease,
+        labels: Sequence[str] = (),
+        rectangle: Sequence[float] | None = None,
+        height: int = HEIGHT,
+    ) -> None:
+        """Show releases.
+
+        Args:
+            releases: up to twelve of the same domain; 2-D.
+            labels: one each; by default method and ε.
+            rectangle: see above.
+            height: of the map in pixels.
+
+        Raises:
+            ReleaseError: no release or too many, not 2-D, or not of one domain.
+            DomainError: the rectangle is outside the domain.
+        """
+        packed = packed_map(releases, labels, height=height)
+        self.releases = releases
+        badges = [
+            dict(zip(("kind", "text"), each.header.standing, strict=True))
+            | ({"label": name} if len(packed.names) > 1 else {})
+            for each, name in zip(packed.releases, packed.names, strict=True)
+        ]
+        super().__init__(
+            _spec=packed.spec | {"badges": badges, "live": packed.live},
+            _columns=compressed(packed.block),
+            _deck=deck(),
+            _map_css=style(),
+            _page_css=environment().get_template("page.css").render(),
+            rectangle=None if rectangle is None else tuple(rectangle),
+        )
+
+    @traitlets.validate("rectangle")  # type: ignore[untyped-decorator]
+    def _inside(self, proposal: Any) -> Any:
+        if proposal["value"] is not None:
+            self._box(proposal["value"])
+        return proposal["value"]
+
+    @traitlets.observe("rectangle")  # type: ignore[untyped-decorator]
+    def _asked(self, _change: Any) -> None:
+        self.set_trait("answer", self._answers())
+
+    def _answers(self) -> RangeAnswers | tuple[RangeAnswers, ...] | None:
+        rectangle: Any = self.rectangle
+        if rectangle is None:
+            return None
+        box = self._box(rectangle)
+        answers = tuple(each.count_boxes(*box) for each in self.releases)
+        return answers if len(answers) > 1 else answers[0]
+
+    def _box(self, rectangle: Any) -> tuple[Int, Int]:
+        domain = self.releases[0].domain
+        return domain.boxes(from_degrees(rectangle, domain.crs))

@@ -1,0 +1,82 @@
+"""What a release is at the end of a notebook's cell: a map that travels, of bounded size."""
+
+import html
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import dpviz
+from dpviz.exports import map_page
+from dpviz.notebook.frame import CELLS, frame
+from tests.exports.test_html import EVIL, element
+
+
+@pytest.fixture(scope="module")
+def city():
+    return dpviz.load("city-50k")
+
+
+@pytest.fixture(scope="module")
+def release(city):
+    return dpviz.build(city, epsilon=1.0, seed=1)
+
+
+def page_in(shown):
+    """The page of a frame, as a browser reads it."""
+    return html.unescape(re.search(r'srcdoc="([^"]*)"', shown)[1])
+
+
+def test_the_frame_holds_the_map_that_share_writes_and_has_no_origin(release):
+    shown = release._repr_html_()
+    assert page_in(shown) == map_page([release])
+    assert re.search(r'sandbox="([^"]*)"', shown)[1] == "allow-scripts allow-downloads"
+    assert "http" not in shown[: shown.index("srcdoc")]
+
+
+def test_a_large_release_is_shown_in_fewer_cells_and_says_so(city):
+    large = dpviz.build(city, "quadtree", 1.0, seed=1, height=8, prune=0.0)
+    assert len(large.nodes) > CELLS
+    shown = frame(large)
+    shown_nodes, all_nodes = re.search(
+        r"Shown down to level \d+ of \d+: ([\d,]+) of ([\d,]+)", shown
+    ).groups()
+    assert int(all_nodes.replace(",", "")) == len(large.nodes)
+    assert CELLS / 5 < int(shown_nodes.replace(",", "")) <= CELLS
+    assert len(element(page_in(shown), "columns")) < 40 * CELLS
+
+
+def test_a_large_release_of_wavelets_is_said_in_words(city):
+    shown = frame(dpviz.build(city, "privelet", 1.0, seed=1, log_cells=8))
+    assert "87,381 nodes are too many" in shown
+    assert "<iframe" not in shown
+    assert len(shown) < 2_000
+
+
+def test_every_kind_of_release_shows_itself_and_markup_in_names_stays_text(release):
+    trips = dpviz.build(dpviz.load("city", kind="sequences"), epsilon=1.0, seed=1)
+    shown = trips._repr_html_()
+    assert "Release of sequences" in shown
+    assert trips.header.guarantee in html.unescape(shown)
+    named = replace(release, header=replace(release.header, source=EVIL))
+    for text in (frame(named), frame(dpviz.build(_sensitive_line(), epsilon=1.0))):
+        assert "<img" not in text
+
+
+def _sensitive_line():
+    """One dimension has no map."""
+    line = dpviz.Domain((0,), (1,), columns=(EVIL,))
+    return dpviz.from_points(np.full((9, 1), 0.5), line, name=EVIL)
+
+
+def test_a_release_with_time_is_a_series_of_its_parts():
+    period = ("2024-01-01", "2024-03-01")
+    domain = dpviz.Domain.from_bounds([10.0, 50.0, 11.0, 51.0], time="at", period=period)
+    table = pa.table({"lon": [10.5], "lat": [50.5], "at": ["2024-01-15"]})
+    visits = dpviz.load(table, domain, public=True, name="visits")
+    spec = json.loads(element(page_in(frame(dpviz.build(visits, epsilon=1.0, seed=1))), "scene"))
+    assert len(spec["names"]) > 2
+    assert spec["ends"] == [spec["names"][0], spec["names"][-1]]
