@@ -23,6 +23,7 @@ from streamlit import App, cli_util, config, net_util
 from streamlit.web.server import server_util
 
 from dpviz import sandbox
+from dpviz.ui.answers import keep_answers
 from dpviz.ui.first_paint import FirstPaint
 from dpviz.ui.map.component import bundle_url
 from dpviz.ui.shared import log
@@ -155,6 +156,7 @@ MIDDLEWARE = [Middleware(Guard), Middleware(FirstPaint, deck=bundle_url)]
 async def lifespan(_app: App) -> AsyncIterator[dict[str, Any]]:
     """What is done once, before the first visitor and after the last."""
     log.redact()
+    keep_answers()
     # Streamlit asks an outside service for this machine's address when it meets an unknown origin.
     net_util.get_external_ip = lambda: None
     # Streamlit's parser of uploads writes what is over 1 MB to the temporary folder.
