@@ -117,7 +117,7 @@ class _Nursery:
         self._line: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
-        atexit.register(self.close)
+        atexit.register(self.stop)
 
     def run(
         self, task: str, arguments: Any, needs: tuple[str, ...], sink: int, time: int, room: int
@@ -150,6 +150,13 @@ class _Nursery:
         if process is not None and self._owner == os.getpid():
             process.wait(_GRACE)
 
+    def stop(self) -> None:
+        """End it at once, also while it loads libraries, and the children that still read."""
+        if self._process is not None and self._owner == os.getpid():
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self.close()
+
     def _send(self, order: bytes, files: list[int]) -> None:
         if len(order) > _MESSAGE:
             raise DataError("too many columns are asked for at once: choose fewer")
@@ -178,6 +185,7 @@ class _Nursery:
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                     env={**os.environ, **_FRUGAL, "PYTHONPATH": search},
+                    process_group=0,  # and of its children, to stop them all
                 )
             self._line, self._owner = ours, os.getpid()
         return self._line

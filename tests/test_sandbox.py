@@ -1,6 +1,8 @@
 """What foreign bytes do to their child: it ends, and one line is left."""
 
+import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -143,3 +145,19 @@ def test_a_release_at_which_its_child_dies_is_one_clear_line(tmp_path, monkeypat
     ):
         dpviz.read(path)
     assert kind_in(path) is None
+
+
+def test_stopping_ends_the_children_that_still_read():
+    """As Ctrl-C does: what a task holds open is closed without waiting for the task."""
+    nursery = sandbox._Nursery()
+    ours, theirs = os.pipe()
+    with sandbox._sink() as sink:
+        order = [f"{__name__}:sleeping", (), (), 60, 1 << 34]
+        nursery._send(json.dumps(order).encode(), [sink.fileno(), theirs])
+    os.close(theirs)
+    nursery.stop()
+    try:
+        assert select.select([ours], [], [], 60)[0], "the child still holds its end"
+        assert os.read(ours, 1) == b""
+    finally:
+        os.close(ours)

@@ -56,8 +56,7 @@ def build_release(
     if wishes:
         parse_all(wishes)
     writable(order.output)
-    real = order.secure_noise or order.sampler is not None
-    simulate = simulated(order.public, order.seed, real)
+    simulate = simulated(order.seed, order.sampler, order.secure_noise)
     started = time.perf_counter()
     data = load()
     queries = workload(data)
@@ -74,7 +73,7 @@ def build_release(
         neighbours=order.neighbours,
         simulate=simulate,
         seed=order.seed,
-        sampler=order.sampler or "exact",
+        sampler="exact" if simulate else order.sampler or "exact",
         ledger=account,
         purpose=order.purpose,
         declare_public=order.declare_public,

@@ -10,7 +10,7 @@ import typer
 from dpviz.cli.build import workload_rule
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Places
-from dpviz.cli.root import Json, app, emit, numbers, progress, words
+from dpviz.cli.root import Json, NoiseSeed, app, emit, numbers, progress, words
 from dpviz.errors import ParameterError, PrivacyError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def evaluate(
     ] = "small,medium,large",
     queries: Annotated[int, typer.Option(help="Range queries per size.")] = 10_000,
     repeats: Annotated[int, typer.Option(help="Repetitions with fresh noise.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Of queries and simulated noise.")] = 0,
+    seed: NoiseSeed = None,
     sanity: Annotated[float, typer.Option(help="Sanity bound as a share of the records.")] = 0.001,
     nonempty: Annotated[
         bool, typer.Option("--nonempty", help="Only queries whose exact answer is not zero.")
@@ -66,7 +66,7 @@ def evaluate(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure the error of methods on PUBLIC data, with simulated noise."""
+    """Measure the error of methods on PUBLIC data."""
     from dpviz import Ledger, load
     from dpviz.build import require_public
     from dpviz.evaluation.experiments import Experiment, fitted, run
@@ -86,7 +86,7 @@ def evaluate(
     )
     require_public(Ledger(), handle)  # exact counts follow
     declared, workload_file = _declared(workload_file, handle)
-    asked = _workloads(handle, words(sizes), queries, seed, nonempty, workload_file)
+    asked = _workloads(handle, words(sizes), queries, seed or 0, nonempty, workload_file)
     plan = Experiment(
         tuple(fitted(text, declared) for text in words(methods)),
         tuple(numbers(epsilons, "--epsilons")),

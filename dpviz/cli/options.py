@@ -195,14 +195,16 @@ class Order:
     public: bool = option(
         "--public",
         default=False,
-        help="You declare the data public: simulated noise, nothing paid.",
+        help="You declare the data public: nothing is paid.",
     )
     seed: int | None = option(help="Repeatable simulated noise, NOT PRIVATE; with --public.")
     secure_noise: bool = option(
-        "--secure-noise", default=False, help="With --public: real noise in place of simulated."
+        "--secure-noise", default=False, help="Real noise, as without --seed: refuses a seed."
     )
     sampler: str | None = option(
-        "--noise", help="Real noise: exact (the default), or opendp, the slow reference."
+        "--noise",
+        help="exact (the default); opendp, the same laws slowly; or, with --public, simulated: "
+        "NOT PRIVATE.",
     )
     declare_public: bool = option(
         "--declare-public",

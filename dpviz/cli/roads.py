@@ -10,7 +10,7 @@ import typer
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Order, Streets, Units
-from dpviz.cli.root import Json, app, emit, numbers, progress, words, writable
+from dpviz.cli.root import Json, NoiseSeed, app, emit, numbers, progress, words, writable
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def evaluate(
     lengths: Annotated[str, typer.Option(help="Query lengths, in edges.")] = "2,10,20,30,40,50",
     epsilons: Annotated[str, typer.Option(help="Values of epsilon.")] = "1,0.1,0.01",
     repeats: Annotated[int, typer.Option(min=1, help="Releases of each combination.")] = 10,
-    seed: Annotated[int, typer.Option(help="Of the simulated noise, which is NOT PRIVATE.")] = 0,
+    seed: NoiseSeed = None,
     public: Annotated[
         bool, typer.Option("--public", help="The trips are public: needed for trips from a file.")
     ] = False,

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 SPACE = 256_000_000
 """Bytes that must be free on the disk of the output before anything is paid."""
 
+SIMULATED = "simulated"
+"""The word of ``--noise`` for NumPy's, which is NOT PRIVATE."""
+
 app = typer.Typer(
     name="dpviz",
     help="Private locations in, a differentially private map out.",
@@ -36,6 +39,12 @@ app = typer.Typer(
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Epsilon = Annotated[float, typer.Option("--epsilon", help="The whole price, for one privacy unit.")]
+NoiseSeed = Annotated[
+    int | None,
+    typer.Option(
+        "--seed", min=0, help="Repeats all, with simulated noise; by default exact noise."
+    ),
+]
 ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A release (Parquet).")]
 LedgerFile = Annotated[
     str | None,
@@ -80,17 +89,20 @@ def writable(output: str, ending: str = ".parquet") -> None:
         )
 
 
-def simulated(public: bool, seed: int | None, secure: bool) -> bool:
-    """Whether a build draws simulated noise: on public data, unless secure noise is asked for.
+def simulated(seed: int | None, sampler: str | None, secure: bool) -> bool:
+    """Whether simulated noise is asked for, which public data alone may have.
 
     Raises:
-        ParameterError: a seed, and noise that nobody may repeat.
+        ParameterError: a seed or simulated noise, and noise that nobody may repeat.
     """
-    if secure and seed is not None:
+    asked = sampler == SIMULATED
+    if (secure or (sampler is not None and not asked)) and seed is not None:
         raise ParameterError(
             "--seed repeats simulated noise, --secure-noise and --noise are never repeated"
         )
-    return seed is not None or (public and not secure)
+    if secure and asked:
+        raise ParameterError("--secure-noise and --noise simulated: give one of them")
+    return asked or seed is not None
 
 
 def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: str | None) -> None:

@@ -9,7 +9,7 @@ import typer
 from dpviz.cli.evaluate import drawable
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Symbols, Units
-from dpviz.cli.root import Json, emit, numbers, progress, words
+from dpviz.cli.root import Json, NoiseSeed, emit, numbers, progress, words
 from dpviz.cli.sequences import Source, sequences
 from dpviz.errors import PrivacyError
 
@@ -31,7 +31,7 @@ def evaluate(
     samples: Annotated[
         int, typer.Option(help="Synthetic sequences whose lengths are compared.")
     ] = 200_000,
-    seed: Annotated[int, typer.Option(min=0, help="Of simulated noise and samples.")] = 0,
+    seed: NoiseSeed = None,
     plot: Annotated[
         str | None, typer.Option(help="A picture (.png, .svg, .pdf): measures against epsilon.")
     ] = None,

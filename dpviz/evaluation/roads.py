@@ -70,10 +70,12 @@ def experiment(
     lengths: Sequence[int] = LENGTHS,
     epsilons: Sequence[float] = EPSILONS,
     repeats: int = REPEATS,
-    seed: int = 0,
+    seed: int | None = 0,
     progress: Progress | None = None,
 ) -> Iterator[RoadErrorRow]:
     """Every combination, one row per release, as it is done.
+
+    With a seed the noise is simulated and repeatable; without one it is as of a release.
 
     Raises:
         PrivacyError: the trips are not declared public.
@@ -88,7 +90,8 @@ def experiment(
             for epsilon in epsilons:
                 for repeat in range(repeats):
                     started = time.perf_counter()
-                    release = build(data, method, epsilon, workload=workload, seed=seed + repeat)
+                    own = None if seed is None else seed + repeat
+                    release = build(data, method, epsilon, workload=workload, seed=own)
                     seconds = time.perf_counter() - started
                     error = float(np.mean((workload.sum(release.edge_count) - truth) ** 2))
                     mean_length = float(workload.length.mean())

@@ -8,7 +8,6 @@ Where symbols are places, also the measures of AdaTrace on synthetic trajectorie
 from __future__ import annotations
 
 import time
-import zlib
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,7 @@ import numpy as np
 
 from dpviz.build import Cells, SequenceData, build, cells_of
 from dpviz.errors import ParameterError
-from dpviz.evaluation.experiments import parsed
+from dpviz.evaluation.experiments import parsed, task_seed
 from dpviz.evaluation.sequence_truth import exact_lengths, exact_sequences, exact_top
 from dpviz.evaluation.trajectories import MEASURES, Trajectories, measures
 from dpviz.methods import method as find_method
@@ -74,7 +73,8 @@ class SequenceExperiment:
         l_top: events of a sequence that every method keeps.
         repeats: repetitions with independent noise.
         samples: synthetic sequences whose lengths are compared.
-        seed: makes everything repeatable; each task has a noise stream of its own.
+        seed: makes everything repeatable, with simulated noise and a stream of its own for each
+            task; None for noise as of a release.
 
     Raises:
         ParameterError: an unknown method or parameter, or nothing to run.
@@ -86,7 +86,7 @@ class SequenceExperiment:
     l_top: int = 20
     repeats: int = 10
     samples: int = SAMPLES
-    seed: int = 0
+    seed: int | None = 0
 
     def __post_init__(self) -> None:
         for what in ("methods", "epsilons", "tops"):
@@ -184,8 +184,7 @@ class SequenceBaseline:
     def run(self, text: str, epsilon: float, repeat: int) -> list[MeasureRow]:
         """Every measure that the method's model can answer."""
         plan = self.plan
-        word = f"{text}|{epsilon!r}|{repeat}"
-        seed = int(np.random.default_rng([plan.seed, zlib.crc32(word.encode())]).integers(2**63))
+        seed = task_seed(plan.seed, f"{text}|{epsilon!r}|{repeat}")
 
         def release(**parameters: Any) -> tuple[SequenceRelease, float]:
             started = time.perf_counter()
@@ -218,7 +217,7 @@ class SequenceBaseline:
             if self.cells is not None and self.real is not None:
                 synthetic = _lines(self.cells, start, symbol)
                 # The same circles for every release of a plan.
-                for measure, value in measures(self.real, synthetic, plan.seed).items():
+                for measure, value in measures(self.real, synthetic, plan.seed or 0).items():
                     rows.append(MeasureRow(text, epsilon, measure, repeat, value, seconds))
         return rows
 

@@ -157,11 +157,13 @@ class Script:
         options += [("--dataset", self.dataset)] if self.dataset else []
         if self.neighbours != "add-remove":
             options.append(("--neighbours", self.neighbours))
-        options += [("--seed", self.seed)] if self.seed is not None else []
+        if self.seed is not None:
+            options.append(("--seed", self.seed))
+        elif self.simulated:
+            options.append(("--noise", "simulated"))
         options += [("--want", wish) for wish in self.wishes]
         options.append(("--output", output))
         flags = ["--public"] if self.simulated or (self.public and not self.builtin) else []
-        flags += ["--secure-noise"] if flags and not self.simulated else []
         words: list[str] = []
         for name, value in options:  # a value that begins with a minus is tied to its option
             words += [f"{name}={value}"] if str(value).startswith("-") else [name, str(value)]

@@ -196,7 +196,7 @@ def test_a_graph_in_a_plane_of_its_own(words, tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_public_data_get_simulated_noise_unless_real_noise_is_asked_for(words, tmp_path, kind):
+def test_public_data_get_real_noise_unless_simulated_noise_is_asked_for(words, tmp_path, kind):
     output = tmp_path / "out.parquet"
 
     def guarantee(*more):
@@ -206,11 +206,18 @@ def test_public_data_get_simulated_noise_unless_real_noise_is_asked_for(words, t
         assert result.exit_code == 0, result.exception
         return json.loads(result.stdout)["guarantee"]
 
-    assert guarantee().startswith("NOT PRIVATE: simulated noise")
-    for real in ("--secure-noise", "--noise=exact", "--noise=opendp"):
-        assert guarantee(real).endswith("records declared public by the owner")
-    _, error = run(words[kind], "-o", output, "--public", "--secure-noise", "--seed", "1")
-    assert "never repeated" in str(error)
+    for real in ((), ("--secure-noise", "--noise=opendp")):
+        assert guarantee(*real).endswith("records declared public by the owner")
+    for asked in (("--seed=1",), ("--noise=simulated",)):
+        assert guarantee(*asked).startswith("NOT PRIVATE: simulated noise")
+    assert outcomes(kind) == []
+    for both in (("--secure-noise", "--seed=1"), ("--noise=opendp", "--seed=1")):
+        _, error = run(words[kind], "-o", output, "--public", *both)
+        assert "never repeated" in str(error)
+    _, error = run(words[kind], "-o", output, "--public", "--secure-noise", "--noise=simulated")
+    assert "give one of them" in str(error)
+    _, error = run(words[kind], "-o", output, "--noise=simulated")
+    assert "simulated noise is NOT PRIVATE" in str(error)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -73,6 +73,19 @@ def test_repetitions_and_epsilons_have_noise_of_their_own(handle):
     assert len(set(found)) == len(found) == 4
 
 
+def test_without_a_seed_the_noise_is_that_of_releases(handle, monkeypatch):
+    built = []
+
+    def build(*arguments, **words):
+        built.append(dpviz.build(*arguments, **words))
+        return built[-1]
+
+    monkeypatch.setattr("dpviz.evaluation.experiments.build", build)
+    for seed in (None, 7):
+        list(run(handle, plan_of(("ugrid:cells=8",), (1.0,), repeats=1, seed=seed), processes=0))
+    assert [release.header.private for release in built] == [True, False]
+
+
 def test_stopping_keeps_what_is_finished_and_resuming_adds_the_rest(handle, tmp_path):
     plan, output = plan_of(), tmp_path / "errors.csv"
     results = Results(output, about(handle, plan), absolute=False)
@@ -176,6 +189,7 @@ def test_the_command_writes_the_contract_and_resumes(tmp_path, monkeypatch, caps
         *("dpviz", "evaluate", str(source), "--public", "--bounds=0,0,1,1", "--columns=x,y"),
         *("--methods", "privtree,ugrid:cells=8", "--epsilons", "0.5,2", "--sizes", "small,large"),
         *("--queries", "40", "--repeats", "2", "--processes", "0", "--json"),
+        *("--seed", "7"),
         *("-o", str(output), "--plot", str(tmp_path / "errors.png")),
         *("--workload", str(tmp_path / "queries.parquet")),
     ]
