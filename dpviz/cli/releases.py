@@ -41,16 +41,19 @@ def info(
     seed: Annotated[
         int | None, typer.Option(help="With --code: of simulated noise; no release holds it.")
     ] = None,
+    areas: Annotated[
+        str | None, typer.Option(help="With --code: the name of the areas' file; not opened.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show what a release says of itself: header, budget breakdown, size."""
     from dpviz import read
 
     if code is not None:
-        emit_code(release, code, source, seed, as_json)
+        emit_code(release, code, as_json, source, seed, areas)
         return
-    if source is not None or seed is not None:
-        raise ParameterError("--source and --seed are for the code: give --code too")
+    if source is not None or seed is not None or areas is not None:
+        raise ParameterError("--source, --seed and --areas are for the code: give --code too")
     from dpviz.releases.points.promises import promises
     from dpviz.releases.points.release import PointRelease
 
@@ -97,7 +100,9 @@ def info(
     emit(facts, as_json, "\n".join(lines))
 
 
-def emit_code(path: str, which: str, source: str | None, seed: int | None, as_json: bool) -> None:
+def emit_code(
+    path: str, which: str, as_json: bool, source: str | None, seed: int | None, areas: str | None
+) -> None:
     """Code that makes a release, or the statement on it.
 
     Raises:
@@ -114,7 +119,7 @@ def emit_code(path: str, which: str, source: str | None, seed: int | None, as_js
         facts = data_use(opened)
         emit(facts, as_json, "\n".join([*sentences(opened), json.dumps(facts, indent=2)]))
         return
-    script = Script.of(opened, source, seed)
+    script = Script.of(opened, source, seed, areas)
     notebook = script.notebook(script.method, sentences(opened))
     texts = {"command": script.command(), "python": script.python(), "notebook": notebook}
     shown = {which: texts[which]} if which in texts else texts

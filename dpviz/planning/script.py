@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from dpviz import calendar
 from dpviz.domain import default_columns
 from dpviz.errors import ReleaseError
+from dpviz.releases.areas.area_file import NUMBERED
+from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.promises import KEY as PROMISES
 from dpviz.releases.points.release import PointRelease
 from dpviz.wishes import parse_all
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
 FILE = "FILE"
 """Where the name of the source is not known."""
+
+AREAS = "AREAS"
+"""Where the name of the file of areas is not known."""
 
 DEGREES = "EPSG:4326"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -76,13 +81,20 @@ class Script:
     dataset: str | None = None
 
     @classmethod
-    def of(cls, release: Release, source: str | None = None, seed: int | None = None) -> Script:
+    def of(
+        cls,
+        release: Release,
+        source: str | None = None,
+        seed: int | None = None,
+        areas: str | None = None,
+    ) -> Script:
         """What made a release, from its header.
 
         Args:
-            release: of points.
+            release: of points or of areas.
             source: its records, where the reader knows them.
             seed: of a simulation, where the reader knows it.
+            areas: the file of its areas, where the reader knows it.
 
         Raises:
             ReleaseError: of another kind; made from another release; or seeded though it is not
@@ -93,14 +105,18 @@ class Script:
         from dpviz.methods import method
 
         header = release.header
-        if not isinstance(release, PointRelease):
-            raise ReleaseError(f"code is written for releases of points, not of {release.kind}")
+        if not isinstance(release, PointRelease | AreaRelease):
+            raise ReleaseError(
+                f"code is written for releases of points and areas, not of {release.kind}"
+            )
         if {"marginal", "period", "kind"} & set(header.extra):
             raise ReleaseError("a part of another release is not built: ask for the code of that")
         simulated = header.guarantee.startswith("NOT PRIVATE")
         if seed is not None and not simulated:
             raise ReleaseError("private noise is never repeated: leave the seed out")
-        chosen = method(header.method, "points", **header.parameters)  # a header is a stranger's
+        chosen = method(
+            header.method, release.kind, **header.parameters
+        )  # a header is a stranger's
         plain = type(chosen)().parameters()
         known = DATASETS.get(header.source)
         synthetic = str(header.extra.get("records", "")).startswith("synthetic")
@@ -120,6 +136,7 @@ class Script:
             seed=seed,
             bits=_whole(header.extra.get("bits")),
             sum_share=_sum_share(header),
+            **_areas(release, areas),
             **_unit(header),
         )
 
@@ -264,6 +281,17 @@ def _cell(row: int, kind: str, text: str) -> dict[str, Any]:
 
 def _arguments(given: Mapping[str, Any]) -> list[str]:
     return [f"{name}={value!r}" for name, value in given.items()]
+
+
+def _areas(release: Release, path: str | None) -> dict[str, Any]:
+    """Where the areas of a release come from, and their columns; hexagons need none."""
+    if not isinstance(release, AreaRelease):
+        return {}
+    areas = release.areas
+    if areas.resolution is not None:
+        return {"areas": f"h3:{areas.resolution}"}
+    numbered = areas.levels == (NUMBERED,)
+    return {"areas": path or AREAS, "levels": () if numbered else areas.levels}
 
 
 def _promises(header: Header) -> tuple[str, ...]:

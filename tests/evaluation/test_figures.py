@@ -10,6 +10,7 @@ import dpviz
 from dpviz import Domain
 from dpviz.errors import ParameterError
 from dpviz.evaluation.figures import (
+    coverage,
     districts,
     fanout,
     heights,
@@ -160,6 +161,21 @@ def test_districts_write_a_row_for_each_way_and_say_what_they_find(tmp_path, mon
     assert [row["way"] for row in rows] == ["measured", "hierarchy"] * 2
     assert all(0.3 < float(row["mean_absolute_error"]) < 5 for row in rows)
     assert "| 400 | 1 | " in (tmp_path / "districts.md").read_text()
+
+
+@pytest.mark.parametrize("repeats", [6, pytest.param(1_000, marks=pytest.mark.campaign)])
+def test_intervals_of_every_answer_cover_where_edges_follow_cells(repeats, tmp_path, monkeypatch):
+    """False alarm at other seeds below 1e-6 for each of the five kinds of answers."""
+    if repeats < 100:
+        monkeypatch.setattr(coverage, "METHODS", {"ugrid": {"cells": 8}})
+        monkeypatch.setattr(coverage, "EPSILONS", (0.5,))
+    statements = reproduce("coverage", tmp_path, repeats=repeats)
+    assert [each.claim.split()[4] for each in statements] == [
+        "counts", "sums", "means", "shares", "differences"
+    ]  # fmt: skip
+    assert all(each.agrees for each in statements), statements
+    assert "| `areas` | " in (tmp_path / "coverage.md").read_text()
+    assert not coverage.compare({("areas", 1.0, "counts", "x"): 0.5}, 40)[0].agrees
 
 
 def test_intervals_write_a_row_per_method_and_size(tmp_path, monkeypatch):

@@ -4,8 +4,11 @@ import dataclasses
 import json
 import shlex
 
+import geopandas
 import numpy as np
+import pandas as pd
 import pytest
+from shapely import box
 
 import dpviz
 from dpviz.errors import ParameterError, ReleaseError
@@ -19,8 +22,11 @@ FILE = "visits.csv --public --seed=7 --x=x --y=y --bounds=-1,50,1,52"
 
 
 def same(one, other):
-    np.testing.assert_array_equal(one.nodes.count, other.nodes.count)
-    np.testing.assert_array_equal(one.nodes.lo, other.nodes.lo)
+    np.testing.assert_array_equal(one.to_arrow()["count"], other.to_arrow()["count"])
+    if one.kind == "points":
+        np.testing.assert_array_equal(one.nodes.lo, other.nodes.lo)
+    else:
+        assert one.areas.names == other.areas.names
     assert one.domain == other.domain
     assert one.header == other.header
 
@@ -28,10 +34,13 @@ def same(one, other):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     points = np.random.default_rng(0).uniform([-1, 50], [1, 52], (500, 2))
-    rows = np.column_stack([points, np.arange(500) // 5])
-    np.savetxt(
-        tmp_path / "visits.csv", rows, ["%.6f", "%.6f", "%d"], ",", header="x,y,who", comments=""
-    )
+    frame = pd.DataFrame(points.round(6), columns=["x", "y"])
+    frame["who"] = np.arange(500) // 5
+    frame["mode"], frame["fare"] = np.where(frame["who"] % 3, "bike", "walk"), frame["who"] % 40
+    frame.to_csv(tmp_path / "visits.csv", index=False)
+    wards = {"ward": ["a", "b", "c"], "side": ["west", "east", "east"]}
+    shapes = [box(-1, 50, 0, 52), box(0, 50, 1, 51), box(0, 51, 1, 52)]
+    geopandas.GeoDataFrame(wards, geometry=shapes, crs=4326).to_file(tmp_path / "wards.gpkg")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -42,14 +51,19 @@ def folder(tmp_path, monkeypatch):
         "city-50k --seed=7 --method=ugrid --set cells=8 --want='any 9 km2 +-50'",
         f"{FILE} --method=quadtree --set=height=3 --set=budget=uniform --epsilon=0.3",
         f"{FILE} --bits=12 --unit=who --max-per-unit=9 --method=ugrid --neighbours=replace",
+        f"{FILE} --method=ugrid --kind=mode --kinds=bike,walk --sum=fare --clip=0,9 --sum-share=.3",
+        f"{FILE} --areas=wards.gpkg --levels=side,ward --unit=who --max-per-unit=2",
+        f"{FILE} --areas=wards.gpkg --set=whole=true --want='areas=wards.gpkg +-50'",
+        "city-50k --seed=7 --areas=h3:5",
     ],
-    ids=["built-in", "file", "units"],
+    ids=["built-in", "file", "units", "attributes", "levels", "areas", "hexagons"],
 )
 def test_command_python_and_notebook_make_the_same_release(folder, words):
     source, *options = shlex.split(words)
     assert run("build", source, *options, "-o", "first.parquet")[0] == 0
     first = dpviz.read("first.parquet")
     code = ["info", "first.parquet", "--seed", 7, "--source", source, "--code"]
+    code[-1:-1] = ["--areas", "wards.gpkg"] if "wards" in words else []
     _, command, _ = run(*code, "command")
     assert run(*shlex.split(command)[1:])[0] == 0
     same(dpviz.read("release.parquet"), first)

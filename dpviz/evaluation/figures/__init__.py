@@ -10,6 +10,7 @@ from pathlib import Path
 
 from dpviz.errors import ParameterError
 from dpviz.evaluation.figures import (
+    coverage,
     districts,
     fanout,
     heights,
@@ -31,6 +32,7 @@ FIGURES: dict[str, Reproduction] = {
     "intervals": intervals.reproduce,
     "matching": matching.reproduce,
     "districts": districts.reproduce,
+    "coverage": coverage.reproduce,
 }
 """What can be redone: (folder, repeats, seed, progress) → the papers' statements and ours."""
 

@@ -23,6 +23,9 @@ from dpviz.sandbox import confined
 OVERLAP = 0.01
 """The most that two areas may share, of the smaller one: digitised borders rarely fit exactly."""
 
+NUMBERED = "area"
+"""The level of areas without names: they are numbered as their rows."""
+
 BEYOND = 0.01
 """The most of an area that may lie outside the box."""
 
@@ -143,7 +146,7 @@ def checked_areas(
     _check_overlaps(moved, labels[-1])
     encoded = pa.array(shapely.to_wkb(moved).tolist(), pa.binary())
     columns = {f"level {at}": pa.array(each, pa.string()) for at, each in enumerate(labels)}
-    titles = {f"level {at}": column or "area" for at, column in enumerate(chosen)}
+    titles = {f"level {at}": column or NUMBERED for at, column in enumerate(chosen)}
     return pa.table({**columns, "shape": encoded}).replace_schema_metadata(titles)
 
 
