@@ -12,7 +12,17 @@ True
 
 from typing import TYPE_CHECKING, Any
 
-from dpviz.build import Ledger, build, from_points, load, read_graph, save_counts
+from dpviz.build import (
+    Ledger,
+    build,
+    cell_counts,
+    cell_sql,
+    from_counts,
+    from_points,
+    load,
+    read_graph,
+    save_counts,
+)
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.methods import METHODS, method
@@ -64,7 +74,10 @@ __all__ = [
     "SequenceRelease",
     "Timeline",
     "build",
+    "cell_counts",
+    "cell_sql",
     "export",
+    "from_counts",
     "from_points",
     "hexagons",
     "load",

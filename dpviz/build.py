@@ -29,6 +29,7 @@ from dpviz.private.load.cellquery import CellQuery
 from dpviz.private.load.cells import Cells, cells_of, grid_cells, leaf_cells
 from dpviz.private.load.check import HEADING as CHECK_HEADING
 from dpviz.private.load.check import check_places, check_points, check_sequences, check_trips
+from dpviz.private.load.contract import cell_counts, cell_sql, from_counts
 from dpviz.private.load.counts import save_counts
 from dpviz.private.load.data import load
 from dpviz.private.load.dialects import checked_dialect
@@ -75,6 +76,8 @@ __all__ = [
     "alphabet_of",
     "areas_of",
     "build",
+    "cell_counts",
+    "cell_sql",
     "cells_of",
     "check_places",
     "check_points",
@@ -83,6 +86,7 @@ __all__ = [
     "checked_bits",
     "checked_dialect",
     "file_types",
+    "from_counts",
     "from_points",
     "grid_cells",
     "leaf_cells",

@@ -80,24 +80,19 @@ def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
         )
     if handle.domain.values is not None:
         raise DataError(f"{path.name}: counts per cell hold no sums: leave the values out")
-    domain, bits, layers = handle.domain, handle.bits, handle._layers
-    cells = [_numbered(index, bits, kind) for kind, index in enumerate(layers.counts)]
     facts = {
         "warning": WARNING if not handle.public else "exact counts of public data",
         "version": 1,
         "name": handle.name,
         "names": list(handle.names),
-        "domain": domain.to_dict(),
-        "bits": bits,
+        "domain": handle.domain.to_dict(),
+        "bits": handle.bits,
         "unit": handle.accounted_unit,
         "max_per_unit": handle.max_per_unit,
         "public": handle.public,
         "parts": handle._digests,
     }
-    cell, weights = (
-        np.concatenate(cells),
-        np.concatenate([index.weights for index in layers.counts]),
-    )
+    cell, weights = cell_rows(handle)
     table = pa.table({"cell": arrow.numbers(cell), "n": arrow.numbers(weights)})
     table = table.replace_schema_metadata({KEY: json.dumps(facts).encode()})
 
@@ -106,6 +101,13 @@ def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
         pq.write_table(table, temporary, compression="zstd")
 
     return write_file(path, write)
+
+
+def cell_rows(handle: DataHandle) -> Rows:
+    """Cells and EXACT COUNTS of a handle, numbered as in :mod:`dpviz.private.load.cellquery`."""
+    layers = handle._layers.counts
+    cells = [_numbered(index, handle.bits, kind) for kind, index in enumerate(layers)]
+    return np.concatenate(cells), np.concatenate([index.weights for index in layers])
 
 
 def _numbered(index: PointIndex, bits: int, kind: int) -> NDArray[np.int64]:
@@ -202,6 +204,11 @@ def result_columns(path: Path) -> tuple[str, str] | None:
             return None
     else:
         names = [column.name for column in open_table(path).columns]
+    return columns_of(names)
+
+
+def columns_of(names: Sequence[str]) -> tuple[str, str] | None:
+    """The columns of cells and counts among those of a table; None if it has others."""
     lowered = {name.strip().lower(): name for name in names}
     counts = [name for key, name in lowered.items() if _COUNT.fullmatch(key)]
     if len(names) != 2 or "cell" not in lowered or len(counts) != 1:
@@ -215,30 +222,62 @@ def result(path: Path, columns: tuple[str, str], chosen: Selection) -> DataHandl
     Raises:
         DataError: rows that no such query gives, or one with other public facts.
     """
-    domain, unit = chosen.box(path.name), chosen.unit
+    check_facts(columns[1], chosen, path.name)
+    return handle_of(_rows(path, *columns), chosen, path.name, path.stem, part_of(str(path)))
+
+
+def check_facts(count: str, chosen: Selection, title: str) -> None:
+    """Refuse counts of other public facts than those that are stated.
+
+    Args:
+        count: the name of their column, which carries a check of the facts.
+        chosen: what is stated.
+        title: of the source, for messages.
+
+    Raises:
+        DataError: they were counted with other facts, or without a bound for each unit.
+    """
+    domain, unit = chosen.box(title), chosen.unit
     bits = chosen.grid_bits(domain)
     query = CellQuery(domain, domain.place.columns, bits, unit, chosen.max_per_unit)
-    cell, count = columns
     if "_" in count and count.strip().lower() != query.count_column:
         raise DataError(
-            f"{path.name} was counted with other public facts: give the bounds, CRS, bits "
+            f"{title} was counted with other public facts: give the bounds, CRS, bits "
             f"(now {bits}), unit and bound that 'dpviz sql' was given"
         )
     if unit is not None and "_" not in count:
         raise DataError(
-            f"{path.name} does not say that it was bounded for each {unit}: "
+            f"{title} does not say that it was bounded for each {unit}: "
             f"run the query of 'dpviz sql --unit {unit}' and keep its column names"
         )
-    layers = _checked_layers(_rows(path, cell, count), domain, bits, path.name)
+
+
+def handle_of(
+    rows: Rows, chosen: Selection, title: str, name: str, digests: tuple[str, ...] = ()
+) -> DataHandle:
+    """A handle on (cell, count) rows; a cell may stand in several.
+
+    Args:
+        rows: two columns of whole numbers.
+        chosen: the public facts that they were counted with.
+        title: of the source, for messages.
+        name: of the data set, where none is chosen.
+        digests: what a part is known by when it is given again.
+
+    Raises:
+        DataError: rows that no query of these facts gives.
+    """
+    domain = chosen.box(title)
+    bits = chosen.grid_bits(domain)
     return DataHandle(
-        chosen.name or path.stem,
+        chosen.name or name,
         domain,
-        layers,
+        _checked_layers(rows, domain, bits, title),
         public=bool(chosen.public),
         unit=chosen.unit_words,
         max_per_unit=chosen.most,
         bits=bits,
-        digests=part_of(str(path)),
+        digests=digests,
     )
 
 
@@ -328,11 +367,16 @@ def _rows(path: Path, cell: str, count: str) -> Rows:
     for file in files:
         for block in open_table(file).blocks([cell, count]):
             for name, some in columns.items():
-                some.append(_whole(block.columns[name], name, path.name))
+                some.append(whole(block.columns[name], name, path.name))
     return np.concatenate(columns[cell]), np.concatenate(columns[count])
 
 
-def _whole(column: Any, name: str, file: str) -> Any:
+def whole(column: Any, name: str, file: str) -> Any:
+    """A column of cells or counts as whole numbers.
+
+    Raises:
+        DataError: a value is missing, or none.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,0 +1,178 @@
+"""One contract for engines that we do not know: they count cells, we add the counts up.
+
+The rows are (cell, count), as those of :mod:`dpviz.private.load.cellquery`: EXACT COUNTS, as
+SENSITIVE as the records. An engine makes them by the query, where it speaks SQL, or by a function
+over its partitions, where it runs Python.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpviz import arrow
+from dpviz.domain import Domain
+from dpviz.errors import DataError
+from dpviz.private.handle import DataHandle
+from dpviz.private.load.cellquery import CellQuery
+from dpviz.private.load.counts import cell_rows, check_facts, columns_of, handle_of, whole
+from dpviz.private.load.data import load
+from dpviz.private.load.dialects import checked_dialect, table
+from dpviz.private.load.selection import Selection, checked_bits, checked_bound
+
+if TYPE_CHECKING:
+    import pyarrow
+
+TITLE = "a table of cells and counts"
+
+
+def cell_sql(
+    relation: str,
+    domain: Domain,
+    *,
+    columns: Sequence[str] | None = None,
+    bits: int | None = None,
+    unit: str | None = None,
+    max_per_unit: int = 1,
+    dialect: str = "duckdb",
+) -> str:
+    """The query that counts records by cell, as ``dpviz sql`` prints it.
+
+    Args:
+        relation: name of a table or view: ``table``, ``schema.table``.
+        domain: the public box, in the CRS of the columns.
+        columns: of coordinates; by default those of the domain.
+        bits: of the public grid, 2^bits steps per axis; 16 in 2-D by default.
+        unit: column of the privacy unit; the query then keeps at most ``max_per_unit`` records of
+            each, chosen at random by a fresh salt: write a new query for each count.
+        max_per_unit: see ``unit``.
+        dialect: of SQL.
+
+    Raises:
+        DpvizError: a name, dialect, bits or bound that cannot be.
+    """
+    query = CellQuery(
+        domain,
+        tuple(columns or domain.place.columns),
+        checked_bits(bits, domain),
+        unit,
+        checked_bound(unit, max_per_unit),
+    )
+    dialect = checked_dialect(dialect, unit is not None)
+    return query.sql(table(relation), dialect, secrets.token_hex(16))
+
+
+def cell_counts(
+    frame: Any,
+    domain: Domain,
+    *,
+    columns: Sequence[str] | None = None,
+    bits: int | None = None,
+    unit: str | None = None,
+    max_per_unit: int = 1,
+) -> pyarrow.Table:
+    """EXACT COUNTS of one part of the records, to be run where the part is.
+
+    SENSITIVE: it is for :func:`from_counts` and for nobody's eyes.
+
+    Args:
+        frame: a part in memory, as :func:`dpviz.load` takes it.
+        domain: as for :func:`cell_sql`, and so the rest.
+        columns: of coordinates.
+        bits: of the public grid.
+        unit: column of the privacy unit. ALL RECORDS OF A UNIT MUST BE IN ONE PART (shuffle by the
+            unit first): the bound is kept within a part, and parts do not know of each other.
+        max_per_unit: see ``unit``.
+
+    Returns:
+        Columns ``cell`` and the counts, whose name carries a check of the public facts.
+
+    Raises:
+        DataError: see :func:`dpviz.load`; or a domain with values.
+    """
+    import pyarrow as pa
+
+    if domain.values is not None:
+        raise DataError("counts per cell hold no sums: leave the values out")
+    bits = checked_bits(bits, domain)
+    query = CellQuery(domain, domain.place.columns, bits, unit, checked_bound(unit, max_per_unit))
+    part = load(
+        frame,
+        domain,
+        columns=columns,
+        bits=bits,
+        unit=unit,
+        max_per_unit=max_per_unit,
+        name="part",
+    )
+    cell, weights = cell_rows(part)
+    return pa.table({"cell": arrow.numbers(cell), query.count_column: arrow.numbers(weights)})
+
+
+def from_counts(
+    parts: Any,
+    domain: Domain,
+    *,
+    name: str,
+    bits: int | None = None,
+    unit: str | None = None,
+    max_per_unit: int = 1,
+    public: bool = False,
+) -> DataHandle:
+    """A handle on records that another engine has counted by cell.
+
+    The guarantee rests on what only the caller can see to:
+
+    - each record is in ONE part, and adds 1 to ONE cell;
+    - with ``unit``, each unit adds at most ``max_per_unit`` over all parts together: the queries of
+      :func:`cell_sql` and the parts of :func:`cell_counts` keep that bound, each by itself;
+    - domain, bits, unit and bound were chosen without looking at the records.
+
+    Args:
+        parts: a table, or many: anything that Arrow reads (pyarrow, pandas, polars, a DuckDB
+            relation, an Ibis table), with the columns ``cell`` and ``n``, or those of
+            :func:`cell_sql` and :func:`cell_counts`. Counts of a cell add up.
+        domain: the public box.
+        name: public name of the data set, under which the ledger pays.
+        bits: of the public grid; 16 in 2-D by default.
+        unit: the privacy unit; a record by default.
+        max_per_unit: what a unit adds at most.
+        public: whether the owner declares every record public.
+
+    Raises:
+        DataError: other columns, counted with other public facts, or rows that no count gives.
+
+    >>> import pyarrow as pa
+    >>> box = Domain((0, 0), (1, 1), columns=("x", "y"))
+    >>> days = [pa.table({"x": [0.1, 0.9], "y": [0.2, 0.8]}), pa.table({"x": [0.1], "y": [0.2]})]
+    >>> from_counts([cell_counts(day, box) for day in days], box, name="visits")
+    DataHandle('visits', sensitive, 2-D)
+    """
+    chosen = Selection(
+        domain, unit=unit, max_per_unit=max_per_unit, public=public, name=name, bits=bits
+    )
+    cells, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for part in [parts] if _is_table(parts) else parts:
+        rows = _arrow(part)
+        columns = columns_of(rows.column_names)
+        if columns is None:
+            raise DataError(f"{TITLE} has the columns cell and n, or those of dpviz.cell_sql")
+        check_facts(columns[1], chosen, TITLE)
+        for name_of, collected in zip(columns, (cells, counts), strict=True):
+            collected.append(whole(rows[name_of].combine_chunks(), name_of, TITLE))
+    return handle_of((np.concatenate(cells), np.concatenate(counts)), chosen, TITLE, name)
+
+
+def _is_table(value: Any) -> bool:
+    return hasattr(value, "__arrow_c_stream__") or not isinstance(value, Iterable)
+
+
+def _arrow(part: Any) -> pyarrow.Table:
+    import pyarrow as pa
+
+    if not hasattr(part, "__arrow_c_stream__"):
+        raise DataError(f"{TITLE} is one that Arrow reads: a pyarrow, pandas or polars table")
+    return pa.table(part)

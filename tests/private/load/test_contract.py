@@ -1,0 +1,118 @@
+"""The (cell, count) contract: every engine's rows are those of one reading."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import dpviz
+from dpviz.errors import DataError, ParameterError
+
+DOMAIN = dpviz.Domain((10.0, 50.0), (11.0, 51.0))
+UNIT = {"unit": "who", "max_per_unit": 3}
+
+
+@pytest.fixture(scope="module")
+def records():
+    rng = np.random.default_rng(8)
+    places = np.column_stack([rng.normal(10.5, 0.4, 400), rng.normal(50.5, 0.4, 400)])
+    places[::50] = np.nan
+    return pd.DataFrame({"lon": places[:, 0], "lat": places[:, 1], "who": rng.integers(0, 40, 400)})
+
+
+def by_dask(records, **unit):
+    import dask
+    import dask.dataframe as dd
+
+    frame = dd.from_pandas(records, npartitions=4)
+    if unit:  # all records of a unit in one part
+        frame = frame.shuffle("who")
+    count = dask.delayed(dpviz.cell_counts)
+    parts = [count(part, DOMAIN, bits=8, **unit) for part in frame.to_delayed()]
+    return dask.compute(*parts, scheduler="synchronous")
+
+
+def by_duckdb(records, **unit):
+    import duckdb
+
+    session = duckdb.connect()
+    session.register("visits", records)
+    return session.sql(dpviz.cell_sql("visits", DOMAIN, bits=8, **unit))
+
+
+def by_ibis(records, **unit):
+    import ibis
+
+    session = ibis.duckdb.connect()
+    session.con.register("visits", records)
+    return session.raw_sql(dpviz.cell_sql("visits", DOMAIN, bits=8, **unit)).df()
+
+
+def by_batches(records, **unit):
+    """As Ray's map_batches and Beam's ParDo call it: a part at a time."""
+    order = records.sort_values("who")
+    edges = np.searchsorted(order["who"], [0, 13, 27, 40])
+    parts = [order.iloc[a:b] for a, b in itertools.pairwise(edges)]
+    return (dpviz.cell_counts(pa.Table.from_pandas(part), DOMAIN, bits=8, **unit) for part in parts)
+
+
+engines = pytest.mark.parametrize("count", [by_dask, by_duckdb, by_ibis, by_batches])
+
+
+@engines
+def test_every_engine_counts_as_one_reading_does(records, count):
+    handle = dpviz.from_counts(count(records), DOMAIN, name="visits", bits=8)
+    read = dpviz.load(records, DOMAIN, bits=8, name="visits")
+    for mine, theirs in zip(handle._layers.counts, read._layers.counts, strict=True):
+        assert np.array_equal(mine.codes, theirs.codes)
+        assert np.array_equal(mine.weights, theirs.weights)
+
+
+@engines
+def test_a_unit_adds_no_more_than_its_bound_in_any_engine(records, count):
+    handle = dpviz.from_counts(count(records, **UNIT), DOMAIN, name="visits", bits=8, **UNIT)
+    inside = records.dropna().query("10 <= lon < 11 and 50 <= lat < 51")
+    most = inside.groupby("who").size().clip(upper=3).sum()
+    assert sum(int(index.weights.sum()) for index in handle._layers.counts) == most
+    assert handle.max_per_unit == 3
+    assert handle.unit == "one who with at most 3 records"
+
+
+def test_counts_with_other_public_facts_are_refused(records):
+    part = dpviz.cell_counts(records, DOMAIN, bits=8)
+    with pytest.raises(DataError, match="other public facts"):
+        dpviz.from_counts(part, DOMAIN, name="visits", bits=9)
+    with pytest.raises(DataError, match="other public facts"):
+        dpviz.from_counts(part, DOMAIN, name="visits", bits=8, **UNIT)
+    with pytest.raises(DataError, match="does not say that it was bounded for each who"):
+        dpviz.from_counts(pa.table({"cell": [1], "n": [1]}), DOMAIN, name="visits", **UNIT)
+    with pytest.raises(DataError, match="but no unit"):
+        dpviz.cell_counts(records, DOMAIN, max_per_unit=3)
+    with pytest.raises(ParameterError, match="bits=40"):
+        dpviz.cell_sql("visits", DOMAIN, bits=40)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ({"cell": [1], "n": [-977]}, "a count is below 0"),
+        ({"cell": [977 << 40], "n": [1]}, "a cell is no number"),
+        ({"cell": [0.25], "n": [977]}, "does not hold whole numbers"),
+        ({"cell": [None], "n": [977]}, "missing values"),
+        ({"cell": [1], "n": [1], "lon": [977.0]}, "the columns cell and n"),
+    ],
+)
+def test_rows_that_no_count_gives_are_refused_without_a_value(rows, message):
+    with pytest.raises(DataError, match=message) as refused:
+        dpviz.from_counts(pa.table(rows), DOMAIN, name="visits")
+    assert "977" not in str(refused.value)
+    with pytest.raises(DataError, match="Arrow reads"):
+        dpviz.from_counts([(1, 2)], DOMAIN, name="visits")
+
+
+def test_no_part_and_an_empty_part_are_a_data_set_of_nobody(records):
+    for parts in ([], [dpviz.cell_counts(records.iloc[:0], DOMAIN)]):
+        handle = dpviz.from_counts(parts, DOMAIN, name="visits")
+        assert dpviz.build(handle, "ugrid", 1.0, cells=4).header.private
