@@ -120,7 +120,8 @@ def from_points(
 ) -> DataHandle:
     """A handle on coordinates in memory, shape (n, dims), in the domain's CRS.
 
-    Points outside the domain are dropped and not counted anywhere.
+    Points outside the domain are dropped and not counted anywhere. A time is in seconds since 1970
+    UTC, also where the domain's axis is a cycle.
 
     Raises:
         DataError: anything but numbers.
@@ -131,6 +132,8 @@ def from_points(
         points = np.asarray(points, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError("points must be numbers, one row for each point") from None
+    if domain.cycle is not None and points.ndim == 2:
+        points = np.column_stack([points[:, :-1], domain.on_axis(points[:, -1])])
     return DataHandle(name, domain, PointIndex.from_points(domain, points), public=public)
 
 

@@ -1,14 +1,22 @@
-"""Public time: moments, periods and steps, in seconds since 1970 UTC. Knows no record.
+"""Public time, in seconds since 1970 UTC: zones, cycles, periods, steps. Knows no record.
 
-A text without a zone is UTC. Steps of fixed length begin at whole multiples of their length, weeks
-on Monday, months and years on their first day.
+A text without a zone is in the calendar's, UTC by default. Steps of fixed length begin at whole
+multiples of their length on the clocks of that zone, weeks on Monday, months and years on their
+first day.
+
+Where clocks are put back an hour stands twice, and where they are put forward one is missing. Both
+are read with the smaller of the two offsets, which is standard time: the second of the doubled
+hour, and 02:30 of a missing one as 03:30. A cycle repeats: a time of it is the seconds since its
+last beginning on the clocks of the zone.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, date, datetime
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,17 +33,234 @@ FIRST, LAST = -62_135_596_800.0, 253_402_300_800.0
 """The years 1 to 9999, which every reader knows."""
 MOST_STEPS = 20_000
 """Of one timeline."""
+CYCLES = {"day": 86_400.0, "week": 604_800.0}
+"""Seconds of each."""
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+OF_ZONES = -2_208_988_800.0, 4_102_444_800.0
+"""The years 1900 to 2099: what a zone other than UTC is known for."""
 
 _STEP = re.compile(r"\s*([0-9]{1,6})\s*(s|min|h|d|w|mo|y)\s*")
-_MONDAY = 4 * 86_400
+MONDAY = 4.0 * 86_400
 """The first Monday since 1970."""
+_ANCHOR = datetime(2001, 1, 1)
+_CLOCK = re.compile(
+    r"\s*(?:(?P<day>mon|tue|wed|thu|fri|sat|sun)\s+)?"
+    r"(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2}(?:\.[0-9]+)?))?\s*",
+    re.IGNORECASE,
+)
+_HANDS = ("hour", "minute", "second")
 _USUAL = ("1min", "15min", "1h", "6h", "1d", "1w", "1mo", "1y")
 
 Float = NDArray[np.float64]
 
 
-def moment(value: Any) -> float:
+@dataclass(frozen=True)
+class Offsets:
+    """What clocks of a zone are ahead of UTC, from each change on.
+
+    Attributes:
+        since: of each change but the first, seconds since 1970 UTC, (k,).
+        ahead: seconds, (k + 1,); the first holds before every change.
+    """
+
+    since: tuple[float, ...]
+    ahead: tuple[float, ...]
+
+    def within(self, start: float, end: float) -> Offsets:
+        """Those that hold from a day before ``start`` to a day after ``end``."""
+        day = SECONDS["d"]
+        first, last = np.searchsorted(self.since, [start - day, end + day])
+        return Offsets(self.since[first:last], self.ahead[first : last + 1])
+
+    @property
+    def borders(self) -> tuple[float, ...]:
+        """Clock times, as seconds, from which each change holds: both edges are standard time."""
+        return tuple(t + o for t, o in zip(self.since, self.ahead[1:], strict=True))
+
+    def to_clocks(self, seconds: Any) -> Float:
+        """What clocks show at moments (n,), as seconds since their own 1970."""
+        moments = np.asarray(seconds, dtype=np.float64)
+        ahead: Float = np.take(self.ahead, np.searchsorted(self.since, moments, "right"))
+        return moments + ahead
+
+    def to_moments(self, clocks: Any) -> Float:
+        """Seconds since 1970 UTC (n,) of what clocks show."""
+        shown = np.asarray(clocks, dtype=np.float64)
+        ahead: Float = np.take(self.ahead, np.searchsorted(self.borders, shown, "right"))
+        return shown - ahead
+
+
+@cache
+def offsets(zone: str) -> Offsets:
+    """The offsets of a zone of the IANA database, as Python's zoneinfo has it.
+
+    Raises:
+        DomainError: no such zone.
+
+    >>> offsets("UTC").ahead, offsets("Asia/Kolkata").ahead[-1]
+    ((0.0,), 19800.0)
+    """
+    from zoneinfo import ZoneInfo
+
+    if zone == ZONE:
+        return Offsets((), (0.0,))
+    try:
+        known = ZoneInfo(zone)
+    except (KeyError, ValueError, OSError):
+        raise DomainError(
+            f"time zone {zone[:60]!r} is not known: give one such as Europe/Berlin, or UTC"
+        ) from None
+
+    def ahead(moment: float) -> float:
+        utc = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=moment)
+        offset = utc.astimezone(known).utcoffset()
+        return 0.0 if offset is None else offset.total_seconds()
+
+    day, (low, end) = 4.0 * SECONDS["d"], OF_ZONES
+    since: list[float] = []
+    values = [ahead(low)]
+    while low < end:  # nowhere did clocks change and change back in four days
+        if (then := ahead(low + day)) != values[-1]:
+            before, after = low, low + day
+            while after - before > 1:
+                middle = (before + after) // 2
+                before, after = (middle, after) if ahead(middle) == values[-1] else (before, middle)
+            since.append(after)
+            values.append(then)
+        low += day
+    return Offsets(tuple(since), tuple(values))
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """How the axis of a domain's time is written: in a zone, or as a cycle on its clocks.
+
+    Raises:
+        DomainError: no such zone or cycle.
+
+    >>> Calendar("Europe/Berlin").moment("2024-07-01"), Calendar(cycle="week").moment("Tue 01:00")
+    (1719784800.0, 90000.0)
+    """
+
+    zone: str = ZONE
+    cycle: str | None = None
+
+    def __post_init__(self) -> None:
+        _ = self.offsets
+        if self.cycle is not None and self.cycle not in CYCLES:
+            raise DomainError(f"cycle {self.cycle!r}: choose one of {', '.join(CYCLES)}")
+
+    @property
+    def offsets(self) -> Offsets:
+        """Of the zone."""
+        return offsets(self.zone)
+
+    @property
+    def length(self) -> float:
+        """Seconds of the cycle; endless without one."""
+        return math.inf if self.cycle is None else CYCLES[self.cycle]
+
+    def moment(self, value: Any) -> float:
+        """A place on the axis; in a cycle ``Tue 08:30``, ``08:30`` or seconds.
+
+        Raises:
+            DomainError: no time.
+        """
+        if self.cycle is None:
+            return moment(value, self.zone)
+        return _of_cycle(value, self.cycle)
+
+    def period(self, value: Any) -> tuple[float, float]:
+        """Start and end (exclusive) of a pair on the axis: see :func:`period`.
+
+        Raises:
+            DomainError: not two times, the first before the second.
+        """
+        ends = value.split(",") if isinstance(value, str) else list(value)
+        if len(ends) != 2:
+            example = "2024-01-01,2025-01-01" if self.cycle is None else self.example
+            raise DomainError(f"period {value!r}: give two moments, such as {example}")
+        start, end = map(self.moment, ends)
+        if not start < end:
+            raise DomainError(
+                f"period from {self.words(start)} to {self.words(end)}: the end must be after the "
+                "start" + ("" if self.cycle is None else "; ask for what wraps around in two parts")
+            )
+        return start, end
+
+    @property
+    def example(self) -> str:
+        """A part of the cycle."""
+        return "Mon 08:00,Fri 18:00" if self.cycle == "week" else "08:00,18:00"
+
+    def words(self, seconds: float) -> str:
+        """A place on the axis, as :meth:`moment` reads it.
+
+        >>> Calendar(cycle="week").words(604800), Calendar("Asia/Tokyo").words(0)
+        ('Sun 24:00', '1970-01-01T09:00:00+09:00')
+        """
+        if self.cycle is None:
+            return words(seconds, self.zone)
+        end = seconds >= self.length
+        day, within = divmod(seconds - 1 if end else seconds, SECONDS["d"])
+        minutes, rest = divmod(round(within + end), 60)
+        clock = f"{int(minutes // 60):02}:{int(minutes % 60):02}"
+        clock += f":{rest:02.0f}" if rest else ""
+        return f"{DAYS[int(day)]} {clock}" if self.cycle == "week" else clock
+
+    def edges(self, start: float, end: float, every: str) -> Float:
+        """Where the steps of a part of the axis begin and end: see :func:`edges`.
+
+        Raises:
+            DomainError: no such step, or one that is too short, or longer than the cycle.
+        """
+        if self.cycle is None:
+            return edges(start, end, every, self.zone)
+        if fixed_step(every) > self.length:
+            raise DomainError(f"step {every!r} is longer than a {self.cycle}: give a shorter one")
+        return edges(start, end, every.replace("1w", "7d"))
+
+    def usual_step(self, start: float, end: float, least: float = 0.0, most: int = 400) -> str:
+        """The shortest usual step of a part of the axis: see :func:`usual_step`."""
+        step = usual_step(start, end, least, most)
+        return "1d" if self.cycle is not None and step in ("1w", "1mo", "1y") else step
+
+    def stamps(self, seconds: Any) -> NDArray[Any]:
+        """Places on the axis to the second: times in UTC, or what has passed of the cycle."""
+        whole = np.rint(np.asarray(seconds, dtype=np.float64))
+        return whole.astype("datetime64[s]" if self.cycle is None else "timedelta64[s]")
+
+    def clocks(self, seconds: float) -> datetime:
+        """What clocks show at a place on the axis; a cycle begins on 2001-01-01, a Monday."""
+        if self.cycle is None:
+            seconds = float(self.offsets.to_clocks(seconds))
+            return datetime(1970, 1, 1) + timedelta(seconds=seconds)
+        return _ANCHOR + timedelta(seconds=seconds)
+
+    def of_clocks(self, shown: datetime) -> float:
+        """The inverse of :meth:`clocks`."""
+        if self.cycle is None:
+            since = (shown - datetime(1970, 1, 1)).total_seconds()
+            return float(self.offsets.to_moments(since))
+        return (shown - _ANCHOR).total_seconds()
+
+    def on_axis(self, moments: Float) -> Float:
+        """Places on the axis (n,) of moments in seconds since 1970 UTC: whole seconds of a cycle.
+
+        NaN stays NaN. Each by itself, in arithmetic that the SQL template repeats.
+        """
+        if self.cycle is None:
+            return moments
+        passed = np.floor(self.offsets.to_clocks(moments)) - MONDAY
+        return np.asarray(passed - np.floor(passed / self.length) * self.length)
+
+
+def moment(value: Any, zone: str = ZONE) -> float:
     """Seconds since 1970 UTC of a date or time in ISO 8601, a Python date, or a number of seconds.
+
+    Args:
+        value: the time.
+        zone: of a time that states none.
 
     Raises:
         DomainError: none of these.
@@ -52,7 +277,8 @@ def moment(value: Any) -> float:
             value = datetime(value.year, value.month, value.day)
         if isinstance(value, datetime):
             zoned = value.replace(tzinfo=UTC) if value.tzinfo is None else value
-            return (zoned - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds()
+            since = (zoned - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds()
+            return since if value.tzinfo else float(offsets(zone).to_moments(since))
         seconds = float(value)
     except (TypeError, ValueError):
         raise _no_time(value) from None
@@ -70,15 +296,7 @@ def period(value: Any) -> tuple[float, float]:
     >>> period("2024-01-01,2024-01-02")
     (1704067200.0, 1704153600.0)
     """
-    ends = value.split(",") if isinstance(value, str) else list(value)
-    if len(ends) != 2:
-        raise DomainError(f"period {value!r}: give two moments, such as 2024-01-01,2025-01-01")
-    start, end = map(moment, ends)
-    if not start < end:
-        raise DomainError(
-            f"period from {words(start)} to {words(end)}: the end must be after the start"
-        )
-    return start, end
+    return Calendar().period(value)
 
 
 def fixed_step(value: Any) -> float:
@@ -96,8 +314,11 @@ def fixed_step(value: Any) -> float:
     return float(count * SECONDS[unit])
 
 
-def edges(start: float, end: float, every: str) -> Float:
+def edges(start: float, end: float, every: str, zone: str = ZONE) -> Float:
     """Where the steps of a period begin and end, float64 (k + 1,); the outer ones are cut.
+
+    Steps of a day and longer follow the clocks of the zone, so that a day there may have 23 or 25
+    hours; shorter ones are of one length.
 
     Raises:
         DomainError: no such step, or one that is too short for the period.
@@ -106,6 +327,11 @@ def edges(start: float, end: float, every: str) -> Float:
     4
     """
     count, unit = _step(every)
+    moved = offsets(zone)
+    by_clocks = zone != ZONE and unit in ("d", "w", *MONTHS)
+    first_moment, last_moment = start, end
+    if by_clocks:
+        start, end = moved.to_clocks([start, end]).tolist()
     if unit in MONTHS:
         first = np.datetime64(int(start), "s").astype("datetime64[M]").astype(int)
         last = np.datetime64(math.ceil(end), "s").astype("datetime64[M]").astype(int)
@@ -113,7 +339,7 @@ def edges(start: float, end: float, every: str) -> Float:
         months = np.arange(first // width * width, last + width + 1, width)
         borders = months.astype("datetime64[M]").astype("datetime64[s]").astype(np.float64)
     else:
-        width, origin = count * SECONDS[unit], _MONDAY if unit == "w" else 0
+        width, origin = count * SECONDS[unit], MONDAY if unit == "w" else 0
         steps = (end - start) / width
         if steps <= MOST_STEPS:
             low, high = math.floor((start - origin) / width), math.ceil((end - origin) / width)
@@ -123,8 +349,9 @@ def edges(start: float, end: float, every: str) -> Float:
                 f"step {every!r}: {steps:,.0f} steps in the period: give a longer one, so that "
                 f"there are at most {MOST_STEPS:,}"
             )
-    within = borders[(borders > start) & (borders < end)]
-    return np.concatenate([[start], within, [end]])
+    borders = moved.to_moments(borders) if by_clocks else borders
+    within = borders[(borders > first_moment) & (borders < last_moment)]
+    return np.concatenate([[first_moment], within, [last_moment]])
 
 
 def usual_step(start: float, end: float, least: float = 0.0, most: int = 400) -> str:
@@ -142,20 +369,47 @@ def usual_step(start: float, end: float, least: float = 0.0, most: int = 400) ->
     return next(fitting, _USUAL[-1])
 
 
-def words(seconds: float) -> str:
-    """A moment in ISO 8601, UTC: a date where it is midnight.
+def words(seconds: float, zone: str = ZONE) -> str:
+    """A moment in ISO 8601 in a zone: a date where it is midnight there.
 
     >>> words(1704067200.0), words(1704070800.0)
     ('2024-01-01', '2024-01-01T01:00:00')
     """
-    text = str(np.datetime64(round(seconds * 1e6), "us"))
+    shown = seconds if zone == ZONE else float(offsets(zone).to_clocks(seconds))
+    text = str(np.datetime64(round(shown * 1e6), "us"))
     text = text.removesuffix(".000000")
-    return text.removesuffix("T00:00:00")
+    if text.endswith("T00:00:00") and moment(text, zone) == seconds:
+        return text.removesuffix("T00:00:00")
+    return text if zone == ZONE else text + _ahead(shown - seconds)
 
 
-def stamps(seconds: Any) -> NDArray[np.datetime64]:
-    """Moments as NumPy's times to the second, UTC."""
-    return np.rint(np.asarray(seconds, dtype=np.float64)).astype("datetime64[s]")
+def _ahead(offset: float) -> str:
+    """An offset in ISO 8601."""
+    hours, rest = divmod(round(abs(offset)), 3_600)
+    seconds = f":{rest % 60:02}" if rest % 60 else ""
+    return f"{'-' if offset < 0 else '+'}{hours:02}:{rest // 60:02}{seconds}"
+
+
+def _of_cycle(value: Any, cycle: str) -> float:
+    """A time of a cycle: a day and a clock, or seconds since its beginning."""
+    match = _CLOCK.fullmatch(value) if isinstance(value, str) else None
+    try:
+        if match is None:
+            seconds = float(value)
+        elif (match["day"] is not None) != (cycle == "week"):
+            raise ValueError
+        else:
+            day = 0 if match["day"] is None else DAYS.index(match["day"].title())
+            hour, minute, second = (float(match[name] or 0) for name in _HANDS)
+            seconds = day * 86_400.0 + hour * 3_600 + minute * 60 + second
+            if minute >= 60 or second >= 60 or hour * 3_600 + minute * 60 + second > 86_400:
+                raise ValueError
+        if not 0 <= seconds <= CYCLES[cycle]:
+            raise ValueError
+    except (TypeError, ValueError):
+        example = "Tue 08:30" if cycle == "week" else "08:30"
+        raise DomainError(f"{value!r} is no time of a {cycle}: use one such as {example}") from None
+    return seconds
 
 
 def _step(value: Any) -> tuple[int, str]:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz import calendar
 from dpviz.attributes import Kinds, Values
+from dpviz.calendar import Calendar
 from dpviz.errors import DomainError
 
 LATTICE_BITS = {1: 30, 2: 26, 3: 20, 4: 15}
@@ -42,6 +43,10 @@ class Domain:
             step, to whose middle times are moved, or 0 to leave them. None: no axis is time.
         kinds: the public list of what a record may be, and the column that says so.
         values: the public clip of a record's value, and its column.
+        zone: of times that state none; any of the IANA database.
+        cycle: the last axis is the time since the last beginning of a ``day`` or ``week`` on the
+            clocks of the zone.
+        span: with a cycle, the public period that records are of, in seconds since 1970 UTC.
 
     Raises:
         DomainError: reversed, empty, non-finite or mismatched limits.
@@ -62,6 +67,9 @@ class Domain:
     step: float | None = None
     kinds: Kinds | None = None
     values: Values | None = None
+    zone: str = calendar.ZONE
+    cycle: str | None = None
+    span: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         lower = tuple(float(value) for value in self.lower)
@@ -99,11 +107,34 @@ class Domain:
         """A period is a whole number of steps, so that all are of one length."""
         if len(self.lower) != 3:
             raise DomainError(f"time beside {len(self.lower) - 1} coordinates: give two")
+        ends = (self.lower[-1], self.upper[-1])
+        if self.cycle is None:
+            self._check_known(ends)
+        else:
+            if ends != (0.0, self.calendar.length):
+                raise DomainError(f"the axis of a cycle is a whole {self.cycle}: leave bounds out")
+            object.__setattr__(self, "span", calendar.OF_ZONES if self.span is None else self.span)
+            self._check_known(self.span or ends)
         if step and not ((self.upper[-1] - self.lower[-1]) / step).is_integer():
             raise DomainError(
-                f"the period from {calendar.words(self.lower[-1])} to "
-                f"{calendar.words(self.upper[-1])} is no whole number of steps of {step:g} s"
+                f"the period from {' to '.join(map(self.calendar.words, ends))} is no whole number "
+                f"of steps of {step:g} s"
             )
+
+    def _check_known(self, period: tuple[float, float]) -> None:
+        """A zone's offsets are known for some years only."""
+        low, high = calendar.OF_ZONES
+        known = low <= period[0] < period[1] <= high
+        if not known and (self.zone != calendar.ZONE or self.cycle is not None):
+            raise DomainError(
+                f"time zone {self.zone}: clocks are known for periods from {calendar.words(low)} "
+                f"to {calendar.words(high)}, give one within"
+            )
+
+    @cached_property
+    def calendar(self) -> Calendar:
+        """How the axis of time is written."""
+        return Calendar(self.zone, self.cycle)
 
     @classmethod
     def from_bounds(
@@ -115,6 +146,8 @@ class Domain:
         period: Any = None,
         time: str = "time",
         every: str | None = None,
+        zone: str | None = None,
+        cycle: str | None = None,
         kind: str | None = None,
         kinds: Iterable[str] | None = None,
         value: str | None = None,
@@ -127,10 +160,14 @@ class Domain:
             bounds: of the coordinates.
             columns: their names, in order.
             crs: of the coordinates.
-            period: makes time the third axis: start and end (exclusive), in ISO 8601 (UTC unless it
-                says otherwise), Python dates or seconds since 1970. Public: chosen, not computed.
+            period: makes time the third axis: start and end (exclusive), in ISO 8601 (of the zone
+                unless it says otherwise), Python dates or seconds since 1970. Public: chosen, not
+                computed.
             time: with ``period``, the name of the column of the time.
             every: with ``period``, a step such as ``1h``: times are moved to the middle of theirs.
+            zone: with ``period``, of times that state none, such as ``Europe/Berlin``; UTC.
+            cycle: ``day`` or ``week``: makes the time since its last beginning the third axis, of
+                records in the period, or of the years 1900 to 2099.
             kind: name of the column of the kind of a record, with ``kinds``.
             kinds: the public list of kinds; records of others are dropped, or counted as ``other``
                 if that is listed.
@@ -148,17 +185,20 @@ class Domain:
                 "give all lower limits, then all upper limits (2-D: west,south,east,north)"
             )
         half = flat.size // 2
-        if period is not None and half != 2:
+        if (period is not None or cycle is not None) and half != 2:
             raise DomainError(f"time beside {half} coordinates: give two")
         listed = Kinds.of(kind, kinds)
         lower, upper = flat[:half].tolist(), flat[half:].tolist()
         values = Values.of(value, clip, grid)
         place = cls(tuple(lower), tuple(upper), columns, crs, kinds=listed, values=values)
-        if period is None:
-            if every is not None:
-                raise DomainError(f"every={every!r} without a period: give both, or neither")
+        if period is None and cycle is None:
+            for name, given in (("every", every), ("zone", zone)):
+                if given is not None:
+                    raise DomainError(f"{name}={given!r} without a period: give both, or neither")
             return place
-        start, end = calendar.period(period)
+        axis = Calendar(zone or calendar.ZONE, cycle)
+        span = None if period is None else Calendar(axis.zone).period(period)
+        start, end = span if span is not None and cycle is None else (0.0, axis.length)
         return cls(
             (*place.lower, start),
             (*place.upper, end),
@@ -167,6 +207,9 @@ class Domain:
             0.0 if every is None else calendar.fixed_step(every),
             listed,
             values,
+            axis.zone,
+            cycle,
+            None if cycle is None else span,
         )
 
     @cached_property
@@ -195,7 +238,7 @@ class Domain:
 
     @property
     def period(self) -> tuple[float, float]:
-        """Start and end (exclusive) of the time, in seconds since 1970 UTC.
+        """Start and end (exclusive) of the axis of time, in seconds since 1970 UTC or in a cycle.
 
         Raises:
             DomainError: no axis is time.
@@ -203,6 +246,16 @@ class Domain:
         if self.step is None:
             raise DomainError("no axis of this domain is time: leave the period out")
         return self.lower[-1], self.upper[-1]
+
+    def on_axis(self, moments: Float) -> Float:
+        """Places on the axis of time (n,) of moments in seconds since 1970 UTC, each by itself.
+
+        Of a cycle, −1, which is outside, for what is outside the period.
+        """
+        if self.cycle is None or self.span is None:
+            return moments
+        outside = (moments < self.span[0]) | (moments >= self.span[1])
+        return np.where(outside, -1.0, self.calendar.on_axis(moments))
 
     def over(self, rects: ArrayLike, period: Any = None) -> Float:
         """Rectangles of places, (q, 4) or (4,), as boxes (q, 6) over a period, or the whole one.
@@ -212,7 +265,7 @@ class Domain:
         Raises:
             DomainError: no axis is time, or no such period.
         """
-        start, end = self.period if period is None else calendar.period(period)
+        start, end = self.period if period is None else self.calendar.period(period)
         _ = self.period
         flat = np.atleast_2d(np.asarray(rects, dtype=np.float64))
         if period is None and flat.shape[-1] == 2 * self.dims:
@@ -222,9 +275,11 @@ class Domain:
                 f"rectangles have shape {flat.shape}: give 4 numbers each, beside a period"
             )
         if end <= self.lower[-1] or start >= self.upper[-1]:
+            asked, own = (
+                " to ".join(map(self.calendar.words, ends)) for ends in ((start, end), self.period)
+            )
             raise DomainError(
-                f"the period from {calendar.words(start)} to {calendar.words(end)} lies outside "
-                f"that of the domain, {' to '.join(map(calendar.words, self.period))}: {OVERLAP}"
+                f"the period from {asked} lies outside that of the domain, {own}: {OVERLAP}"
             )
         low, high = (np.full((len(flat), 1), each) for each in (start, end))
         return np.hstack([flat[:, :2], low, flat[:, 2:], high])
@@ -334,7 +389,12 @@ class Domain:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a release header."""
-        time = {} if self.step is None else {"time": {"step": self.step, "zone": calendar.ZONE}}
+        time: dict[str, Any] = {}
+        if self.step is not None:
+            cycle = (
+                {} if self.cycle is None else {"cycle": self.cycle, "span": list(self.span or ())}
+            )
+            time = {"time": {"step": self.step, "zone": self.zone, **cycle}}
         return {
             "lower": list(self.lower),
             "upper": list(self.upper),
@@ -358,10 +418,18 @@ class Domain:
             None if time is None else float(time["step"]),
             None if kinds is None else Kinds.of(kinds["column"], kinds["names"]),
             None if clip is None else Values(**clip),
+            **({} if time is None else _written(time)),
         )
         if domain.bits != values["bits"]:
             raise DomainError(f"lattice of {values['bits']} bits: this version uses {domain.bits}")
         return domain
+
+
+def _written(time: dict[str, Any]) -> dict[str, Any]:
+    """What a header says of the axis of time beside its step."""
+    span = time.get("span")
+    zone = {"zone": time.get("zone", calendar.ZONE), "cycle": time.get("cycle")}
+    return zone | {"span": None if span is None else (float(span[0]), float(span[1]))}
 
 
 def default_columns(dims: int) -> tuple[str, ...]:

@@ -68,7 +68,7 @@ def check(
             source, alphabet, columns=columns, drop_unknown=drop_unknown, **read
         )
     else:
-        in_time = clock.time is not None and clock.period is None and clock.every is None
+        in_time = clock.time is not None and not {*clock.given} - {"time"}
         axis = replace(clock, time=None) if in_time else clock
         domain = places.domain(source, axis, attributes)
         if domain is None:

@@ -96,11 +96,22 @@ class Clock:
 
     time: str | None = option("--time", help="Column of the time, the third axis; with --period.")
     period: str | None = option(
-        "--period", help="The public period A,B in ISO 8601, UTC; B itself is outside."
+        "--period", help="The public period A,B in ISO 8601; B itself is outside."
+    )
+    zone: str | None = option(
+        "--zone", help="Of times that state no zone, such as Europe/Berlin; UTC by default."
+    )
+    cycle: str | None = option(
+        "--cycle", help="In place of dates: the hour of the day or week; with or without --period."
     )
     every: str | None = option(
         "--every", help="A public step such as 1h: times are moved to its middle."
     )
+
+    @property
+    def given(self) -> dict[str, str]:
+        """The options that were given, by name."""
+        return {name: value for name, value in vars(self).items() if value is not None}
 
     def axis(self) -> dict[str, str]:
         """The axis of time, as :meth:`Domain.from_bounds` takes it; empty where there is none.
@@ -108,14 +119,13 @@ class Clock:
         Raises:
             ParameterError: one option without the others that it needs.
         """
-        if (self.time is None) != (self.period is None):
-            raise ParameterError("--time and --period go together: give both, or neither")
-        if self.time is None or self.period is None:
-            if self.every is not None:
-                raise ParameterError("--every is a step of time: give --time and --period too")
-            return {}
-        step = {} if self.every is None else {"every": self.every}
-        return {"time": self.time, "period": self.period, **step}
+        which = "--period" if self.cycle is None else "--cycle"
+        if (self.time is None) != (self.period is None and self.cycle is None):
+            raise ParameterError(f"--time and {which} go together: give both, or neither")
+        given = self.given
+        if given and self.time is None:
+            raise ParameterError(f"--{next(iter(given))} is of time: give --time and --period too")
+        return given
 
 
 @dataclass(frozen=True, kw_only=True)

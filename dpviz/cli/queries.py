@@ -40,7 +40,10 @@ def query(
         str | None, typer.Option(help="With --regions: the column that names them.")
     ] = None,
     period: Annotated[
-        str | None, typer.Option(help="With time: A,B in ISO 8601, UTC; all of it by default.")
+        str | None,
+        typer.Option(
+            help="With time: A,B in ISO 8601, of its zone; of a cycle Mon 08:00,Fri 18:00."
+        ),
     ] = None,
     areas: Annotated[
         bool, typer.Option("--areas", help="Every area of a release of areas, finest last.")
@@ -76,17 +79,18 @@ def timeline(
         str | None, typer.Option(help="A step: 15min, 1h, 1d, 1w, 1mo; one that suits by default.")
     ] = None,
     period: Annotated[
-        str | None, typer.Option(help="A,B in ISO 8601, UTC; all of it by default.")
+        str | None,
+        typer.Option(help="A,B in ISO 8601, of its zone; of a cycle Mon 08:00,Fri 18:00."),
     ] = None,
     kind: OneKind = None,
     as_json: Json = False,
 ) -> None:
     """Answer step by step over the period of a release with time: counts with 95 % intervals."""
     from dpviz import read
-    from dpviz.calendar import words as moment
 
     opened = one_kind(read(release, "points"), kind)
     answers = opened.timeline(None if rect is None else numbers(rect, "--rect"), every, period)
+    moment = opened.domain.calendar.words
     starts, ends = (map(moment, each.astype(float)) for each in (answers.start, answers.end))
     rows = [
         {"start": start, "end": end, **row}

@@ -189,12 +189,15 @@ def sample(
 
 
 def period_words(domain: Domain) -> str:
-    """The period of a domain with time, and its step."""
-    from dpviz.calendar import ZONE
-    from dpviz.calendar import words as moment
+    """The period of a domain with time, its zone, cycle and step."""
+    from dpviz.calendar import Calendar
 
     step = f", in steps of {domain.step:g} s" if domain.step else ""
-    return f"{' to '.join(map(moment, domain.period))} {ZONE}{step}"
+    words = domain.calendar.words
+    if domain.cycle is not None and domain.span is not None:
+        of = " to ".join(map(Calendar(domain.zone).words, domain.span))
+        return f"{of} {domain.zone}, as one {domain.cycle}{step}"
+    return f"{' to '.join(map(words, domain.period))} {domain.zone}{step}"
 
 
 def summary(release: PointRelease) -> dict[str, Any]:

@@ -84,6 +84,7 @@ def _points() -> Iterable[FileCase]:
     yield case("one device more, without its columns", long, [["zed"]], first=True)
     yield from _raw()
     yield from _attributes()
+    yield from _times()
     yield from _json_lines()
     quoted = [['a "quoted", name\nof two lines', *PLACE]]
     yield case("one device more, with quotes and a line break", long, quoted, first=True)
@@ -153,6 +154,38 @@ def _attributes() -> Iterable[FileCase]:
     }.items():
         texts = _csv(head, others), _csv(head, [["zed", *PLACE, "bike", fare], *others])
         yield FileCase(f"one device more, {what}", "points", "places.csv", *texts, sums)
+
+
+def _times() -> Iterable[FileCase]:
+    """The axis of time, in a zone and as a cycle: odd timestamps of one more, typed by nobody."""
+    head = ["device", "x", "y", "when"]
+    unit = ("--unit", "device", "--max-per-unit", "1", "--time", "when")
+    year = ("--period", "2024-01-01,2025-01-01", "--zone", "Europe/Berlin", "--every", "1h")
+    clocks, seconds = "2024-03-31T03:15:00", "1711847700"
+    others: dict[str, Rows] = {
+        name: [[10**17 + each, *PLACE, when] for each in range(MANY)]
+        for name, when in (("clock", clocks), ("number", seconds), ("zoned", clocks + "Z"))
+    }
+    for what, when, name in (
+        ("in the doubled hour", "2024-10-27T02:30:00", "clock"),
+        ("in the missing hour", "2024-03-31T02:30:00", "clock"),
+        ("with an offset", clocks + "+14:00", "clock"),
+        ("without one", clocks, "zoned"),
+        ("in seconds", seconds, "clock"),
+        ("in milliseconds", seconds + "000", "number"),
+        ("with a compact date", "20240331", "number"),
+        ("as a date", "2024-03-31", "number"),
+        ("with the day first", "31/03/2024 03:15", "clock"),
+        ("in words", "noon", "number"),
+        ("that is missing", "", "clock"),
+        ("on the 30th of February", "2024-02-30", "clock"),
+        ("in the year 10000", "10000-01-01T00:00:00", "zoned"),
+        ("of 9,000 digits", "9" * 9_000, "number"),
+    ):
+        texts = _csv(head, others[name]), _csv(head, [["zed", *PLACE, when], *others[name]])
+        for words in (year, (*year, "--cycle", "week")):
+            more = f"one device more, its time {what} beside a {name}, {len(words)} options"
+            yield FileCase(more, "points", "places.csv", *texts, (*POINTS, *unit, *words))
 
 
 def _json_lines() -> Iterable[FileCase]:

@@ -151,9 +151,9 @@ class Script:
             if place.crs != DEGREES:
                 options.append(("--crs", place.crs))
             if self.domain.time is not None:
-                ends = ",".join(map(calendar.words, self.domain.period))
-                options += [("--time", self.domain.time), ("--period", ends)]
-                options += [("--every", f"{int(self.domain.step)}s")] if self.domain.step else []
+                for name, value in self._axis().items():
+                    joined = value if isinstance(value, str) else ",".join(value)
+                    options.append((f"--{name}", joined))
             if self.domain.kinds is not None:
                 kinds = self.domain.kinds
                 options += [("--kind", kinds.column), ("--kinds", ",".join(kinds.names))]
@@ -228,15 +228,25 @@ class Script:
             words = [repr(place.lower), repr(place.upper), *_arguments(axis)]
             return f"dpviz.Domain({', '.join(words)})"
         if self.domain.time is not None:
-            period = tuple(map(calendar.words, self.domain.period))
-            axis |= {"period": period, "time": self.domain.time}
+            axis |= self._axis()
         if kinds is not None:
             axis |= {"kind": kinds.column, "kinds": kinds.names}
         if values is not None:
             axis |= {"value": values.column, "clip": (values.low, values.high), "grid": values.grid}
-        axis |= {"every": f"{int(self.domain.step)}s"} if self.domain.step else {}
         words = [repr(list(place.bounds)), *_arguments(axis)]
         return f"dpviz.Domain.from_bounds({', '.join(words)})"
+
+    def _axis(self) -> dict[str, Any]:
+        """The axis of time, as :meth:`Domain.from_bounds` and ``dpviz build`` take it."""
+        domain = self.domain
+        period = domain.period if domain.span is None else domain.span
+        axis: dict[str, Any] = {
+            "time": domain.time,
+            "period": tuple(map(calendar.Calendar(domain.zone).words, period)),
+        }
+        axis |= {} if domain.zone == calendar.ZONE else {"zone": domain.zone}
+        axis |= {} if domain.cycle is None else {"cycle": domain.cycle}
+        return axis | ({"every": f"{int(domain.step)}s"} if domain.step else {})
 
     def notebook(self, title: str, sentences: Sequence[str] = ()) -> str:
         """A notebook (nbformat 4.5, JSON) that builds the release and looks at it.

@@ -15,7 +15,7 @@ from dpviz.files import write_bytes, write_file
 from dpviz.releases.areas.columns import plain_frame
 from dpviz.releases.areas.joining import joined
 from dpviz.releases.areas.release import AreaRelease
-from dpviz.releases.points.columns import moments, named_kinds, sum_columns, times
+from dpviz.releases.points.columns import named_kinds, on_axis, sum_columns, times
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.release import Release
 from dpviz.releases.roads.release import RoadRelease
@@ -172,7 +172,7 @@ def save_sample(
 
         geometry = geopandas.points_from_xy(*points.T[:2], crs=release.domain.crs)
         time = release.domain.time
-        columns = {} if time is None else {time: moments(points[:, -1])}
+        columns = {} if time is None else {time: on_axis(release.domain, points[:, -1])}
         _write_map(geopandas.GeoDataFrame(columns, geometry=geometry), path, {})
     return len(points)
 
@@ -184,7 +184,7 @@ def _table(release: PointRelease, points: Float) -> pyarrow.Table:
         name: points[:, axis] for axis, name in enumerate(release.domain.columns)
     }
     if release.domain.time is not None:
-        columns[release.domain.time] = moments(points[:, -1])
+        columns[release.domain.time] = on_axis(release.domain, points[:, -1])
     note = {"synthetic": True, "guarantee": release.header.guarantee, "crs": release.domain.crs}
     return pa.table(columns).replace_schema_metadata({MARK: json.dumps(note).encode()})
 

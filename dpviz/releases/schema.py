@@ -68,6 +68,15 @@ class ValuesEntry(Strict):
     grid: Positive
 
 
+class TimeEntry(Strict):
+    """The axis of time of a public domain."""
+
+    step: NotNegative
+    zone: Word = "UTC"
+    cycle: Literal["day", "week"] | None = None
+    span: Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)] | None = None
+
+
 class DomainEntry(Strict):
     """A public domain."""
 
@@ -76,6 +85,7 @@ class DomainEntry(Strict):
     columns: Annotated[list[Word], Field(min_length=1, max_length=4)]
     crs: Text
     bits: Annotated[int, Field(ge=1, le=62)]
+    time: TimeEntry | None = None
     kinds: KindsEntry | None = None
     values: ValuesEntry | None = None
 

@@ -112,6 +112,7 @@ class Scene:
         picks: whether a click on a mark reaches Python.
         domain: west, south, east, north of the whole, for the button that goes back to it.
         clock: for animated layers.
+        film: what each of the frames is called; layers with a ``frame`` are seen one at a time.
         description: the map in one sentence, for screen readers.
         raw: whether cells are first shown raw, not in adaptive detail.
         neutral: shapes are drawn in the colour of words, where the map itself has warm colours.
@@ -127,6 +128,7 @@ class Scene:
     picks: bool = False
     domain: Bounds | None = None
     clock: Animation | None = None
+    film: Sequence[str] = ()
     description: str = "Map"
     title: str = ""
     raw: bool = False
@@ -155,6 +157,7 @@ class Scene:
             "picks": self.picks,
             "domain": self.domain and list(self.domain),
             "clock": self.clock and vars(self.clock),
+            "film": {"labels": list(self.film)} if self.film else None,
             "levels": max((mark.levels for mark in self.marks), default=0),
             "label": self.description,
             "title": self.title,

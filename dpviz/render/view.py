@@ -103,6 +103,24 @@ def series_scene(
     )
 
 
+def film_scene(
+    releases: Sequence[PointRelease], labels: Sequence[str], *, camera: Camera | None = None
+) -> Scene:
+    """Several releases as the frames of a film, which the map steps through by itself.
+
+    Raises:
+        ReleaseError: see :func:`series_scene`.
+    """
+    scene = series_scene(releases, labels, camera=camera)
+    marks = []
+    for at, mark in enumerate(scene.marks):
+        layer = copy(mark.layer)
+        if at < len(releases):
+            layer.frame = at
+        marks.append(replace(mark, layer=layer))
+    return replace(scene, marks=marks, film=tuple(labels))
+
+
 def _beside(mark: Mark, at: int) -> Mark:
     """The mark on one side of a comparison."""
     layer = copy(mark.layer)

@@ -184,7 +184,7 @@ def test_exports_carry_start_and_end(release, tmp_path):
 
 def test_the_command_line_on_a_file(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    when = calendar.stamps(RECORDS[:, 2]).astype(str)
+    when = calendar.Calendar().stamps(RECORDS[:, 2]).astype(str)
     table = pd.DataFrame({"x": RECORDS[:, 0], "y": RECORDS[:, 1], "visited_at": when})
     table.to_csv("visits.csv", index=False)
     box = ["--bounds=0,0,8,8", "--time", "visited_at", "--period=2024-01-01,2025-01-01"]
@@ -208,12 +208,52 @@ def test_the_command_line_on_a_file(tmp_path, capsys, monkeypatch):
     assert run("info", "r.parquet")["domain"]["time"]["step"] == 3600.0
     assert run("check", "visits.csv", *box)["facts"]["kept"] == len(table)
     assert "--time and --period go together" in run(*build, *box[:-1], code=2)
-    assert "--every is a step of time" in run(*build, box[0], "--every=1h", code=2)
+    assert "--every is of time" in run(*build, box[0], "--every=1h", code=2)
     assert "no column 'nope'" in run(*build, box[0], "--time=nope", box[-1], code=2)
     soon = run("query", "r.parquet", "--rect=1,1,5,5", "--period=soon,2024-04-01", code=2)
     assert "'soon' is no time" in soon
     run(*build[:3], "flat.parquet", *build[4:], box[0])
     assert "no axis of this domain is time" in run("timeline", "flat.parquet", code=2)
+
+
+@pytest.mark.parametrize("method", ["privtree", "ugrid"])
+def test_the_hour_of_the_week_from_file_to_answer(method, tmp_path, capsys, monkeypatch):
+    """Clocks of Berlin in winter and summer: 300 records on Mondays at half past eight."""
+    monkeypatch.chdir(tmp_path)
+    times = ["2024-01-08T08:30", "2024-07-08T08:30", "2024-07-08T06:30Z", "2024-07-14T23:30"]
+    rows = [f"{0.3 + i / 1e3},0.5,{when}" for when in times for i in range(100)]
+    (tmp_path / "visits.csv").write_text("\n".join(["x,y,when", *rows]))
+    week = ["--time=when", "--cycle=week", "--zone=Europe/Berlin", "--every=1h"]
+    build = ["build", "visits.csv", "--public", "--seed=1", "--x=x", "--y=y", "--bounds=0,0,1,1"]
+    build += ["--epsilon=100000", "--method", method, "--bits=4"]
+
+    def run(*words):
+        status, out, _ = cli(*words, "--json")
+        assert status == 0
+        return json.loads(out)
+
+    run(*build, *week, "-o", "week.parquet")
+    box = ["week.parquet", "--rect=0,0,1,1"]
+    (monday,) = run("query", *box, "--period=Mon 00:00,Tue 00:00")["answers"]
+    days = run("timeline", *box, "--every=1d")["timeline"]
+    assert [round(day["count"]) for day in days] == [300, 0, 0, 0, 0, 0, 100]
+    assert round(monday["count"]) == 300
+    assert [days[0]["start"], days[-1]["end"]] == ["Mon 00:00", "Sun 24:00"]
+    domain = dpviz.read("week.parquet").domain
+    assert run("info", "week.parquet")["domain"] == domain.to_dict()
+    assert (domain.zone, domain.cycle) == ("Europe/Berlin", "week")
+    run("export", "week.parquet", "-o", "week.gpkg")
+    hours = geopandas.read_file("week.gpkg")
+    assert (hours["t0"].min(), hours["t1"].max()) == (0, 168)
+    line = run("info", "week.parquet", "--code", "command", "--source", "visits.csv")["command"]
+    assert "--zone Europe/Berlin --cycle week --every 3600s" in line
+    assert cli("share", "week.parquet", "-o", "week.html")[0] == 0
+    assert '"ends": ["Mon 00:00", "Sun 12:00"]' in (tmp_path / "week.html").read_text()
+    wrap = fails(capsys, monkeypatch, "query", *box, "--period=Fri 22:00,Mon 06:00")
+    assert "ask for what wraps around in two parts" in wrap
+    assert "--cycle go together" in fails(capsys, monkeypatch, *build, week[1], "-o", "x.parquet")
+    mars = fails(capsys, monkeypatch, *build, *week, "--zone=Mars/Base", "-o", "x.parquet")
+    assert "time zone 'Mars/Base' is not known" in mars
 
 
 def test_the_one_file_map_steps_through_the_months(release, tmp_path):

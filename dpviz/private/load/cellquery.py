@@ -28,6 +28,7 @@ from enum import IntEnum
 from typing import Any, Literal
 
 from dpviz.attributes import OTHER, Values
+from dpviz.calendar import MONDAY, ZONE
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
 from dpviz.private.load.dialects import (
@@ -149,6 +150,8 @@ class CellQuery:
         facts = [domain.lower, domain.upper, domain.crs, self.bits]
         if domain.time is not None:
             facts += [domain.time, domain.step]
+        if domain.zone != ZONE or domain.cycle is not None:
+            facts += [domain.zone, domain.cycle, domain.span]
         if domain.kinds is not None:
             facts += [domain.kinds.column, domain.kinds.names]
         if domain.values is not None:
@@ -242,8 +245,33 @@ class CellQuery:
         else:
             values = [as_number(value, dialect) for value in values]
         if self.domain.time is not None:
-            values.append(as_seconds(as_column(self.domain.time), dialect, self.clock))
+            values.append(self._time(as_column(self.domain.time), dialect))
         return values
+
+    def _time(self, column: Any, dialect: str) -> Any:
+        """The place of a record's time on its axis, as :meth:`Domain.on_axis` has it."""
+        from sqlglot import exp
+
+        domain, seconds = self.domain, as_seconds(column, dialect, self.clock)
+        start, end = domain.span or domain.period
+        moved = domain.calendar.offsets.within(start, end)
+        if self.clock == "time":  # clocks of the zone
+            seconds = _less(seconds, moved.borders, moved.ahead)
+        if domain.cycle is None:
+            return seconds
+        clocks = _less(seconds, moved.since, [-each for each in moved.ahead])
+        passed = exp.paren(exp.Sub(this=exp.Floor(this=clocks), expression=as_double(MONDAY)))
+        length = as_double(domain.calendar.length)
+        share = exp.Div(this=passed.copy(), expression=length.copy(), typed=False, safe=False)
+        begun = exp.Mul(this=exp.Floor(this=share), expression=length)
+        within = exp.and_(
+            exp.GTE(this=seconds.copy(), expression=as_double(start)),
+            exp.LT(this=seconds.copy(), expression=as_double(end)),
+        )
+        some = exp.Is(this=seconds.copy(), expression=exp.Null())
+        place = exp.paren(exp.Sub(this=passed, expression=begun))
+        other = exp.case().when(exp.not_(some), as_double(-1.0))
+        return exp.case().when(within, place).else_(other)
 
     def _unit(self) -> Any:
         """The unit's id as text."""
@@ -375,6 +403,20 @@ class CellQuery:
         middle = exp.paren(exp.Add(this=exp.Floor(this=share), expression=as_double(0.5)))
         scaled = exp.Mul(this=middle, expression=as_double(step))
         return exp.paren(exp.Add(this=scaled, expression=low))
+
+
+def _less(seconds: Any, borders: Sequence[float], by: Sequence[float]) -> Any:
+    """Seconds less what holds from each border on; the first holds before all."""
+    from sqlglot import exp
+
+    if not borders and not by[0]:
+        return seconds
+    case: Any = exp.case()
+    for border, value in reversed([*zip(borders, by[1:], strict=True)]):
+        past = exp.GTE(this=seconds.copy(), expression=as_double(border))
+        case = case.when(past, as_double(value))
+    held = case.else_(as_double(by[0])) if borders else as_double(by[0])
+    return exp.paren(exp.Sub(this=seconds.copy(), expression=held))
 
 
 def _filled(template: str, relation: Any, values: dict[str, Any]) -> Any:

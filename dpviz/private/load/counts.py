@@ -351,7 +351,12 @@ _PROCESS = secrets.token_hex(16)
 
 def _frame(domain: Domain) -> str:
     """Bounds and CRS, whatever the columns are called."""
-    time = "" if domain.time is None else f", time in {domain.time} by {domain.step:g} s"
+    time = (
+        ""
+        if domain.time is None
+        else f", time in {domain.time} by {domain.step:g} s, {domain.zone}"
+    )
+    time += "" if domain.cycle is None else f", by {domain.cycle} of {domain.span}"
     kinds = "" if domain.kinds is None else f", kinds {', '.join(domain.kinds.names)}"
     return f"{','.join(map(repr, domain.bounds))} in {domain.crs}{time}{kinds}"
 

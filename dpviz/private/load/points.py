@@ -162,9 +162,9 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
             points = np.column_stack([block.columns[name] for name in planar])
         finite = np.isfinite(points).all(axis=1)
         points = _in_crs(points, how.crs, domain.crs)
-        time = None if how.time is None else times(block.columns[how.time], how.time)
+        time = None if how.time is None else times(block.columns[how.time], how.time, domain.zone)
         if time is not None and domain.time is not None:
-            points = np.column_stack([points, time])
+            points = np.column_stack([points, domain.on_axis(time)])
             counts.add(tally.NO_TIME, np.count_nonzero(finite & np.isnan(time)))
         inside = domain.contains(points)
         counts.add(tally.NO_PLACE, np.count_nonzero(~finite))

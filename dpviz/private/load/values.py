@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz import arrow
+from dpviz.calendar import ZONE, offsets
 from dpviz.errors import DataError
 from dpviz.private.load.tables.base import is_text, shown
 
@@ -91,11 +92,12 @@ def texts(column: Any, name: str) -> Any:
         raise DataError(f"column {shown(name)} holds {kind}: an id is a number or a text") from None
 
 
-def times(column: Any, name: str) -> Float:
+def times(column: Any, name: str, zone: str = ZONE) -> Float:
     """Seconds since 1970 UTC as float64 (n,), stability 1: what is no time is NaN.
 
-    A cell of text is ISO 8601 (UTC unless it says otherwise), or a number of seconds; numbers are
-    seconds.
+    A cell of text is ISO 8601, or a number of seconds; numbers are seconds since 1970 UTC, never
+    guessed to be of another unit by their size. Times and dates that state no zone are of the given
+    one, by the rule of :mod:`dpviz.calendar` for doubled and missing hours.
 
     Raises:
         DataError: the declared type holds neither times nor numbers.
@@ -104,17 +106,19 @@ def times(column: Any, name: str) -> Float:
     import pyarrow.compute as pc
 
     if isinstance(column, list):
-        return np.array([_time(cell) for cell in column], dtype=np.float64)
+        return np.array([_time(cell, zone) for cell in column], dtype=np.float64)
     types, column = pa.types, plain(column)
     kind = column.type
     if types.is_timestamp(kind) or types.is_date(kind):
         micro = pc.cast(pc.cast(column, pa.timestamp("us"), safe=False), pa.int64())
-        return _float(pc.cast(micro, pa.float64(), safe=False)) / 1e6
+        seconds = _float(pc.cast(micro, pa.float64(), safe=False)) / 1e6
+        stated = types.is_timestamp(kind) and kind.tz is not None
+        return seconds if stated else _of_zone(seconds, zone)
     if is_text(kind):
         try:
-            return _iso(column)
+            return _iso(column, zone)
         except (pa.ArrowInvalid, UnicodeDecodeError):
-            return np.array([_instant(cell) for cell in column.to_pylist()], dtype=np.float64)
+            return np.array([_instant(cell, zone) for cell in column.to_pylist()], dtype=np.float64)
     if types.is_nested(kind) or types.is_boolean(kind) or types.is_time(kind):
         raise DataError(
             f"column {shown(name)} holds {kind}, not times: use ISO 8601, for example "
@@ -214,13 +218,13 @@ def _text(cell: Any) -> bytes | None:
     return None
 
 
-def _time(cell: Any) -> float:
+def _time(cell: Any, zone: str) -> float:
     """A Python value as seconds since 1970 UTC; NaN for what is no time."""
     if isinstance(cell, datetime):
-        return _since_1970(cell) if cell == cell else math.nan
+        return _since_1970(cell, zone) if cell == cell else math.nan
     if isinstance(cell, date):
-        return _since_1970(datetime(cell.year, cell.month, cell.day))
-    return _instant(cell) if isinstance(cell, (str, bytes)) else _number(cell)
+        return _since_1970(datetime(cell.year, cell.month, cell.day), zone)
+    return _instant(cell, zone) if isinstance(cell, (str, bytes)) else _number(cell)
 
 
 def _items(cell: Any) -> list[bytes | None]:
@@ -264,25 +268,26 @@ def _float(column: Any) -> Float:
     return arrow.number_array(column).astype(np.float64)
 
 
-def _iso(column: Any) -> Float:
+def _iso(column: Any, zone: str) -> Float:
     """Times of cells that are all ISO 8601, without a zone or all with one."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     text = pc.cast(column, pa.large_string())
-    for zone in (None, "UTC"):
+    for stated in (None, "UTC"):
         try:
-            moments = pc.cast(text, pa.timestamp("us", tz=zone))
+            moments = pc.cast(text, pa.timestamp("us", tz=stated))
         except pa.ArrowInvalid:
-            if zone is not None:
+            if stated is not None:
                 raise
             continue
         seconds = _float(pc.cast(pc.cast(moments, pa.int64()), pa.float64(), safe=False)) / 1e6
-        return np.where(seconds < _YEAR_1, np.nan, seconds)
+        seconds = np.where(seconds < _YEAR_1, np.nan, seconds)
+        return seconds if stated else _of_zone(seconds, zone)
     raise AssertionError
 
 
-def _instant(cell: bytes | str | None) -> float:
+def _instant(cell: bytes | str | None, zone: str) -> float:
     if cell is None:
         return math.nan
     value = number_of(cell)
@@ -294,13 +299,21 @@ def _instant(cell: bytes | str | None) -> float:
     except ValueError:
         return math.nan
     seconds = _since_1970(when)
-    return seconds if seconds >= _YEAR_1 else math.nan
+    if seconds < _YEAR_1:
+        return math.nan
+    return seconds if when.tzinfo is not None else float(_of_zone(seconds, zone))
 
 
-def _since_1970(when: datetime) -> float:
-    when = when.replace(tzinfo=UTC) if when.tzinfo is None else when
-    since = when - datetime(1970, 1, 1, tzinfo=UTC)
-    return (since.days * 86_400_000_000 + since.seconds * 1_000_000 + since.microseconds) / 1e6
+def _since_1970(when: datetime, zone: str = ZONE) -> float:
+    stated = when.tzinfo is not None
+    since = (when if stated else when.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC)
+    micro = since.days * 86_400_000_000 + since.seconds * 1_000_000 + since.microseconds
+    return micro / 1e6 if stated else float(_of_zone(micro / 1e6, zone))
+
+
+def _of_zone(clocks: Any, zone: str) -> Any:
+    """Seconds since 1970 UTC of what clocks of a zone show, cell by cell."""
+    return clocks if zone == ZONE else offsets(zone).to_moments(clocks)
 
 
 def _split(column: Any) -> Any:

@@ -131,11 +131,19 @@ def sum_columns(sums: Sums | None) -> dict[str, NDArray[Any]]:
 
 
 def times(domain: Domain, nodes: Decomposition) -> dict[str, NDArray[Any]]:
-    """Start ``t0`` and end ``t1`` of each node to the millisecond, UTC; none without time."""
+    """Start ``t0`` and end ``t1`` of each node to the millisecond, UTC; none without time.
+
+    Of a cycle they are hours since its beginning.
+    """
     if domain.time is None:
         return {}
     ends = {"t0": domain.to_coordinates(nodes.lo), "t1": domain.to_coordinates(nodes.hi)}
-    return {name: moments(each[:, -1]) for name, each in ends.items()}
+    return {name: on_axis(domain, each[:, -1]) for name, each in ends.items()}
+
+
+def on_axis(domain: Domain, seconds: NDArray[np.float64]) -> NDArray[Any]:
+    """Places on the axis of time as files hold them: moments, or hours of a cycle."""
+    return moments(seconds) if domain.cycle is None else seconds / 3_600
 
 
 def moments(seconds: NDArray[np.float64]) -> NDArray[np.datetime64]:

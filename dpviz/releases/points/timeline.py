@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpviz import calendar
 from dpviz.domain import Domain
 from dpviz.releases.points.range_count import RangeAnswers, box_count
 from dpviz.trees.decomposition import Decomposition
@@ -20,12 +19,13 @@ class Timeline(RangeAnswers):
     """Answers to the steps of a period, as columns of length k.
 
     Attributes:
-        start, end: of each step (exclusive), datetime64 to the second, UTC. The first and the last
-            are cut where the period begins or ends within them.
+        start, end: of each step (exclusive), datetime64 to the second, UTC; of a cycle timedelta64
+            since its beginning. The first and the last are cut where the period begins or ends
+            within them.
     """
 
-    start: NDArray[np.datetime64]
-    end: NDArray[np.datetime64]
+    start: NDArray[Any]
+    end: NDArray[Any]
 
 
 def timeline(
@@ -42,18 +42,18 @@ def timeline(
         DomainError: no axis is time, no such step or period, or a rectangle outside.
     """
     whole = domain.period
-    start, end = whole if period is None else calendar.period(period)
+    start, end = whole if period is None else domain.calendar.period(period)
     start, end = max(start, whole[0]), min(end, whole[1])
     place = domain.place.bounds if rect is None else rect
     box = domain.over(place, (start, end) if start < end else period)
-    cuts = calendar.edges(start, end, every or step_of(domain, start, end))
+    cuts = domain.calendar.edges(start, end, every or step_of(domain, start, end))
     boxes = np.repeat(box, len(cuts) - 1, axis=0)
     boxes[:, 2], boxes[:, 5] = cuts[:-1], cuts[1:]
     answers = box_count(nodes, noise, *domain.boxes(boxes))
-    at = calendar.stamps(cuts)
+    at = domain.calendar.stamps(cuts)
     return Timeline(**vars(answers), start=at[:-1], end=at[1:])
 
 
 def step_of(domain: Domain, start: float, end: float) -> str:
     """A usual step for a part of the domain's period: not shorter than the domain's own."""
-    return calendar.usual_step(start, end, domain.step or 0.0)
+    return domain.calendar.usual_step(start, end, domain.step or 0.0)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpviz import calendar
 from dpviz.releases.points.marginal import marginal
 from dpviz.releases.points.range_count import box_count
 from dpviz.trees.consistency import sum_up
@@ -45,9 +44,9 @@ def during(release: PointRelease, period: Any) -> PointRelease:
 
     domain = release.domain
     place = domain.place.plain
-    box = domain.over(place.bounds, calendar.period(period))
+    box = domain.over(place.bounds, period)
     start, end = max(box[0, 2], domain.period[0]), min(box[0, 5], domain.period[1])
-    extra = {**release.header.extra, "period": [calendar.words(start), calendar.words(end)]}
+    extra = {**release.header.extra, "period": [*map(domain.calendar.words, (start, end))]}
     (lo,), (hi,) = domain.boxes(box)
     seen = None if release.noise is not None else _seen_from_above(release.nodes, lo[2], hi[2])
     if seen is None:
@@ -127,6 +126,7 @@ def windows(release: PointRelease, most: int = 12) -> tuple[list[PointRelease], 
         DomainError: no axis is time.
     """
     start, end = release.domain.period
+    calendar = release.domain.calendar
     step = calendar.usual_step(start, end, release.domain.step or 0.0, most)
     cuts = calendar.edges(start, end, step).tolist()
     if len(cuts) - 1 > most:  # decades, by years

@@ -73,7 +73,8 @@ def period_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] |
             index=None,
             placeholder="None: places alone",
             key=f"{prefix}.time.{file_id}",
-            help="ISO 8601 (UTC unless it says otherwise), dates, or seconds since 1970.",
+            help="ISO 8601 (of the zone below unless it says otherwise), dates, or seconds since "
+            "1970.",
         )
         if column is None:
             return {}
@@ -87,8 +88,16 @@ def period_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] |
         every = st.segmented_control(
             "Move times to steps of", ["15min", "1h", "1d"], key=f"{prefix}.step"
         )
+        zone = st.text_input(
+            "Time zone of times that state none", key=f"{prefix}.zone", placeholder="UTC",
+            help="Such as Europe/Berlin. Doubled and missing hours are read as standard time.",
+        )  # fmt: skip
+        cycle = st.segmented_control(
+            "As one cycle: the hour of the", ["day", "week"], key=f"{prefix}.cycle"
+        )
     if not start.strip() or not end.strip():
         st.info("Give the period: from, and to.", icon=":material/schedule:")
         return None
-    clock = {"time": str(column), "period": (start, end)}
-    return clock if every is None else {**clock, "every": str(every)}
+    further = {"every": every, "zone": zone.strip() or None, "cycle": cycle}
+    given = {name: str(value) for name, value in further.items() if value is not None}
+    return {"time": str(column), "period": (start, end), **given}

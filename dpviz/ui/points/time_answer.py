@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -48,15 +48,16 @@ MOST_BANDS = 2_000
 Window = tuple[float, float]
 
 
-def _window(name: str) -> Window | None:
-    try:
-        asked = permalink.parameter(name)
-        return calendar.period(asked) if asked else None
-    except DpvizError:
-        return None
+MOST_LETTERS = 100
+"""Of a period in an address."""
 
 
-PERIOD = permalink.Field("period", _window, lambda window: _joined(window))
+def _window(name: str) -> str | None:
+    asked = permalink.parameter(name)
+    return asked if asked and len(asked) <= MOST_LETTERS else None
+
+
+PERIOD = permalink.Field("period", _window, str)
 
 
 @st.fragment
@@ -81,7 +82,8 @@ def map_in_time(prefix: str, release: PointRelease, source: PointSource) -> None
         districts, legend = districts_panel(prefix, flat)
     _timeline(prefix, release, rect, window)
     map_overlay(name, marks=districts, shape=Shape(rect=rect) if rect else None, legend=legend)
-    st.session_state[f"{prefix}.period"] = None if window == release.domain.period else window
+    words = ",".join(map(release.domain.calendar.words, window))
+    st.session_state[f"{prefix}.period"] = None if window == release.domain.period else words
     permalink.remember(prefix, (permalink.RECT, CAMERA, PERIOD), {"ring": None})
     if typed is not None:
         st.session_state[f"{prefix}.rect"] = typed
@@ -95,15 +97,14 @@ def _slider(prefix: str, domain: Domain) -> Window:
     step = max(step, int(domain.step or 0))
     key = f"{prefix}.slider.{start:.0f}.{end:.0f}"
     if key not in st.session_state:
-        asked = st.session_state.get(f"{prefix}.period") or domain.period
-        low, high = max(asked[0], start), min(asked[1], end)
-        st.session_state[key] = tuple(map(_clock, (low, high) if low < high else domain.period))
+        asked = _asked(domain, st.session_state.get(f"{prefix}.period"))
+        st.session_state[key] = tuple(map(domain.calendar.clocks, asked))
     ends: Any = st.slider(
-        "Window (UTC)",
-        _clock(start),
-        _clock(end),
+        f"Window ({zone_words(domain)})",
+        domain.calendar.clocks(start),
+        domain.calendar.clocks(end),
         step=timedelta(seconds=step),
-        format="YYYY-MM-DD" if step >= calendar.SECONDS["d"] else "YYYY-MM-DD HH:mm",
+        format=_format(domain, step),
         key=key,
         help="The map and the answer are of this part of the period; its end is outside.",
     )
@@ -115,22 +116,45 @@ def _slider(prefix: str, domain: Domain) -> Window:
                 key=f"{key}.{sign}",
                 help="Move the window by its own length",
                 on_click=_move,
-                args=(key, sign, domain.period),
+                args=(key, sign, domain),
             )
-    low, high = (each.replace(tzinfo=UTC).timestamp() for each in ends)
+    low, high = map(domain.calendar.of_clocks, ends)
     window = low, high
     if window[0] == window[1]:
         window = (window[0], window[0] + step) if window[1] < end else (end - step, end)
     return max(window[0], start), min(window[1], end)
 
 
-def _move(key: str, sign: int, period: Window) -> None:
+def _asked(domain: Domain, text: str | None) -> Window:
+    """The window of an address, within the period; all of it where it says nothing that can be."""
+    start, end = domain.period
+    try:
+        low, high = domain.calendar.period(text or domain.period)
+    except DpvizError:
+        low, high = start, end
+    low, high = max(low, start), min(high, end)
+    return (low, high) if low < high else (start, end)
+
+
+def _move(key: str, sign: int, domain: Domain) -> None:
     """The window one length on, or up to the end of the period."""
-    low, high = (each.replace(tzinfo=UTC).timestamp() for each in st.session_state[key])
-    start, end = period
+    low, high = map(domain.calendar.of_clocks, st.session_state[key])
+    start, end = domain.period
     by = sign * (high - low)
     by = min(max(by, start - low), end - high)
-    st.session_state[key] = (_clock(low + by), _clock(high + by))
+    st.session_state[key] = tuple(map(domain.calendar.clocks, (low + by, high + by)))
+
+
+def zone_words(domain: Domain) -> str:
+    """Whose clocks they are, and what a cycle is of."""
+    return domain.zone if domain.cycle is None else f"hour of the {domain.cycle}, {domain.zone}"
+
+
+def _format(domain: Domain, step: float) -> str:
+    """How the slider writes a time."""
+    if domain.cycle is not None:
+        return "ddd HH:mm" if domain.cycle == "week" else "HH:mm"
+    return "YYYY-MM-DD" if step >= calendar.SECONDS["d"] else "YYYY-MM-DD HH:mm"
 
 
 def _flat(prefix: str, release: PointRelease, window: Window) -> PointRelease:
@@ -157,7 +181,7 @@ def _answer(
         return None
     west, south, east, north = rect
     place: dict[str, Any] = {"west": west, "south": south, "east": east, "north": north}
-    place |= {"from": calendar.words(window[0]), "to": calendar.words(window[1])}
+    place |= dict(zip(("from", "to"), map(release.domain.calendar.words, window), strict=True))
     box = release.domain.over(inside, window)
     show_answers(
         prefix, release, source, answers, place, lambda: exact_counts(source.data, box), False
@@ -169,8 +193,9 @@ def _answer(
 
 def _timeline(prefix: str, release: PointRelease, rect: Rect | None, window: Window) -> None:
     """Noisy counts with their band over the whole period, and the window in it."""
-    start, end = release.domain.period
-    usual = calendar.usual_step(start, end, release.domain.step or 0.0)
+    period = release.domain.period
+    written = release.domain.calendar
+    usual = written.usual_step(*period, release.domain.step or 0.0)
     offered = [each for each in EVERY if _fits(each, release.domain)]
     if usual not in offered:
         offered = [usual, *offered]
@@ -179,24 +204,25 @@ def _timeline(prefix: str, release: PointRelease, rect: Rect | None, window: Win
         offered,
         default=usual,
         required=True,
-        key=f"{prefix}.every.{start:.0f}.{end:.0f}",
+        key=f"{prefix}.every.{period[0]:.0f}.{period[1]:.0f}",
     )
     place = None if rect is None else from_degrees(rect, release.domain.crs)
     line = release.timeline(place, str(every))
     half = (line.high - line.low) / 2
     rows = pd.DataFrame(
         {
-            "start": pd.to_datetime(line.start, utc=True),
-            "end": pd.to_datetime(line.end, utc=True),
-            "from": _words(line.start),
-            "to": _words(line.end),
+            "start": _clocks(release.domain, line.start.astype(float)),
+            "end": _clocks(release.domain, line.end.astype(float)),
+            "from": [written.words(each) for each in line.start.astype(float).tolist()],
+            "to": [written.words(each) for each in line.end.astype(float).tolist()],
             "count": line.count,
             "low": line.low,
             "high": line.high,
         }
     )
-    shown = [pd.Timestamp(each, unit="s", tz="UTC") for each in window]
-    st.altair_chart(timeline_chart(rows, *shown), width="stretch")
+    start, end = _clocks(release.domain, window)
+    hours = {"day": "%H:%M", "week": "%a %H:%M"}.get(str(release.domain.cycle))
+    st.altair_chart(timeline_chart(rows, start, end, hours), width="stretch")
     where = "the whole area" if rect is None else "the rectangle"
     st.caption(
         f"Noisy count of {where} in each step; the band is the 95 % interval of the noise alone. A "
@@ -225,27 +251,20 @@ def _fits(every: str, domain: Domain) -> bool:
     """Whether a step is not shorter than the domain's own, and not too many are drawn."""
     start, end = domain.period
     try:
-        steps = len(calendar.edges(start, end, every)) - 1
+        steps = len(domain.calendar.edges(start, end, every)) - 1
     except DpvizError:
         return False
     return 2 <= steps <= MOST_BANDS and (end - start) / steps >= 0.99 * (domain.step or 0.0)
 
 
-def _words(times: Any) -> list[str]:
-    return [calendar.words(each) for each in times.astype(float).tolist()]
+def _clocks(domain: Domain, seconds: Any) -> list[pd.Timestamp]:
+    """What clocks show at places on the axis, as a chart takes them."""
+    return [pd.Timestamp(domain.calendar.clocks(each), tz="UTC") for each in seconds]
 
 
 def _records(rows: pd.DataFrame) -> list[dict[str, Any]]:
     names = ("from", "to", "count", "low", "high")
     return [dict(zip(names, row, strict=True)) for row in rows[[*names]].to_numpy().tolist()]
-
-
-def _clock(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
-
-
-def _joined(window: Window) -> str:
-    return ",".join(map(calendar.words, window))
 
 
 def seen_from_above(prefix: str, release: PointRelease) -> PointRelease:

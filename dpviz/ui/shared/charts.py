@@ -64,18 +64,20 @@ def lines_chart(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
     )
 
 
-def timeline_chart(table: Any, start: Any, end: Any) -> Any:
+def timeline_chart(table: Any, start: Any, end: Any, form: str | None = None) -> Any:
     """``count`` of each step from ``start`` to ``end`` with the band ``low`` to ``high``.
 
     Args:
-        table: a data frame of steps, times in UTC, and as texts ``from`` and ``to``.
+        table: a data frame of steps, times as clocks show them, and as texts ``from`` and ``to``.
         start: of the part to be marked.
         end: of it.
+        form: how the axis writes a time; by what it spans for None.
     """
     import altair as alt
     import pandas as pd
 
-    axis = alt.Axis(title=None, grid=False)
+    written = alt.Undefined if form is None else form
+    axis = alt.Axis(title=None, grid=False, format=written)
     x = alt.X("start:T", scale=alt.Scale(type="utc"), axis=axis)
     base = alt.Chart(table).encode(x=x)
     part = pd.DataFrame({"start": [start], "end": [end]})

@@ -37,6 +37,19 @@ YEAR = dpviz.Domain.from_bounds(
 )
 """Space and time; the time stands where other tables have an id."""
 
+WEEK = dpviz.Domain.from_bounds(
+    [0, 0, 1, 1], ("x", "y"), period="2024-01-01,2025-01-01", time="who", every="1h",
+    zone="Europe/Berlin", cycle="week",
+)  # fmt: skip
+"""The hour of the week of the same year, on the clocks of Berlin."""
+
+EDGES = (
+    "2024-01-01T00:30:00", "2024-03-31T01:30:00", "2024-03-31T02:30:00", "2024-03-31T03:30:00",
+    "2024-07-01T12:00:00", "2024-10-27T02:30:00", "2024-10-27T03:30:00", "2024-12-31T23:30:00",
+    "2025-01-01T00:30:00",
+)  # fmt: skip
+"""Clock times of a zone, at the edges of its summer and of its year."""
+
 TIMES = (
     "2024-01-01", "2024-12-31T23:59:59", "2025-01-01", "2023-12-31T23:59:59.999999", "1717200000",
     "1717200000.5", "2024-06-01T08:00Z", "2024-06-01 08:00:00", "2024-06-01T08:00:00+02:00",

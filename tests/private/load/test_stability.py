@@ -6,6 +6,8 @@ the same. The secret key of the bounding is held fixed, so that both runs make t
 """
 
 import json
+from dataclasses import replace
+from functools import partial
 
 import duckdb
 import numpy as np
@@ -28,9 +30,11 @@ from dpviz.sequences.alphabet import Alphabet
 from tests.private.load.stability import (
     BOX,
     CELLS,
+    EDGES,
     IDS,
     LINES,
     TIMES,
+    WEEK,
     YEAR,
     bounds,
     broken,
@@ -159,6 +163,10 @@ def test_points_in_time(form, folders):
         stable(form, folders, lambda path: dpviz.load(path, YEAR), records, extra, gone, most)
 
     run()
+    for domain in (WEEK, replace(YEAR, zone="Europe/Berlin")):
+        for gone in ("soon", TIMES[4]):
+            records = [(each, "0.5", "0.5") for each in TIMES]
+            stable(form, folders, partial(dpviz.load, domain=domain), records, [], gone, 1)
     records = [(each, "0.25", "0.5") for each in TIMES]
     write("csv", folders[0] / "a.csv", records)
     write(form, folders[1] / f"a.{form}", records)
@@ -210,6 +218,28 @@ def test_typed_times_give_the_same_index_in_every_reader(kind, folders):
     assert distance(file, dpviz.load(folders[0], YEAR)._index) == 0
     url = f"duckdb:///{folders[1]}/a.duckdb"
     assert distance(file, dpviz.load(url, YEAR, table="visits")._index) == 0
+
+
+@pytest.mark.parametrize(
+    "domain", [replace(YEAR, zone="Europe/Berlin"), WEEK], ids=["zone", "week"]
+)
+@pytest.mark.parametrize("kind", ["clocks", "zoned", "date", "seconds"])
+def test_clocks_of_a_zone_give_the_same_index_in_every_reader(domain, kind, folders):
+    """Doubled and missing hours, and cycles: NumPy and the SQL of an engine agree to the cell."""
+    clocks = np.array(EDGES, "datetime64[s]")
+    seconds = np.array([moment(each, domain.zone) for each in EDGES])
+    stated = pa.array(seconds.astype(np.int64), pa.timestamp("s", "Asia/Tokyo"))
+    columns = {"seconds": pa.array(seconds), "zoned": stated, "clocks": pa.array(clocks)}
+    when = columns.get(kind, pa.array(clocks.astype("datetime64[D]")))
+    half = pa.array([0.5] * (len(EDGES) + 1))
+    when = pa.concat_arrays([when, pa.array([None], when.type)])
+    pq.write_table(pa.table({"who": when, "x": half, "y": half}), folders[0] / "a.parquet")
+    file = dpviz.load(folders[0] / "a.parquet", domain, bits=12)._index
+    assert file.total == len(EDGES) - 1
+    assert distance(file, dpviz.load(folders[0], domain)._index) == 0
+    if kind != "date":
+        points = [[0.5, 0.5, each] for each in seconds]
+        assert distance(file, dpviz.from_points(points, domain)._index.coarsened(12)) == 0
 
 
 def test_an_engine_does_not_read_times_from_texts(folders):

@@ -8,6 +8,7 @@
 import {Clock} from './clock.js';
 import {Controls} from './controls.js';
 import {debounce, h, isDark} from './dom.js';
+import {Film} from './film.js';
 import {Keyboard} from './keyboard.js';
 import {Labels} from './labels.js';
 import {legendElement} from './legend.js';
@@ -45,10 +46,11 @@ export class MapApp {
     this.canvasHost = h('div', {class: 'canvas'});
     this.root.append(this.canvasHost);
     this.strip = h('div', {class: 'strip', hidden: true});
-    this.frame = h('div', {class: 'frame'}, this.root, this.strip);
+    this.film = new Film(this);
+    this.frame = h('div', {class: 'frame'}, this.root, this.film.element, this.strip);
     parent.append(this.frame);
     Object.assign(this, {
-      scene: [], overlay: [], columns: {}, sceneColumns: {}, tooltips: {}, tools: [], mode: 'single',
+      bound: new Map(), player: null, scene: [], overlay: [], columns: {}, sceneColumns: {}, tooltips: {}, tools: [], mode: 'single',
       shape: null, draft: null, tool: null, camera: null, split: 0.5, emit: () => {}, trigger: () => {},
       view: {raw: false, palette: 'tide', depth: 255, tiles: false}, picks: false, counter: 0, touched: false,
     });
@@ -86,6 +88,7 @@ export class MapApp {
     this.present.destroy();
     this.tellCamera.cancel();
     this.clock.play(false);
+    this.player?.play(false);
     this.resize.disconnect();
     this.deck.finalize();
     this.frame.remove();
@@ -159,6 +162,7 @@ export class MapApp {
     this.names = spec.labels ?? [];
     this.labels.update(this.mode, this.names);
     this.clock.update(spec.clock ?? null);
+    if (spec.film !== undefined) this.film.update(spec.film);
     this.tiles.update(spec.tiles ?? null);
     this.legendSpec = spec.legend;
     this.counter += 1;
@@ -197,8 +201,18 @@ export class MapApp {
     return layers.map(layer => {
       const bindings = spec.bind?.[layer.id];
       const constants = this.dark ? darkConstants(layer.props) : {};
-      return layer.clone(bindings ? {data: binaryData(bindings, available, this.dark), ...constants} : constants);
+      return layer.clone(bindings ? {data: this.dataOf(layer.id, bindings, available), ...constants} : constants);
     });
+  }
+
+  /** A layer's columns; those that are as before stay on the card. */
+  dataOf(id, bindings, available) {
+    const now = [this.dark, ...Object.values(bindings).flatMap(name => [name, available[name]?.value])];
+    const before = this.bound.get(id);
+    if (before?.now.length === now.length && before.now.every((each, i) => each === now[i])) return before.data;
+    const data = binaryData(bindings, available, this.dark);
+    this.bound.set(id, {now, data});
+    return data;
   }
 
   /** Named places of the scene's marks: {name, lon, lat, rank, from (zoom), dot}. */
@@ -405,7 +419,7 @@ export class MapApp {
       } else if (layer.props.ground) changes.visible = !this.tiles.shown;
       return Object.keys(changes).length ? layer.clone(changes) : layer;
     };
-    const all = [...this.scene, ...this.overlay].map(dressed).map(layer => this.clock.applied(layer));
+    const all = [...this.scene, ...this.overlay].map(dressed).map(layer => this.film.applied(this.clock.applied(layer)));
     return [
       ...this.tiles.layers(this.gl.deck, this.dark),
       ...all.filter(layer => layer.props.ground),
@@ -431,6 +445,7 @@ export class MapApp {
   rendered() {
     this.moveHandles();
     this.surround.draw();
+    this.film.drawn();
     if (!this.pending || !this.deck.props.layers.every(layer => layer.isLoaded)) return;
     this.pending = false;
     this.root.dataset.rendered = this.counter;

@@ -5,6 +5,8 @@
  *   D  rectangle tool        P  polygon tool       Esc  give up        Delete  clear the shape
  *   arrows  move (Shift: far)      Enter or Space  set a corner        Enter on a polygon's end closes it
  *
+ * Of a series , and . step back and on, and K plays or pauses.
+ *
  * F presents. D, P and F also work while nothing else of the page takes letters, unless the page keeps
  * its letters for itself: they go to the map that was used last, else to the first in sight.
  */
@@ -14,6 +16,7 @@ const STEP = 12; // pixels for one press of an arrow
 const FAR = 60;
 const live = new Set();
 let recent = null;
+const FILM = {',': player => player.step(-1), '.': player => player.step(1), k: player => player.play(!player.playing)};
 const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
 
 export class Keyboard {
@@ -42,6 +45,7 @@ export class Keyboard {
           : key === 'd' ? this.app.setTool('rect')
             : key === 'p' ? this.app.setTool('polygon')
               : key === 'f' ? this.app.present.toggle()
+              : FILM[key] && this.app.player ? FILM[key](this.app.player)
               : key === 'Delete' || key === 'Backspace' ? this.app.clear()
                 : ARROWS[key] ? this.arrow(ARROWS[key], event.shiftKey ? FAR : STEP)
                   : key === 'Enter' || key === ' ' ? this.corner(key)

@@ -2,6 +2,7 @@
 import {answerElement, answerTable, nodeRings, rangeCount} from './answer.js';
 import {MapApp} from './app.js';
 import {h} from './dom.js';
+import {Player} from './player.js';
 import {cellColumns, links} from './tree.js';
 
 const OUTLINED = 2000; // more nodes would be a grey sheet
@@ -48,17 +49,19 @@ export class Viewer {
     const apart = now.length === 2 && this.shown.mode === 'difference'; // one map, of A − B
     const mode = now.length === 1 || apart ? 'single' : this.shown.mode;
     const wanted = apart ? ['difference'] : now.map(at => `cells-${at}`);
-    const layers = spec.layers.filter(({id}) => !(id === 'difference' || id.startsWith('cells-')) || wanted.includes(id)).map(layer => {
+    for (const at of now) this.derive(at);
+    const loaded = id => this.columns[`${id}.bounds`]; // once on the card a map stays there: a step back uploads nothing
+    const isMap = id => id === 'difference' || id.startsWith('cells-');
+    const layers = spec.layers.filter(({id}) => !isMap(id) || wanted.includes(id) || loaded(id)).map(layer => {
+      if (isMap(layer.id) && !wanted.includes(layer.id)) return {...layer, visible: false};
       const side = wanted.length === 2 && wanted.indexOf(layer.id);
       return side === false || side < 0 ? layer : {...layer, side: side ? 'right' : 'left'};
     });
-    for (const at of now) this.derive(at);
     const labels = !apart && (now.length === 2 || spec.names.length > 2) ? now.map(at => spec.names[at]) : [];
     this.app.showScene({...spec, layers, mode, labels, neutral: apart, legend: apart ? spec.contrast : spec.legend}, this.columns);
-    if (this.slider) {
-      this.slider.value = this.shown.a;
-      this.slider.setAttribute('aria-valuetext', spec.names[this.shown.a]);
-      this.nameShown.textContent = spec.names[this.shown.a];
+    if (this.player) {
+      this.player.at = this.shown.a;
+      this.player.tell();
     }
     this.asked(this.shape);
   }
@@ -84,14 +87,11 @@ export class Viewer {
     const ends = this.spec.ends.length ? this.spec.ends : [`ε ${epsilons[0]}`, `${epsilons.at(-1)}`];
     const place = this.places.modes;
     if (names.length > 2) {
-      this.slider = h('input', {type: 'range', min: 0, max: names.length - 1, step: 1, 'aria-label': 'Release', 'data-testid': 'dpviz-series',
-        oninput: () => this.set({a: Number(this.slider.value)})});
+      this.player = this.app.player = new Player(names, at => this.set({a: at}), {at: this.shown.a, ends, what: 'Release', test: 'dpviz-series'});
       const select = h('select', {'aria-label': 'Compare with', 'data-testid': 'dpviz-compare',
         onchange: () => this.set({b: select.value === '' ? null : Number(select.value)})},
       h('option', {value: ''}, 'Compare with …'), ...names.map((name, at) => h('option', {value: at}, name)));
-      this.nameShown = h('output', {'aria-hidden': 'true'});
-      place.append(h('span', {class: 'series'}, this.nameShown,
-        h('label', {}, h('span', {}, ends[0]), this.slider, h('span', {}, ends[1]))), select);
+      place.append(this.player.element, select);
     }
     const modes = Object.entries(MODES).filter(([mode]) => mode !== 'difference' || this.spec.contrast);
     this.modes = names.length < 2 ? [] : modes.map(([mode, text]) => h('button', {

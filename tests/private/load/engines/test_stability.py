@@ -1,5 +1,7 @@
 """One unit more or less in a table of a server moves the index by at most K, and no message."""
 
+from datetime import UTC, datetime
+
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -11,8 +13,10 @@ from dpviz.private.load.selection import GRID_BITS
 from tests.private.load.stability import (
     BOX,
     CELLS,
+    EDGES,
     IDS,
     TIMES,
+    WEEK,
     YEAR,
     bounds,
     check,
@@ -80,6 +84,25 @@ def test_spark(spark_session, tmp_path, unit, most):
         ("here", "there"),
         most,
     )
+
+
+@pytest.mark.parametrize("kind", ["timestamp", "timestamptz"])
+def test_clocks_of_a_zone_in_postgres_are_those_of_a_file(postgres, kind):
+    """At the edges of summer too, whatever the session's zone; each on its place in the week."""
+    import psycopg
+
+    seconds = [moment(each, WEEK.zone) for each in EDGES]
+    stated = [datetime.fromtimestamp(each, UTC) for each in seconds]
+    with psycopg.connect(postgres) as db:
+        db.execute(b"DROP TABLE IF EXISTS times")
+        db.execute(f"CREATE TABLE times (who {kind}, x float8, y float8)".encode())
+        for value in [*(EDGES if kind == "timestamp" else stated), "infinity", None]:
+            db.execute(b"INSERT INTO times VALUES (%s, 0.5, 0.5)", [value])
+    url = f"{postgres}{'&' if '?' in postgres else '?'}options=-c%20TimeZone%3DAsia/Tokyo"
+    index = dpviz.load(url, WEEK, table="times")._index
+    wanted = dpviz.from_points([[0.5, 0.5, each] for each in seconds], WEEK)._index
+    assert index.total == len(EDGES) - 1
+    assert distance(index, wanted.coarsened(GRID_BITS[3])) == 0
 
 
 @pytest.mark.parametrize("kind", ["timestamp", "timestamptz", "date", "double precision"])
