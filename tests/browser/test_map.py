@@ -40,7 +40,8 @@ def one(series):
 
 def layers(found):
     return found.evaluate(
-        "e => e.__dpviz.scene.map(l => l.id).filter(id => id.startsWith('cells'))"
+        "e => e.__dpviz.scene.filter(l => l.props.visible).map(l => l.id)"
+        ".filter(id => id.startsWith('cells'))"
     )
 
 
@@ -55,12 +56,16 @@ def test_a_series_steps_compares_and_answers_at_every_epsilon_offline(open_file,
         half = INTERVAL_SDS * answer.noise_sd[0]
         assert with_noise(answer.count[0], half) in row
         assert f"ε = {release.header.epsilon:g}" in row
-    slider = page.get_by_test_id("dpviz-series")
-    slider.focus()
-    for _ in range(2):
-        page.keyboard.press("ArrowRight")
+    page.get_by_test_id("dpviz-series").focus()
+    page.keyboard.press("ArrowRight")
+    found.press(".")  # on the map itself
     assert layers(found) == ["cells-4"]
-    expect(page.locator("#series-name")).to_have_text("PrivTree · ε = 3")
+    expect(page.get_by_test_id("dpviz-series-name")).to_have_text("PrivTree · ε = 3")
+    page.get_by_test_id("dpviz-series-play").click()  # from the last to the first
+    expect(page.get_by_test_id("dpviz-series-name")).to_have_text(re.compile("ε = 0.05"))
+    page.get_by_test_id("dpviz-series-back").click()  # a step by hand ends what plays
+    expect(page.get_by_test_id("dpviz-series-name")).to_have_text("PrivTree · ε = 3")
+    assert page.get_by_test_id("dpviz-series-play").get_attribute("aria-label") == "Play (K)"
     page.get_by_test_id("dpviz-compare").select_option("0")
     assert layers(found) == ["cells-0", "cells-4"]
     assert found.evaluate("e => e.__dpviz.mode") == "swipe"

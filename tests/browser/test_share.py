@@ -112,7 +112,8 @@ def test_two_maps_swipe_and_stand_side_by_side(open_file, releases):
     expect(page.locator(".handle:visible")).to_have_count(8)
     assert json.loads(found.get_attribute("data-shape"))["rect"] == list(RECT)
     page.get_by_role("button", name="Difference").click()
-    shown = "e => e.__dpviz.scene.map(l => l.id).filter(id => /^(cells|difference)/.test(id))"
+    shown = """e => e.__dpviz.scene.filter(l => l.props.visible).map(l => l.id)
+        .filter(id => /^(cells|difference)/.test(id))"""
     assert found.evaluate(shown) == ["difference"]
     expect(page.get_by_test_id("dpviz-legend")).to_contain_text("A − B, records per km²")
     expect(page.get_by_test_id("dpviz-answer")).to_have_count(2)

@@ -248,7 +248,7 @@ def test_the_hour_of_the_week_from_file_to_answer(method, tmp_path, capsys, monk
     line = run("info", "week.parquet", "--code", "command", "--source", "visits.csv")["command"]
     assert "--zone Europe/Berlin --cycle week --every 3600s" in line
     assert cli("share", "week.parquet", "-o", "week.html")[0] == 0
-    assert '"ends": ["Mon 00:00", "Sun 12:00"]' in (tmp_path / "week.html").read_text()
+    assert '"ends": ["Mon 00:00", "Sun 00:00"]' in (tmp_path / "week.html").read_text()
     wrap = fails(capsys, monkeypatch, "query", *box, "--period=Fri 22:00,Mon 06:00")
     assert "ask for what wraps around in two parts" in wrap
     assert "--cycle go together" in fails(capsys, monkeypatch, *build, week[1], "-o", "x.parquet")
