@@ -45,6 +45,10 @@ def query(
             help="With time: A,B in ISO 8601, of its zone; of a cycle Mon 08:00,Fri 18:00."
         ),
     ] = None,
+    less: Annotated[
+        str | None,
+        typer.Option("--less", help="With --period: another one, whose counts are taken off."),
+    ] = None,
     areas: Annotated[
         bool, typer.Option("--areas", help="Every area of a release of areas, finest last.")
     ] = False,
@@ -68,6 +72,13 @@ def query(
     if period is not None or {len(each) for each in asked} == {4}:
         width = 2 * opened.domain.place.dims
     asked = asked_rectangles(asked, rects, width)
+    if less is not None:
+        if period is None:
+            raise ParameterError("--less is taken off --period: give both, or neither")
+        emit_rectangles(
+            opened, asked, opened.difference(asked, period, less), as_json, attributes=False
+        )
+        return
     emit_rectangles(opened, asked, opened.count(asked, period), as_json, period)
 
 
@@ -162,9 +173,11 @@ def emit_rectangles(
     answers: RangeAnswers,
     as_json: bool,
     period: str | None = None,
+    *,
+    attributes: bool = True,
 ) -> None:
     """Answers for rectangles; of areas with what their edges leave open."""
-    beside = attribute_rows(release, asked, period)
+    beside = attribute_rows(release, asked, period) if attributes else [{} for _ in asked]
     rows = [
         {"rect": box, **answer, **more}
         for box, answer, more in zip(asked, answer_rows(answers), beside, strict=True)

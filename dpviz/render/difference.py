@@ -42,6 +42,7 @@ def difference_scene(
     *,
     camera: Camera | None = None,
     title: str = "",
+    shared: bool = False,
 ) -> Scene:
     """The map of A − B.
 
@@ -50,6 +51,8 @@ def difference_scene(
         labels: one each.
         camera: where to look first; the whole domain by default.
         title: of the picture that the visitor may save.
+        shared: they are of one release, so that their noise may be correlated: that of a difference
+            is at most the two standard deviations added up.
 
     Raises:
         ReleaseError: not two releases, not 2-D, or not of one domain.
@@ -61,7 +64,7 @@ def difference_scene(
     if len(releases) != 2:
         raise ReleaseError("one release: a difference is of two")
     bounds = domain_bounds(releases[0].domain)
-    mark, legend = difference(releases, labels)
+    mark, legend = difference(releases, labels, shared)
     return Scene(
         marks=[mark, *outlines(bounds)],
         camera=camera or Camera(bounds=bounds, key="domain"),
@@ -74,7 +77,9 @@ def difference_scene(
     )
 
 
-def difference(releases: Sequence[PointRelease], labels: Sequence[str]) -> tuple[Mark, Legend]:
+def difference(
+    releases: Sequence[PointRelease], labels: Sequence[str], shared: bool = False
+) -> tuple[Mark, Legend]:
     """The boxes of A − B as one mark, and the legend."""
     domain = releases[0].domain
     start = home_zoom(domain_bounds(domain))
@@ -90,7 +95,11 @@ def difference(releases: Sequence[PointRelease], labels: Sequence[str]) -> tuple
     )
     corners = [domain.to_coordinates(side) for side in (lo, hi)]
     degrees = to_degrees(np.hstack(corners), domain.crs)
-    km2, gap, noise = areas(degrees), count_a - count_b, np.hypot(sd_a, sd_b)
+    km2, gap, noise = (
+        areas(degrees),
+        count_a - count_b,
+        sd_a + sd_b if shared else np.hypot(sd_a, sd_b),
+    )
     clear = np.abs(gap) >= np.maximum(CLEAR * noise, 1e-12)
     density = np.where(clear, gap / km2, 0.0)
     home = (since == 0.0) & clear

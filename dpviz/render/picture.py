@@ -35,6 +35,9 @@ Rgb = tuple[float, float, float]
 SIZES = {"screen": (1920, 1080), "print": (3508, 2480)}
 """Pixels: a slide, and A4 across at 300 dots an inch."""
 
+SMALL, SMALL_WIDE = 4, 300
+"""Small maps in a row, and pixels of each."""
+
 PAPER = {"light": (1.0, 1.0, 1.0), "dark": (0.055, 0.067, 0.09)}
 
 
@@ -92,6 +95,45 @@ def comparison_png(
     }
     text = "dpviz · ground: Natural Earth"
     figure.text(*place.at(place.wide - 48, place.high - 22), text, **source)
+    file = io.BytesIO()
+    figure.savefig(file, format="png", metadata={"Software": "dpviz"})
+    return file.getvalue()
+
+
+def small_multiples_png(
+    releases: Sequence[PointRelease],
+    titles: Sequence[str],
+    *,
+    theme: Theme = "light",
+    palette: str = "tide",
+) -> bytes:
+    """2-D releases of one domain as small maps in rows of four, on one scale, as PNG.
+
+    Args:
+        releases: of the same domain.
+        titles: one each, above it.
+        theme: of a light or a dark page.
+        palette: a name in :data:`~dpviz.render.colors.PALETTES`.
+    """
+    from matplotlib.figure import Figure
+
+    rows, across, unit = -(-len(releases) // SMALL), min(SMALL, len(releases)), 0.75
+    (west, south), (east, north) = (
+        world(side) for side in np.reshape(domain_bounds(releases[0].domain), (2, 2))
+    )
+    wide = SMALL_WIDE * 4 / across
+    high = wide * float(np.clip((north - south) / (east - west), 0.5, 2.0)) + 30
+    size = (wide * across, high * rows + 84)
+    figure = Figure(figsize=(size[0] / 100, size[1] / 100), dpi=100, facecolor=PAPER[theme])
+    place, scale = _Place(*size), density_scale(*releases)
+    for at, (release, label) in enumerate(zip(releases, titles, strict=True)):
+        left, top = wide * (at % across), high * (at // across)
+        panel = figure.add_axes(place.box(left + 4, top + 26, wide - 8, high - 30))
+        _draw(panel, release, scale, None, theme, palette, False, unit)
+        figure.text(*place.at(left + 4, top + 13), label, va="center", color=_rgb(TEXT.of(theme)))
+    legend = density_legend(scale, releases, palette=palette)
+    page = _Place(size[0] / unit, size[1] / unit)
+    _draw_legend(figure, page, legend, theme, not tiles(releases[0]), unit)
     file = io.BytesIO()
     figure.savefig(file, format="png", metadata={"Software": "dpviz"})
     return file.getvalue()

@@ -119,6 +119,24 @@ TREE = dpviz.Decomposition(
 )  # fmt: skip
 
 
+def test_differences_of_two_periods_have_95_percent_intervals():
+    """200 releases of one grid, windows that cut its cells, against the same without noise."""
+    data = dpviz.from_points(RECORDS, BOX, public=True)
+    windows = ("2024-03-05", "2024-05-20"), ("2024-05-20", "2024-09-11")
+    rects = np.array([[1, 1, 5, 6], [0, 0, 8, 8], [2.5, 3, 4, 7]])
+    grid = {"method": "quadtree", "height": 2}
+    exact = dpviz.build(data, epsilon=1e7, seed=0, **grid).difference(rects, *windows)
+    within = []
+    for seed in range(200):
+        release = dpviz.build(data, epsilon=1.0, seed=seed, **grid)
+        answer = release.difference(rects, *windows)
+        within.append((answer.low <= exact.count) & (exact.count <= answer.high))
+    a, b = (release.count(rects, each) for each in windows)
+    assert answer.count == pytest.approx(a.count - b.count)
+    assert answer.noise_sd == pytest.approx(a.noise_sd + b.noise_sd)
+    assert np.mean(within, axis=0).min() >= 0.95
+
+
 @pytest.mark.parametrize("method", ["quadtree", "privtree", "kdtree", "ugrid"])
 def test_the_map_of_a_window_answers_as_the_release_does(method):
     """Its cells are a partition, and each cell's count and noise are the release's own."""
@@ -200,6 +218,10 @@ def test_the_command_line_on_a_file(tmp_path, capsys, monkeypatch):
     run(*build, *box, "--every=1h", "--x=x", "--y=y")
     march = ["r.parquet", "--rect=1,1,5,5", "--period=2024-03-01,2024-04-01"]
     (whole,) = run("query", *march)["answers"]
+    (gap,) = run("query", *march, "--less=2024-06-01,2024-07-01")["answers"]
+    (june,) = run("query", *march[:2], "--period=2024-06-01,2024-07-01")["answers"]
+    assert gap["count"] == pytest.approx(whole["count"] - june["count"])
+    assert gap["noise_sd"] == pytest.approx(whole["noise_sd"] + june["noise_sd"])
     days = run("timeline", *march, "--every=1d")["timeline"]
     assert [days[0]["start"], days[-1]["end"]] == ["2024-03-01", "2024-04-01"]
     assert sum(day["count"] for day in days) == pytest.approx(whole["count"])

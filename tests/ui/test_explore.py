@@ -337,4 +337,13 @@ def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
     assert metrics(healthy(app))["Exact total (public data)"] == "300,000"
     row = app.session_state["explore.history"][0]
     assert [row["from"], row["to"]] == ["2030-07-31", "2030-08-30"]
+    look = next(each.key for each in app.segmented_control if each.key.endswith(".look"))
+    healthy(app.segmented_control(key=look).set_value("film").run())
+    assert "**Every window**" in words(app)
+    healthy(app.segmented_control(key=look).set_value("difference").run())
+    gap = release.difference(RECT, ("2030-12-01", "2031-01-01"), ("2030-01-01", "2030-02-01"))
+    half = (gap.high[0] - gap.low[0]) / 2
+    assert metrics(app)["A − B of the rectangle"] == with_noise(gap.count[0], half)
+    healthy(app.segmented_control(key=look).set_value("small").run())
+    assert "12 windows of one release, from 2030-01-01 on" in words(app)
     healthy(opened(data="year", period="soon,never"))

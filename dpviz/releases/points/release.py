@@ -18,7 +18,7 @@ from dpviz.releases.points.range_count import RangeAnswers, box_count
 from dpviz.releases.points.region_count import Regions, region_count, regions_of
 from dpviz.releases.points.sample import sample
 from dpviz.releases.points.sums import SumAnswers, Sums, box_sum, mean_of, values_of
-from dpviz.releases.points.timeline import Timeline, timeline
+from dpviz.releases.points.timeline import Timeline, less, timeline
 from dpviz.releases.release import Release
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.haar import HaarNoise
@@ -74,6 +74,21 @@ class PointRelease(Release):
                 likewise, or of a release without time; a kind likewise.
         """
         return self.count_boxes(*self._boxes(queries, period, kind))
+
+    def difference(self, queries: ArrayLike, period: Any, other: Any) -> RangeAnswers:
+        """How many records more rectangles have in one period than in another, of one release.
+
+        The interval is for the noise of both: see :func:`~dpviz.releases.points.timeline.less`.
+
+        Args:
+            queries: as for :meth:`count`.
+            period: as for :meth:`count`.
+            other: a period likewise, whose count is taken off.
+
+        Raises:
+            DomainError: see :meth:`count`.
+        """
+        return less(self.count(queries, period), self.count(queries, other))
 
     def sum(self, queries: ArrayLike, period: Any = None, kind: str | None = None) -> SumAnswers:
         """Estimated sums of the clipped values in rectangles; arguments as for :meth:`count`.

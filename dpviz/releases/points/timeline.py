@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpviz.domain import Domain
+from dpviz.releases.answers import interval
 from dpviz.releases.points.range_count import RangeAnswers, box_count
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.haar import HaarNoise
@@ -52,6 +53,19 @@ def timeline(
     answers = box_count(nodes, noise, *domain.boxes(boxes))
     at = domain.calendar.stamps(cuts)
     return Timeline(**vars(answers), start=at[:-1], end=at[1:])
+
+
+def less(first: RangeAnswers, second: RangeAnswers) -> RangeAnswers:
+    """Differences of answers of one release, first − second, with 95 % intervals for the noise.
+
+    The two may share noise, and estimates of disjoint nodes are correlated, negatively after
+    consistency. So the standard deviation is the sum of the two, which is never too small, whatever
+    the correlation.
+    """
+    count, sd = first.count - second.count, first.noise_sd + second.noise_sd
+    spread = first.uniformity_sd + second.uniformity_sd
+    nodes = first.nodes + second.nodes
+    return RangeAnswers(**interval(count, sd), uniformity_sd=spread, nodes=nodes)
 
 
 def step_of(domain: Domain, start: float, end: float) -> str:

@@ -16,6 +16,7 @@ from dpviz.trees.grid import breadth_first, renumbered
 from dpviz.trees.lattice import Int
 
 if TYPE_CHECKING:
+    from dpviz.domain import Domain
     from dpviz.releases.points.release import PointRelease
 
 CELLS = 64
@@ -125,11 +126,16 @@ def windows(release: PointRelease, most: int = 12) -> tuple[list[PointRelease], 
     Raises:
         DomainError: no axis is time.
     """
-    start, end = release.domain.period
-    calendar = release.domain.calendar
-    step = calendar.usual_step(start, end, release.domain.step or 0.0, most)
-    cuts = calendar.edges(start, end, step).tolist()
+    cuts = window_cuts(release.domain, most)
+    maps = [during(release, pair) for pair in itertools.pairwise(cuts)]
+    return maps, [release.domain.calendar.words(cut) for cut in cuts[:-1]]
+
+
+def window_cuts(domain: Domain, most: int) -> list[float]:
+    """Where at most so many usual steps of the whole period begin, and its end."""
+    start, end = domain.period
+    step = domain.calendar.usual_step(start, end, domain.step or 0.0, most)
+    cuts: list[float] = domain.calendar.edges(start, end, step).tolist()
     if len(cuts) - 1 > most:  # decades, by years
         cuts = np.linspace(start, end, most + 1).tolist()
-    maps = [during(release, pair) for pair in itertools.pairwise(cuts)]
-    return maps, [calendar.words(cut) for cut in cuts[:-1]]
+    return cuts

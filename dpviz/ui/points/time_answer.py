@@ -15,7 +15,7 @@ from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.window import during, windows
-from dpviz.render import rounded
+from dpviz.render import Scene, rounded
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees
 from dpviz.ui.map import Shape, map_overlay, map_view
@@ -28,9 +28,17 @@ from dpviz.ui.points.answers import (
     show_answers,
 )
 from dpviz.ui.points.attributes import attribute_answers
-from dpviz.ui.points.map_answer import CAMERA, drawn, keep_camera, view_of
+from dpviz.ui.points.map_answer import CAMERA, drawn, keep_camera, placed, view_of
 from dpviz.ui.points.regions import districts_panel
 from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.points.time_maps import (
+    chosen_look,
+    difference_answer,
+    difference_of,
+    film,
+    small_maps,
+    windows_table,
+)
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.charts import timeline_chart
 from dpviz.ui.shared.memory import remembered
@@ -64,16 +72,32 @@ PERIOD = permalink.Field("period", _window, str)
 def map_in_time(prefix: str, release: PointRelease, source: PointSource) -> None:
     """The map of a window, the answer beside it, and the timeline; a touch reruns this part."""
     name = f"{prefix}.map"
-    window = _slider(prefix, release.domain)
+    look = chosen_look(prefix)
+    whole = release.domain.period
+    window = _slider(prefix, release.domain) if look == "window" else whole
     flat = _flat(prefix, release, window)
     view = view_of(prefix, flat, source, tools=("rect",))
+    scene: Scene | None = view.scene
+    if look == "film":
+        scene = film(prefix, release, source)
+    if look == "difference":
+        scene = difference_of(prefix, release, source)
     left, right = st.columns([7, 3], gap="medium")
     rect: Rect | None = st.session_state.get(f"{prefix}.rect")
     with left:
-        map_view(view.scene, key=name, on_shape=partial(drawn, prefix))
-        keep_camera(prefix, source)
+        if look == "small":
+            small_maps(prefix, release, st.context.theme.type)
+        elif scene is not None:
+            shown = placed(prefix, scene, source)
+            map_view(shown, key=name, on_shape=partial(drawn, prefix))
+            keep_camera(prefix, source)
     with right:
-        rect = _answer(prefix, release, source, rect, window)
+        if look in ("film", "small"):
+            windows_table(prefix, release, rect)
+        elif look == "difference":
+            difference_answer(prefix, release, rect)
+        else:
+            rect = _answer(prefix, release, source, rect, window)
         typed = rectangle_form(prefix, rect, domain_bounds(flat.domain))
         history_table(prefix)
         share_panel(
@@ -81,9 +105,11 @@ def map_in_time(prefix: str, release: PointRelease, source: PointSource) -> None
         )
         districts, legend = districts_panel(prefix, flat)
     _timeline(prefix, release, rect, window)
-    map_overlay(name, marks=districts, shape=Shape(rect=rect) if rect else None, legend=legend)
+    if look != "small":
+        map_overlay(name, marks=districts, shape=Shape(rect=rect) if rect else None, legend=legend)
     words = ",".join(map(release.domain.calendar.words, window))
-    st.session_state[f"{prefix}.period"] = None if window == release.domain.period else words
+    if look == "window":
+        st.session_state[f"{prefix}.period"] = None if window == whole else words
     permalink.remember(prefix, (permalink.RECT, CAMERA, PERIOD), {"ring": None})
     if typed is not None:
         st.session_state[f"{prefix}.rect"] = typed

@@ -1,0 +1,148 @@
+"""A release with time in other ways: a film, small maps, the difference of two windows."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from dpviz.releases.points.release import PointRelease
+from dpviz.releases.points.window import during, window_cuts
+from dpviz.render import Camera, Scene, difference_scene, rounded, with_noise
+from dpviz.render.cells import domain_bounds
+from dpviz.render.colors import Theme
+from dpviz.render.projection import from_degrees
+from dpviz.render.view import MOST, film_scene
+from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.shared.memory import remembered
+
+LOOKS = {
+    "window": "Window",
+    "film": "Playback",
+    "small": "Small maps",
+    "difference": "Difference",
+}
+"""How the period is looked at, and what the page calls it."""
+LARGEST = 1_200_000
+"""Cells that a browser takes at once."""
+
+Rect = tuple[float, float, float, float]
+Window = tuple[float, float]
+
+
+def chosen_look(prefix: str) -> str:
+    """The way of looking, by a control above the map."""
+    chosen = st.segmented_control(
+        "How to look at the period",
+        list(LOOKS),
+        format_func=LOOKS.__getitem__,
+        default="window",
+        required=True,
+        key=f"{prefix}.look",
+        label_visibility="collapsed",
+    )
+    return str(chosen)
+
+
+def steps_of(release: PointRelease) -> tuple[list[Window], list[str]]:
+    """The windows that are stepped through, at most twelve, and what each is called."""
+    words = release.domain.calendar.words
+    cuts = window_cuts(release.domain, MOST)
+    pairs = list(itertools.pairwise(cuts))
+    return pairs, [words(start) for start, _ in pairs]
+
+
+def maps_of(prefix: str, release: PointRelease, pairs: Sequence[Window]) -> list[PointRelease]:
+    """Their maps, kept until the release changes."""
+    asked = (release, tuple(pairs))
+    return remembered(f"{prefix}.frames", asked, lambda: [during(release, each) for each in pairs])
+
+
+def film(prefix: str, release: PointRelease, source: PointSource) -> Scene | None:
+    """The windows as frames that the map steps through by itself; None where they are too many."""
+    pairs, labels = steps_of(release)
+    maps = maps_of(prefix, release, pairs)
+    if sum(len(each.nodes) for each in maps) > LARGEST:
+        st.info("Too many cells to play: look at windows one by one.", icon=":material/movie:")
+        return None
+    camera = Camera(bounds=domain_bounds(maps[0].domain), key=source.key)
+    make = lambda: film_scene(maps, labels, camera=camera)  # noqa: E731
+    return remembered(f"{prefix}.film", (release, source.key), make)
+
+
+def difference_of(prefix: str, release: PointRelease, source: PointSource) -> Scene:
+    """The map of one window less another, both chosen here; the two are kept for the answer."""
+    pairs, labels = steps_of(release)
+    last = len(labels) - 1
+    columns = st.columns(2)
+    chosen = [
+        column.selectbox(
+            f"{name}: from", range(last + 1), format_func=labels.__getitem__, index=at,
+            key=f"{prefix}.less.{name}.{release.domain.period}",
+        )
+        for column, name, at in zip(columns, "AB", (last, 0), strict=True)
+    ]  # fmt: skip
+    a, b = (pairs[at] for at in chosen)
+    st.session_state[f"{prefix}.pair"] = (a, b)
+    names = [f"from {labels[at]}" for at in chosen]
+    maps = maps_of(prefix, release, pairs)
+
+    def make() -> Scene:
+        camera = Camera(bounds=domain_bounds(maps[0].domain), key=source.key)
+        return difference_scene([maps[at] for at in chosen], names, camera=camera, shared=True)
+
+    return remembered(f"{prefix}.gap", (release, source.key, *chosen), make)
+
+
+def small_maps(prefix: str, release: PointRelease, theme: Any) -> None:
+    """Every window as a small map, all on one scale, in one picture with words."""
+    from dpviz.render.picture import small_multiples_png
+
+    pairs, labels = steps_of(release)
+    maps = maps_of(prefix, release, pairs)
+    shade: Theme = "dark" if theme == "dark" else "light"
+    make = lambda: small_multiples_png(maps, labels, theme=shade)  # noqa: E731
+    picture = remembered(f"{prefix}.small", (release, shade), make)
+    st.image(picture, width="stretch")
+    st.caption(
+        f"{len(labels)} windows of one release, from {labels[0]} on, with one scale. Blank: too "
+        "few to tell from none. The table beside has the same windows in numbers."
+    )
+
+
+def windows_table(prefix: str, release: PointRelease, rect: Rect | None) -> None:
+    """The noisy count of every window: of the rectangle, or of the whole area."""
+    pairs, labels = steps_of(release)
+    place = _place(release, rect)
+    answers = [release.count(place, each) for each in pairs]
+    rows = [
+        {
+            "from": label,
+            "noisy count": with_noise(float(each.count[0]), float(each.high[0] - each.count[0])),
+        }
+        for label, each in zip(labels, answers, strict=True)
+    ]
+    st.markdown("**Every window**" if rect else "**Every window, the whole area**")
+    st.dataframe(rows, hide_index=True, width="stretch")
+
+
+def difference_answer(prefix: str, release: PointRelease, rect: Rect | None) -> None:
+    """A − B of the rectangle, or of the whole area, with the interval for the noise of both."""
+    a, b = st.session_state[f"{prefix}.pair"]
+    answer = release.difference(_place(release, rect), a, b)
+    half = float(answer.high[0] - answer.low[0]) / 2
+    where = "of the rectangle" if rect else "of the whole area"
+    st.metric(f"A − B {where}", with_noise(float(answer.count[0]), half))
+    low, high = (rounded(float(each[0]), half) for each in (answer.low, answer.high))
+    st.caption(
+        f"95 % interval for the noise: {low} to {high}. The two windows are of one release: the "
+        "noise of their difference is at most that of both added up, which is what this is."
+    )
+
+
+def _place(release: PointRelease, rect: Rect | None) -> Any:
+    if rect is None:
+        return release.domain.place.bounds
+    return from_degrees(rect, release.domain.crs)
