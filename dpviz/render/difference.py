@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,7 @@ from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
 
 if TYPE_CHECKING:
+    from dpviz.domain import Domain
     from dpviz.releases.points.release import PointRelease
 
 Float = NDArray[np.float64]
@@ -93,26 +94,15 @@ def difference(
     lo, hi, count_a, sd_a, count_b, sd_b, since, until = (
         np.concatenate(column) for column in zip(*pieces, strict=True)
     )
-    corners = [domain.to_coordinates(side) for side in (lo, hi)]
-    degrees = to_degrees(np.hstack(corners), domain.crs)
-    km2, gap, noise = (
-        areas(degrees),
-        count_a - count_b,
-        sd_a + sd_b if shared else np.hypot(sd_a, sd_b),
-    )
+    km2, offsets, origin = placed(domain, lo, hi)
+    gap, noise = count_a - count_b, sd_a + sd_b if shared else np.hypot(sd_a, sd_b)
     clear = np.abs(gap) >= np.maximum(CLEAR * noise, 1e-12)
     density = np.where(clear, gap / km2, 0.0)
     home = (since == 0.0) & clear
     scale = scale_of(np.abs(density[home]), np.abs(gap[home]), most=SIDES)
-    whole = world(np.reshape(domain_bounds(domain), (2, 2)))
-    origin = whole.mean(axis=0)
-    offsets = np.hstack([world(degrees[:, :2]) - origin, world(degrees[:, 2:]) - origin])
     table = pa.table(
         {
-            "bounds": tuples(offsets.astype(np.float32)),
-            "density": numbers(density.astype(np.float32)),
-            "since": numbers(_tenths(since)),
-            "until": numbers(_tenths(until)),
+            **drawn_columns(offsets, density, since, until),
             "count_a": numbers(count_a.astype(np.float32)),
             "sd_a": numbers(sd_a.astype(np.float32)),
             "count_b": numbers(count_b.astype(np.float32)),
@@ -127,7 +117,7 @@ def difference(
         "CellLayer",
         None,
         id="difference",
-        origin=origin.tolist(),
+        origin=origin,
         bounds=[*(-each for each in reversed(scale.bounds)), *scale.bounds],
         palettes={"tide": every, "ember": every, "grey": every},
         palette=pydeck.types.String("tide"),
@@ -135,13 +125,12 @@ def difference(
         raw=False,
         pickable=True,
     )
-    bind = {f"get{name.title()}": name for name in ("bounds", "density", "since", "until")}
     rows = (
         Row(labels[0], "count_a", noise_sd="sd_a"),
         Row(labels[1], "count_b", noise_sd="sd_b"),
         Row("Difference", "gap", noise_sd="sd"),
     )
-    mark = Mark(layer=layer, table=table, bind=bind, title="Records here", rows=rows)
+    mark = Mark(layer=layer, table=table, bind=BOUND, title="Records here", rows=rows)
     return mark, _legend(scale, colors, labels)
 
 
@@ -163,6 +152,29 @@ def coarser(releases: Sequence[PointRelease], zoom: float) -> tuple[Int, Int]:
     if covered != int(_volumes(*boxes[0]).sum()):
         return boxes[0]
     return boxes_of[0], boxes_of[1]
+
+
+BOUND = {f"get{name.title()}": name for name in ("bounds", "density", "since", "until")}
+"""What a layer of cells reads of :func:`drawn_columns`."""
+
+
+def drawn_columns(offsets: Float, density: Float, since: Float, until: Float) -> dict[str, Any]:
+    """Columns of cells with values of their own, drawn from a zoom to another."""
+    return {
+        "bounds": tuples(offsets.astype(np.float32)),
+        "density": numbers(density.astype(np.float32)),
+        "since": numbers(_tenths(since)),
+        "until": numbers(_tenths(until)),
+    }
+
+
+def placed(domain: Domain, lo: Int, hi: Int) -> tuple[Float, Float, list[float]]:
+    """Surfaces (km²) of lattice boxes, and their corners as offsets from an origin of the map."""
+    corners = [domain.to_coordinates(side) for side in (lo, hi)]
+    degrees = to_degrees(np.hstack(corners), domain.crs)
+    origin = world(np.reshape(domain_bounds(domain), (2, 2))).mean(axis=0)
+    offsets = np.hstack([world(degrees[:, :2]) - origin, world(degrees[:, 2:]) - origin])
+    return areas(degrees), offsets, origin.tolist()
 
 
 def _volumes(lo: Int, hi: Int) -> Int:

@@ -85,3 +85,25 @@ def test_one_kind_is_chosen_on_the_page_or_by_the_address(path):
     assert app.query_params["kind"] in ("walk", ["walk"])
     assert not [each for each in app.dataframe if "kind" in each.value]
     opened(path, kind="nothing")
+
+
+def test_kinds_are_shown_together_and_compared(path):
+    app = opened(path, kinds="leading")
+    legend = app.session_state["explore.view"].scene.legend
+    assert legend.title.startswith("Leading kind")
+    assert "kind" in app.dataframe[0].value  # a rectangle is answered for all kinds at once
+    (shown,) = [each for each in app.get("button_group") if each.label == "Map of kinds"]
+    shown.set_value("Share").run()
+    assert not app.exception
+    labels = [each.label for each in app.metric]
+    assert "Share of bike against all others" in labels
+    against = next(each for each in app.selectbox if each.label == "against")
+    against.set_value("walk").run()
+    assert not app.exception
+    release = dpviz.read(path)
+    share = release.share([0.1, 0.1, 0.9, 0.9], "bike", ["walk"])
+    (metric,) = [each.value for each in app.metric if each.label == "Share of bike against walk"]
+    assert metric == f"{share.value[0]:.0%} ({share.low[0]:.0%} to {share.high[0]:.0%})"
+    assert app.query_params["kinds"] == "bike,walk"
+    app = opened(path, kinds="bike,walk")
+    assert app.session_state["explore.view"].scene.legend.title == "Share of bike against walk"

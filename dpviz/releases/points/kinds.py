@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpviz.attributes import Kinds
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.releases.points import columns
 from dpviz.releases.points.quotient import Quotients, quotients
@@ -79,6 +80,17 @@ class KindsRelease(PointRelease):
         """
         assert self.domain.kinds is not None
         return self.releases[self.domain.kinds.number(kind)]
+
+    def only(self, kinds: Sequence[str]) -> KindsRelease:
+        """The release of some of the kinds.
+
+        Raises:
+            DomainError: one that is not listed, or is given twice.
+        """
+        assert self.domain.kinds is not None
+        listed = Kinds(self.domain.kinds.column, tuple(kinds))
+        trees = [(part.nodes, part.sums) for part in map(self.of, kinds)]
+        return KindsRelease(replace(self.domain, kinds=listed), trees, self.header)
 
     @cached_property
     def nodes(self) -> Decomposition:

@@ -7,7 +7,7 @@ import streamlit as st
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
 from dpviz.ui.areas.map_answer import show_areas
-from dpviz.ui.points.attributes import chosen_kind
+from dpviz.ui.points.attributes import kinds_view
 from dpviz.ui.points.domain_map import choose_domain, show_domain
 from dpviz.ui.points.facts import empty_area, release_facts
 from dpviz.ui.points.map_answer import FIELDS, map_and_answer
@@ -53,7 +53,9 @@ def _show(release: PointRelease | AreaRelease, source: PointSource, choice: Choi
         )
     else:
         empty_area(source)
-        release, source = chosen_kind(KEY, release, source)
-        show = map_and_answer if release.domain.time is None else map_in_time
-        show(KEY, release, source)
+        release, source, look = kinds_view(KEY, release, source)
+        if release.domain.time is None:
+            map_and_answer(KEY, release, source, look)
+        else:
+            map_in_time(KEY, release, source)
     release_facts(KEY, release, source, seen_from_above(KEY, release))

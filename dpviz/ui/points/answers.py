@@ -60,7 +60,7 @@ def answer_panel(
         return []
     place = dict(zip(SIDES, rect, strict=True))
     show_answers(prefix, release, source, answers, place, lambda: exact_counts(source.data, inside))
-    attribute_answers(release, inside)
+    attribute_answers(release, inside, prefix=prefix)
     partly(rect, domain_bounds(release.domain))
     return covered_cells(release, cover(release.nodes, lo[0], hi[0]).nodes)
 

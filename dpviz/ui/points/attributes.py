@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -11,12 +13,16 @@ from dpviz.evaluation.truth import of_one_kind
 from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.quotient import Quotients
 from dpviz.releases.points.release import PointRelease
-from dpviz.render import rounded, with_noise
+from dpviz.render import Camera, Scene, rounded, with_noise
+from dpviz.render.kinds import overlay_scene, share_scene
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.text import plain
 
 ALL = "All kinds"
+ONE, OVERLAY, SHARE = "One map", "Leading kind", "Share"
+OVERLAY_WORD = "leading"
+"""Of an address, in place of the kinds of a share."""
 MOST_SEGMENTS = 6
 """More kinds than these are a list to choose from."""
 
@@ -27,12 +33,88 @@ CLIPPED = (
 FEW = "too few records"
 
 
-def chosen_kind(
+@dataclass(frozen=True)
+class Look:
+    """Another map of a release than that of its density: a key, and what draws it."""
+
+    key: str
+    draw: Callable[[Camera], Scene] = field(compare=False)
+
+
+def kinds_view(
     prefix: str, release: PointRelease, source: PointSource
+) -> tuple[PointRelease, PointSource, Look | None]:
+    """What a visitor chose of a release of kinds: one kind or all, or a map of kinds together.
+
+    Returns:
+        The release that is asked, its records, and its map; None is that of its density.
+    """
+    st.session_state.pop(f"{prefix}.pair", None)
+    if not isinstance(release, KindsRelease):
+        return release, source, None
+    names = release.names
+    left, right = st.columns([3, 7], gap="medium", vertical_alignment="bottom")
+    with left:
+        shown = _shown(prefix, release)
+    with right:
+        if shown == OVERLAY:
+            permalink.write({"kind": None, "kinds": OVERLAY_WORD})
+            return release, source, Look(shown, lambda at: overlay_scene(release, camera=at))
+        if shown == SHARE:
+            one, of = _pair(prefix, names)
+            permalink.write({"kind": None, "kinds": ",".join([one, *of[:1]])})
+            st.session_state[f"{prefix}.pair"] = (one, of)
+            draw = partial(share_scene, release, one, of or None)
+            return release, source, Look(f"{SHARE}|{one}|{of}", lambda at: draw(camera=at))
+        permalink.write({"kinds": None})
+        return (*chosen_kind(prefix, release, source), None)
+
+
+def _shown(prefix: str, release: KindsRelease) -> str:
+    """One map, the kinds over each other, or two of them compared; one in time or of one kind."""
+    if release.domain.dims != 2 or len(release.names) < 2:
+        return ONE
+    asked = permalink.parameter("kinds")
+    start = ONE if asked is None else OVERLAY if asked == OVERLAY_WORD else SHARE
+    shown = st.segmented_control(
+        "Map of kinds",
+        (ONE, OVERLAY, SHARE),
+        default=start,
+        required=True,
+        key=f"{prefix}.kinds.shown",
+        help="One kind or all by density; which kind leads in each cell; or what share one has.",
+    )
+    return str(shown)
+
+
+def _pair(prefix: str, names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """A kind, and what it is compared with: another one, or none for all others."""
+    asked = (permalink.parameter("kinds") or "").split(",")
+    one, other = (*asked, "", "")[:2]
+    key = "|".join(names)
+    first, second = st.columns(2)
+    chosen = first.selectbox(
+        "Share of",
+        names,
+        index=names.index(one) if one in names else 0,
+        format_func=plain,
+        key=f"{prefix}.share.{key}",
+    )
+    rest = [name for name in names if name != chosen]
+    against = second.selectbox(
+        "against",
+        [None, *rest] if len(rest) > 1 else rest,
+        index=None if not rest else ([None, *rest].index(other) if other in rest else 0),
+        format_func=lambda name: "all others" if name is None else plain(name),
+        key=f"{prefix}.against.{key}.{chosen}",
+    )
+    return str(chosen), () if against is None else (str(against),)
+
+
+def chosen_kind(
+    prefix: str, release: KindsRelease, source: PointSource
 ) -> tuple[PointRelease, PointSource]:
     """The release of the kind that a visitor chose, and its records; of all together at first."""
-    if not isinstance(release, KindsRelease):
-        return release, source
     names, asked = release.names, permalink.parameter("kind")
     start = 1 + names.index(asked) if asked in names else 0
     settings: dict[str, Any] = {
@@ -53,14 +135,27 @@ def chosen_kind(
     return release.of(name), replace(source, data=data)
 
 
-def attribute_answers(release: PointRelease, rect: Any, period: Any = None) -> None:
+def attribute_answers(
+    release: PointRelease, rect: Any, period: Any = None, prefix: str = ""
+) -> None:
     """Below an answer: sum and mean of the values, and a row for each kind.
 
     Args:
         release: that was asked.
         rect: in its domain's CRS.
         period: of one with time.
+        prefix: of the page, which may compare two kinds.
     """
+    pair = st.session_state.get(f"{prefix}.pair")
+    if pair is not None and isinstance(release, KindsRelease):
+        kind, of = pair
+        share = release.share(rect, kind, of or None, period)
+        against = of[0] if of else "all others"
+        st.metric(
+            f"Share of {plain(kind)} against {plain(against)}",
+            _interval(share, percent=True),
+            help="With its 95 % interval for the noise (Fieller).",
+        )
     values = release.domain.values
     if values is not None:
         about = CLIPPED.format(low=values.low, high=values.high)

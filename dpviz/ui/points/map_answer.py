@@ -15,6 +15,7 @@ from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.points.answers import answer_panel, history_table, rectangle_form
+from dpviz.ui.points.attributes import Look
 from dpviz.ui.points.regions import districts_panel, polygon_panel
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
@@ -28,6 +29,7 @@ class ReleaseView:
     key: str
     release: PointRelease
     scene: Scene
+    look: Look | None = None
 
 
 @dataclass(frozen=True)
@@ -47,9 +49,11 @@ CAMERA = permalink.Field("camera", _viewpoint, lambda seen: permalink.joined(see
 FIELDS = (permalink.RECT, permalink.RING, CAMERA)
 
 
-def map_and_answer(prefix: str, release: PointRelease, source: PointSource) -> None:
+def map_and_answer(
+    prefix: str, release: PointRelease, source: PointSource, look: Look | None = None
+) -> None:
     """The map, the answer beside it, and what can be done with it."""
-    _drawing(prefix, view_of(prefix, release, source), source)
+    _drawing(prefix, view_of(prefix, release, source, look=look), source)
 
 
 def view_of(
@@ -57,14 +61,16 @@ def view_of(
     release: PointRelease,
     source: PointSource,
     tools: tuple[Literal["rect", "polygon"], ...] = ("rect", "polygon"),
+    look: Look | None = None,
 ) -> ReleaseView:
-    """The picture of a 2-D release, made anew when the release changes."""
+    """The picture of a 2-D release, made anew when the release or the look changes."""
     place = f"{prefix}.view"
     shown: ReleaseView | None = st.session_state.get(place)
-    if shown is None or shown.release is not release or shown.key != source.key:
+    same = shown is not None and (shown.key, shown.look) == (source.key, look)
+    if shown is None or shown.release is not release or not same:
         camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
-        scene = replace(release_scene([release], camera=camera), tools=tools)
-        shown = ReleaseView(source.key, release, scene)
+        made = release_scene([release], camera=camera) if look is None else look.draw(camera)
+        shown = ReleaseView(source.key, release, replace(made, tools=tools), look)
     scene = placed(prefix, shown.scene, source)
     shown = st.session_state[place] = replace(shown, scene=scene)
     return shown

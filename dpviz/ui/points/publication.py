@@ -11,7 +11,7 @@ from dpviz.errors import DpvizError
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
 from dpviz.ui.areas.map_answer import areas_map
-from dpviz.ui.points.attributes import chosen_kind
+from dpviz.ui.points.attributes import kinds_view
 from dpviz.ui.points.downloads import download_buttons, table_of_cells
 from dpviz.ui.points.map_answer import map_and_answer
 from dpviz.ui.points.review import command, review
@@ -85,8 +85,7 @@ def published(prefix: str, made: Publication, source: PointSource, *, shown: boo
     if isinstance(release, AreaRelease):
         areas_map(prefix, release, source, shown=shown)
     elif shown:
-        part, of_part = chosen_kind(prefix, release, source)
-        map_and_answer(prefix, part, of_part)
+        map_and_answer(prefix, *kinds_view(prefix, release, source))
     _take_home(prefix, made.release, made.command)
     if st.button("Publish again", icon=":material/undo:", key=f"{prefix}.again"):
         del st.session_state[f"{prefix}.made"]

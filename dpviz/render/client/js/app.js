@@ -405,9 +405,9 @@ export class MapApp {
     const dressed = layer => {
       const changes = {};
       if (layer.constructor.layerName === 'CellLayer') {
-        const {palettes, palette, raw} = layer.props;
+        const {palettes, palette, raw, signed, fixed, hatched} = layer.props;
         Object.assign(changes, {
-          depth: view.depth, raw: raw || view.raw && !layer.props.signed, hatchColor: theme.hatch, edgeColor: theme.land,
+          depth: view.depth, raw: raw || view.raw && !signed && !fixed, hatchColor: hatched ? theme.frame : theme.hatch, edgeColor: theme.land,
           colors: (palettes[view.palette] ?? palettes[palette])[this.themeName], opacity: this.tiles.shown ? 0.75 : 0.94,
         });
         if (this.mode === 'swipe') changes.clipX = layer.props.side === 'left' ? [-1e9, divide] : [divide, 1e9];

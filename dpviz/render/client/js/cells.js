@@ -27,7 +27,7 @@ layout(std140) uniform cellUniforms {
   vec4 hatchColor;
   vec4 edgeColor;
   vec2 clipX;
-  float classes;
+  float hatched;
   float raw;
   float depth;
   float zoom;
@@ -64,7 +64,7 @@ void main(void) {
   shade = low.x + low.y + low.z + low.w + high.x + high.y + high.z + high.w - 1.0; // −1: under the first bound
   if (cell.twoSided > 0.5) shade = abs(shade - 3.0) < 0.5 ? -1.0 : shade + 1.0; // blank in the middle of nine
   strength = values.y;
-  below = values.x < 0.0 && cell.twoSided < 0.5 ? cell.raw : 0.0;
+  below = values.x < 0.0 && cell.twoSided < 0.5 ? max(cell.raw, cell.hatched) : 0.0;
   vec4 unused = vec4(1.0);
   DECKGL_FILTER_COLOR(unused, geometry);
 }
@@ -103,7 +103,7 @@ const UNIFORM_MODULE = {
   name: 'cell', vs: UNIFORMS, fs: UNIFORMS, source: '',
   uniformTypes: {
     worldToClip: 'mat4x4<f32>', lowBounds: 'vec4<f32>', highBounds: 'vec4<f32>', hatchColor: 'vec4<f32>', edgeColor: 'vec4<f32>',
-    clipX: 'vec2<f32>', classes: 'f32', raw: 'f32', depth: 'f32', zoom: 'f32', pixelRatio: 'f32', twoSided: 'f32',
+    clipX: 'vec2<f32>', hatched: 'f32', raw: 'f32', depth: 'f32', zoom: 'f32', pixelRatio: 'f32', twoSided: 'f32',
   },
 };
 
@@ -146,6 +146,8 @@ export function makeCellLayer({Layer, project32, picking}, {Model}) {
       depth: 255,
       raw: false,
       signed: false,
+      fixed: false, // one picture: it has no raw cells
+      hatched: false, // values below zero, in adaptive detail too
     };
 
     getShaders() {
@@ -203,7 +205,7 @@ export function makeCellLayer({Layer, project32, picking}, {Model}) {
         worldToClip: translated(viewport.viewProjectionMatrix, origin),
         lowBounds: starts.slice(0, 4), highBounds: starts.slice(4),
         hatchColor: [...bytes(this.props.hatchColor.slice(0, 3)), 0.75], edgeColor: [...bytes(this.props.edgeColor.slice(0, 3)), 0.45],
-        clipX, classes: this.props.bounds.length, raw: raw ? 1 : 0, depth, zoom: viewport.zoom * ZOOM_STEPS,
+        clipX, hatched: this.props.hatched ? 1 : 0, raw: raw ? 1 : 0, depth, zoom: viewport.zoom * ZOOM_STEPS,
         pixelRatio: window.devicePixelRatio || 1, twoSided: this.props.signed ? 1 : 0,
       }});
       model.draw(this.context.renderPass);

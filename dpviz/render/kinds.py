@@ -1,0 +1,364 @@
+"""Kinds of records on one map: which kind leads in a cell, or the share of one.
+
+Cells are those of adaptive detail of all kinds together, so that an area that is coloured stands
+out of its noise. Where none of its kinds leads by more than the noise of two, none has the cell;
+where the interval of a share is wider than half of all that it can be, the cell is hatched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pydeck
+from numpy.typing import NDArray
+
+from dpviz.arrow import numbers
+from dpviz.releases.points.quotient import quotients
+from dpviz.releases.points.range_count import box_count
+from dpviz.render.basemap import outlines
+from dpviz.render.cells import adaptive, domain_bounds, home_zoom
+from dpviz.render.colors import FRAME, GREY, LAND, MORE_A, MORE_B, Themed, along, stops
+from dpviz.render.detail import QUIET, STANDS, stands
+from dpviz.render.difference import BOUND, STEPS, drawn_columns, placed
+from dpviz.render.legend import Legend, Swatch, scale_labels
+from dpviz.render.scale import scale_of
+from dpviz.render.scene import Camera, Mark, Row, Scene
+from dpviz.trees.consistency import sum_up
+
+if TYPE_CHECKING:
+    from dpviz.releases.points.kinds import KindsRelease
+    from dpviz.releases.points.quotient import Quotients
+    from dpviz.releases.points.release import PointRelease
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+STRENGTHS = 4
+"""Classes of density, as strengths of a kind's colour."""
+
+WEAKEST = 0.3
+"""Of a kind's colour, on the way from the ground."""
+
+KIND_COLORS = Themed(
+    stops("0d4f94 b4520a 17906c 5b2470 b09a1a 56606c"),
+    stops("5aa0f2 ff9f4a 5fdcb3 9d6bd6 f4e08a 7d8aa0"),
+)
+"""Of the kinds with the most records, on light and on dark ground."""
+
+SHARE_BOUNDS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
+"""Lower bounds of the classes of a share."""
+
+WIDEST = 0.5
+"""Of an interval of a share that has a colour."""
+
+
+@dataclass(frozen=True, eq=False)
+class KindCells:
+    """What is drawn at some zooms: n boxes, each with the counts of the area that it is part of.
+
+    Attributes:
+        km2: of the area, float64 (n,).
+        offsets, origin: where the boxes are on the map.
+        since, until: zooms at which a box is drawn.
+        count, variance: of each kind, float64 (kinds, n).
+        quiet: which areas cannot be told from empty ones.
+    """
+
+    km2: Float
+    offsets: Float
+    origin: list[float]
+    since: Float
+    until: Float
+    count: Float
+    variance: Float
+    quiet: NDArray[np.bool_]
+
+    @property
+    def total(self) -> Float:
+        """Counts of all kinds together, float64 (n,)."""
+        return np.asarray(self.count.sum(axis=0))
+
+    @property
+    def home(self) -> NDArray[np.bool_]:
+        """What is drawn where the whole domain is in sight, and stands out."""
+        return np.asarray((self.since == 0.0) & ~self.quiet)
+
+
+def kind_cells(release: KindsRelease) -> KindCells:
+    """The boxes of adaptive detail of all kinds, and the kinds in each."""
+    nodes, adapted = release.nodes, adaptive(release)
+    start = home_zoom(domain_bounds(release.domain))
+    pieces = []
+    for k, above in enumerate(STEPS):
+        rows = np.flatnonzero(adapted.at(start + above))
+        lo, hi = nodes.lo[rows], nodes.hi[rows]
+        _, member = np.unique(adapted.group[rows], return_inverse=True)
+        alone = np.bincount(member)[member] == 1
+        each = [_grouped(part, lo, hi, member, alone) for part in release.releases]
+        end = STEPS[k + 1] + start if k + 1 < len(STEPS) else np.inf
+        pieces.append(
+            (
+                lo,
+                hi,
+                adapted.km2[rows],
+                np.full(len(rows), start + above if k else 0.0),
+                np.full(len(rows), end),
+                np.array([count for count, _ in each]).T,
+                np.array([variance for _, variance in each]).T,
+                adapted.kind[rows] == QUIET,
+            )
+        )
+    lo, hi, km2, since, until, count, variance, quiet = (
+        np.concatenate(column) for column in zip(*pieces, strict=True)
+    )
+    _, offsets, origin = placed(release.domain, lo, hi)
+    stand = stands(count.sum(axis=1), variance.sum(axis=1))
+    return KindCells(km2, offsets, origin, since, until, count.T, variance.T, quiet | ~stand)
+
+
+def _grouped(
+    part: PointRelease, lo: Int, hi: Int, member: Int, alone: NDArray[np.bool_]
+) -> tuple[Float, Float]:
+    """Counts and variances of one kind in the areas that boxes make together, (boxes,) each.
+
+    Boxes within one leaf share its noise, so that their variances are its own by their surface:
+    sums of them are never too small.
+    """
+    answers, nodes = part.count_boxes(lo, hi), part.nodes
+    count = _added(member, answers.count)
+    if part.noise is not None:  # stated for the whole grid: standard deviations add up
+        return count, _added(member, answers.noise_sd) ** 2
+    weight = np.where(nodes.leaf, nodes.variance, 0.0)
+    shared = box_count(replace(nodes, count=sum_up(nodes.parent, weight)), None, lo, hi).count
+    variance = np.where(alone, answers.noise_sd**2, np.maximum(shared, answers.noise_sd**2))
+    return count, _added(member, variance)
+
+
+def _added(member: Int, values: Float) -> Float:
+    """Of each box the sum over its area, (boxes,)."""
+    sums: Float = np.bincount(member, values).astype(np.float64)
+    return sums[member]
+
+
+def overlay_scene(release: KindsRelease, *, camera: Camera | None = None, title: str = "") -> Scene:
+    """The map of the kind that leads in each cell, the stronger the more records there are.
+
+    Args:
+        release: 2-D, without time.
+        camera: where to look first; the whole domain by default.
+        title: of the picture that the visitor may save.
+    """
+    cells = kind_cells(release)
+    leader, clear = leaders(cells)
+    order = np.argsort(-np.array([part.nodes.count[0] for part in release.releases]), kind="stable")
+    shown = order[: len(KIND_COLORS.light)]
+    density = np.where(cells.quiet, 0.0, cells.total / cells.km2)
+    scale = scale_of(density[cells.home], cells.total[cells.home], most=STRENGTHS)
+    rows = [
+        Row(release.names[kind], f"count_{at}", noise_sd=f"sd_{at}")
+        for at, kind in enumerate(shown)
+    ]
+    leading = np.where(
+        clear, np.array(release.names, dtype=object)[leader], "none beyond the noise"
+    )
+    columns = {"leads": pa.array(leading.tolist(), pa.string()), **_counts(cells, shown)}
+    layers = {
+        f"kind-{at}": (clear & (leader == kind), _strengths(at)) for at, kind in enumerate(shown)
+    }
+    rest = ~np.any([mask for mask, _ in layers.values()], axis=0)
+    layers["kind-none"] = (rest, _grey())
+    every = {
+        id_: _layer(id_, cells, density, mask, columns, scale.bounds, colors, rows)
+        for id_, (mask, colors) in layers.items()
+    }
+    several = len(release.names) > len(shown)
+    swatches = [Swatch(release.names[kind], _strengths(at, 1)) for at, kind in enumerate(shown)]
+    other = "another kind, or none beyond the noise" if several else "none leads beyond the noise"
+    legend = Legend(
+        title="Leading kind; stronger: more records per km²",
+        colors=_grey(),
+        labels=scale_labels(scale),
+        blank=f"blank: under {scale_labels(scale)[0]}, or too few to tell from none",
+        swatches=(*swatches, Swatch(other, Themed(GREY.light[3], GREY.dark[3]))),
+    )
+    description = "Map of the kind that leads in each cell"
+    return _scene(release, list(every.values()), legend, description, camera, title)
+
+
+def leaders(cells: KindCells) -> tuple[Int, NDArray[np.bool_]]:
+    """The kind with the most records of each cell, and whether it leads by more than the noise."""
+    leader = np.argmax(cells.count, axis=0)
+    at = np.arange(len(leader))
+    if len(cells.count) == 1:
+        return leader, ~cells.quiet
+    rest = cells.count.copy()
+    rest[leader, at] = -np.inf
+    second = np.argmax(rest, axis=0)
+    lead = cells.count[leader, at] - cells.count[second, at]
+    noise = np.sqrt(cells.variance[leader, at] + cells.variance[second, at])
+    return leader, ~cells.quiet & (lead > 0) & (lead >= STANDS * noise)
+
+
+def share_scene(
+    release: KindsRelease,
+    kind: str,
+    of: Sequence[str] | None = None,
+    *,
+    camera: Camera | None = None,
+    title: str = "",
+) -> Scene:
+    """The map of the share of one kind, with honest intervals.
+
+    Args:
+        release: 2-D, without time.
+        kind: whose share it is.
+        of: the kinds of the denominator, all by default; ``kind`` is one of them anyway.
+        camera: where to look first; the whole domain by default.
+        title: of the picture that the visitor may save.
+
+    Raises:
+        DomainError: a kind that is not listed.
+    """
+    rest = [name for name in (release.names if of is None else of) if name != kind]
+    pair = release.only([kind, *rest])
+    cells = kind_cells(pair)
+    answers = shares(cells)
+    enough = answers.enough & ~cells.quiet
+    wide = enough & (answers.high - answers.low > WIDEST)
+    against = rest[0] if len(rest) == 1 else "all others" if of is None else "the others"
+    two = replace(
+        cells,
+        count=np.vstack([cells.count[0], cells.count[1:].sum(axis=0)]),
+        variance=np.vstack([cells.variance[0], cells.variance[1:].sum(axis=0)]),
+    )
+    texts = [
+        f"{value:.0%} ({low:.0%} to {high:.0%})" if some else "too few records"
+        for value, low, high, some in zip(
+            answers.value, answers.low, answers.high, enough, strict=True
+        )
+    ]
+    columns = {"share": pa.array(texts, pa.string()), **_counts(two, np.arange(2))}
+    rows = [
+        Row(f"Share of {kind}", "share"),
+        Row(kind, "count_0", noise_sd="sd_0"),
+        Row(against, "count_1", noise_sd="sd_1"),
+    ]
+    colors, zero = _share_colors(), np.zeros(len(enough))
+    marks = [
+        _layer(
+            "share", cells, np.where(enough, answers.value, 0.0), enough & ~wide, columns,
+            SHARE_BOUNDS, colors, rows,
+        ),
+        _layer("wide", cells, zero - 1.0, wide, columns, (1.0,), colors, rows, hatched=True),
+        _layer("too-few", cells, zero, ~enough, columns, (1.0,), colors, rows),
+    ]  # fmt: skip
+    legend = Legend(
+        title=f"Share of {kind} against {against}",
+        colors=colors,
+        labels=[f"{bound:.0%}" for bound in SHARE_BOUNDS],
+        blank="blank: too few records to tell a share",
+        swatches=(Swatch(f"interval wider than {WIDEST:.0%} of all", FRAME, hatch=True),),
+    )
+    description = f"Map of the share of {kind} against {against}"
+    return _scene(release, marks, legend, description, camera, title)
+
+
+def shares(cells: KindCells) -> Quotients:
+    """The share of the first kind in each area, with its 95 % interval."""
+    own, total = cells.variance[0], cells.variance.sum(axis=0)
+    return quotients(cells.count[0], cells.total, (own, total, own), limits=(0.0, 1.0))
+
+
+def _layer(
+    id_: str,
+    cells: KindCells,
+    density: Float,
+    mask: NDArray[np.bool_],
+    columns: dict[str, pa.Array],
+    bounds: Sequence[float],
+    colors: Themed,
+    rows: Sequence[Row],
+    **properties: Any,
+) -> Mark:
+    """Some of the cells, by value in classes."""
+    at = np.flatnonzero(mask)
+    drawn = drawn_columns(cells.offsets[at], density[at], cells.since[at], cells.until[at])
+    every = {"light": colors.light, "dark": colors.dark}
+    layer = pydeck.Layer(
+        "CellLayer",
+        None,
+        id=id_,
+        origin=cells.origin,
+        bounds=list(bounds),
+        palettes={"tide": every, "ember": every, "grey": every},
+        palette=pydeck.types.String("tide"),
+        fixed=True,
+        raw=False,
+        pickable=True,
+        **properties,
+    )
+    words = {name: column.take(pa.array(at)) for name, column in columns.items()}
+    first = [Row("Leads", "leads")] if "leads" in columns else []
+    return Mark(
+        layer=layer,
+        table=pa.table({**drawn, **words}),
+        bind=BOUND,
+        title="Records here",
+        rows=(*first, *rows),
+    )
+
+
+def _counts(cells: KindCells, kinds: Int) -> dict[str, pa.Array]:
+    columns = {}
+    for at, kind in enumerate(kinds):
+        columns[f"count_{at}"] = numbers(cells.count[kind].astype(np.float32))
+        columns[f"sd_{at}"] = numbers(np.sqrt(cells.variance[kind]).astype(np.float32))
+    return columns
+
+
+def _strengths(at: int, classes: int = STRENGTHS) -> Themed:
+    """Colours of a kind, from near the ground to its own; with one class, that alone."""
+    ramps = []
+    for theme in ("light", "dark"):
+        ends = (LAND.of(theme), KIND_COLORS.of(theme)[at])
+        ramp = [tuple(each) for each in along(ends, np.linspace(WEAKEST, 1, STRENGTHS)).tolist()]
+        ramps.append(tuple(ramp) if classes > 1 else ramp[-1])
+    return Themed(*ramps)
+
+
+def _grey() -> Themed:
+    return Themed(GREY.light[1 : 1 + STRENGTHS], GREY.dark[1 : 1 + STRENGTHS])
+
+
+def _share_colors() -> Themed:
+    """The other kind strong to weak, then weak to strong."""
+    sides = (
+        (*(b[at] for at in (3, 2, 0)), *(a[at] for at in (0, 2, 3)))
+        for a, b in ((MORE_A.light, MORE_B.light), (MORE_A.dark, MORE_B.dark))
+    )
+    return Themed(*sides)
+
+
+def _scene(
+    release: KindsRelease,
+    marks: Sequence[Mark],
+    legend: Legend,
+    description: str,
+    camera: Camera | None,
+    title: str,
+) -> Scene:
+    bounds = domain_bounds(release.domain)
+    return Scene(
+        marks=[*marks, *outlines(bounds)],
+        camera=camera or Camera(bounds=bounds, key="domain"),
+        legend=legend,
+        tools=("rect", "polygon"),
+        domain=bounds,
+        neutral=True,
+        title=title,
+        description=f"{description}: {release.header.standing[1]}",
+    )
