@@ -41,4 +41,9 @@ def pack_tree(packer: Packer, name: str, release: PointRelease) -> dict[str, Any
     sd = np.where(merged, np.sqrt(detail.variance), 0.0)
     packer.add(f"{name}.merged_sd", sd.astype(np.float32))
     noise = release.noise and release.noise.to_dict()
-    return {"name": name, "roots": int(nodes.levels[0].stop), "noise": noise}
+    return {
+        "name": name,
+        "roots": int(nodes.levels[0].stop),
+        "noise": noise,
+        "coherence": nodes.coherence,
+    }

@@ -24,6 +24,9 @@ MAX_NODES = 8_000_000
 MAX_LEVELS = 256
 """Levels of the deepest tree: a public cap, so that a level is a uint8."""
 
+EVEN, OVERLAPPING, HIGH_DIMENSIONS, ADAPTED = 0.1, 0.2, 0.5, 0.9
+"""Parts of the leaves' errors that are common: see :attr:`Decomposition.coherence`."""
+
 _WHOLE: dict[str, type[np.signedinteger[Any]]] = {
     "lo": np.int64,
     "hi": np.int64,
@@ -135,6 +138,30 @@ class Decomposition:
     def volume(self) -> Int:
         """Exact volume of each box in lattice cells, int64."""
         return _frozen(volumes(self.lo, self.hi))
+
+    @cached_property
+    def coherence(self) -> float:
+        """ρ: how far the leaves that an edge cuts err in one direction, from the boxes alone.
+
+        The uniformity error's variance is Σuᵢ² + (ρΣuᵢ)² over leaves of model variances uᵢ². Cuts
+        that follow the records put long leaves around each town, its records at the inner ends of
+        all of them: 0.9 of a leaf's error is common there. Above two dimensions an edge cuts most
+        leaves that a query meets, and these lie along the same few clusters: 0.5. Measured on
+        built-in data: assets/results/intervals.md.
+        """
+        inner, roots = ~self.leaf, self.levels[0].stop
+        if not inner.any():
+            return EVEN
+        volume, starts = self.volume[roots:], self.first_child[inner] - roots
+        if np.median(np.add.reduceat(volume, starts) / self.volume[inner]) > 1.001:
+            return OVERLAPPING
+        ratio = np.maximum.reduceat(volume, starts) / np.minimum.reduceat(volume, starts)
+        doublings = np.log2(ratio)
+        # Halvings, and grids but for a step of the lattice, have siblings of volumes 1, 2, 4, …
+        adapted = (doublings > 0.6) & (np.abs(doublings - np.rint(doublings)) > 0.02)
+        if np.median(adapted) > 0:
+            return ADAPTED
+        return HIGH_DIMENSIONS if self.dims > 2 else EVEN
 
     def children(self, rows: Int) -> tuple[Int, Int]:
         """The children of some nodes, one after another.

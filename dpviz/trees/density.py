@@ -30,8 +30,9 @@ def refine(nodes: Decomposition) -> Decomposition:
 
     The slope along an axis is the harmonic mean of the slopes to the two neighbours, zero where
     they disagree (B. van Leer, 1974); the sub-cells of a leaf sum to it and are non-negative. A
-    sub-cell's variance is its share of the leaf's: that of any union of sub-cells is then never
-    understated, although their noise is one and the same draw.
+    sub-cell's variance is its share of the leaf's, so that of any union of sub-cells is never
+    understated, although their noise is one and the same draw; and that of the uniformity model,
+    because nobody measured how the leaf's records lie in its quarters.
     """
     dims = nodes.dims
     wide = ((nodes.hi - nodes.lo) > 1).all(axis=1)
@@ -67,7 +68,13 @@ def refine(nodes: Decomposition) -> Decomposition:
         "hi": np.concatenate([nodes.hi, np.stack(high, axis=1).reshape(-1, dims)]),
         "count": np.concatenate([nodes.count, (shares * nodes.count[leaves, None]).ravel()]),
         "variance": np.concatenate(
-            [nodes.variance, (shares * nodes.variance[leaves, None]).ravel()]
+            [
+                nodes.variance,
+                (
+                    shares * nodes.variance[leaves, None]
+                    + uniformity_variance(nodes.count[leaves, None], shares)
+                ).ravel(),
+            ]
         ),
     }
     ordered = {name: column[order] for name, column in columns.items()}

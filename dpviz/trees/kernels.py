@@ -124,7 +124,9 @@ def count_boxes(codes, cells, cumulative, lo, hi, bits):  # type: ignore[no-unty
 
 @one_at_a_time
 @nb.njit(cache=True, parallel=True, nogil=True)
-def walk_tree(node_lo, node_hi, first_child, n_children, count, variance, roots, lo, hi):  # type: ignore[no-untyped-def]
+def walk_tree(  # type: ignore[no-untyped-def]
+    node_lo, node_hi, first_child, n_children, count, variance, roots, lo, hi, coherence
+):
     """Range counts of boxes (q, d) over a decomposition of n nodes.
 
     A node inside the box gives its count, a leaf cut by it the share of its volume, any other node
@@ -135,7 +137,7 @@ def walk_tree(node_lo, node_hi, first_child, n_children, count, variance, roots,
     answers = np.zeros((n_queries, 4))
     for query in nb.prange(n_queries):
         stack = np.empty(256, dtype=np.int64)
-        total, noise, uniformity, nodes = 0.0, 0.0, 0.0, 0.0
+        total, noise, uniformity, together, nodes = 0.0, 0.0, 0.0, 0.0, 0.0
         for root in range(roots):
             stack[0] = root
             top = 1
@@ -161,7 +163,9 @@ def walk_tree(node_lo, node_hi, first_child, n_children, count, variance, roots,
                 elif n_children[node] == 0:
                     total += count[node] * fraction
                     noise += variance[node] * fraction * fraction
-                    uniformity += _uniformity(count[node], fraction)
+                    apart = _uniformity(count[node], fraction)
+                    uniformity += apart
+                    together += np.sqrt(apart)
                     nodes += 1
                 else:
                     first, children = first_child[node], n_children[node]
@@ -174,6 +178,6 @@ def walk_tree(node_lo, node_hi, first_child, n_children, count, variance, roots,
                         top += 1
         answers[query, 0] = total
         answers[query, 1] = noise
-        answers[query, 2] = uniformity
+        answers[query, 2] = uniformity + (coherence * together) ** 2
         answers[query, 3] = nodes
     return answers

@@ -1,3 +1,4 @@
+import math
 import os
 import subprocess
 import sys
@@ -26,15 +27,16 @@ def brute_force(nodes, lo, hi):
     def visit(node):
         sides = np.minimum(nodes.hi[node], hi) - np.maximum(nodes.lo[node], lo)
         if (sides <= 0).any():
-            return np.zeros(4)
+            return np.zeros(5)
         share = sides.prod() / (nodes.hi[node] - nodes.lo[node]).prod()
         if share == 1 or not nodes.n_children[node]:
             count, variance = nodes.count[node], nodes.variance[node]
             cut = max(count, 0) ** 2 * share * (1 - share) / 3
-            return np.array([count * share, variance * share**2, cut, 1])
+            return np.array([count * share, variance * share**2, cut, 1, math.sqrt(cut)])
         return sum(map(visit, np.flatnonzero(nodes.parent == node)))
 
-    return visit(0)
+    count, variance, apart, used, together = visit(0)
+    return np.array([count, variance, apart + (nodes.coherence * together) ** 2, used])
 
 
 @pytest.mark.parametrize("dims", [2, 4])

@@ -43,7 +43,7 @@ function haarVariance({variance, cells}, {lo, hi}, side) {
  * `tree` has `roots`, `noise` (null where the nodes' variances add up, else that of `dpviz.haar`)
  * and the columns lo, hi (two numbers a node), first_child, n_children, count and variance. A node
  * inside gives its count, a leaf that is cut the share of its area; the uniformity error is the
- * engine's Beta model. `used` are the nodes.
+ * engine's Beta model, of which the part `coherence` adds up along an edge. `used` are the nodes.
  */
 export function rangeCount(tree, rect, domain, interval) {
   const box = lattice(rect, domain);
@@ -51,7 +51,7 @@ export function rangeCount(tree, rect, domain, interval) {
   const {lo, hi, first_child: first, n_children: children, count, variance} = tree;
   const common = (node, k) => Math.max(0, Math.min(hi[2 * node + k], box.hi[k]) - Math.max(lo[2 * node + k], box.lo[k]));
   const used = [];
-  const total = {count: 0, variance: 0, uniformity: 0};
+  const total = {count: 0, variance: 0, uniformity: 0, together: 0};
   const open = Array.from({length: tree.roots}, (_, root) => tree.roots - 1 - root);
   while (open.length) {
     const node = open.pop();
@@ -66,11 +66,14 @@ export function rangeCount(tree, rect, domain, interval) {
     used.push(node);
     total.count += count[node] * share;
     total.variance += variance[node] * share ** 2;
-    total.uniformity += Math.max(count[node], 0) ** 2 * share * (1 - share) / 3;
+    const apart = Math.max(count[node], 0) ** 2 * share * (1 - share) / 3;
+    total.uniformity += apart;
+    total.together += Math.sqrt(apart);
   }
   const noise = Math.sqrt(tree.noise ? haarVariance(tree.noise, box, domain.side) : total.variance);
   return {
-    count: total.count, noise, uniformity: Math.sqrt(total.uniformity), used,
+    count: total.count, noise, used,
+    uniformity: Math.sqrt(total.uniformity + (tree.coherence * total.together) ** 2),
     low: Math.floor(total.count - interval * noise), high: Math.ceil(total.count + interval * noise),
   };
 }

@@ -17,10 +17,10 @@ export class Viewer {
     this.spec = spec;
     this.columns = columns;
     this.domain = {...spec.domainBox, side: spec.side};
-    this.trees = spec.trees.map(({name, roots, noise}) => {
+    this.trees = spec.trees.map(({name, roots, noise, coherence = 0}) => {
       const tree = Object.fromEntries(TREE.map(column => [column, columns[`${name}.${column}`].value]));
       const {first, level, parent} = links(tree.n_children, roots);
-      return {roots, noise, ...tree, first_child: first, level, parent};
+      return {roots, noise, coherence, ...tree, first_child: first, level, parent};
     });
     this.pushed = 0;
     this.shape = null;
