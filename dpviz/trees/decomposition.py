@@ -24,7 +24,7 @@ MAX_NODES = 8_000_000
 MAX_LEVELS = 256
 """Levels of the deepest tree: a public cap, so that a level is a uint8."""
 
-EVEN, OVERLAPPING, HIGH_DIMENSIONS, ADAPTED = 0.1, 0.2, 0.5, 0.9
+EVEN, OVERLAPPING, HIGH_DIMENSIONS, ADAPTED = 0.0, 0.2, 0.5, 1.0
 """Parts of the leaves' errors that are common: see :attr:`Decomposition.coherence`."""
 
 _WHOLE: dict[str, type[np.signedinteger[Any]]] = {
@@ -145,9 +145,9 @@ class Decomposition:
 
         The uniformity error's variance is Σuᵢ² + (ρΣuᵢ)² over leaves of model variances uᵢ². Cuts
         that follow the records put long leaves around each town, its records at the inner ends of
-        all of them: 0.9 of a leaf's error is common there. Above two dimensions an edge cuts most
-        leaves that a query meets, and these lie along the same few clusters: 0.5. Measured on
-        built-in data: assets/results/intervals.md.
+        them: all of the error is common. Above two dimensions an edge cuts most leaves that a query
+        meets, and these lie along the same few clusters: about half of it. Measured on built-in
+        data: assets/results/intervals.md.
         """
         inner, roots = ~self.leaf, self.levels[0].stop
         if not inner.any():
