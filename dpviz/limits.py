@@ -66,6 +66,20 @@ VISITORS = Limit(50, "visitors at a time", "wait")
 AT_WORK = Limit((os.cpu_count() or 2) + 2, "pages at work at a time", "wait")
 
 
+def visitors() -> Limit:
+    """How many visitors a server takes: :data:`VISITORS`, or ``$DPVIZ_VISITORS`` of them.
+
+    Raises:
+        DataError: that is no whole number from 1 to 1,000.
+    """
+    given = os.environ.get("DPVIZ_VISITORS")
+    if given is None:
+        return VISITORS
+    if not (given.isascii() and given.isdigit() and 1 <= int(given) <= 1_000):
+        raise DataError(f"DPVIZ_VISITORS={given[:20]!r}: give a whole number from 1 to 1,000")
+    return VISITORS._replace(most=int(given))
+
+
 def decoded(size: int, file: int, where: str) -> None:
     """Refuse a file that decodes to too much: beyond :data:`SMALL`, in proportion to itself.
 

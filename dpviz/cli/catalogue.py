@@ -100,8 +100,8 @@ def run_app(
     address: Annotated[
         str,
         typer.Option(
-            help="Whom it answers: this machine alone, or every network with 0.0.0.0. The app has "
-            "no log-in: open it behind your own authentication and TLS only."
+            help="Whom it answers: this machine alone, or every network with 0.0.0.0: then with a "
+            "log-in (assets/hosting.md) or behind your own authentication, and TLS."
         ),
     ] = "127.0.0.1",
 ) -> None:

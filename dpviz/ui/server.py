@@ -22,11 +22,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import App, cli_util, config, net_util
 from streamlit.web.server import server_util
 
-from dpviz import sandbox
+from dpviz import limits, sandbox
 from dpviz.ui.answers import keep_answers
 from dpviz.ui.first_paint import FirstPaint
 from dpviz.ui.map.component import bundle_url
 from dpviz.ui.shared import log
+from dpviz.ui.shared.access import has_login
 from dpviz.ui.shared.uploads import private_folder
 
 SCRIPT = Path(__file__).parent / "shared" / "script.py"
@@ -61,8 +62,9 @@ HEADERS = {
 }
 
 OPEN = (
-    "dpviz answers the network at %s. It has no log-in: whoever reaches it can read what it shows, "
-    "spend epsilon and set lifetime budgets. Put it behind your own authentication and TLS."
+    "dpviz answers the network at %s without a log-in: whoever reaches it can read what it shows, "
+    "spend epsilon and set lifetime budgets. Set one up, see assets/hosting.md, or put it behind "
+    "your own authentication and TLS."
 )
 
 
@@ -155,6 +157,7 @@ MIDDLEWARE = [Middleware(Guard), Middleware(FirstPaint, deck=bundle_url)]
 @asynccontextmanager
 async def lifespan(_app: App) -> AsyncIterator[dict[str, Any]]:
     """What is done once, before the first visitor and after the last."""
+    limits.visitors()  # a wrong setting is refused before anybody comes
     log.redact()
     keep_answers()
     # Streamlit asks an outside service for this machine's address when it meets an unknown origin.
@@ -167,7 +170,7 @@ async def lifespan(_app: App) -> AsyncIterator[dict[str, Any]]:
     tempfile.tempdir = str(private_folder())  # archives that are unpacked, what DuckDB spills
     await asyncio.to_thread(sandbox.warm)
     address = config.get_option("server.address")
-    if not is_here(address):
+    if not is_here(address) and not has_login():
         logging.getLogger(__name__).warning(OPEN, address or "every address of this machine")
     if not config.get_option("server.headless"):
         cli_util.open_browser(server_util.get_url(config.get_option("browser.serverAddress")))

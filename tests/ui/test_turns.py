@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz import limits
+from dpviz.errors import DataError
 from dpviz.ui.shared import turns
 
 
@@ -68,3 +69,15 @@ def test_a_page_that_fails_gives_its_turn_back(few):
         raise RuntimeError("odd")
     assert turns._at_work.acquire(blocking=False)
     turns._at_work.release()
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "many", "1001", "²", ""])
+def test_a_wrong_number_of_visitors_is_refused(monkeypatch, given):
+    monkeypatch.setenv("DPVIZ_VISITORS", given)
+    with pytest.raises(DataError, match="give a whole number from 1"):
+        limits.visitors()
+
+
+def test_the_owner_says_how_many_visitors(monkeypatch):
+    monkeypatch.setenv("DPVIZ_VISITORS", "20")
+    assert str(limits.visitors()) == "20 visitors at a time"

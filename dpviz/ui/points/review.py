@@ -10,6 +10,7 @@ from dpviz.errors import DpvizError
 from dpviz.planning.script import Script
 from dpviz.render.numbers import odds
 from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.shared.access import BY, may_publish
 from dpviz.ui.shared.account import in_words
 from dpviz.ui.shared.method_form import Choice, title_of
 from dpviz.ui.shared.text import plain
@@ -23,6 +24,8 @@ def account_form(prefix: str, account: Account) -> None:
         st.progress(share, in_words(account))
     else:
         st.caption(in_words(account))
+        if not may_publish():
+            return
         with st.form(f"{prefix}.total", border=True):
             total = st.number_input(
                 "Lifetime budget (permanent)",
@@ -42,6 +45,8 @@ def account_form(prefix: str, account: Account) -> None:
         with st.expander("What was spent", icon=":material/receipt_long:"):
             names = ("at", "epsilon", "what", "purpose", "outcome")
             rows = [{name: getattr(row, name) for name in names} for row in account.spends]
+            for row in rows:  # who pays from the same account is the owner's to know
+                row["purpose"] = row["purpose"].split(BY)[0]
             st.dataframe(rows, hide_index=True, width="stretch")
 
 

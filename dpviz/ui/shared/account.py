@@ -13,6 +13,7 @@ import streamlit as st
 from dpviz.build import Account, Ledger, account_key
 from dpviz.errors import DataError, DpvizError, PrivacyError
 from dpviz.progress import Progress
+from dpviz.ui.shared.access import may_publish
 from dpviz.ui.shared.releases import visitor
 from dpviz.ui.shared.tables import reserved_names
 from dpviz.ui.shared.text import plain
@@ -167,6 +168,9 @@ def paid_build(
     Raises:
         Exception: of the build that failed, in every run until the button is pressed again.
     """
+    with pane or st.sidebar:
+        if not may_publish():
+            return None
     ledger, place = Ledger(), f"{prefix}.job|{subject}"
     job: Job[Made] | None = st.session_state.get(place)
     if job is not None and job.delivered:

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
 
 
-def page_modules() -> list[ModuleType]:
-    """Every page, in order."""
+def page_modules(*, owners: bool = False) -> list[ModuleType]:
+    """Every page that all visitors may see, or those for owners, in order."""
     pages = pkgutil.iter_modules(dpviz.ui.pages.__path__)
     modules = [importlib.import_module(f"dpviz.ui.pages.{each.name}") for each in pages]
-    return sorted((each for each in modules if hasattr(each, "page")), key=lambda each: each.ORDER)
+    chosen = (each for each in modules if getattr(each, "OWNERS", False) == owners)
+    return sorted((each for each in chosen if hasattr(each, "page")), key=lambda each: each.ORDER)
 
 
 def page_of(module: ModuleType, *, default: bool = False) -> StreamlitPage:

@@ -22,6 +22,7 @@ from dpviz.errors import DpvizError, ReleaseError
 from dpviz.releases.store import kind_in
 from dpviz.ui.server import is_here
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.access import has_login, user
 from dpviz.ui.shared.navigation import page_modules, page_of
 from dpviz.ui.shared.shelf import Shelf, Stored, read_any
 from dpviz.ui.shared.text import plain
@@ -53,7 +54,12 @@ class Opened:
 
 
 def alone() -> bool:
-    """Whether only this computer reaches the server, so that its one person is the visitor."""
+    """Whether only this computer reaches the server, so that its one person is the visitor.
+
+    A server with a login is for others, wherever it listens: a proxy may stand on this computer.
+    """
+    if has_login():
+        return False
     headers = {name.lower(): value for name, value in st.context.headers.items()}
     host = headers.get("host", "localhost").rsplit(":", 1)[0].strip("[]")
     relayed = any(name in headers for name in RELAYED)
@@ -62,9 +68,9 @@ def alone() -> bool:
 
 def visitor() -> str:
     """Whose list this is; no name of a person, but a digest of what the login says."""
-    user = st.user.to_dict()
-    if user.get("is_logged_in"):
-        name = f"{user.get('iss')}|{user.get('sub') or user.get('email')}"
+    claims = user()
+    if claims:
+        name = f"{claims.get('iss')}|{claims.get('sub') or claims.get('email')}"
         return "user:" + hashlib.sha256(name.encode()).hexdigest()[:32]
     if alone():
         return "here"
@@ -193,8 +199,11 @@ def your_releases(prefix: str) -> None:
     st.markdown("**Your releases**")
     if visitor().startswith("visit:"):
         st.caption(
-            "This server has no login: the list is of this visit only. Keep the link of a release, "
-            "or download it."
+            "You are not logged in: the list is of this visit only. Keep the link of a release, or "
+            "download it."
+            if has_login()
+            else "This server has no login: the list is of this visit only. Keep the link of a "
+            "release, or download it."
         )
     if not mine:
         st.caption("What you publish is kept here, with its receipt.")

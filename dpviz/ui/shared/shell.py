@@ -6,6 +6,7 @@ import streamlit as st
 
 from dpviz.ui.map.component import preload
 from dpviz.ui.shared import log
+from dpviz.ui.shared.access import access, gate
 from dpviz.ui.shared.navigation import page_modules, page_of
 from dpviz.ui.shared.permalink import one_step_a_page
 from dpviz.ui.shared.releases import open_given
@@ -27,11 +28,15 @@ def run() -> None:
     # Before the navigation, which would fetch its own icon of the page from a server elsewhere.
     st.set_page_config(page_icon="🗺️", layout="wide")
     first, *others = page_modules()
+    if access().owner:
+        others += page_modules(owners=True)
     page = st.navigation([page_of(first, default=True), *map(page_of, others)])
     st.set_page_config(page_title=f"{page.title} · dpviz")
     one_step_a_page()
     preload()
     st.title(page.title, anchor=False)
+    if not gate():
+        return
     if not admitted():
         wait_for_place()
         return

@@ -15,6 +15,7 @@ import streamlit as st
 from dpviz.build import build
 from dpviz.errors import DpvizError
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.access import signed
 from dpviz.ui.shared.account import noise_seed, nothing_yet, paid_build
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import EPSILON, Choice
@@ -189,7 +190,7 @@ def paid_release(
         title: in the visitor's releases; the data set's by default.
         pane: of the buttons; the sidebar by default.
     """
-    owner, purpose = visitor(), purpose or f"page {key.title()}"
+    owner, purpose = visitor(), signed(purpose or f"page {key.title()}")
 
     def make(ledger: Any, progress: Any) -> Paid:
         def paying() -> Any:

@@ -36,7 +36,7 @@ def admitted() -> bool:
     with _door:
         if _KEY in st.session_state:
             return True
-        if len(_visits) >= limits.VISITORS.most:
+        if len(_visits) >= limits.visitors().most:
             return False
         st.session_state[_KEY] = visit = _Visit()
         _visits.add(visit)
@@ -46,12 +46,13 @@ def admitted() -> bool:
 @st.fragment(run_every=_AGAIN)
 def wait_for_place() -> None:
     """Say that all places are taken, and look again every few seconds."""
+    most = limits.visitors().most
     st.info(
-        f"{limits.VISITORS.most} people are here, which is as many as this server takes. This page "
-        "opens by itself when somebody leaves.",
+        f"{most} people are here, which is as many as this server takes. This page opens by itself "
+        "when somebody leaves.",
         icon=":material/hourglass_empty:",
     )
-    if len(_visits) < limits.VISITORS.most:
+    if len(_visits) < most:
         st.rerun()
 
 

@@ -1,0 +1,73 @@
+"""Owner: what every data set of this server has spent, and by whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dpviz.build import Account, Ledger
+from dpviz.errors import DpvizError
+from dpviz.ui.shared.access import BY, access
+from dpviz.ui.shared.account import UPLOADS, shown_name
+from dpviz.ui.shared.text import plain
+
+TITLE, ICON, ORDER = "Owner", ":material/admin_panel_settings:", 95
+OWNERS = True
+"""In the navigation of owners only."""
+
+
+def page() -> None:
+    """The page."""
+    if not access().owner:
+        st.info("This page is for the owner of the server.", icon=":material/lock:")
+        return
+    try:
+        accounts = Ledger().accounts()
+    except DpvizError as error:
+        st.error(plain(error), icon=":material/error:")
+        return
+    spends = [spend for account in accounts for spend in account.spends]
+    left, middle, right = st.columns(3)
+    left.metric("Accounts", len(accounts))
+    middle.metric("Payments", len(spends))
+    people = {_who(spend.purpose) for spend in spends} - {""}
+    right.metric("Users who paid", len(people))
+    st.markdown("### Accounts")
+    st.caption(
+        "ε adds up within an account; accounts of different people’s records do not. What users "
+        "upload is paid from accounts of their own."
+    )
+    st.dataframe([_row(account) for account in accounts], hide_index=True, width="stretch")
+    st.markdown("### Payments")
+    rows: list[dict[str, Any]] = [
+        {
+            "at": spend.at,
+            "data set": shown_name(account.dataset),
+            "epsilon": spend.epsilon,
+            "what": spend.what,
+            "purpose": spend.purpose.split(BY)[0],
+            "user": _who(spend.purpose),
+            "outcome": spend.outcome,
+        }
+        for account in accounts
+        for spend in account.spends
+    ]
+    st.dataframe(sorted(rows, key=lambda row: row["at"], reverse=True), hide_index=True)
+
+
+def _row(account: Account) -> dict[str, Any]:
+    users = sorted({_who(spend.purpose) for spend in account.spends} - {""})
+    return {
+        "data set": shown_name(account.dataset),
+        "uploaded": account.dataset.startswith(UPLOADS),
+        "users": ", ".join(users),
+        "epsilon spent": account.spent,
+        "lifetime budget": account.total,
+        "left": account.left,
+        "payments": len(account.spends),
+    }
+
+
+def _who(purpose: str) -> str:
+    return purpose.rpartition(BY)[2] if BY in purpose else ""

@@ -1,0 +1,173 @@
+"""Who may look, who may publish and who owns the server, where it has a login.
+
+The login is Streamlit's (OpenID Connect): the section ``[auth]`` of the server's secrets. The rules
+stand beside it in ``[dpviz.access]``, never on a page. Without a login the app is as open as the
+address that it listens on. This room sees what a provider says of a user, never a record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.config import get_option
+from streamlit.errors import StreamlitSecretNotFoundError
+
+from dpviz.ui.shared.text import plain
+
+RULES: dict[str, Any] = {"look": "users", "publish": "users", "owners": (), "trust_email": False}
+"""The section's keys and what holds where one is left out."""
+
+WORDS: dict[str, tuple[str, ...]] = {
+    "look": ("everyone", "users"),
+    "publish": ("users",),
+    "owners": (),
+    "trust_email": (),
+}
+"""In place of a list: whoever comes, or whoever has logged in."""
+
+BY = " · by "
+"""Between a spend's purpose and its user's name."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """What this visitor may do.
+
+    Attributes:
+        name: of the user, as the provider vouches for it; empty without a login.
+        look: see pages and open releases.
+        publish: spend, and set lifetime budgets.
+        owner: see all accounts.
+        problem: why nobody may do anything: the owner's mistake in the rules.
+    """
+
+    name: str = ""
+    look: bool = True
+    publish: bool = True
+    owner: bool = False
+    problem: str = ""
+
+
+def has_login() -> bool:
+    """Whether this server has a login, or rules for one."""
+    return _secrets() is None or bool(_section("auth")) or bool(_section("dpviz").get("access"))
+
+
+def user() -> Mapping[str, Any]:
+    """What the provider says of who has logged in; nothing of anybody else."""
+    claims = st.user.to_dict()
+    return claims if claims.get("is_logged_in") else {}
+
+
+def access() -> Access:
+    """What the visitor of this run may do; rules that cannot be read let nobody in."""
+    if not has_login():
+        return Access()
+    rules = _section("dpviz").get("access", {})
+    problem = _problem(rules)
+    if problem:
+        return Access(look=False, publish=False, problem=problem)
+    rules = {**RULES, **rules}
+    claims = user()
+    if not claims:
+        return Access(look=rules["look"] == "everyone", publish=False)
+    email = _email(claims, rules["trust_email"])
+    owner = _listed(rules["owners"], email)
+    return Access(
+        name=email or str(claims.get("sub", "")),
+        look=owner or _listed(rules["look"], email),
+        publish=owner or _listed(rules["publish"], email),
+        owner=owner,
+    )
+
+
+def _secrets() -> Mapping[str, Any] | None:
+    """The secrets of this server; None where they cannot be read, so that nobody is let in."""
+    try:
+        return st.secrets.to_dict()
+    except StreamlitSecretNotFoundError:
+        return None if any(Path(each).exists() for each in get_option("secrets.files")) else {}
+
+
+def _section(name: str) -> Mapping[str, Any]:
+    section = (_secrets() or {}).get(name, {})
+    return section if isinstance(section, Mapping) else {}
+
+
+def _problem(rules: Any) -> str:
+    """What is wrong with the rules; a misspelt one would otherwise let everybody in."""
+    if _secrets() is None:
+        return "the file of secrets cannot be read"
+    if not _section("auth"):
+        return "rules without a login: add the section [auth]"
+    if not isinstance(rules, Mapping):
+        return "no table: write [dpviz.access]"
+    unknown = sorted(set(rules) - set(RULES))
+    if unknown:
+        return f"unknown: {', '.join(unknown)}; give {', '.join(RULES)}"
+    for name, rule in rules.items():
+        fits = isinstance(rule, bool if name == "trust_email" else list | tuple)
+        if not fits and rule not in WORDS[name]:
+            return f"{name}: give a list of addresses, such as 'ann@example.org' or '*@example.org'"
+    return ""
+
+
+def _email(claims: Mapping[str, Any], trusted: bool) -> str:
+    """The address that the provider has verified, in small letters; empty where it has not."""
+    verified = claims.get("email_verified", trusted)
+    return str(claims.get("email") or "").lower() if verified in (True, "true") else ""
+
+
+def _listed(rule: Any, email: str) -> bool:
+    """Whether a rule lets a user in who has logged in."""
+    if isinstance(rule, str):
+        return True
+    wanted = [str(each).strip().lower() for each in rule]
+    return bool(email) and any(
+        email.endswith(each[1:]) if each.startswith("*@") else email == each for each in wanted
+    )
+
+
+def signed(purpose: str) -> str:
+    """A purpose with the user's name, as the ledger keeps it of a spend."""
+    name = access().name
+    return f"{purpose}{BY}{name}" if name else purpose
+
+
+def gate() -> bool:
+    """Show who is here, or the way in; whether they may see the page."""
+    if not has_login():
+        return True
+    mine = access()
+    if mine.name:
+        with st.sidebar:
+            st.caption(f"Logged in as {plain(mine.name)}")
+            st.button("Log out", icon=":material/logout:", on_click=st.logout, key="access.out")
+    else:
+        with st.sidebar if mine.look else st.container():
+            st.button("Log in", icon=":material/login:", on_click=st.login, key="access.in")
+    if mine.look:
+        return True
+    if mine.problem:
+        st.error(f"The rules of access of this server are wrong ({plain(mine.problem)}).")
+    elif mine.name:
+        st.info("Your login may not see this server: ask its owner.", icon=":material/lock:")
+    else:
+        st.info("This server asks who you are.", icon=":material/lock:")
+    return False
+
+
+def may_publish() -> bool:
+    """Whether the visitor may spend; says so where not."""
+    if access().publish:
+        return True
+    st.info(
+        "Looking is open to you; publishing and setting budgets are not. Ask the owner of this "
+        "server.",
+        icon=":material/lock:",
+    )
+    return False

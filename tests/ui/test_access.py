@@ -1,0 +1,153 @@
+"""A login: who may look, who may publish, whose name a spend carries; closed where in doubt."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import dpviz
+from dpviz.ui.shared import access, releases
+from tests.ui.test_explore import APP
+
+AUTH = {"redirect_uri": "http://127.0.0.1/oauth2callback", "cookie_secret": "c" * 32}
+ANN = {
+    "is_logged_in": True,
+    "iss": "https://id.example",
+    "sub": "17",
+    "email": "Ann@example.org",
+    "email_verified": True,
+}
+STRANGER = {"is_logged_in": False}
+
+
+def visit(monkeypatch, claims, rules=None, auth=AUTH):
+    """The page as this person finds it."""
+    monkeypatch.setattr(access.st.user.__class__, "to_dict", lambda _: dict(claims))
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.secrets["dpviz"] = {} if rules is None else {"access": rules}
+    if auth:
+        app.secrets["auth"] = auth
+    return app
+
+
+def allowed(monkeypatch, claims, rules=None, auth=AUTH):
+    secrets = {"auth": auth, "dpviz": {} if rules is None else {"access": rules}}
+    monkeypatch.setattr(access, "_secrets", lambda: secrets)
+    monkeypatch.setattr(access, "user", lambda: claims if claims.get("is_logged_in") else {})
+    return access.access()
+
+
+@pytest.mark.parametrize(
+    ("claims", "rules", "look", "publish", "owner"),
+    [
+        (STRANGER, None, False, False, False),
+        (ANN, None, True, True, False),
+        (STRANGER, {"look": "everyone"}, True, False, False),
+        (ANN, {"publish": ["bob@example.org"]}, True, False, False),
+        (ANN, {"publish": ["*@EXAMPLE.org"]}, True, True, False),
+        (ANN, {"look": ["*@ample.org"], "publish": []}, False, False, False),
+        (ANN, {"look": [], "publish": [], "owners": ["ann@example.org"]}, True, True, True),
+        ({**ANN, "email_verified": False}, {"owners": ["ann@example.org"]}, True, True, False),
+        ({**ANN, "email": ""}, {"look": ["*@example.org"]}, False, True, False),
+    ],
+)
+def test_who_may_what(monkeypatch, claims, rules, look, publish, owner):
+    mine = allowed(monkeypatch, claims, rules)
+    assert (mine.look, mine.publish, mine.owner) == (look, publish, owner)
+    assert mine.problem == ""
+
+
+def test_an_address_that_nobody_vouches_for_counts_only_where_the_owner_says_so(monkeypatch):
+    claims = {name: value for name, value in ANN.items() if name != "email_verified"}
+    assert allowed(monkeypatch, claims).name == "17"
+    assert allowed(monkeypatch, claims, {"trust_email": True}).name == "ann@example.org"
+
+
+@pytest.mark.parametrize(
+    ("rules", "auth", "said"),
+    [
+        ({"pubish": []}, AUTH, "unknown: pubish"),
+        ({"look": "nobody"}, AUTH, "look: give a list"),
+        ({"publish": "everyone"}, AUTH, "publish: give a list"),
+        ({"owners": "ann@example.org"}, AUTH, "owners: give a list"),
+        ({"trust_email": "yes"}, AUTH, "trust_email: give a list"),
+        ("everyone", AUTH, "no table"),
+        ({"look": "everyone"}, {}, "rules without a login"),
+    ],
+)
+def test_wrong_rules_let_nobody_in(monkeypatch, rules, auth, said):
+    mine = allowed(monkeypatch, ANN, rules, auth)
+    assert (mine.look, mine.publish, mine.owner) == (False, False, False)
+    assert mine.problem.startswith(said)
+
+
+def test_secrets_that_cannot_be_read_let_nobody_in(monkeypatch, tmp_path):
+    broken = tmp_path / "secrets.toml"
+    broken.write_text("[auth")
+    monkeypatch.setattr(access, "get_option", lambda _: [str(broken)])
+
+    def to_dict(_):
+        raise access.StreamlitSecretNotFoundError("broken")
+
+    monkeypatch.setattr(access.st.secrets.__class__, "to_dict", to_dict)
+    assert access.access() == access.Access(
+        look=False, publish=False, problem="the file of secrets cannot be read"
+    )
+    broken.unlink()
+    assert access.access() == access.Access()
+
+
+def test_a_stranger_sees_the_way_in_and_nothing_else(monkeypatch):
+    app = visit(monkeypatch, STRANGER).run()
+    assert not app.exception
+    assert [button.label for button in app.button] == ["Log in"]
+    assert not app.sidebar.selectbox
+
+
+def test_who_may_only_look_cannot_spend_or_set_a_budget(monkeypatch):
+    app = visit(monkeypatch, ANN, {"publish": []})
+    app.query_params.update({"data": "city-50k", "sensitive": "1"})
+    app.run()
+    assert not app.exception
+    assert any("publishing and setting budgets are not" in each.value for each in app.info)
+    assert not [each for each in app.button if each.label.startswith("Publish")]
+    assert dpviz.Ledger().accounts() == ()
+
+
+def test_a_spend_carries_the_name_and_owners_see_it(monkeypatch):
+    rules = {"owners": ["ann@example.org"]}
+    with monkeypatch.context() as patch:
+        patch.setattr(access, "access", lambda: access.Access(name="bob@example.org"))
+        purpose = access.signed("page Explore")
+    assert purpose == "page Explore · by bob@example.org"
+    ledger = dpviz.Ledger()
+    ledger.set_total("clinic", 2.0)
+    ledger.spend("clinic", 0.5, what="privtree", purpose=purpose)
+    ledger.spend("uploads/user:0123456789ab/taxi", 0.25, what="ugrid", purpose="page Explore")
+    page = "import dpviz.ui.pages.owner as owner\nowner.page()"
+    for claims, shown in ((ANN, True), ({**ANN, "email": "eve@example.org"}, False)):
+        monkeypatch.setattr(access.st.user.__class__, "to_dict", lambda _, claims=claims: claims)
+        app = AppTest.from_string(page, default_timeout=60)
+        app.secrets["auth"] = AUTH
+        app.secrets["dpviz"] = {"access": rules}
+        app.run()
+        assert not app.exception
+        assert bool(app.dataframe) == shown
+        if shown:
+            accounts, payments = (each.value for each in app.dataframe)
+            assert accounts["data set"].tolist() == ["clinic", "taxi"]
+            assert accounts["epsilon spent"].tolist() == [0.5, 0.25]
+            assert accounts["left"].tolist()[0] == 1.5
+            assert accounts["users"].tolist() == ["bob@example.org", ""]
+            assert sorted(payments["user"]) == ["", "bob@example.org"]
+        else:
+            assert "clinic" not in str([each.value for each in app.info])
+
+
+def test_users_see_their_own_releases_and_a_proxy_does_not_make_them_the_owner(monkeypatch):
+    monkeypatch.setattr(releases, "has_login", lambda: True)
+    names = []
+    for claims in (ANN, {**ANN, "sub": "18"}, {**ANN, "iss": "https://other.example"}):
+        monkeypatch.setattr(releases, "user", lambda claims=claims: claims)
+        names.append(releases.visitor())
+    assert len(set(names)) == 3
+    assert all(name.startswith("user:") and "ann" not in name for name in names)
+    assert not releases.alone()
