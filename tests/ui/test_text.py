@@ -38,6 +38,8 @@ OLD_WORDS = (
     "error against ε",
     "queries of each",
     "nodes used",
+    "cells used",
+    '"uniformity error',
     "where ε goes",
     "rectangle by numbers",
     "districts from a file",

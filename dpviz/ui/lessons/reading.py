@@ -69,12 +69,12 @@ def _answer(room: Room, release: PointRelease, rect: Rect) -> None:
         st.metric("Exact count (public data)", f"{exact:,}", width="content")
         spread = INTERVAL_SDS * float(answer.uniformity_sd[0])
         st.metric(
-            "Uniformity error",
+            "Error from cut cells",
             f"± {rounded(spread, 0)}",
-            help="An ESTIMATE, from how many records lie in cells that the edge cuts.",
+            help="Uniformity error: an ESTIMATE, from how many records lie in cells that the edge cuts.",
             width="content",
         )
-    st.caption(f"Cells used: {int(answer.nodes[0]):,}.")
+    st.caption(f"Built from {int(answer.nodes[0]):,} cells.")
 
 
 def _coverage(room: Room, rect: Rect) -> None:

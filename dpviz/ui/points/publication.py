@@ -111,10 +111,7 @@ def _take_home(prefix: str, release: PointRelease | AreaRelease, redo: str) -> N
     with second:
         st.markdown("### How the budget was spent")
         budget_breakdown(release.header)
-    st.markdown("### The same on the command line")
-    st.caption("It makes another release of these choices, and spends ε again.")
-    st.code(redo, language=None, wrap_lines=True)
-    code_panel(prefix, release)
+    code_panel(prefix, release, redo)
     if isinstance(release, PointRelease):
         with st.expander("The map as a table", icon=":material/table:"):
             table_of_cells(release)

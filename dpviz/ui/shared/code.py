@@ -14,12 +14,14 @@ from dpviz.releases.release import Release
 from dpviz.ui.shared.text import plain
 
 
-def code_panel(prefix: str, release: Release) -> None:
+def code_panel(prefix: str, release: Release, command: str | None = None) -> None:
     """Folded away below a release of any kind; code is written for releases of points.
 
     Args:
         prefix: of the page.
         release: whose header says all that is shown.
+        command: as the records' owner has it, with their file and their account; by default what
+            the header knows.
     """
     with st.expander("How was this made?", icon=":material/code:"):
         for sentence in sentences(release):
@@ -29,7 +31,7 @@ def code_panel(prefix: str, release: Release) -> None:
         except DpvizError as error:
             st.caption(plain(error))
         else:
-            for code in (script.command(), script.python()):
+            for code in (command or script.command(), script.python()):
                 st.code(code, language=None, wrap_lines=True)  # Streamlit's colours are too pale
             st.caption(
                 "It makes another release of these choices, and spends ε again. No release holds "
