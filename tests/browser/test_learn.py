@@ -41,13 +41,19 @@ def test_a_key_that_comes_before_the_page_can_hear_it_still_turns_the_chapter(ap
     expect(heading(page, first)).to_be_visible()
 
 
-def test_a_printed_chapter_has_no_sidebar_and_no_buttons(app, open_page):
-    page = open_page(f"{app}/learn?data=city-50k")
+def test_a_printed_chapter_has_no_sidebar_no_buttons_and_its_map_in_light(app, open_page):
+    page = open_page(f"{app}/learn?data=city-50k", scheme="dark")
     settled(page)
-    page.emulate_media(media="print")
+    the_map = page.get_by_test_id("dpviz-map")
+    assert the_map.evaluate("e => e.__dpviz.dark")
+    shape = "e => e.clientWidth / e.clientHeight"
+    drawn = the_map.evaluate(shape)
+    page.emulate_media(media="print", color_scheme="dark")
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     expect(page.get_by_role("button").locator("visible=true")).to_have_count(0)
     expect(heading(page, next(iter(chapters().values())))).to_be_visible()
+    page.wait_for_function("e => !e.__dpviz.dark", arg=the_map.element_handle())
+    assert the_map.evaluate(shape) == pytest.approx(drawn, rel=0.02)
 
 
 @pytest.mark.slow

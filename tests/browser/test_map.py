@@ -228,6 +228,11 @@ def test_one_finger_scrolls_a_phone_s_page_and_buttons_fit_a_thumb(open_file, on
     for button in page.get_by_test_id("dpviz-map").locator("button:visible").all():
         box = button.bounding_box()
         assert min(box["width"], box["height"]) >= 44
+    top = "e => e.__dpviz.deck.getViewports()[0].project(e.__dpviz.domain.slice(2))[1]"
+    assert found.evaluate(top) >= found.evaluate(
+        "e => Math.max(...e.__dpviz.controls.boxes().map(b => b[3])"
+        ".filter(y => y < e.clientHeight / 2))"
+    )
     camera = found.evaluate("e => JSON.stringify(e.__dpviz.camera)")
     box = found.bounding_box()
     touch = page.context.new_cdp_session(page)

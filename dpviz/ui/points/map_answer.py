@@ -19,6 +19,7 @@ from dpviz.ui.points.attributes import Look
 from dpviz.ui.points.regions import districts_panel, polygon_panel
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.share import share_panel
 
 
@@ -70,7 +71,9 @@ def view_of(
     if shown is None or shown.release is not release or not same:
         camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
         made = release_scene([release], camera=camera) if look is None else look.draw(camera)
-        shown = ReleaseView(source.key, release, replace(made, tools=tools), look)
+        title = f"{source.title} · {title_of(release.header.method)}"  # of a picture and a sheet
+        scene = replace(made, tools=tools, title=made.title or title)
+        shown = ReleaseView(source.key, release, scene, look)
     scene = placed(prefix, shown.scene, source)
     shown = st.session_state[place] = replace(shown, scene=scene)
     return shown

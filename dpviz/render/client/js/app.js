@@ -14,6 +14,7 @@ import {Labels} from './labels.js';
 import {legendElement} from './legend.js';
 import {savePicture} from './picture.js';
 import {css} from './palette.js';
+import {Paper} from './paper.js';
 import {Pointer} from './pointer.js';
 import {Present} from './present.js';
 import {description, shapeLayers} from './shapes.js';
@@ -66,6 +67,7 @@ export class MapApp {
     this.tooltip = new Tooltip(this);
     this.tiles = new Tiles(this);
     this.clock = new Clock(this);
+    this.paper = new Paper(this);
     this.present = new Present(this);
     this.root.append(this.status, this.corner);
     this.tellCamera = debounce(({longitude, latitude, zoom}) => this.emit('camera', {longitude, latitude, zoom}), SETTLED);
@@ -86,6 +88,7 @@ export class MapApp {
     this.pointer.destroy();
     this.keyboard.destroy();
     this.present.destroy();
+    this.paper.destroy();
     this.tellCamera.cancel();
     this.clock.play(false);
     this.player?.play(false);
@@ -96,7 +99,7 @@ export class MapApp {
 
   /** Reads the page's theme again; Streamlit calls at every change of it. */
   takeTheme() {
-    const dark = isDark(this.root);
+    const dark = !this.paper.on && isDark(this.root);
     const changed = dark !== this.dark;
     this.dark = dark;
     this.frame.classList.toggle('dark', dark);
@@ -146,6 +149,7 @@ export class MapApp {
     this.mode = spec.mode ?? 'single';
     if (this.view.asked !== Boolean(spec.raw)) this.view.raw = this.view.asked = Boolean(spec.raw);
     this.title = spec.title || '';
+    this.frame.dataset.title = this.title;
     this.sceneTooltips = spec.tooltips ?? {};
     this.tooltips = {...this.sceneTooltips, ...this.overlayTooltips};
     this.interval = spec.interval;
@@ -240,6 +244,7 @@ export class MapApp {
     const {width, height} = this.size();
     if (!width || !height) return;
     const {before} = this;
+    this.paper.shape({width, height});
     const resized = before && (before.width !== width || before.height !== height);
     this.before = {width, height};
     if (this.startCamera && (!this.camera || resized && !this.touched && this.startCamera.bounds)) {
@@ -258,8 +263,8 @@ export class MapApp {
     const w = this.mode === 'side' ? width / 2 : width;
     const viewport = new this.gl.deck.WebMercatorViewport({width: w, height});
     const edge = Math.min(20, w / 20, height / 20);
-    const {top, right} = this.controls.room();
-    const padding = {left: edge, bottom: Math.max(edge, Math.min(BAR, height / 12)), top: Math.max(edge, Math.min(top, height / 6)), right: w > NARROW ? Math.max(edge, right) : edge};
+    const {top, right} = this.controls.room(width <= NARROW);
+    const padding = {left: edge, bottom: Math.max(edge, Math.min(BAR, height / 12)), top: Math.max(edge, Math.min(top, height / (width > NARROW ? 6 : 3))), right: width > NARROW ? Math.max(edge, right) : edge};
     const {longitude, latitude, zoom} = viewport.fitBounds([[west, south], [east, north]], {padding});
     return {longitude, latitude, zoom};
   }

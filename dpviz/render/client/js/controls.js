@@ -89,9 +89,9 @@ export class Controls {
     return h('label', {class: 'choice'}, h('span', {}, label), select);
   }
 
-  /** Pixels along the top and the right edge that the buttons take. */
-  room() {
-    const rows = [this.tools.childElementCount ? this.tools : this.panel, ...this.app.names.length ? this.app.labels.layer.children : []];
+  /** Pixels along the top and the right edge that the buttons take; on a narrow map all stand above. */
+  room(narrow) {
+    const rows = [this.tools.childElementCount ? this.tools : this.panel, ...narrow ? [this.camera] : [], ...this.app.names.length ? this.app.labels.layer.children : []];
     const low = Math.max(...rows.filter(each => each.offsetTop < this.app.root.clientHeight / 2).map(each => each.offsetTop + each.offsetHeight));
     const right = this.camera.offsetWidth ? this.app.root.clientWidth - this.camera.offsetLeft + 8 : 0; // hidden in print
     return {top: low + 8, right};

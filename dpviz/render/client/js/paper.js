@@ -1,0 +1,50 @@
+/**
+ * Printing: the map in light colours, in the shape it has on the screen, as one opaque copy: what WebGL
+ * has drawn is gone before a sheet is made, and a canvas one can see through is white there.
+ */
+import {h} from './dom.js';
+import {css} from './palette.js';
+
+export class Paper {
+  constructor(app) {
+    this.app = app;
+    this.media = window.matchMedia('print');
+    this.on = this.media.matches;
+    this.changed = () => this.show(this.media.matches);
+    this.before = () => this.show(true);
+    this.after = () => this.show(false);
+    this.media.addEventListener('change', this.changed);
+    window.addEventListener('beforeprint', this.before);
+    window.addEventListener('afterprint', this.after);
+  }
+
+  destroy() {
+    this.media.removeEventListener('change', this.changed);
+    window.removeEventListener('beforeprint', this.before);
+    window.removeEventListener('afterprint', this.after);
+  }
+
+  show(on) {
+    if (this.on === on) return;
+    this.on = on;
+    this.copy?.remove();
+    if (!this.app.deck?.isInitialized) return;
+    this.app.takeTheme();
+    if (!on) return;
+    this.app.deck.layerManager.updateLayers(); // as the next frame would
+    this.app.deck.redraw('print'); // in this very task, or the buffer is empty
+    const drawn = this.app.canvasHost.querySelector('canvas');
+    const {width, height} = drawn;
+    this.copy = h('canvas', {class: 'copy', width, height});
+    const pen = this.copy.getContext('2d');
+    pen.fillStyle = css(this.app.theme.land);
+    pen.fillRect(0, 0, width, height);
+    for (const canvas of [drawn, this.app.surround.canvas]) pen.drawImage(canvas, 0, 0, width, height);
+    this.app.canvasHost.append(this.copy);
+  }
+
+  /** Keeps the shape that the map has on the screen: paper has another width. */
+  shape({width, height}) {
+    if (!this.on) this.app.root.style.setProperty('--drawn', `${width} / ${height}`);
+  }
+}
