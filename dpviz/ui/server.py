@@ -29,6 +29,7 @@ from dpviz.ui.map.component import bundle_url
 from dpviz.ui.shared import log
 from dpviz.ui.shared.access import has_login
 from dpviz.ui.shared.uploads import private_folder
+from dpviz.ui.shared.warm import preload
 
 SCRIPT = Path(__file__).parent / "shared" / "script.py"
 
@@ -168,6 +169,7 @@ async def lifespan(_app: App) -> AsyncIterator[dict[str, Any]]:
     if not config.is_manually_set("server.fileWatcherType"):
         config.set_option("server.fileWatcherType", "none")
     tempfile.tempdir = str(private_folder())  # archives that are unpacked, what DuckDB spills
+    preload()
     await asyncio.to_thread(sandbox.warm)
     address = config.get_option("server.address")
     if not is_here(address) and not has_login():

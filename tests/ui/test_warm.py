@@ -5,7 +5,10 @@ import sys
 import time
 
 LOADED = """
+import sys
 from dpviz.ui.shared import warm
+warm.preload().join()
+assert set(warm.FIRST) <= set(sys.modules)
 warm.PAUSE = 0.0
 assert warm.warm() is warm.warm()
 warm.warm().join()

@@ -71,7 +71,7 @@ def _answer(room: Room, release: PointRelease, rect: Rect) -> None:
         st.metric(
             "Error from cut cells",
             f"± {rounded(spread, 0)}",
-            help="Uniformity error: an ESTIMATE, from the records in cells that the edge cuts.",
+            help="An ESTIMATE (uniformity error), from the records in cells that the edge cuts.",
             width="content",
         )
     st.caption(f"Built from {int(answer.nodes[0]):,} cells.")

@@ -1,12 +1,33 @@
-"""What a server's first visitor would wait for, loaded while they read the first page."""
+"""What a server's first visitor would wait for, loaded while their browser starts or they read."""
 
 from __future__ import annotations
 
+import importlib
 from functools import cache
 from threading import Thread, main_thread
 
+FIRST = ("dpviz.ui.shared.shell", "scipy.spatial", "scipy.sparse.csgraph")
+"""Modules: the pages, and what the built-in city is made with."""
+
 PAUSE = 4.0
 """Seconds in which the first page has the machine to itself."""
+
+
+@cache
+def preload() -> Thread:
+    """Import the pages, and what makes the first map, while the first browser starts.
+
+    Imports alone: who needs a module meanwhile waits for this very import, and nothing is done
+    twice. Once for each process.
+    """
+    thread = Thread(target=_import, name="dpviz-preload", daemon=True)
+    thread.start()
+    return thread
+
+
+def _import() -> None:
+    for name in FIRST:
+        importlib.import_module(name)
 
 
 @cache
