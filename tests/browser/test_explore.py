@@ -227,3 +227,17 @@ def test_a_window_in_time_moves_the_map_the_answer_and_the_address(app, open_pag
         expect(page.get_by_test_id("stVegaLiteChart").first).to_be_visible()
         expect(page).to_have_url(re.compile("period=" + "(%2C|,)".join(period)))
         page.get_by_role("button", name="Later").click()
+    page.get_by_role("radio", name="Playback").or_(
+        page.get_by_role("button", name="Playback")
+    ).click()
+    name = page.get_by_test_id("dpviz-film-name")
+    expect(name).to_have_text("2030-01-01")
+    idle(page)
+    page.get_by_test_id("dpviz-film-play").click()
+    expect(name).not_to_have_text("2030-01-01")
+    page.get_by_test_id("dpviz-film-play").click()
+    page.get_by_test_id("dpviz-film").fill("5")
+    expect(name).to_have_text("2030-06-01")
+    the_map(page).press(",")
+    expect(name).to_have_text("2030-05-01")
+    expect(page.locator("[data-frame='4']")).to_be_visible()  # drawn, by the browser alone
