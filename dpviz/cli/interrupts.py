@@ -4,6 +4,9 @@ It raises an exception in whatever runs just then. If that is a callback of a co
 (pyarrow, for one, imports pandas in the middle of a conversion, and goes on without it whatever the
 import raises), the exception is lost there. So it is raised again until it is on its way, and never
 a second time while what it passes puts things in order.
+
+The system may hand the signal to any thread. The main one, where it waits in a system call, does
+not wake of that: so a thread of its own hears of every signal, and wakes it.
 """
 
 from __future__ import annotations
@@ -23,13 +26,21 @@ AGAIN = 0.05
 
 _interrupted = threading.Event()
 _ended = threading.Event()
+_woken = -1
+"""Where the interpreter writes a byte for every signal; −1 where nobody listens."""
 
 
 def listen() -> None:
     """From now on Ctrl-C ends the command, also where it was started with SIGINT ignored."""
+    global _woken
     _interrupted.clear()
     _ended.clear()
     signal.signal(signal.SIGINT, interrupt)
+    if hasattr(signal, "pthread_kill") and _woken < 0:
+        heard, _woken = os.pipe()
+        os.set_blocking(_woken, False)
+        signal.set_wakeup_fd(_woken, warn_on_full_buffer=False)
+        _thread.start_new_thread(_watch, (heard,))
 
 
 def interrupt(_number: int, _frame: FrameType | None) -> None:
@@ -49,7 +60,12 @@ def check() -> None:
 
 def came() -> bool:
     """Whether there was a Ctrl-C, now that the work has ended: it is not raised again."""
+    global _woken
     _ended.set()
+    woken, _woken = _woken, -1
+    if woken >= 0:
+        signal.set_wakeup_fd(-1)
+        os.close(woken)  # which ends the watch
     return _interrupted.is_set()
 
 
@@ -65,6 +81,15 @@ def leave(code: int) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
+
+
+def _watch(heard: int) -> None:
+    """Wait for the first SIGINT, whichever thread it went to."""
+    with os.fdopen(heard, "rb", buffering=0) as signals:
+        while number := signals.read(1):
+            if number[0] == signal.SIGINT:
+                _insist()
+                return
 
 
 def _insist() -> None:

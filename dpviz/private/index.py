@@ -35,13 +35,18 @@ class PointIndex:
         domain: the public frame.
         codes: unique Morton codes in ascending order, uint64 of shape (m,).
         weights: records at each code, positive int64 of shape (m,).
+        cumulative: in place of weights, how many records come before each code, and all: (m + 1,).
     """
 
-    def __init__(self, domain: Domain, codes: Codes, weights: Int) -> None:
+    def __init__(
+        self, domain: Domain, codes: Codes, weights: Int | None, cumulative: Int | None = None
+    ) -> None:
         self.domain = domain
         self.codes = codes
-        self.cumulative = np.zeros(len(codes) + 1, dtype=np.int64)
-        np.cumsum(weights, out=self.cumulative[1:])
+        if cumulative is None:
+            cumulative = np.zeros(len(codes) + 1, dtype=np.int64)
+            np.cumsum(weights, out=cumulative[1:])
+        self.cumulative = cumulative
         for column in (self.codes, self.cumulative):
             column.flags.writeable = False
 
@@ -71,16 +76,16 @@ class PointIndex:
         """
         codes, counts = _in_order(codes, weights)
         shift = np.uint64(0 if bits is None else domain.dims * (domain.bits - bits))
-        first = np.ones(len(codes), dtype=np.bool_)
-        np.not_equal(codes[1:], codes[:-1], out=first[1:])
+        first = np.ones(len(codes) + 1, dtype=np.bool_)  # and one where they end
+        np.not_equal(codes[1:], codes[:-1], out=first[1:-1])
         if counts is not None and first.all() and counts.all():
             codes <<= shift  # an engine's rows, tens of millions: no copies
             return cls(domain, codes, counts)
         starts = np.flatnonzero(first)
-        if counts is None:
-            totals = np.diff(np.append(starts, len(codes)))
-        else:
-            totals = np.add.reduceat(counts, starts) if len(starts) else counts
+        if counts is None:  # one record at each, so where a code starts is how many come before
+            return cls(domain, codes[starts[:-1]] << shift, None, starts)
+        starts = starts[:-1]
+        totals = np.add.reduceat(counts, starts) if len(starts) else counts
         occupied = totals > 0
         return cls(domain, codes[starts[occupied]] << shift, totals[occupied].astype(np.int64))
 

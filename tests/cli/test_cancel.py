@@ -164,3 +164,23 @@ def test_an_interrupt_that_is_lost_comes_again_and_never_into_what_it_ends():
     finally:
         signal.signal(signal.SIGINT, before)
     assert cleaned
+
+
+def test_a_signal_that_another_thread_gets_wakes_the_main_one():
+    """As the system may decide; the main thread waits in a system call and would not hear of it."""
+    before, idle = signal.getsignal(signal.SIGINT), threading.Event()
+    other = threading.Thread(target=idle.wait)
+    other.start()
+
+    interrupts.listen()
+    sender = threading.Timer(0.1, signal.pthread_kill, [other.ident, signal.SIGINT])
+    sender.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            time.sleep(PATIENCE)
+    finally:
+        assert interrupts.came()
+        signal.signal(signal.SIGINT, before)
+        idle.set()
+        sender.join()
+        other.join()
