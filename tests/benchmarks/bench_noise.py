@@ -6,7 +6,6 @@ before is measured beside what is now: OpenDP's samplers drew all noise of relea
 """
 
 import time
-from pathlib import Path
 
 import numpy as np
 
@@ -18,15 +17,15 @@ from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import OpenDPNoise, SecureNoise, SimulatedNoise
 
 from .bench_speed import DOMAIN, clustered
+from .pages import write_measured
 
-PAGE = Path(__file__).parents[2] / "assets" / "noise.md"
-START, END = "<!-- measured: bench_noise -->", "<!-- end of measured -->"
 SCALES = (0.05, 0.5, 2.0, 20.0, 1000.0, 1e6)
 BUILDS = (
     ("privtree", {}),
     ("privtree_plus", {}),
     ("gradual_tree", {}),
     ("quadtree", {"height": 10}),
+    ("quadtree", {"height": 11}),
     ("dawa", {}),
 )
 
@@ -114,11 +113,7 @@ def main():
     for line in report():
         print(line, flush=True)
         lines.append(line)
-    text = PAGE.read_text(encoding="utf-8")
-    before, rest = text.split(START)
-    after = rest.split(END)[1]
-    measured = "\n".join(lines)
-    PAGE.write_text(f"{before}{START}\n\n{measured}\n\n{END}{after}", encoding="utf-8")
+    write_measured("noise.md", "bench_noise", lines)
 
 
 if __name__ == "__main__":
