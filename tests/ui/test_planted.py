@@ -1,4 +1,5 @@
-"""Planted records: nothing that the pages Trips and Compare send, or keep in an address, has them.
+"""Planted records: nothing that the pages Trips and Compare send, or keep in an address, has them;
+nor Explore of their kinds and values, or by area.
 
 The other pages are driven in a browser; Learn shows built-in data alone.
 """
@@ -14,12 +15,15 @@ INSIDE = 104_711
 LONELY = (14.0312345678, -23.9712345678)
 STRAY = (77.7654321987, 33.1234567891)
 NAME = "Planted-Lovelace"
+MODE, FARE = "Planted-Sled", 31.4159265359
 SECRETS = {
     "count of all": encodings(RECORDS),
     "count inside": encodings(INSIDE),
     "lonely": [*encodings(LONELY[0]), *encodings(LONELY[1])],
     "stray": [*encodings(STRAY[0]), *encodings(STRAY[1])],
     "name": [NAME.encode()],
+    "kind": [MODE.encode()],
+    "value": encodings(FARE),
 }
 BOUNDS = {"west": 14.0, "south": -24.0, "east": 15.0, "north": -23.0}
 
@@ -31,10 +35,11 @@ def planted(ends):
     places[:, 1 : 1 + RECORDS - INSIDE] = STRAY
     names = ",".join(f"{axis}{end}" for end in range(ends) for axis in ("lon", "lat"))
     rows = [
-        ",".join(f"{value:.10f}" for value in row) + f",{NAME} {at}"
+        ",".join(f"{value:.10f}" for value in row)
+        + f",{NAME} {at},{MODE if at % 50 == 0 else 'bike'},{FARE if at == 0 else at % 7}"
         for at, row in enumerate(np.concatenate(places, axis=1))
     ]
-    return "\n".join([f"{names},name", *rows]).encode()
+    return "\n".join([f"{names},name,mode,fare", *rows]).encode()
 
 
 def sent(node):
@@ -79,3 +84,30 @@ def test_compare_shows_nothing_of_sensitive_records_and_all_of_public_ones():
     app.segmented_control(key="compare.public.upload").set_value("public").run()
     assert not app.exception
     assert "count inside" in secrets_of(app)  # what is looked for can be seen
+
+
+def test_nothing_of_kinds_values_and_areas_is_on_the_page():
+    app = uploaded("explore", 1)
+    choices = {each.key: each for each in app.selectbox}
+    for what, column in (("kinds", "mode"), ("values", "fare")):
+        (key,) = [key for key in choices if f"{what}.column" in str(key)]
+        choices[key].set_value(column)
+    app.run()
+    assert secrets_of(app) == set()
+    app.text_area(key="explore.kinds.names").set_value("bike, walk")
+    app.number_input(key="explore.values.low").set_value(0.0)
+    app.number_input(key="explore.values.high").set_value(50.0).run()
+    pay(app)
+    assert not app.exception
+    app.session_state["explore.rect"] = (14.0, -24.0, 15.0, -23.0)
+    app.run()
+    assert "Sum of fare" in [each.label for each in app.metric]
+    assert secrets_of(app) == set()
+    for what in ("kinds", "values"):
+        next(s for s in app.selectbox if f"{what}.column" in str(s.key)).set_value(None)
+    app.run()
+    app.segmented_control(key="explore.counted").set_value("Hexagons").run()
+    pay(app)
+    assert not app.exception
+    assert "Areas" in [each.label for each in app.metric]
+    assert secrets_of(app) == set()

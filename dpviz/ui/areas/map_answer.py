@@ -121,7 +121,9 @@ def _facts(prefix: str, release: AreaRelease, source: PointSource) -> None:
         if source.public:
             exact = _exact_total(prefix, release, source)
             st.metric("Exact total (public data)", f"{exact:,}", width="content")
-        st.metric("Areas", f"{areas.leaves:,}", help=f"{len(areas):,} on all levels")
+        st.metric(
+            "Areas", f"{areas.leaves:,}", help=f"{len(areas):,} on all levels", width="content"
+        )
         st.metric("Levels", len(areas.levels), width="content")
     with st.expander("How the budget was spent", icon=":material/payments:"):
         budget_breakdown(release.header)

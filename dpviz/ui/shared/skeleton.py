@@ -137,7 +137,8 @@ def _paid(slots: Slots, source: Any, choice: Any) -> Any:
     paid_release(key, source, choice, slots.build, store, note=repr(choice))
     shown = st.session_state.get(f"{key}.shown")
     if shown is None or shown[0] != source.key:
-        st.session_state.pop(f"{key}.own", None)
+        if st.session_state.pop(f"{key}.own", None) is not None:
+            permalink.write({PARAMETER: None})  # of other data: the next touch would open it
         nothing_yet(slots.records)
         slots.before(source)
         return None
