@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.trees.consistency import least_squares, upward
+from dpviz.trees.consistency import least_squares, sum_up, upward
 from dpviz.trees.decomposition import level_slices
 from dpviz.trees.lattice import Float, Int
 
@@ -19,6 +19,9 @@ REACH = 6.0
 
 FEWEST = 30
 """A level with fewer leaves has no prior of its own and is not shrunk."""
+
+SELECTED = 0.001
+"""Bias of a sum of leaves where counts decide how a tree goes on, in their summed deviations."""
 
 _BIN = 0.1
 _TOP = 10.0
@@ -53,6 +56,25 @@ def settle(
         rows = np.flatnonzero(leaf[part]) + part.start
         target[rows], weight[rows] = shrunk(target[rows], weight[rows])
     return nonnegative(parent, target, weight), least_squares(parent, noisy, variance)[1]
+
+
+def selection_variance(parent: ArrayLike, variance: ArrayLike) -> Float:
+    """What the choice of leaves adds to the variance of inner nodes; 0 for leaves, float64 (n,).
+
+    Where a count decides whether its node is a leaf and is then an estimate as well, those that
+    went on were too high and those that stopped too low. Least squares nearly cancels the two; what
+    is left adds up over all leaves below a node, in one direction. An ESTIMATE: on built-in data at
+    ε = 0.1 and 1 it is 0.0003 to 0.0014 of the leaves' summed standard deviations, less above.
+
+    Args:
+        parent: breadth-first parents, −1 for roots.
+        variance: of the measurements.
+    """
+    parent = np.asarray(parent)
+    leaf = np.ones(len(parent), dtype=np.bool_)
+    leaf[parent[parent >= 0]] = False
+    deviation = np.where(leaf, np.sqrt(np.where(leaf, variance, 0.0)), 0.0)
+    return np.where(leaf, 0.0, (SELECTED * sum_up(parent, deviation)) ** 2)
 
 
 def nonnegative(parent: ArrayLike, target: ArrayLike, weight: ArrayLike) -> Float:

@@ -179,15 +179,15 @@ def test_intervals_of_every_answer_cover_where_edges_follow_cells(repeats, tmp_p
 
 
 def test_intervals_write_a_row_per_method_and_size(tmp_path, monkeypatch):
-    monkeypatch.setattr(intervals, "DATA", "city-50k")
+    monkeypatch.setattr(intervals, "SETS", {"city-50k": 2})
     monkeypatch.setattr(intervals, "EPSILONS", (0.5,))
     monkeypatch.setattr(intervals, "QUERIES", 50)
     monkeypatch.setattr(intervals, "of_kind", lambda kind: {"ugrid": of_kind(kind)["ugrid"]})
     (statement,) = reproduce("intervals", tmp_path, repeats=2)
-    assert "of 1 settings" in statement.measured
+    assert "of 4 settings" in statement.measured
     with (tmp_path / "intervals.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 2 * len(intervals.SIZES)
+    assert len(rows) == 2 * (len(intervals.SIZES) + 1)
     assert all(float(row["noise_only"]) <= float(row["with_uniformity"]) for row in rows)
     assert "| `ugrid` | " in (tmp_path / "intervals.md").read_text()
 

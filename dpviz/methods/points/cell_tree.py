@@ -17,7 +17,7 @@ from dpviz.trees.consistency import least_squares, sum_up
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.density import refine
 from dpviz.trees.lattice import Codes, Float, Int, unmorton
-from dpviz.trees.shrinkage import settle
+from dpviz.trees.shrinkage import selection_variance, settle
 
 if TYPE_CHECKING:
     from dpviz.private.budget import Budget
@@ -184,8 +184,13 @@ class ShrunkTree(PointMethod):
         return min(self.max_depth, tree.max_depth)
 
     def finish(self, tree: CellTree, noisy: Float, variance: Float) -> Decomposition:
-        """See :func:`finished`."""
-        return finished(tree, noisy, variance, shrink=self.shrink, slopes=self.slopes)
+        """See :func:`finished`; inner counts that were measured have decided, too."""
+        nodes = finished(tree, noisy, variance, shrink=self.shrink, slopes=False)
+        if np.isfinite(variance[~nodes.leaf]).any():
+            nodes = nodes.replace(
+                variance=nodes.variance + selection_variance(tree.parent, variance)
+            )
+        return refine(nodes) if self.slopes else nodes
 
 
 def rate_variances(rate: Float) -> Float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 SURE = 12.0
 """A weight of so many times ``most`` is in no doubt."""
+
+MANY = 4
+"""Dimensions from which on one axis is cut at a time."""
+
+LEAST_C = 0.5
 
 LEAST = 2.0**-30
 """A path with less than this left stops: no count can be measured with it."""
@@ -40,6 +45,11 @@ class LadderTree(ShrunkTree):
     splits β²-ways; else β-ways, and if w ≤ f·β·c the children are leaves of rate L. Other children
     start at the part (g−1)/(g^R−1) of L, R = max(1, log_{β²}(w/c)) + r.
 
+    In four dimensions records lie along few clusters, so a leaf's error is mostly how they lie in
+    it, and 16 children are mostly empty: there one axis is cut at a time (β = 2), and a node stops
+    at c/2 whatever the noise (κ = 0). The rule is public; no step
+    of the proof knows β, c or κ.
+
     Privacy: of one node, only the last look depends on the count: P(N₀ … N_k | count) is
     P(N_k | count) times factors without it, and moves by at most r_k when the count moves by one.
     Whether to look again is a function of N₀ … N_k. So a node that goes on costs r_k, and one that
@@ -57,7 +67,7 @@ class LadderTree(ShrunkTree):
     name: ClassVar[str] = "ladder_tree"
     title: ClassVar[str] = "Ladder tree (ours)"
 
-    c: float = parameter(2.6, "c: stop where noisy count × unspent ε is at most this", 0.5, 50)
+    c: float = parameter(2.6, "c: stop where noisy count × unspent ε is at most this", LEAST_C, 50)
     kappa: float = parameter(2.0, "κ: and so many standard deviations of its noise more", 0, 10)
     most: float = parameter(
         30.0, "But never more than this: a large cell that stops costs dearly", 0.5, 200
@@ -89,7 +99,8 @@ class LadderTree(ShrunkTree):
 
     def grown(self, index: PointIndex, share: Share, noise: Noise) -> tuple[CellTree, Float, Float]:
         """The tree, its noisy counts, and what each node's transcript costs (0: not measured)."""
-        tree = CellTree(index, index.domain.dims)
+        dims = index.domain.dims
+        tree, rule = CellTree(index, 1 if dims == MANY else dims), self.of_dims(dims)
         cap = self.cap(tree)
         counts: list[Float] = []
         prices: list[Float] = []
@@ -101,7 +112,7 @@ class LadderTree(ShrunkTree):
             now = rate > 0
             rates = self.rungs(rate[now], left[now])
             noisy = nested_at(noise, share, tree.level_counts(depth)[now], rates)
-            rung, weight, few = self.look(noisy, rates)
+            rung, weight, few = rule.look(noisy, rates)
             at = rung, np.arange(len(rung))
             rest = left.copy()
             rest[now] = unspent(left[now], rates[at])
@@ -116,14 +127,20 @@ class LadderTree(ShrunkTree):
             if stops.all():
                 break
             start = np.zeros(len(rate))
-            start[now] = self._part(weight, tree.fanout, depth, cap) * rest[now]
+            start[now] = rule._part(weight, tree.fanout, depth, cap) * rest[now]
             start = np.minimum(np.maximum(start, LEAST / 256), rest)
             twice = np.zeros(len(rate), dtype=np.bool_)
-            twice[now] = (weight > self.jump * tree.fanout**2 * self.c) & (depth + 2 <= cap)
+            twice[now] = (weight > rule.jump * tree.fanout**2 * rule.c) & (depth + 2 <= cap)
             columns = rest, np.where(now, np.where(twice, 0.0, start), later), start * twice
             tree.split(~stops)
             left, rate, later = (np.repeat(each[~stops], tree.fanout) for each in columns)
         return tree, np.concatenate(counts), np.concatenate(prices)
+
+    def of_dims(self, dims: int) -> LadderTree:
+        """The method with the thresholds that its rule for this many dimensions gives: public."""
+        if dims < MANY:
+            return self
+        return replace(self, c=max(self.c / 2, LEAST_C), kappa=0.0)
 
     def rungs(self, rate: Float, left: Float) -> Float:
         """Rates of a node's looks, the first one first, (K + 2, n); the last is all of ``left``."""
