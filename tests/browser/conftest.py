@@ -21,6 +21,7 @@ FLAGS = [
     "--use-gl=angle",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
+    "--disable-gpu-compositing",  # maps need WebGL; the page around them is cheaper without
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",

@@ -46,7 +46,9 @@ def test_the_first_run_asks_nothing_and_shows_a_map():
     assert app.get("bidi_component")
     assert "Demo · synthetic people · noise as at ε" in words(app)
     assert metrics(app)["Exact total (public data)"] == "250,000"
-    command, python = (each.value for each in app.code[-2:])  # how it was made
+    assert not app.code  # what draws code is not loaded before somebody asks
+    app.session_state["explore.code"] = True
+    command, python = (each.value for each in app.run().code[-2:])  # how it was made
     assert command.startswith("dpviz build city-250k")
     assert python.startswith("import dpviz")
     assert "seed=" not in python  # no release holds it

@@ -14,6 +14,7 @@ from dpviz.releases.release import Release
 from dpviz.ui.shared.text import plain
 
 
+@st.fragment
 def code_panel(prefix: str, release: Release, command: str | None = None) -> None:
     """Folded away below a release of any kind; code is written for releases of points.
 
@@ -23,7 +24,12 @@ def code_panel(prefix: str, release: Release, command: str | None = None) -> Non
         command: as the records' owner has it, with their file and their account; by default what
             the header knows.
     """
-    with st.expander("How was this made?", icon=":material/code:"):
+    panel = st.expander(
+        "How was this made?", icon=":material/code:", key=f"{prefix}.code", on_change="rerun"
+    )
+    if not panel.open:  # a browser loads what draws code only where somebody reads it
+        return
+    with panel:
         for sentence in sentences(release):
             st.markdown(plain(sentence))
         try:
