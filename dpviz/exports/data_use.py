@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from dpviz.releases.release import Release
 
 FROM = "everyone who sees the release, whatever else they know"
+NOT_HIDDEN = "the public domain, the method and its parameters, and that there are such records"
+COMPOSITION = "the rows of the budget add up; other releases of the same records add their ε"
+POST_PROCESSING = "all that is shown or computed of the release is made from its noisy values alone"
 PRODUCTS = {
     "areas": "noisy counts of records in public areas",
     "points": "noisy counts of records in cells of a map",
@@ -41,6 +44,7 @@ def data_use(release: Release) -> dict[str, Any]:
         "contact": None,
         "intended_use": None,
         "published": None,
+        "prior_access_to_records": None,
         "data_set": header.source or None,
         "data_product": PRODUCTS[release.kind],
         "area": None if domain is None else list(domain.place.bounds),
@@ -54,10 +58,13 @@ def data_use(release: Release) -> dict[str, Any]:
         "relation": header.neighbouring if private else None,
         "privacy_unit": header.unit if private else None,
         "hidden_from": FROM if private else "nobody",
+        "not_hidden": NOT_HIDDEN if private else None,
         "method": header.method,
         "parameters": dict(header.parameters),
         "mechanisms": sorted({row["mechanism"] for row in header.budget if row.get("mechanism")}),
         "budget": [{"purpose": row["purpose"], "epsilon": row["epsilon"]} for row in header.budget],
+        "composition": COMPOSITION if private else None,
+        "post_processing": POST_PROCESSING,
         "reference": known.paper if known else None,
         "release_id": header.extra.get("release_id"),
         "software": "dpviz",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dpviz.exports.charts import error_svg
+from dpviz.exports.data_use import data_use
 from dpviz.exports.facts import facts, replies, together
 from dpviz.exports.html import default_title, environment, labels_of
 from dpviz.render.picture import comparison_png
@@ -55,5 +57,12 @@ def report_page(
             chart=base64.b64encode(error_svg(releases, names)).decode("ascii"),
             domain=releases[0].domain,
             account=account,
+            statements=[_entry(each) for each in releases],
         )
     )
+
+
+def _entry(release: PointRelease) -> str:
+    """The data-use statement without the data set's name: a report does not say it."""
+    entry = data_use(release) | {"name": None, "data_set": None}
+    return json.dumps(entry, indent=2, ensure_ascii=False)

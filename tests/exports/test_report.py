@@ -2,6 +2,7 @@
 
 import base64
 import html
+import json
 import re
 
 import numpy as np
@@ -38,6 +39,9 @@ def test_a_report_says_all_that_a_reader_must_know_and_no_more(sensitive):
     answer = sensitive.count(RECT)
     half = INTERVAL_SDS * answer.noise_sd[0]
     assert dpviz.render.with_noise(answer.count[0], half) in text
+    entry = json.loads(re.search(r"<summary>Data-use.*?<pre>(.*?)</pre>", text, re.DOTALL)[1])
+    assert entry["epsilon"] == header.epsilon
+    assert entry["name"] is None
     assert NAME not in text
     assert "seed" not in text
     assert re.findall(r"(?:src|href)=\"(?!data:image/(?:png|svg\+xml);base64,)", page) == []

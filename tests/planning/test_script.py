@@ -137,6 +137,8 @@ def test_the_statement_says_what_is_hidden_and_nothing_of_what_is_not(folder, ca
     assert (entry["epsilon"], entry["delta"]) == (0.5, 0)
     assert entry["privacy_unit"] == "one who with at most 5 records"
     assert entry["definition"] == "pure differential privacy"
+    assert "public domain" in entry["not_hidden"]
+    assert entry["prior_access_to_records"] is None  # for the publisher to fill in
     _, text, _ = run("info", path, "--code", "statement")
     assert "It hides one who with at most 5 records from everyone who sees the release" in text
     public = dpviz.from_points([[0, 51]], DOMAIN, public=True)
