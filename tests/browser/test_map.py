@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 import dpviz
 from dpviz.exports import map_page
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.points.window import windows
 from dpviz.render import with_noise
 from dpviz.render.cells import adaptive, node_bounds
 from dpviz.render.detail import NEVER, QUIET
@@ -43,6 +44,31 @@ def layers(found):
         "e => e.__dpviz.scene.filter(l => l.props.visible).map(l => l.id)"
         ".filter(id => id.startsWith('cells'))"
     )
+
+
+def test_a_file_of_a_year_keeps_slider_playback_and_timeline_offline(open_file):
+    """Of the whole area until a rectangle is drawn, then of that; every number is the release's."""
+    year = dpviz.Domain.from_bounds([14, -24, 15, -23], period=("2030-01-01", "2031-01-01"))
+    random = np.random.default_rng(0)
+    records = random.uniform([14, -24, year.lower[2]], [15, -23, year.upper[2]], (5_000, 3))
+    data = dpviz.from_points(records, year, public=True)
+    release = dpviz.build(data, "quadtree", 1.0, seed=0, height=4)
+    maps, labels = windows(release)
+    page = open_file(map_page(maps, labels=labels))
+    found = the_map(page)
+    rows = page.get_by_test_id("dpviz-all").locator("tr")
+    for rect in (year.place.bounds, (14.2, -23.8, 14.7, -23.3)):
+        expect(rows).to_have_count(12)
+        for row, each in zip(rows.all_inner_texts(), maps, strict=True):
+            answer = each.count(rect)
+            half = INTERVAL_SDS * answer.noise_sd[0]
+            assert with_noise(answer.count[0], half) in row
+        page.evaluate("dpviz.push([14.2, -23.8, 14.7, -23.3])")
+    page.get_by_test_id("dpviz-series-play").click()
+    expect(page.get_by_test_id("dpviz-series-name")).not_to_have_text(labels[5])
+    page.get_by_test_id("dpviz-series").fill("11")
+    expect(page.get_by_test_id("dpviz-series-name")).to_have_text("2030-12-01")
+    assert layers(found) == ["cells-11"]
 
 
 def test_a_series_steps_compares_and_answers_at_every_epsilon_offline(open_file, series):

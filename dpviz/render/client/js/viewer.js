@@ -117,14 +117,16 @@ export class Viewer {
   /** Answers a shape, null for none; a file whose domain is not in degrees has no trees, and only shows it. */
   asked(shape) {
     this.shape = shape;
-    const answers = shape && this.trees.length ? this.answers(shape.rect) : null;
-    const shown = answers && this.now.map(at => answers[at]);
+    const whole = !shape && this.spec.ends.length > 0; // in time the area has a timeline of its own
+    const rect = whole ? [...this.domain.lower, ...this.domain.upper] : shape?.rect;
+    const answers = rect && this.trees.length ? this.answers(rect) : null;
+    const shown = shape && answers && this.now.map(at => answers[at]);
     this.app.showOverlay({...this.outlines(shown), shape: {seq: this.pushed, value: shape}}, {});
-    this.places.hint.hidden = Boolean(answers);
+    this.places.hint.hidden = Boolean(shape && answers);
     const {names, interval} = this.spec;
     const said = !answers ? [] : answers.includes(null)
       ? [h('p', {}, 'This rectangle lies outside the area: draw one inside the frame.')]
-      : [...this.now.map(at => answerElement(names[at], answers[at], interval)),
+      : [...whole ? [h('h3', {}, 'The whole area')] : this.now.map(at => answerElement(names[at], answers[at], interval)),
         ...names.length > 2 ? [answerTable(names, answers, interval, this.now, at => this.set({a: at}), this.spec.ends.length ? 'From each on' : undefined)] : []];
     this.places.answer.replaceChildren(...said);
   }
