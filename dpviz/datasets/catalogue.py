@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.datasets import city, persons, registers, trips, year
+from dpviz.datasets import city, persons, registers, rides, trips, year
 from dpviz.datasets.geography import BOUNDS
 from dpviz.domain import Domain
 from dpviz.errors import DataError
@@ -54,6 +54,7 @@ def _columns(names: tuple[str, ...], points: NDArray[np.float64]) -> Table:
 
 _CITY = Domain.from_bounds(BOUNDS)
 _YEAR = Domain.from_bounds(BOUNDS, period=year.PERIOD, every="1h")
+_RIDES = Domain.from_bounds(BOUNDS, kind="mode", kinds=rides.MODES, value="fare", clip=rides.CLIP)
 _TRIPS = Domain(_CITY.lower * 2, _CITY.upper * 2)
 
 
@@ -121,6 +122,15 @@ DATASETS: dict[str, Dataset] = {
             size=300_000,
             make=lambda: _columns(_YEAR.columns, year.city_year(300_000, 0)),
             time="time",
+        ),
+        Dataset(
+            name="rides",
+            title="Synthetic rides, 60,000, by mode",
+            description="Where people of the invented city set out on foot, by bike or by car, and "
+            "what they paid: three kinds, and a value to add up.",
+            domain=_RIDES,
+            size=60_000,
+            make=lambda: rides.city_rides(60_000, 0),
         ),
         _register("a"),
         _register("b"),

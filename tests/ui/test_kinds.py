@@ -107,3 +107,18 @@ def test_kinds_are_shown_together_and_compared(path):
     assert app.query_params["kinds"] == "bike,walk"
     app = opened(path, kinds="bike,walk")
     assert app.session_state["explore.view"].scene.legend.title == "Share of bike against walk"
+
+
+def test_built_in_rides_have_kinds_and_exact_answers_of_one():
+    script = "from dpviz.ui.pages.explore import page\npage()\n"
+    app = AppTest.from_string(script, default_timeout=90)
+    app.query_params.update(
+        {"data": "rides", "method": "ugrid", "kind": "bike", "rect": "14,-25,16,-23"}
+    )
+    app.run()
+    assert not app.exception
+    metrics = {each.label: each.value for each in app.metric}
+    rides = dpviz.datasets.DATASETS["rides"]
+    bikes = int((rides.table()["mode"] == "bike").sum())
+    assert metrics["Exact count (public data)"] == f"{bikes:,}"
+    assert metrics["Exact total (public data)"] == f"{bikes:,}"

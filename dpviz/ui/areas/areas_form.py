@@ -42,7 +42,7 @@ def counted_form(prefix: str, domain: Domain) -> str:
     if domain.dims != 2:
         return CELLS
     if domain.kinds is not None or domain.values is not None:
-        st.caption("Areas and hexagons count all records alike: leave kinds and values out.")
+        st.caption("Areas and hexagons are counted where records have no kinds and values.")
         return CELLS
     asked = permalink.parameter("areas") or ""
     chosen = st.segmented_control(

@@ -86,9 +86,10 @@ FIELDS = (
 def _cities() -> list[str]:
     """Built-in data on one plane; the smallest first, because it is the fastest.
 
-    Not the registers, which come in pairs to be matched.
+    Not the registers, which come in pairs to be matched, and none with kinds or values.
     """
-    flat = [name for name, each in DATASETS.items() if each.domain.dims == 2]
+    plain = ((name, each.domain) for name, each in DATASETS.items())
+    flat = [name for name, domain in plain if domain.dims == 2 and domain == domain.plain]
     cities = [name for name in flat if not name.startswith("register-")]
     return sorted(cities, key=lambda name: DATASETS[name].size)
 

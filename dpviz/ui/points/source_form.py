@@ -70,7 +70,9 @@ def source_form(
     """
     domains = {name: each.domain for name, each in DATASETS.items()}
     offered = [
-        name for name, each in domains.items() if (each.place if timed else each).dims == dims
+        name
+        for name, each in domains.items()
+        if (each.place if timed else each).dims == dims and (more or each == each.plain)
     ]
     tables = offered_tables(dims, sensitive=owner)
     titles = {**{name: DATASETS[name].title for name in offered}, **tables, UPLOAD: UPLOAD}
