@@ -74,3 +74,5 @@ def program() -> None:
         if ended.code == INTERRUPTED:
             interrupts.leave(INTERRUPTED)
         raise
+    finally:
+        interrupts.ignore()

@@ -69,12 +69,17 @@ def came() -> bool:
     return _interrupted.is_set()
 
 
+def ignore() -> None:
+    """From now on Ctrl-C does nothing: what has ended is not cancelled."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def leave(code: int) -> NoReturn:
     """End this process, without taking apart module by module what ends with it anyway.
 
     One with worker processes takes its time, for they share things with it.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignore()
     if "concurrent.futures.process" in sys.modules:
         sys.exit(code)
     atexit._run_exitfuncs()
