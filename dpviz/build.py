@@ -183,7 +183,8 @@ def build(
             ``markov`` on sequences, ``event-histogram`` on roads, ``areas`` with areas.
         epsilon: the whole price for one privacy unit.
         areas: of points, a public partition whose areas are counted in place of cells: from
-            :func:`dpviz.read_areas` or :func:`dpviz.hexagons`, or a file's path or ``h3:8``.
+            :func:`dpviz.read_areas` or :func:`dpviz.hexagons`, or a file's path, ``h3:8`` or
+            ``rect=W,S,E,N;rect=…``.
         delta: the whole delta; the least that the method needs by default.
         workload: what the release is for, never drawn from the records. On roads, public paths that
             some methods are tuned for. On points a word ("uniform", "hot", "districts") or public
@@ -305,13 +306,16 @@ def _promises(data: Handle[Any], wishes: Iterable[str]) -> dict[str, list[str]]:
         return {}
     asked = parse_all(texts)
     if isinstance(data, AreaData):
-        if not all(wish.areas for wish in asked):
-            raise ParameterError("a release of areas promises areas: leave other wishes out")
+        if any(wish.square for wish in asked):
+            raise ParameterError(
+                "a release of areas promises areas and rectangles: leave squares out"
+            )
     elif not isinstance(data, DataHandle) or data.domain.dims != 2:
         raise ParameterError("wishes are of releases of points in two dimensions: leave them out")
+    domain = data.areas.domain if isinstance(data, AreaData) else data.domain
     for wish in asked:
-        if wish.rect and isinstance(data, DataHandle):
-            data.domain.boxes(wish.rect)
+        if wish.rect:
+            domain.boxes(wish.rect)
     return {PROMISES: [str(wish.public()) for wish in asked]}
 
 

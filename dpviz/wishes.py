@@ -69,13 +69,16 @@ class Wish:
     confidence: float = CONFIDENCE
 
     def __str__(self) -> str:
-        if self.rect:
-            target = f"rect={','.join(f'{side:.12g}' for side in self.rect)}"
-        else:
-            target = f"areas={self.areas}" if self.areas else f"any {_digits(self.square)} km²"
         within = [f"±{_digits(100 * self.relative)}%"] if self.relative else []
         within += [f"±{_digits(self.absolute)}"] if self.absolute else []
-        return f"{target} {' or '.join(within)} at {_digits(100 * self.confidence)}%"
+        return f"{self.target} {' or '.join(within)} at {_digits(100 * self.confidence)}%"
+
+    @property
+    def target(self) -> str:
+        """Where, in words."""
+        if self.rect:
+            return f"rect={','.join(f'{side:.12g}' for side in self.rect)}"
+        return f"areas={self.areas}" if self.areas else f"any {_digits(self.square)} km²"
 
     def tolerance(self, count: Float) -> Float:
         """How far answers may lie from these counts."""

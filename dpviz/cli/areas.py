@@ -24,7 +24,9 @@ class Partition:
     """The public areas that records are counted by."""
 
     areas: str | None = option(
-        "--areas", help="Count by area: a public file of polygons, or h3:8 for hexagons."
+        "--areas",
+        help="Count by area: a public file of polygons, h3:8 for hexagons, or "
+        "'rect=W,S,E,N;rect=…' for rectangles.",
     )
     levels: str | None = option(
         "--levels", help="With --areas: columns that name the levels, country,district,ward."

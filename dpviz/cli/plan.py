@@ -38,6 +38,12 @@ def plan(
     crs: Annotated[str, typer.Option(help="CRS of the bounds.")] = "EPSG:4326",
     unit: Annotated[str | None, typer.Option(help="Column of the privacy unit.")] = None,
     max_per_unit: Annotated[int, typer.Option(min=1, help="Max contributions per unit.")] = 1,
+    as_map: Annotated[
+        bool,
+        typer.Option(
+            "--map", help="Cells that fill the box, where counting the places alone costs less."
+        ),
+    ] = False,
     repeats: Annotated[
         int, typer.Option(min=2, help="Simulated releases of methods that adapt.")
     ] = 8,
@@ -61,6 +67,7 @@ def plan(
         max_per_unit=max_per_unit,
         repeats=repeats,
         seed=seed,
+        as_map=as_map,
         progress=progress(),
     )
     values = "".join(f", {name}={value:g}" for name, value in planned.parameters.items())

@@ -18,7 +18,7 @@ from dpviz.private.roads import exact_visits as exact_visits
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.points.region_count import Regions
 from dpviz.releases.points.release import PointRelease
-from dpviz.trees.lattice import Codes, Float, Int
+from dpviz.trees.lattice import Codes, Float, Int, grid_edges
 from dpviz.workloads import Workload
 
 
@@ -44,6 +44,16 @@ def of_one_kind(handle: DataHandle, kind: str) -> DataHandle:
     at = 0 if domain.kinds is None else domain.kinds.number(kind)
     index = handle._layers.counts[at]
     return DataHandle(handle.name, replace(domain.of_one_kind, values=None), index, public=True)
+
+
+def exact_grid(handle: DataHandle, cells: int) -> Int:
+    """Exact records in the cells of a uniform grid, int64 (cells, cells), axis x first.
+
+    Raises:
+        PrivacyError: the data set is not declared public.
+    """
+    handle.require_public()
+    return handle._index.histogram([grid_edges(handle.domain.side, cells)] * 2)
 
 
 def without_noise(handle: DataHandle, release: PointRelease) -> PointRelease:

@@ -1,14 +1,19 @@
-"""The synthetic proxy of an owner's records, or other public ones, while a release is planned."""
+"""Synthetic proxies of an owner's records, or other public ones, while a release is planned."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dpviz.build import from_points
-from dpviz.errors import DomainError
+from dpviz.errors import DomainError, ParameterError
 from dpviz.evaluation.synthetic_proxy import synthetic_proxy
 from dpviz.evaluation.truth import exact_total, places_of_records
 from dpviz.releases.points.release import PointRelease
+from dpviz.trees.lattice import Float, Int
 
 if TYPE_CHECKING:
     from dpviz.build import DataHandle
@@ -20,11 +25,77 @@ GUESS = 100_000
 MOST = 1_000_000
 """Records of a proxy."""
 
+TOWNS = ((2.0,) * 12, (1.0,) * 12, (*(0.15,) * 4, *(1.5,) * 8))
+"""Weights of the cascades that stand in where nothing is known: clumped alike on every scale, with
+correlation dimensions 1.58 and 1.32; and a few towns in a wide box."""
+
+INSIDE = (2.0,) * 6
+"""Of the cascade inside the cells of an earlier release."""
+
+QUARTERS = np.array([(0, 0), (0, 1), (1, 0), (1, 1)], dtype=np.bool_)
+
+
+def clumped(
+    domain: Domain, low: Float, high: Float, held: Int, weights: Sequence[float], seed: int
+) -> DataHandle:
+    """Public synthetic records that are clumped inside boxes, as those of people often are.
+
+    A box's records go to its four quarters in Dirichlet parts, level by level: a random
+    multiplicative cascade, whose correlation dimension is log₂((4w + 1)/(w + 1)) for one weight w.
+
+    Args:
+        domain: public, 2-D.
+        low: lower corners of the boxes, coordinates, float64 (k, 2).
+        high: upper ones.
+        held: records of each, int64 (k,).
+        weights: of the Dirichlet law of each level: the smaller, the more clumped.
+        seed: of the draw.
+    """
+    random = np.random.default_rng(seed)
+    single = []
+    for weight in weights:
+        single.append(random.uniform(low, high)[held == 1])
+        low, high, held = low[held > 1], high[held > 1], held[held > 1]
+        middle = (low + high) / 2
+        parts = random.multinomial(held, random.dirichlet(np.full(4, weight), len(held)))
+        low = np.where(QUARTERS, middle[:, None], low[:, None]).reshape(-1, 2)
+        high = np.where(QUARTERS, high[:, None], middle[:, None]).reshape(-1, 2)
+        held = parts.reshape(-1)
+        low, high, held = low[held > 0], high[held > 0], held[held > 0]
+    rest = random.uniform(np.repeat(low, held, axis=0), np.repeat(high, held, axis=0))
+    return from_points(np.concatenate([*single, rest]), domain, public=True)
+
+
+@lru_cache(maxsize=2)  # the panel of the app plans again and again for the same
+def _synthetic(domain: Domain, records: int, seed: int) -> tuple[DataHandle, ...]:
+    """What stands in where nothing is known: the city of the lessons, and towns in clumps."""
+    city = synthetic_proxy(domain, records, seed)
+    low, high = np.array([domain.lower]), np.array([domain.upper])
+    held = np.array([min(records, MOST)])
+    towns = (
+        clumped(domain, low, high, held, weights, seed + row) for row, weights in enumerate(TOWNS)
+    )
+    return city, *towns
+
+
+def _inside_cells(release: PointRelease, records: int | None, seed: int) -> DataHandle:
+    """Records as in a release, and clumped inside its cells: it knows no more than their counts."""
+    nodes, domain = release.nodes, release.domain
+    leaf = np.flatnonzero(nodes.leaf)
+    counts = np.maximum(nodes.count[leaf], 0.0)
+    total = counts.sum()
+    if not total:
+        raise ParameterError("the earlier release holds no record: plan from another, or none")
+    records = min(round(total) if records is None else records, MOST)
+    held = np.random.default_rng(seed).multinomial(records, counts / total)
+    low, high = (domain.to_coordinates(side[leaf]) for side in (nodes.lo, nodes.hi))
+    return clumped(domain, low[held > 0], high[held > 0], held[held > 0], INSIDE, seed)
+
 
 def proxy_records(
     domain: Domain, records: int | None, like: DataHandle | PointRelease | None, seed: int
-) -> tuple[DataHandle, tuple[str, ...]]:
-    """A public handle, and what it assumes in sentences.
+) -> tuple[list[DataHandle], tuple[str, ...]]:
+    """Public handles, of which a plan takes the worst, and what they assume in sentences.
 
     Args:
         domain: of the release that is planned, 2-D.
@@ -34,7 +105,7 @@ def proxy_records(
 
     Raises:
         DomainError: another domain than ``like`` has, or one that is not 2-D.
-        ParameterError: fewer than one record.
+        ParameterError: fewer than one record, or a release without any.
         PrivacyError: ``like`` is not public.
     """
     if domain.dims != 2:
@@ -44,23 +115,22 @@ def proxy_records(
     scaled = () if records is None else (f"There are about {records:,} records: your guess.",)
     if like is None:
         records = GUESS if records is None else records
-        return synthetic_proxy(domain, records, seed), (
+        return list(_synthetic(domain, records, seed)), (
             f"There are about {records:,} records: a guess.",
-            "They are spread as the people of a synthetic city scaled to the box; its towns may "
-            "lie at the edge of any rectangle.",
-            "Records that are more clumped need a larger ε, or a public table that is spread as "
-            "they are (--like).",
+            "They are spread at worst as the people of a synthetic city scaled to the box, or as "
+            "towns that are clumped alike on every scale, and lie at the edge of any rectangle.",
+            "A public table that is spread as they are (--like) gives a sharper figure.",
         )
     if like.domain != domain:
         raise DomainError("what the records are like lies in another domain: give the same bounds")
     if isinstance(like, PointRelease):
-        count = None if records is None else min(records, MOST)
-        points = like.sample(count, seed)
-        handle = from_points(points, domain, public=True)
-        return handle, (*scaled, "They are spread as in the earlier release.")
+        return [_inside_cells(like, records, seed)], (
+            *scaled,
+            "They are spread as in the earlier release, and in clumps inside its cells.",
+        )
     if records is None and exact_total(like) <= MOST:
-        return like, ("They are as many, and spread as, the records of the public table.",)
+        return [like], ("They are as many, and spread as, the records of the public table.",)
     count = min(exact_total(like) if records is None else records, MOST)
     points = places_of_records(like, count, seed)
     handle = from_points(points, domain, public=True)
-    return handle, (*scaled, "They are spread as those of the public table.")
+    return [handle], (*scaled, "They are spread as those of the public table.")

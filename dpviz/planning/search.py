@@ -8,9 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import ParameterError
-from dpviz.planning.proxy import proxy_records
-from dpviz.planning.script import Script
-from dpviz.planning.trial import (
+from dpviz.planning.candidates import (
     BY_AREA,
     CANDIDATES,
     SAMPLED,
@@ -18,9 +16,10 @@ from dpviz.planning.trial import (
     SYNTHETIC,
     Candidate,
     Caution,
-    Trial,
-    between,
 )
+from dpviz.planning.proxy import proxy_records
+from dpviz.planning.script import Script
+from dpviz.planning.trial import Trial, area_source
 from dpviz.progress import Progress
 from dpviz.releases.points.release import PointRelease
 from dpviz.wishes import Wish, parse_all
@@ -37,6 +36,12 @@ MOST = 10.0
 
 STEP = 1.1
 """From one ε to the next."""
+
+ALONE = (
+    "The places of the wishes are counted by themselves, and nothing between them: --map plans a "
+    "map of cells, in which any other place can be asked too."
+)
+"""Said where the cells are the places."""
 
 WIDEST = 1e6
 """Tolerances are widened up to so many times, to say what would be possible."""
@@ -89,6 +94,7 @@ def plan(
     max_per_unit: int = 1,
     repeats: int = 8,
     seed: int = 0,
+    as_map: bool = False,
     progress: Progress | None = None,
 ) -> Plan:
     """The method, its parameters and the least ε for which wishes hold. Reads none of the records.
@@ -106,6 +112,9 @@ def plan(
         max_per_unit: most records of one unit: each is paid with its part of ε.
         repeats: simulated releases of methods whose cells depend on the records, from 2.
         seed: of proxy, places and noise.
+        as_map: only methods whose cells fill the box, so that other places can be asked too. Else,
+            where all wishes are of one file of areas, or of rectangles that do not overlap, they
+            are counted by themselves.
         progress: called with (fraction, what); may raise to cancel.
 
     Raises:
@@ -128,22 +137,25 @@ def plan(
             f"repeats={repeats}, max_per_unit={max_per_unit}: give at least 2 and 1"
         )
     asked = parse_all(wishes)
-    proxy, assumed = proxy_records(domain, records, like, seed)
+    proxies, assumed = proxy_records(domain, records, like, seed)
     trial = Trial(
-        proxy,
+        proxies,
         asked,
         max_per_unit=max_per_unit,
         repeats=repeats,
         seed=seed,
         caution=caution_of(like),
         anywhere=like is None,
+        as_map=as_map,
     )
     if trial.no_areas:
         why = f"The areas are answered by other cells, not counted themselves: {trial.no_areas}."
         assumed = (*assumed, why)
     candidate, epsilon = least(trial, prices(at_most), progress)
+    if candidate.areas:
+        assumed = (*assumed, ALONE)
     odds = trial.probabilities(candidate, epsilon)
-    header = trial.header(candidate, epsilon)
+    header = trial.release(candidate, epsilon).header
     chosen = header.parameters
     stated = {name: chosen[name] for name in candidate.parameters}
     script = Script(
@@ -154,7 +166,7 @@ def plan(
         wishes=tuple(str(wish) for wish in asked),
         source=source,
         unit=unit or ("COLUMN" if max_per_unit > 1 else None),
-        areas=asked[0].areas if candidate.areas else None,
+        areas=area_source(asked) if candidate.areas else None,
         max_per_unit=max_per_unit,
     )
     return Plan(
@@ -198,17 +210,12 @@ def least(
     Raises:
         ParameterError: none fulfils the wishes at any price of the grid.
     """
-    best, row = None, len(grid)
-    queue, done = list(_candidates(trial)), 0
-    while queue:
-        candidate = queue.pop(0)
+    best, row, candidates = None, len(grid), _candidates(trial)
+    for done, candidate in enumerate(candidates):
         if progress is not None:
-            progress(done / (done + len(queue) + 1), f"planning: {candidate.name}")
-        done += 1
+            progress(done / len(candidates), f"planning: {candidate.name}")
         if row > 0 and trial.holds(candidate, grid[row - 1]):
             best, row = candidate, _first(trial, candidate, grid[:row])
-        if not queue and best is not None and done <= len(CANDIDATES):
-            queue = between(best)
     if progress is not None:
         progress(1.0, "planning")
     if best is None:
@@ -228,22 +235,28 @@ def _candidates(trial: Trial) -> Sequence[Candidate]:
 
 
 def _first(trial: Trial, candidate: Candidate, grid: Sequence[float]) -> int:
-    """The first row at which a candidate fulfils the wishes; it does at the last."""
+    """The first row at which a candidate fulfils the wishes; it does at the last.
+
+    Of one that adapts a single build says about where that is, and all of them where exactly.
+    """
+    holds = trial.holds if candidate.fixed else trial.may_hold
     low, high = -1, len(grid) - 1
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if trial.holds(candidate, grid[middle]) else (middle, high)
+        low, high = (low, middle) if holds(candidate, grid[middle]) else (middle, high)
+    while not candidate.fixed and high < len(grid) - 1 and not trial.holds(candidate, grid[high]):
+        high += 1
     return high
 
 
 def _impossible(trial: Trial, epsilon: float) -> str:
     """What would be possible at the largest ε: for each wish its narrowest tolerance."""
     possible = []
-    for row, each in enumerate(trial.asked):
+    for row, wish in enumerate(trial.wishes):
         factors = [_narrowest(trial, candidate, epsilon, row) for candidate in _candidates(trial)]
         factor = min(factors)
         if factor > 1 and math.isfinite(factor):
-            possible.append(str(_rounded_up(each.wish.widened(factor))))
+            possible.append(str(_rounded_up(wish.widened(factor))))
     which = " and ".join(f'"{each}"' for each in possible) or "less at once, or wider tolerances"
     return (
         f"no method fulfils the wishes with epsilon up to {epsilon:g}: possible would be {which}; "
@@ -253,8 +266,8 @@ def _impossible(trial: Trial, epsilon: float) -> str:
 
 def _narrowest(trial: Trial, candidate: Candidate, epsilon: float, row: int) -> float:
     """How many times wider than wished one tolerance must be, within a tenth; infinite: never."""
-    factors = [1e-12] * len(trial.asked)
-    wish = trial.asked[row].wish
+    factors = [1e-12] * len(trial.wishes)
+    wish = trial.wishes[row]
 
     def holds(factor: float) -> bool:
         factors[row] = factor

@@ -11,10 +11,13 @@ import pytest
 
 import dpviz
 from dpviz.errors import DomainError, ParameterError, PrivacyError
-from dpviz.evaluation.truth import exact_counts
+from dpviz.evaluation.truth import exact_counts, exact_grid, without_noise
 from dpviz.planning import search
+from dpviz.planning.candidates import Candidate
+from dpviz.planning.grids import grid_answers, noise_variance
+from dpviz.planning.proxy import clumped
 from dpviz.planning.search import LEAST, STEP, least, prices
-from dpviz.planning.trial import Candidate, Trial
+from dpviz.planning.trial import Trial
 from dpviz.releases.points.promises import promises, within
 from dpviz.wishes import parse_all
 from tests.cli.test_releases import fails, run
@@ -38,7 +41,8 @@ def handle():
 
 def test_the_least_price_is_least_and_is_that_of_the_theory(handle):
     """A whole box is one sum of all leaf counts; of a grid of 16 cells a side, 256 of them."""
-    trial = Trial(handle, parse_all(["rect=2,48,3,49 ±300"]), repeats=2)
+    wishes = parse_all(["rect=2,48,3,49 ±300"])
+    trial = Trial([handle], wishes, repeats=2, as_map=True)
     grid = prices(10)
     candidate, epsilon = least(trial, grid)
     assert trial.holds(candidate, epsilon)
@@ -50,7 +54,7 @@ def test_the_least_price_is_least_and_is_that_of_the_theory(handle):
 def test_a_plan_holds_on_data_that_are_as_it_assumed(handle):
     """Of 200 builds at 95 %, fewer than 175 good ones have a probability below 1e-6."""
     wish = "rect=2.2,48.2,2.8,48.8 ±150"
-    planned = dpviz.plan(DOMAIN, [wish], like=handle, repeats=2)
+    planned = dpviz.plan(DOMAIN, [wish], like=handle, repeats=2, as_map=True)
     [likely] = planned.wishes
     assert likely.probability >= 0.95
     rect = [2.2, 48.2, 2.8, 48.8]
@@ -118,6 +122,12 @@ def test_the_impossible_is_refused_with_what_would_be_possible(capsys, monkeypat
     [
         (["--want", "rect=5,48,6,49 ±200"], "outside the domain"),
         (["--want", "rect=2,48,3,49"], "write it as"),
+        (["--want", "rect=3,49,2,48 ±200"], "inside out"),
+        (["--want", "rect=2,48,3,49 ±200%"], "below 100%"),
+        (["--want", "rect=2,48,3,49 ±0"], "positive"),
+        (["--want", "areas=broken.geojson ±5"], "broken.geojson"),
+        (["--want", "areas=h3:99 ±5"], "h3:99"),
+        (["--want", "any 1 km² ±5", "--at-most", "nan"], "give 0.001 or more"),
         (["--want", "any 90000 km² ±5"], "does not fit"),
         (["--want", "areas=absent.gpkg ±5"], "no file 'absent.gpkg'"),
         (["--want", "any 1 km² ±5", "--at-most", "0"], "give 0.001 or more"),
@@ -125,7 +135,9 @@ def test_the_impossible_is_refused_with_what_would_be_possible(capsys, monkeypat
         (["--want", "any 1 km² ±5", "--like", "absent.csv"], "absent.csv"),
     ],
 )
-def test_bad_plans_are_refused_in_one_line(capsys, monkeypatch, change, message):
+def test_bad_plans_are_refused_in_one_line(capsys, monkeypatch, tmp_path, change, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "broken.geojson").write_text('{"type": "FeatureCollection", "features": [{')
     line = fails(capsys, monkeypatch, "plan", f"--bounds={BOUNDS}", *change)
     assert message in line
     assert line.count("\n") == 1
@@ -141,6 +153,80 @@ def test_the_source_is_nothing_to_be_like(tmp_path, capsys, monkeypatch):
     cube = dpviz.Domain((0.0,) * 4, (1.0,) * 4)
     with pytest.raises(DomainError, match="two dimensions"):
         dpviz.plan(cube, ["any 1 km² ±5"])
+
+
+def test_rectangles_are_counted_by_themselves_at_the_price_of_the_theory(tmp_path, monkeypatch):
+    """Two that share a side: one draw each, whose 95 % are ln(20)/ε, wherever the records lie."""
+    monkeypatch.chdir(tmp_path)
+    wishes = ["rect=2.1,48.1,2.4,48.5 ±100", "rect=2.4,48.1,2.7,48.5 ±200"]
+    words = ["plan", "people.csv", f"--bounds={BOUNDS}", "--records", 3_000]
+    words += [word for wish in wishes for word in ("--want", wish)]
+    code, out, _ = run(*words, "--json")
+    assert code == 0
+    planned = json.loads(out)
+    assert planned["method"] == "areas"
+    assert planned["epsilon"] == pytest.approx(np.log(20) / 100, rel=STEP - 1)
+    assert planned["wishes"][0]["probability"] >= 0.95
+    points = np.random.default_rng(1).uniform([2, 48], [3, 49], (3_000, 2))
+    np.savetxt("people.csv", points, delimiter=",", header="lon,lat", comments="")
+    assert run(*shlex.split(planned["command"])[1:])[0] == 0
+    _, out, _ = run("info", "release.parquet", "--json")
+    likely = [promise["probability"] for promise in json.loads(out)["promises"]]
+    assert likely == pytest.approx([each["probability"] for each in planned["wishes"]], abs=1e-3)
+    release = dpviz.read("release.parquet")
+    rects = [parse_all(wishes)[row].rect for row in range(2)]
+    assert (release.count(rects).uniformity_sd == 0).all()
+    exec(planned["python"], {})
+    as_map = json.loads(run(*words, "--map", "--json")[1])
+    assert as_map["method"] != "areas"
+    assert as_map["epsilon"] > planned["epsilon"]
+    overlapping = dpviz.plan(DOMAIN, [wishes[0], "rect=2,48,3,49 ±300"], records=3_000, repeats=2)
+    assert overlapping.method != "areas"
+    assert any("overlap" in line for line in overlapping.assumed)
+
+
+@pytest.mark.parametrize(
+    ("areas", "message"),
+    [
+        ("rect=2,48,3", "four numbers"),
+        ("rect=2,48,3,north", "four numbers"),
+        ("rect=2,48,2.5,49;rect=2.4,48,3,49", "overlap"),
+        ("rect=5,48,6,49", "outside the domain"),
+        ("rect=2,48,3,nan", "not finite"),
+        ("rect=2.5,48.5,2.500000000000001,49", "no surface"),
+    ],
+)
+def test_rectangles_that_are_no_areas_are_refused(areas, message):
+    with pytest.raises((ParameterError, DomainError), match=message):
+        dpviz.build(dpviz.from_points([[2.5, 48.5]], DOMAIN), areas=areas)
+
+
+def test_sums_over_a_grid_are_what_its_release_answers(handle):
+    random = np.random.default_rng(3)
+    low = random.uniform([2, 48], [2.9, 48.9], (40, 2))
+    rects = np.concatenate([low, low + random.uniform(0.01, 0.1, (40, 2))], axis=1)
+    for cells in (1, 7, 33):
+        release = dpviz.build(handle, "ugrid", 0.7, cells=cells, seed=0)
+        ideal = without_noise(handle, release).count(rects)
+        answers = grid_answers(handle, cells, rects)
+        np.testing.assert_allclose(answers.count, ideal.count, atol=1e-9)
+        np.testing.assert_allclose(answers.uniformity_sd, ideal.uniformity_sd, atol=1e-6)
+        noise = np.sqrt(answers.gain * noise_variance(0.7))
+        np.testing.assert_allclose(noise, release.count(rects).noise_sd, rtol=1e-9)
+
+
+def test_clumped_records_have_the_dimension_that_is_claimed():
+    """Pairs in one of 2^k × 2^k cells fall by ((w + 1)/(4w + 1)) a level, on the average."""
+    weight, levels, found = 1.0, 4, []
+    corner = np.array([DOMAIN.lower]), np.array([DOMAIN.upper])
+    for seed in range(200):
+        records = clumped(DOMAIN, *corner, np.array([2_000]), (weight,) * levels, seed)
+        share = exact_grid(records, 2**levels) / 2_000
+        found.append((share**2).sum())
+    expected = ((weight + 1) / (4 * weight + 1)) ** levels
+    assert np.mean(found) == pytest.approx(
+        expected, abs=5 * np.std(found) / np.sqrt(len(found)) + 1 / 2_000
+    )
 
 
 def test_an_earlier_release_stands_in(handle, tmp_path):
@@ -182,7 +268,7 @@ def test_areas_are_counted_by_themselves_at_the_price_of_the_theory(handle, tmp_
     assert promise["probability"] >= 0.95
     assert promise["note"].endswith("4 of 4 areas reach it")
     exec(planned.python, {})
-    with pytest.raises(ParameterError, match="promises areas"):
+    with pytest.raises(ParameterError, match="leave squares out"):
         dpviz.build(handle, areas="wards.geojson", wishes=["any 1 km² ±9"], seed=1)
     for feature in features:
         feature["properties"]["name"] = "ward"

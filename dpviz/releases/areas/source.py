@@ -1,9 +1,11 @@
-"""Areas as a word says where they come from: a file of polygons, or hexagons of H3."""
+"""Areas as a word says where they come from: a file of polygons, hexagons of H3, or rectangles."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
@@ -13,6 +15,9 @@ from dpviz.releases.areas.partition import Areas
 
 H3 = "h3:"
 """What a resolution of H3 stands behind."""
+
+RECT = "rect="
+"""What the sides of a rectangle stand behind, as in a wish; several are parted by semicolons."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +50,22 @@ def areas_of(
     name_column: str | None = None,
     crs: str = "EPSG:4326",
 ) -> Areas:
-    """Areas from a path, or from ``h3:`` and a resolution; see :func:`read_areas` for the rest.
+    """Areas from a path, from ``h3:`` and a resolution, or from ``rect=W,S,E,N;rect=…``.
+
+    See :func:`read_areas` for the rest.
 
     Raises:
-        ParameterError: no resolution, hexagons without a box, or columns of hexagons.
+        ParameterError: no resolution, hexagons or rectangles without a box or with columns, or
+            rectangles that overlap.
+        DomainError: a rectangle outside the box.
         DataError: the file cannot be read as areas.
     """
+    if source.lower().startswith(RECT):
+        if levels or name_column is not None:
+            raise ParameterError("rectangles are named by their sides: leave out --levels, --name")
+        if domain is None:
+            raise ParameterError(f"areas {source}: state the public box: give --bounds=W,S,E,N")
+        return _rectangles(source, domain)
     if not source.lower().startswith(H3):
         return read_areas(source, domain, levels=levels, name_column=name_column, crs=crs)
     if levels or name_column is not None:
@@ -61,3 +76,27 @@ def areas_of(
     if not (text.isascii() and text.isdigit()):
         raise ParameterError(f"areas {source}: give a resolution from 0 to 15, as in h3:8")
     return hexagons(int(text), domain)
+
+
+def _rectangles(source: str, domain: Domain) -> Areas:
+    """Rectangles as areas, their sides on the domain's lattice as those of queries are."""
+    import shapely
+
+    words = [part.strip().removeprefix(RECT) for part in source.split(";")]
+    try:
+        sides = [[float(side) for side in part.split(",")] for part in words]
+    except ValueError:
+        sides = [[]]
+    if any(len(each) != 4 for each in sides):
+        raise ParameterError(f"areas {source}: a rect is four numbers, rect=west,south,east,north")
+    low, high = domain.boxes(sides)
+    shared = np.minimum(high[:, None], high) - np.maximum(low[:, None], low)
+    overlap = np.triu((shared > 0).all(axis=2), 1)
+    if overlap.any():
+        one, other = np.argwhere(overlap)[0]
+        raise ParameterError(f"rectangles {words[one]} and {words[other]} overlap: leave out one")
+    if (low == high).any():
+        raise ParameterError(f"areas {source}: a rectangle has no surface: give wider ones")
+    corners = np.concatenate([domain.to_coordinates(low), domain.to_coordinates(high)], axis=1)
+    shapes = np.asarray(shapely.box(*corners.T), dtype=object)
+    return Areas(domain, ("rectangle",), tuple(words), np.full(len(words), -1), shapes)

@@ -70,9 +70,11 @@ def within(tolerance: Float, noise_sd: Float, offset: Float, spread_sd: Float) -
 
 
 def _of_areas(release: AreaRelease, wish: Wish) -> Promise:
-    """Of a release whose cells are the areas: nothing is uncertain but the noise."""
-    if not wish.areas:
-        return Promise(str(wish), None, "a release of areas promises areas")
+    """Of a release whose cells are the areas: of those nothing is uncertain but the noise."""
+    if wish.square:
+        return Promise(str(wish), None, "a release of areas promises areas and rectangles")
+    if wish.rect:
+        return Promise(str(wish), float(_odds(wish, release.count([wish.rect]))[0]))
     answers = release.answers
     nothing = np.zeros(len(answers))
     odds = within(wish.tolerance(answers.count), answers.noise_sd, nothing, nothing)
@@ -81,6 +83,12 @@ def _of_areas(release: AreaRelease, wish: Wish) -> Promise:
     name = release.areas.names[row]
     note = f"least likely in {name}; {good} of {len(odds)} areas reach it"
     return Promise(str(wish), probability, note)
+
+
+def _odds(wish: Wish, answers: RangeAnswers) -> Float:
+    """The probability of each answer to a wish."""
+    noise, spread = answers.noise_sd, answers.uniformity_sd
+    return within(wish.tolerance(answers.count), noise, 0 * answers.count, spread)
 
 
 def _percent(probability: float) -> str:
@@ -178,9 +186,7 @@ def _promise(release: PointRelease | AreaRelease, text: str, folder: Path | None
         answers = asked(release, places)
     except DpvizError as error:
         return Promise(text, None, str(error))
-    odds = within(
-        wish.tolerance(answers.count), answers.noise_sd, 0 * answers.count, answers.uniformity_sd
-    )
+    odds = _odds(wish, answers)
     probability, row = worst(wish, odds)
     if not wish.areas:
         return Promise(text, probability)

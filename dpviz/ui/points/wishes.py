@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,9 @@ from dpviz.ui.shared.text import plain
 from dpviz.wishes import Wish
 
 GUESS = 100_000
+
+REPEATS = 3
+"""Simulated releases of a method that adapts: fewer than on the command line, as one waits."""
 
 
 @dataclass(frozen=True)
@@ -57,71 +61,85 @@ def wish_panel(prefix: str, domain: Domain, max_per_unit: int, left: float | Non
         )
         return chosen
     with st.expander("Say what must hold, get the ε", icon=":material/target:"):
-        asked = _form(prefix, domain, max_per_unit)
-        if asked is not None:
-            _search(prefix, asked, MOST if left is None else min(MOST, left))
-        planned = st.session_state.get(f"{prefix}.plan")
-        if planned is not None:
-            _offer(prefix, frame, planned)
+        _sentences(prefix, domain, max_per_unit, MOST if left is None else min(MOST, left))
     return None
 
 
-def _form(prefix: str, domain: Domain, max_per_unit: int) -> Asked | None:
-    """The sentences; None until they are sent."""
-    with st.form(f"{prefix}.wishes", border=False):
-        square = st.checkbox("Any square …", value=True, key=f"{prefix}.wish.square")
-        first, second = st.columns(2)
-        size = first.number_input("… of km²", 0.01, 1e6, 1.0, key=f"{prefix}.wish.size")
-        near = second.number_input("… is within ±", 1, 10**9, 200, key=f"{prefix}.wish.near")
-        whole = st.checkbox("The whole area …", key=f"{prefix}.wish.whole")
-        total = st.number_input("… is within ±", 1, 10**9, 1_000, key=f"{prefix}.wish.total")
-        confidence = st.number_input(
-            "Each with a probability of at least, in %", 50.0, 99.9, 95.0, key=f"{prefix}.wish.sure"
-        )
-        records = st.number_input(
-            "Roughly how many records? (your guess)",
-            100,
-            100_000_000,
-            GUESS,
-            step=10_000,
-            key=f"{prefix}.wish.records",
-            help="Type what everybody may know, a round number. It is NOT read from the file.",
-        )
-        sent = st.form_submit_button("Find the least ε", icon=":material/search:")
+@st.fragment
+def _sentences(prefix: str, domain: Domain, max_per_unit: int, at_most: float) -> None:
+    """The sentences, and below them the ε that they ask for: it follows every number at once."""
+    asked = _asked(prefix, domain, max_per_unit)
+    if asked is None:
+        st.caption("Tick a sentence, and fill in its numbers.")
+        return
+    planned = _planned(prefix, asked, at_most)
+    if isinstance(planned, str):
+        st.progress(1.0, f"More than ε = {at_most:g}")
+        st.error(plain(planned), icon=":material/error:")
+        return
+    # On a log scale, as ε is: half the bar is the geometric middle.
+    share = math.log(planned.epsilon / LEAST) / math.log(at_most / LEAST) if at_most > LEAST else 1
+    st.progress(min(max(share, 0.0), 1.0), f"ε = {planned.epsilon:g} of at most {at_most:g}")
+    _offer(prefix, (domain, max_per_unit), planned)
+
+
+def _asked(prefix: str, domain: Domain, max_per_unit: int) -> Asked | None:
+    """What the sentences say; None where none is ticked."""
+    square = st.checkbox("Any square …", value=True, key=f"{prefix}.wish.square")
+    first, second = st.columns(2)
+    size = first.number_input(
+        "… of km²", 0.01, 1e6, 1.0, key=f"{prefix}.wish.size", disabled=not square
+    )
+    near = second.number_input(
+        "… is within ±", 1, 10**9, 200, key=f"{prefix}.wish.near", disabled=not square
+    )
+    whole = st.checkbox("The whole area …", key=f"{prefix}.wish.whole")
+    total = st.number_input(
+        "… is within ±", 1, 10**9, 1_000, key=f"{prefix}.wish.total", disabled=not whole
+    )
+    confidence = st.number_input(
+        "Each with a probability of at least, in %", 50.0, 99.9, 95.0, key=f"{prefix}.wish.sure"
+    )
+    records = st.number_input(
+        "Roughly how many records? (your guess)",
+        100,
+        100_000_000,
+        GUESS,
+        step=10_000,
+        key=f"{prefix}.wish.records",
+        help="Type what everybody may know, a round number. It is NOT read from the file.",
+    )
     sure = confidence / 100
     wishes = [str(Wish(square=size, absolute=near, confidence=sure))] if square else []
     if whole:
         wishes.append(str(Wish(rect=domain.bounds, absolute=total, confidence=sure)))
-    if not sent:
-        return None
-    if not wishes:
-        st.warning("Tick at least one sentence.", icon=":material/warning:")
-        return None
-    return Asked(domain, tuple(wishes), int(records), max_per_unit)
+    return Asked(domain, tuple(wishes), int(records), max_per_unit) if wishes else None
 
 
-def _search(prefix: str, asked: Asked, at_most: float) -> None:
-    """Plan, and remember the plan; what is impossible is one line with what would be possible."""
-    st.session_state.pop(f"{prefix}.plan", None)
-    bar = st.progress(0.0, "Trying methods on a synthetic proxy …")
+def _planned(prefix: str, asked: Asked, at_most: float) -> Plan | str:
+    """The plan, searched again only when something else is asked; or one line on why there is none.
 
-    def report(fraction: float, _what: str) -> None:
-        bar.progress(fraction, "Trying methods on a synthetic proxy …")  # a stop ends it here
-
-    try:
-        planned = plan(
-            asked.domain,
-            asked.wishes,
-            records=asked.records,
-            max_per_unit=asked.max_per_unit,
-            at_most=at_most,
-            progress=report,
-        )
-    except DpvizError as error:
-        st.error(plain(error), icon=":material/error:")
-    else:
-        st.session_state[f"{prefix}.plan"] = planned
-    bar.empty()
+    It must make a map: counting the whole area alone would cost less, and show nothing.
+    """
+    key, question = f"{prefix}.plan", (asked, at_most)
+    if st.session_state.get(f"{key}.of") != question:
+        planned: Plan | str
+        with st.spinner("Trying methods on synthetic records …"):
+            try:
+                planned = plan(
+                    asked.domain,
+                    asked.wishes,
+                    records=asked.records,
+                    max_per_unit=asked.max_per_unit,
+                    at_most=at_most,
+                    repeats=REPEATS,
+                    as_map=True,
+                )
+            except DpvizError as error:
+                planned = str(error)
+        st.session_state[key], st.session_state[f"{key}.of"] = planned, question
+    answer: Plan | str = st.session_state[key]
+    return answer
 
 
 def _offer(prefix: str, frame: Any, planned: Plan) -> None:
@@ -129,12 +147,9 @@ def _offer(prefix: str, frame: Any, planned: Plan) -> None:
     for each in planned.wishes:
         st.markdown(f"- {plain(each.wish)}: holds with {each.probability:.0%}")
     st.caption(plain(" ".join(planned.assumed)))
-
-    def take() -> None:
+    if st.button("Take it", key=f"{prefix}.plan.take", icon=":material/check:"):
         wishes = tuple(each.wish for each in planned.wishes)
         choice = Choice(planned.method, dict(planned.parameters), planned.epsilon, wishes)
         st.session_state[f"{prefix}.planned"] = choice
         st.session_state[f"{prefix}.planned.frame"] = frame
-        st.session_state.pop(f"{prefix}.plan", None)
-
-    st.button("Take it", key=f"{prefix}.plan.take", icon=":material/check:", on_click=take)
+        st.rerun()

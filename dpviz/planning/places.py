@@ -1,0 +1,156 @@
+"""Where a wish is asked on a proxy, and how likely the answers of a release are good there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpviz.evaluation.truth import (
+    exact_counts,
+    exact_in_regions,
+    places_of_records,
+    without_noise,
+)
+from dpviz.planning.candidates import Caution
+from dpviz.releases.points.promises import asked, places_of, within, worst
+from dpviz.trees.lattice import Float
+from dpviz.wishes import Wish
+
+if TYPE_CHECKING:
+    from dpviz.build import DataHandle
+    from dpviz.releases.points.release import PointRelease
+
+PLACES = 3_000
+"""Squares at which a wish of any square is asked."""
+
+FEW = 600
+"""Squares at which each build of a method that adapts is asked."""
+
+MOVES = 40
+"""Places that a rectangle is moved to."""
+
+ELSEWHERE = 0.1
+"""A wish of a moved rectangle holds in all but this share of the places."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A wish with its places on a proxy.
+
+    Attributes:
+        wish: what is asked.
+        places: rectangles or regions.
+        exact: counts of the proxy there, float64 (q,).
+        moved: all places but the first are the rectangle elsewhere.
+    """
+
+    wish: Wish
+    places: Any
+    exact: Float
+    moved: bool = False
+
+    def fewer(self) -> Asked:
+        """The same at fewer squares, for methods whose every build is asked anew."""
+        if not self.wish.square:
+            return self
+        return replace(self, places=self.places[:FEW], exact=self.exact[:FEW])
+
+    def probability(self, odds: Float, caution: Caution) -> float:
+        """That of the wish, from those of its answers in several builds, shape (builds, q)."""
+        if self.wish.square:  # a sample of places, and of builds
+            return float(lower_limit(odds.mean(axis=0), caution.sure))
+        limit = lower_limit(odds, caution.sure)
+        if not self.moved:
+            return worst(self.wish, limit)[0]
+        return float(min(limit[0], np.quantile(limit[1:], ELSEWHERE)))
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """How far the answers to one wish are off, as columns over its places.
+
+    Attributes:
+        offset: without noise.
+        noise_sd: standard deviation of the noise.
+        spread_sd: that of the model of any spread inside the cells.
+    """
+
+    offset: Float
+    noise_sd: Float
+    spread_sd: Float
+
+    def scaled(self, factor: float) -> Answered:
+        """With noise so many times as large."""
+        return replace(self, noise_sd=factor * self.noise_sd)
+
+    def odds(self, tolerance: Float, caution: Caution) -> Float:
+        """The probability of each answer, over the noise.
+
+        As the proxy's records lie, and as records may lie: whichever is less likely to hold.
+        """
+        nothing = np.zeros(len(tolerance))
+        likely = within(tolerance, self.noise_sd, caution.offset * self.offset, nothing)
+        if not caution.spread:
+            return likely
+        spread = caution.spread * self.spread_sd
+        return np.minimum(likely, within(tolerance, self.noise_sd, nothing, spread))
+
+
+def answered(proxy: DataHandle, release: PointRelease, wish: Asked) -> Answered:
+    """What the cells of a release answer at the places of a wish."""
+    ideal = asked(without_noise(proxy, release), wish.places)
+    return Answered(ideal.count - wish.exact, ideal.noise_sd, ideal.uniformity_sd)
+
+
+def _elsewhere(proxy: DataHandle, rect: Sequence[float], seed: int) -> Float:
+    """A rectangle, and it again where a record lies at its edge, as far as the domain allows."""
+    domain, size = proxy.domain, np.subtract(rect[2:], rect[:2])
+    places = places_of_records(proxy, MOVES, seed)
+    random = np.random.default_rng(seed)
+    part = random.random(places.shape)
+    axis = random.integers(2, size=MOVES)
+    part[np.arange(MOVES), axis] = np.round(part[np.arange(MOVES), axis])
+    size = np.minimum(size, np.subtract(domain.upper, domain.lower))
+    corner = np.clip(places - part * size, domain.lower, np.subtract(domain.upper, size))
+    moved = np.concatenate([corner, np.minimum(corner + size, domain.upper)], axis=1)
+    return np.concatenate([[rect], moved])
+
+
+def placed(
+    proxy: DataHandle, wish: Wish, seed: int, anywhere: bool, counted: bool = False
+) -> Asked:
+    """A wish on a proxy, whose places follow from the seed; none of areas that are counted.
+
+    Raises:
+        DomainError: a place outside the domain.
+        DataError: a file of areas that cannot be read.
+    """
+    if wish.rect and anywhere:
+        places_of(wish, proxy.domain, np.empty((0, 2)))  # refuses one outside the domain
+        rects = _elsewhere(proxy, wish.rect, seed)
+        return Asked(wish, rects, exact_counts(proxy, rects).astype(np.float64), moved=True)
+    if wish.areas and counted:
+        return Asked(wish, (), np.empty(0))
+    centres = np.empty((0, 2))
+    if wish.square:
+        centres = places_of_records(proxy, PLACES, seed)
+    places = places_of(wish, proxy.domain, centres)
+    count = exact_counts if isinstance(places, np.ndarray) else exact_in_regions
+    return Asked(wish, places, count(proxy, places).astype(np.float64))
+
+
+def lower_limit(odds: Float, sure: float) -> Float:
+    """The lower limit of means over a sample along the first axis.
+
+    Args:
+        odds: shape (n, …).
+        sure: standard errors that are taken off.
+    """
+    mean = odds.mean(axis=0)
+    if len(odds) == 1:
+        return np.asarray(mean)
+    return np.asarray(mean - sure * odds.std(axis=0, ddof=1) / math.sqrt(len(odds)))
