@@ -46,7 +46,7 @@ def plan(
     ] = False,
     repeats: Annotated[
         int, typer.Option(min=2, help="Simulated releases of methods that adapt.")
-    ] = 8,
+    ] = 4,
     seed: Annotated[int, typer.Option(min=0, help="Of proxy, places and simulated noise.")] = 0,
     as_json: Json = False,
 ) -> None:

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from dpviz.build import DataHandle
     from dpviz.releases.points.release import PointRelease
 
-PLACES = 3_000
+PLACES = 2_500
 """Squares at which a wish of any square is asked."""
 
-FEW = 600
+FEW = 500
 """Squares at which each build of a method that adapts is asked."""
 
-MOVES = 40
+MOVES = 80
 """Places that a rectangle is moved to."""
 
 ELSEWHERE = 0.1

@@ -92,7 +92,7 @@ def plan(
     source: str | None = None,
     unit: str | None = None,
     max_per_unit: int = 1,
-    repeats: int = 8,
+    repeats: int = 4,
     seed: int = 0,
     as_map: bool = False,
     progress: Progress | None = None,
@@ -231,7 +231,11 @@ def caution_of(like: DataHandle | PointRelease | None) -> Caution:
 
 
 def _candidates(trial: Trial) -> Sequence[Candidate]:
-    return CANDIDATES if trial.areas is None else (BY_AREA,)
+    if trial.areas is not None:
+        return (BY_AREA,)
+    if all(wish.square for wish in trial.wishes):  # small ones gain nothing from sums above them
+        return [each for each in CANDIDATES if each.name != "quadtree"]
+    return CANDIDATES
 
 
 def _first(trial: Trial, candidate: Candidate, grid: Sequence[float]) -> int:

@@ -52,7 +52,7 @@ class Trial:
         wishes: Sequence[Wish],
         *,
         max_per_unit: int = 1,
-        repeats: int = 8,
+        repeats: int = 4,
         seed: int = 0,
         caution: Caution = SYNTHETIC,
         anywhere: bool = False,
