@@ -121,7 +121,8 @@ def parse(text: str) -> Wish:
         raise ParameterError(f"wish {shown}: write it as {EXAMPLES}")
     relative, absolute = _tolerances(match, shown)
     wish = _target(match["target"].strip(), shown)
-    confidence = CONFIDENCE if match["confidence"] is None else float(match["confidence"]) / 100
+    percent = 100 * CONFIDENCE if match["confidence"] is None else float(match["confidence"])
+    confidence = round(percent / 100, 9)
     if not 0.5 <= confidence <= 0.999:
         raise ParameterError(f"wish {shown}: give a confidence from 50% to 99.9%")
     return replace(wish, relative=relative, absolute=absolute, confidence=confidence)

@@ -20,7 +20,7 @@ NUMBERS = st.integers(1, 10**9).map(float)
     ),
     absolute=st.one_of(st.just(0.0), NUMBERS),
     relative=st.sampled_from([0.0, 0.05, 0.125]),
-    confidence=st.sampled_from([0.5, 0.9, 0.95, 0.995]),
+    confidence=st.sampled_from([0.5, 0.9, 0.95, 0.995, 0.999]),
 )
 @settings(max_examples=60)
 def test_a_wish_reads_what_it_writes(target, absolute, relative, confidence):

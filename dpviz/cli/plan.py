@@ -45,7 +45,8 @@ def plan(
         ),
     ] = False,
     repeats: Annotated[
-        int, typer.Option(min=2, help="Simulated releases of methods that adapt.")
+        int,
+        typer.Option(min=0, help="Builds of methods that adapt; 0: fixed cells only."),
     ] = 4,
     seed: Annotated[int, typer.Option(min=0, help="Of proxy, places and simulated noise.")] = 0,
     as_json: Json = False,

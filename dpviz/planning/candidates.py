@@ -18,25 +18,23 @@ class Caution:
 
     Attributes:
         offset: what the proxy's spread adds to an answer is taken so many times.
-        spread: so is the standard deviation of the model of any spread.
         sure: standard errors that are taken off what is a mean over places or builds.
     """
 
     offset: float
-    spread: float
     sure: float = SURE
 
 
-KNOWN = Caution(1.0, 0.0, 0.0)
+KNOWN = Caution(1.0, 0.0)
 """The records are the proxy's: what an oracle knows."""
 
-SAMPLED = Caution(1.0, 0.0, 2.5)
+SAMPLED = Caution(1.0, 2.5)
 """They are others of one population."""
 
-SMOOTHED = Caution(1.2, 0.0, 2.5)
+SMOOTHED = Caution(1.3, 2.5)
 """The proxy is of a release."""
 
-SYNTHETIC = Caution(1.0, 0.0)
+SYNTHETIC = Caution(1.0)
 """Nothing is known of them."""
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpviz.evaluation.truth import exact_grid
-from dpviz.trees.density import uniformity_variance
 from dpviz.trees.lattice import Float, Int, grid_edges
 
 if TYPE_CHECKING:
@@ -27,12 +26,10 @@ class GridAnswers:
     Attributes:
         count: without noise, under the uniformity assumption.
         gain: variance of the noise, as a multiple of that of one cell.
-        uniformity_sd: as :class:`dpviz.releases.points.range_count.RangeAnswers` has it.
     """
 
     count: Float
     gain: Float
-    uniformity_sd: Float
 
 
 def noise_variance(epsilon: float) -> float:
@@ -60,13 +57,8 @@ def grid_answers(proxy: DataHandle, cells: int, rects: Float) -> GridAnswers:
     low, high = proxy.domain.boxes(rects)
     edges = grid_edges(proxy.domain.side, cells)
     runs = [_runs(edges, low[:, axis], high[:, axis]) for axis in range(2)]
-    # Of a cell with count c and share f the model's variance is a constant times c²(f − f²).
-    whole = uniformity_variance(np.ones(1), np.full(1, 0.5))[0] / 0.25
-    linear = _sums(counts**2, runs, 1)
-    square = _sums(counts**2, runs, 2)
     x, y = (((ends - starts) * shares**2).sum(axis=0) for starts, ends, shares in runs)
-    spread = np.sqrt(whole * np.maximum(linear - square, 0.0))
-    return GridAnswers(_sums(counts, runs, 1), x * y, spread)
+    return GridAnswers(_sums(counts, runs), x * y)
 
 
 def _runs(edges: Int, low: Int, high: Int) -> tuple[Int, Int, Float]:
@@ -83,8 +75,8 @@ def _runs(edges: Int, low: Int, high: Int) -> tuple[Int, Int, Float]:
     return starts, ends, np.stack([head, np.ones(len(head)), tail])
 
 
-def _sums(values: Float, runs: list[tuple[Int, Int, Float]], power: int) -> Float:
-    """Of every rectangle the sum of its cells' values times their shares to a power."""
+def _sums(values: Float, runs: list[tuple[Int, Int, Float]]) -> Float:
+    """Of every rectangle the sum of its cells' values times their shares."""
     cumulative = np.pad(values.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
     (left, right, across), (below, above, along) = runs
     total = np.zeros(left.shape[1])
@@ -96,5 +88,5 @@ def _sums(values: Float, runs: list[tuple[Int, Int, Float]], power: int) -> Floa
                 - cumulative[right[i], below[j]]
                 + cumulative[left[i], below[j]]
             )
-            total += block * (across[i] * along[j]) ** power
+            total += block * across[i] * along[j]
     return total

@@ -76,34 +76,25 @@ class Answered:
     Attributes:
         offset: without noise.
         noise_sd: standard deviation of the noise.
-        spread_sd: that of the model of any spread inside the cells.
     """
 
     offset: Float
     noise_sd: Float
-    spread_sd: Float
 
     def scaled(self, factor: float) -> Answered:
         """With noise so many times as large."""
         return replace(self, noise_sd=factor * self.noise_sd)
 
     def odds(self, tolerance: Float, caution: Caution) -> Float:
-        """The probability of each answer, over the noise.
-
-        As the proxy's records lie, and as records may lie: whichever is less likely to hold.
-        """
+        """The probability of each answer, over the noise."""
         nothing = np.zeros(len(tolerance))
-        likely = within(tolerance, self.noise_sd, caution.offset * self.offset, nothing)
-        if not caution.spread:
-            return likely
-        spread = caution.spread * self.spread_sd
-        return np.minimum(likely, within(tolerance, self.noise_sd, nothing, spread))
+        return within(tolerance, self.noise_sd, caution.offset * self.offset, nothing)
 
 
 def answered(proxy: DataHandle, release: PointRelease, wish: Asked) -> Answered:
     """What the cells of a release answer at the places of a wish."""
     ideal = asked(without_noise(proxy, release), wish.places)
-    return Answered(ideal.count - wish.exact, ideal.noise_sd, ideal.uniformity_sd)
+    return Answered(ideal.count - wish.exact, ideal.noise_sd)
 
 
 def _elsewhere(proxy: DataHandle, rect: Sequence[float], seed: int) -> Float:

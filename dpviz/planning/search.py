@@ -110,7 +110,8 @@ def plan(
         source: a name for the command that is written; it is not opened.
         unit: column of the privacy unit, for the command.
         max_per_unit: most records of one unit: each is paid with its part of ε.
-        repeats: simulated releases of methods whose cells depend on the records, from 2.
+        repeats: simulated releases of methods whose cells depend on the records, from 2; 0: none
+            of these methods is tried, which takes a fraction of a second.
         seed: of proxy, places and noise.
         as_map: only methods whose cells fill the box, so that other places can be asked too. Else,
             where all wishes are of one file of areas, or of rectangles that do not overlap, they
@@ -132,9 +133,9 @@ def plan(
     """
     if not (math.isfinite(at_most) and at_most >= LEAST):
         raise ParameterError(f"at most epsilon={at_most:g}: give {LEAST:g} or more")
-    if repeats < 2 or max_per_unit < 1:
+    if repeats == 1 or repeats < 0 or max_per_unit < 1:
         raise ParameterError(
-            f"repeats={repeats}, max_per_unit={max_per_unit}: give at least 2 and 1"
+            f"repeats={repeats}, max_per_unit={max_per_unit}: give 0, or 2 or more, and at least 1"
         )
     asked = parse_all(wishes)
     proxies, assumed = proxy_records(domain, records, like, seed)
@@ -233,9 +234,12 @@ def caution_of(like: DataHandle | PointRelease | None) -> Caution:
 def _candidates(trial: Trial) -> Sequence[Candidate]:
     if trial.areas is not None:
         return (BY_AREA,)
-    if all(wish.square for wish in trial.wishes):  # small ones gain nothing from sums above them
-        return [each for each in CANDIDATES if each.name != "quadtree"]
-    return CANDIDATES
+    small = all(wish.square for wish in trial.wishes)  # they gain nothing from sums above them
+    return [
+        each
+        for each in CANDIDATES
+        if (each.fixed or trial.repeats) and not (small and each.name == "quadtree")
+    ]
 
 
 def _first(trial: Trial, candidate: Candidate, grid: Sequence[float]) -> int:
@@ -256,9 +260,9 @@ def _first(trial: Trial, candidate: Candidate, grid: Sequence[float]) -> int:
 def _impossible(trial: Trial, epsilon: float) -> str:
     """What would be possible at the largest ε: for each wish its narrowest tolerance."""
     possible = []
+    tried = [each for each in _candidates(trial) if each.fixed]  # others are built for each guess
     for row, wish in enumerate(trial.wishes):
-        factors = [_narrowest(trial, candidate, epsilon, row) for candidate in _candidates(trial)]
-        factor = min(factors)
+        factor = min(_narrowest(trial, candidate, epsilon, row) for candidate in tried)
         if factor > 1 and math.isfinite(factor):
             possible.append(str(_rounded_up(wish.widened(factor))))
     which = " and ".join(f'"{each}"' for each in possible) or "less at once, or wider tolerances"

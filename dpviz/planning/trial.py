@@ -193,7 +193,7 @@ class Trial:
             if candidate.name == GRID and isinstance(each.places, np.ndarray):
                 grid = grid_answers(handle, candidate.parameters["cells"], each.places)
                 offset = grid.count - each.exact
-                yield Answered(offset, np.sqrt(grid.gain), grid.uniformity_sd)
+                yield Answered(offset, np.sqrt(grid.gain))
                 continue
             if release is None:
                 release = self.release(candidate, REFERENCE * self.max_per_unit, 0, proxy)

@@ -33,6 +33,8 @@ DATA = {
     "codepoint_gb": (-8.7, 49.8, 1.8, 60.9),
     "foursquare_us_checkins": (-125.0, 24.0, -66.0, 50.0),
     "gowalla_userpoi": (-11.0, 35.0, 30.0, 62.0),
+    "nyc_taxi_4d": (-74.30, 40.45, -73.60, 41.00),
+    "twitter": (-125.0, 24.0, -66.0, 50.0),
 }
 STANDS = ("synthetic", "table", "release")
 KINDS = ("square", "rect", "areas")
@@ -58,12 +60,23 @@ COLUMNS = (
 )
 
 
-def data_set(path, bounds):
-    """Records and others of the same population, as handles."""
+def places(folder, name, bounds):
+    """Longitudes and latitudes of all records of a data set, float64 (n, 2)."""
     import pyarrow.parquet as pq
 
-    table = pq.read_table(path, columns=["lon", "lat"])
-    points = np.stack([table["lon"].to_numpy(), table["lat"].to_numpy()], axis=1)
+    if name == "twitter":  # a histogram: its records are spread evenly inside its cells
+        counts = np.load(folder / "dpbench_hist2d.npz")[name]
+        cells = np.repeat(np.argwhere(counts), counts[counts > 0].astype(int), axis=0)
+        unit = (cells + np.random.default_rng(0).random(cells.shape)) / counts.shape
+        return np.array(bounds[:2]) + unit * np.subtract(bounds[2:], bounds[:2])
+    x, y = ("dlon", "dlat") if name == "nyc_taxi_4d" else ("lon", "lat")
+    table = pq.read_table(folder / f"{name}.parquet", columns=[x, y])
+    return np.stack([table[x].to_numpy(), table[y].to_numpy()], axis=1)
+
+
+def data_set(folder, name, bounds):
+    """Records and others of the same population, as handles."""
+    points = places(folder, name, bounds)
     low, high = np.array(bounds[:2]), np.array(bounds[2:])
     points = points[((points >= low) & (points < high)).all(axis=1)]
     chosen = np.random.default_rng(0).permutation(len(points))[: 2 * RECORDS]
@@ -224,9 +237,7 @@ def main():
     if chosen.output.exists():
         with chosen.output.open(newline="") as file:
             rows = list(csv.DictReader(file))
-    handles = {
-        name: data_set(chosen.data / f"{name}.parquet", bounds) for name, bounds in DATA.items()
-    }
+    handles = {name: data_set(chosen.data, name, bounds) for name, bounds in DATA.items()}
     folder = chosen.output.parent
     done = {int(row["case"]) for row in rows}
     for number in range(chosen.start, chosen.start + chosen.cases):

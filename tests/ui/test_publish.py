@@ -9,16 +9,16 @@ from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz.planning import search
-from dpviz.planning.trial import Candidate
+from dpviz.planning.candidates import Candidate
 from tests.ui.paying import pay
 
-SCRIPT = "from dpviz.ui.pages.publish import page\npage()\n"
+SCRIPT = "from dpviz.ui.pages.{} import page\npage()\n"
 RECORDS = 7_919
 """A number that must not be seen anywhere."""
 
 
-def opened(data="city-50k"):
-    app = AppTest.from_string(SCRIPT, default_timeout=120)
+def opened(data="city-50k", page="publish"):
+    app = AppTest.from_string(SCRIPT.format(page), default_timeout=120)
     app.query_params["data"] = data
     return app.run()
 
@@ -91,18 +91,27 @@ def test_paying_gives_a_release_and_its_receipt_and_the_next_one_is_priced_anew(
     assert dpviz.Ledger().account("city-50k").spent == 1.0
 
 
-def test_what_must_hold_gives_the_price_and_becomes_a_promise(monkeypatch):
-    few = (Candidate("ugrid", {"cells": 8}), Candidate("privtree", fixed=False))
-    monkeypatch.setattr(search, "CANDIDATES", few)
-    app = opened()
-    app.checkbox(key="publish.wish.square").uncheck()
-    app.checkbox(key="publish.wish.whole").check()
-    app.number_input(key="publish.wish.total").set_value(150)
-    next(each for each in app.button if each.label == "Find the least ε").click().run()
-    assert "**ε = " in words(app)
-    app.button(key="publish.plan.take").click().run()
+@pytest.mark.parametrize("page", ["publish", "explore"])
+def test_what_must_hold_gives_the_price_at_once_and_becomes_a_promise(monkeypatch, page):
+    monkeypatch.setattr(search, "CANDIDATES", (Candidate("ugrid", {"cells": 64}),))
+    app = opened(page=page)
+    assert "**ε = " not in words(app)
+    app.checkbox(key=f"{page}.wish.whole").check().run()
+    before = app.session_state[f"{page}.plan"][1].epsilon
+    app.number_input(key=f"{page}.wish.total").set_value(150).run()
+    planned = app.session_state[f"{page}.plan"][1]
+    assert planned.epsilon > before
+    assert f"**ε = {planned.epsilon:g}**" in words(app)
+    app.number_input(key=f"{page}.wish.total").set_value(1).run()
+    assert "possible would be" in words(app)
+    app.number_input(key=f"{page}.wish.total").set_value(150).run()
+    app.button(key=f"{page}.plan.take").click().run()
     assert not app.exception
-    epsilon = app.session_state["publish.planned"].epsilon
+    epsilon = app.session_state[f"{page}.planned"].epsilon
+    assert epsilon == planned.epsilon
+    if page == "explore":
+        assert "±150 at 95%\\: 9" in words(app)
+        return
     pay(app)
     header = app.session_state["publish.made"].release.header
     assert (header.epsilon, header.private) == (epsilon, True)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dpviz.build import Ledger
 from dpviz.ui.areas.areas_form import areas_link
 from dpviz.ui.points.choice_form import points_choice
 from dpviz.ui.points.source_form import PointSource, source_form
+from dpviz.ui.points.wishes import wish_panel
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.skeleton import Slots, build_choice, method_link
 from dpviz.ui.shared.sources import NoRecords
 
@@ -40,12 +43,15 @@ def point_slots(
             timed=timed,
             more=more,
         ),
-        choose=lambda source: points_choice(
-            key,
-            source,
-            start=permalink.parameter("method"),
-            saved=permalink.pairs("set"),
-            more=more,
+        choose=lambda source: (
+            _promised(key, source)
+            or points_choice(
+                key,
+                source,
+                start=permalink.parameter("method"),
+                saved=permalink.pairs("set"),
+                more=more,
+            )
         ),
         build=build_choice,
         adopt=lambda opened: PointSource(data=NoRecords(), title=opened.title, key=opened.key),
@@ -58,3 +64,12 @@ def point_slots(
             **areas_link(choice),
         },
     )
+
+
+def _promised(key: str, source: PointSource) -> Choice | None:
+    """What was planned from what must hold, within what is left of sensitive records."""
+    domain = source.data.domain
+    if domain != domain.plain:  # a plan is of counts alone
+        return None
+    left = None if source.public else Ledger().account(source.account).left
+    return wish_panel(key, domain, source.data.max_per_unit, left)

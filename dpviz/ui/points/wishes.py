@@ -11,14 +11,13 @@ import streamlit as st
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.planning.search import LEAST, MOST, Plan, plan
+from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import Choice, title_of
 from dpviz.ui.shared.text import plain
 from dpviz.wishes import Wish
 
+TITLE = "Say what must hold, get the ε"
 GUESS = 100_000
-
-REPEATS = 3
-"""Simulated releases of a method that adapts: fewer than on the command line, as one waits."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ def wish_panel(prefix: str, domain: Domain, max_per_unit: int, left: float | Non
             on_click=lambda: st.session_state.pop(f"{prefix}.planned", None),
         )
         return chosen
-    with st.expander("Say what must hold, get the ε", icon=":material/target:"):
+    with st.expander(TITLE, icon=":material/target:"):
         _sentences(prefix, domain, max_per_unit, MOST if left is None else min(MOST, left))
     return None
 
@@ -85,7 +84,7 @@ def _sentences(prefix: str, domain: Domain, max_per_unit: int, at_most: float) -
 
 def _asked(prefix: str, domain: Domain, max_per_unit: int) -> Asked | None:
     """What the sentences say; None where none is ticked."""
-    square = st.checkbox("Any square …", value=True, key=f"{prefix}.wish.square")
+    square = st.checkbox("Any square …", key=f"{prefix}.wish.square")
     first, second = st.columns(2)
     size = first.number_input(
         "… of km²", 0.01, 1e6, 1.0, key=f"{prefix}.wish.size", disabled=not square
@@ -121,25 +120,23 @@ def _planned(prefix: str, asked: Asked, at_most: float) -> Plan | str:
 
     It must make a map: counting the whole area alone would cost less, and show nothing.
     """
-    key, question = f"{prefix}.plan", (asked, at_most)
-    if st.session_state.get(f"{key}.of") != question:
-        planned: Plan | str
+
+    def make() -> Plan | str:
         with st.spinner("Trying methods on synthetic records …"):
             try:
-                planned = plan(
+                return plan(
                     asked.domain,
                     asked.wishes,
                     records=asked.records,
                     max_per_unit=asked.max_per_unit,
                     at_most=at_most,
-                    repeats=REPEATS,
+                    repeats=0,  # only fixed cells: the bar is to move while one types
                     as_map=True,
                 )
             except DpvizError as error:
-                planned = str(error)
-        st.session_state[key], st.session_state[f"{key}.of"] = planned, question
-    answer: Plan | str = st.session_state[key]
-    return answer
+                return str(error)
+
+    return remembered(f"{prefix}.plan", (asked, at_most), make)
 
 
 def _offer(prefix: str, frame: Any, planned: Plan) -> None:
