@@ -64,6 +64,8 @@ def test_the_address_restores_everything():
     assert metrics(app)["Noisy count"] == with_noise(answer.count[0], half)
     assert address(app, "method") == "ugrid"
     assert address(app, "epsilon") == "0.5"
+    (history,) = (each.value for each in app.dataframe if "cells" in each.value.columns)
+    assert list(history["method"]) == ["Uniform grid (UG)"]
 
 
 @pytest.mark.parametrize(

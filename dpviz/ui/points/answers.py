@@ -24,6 +24,7 @@ from dpviz.trees.lattice import Int
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.attributes import attribute_answers
 from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.text import plain
 
 SHOWN_NODES = 2_000
@@ -156,7 +157,7 @@ def history_table(prefix: str) -> None:
             st.caption("Answers are kept here during this visit.")
             return
         st.dataframe(
-            [{name: _short(value) for name, value in row.items()} for row in history],
+            [_in_words(row) for row in history],
             hide_index=True,
             width="stretch",
         )
@@ -205,6 +206,12 @@ def _middle(domain: Rect) -> Rect:
     west, south = (low + (high - low) * 0.4).round(5).tolist()
     east, north = (low + (high - low) * 0.6).round(5).tolist()
     return west, south, east, north
+
+
+def _in_words(row: dict[str, Any]) -> dict[str, Any]:
+    """A question of the history as the screen has it: the method's title, cells, short numbers."""
+    shown = {**row, "method": title_of(row["method"]), "cells": row["nodes"]}
+    return {name: _short(value) for name, value in shown.items() if name != "nodes"}
 
 
 def _short(value: Any) -> Any:
