@@ -28,7 +28,7 @@ from enum import IntEnum
 from typing import Any, Literal
 
 from dpviz.attributes import OTHER, Values
-from dpviz.calendar import MONDAY, ZONE
+from dpviz.calendar import MONDAY, ZONE, Offsets
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
 from dpviz.private.load.dialects import (
@@ -43,6 +43,9 @@ from dpviz.private.load.selection import checked_bits
 
 MOST_BITS = 62
 """Of the number of a cell with its kind."""
+
+MOST_CHANGES = 40
+"""Of a zone's clocks in a period: each is a line of the query, several times."""
 
 _COUNT = """
 SELECT cell, {total} AS n FROM (
@@ -131,6 +134,12 @@ class CellQuery:
         checked_bits(self.bits, self.domain)
         if self.domain.dims * self.bits + self._kind_bits > MOST_BITS:
             raise ParameterError(f"bits={self.bits}: too many beside kinds, give fewer grid bits")
+        changes = len(self._offsets.since)
+        if changes > MOST_CHANGES:
+            raise ParameterError(
+                f"time zone {self.domain.zone}: its clocks change {changes} times in the period: "
+                f"give one of at most {MOST_CHANGES} changes (20 years), or a file in its place"
+            )
         if self.max_per_unit < 1:
             raise ParameterError(f"at most {self.max_per_unit} records per unit: give 1 or more")
 
@@ -138,6 +147,14 @@ class CellQuery:
     def of_geometry(self) -> bool:
         """Whether the one column holds points."""
         return self.domain.place.dims == 2 and len(self.columns) == 1
+
+    @property
+    def _offsets(self) -> Offsets:
+        """Of the zone, in the period that records are of."""
+        domain = self.domain
+        if domain.time is None:
+            return Offsets((), (0.0,))
+        return domain.calendar.offsets.within(*(domain.span or domain.period))
 
     @property
     def _kind_bits(self) -> int:
@@ -254,7 +271,7 @@ class CellQuery:
 
         domain, seconds = self.domain, as_seconds(column, dialect, self.clock)
         start, end = domain.span or domain.period
-        moved = domain.calendar.offsets.within(start, end)
+        moved = self._offsets
         if self.clock == "time":  # clocks of the zone
             seconds = _less(seconds, moved.borders, moved.ahead)
         if domain.cycle is None:
