@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from dpviz.cli.queries import opened_map
 from dpviz.cli.root import Json, LedgerFile, app, emit, numbers
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
+    from dpviz.releases.areas.release import AreaRelease
     from dpviz.releases.points.release import PointRelease
 
 Releases = Annotated[
@@ -111,7 +113,7 @@ def _write(
     output: str,
     make: Callable[[], str | bytes],
     ending: str,
-    releases: Sequence[PointRelease],
+    releases: Sequence[PointRelease | AreaRelease],
     as_json: bool,
 ) -> None:
     from dpviz.files import write_bytes
@@ -126,26 +128,19 @@ def _write(
     emit(facts, as_json, "\n".join([f"{path}: {len(data) / 1e6:.1f} MB", *guarantees]))
 
 
-def _opened(paths: Sequence[str]) -> list[PointRelease]:
-    from dpviz import read
-    from dpviz.errors import ReleaseError
-    from dpviz.releases.store import kind_in
-
-    for path in paths:
-        if kind_in(path) == "areas":
-            raise ReleaseError(
-                f"{Path(path).name}: no page is made of areas yet: open it with 'dpviz app', or "
-                "write it with 'dpviz export'"
-            )
-    return [read(path, "points") for path in paths]
+def _opened(paths: Sequence[str]) -> list[PointRelease | AreaRelease]:
+    return [opened_map(path) for path in paths]
 
 
-def _in_time(releases: Sequence[PointRelease]) -> tuple[Sequence[PointRelease], Sequence[str]]:
+def _in_time(
+    releases: Sequence[PointRelease | AreaRelease],
+) -> tuple[Sequence[PointRelease | AreaRelease], Sequence[str]]:
     """One release with time as the maps of its steps, and when each begins; others as they are."""
+    from dpviz.releases.points.release import PointRelease
     from dpviz.releases.points.window import windows
 
     first = releases[0]
-    if len(releases) == 1 and first.kind == "points" and first.domain.time is not None:
+    if isinstance(first, PointRelease) and len(releases) == 1 and first.domain.time is not None:
         return windows(first)
     return releases, ()
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import DpvizError
 from dpviz.planning.script import Script
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.areas.release import AreaRelease
+from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.promises import promises
 from dpviz.render.numbers import odds, rounded, with_noise
 from dpviz.render.projection import from_degrees
@@ -17,7 +19,10 @@ from dpviz.render.scene import Bounds
 
 if TYPE_CHECKING:
     from dpviz.releases.header import Header
+    from dpviz.releases.points.quotient import Quotients
     from dpviz.releases.points.release import PointRelease
+
+    Mapped = PointRelease | AreaRelease
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,7 @@ class Reply:
         low, high: the 95 % interval.
         uniformity: ± what the spread inside cut leaves may cost, an ESTIMATE.
         nodes: nodes used.
+        sums: sum and mean of the values, and the share of a kind, each with its name; or none.
     """
 
     label: str
@@ -38,6 +44,7 @@ class Reply:
     high: str
     uniformity: str
     nodes: str
+    sums: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,9 +78,14 @@ class ReleaseFacts:
     python: str = ""
 
 
-def facts(release: PointRelease, label: str) -> ReleaseFacts:
+def facts(release: Mapped, label: str) -> ReleaseFacts:
     """The facts of a release."""
-    nodes, whole = release.nodes, release.count(release.domain.bounds)
+    whole = release.count(release.domain.bounds)
+    if isinstance(release, AreaRelease):
+        leaves, depth = release.areas.leaves, len(release.areas.levels) - 1
+    else:
+        nodes = release.table.nodes
+        leaves, depth = int(nodes.leaf.sum()), nodes.depth
     try:
         script = Script.of(release)
         code = {"command": script.command(), "python": script.python()}
@@ -87,24 +99,24 @@ def facts(release: PointRelease, label: str) -> ReleaseFacts:
         kind=kind,
         standing=words,
         statement=statement(release.header),
-        leaves=int(nodes.leaf.sum()),
-        depth=nodes.depth,
+        leaves=leaves,
+        depth=depth,
         total=with_noise(float(whole.count[0]), INTERVAL_SDS * float(whole.noise_sd[0])),
         promises=tuple(map(str, promises(release))),
         **code,
     )
 
 
-def label_of(release: PointRelease) -> str:
+def label_of(release: Mapped) -> str:
     """The usual name of a release: its method and its price."""
     return f"{method_title(release.header)} · ε = {release.header.epsilon:g}"
 
 
 def method_title(header: Header) -> str:
     """A method's title without what stands in brackets; the name where we do not know it."""
-    from dpviz.methods import of_kind
+    from dpviz.methods import METHODS
 
-    known = of_kind("points").get(header.method)
+    known = METHODS.get(header.method)
     return re.sub(r" \(.*\)$", "", known.title) if known else header.method
 
 
@@ -127,7 +139,7 @@ def statement(header: Header) -> tuple[str, ...]:
     )
 
 
-def windows_of_one(releases: Sequence[PointRelease]) -> bool:
+def windows_of_one(releases: Sequence[Mapped]) -> bool:
     """Whether several maps are of parts of one release's period."""
     plain = [{**each.header.extra, "period": None} for each in releases]
     in_time = all("period" in each.header.extra for each in releases)
@@ -136,7 +148,7 @@ def windows_of_one(releases: Sequence[PointRelease]) -> bool:
     return len(releases) > 1 and in_time and same
 
 
-def together(releases: Sequence[PointRelease]) -> str:
+def together(releases: Sequence[Mapped]) -> str:
     """What several releases cost together; empty for one, or where none is private."""
     private = [each.header for each in releases if each.header.private]
     if len(private) < 2:
@@ -149,7 +161,7 @@ def together(releases: Sequence[PointRelease]) -> str:
     return f"Releases of the same records add up: {many} together cost {price}."
 
 
-def replies(releases: Sequence[PointRelease], labels: Sequence[str], rect: Bounds) -> list[Reply]:
+def replies(releases: Sequence[Mapped], labels: Sequence[str], rect: Bounds) -> list[Reply]:
     """Answers to one rectangle.
 
     Args:
@@ -162,8 +174,15 @@ def replies(releases: Sequence[PointRelease], labels: Sequence[str], rect: Bound
     """
     inside = from_degrees(rect, releases[0].domain.crs)
     answers = []
+    rows: list[tuple[str, Mapped, str | None]] = []
     for release, label in zip(releases, labels, strict=True):
-        answer = release.count(inside)
+        rows.append((label, release, None))
+        if isinstance(release, KindsRelease) and len(releases) == 1:
+            rows[0] = ("all kinds", release, None)
+            rows += [(name, release, name) for name in release.names]
+    for label, release, kind in rows:
+        asked = release.of(kind) if kind and isinstance(release, KindsRelease) else release
+        answer = asked.count(inside)
         half = INTERVAL_SDS * float(answer.noise_sd[0])
         spread = INTERVAL_SDS * float(answer.uniformity_sd[0])
         answers.append(
@@ -174,6 +193,32 @@ def replies(releases: Sequence[PointRelease], labels: Sequence[str], rect: Bound
                 high=rounded(float(answer.high[0]), half),
                 uniformity=rounded(spread, spread),
                 nodes=f"{int(answer.nodes[0]):,}",
+                sums=tuple(_attributes(release, inside, kind)),
             )
         )
     return answers
+
+
+def _attributes(release: Mapped, inside: Any, kind: str | None) -> Iterator[tuple[str, str]]:
+    """Sum and mean of the values, and the share of a kind, in words."""
+    if isinstance(release, AreaRelease):
+        return
+    if isinstance(release, KindsRelease):
+        share = "" if kind is None else _quotient_words(release.share(inside, kind), percent=True)
+        yield "Share", share
+    values = release.domain.values
+    if values is not None:
+        total = release.sum(inside, kind=kind)
+        half = INTERVAL_SDS * float(total.noise_sd[0])
+        yield f"Sum of {values.column}", with_noise(float(total.sum[0]), half)
+        yield f"Mean of {values.column}", _quotient_words(release.mean(inside, kind=kind))
+
+
+def _quotient_words(answer: Quotients, *, percent: bool = False) -> str:
+    if not answer.enough[0]:
+        return "too few records"
+    value, low, high = (float(each[0]) for each in (answer.value, answer.low, answer.high))
+    if percent:
+        return f"{100 * value:.0f} % ({100 * low:.0f} to {100 * high:.0f} %)"
+    half = (high - low) / 2
+    return f"{rounded(value, half)} ({rounded(low, half)} to {rounded(high, half)})"

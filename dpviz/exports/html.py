@@ -14,30 +14,41 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dpviz.exports.facts import facts, label_of, replies, together, windows_of_one
 from dpviz.exports.pack import Packer, base64_of, compressed
 from dpviz.exports.tree import pack_tree
+from dpviz.exports.views import attribute_views, level_views, maps_of, pack_areas
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.areas.release import AreaRelease
+from dpviz.releases.points.kinds import KindsRelease
+from dpviz.render.areas import scene_of
 from dpviz.render.basemap_file import basemap_marks
 from dpviz.render.cells import domain_bounds
 from dpviz.render.client.assemble import script, style
 from dpviz.render.difference import difference
-from dpviz.render.numbers import short
+from dpviz.render.numbers import short, with_noise
 from dpviz.render.projection import is_degrees
-from dpviz.render.scene import Bounds, Camera
-from dpviz.render.view import check, series_scene
+from dpviz.render.scene import Bounds, Camera, Scene
+from dpviz.render.view import MOST, check, series_scene
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
     from dpviz.releases.points.release import PointRelease
 
+    Mapped = PointRelease | AreaRelease
+
 HEIGHT = 640
 """Pixels of the map, where the screen is high enough."""
 
+ROWS = 100
+"""Areas of a level that a table lists, those with the most records."""
+
 
 def map_page(
-    releases: Sequence[PointRelease],
+    releases: Sequence[Mapped],
     *,
     labels: Sequence[str] = (),
     rects: Sequence[Bounds] = (),
@@ -47,9 +58,12 @@ def map_page(
 ) -> str:
     """A self-contained HTML page: one release, two to swipe between, or a series under a slider.
 
+    Of one release with kinds the reader chooses which is shown, or the share of one; of values,
+    the mean; of areas, the level.
+
     Args:
         releases: up to :data:`~dpviz.render.view.MOST` of the same domain; 2-D. Of three and more,
-            the one of least ε comes first.
+            the one of least ε comes first. Or one of areas.
         labels: one each; by default method and ε.
         rects: rectangles (west, south, east, north in degrees) whose answers the page shows.
         title: of the page.
@@ -71,6 +85,9 @@ def map_page(
             together=together(releases),
             answers=[(rect, replies(releases, names, rect)) for rect in rects],
             live=packed.live,
+            noun="area" if isinstance(releases[0], AreaRelease) else "cell",
+            chooser=packed.spec.get("chooser", ""),
+            areas=area_tables(releases[0]),
             spec=packed.spec,
             style=style(),
             deck=base64_of(deck()),
@@ -91,7 +108,7 @@ class PackedMap:
         block: the columns' bytes.
     """
 
-    releases: Sequence[PointRelease]
+    releases: Sequence[Mapped]
     names: Sequence[str]
     live: bool
     spec: dict[str, Any]
@@ -99,7 +116,7 @@ class PackedMap:
 
 
 def packed_map(
-    releases: Sequence[PointRelease],
+    releases: Sequence[Mapped],
     labels: Sequence[str] = (),
     *,
     rects: Sequence[Bounds] = (),
@@ -114,35 +131,105 @@ def packed_map(
     if len(releases) > 2:
         order = sorted(range(len(releases)), key=lambda at: releases[at].header.epsilon)
         releases, names = [releases[at] for at in order], [names[at] for at in order]
-    base = basemap_marks(basemap, domain_bounds(releases[0].domain)) if basemap else None
-    scene = series_scene(releases, names, camera=camera, title=title, base=base)
-    contrast = None
-    if len(releases) == 2:
-        mark, contrast = difference(releases, names)
-        scene = replace(scene, marks=[*scene.marks[:2], mark, *scene.marks[2:]])
-    packer, domain = Packer(), releases[0].domain
-    live = is_degrees(domain.crs)  # without degrees there is nothing to compute with
-    derived = [f"cells-{at}" for at in range(len(releases)) if live]
-    tables = {name: table for name, table in scene.tables.items() if name not in derived}
-    packer.add_tables(tables)
+    first, packer = releases[0], Packer()
+    live = is_degrees(first.domain.crs)  # without degrees there is nothing to compute with
+    base = basemap_marks(basemap, domain_bounds(first.domain)) if basemap else None
+    seen: dict[str, Any] = {"camera": camera, "title": title, "base": base}
+    if isinstance(first, AreaRelease):
+        scene, content = _areas(first, names[0], packer, live, seen)
+    else:
+        scene, content = _cells(points_of(releases), names, packer, live, seen)
+    domain = first.domain
     spec = scene.to_dict() | {
         "height": height,
         "tools": list(scene.tools) if live else [],
-        "trees": [pack_tree(packer, f"tree{at}", each) for at, each in enumerate(releases) if live],
-        "columns": packer.index,
-        "names": names,
+        "trees": [],
         "epsilons": [each.header.epsilon for each in releases],
-        "ends": [names[0], names[-1]] if windows_of_one(releases) else [],
+        "ends": [],
+        "contrast": None,
+        "columns": packer.index,
         "domainBox": {"lower": domain.lower, "upper": domain.upper},
         "side": domain.side,
         "interval": INTERVAL_SDS,
-        "contrast": contrast and contrast.to_dict(),
         "rects": [list(rect) for rect in rects],
+        **content,
     }
     return PackedMap(releases, names, live, spec, packer.block())
 
 
-def labels_of(releases: Sequence[PointRelease]) -> list[str]:
+def _cells(
+    releases: Sequence[PointRelease],
+    labels: Sequence[str],
+    packer: Packer,
+    live: bool,
+    seen: dict[str, Any],
+) -> tuple[Scene, dict[str, Any]]:
+    """Trees and what is drawn of them, and what the page must know of both."""
+    maps, names = maps_of(releases, labels)
+    scene = series_scene(maps, names, **seen, most=max(MOST, len(maps)))
+    contrast = None
+    if len(releases) == 2:
+        mark, contrast = difference(releases, names)
+        scene = replace(scene, marks=[*scene.marks[:2], mark, *scene.marks[2:]])
+    views = attribute_views(releases)
+    more = [mark for view in views for mark in view.marks]
+    scene = replace(scene, marks=[*scene.marks[: len(maps)], *more, *scene.marks[len(maps) :]])
+    derived = [f"cells-{at}" for at in range(len(maps)) if live]
+    tables = {name: table for name, table in scene.tables.items() if name not in derived}
+    packer.add_tables(tables)
+    values = releases[0].domain.values
+    return scene, {
+        "trees": [pack_tree(packer, f"tree{at}", each) for at, each in enumerate(maps) if live],
+        "names": names,
+        "ends": [names[0], names[-1]] if windows_of_one(releases) else [],
+        "contrast": contrast and contrast.to_dict(),
+        "views": [view.to_dict() for view in views],
+        "chooser": "Map" if views else "",
+        "kinds": len(releases) == 1 and isinstance(releases[0], KindsRelease),
+        "values": values and {"column": values.column, "limits": values.limits},
+    }
+
+
+def _areas(
+    release: AreaRelease, label: str, packer: Packer, live: bool, seen: dict[str, Any]
+) -> tuple[Scene, dict[str, Any]]:
+    """The same of areas, level by level."""
+    views = level_views(release)
+    marks = [mark for view in views for mark in view.marks]
+    scene = scene_of(release, marks, views[-1].legend, **seen)
+    packer.add_tables(scene.tables)
+    return scene, {
+        "names": [label],
+        "areas": pack_areas(packer, release) if live else None,
+        "views": [view.to_dict() for view in views],
+        "view": len(views) - 1,
+        "chooser": "Level" if len(views) > 1 else "",
+    }
+
+
+def area_tables(release: Mapped) -> list[dict[str, Any]]:
+    """The counts of areas in words, by level, the finest first; none of a release of points."""
+    if not isinstance(release, AreaRelease):
+        return []
+    areas, tables = release.areas, []
+    above = areas.parent_names
+    half = INTERVAL_SDS * np.sqrt(release.variance)
+    for level, part in zip(areas.levels, areas.slices, strict=True):
+        order = part.start + np.argsort(-release.counts[part], kind="stable")
+        rows = [
+            (areas.names[row], above[row] or "", with_noise(release.counts[row], half[row]))
+            for row in order[:ROWS].tolist()
+        ]
+        tables.append({"level": level, "rows": rows, "of": len(order), "within": bool(part.start)})
+    return tables[::-1]
+
+
+def points_of(releases: Sequence[Mapped]) -> list[PointRelease]:
+    """The same, none of areas: :func:`~dpviz.render.view.check` refuses those beside others."""
+    return [each for each in releases if not isinstance(each, AreaRelease)]
+
+
+def labels_of(releases: Sequence[Mapped]) -> list[str]:
     """Names that tell the releases apart."""
     names = [label_of(each) for each in releases]
     if len(set(names)) < len(names):
@@ -150,7 +237,7 @@ def labels_of(releases: Sequence[PointRelease]) -> list[str]:
     return names
 
 
-def default_title(releases: Sequence[PointRelease]) -> str:
+def default_title(releases: Sequence[Mapped]) -> str:
     """Says what the file is and, above all, what it is not."""
     noun = "map" if len(releases) == 1 else "maps"
     first = {1: "A", 2: "Two"}.get(len(releases), str(len(releases)))

@@ -60,9 +60,10 @@ class Packer:
             for name in table.column_names:
                 column = table.column(name).combine_chunks()
                 if pa.types.is_string(column.type):
-                    texts = column.to_pylist()
-                    entry = {"length": len(texts), "size": 1, "texts": texts}
-                    self.index[f"{table_name}.{name}"] = entry
+                    coded = column.dictionary_encode()
+                    at = number_array(coded.indices).astype(np.int32)
+                    texts = {"texts": coded.dictionary.to_pylist(), "value": self._placed(at)}
+                    self.index[f"{table_name}.{name}"] = {"length": len(at), "size": 1} | texts
                     continue
                 self.add(f"{table_name}.{name}", *_arrays(column))
 

@@ -10,18 +10,22 @@ from typing import TYPE_CHECKING
 from dpviz.exports.charts import error_svg
 from dpviz.exports.data_use import data_use
 from dpviz.exports.facts import facts, replies, together
-from dpviz.exports.html import default_title, environment, labels_of
+from dpviz.exports.html import area_tables, default_title, environment, labels_of, points_of
+from dpviz.exports.views import maps_of
 from dpviz.render.picture import comparison_png
 from dpviz.render.scene import Bounds
 from dpviz.render.view import check
 
 if TYPE_CHECKING:
     from dpviz.build import Account
-    from dpviz.releases.points.release import PointRelease
+    from dpviz.exports.html import Mapped
+
+PANELS = 4
+"""Maps in one picture: of kinds, all together and the first three."""
 
 
 def report_page(
-    releases: Sequence[PointRelease],
+    releases: Sequence[Mapped],
     *,
     labels: Sequence[str] = (),
     rects: Sequence[Bounds] = (),
@@ -31,7 +35,7 @@ def report_page(
     """A printable HTML page: guarantee, picture, answers, errors to expect, method, price.
 
     Args:
-        releases: one, or two of the same domain; 2-D.
+        releases: one, or two of the same domain; 2-D. Or one of areas.
         labels: one each; by default method and ε.
         rects: rectangles (west, south, east, north in degrees) whose answers it shows.
         title: of the page.
@@ -44,7 +48,10 @@ def report_page(
     names = list(labels) or labels_of(releases)
     check(releases, 2)
     answers = [(rect, replies(releases, names, rect)) for rect in rects]
-    picture = comparison_png(releases, names, rects[0] if rects else None)
+    points = points_of(releases)
+    shown, titles = maps_of(points, names) if points else (releases, names)
+    picture = comparison_png(shown[:PANELS], titles[:PANELS], rects[0] if rects else None)
+    chart = error_svg(points, names) if points else b""
     return (
         environment()
         .get_template("report.html")
@@ -54,7 +61,9 @@ def report_page(
             together=together(releases),
             answers=answers,
             picture=base64.b64encode(picture).decode("ascii"),
-            chart=base64.b64encode(error_svg(releases, names)).decode("ascii"),
+            chart=base64.b64encode(chart).decode("ascii"),
+            noun="cell" if points else "area",
+            areas=area_tables(releases[0]),
             domain=releases[0].domain,
             account=account,
             statements=[_entry(each) for each in releases],
@@ -62,7 +71,7 @@ def report_page(
     )
 
 
-def _entry(release: PointRelease) -> str:
+def _entry(release: Mapped) -> str:
     """The data-use statement without the data set's name: a report does not say it."""
     entry = data_use(release) | {"name": None, "data_set": None}
     return json.dumps(entry, indent=2, ensure_ascii=False)

@@ -31,6 +31,9 @@ def pack_tree(packer: Packer, name: str, release: PointRelease) -> dict[str, Any
     packer.add(f"{name}.n_children", nodes.n_children.astype(np.int32))
     for column in ("count", "variance"):
         packer.add(f"{name}.{column}", getattr(nodes, column).astype(np.float64))
+    if release.sums is not None:
+        packer.add(f"{name}.sum", release.sums.sum)
+        packer.add(f"{name}.sum_variance", release.sums.variance)
     detail = adaptive(release)
     drawn = detail_columns(release, detail)
     for column in ("kind", "since", "until"):

@@ -12,10 +12,32 @@ from dpviz.releases.points.region_count import Regions
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds
 from dpviz.render.districts import district_marks
+from dpviz.render.legend import Legend
 from dpviz.render.scene import Camera, Mark, Scene
 
 if TYPE_CHECKING:
     from dpviz.releases.areas.release import AreaRelease
+
+
+def level_of(release: AreaRelease, level: str | None = None) -> tuple[Regions, Answers]:
+    """The areas of a level, the finest by default, and their counts."""
+    areas = release.areas
+    part = areas.rows(level)
+    shapes = areas.outlines(level)
+    return Regions(areas.names[part], shapes, np.ones(len(shapes))), release.answers.rows(part)
+
+
+def level_marks(
+    release: AreaRelease,
+    level: str | None = None,
+    id: str = "district",  # noqa: A002
+) -> tuple[tuple[Mark, ...], Legend]:
+    """The areas of a level as marks, and their legend."""
+    simplified = release.areas.resolution is None
+    regions, answers = level_of(release, level)
+    return district_marks(
+        regions, answers, release.domain, noun="area", simplified=simplified, id=id
+    )
 
 
 def areas_scene(
@@ -36,19 +58,26 @@ def areas_scene(
     Raises:
         DataError: no such level.
     """
-    areas, every = release.areas, release.answers
-    part, domain = areas.rows(level), areas.domain
-    shapes = areas.outlines(level)
-    answers = Answers(every.count[part], every.noise_sd[part], every.low[part], every.high[part])
-    regions = Regions(areas.names[part], shapes, np.ones(len(shapes)))
-    marks, legend = district_marks(
-        regions, answers, domain, noun="area", simplified=areas.resolution is None
-    )
-    bounds = domain_bounds(domain)
+    marks, legend = level_marks(release, level)
+    return scene_of(release, marks, legend, camera=camera, base=base)
+
+
+def scene_of(
+    release: AreaRelease,
+    marks: Sequence[Mark],
+    legend: Legend,
+    *,
+    camera: Camera | None = None,
+    base: Sequence[Mark] | None = None,
+    title: str = "",
+) -> Scene:
+    """Marks of areas on the base map; see :func:`areas_scene`."""
+    bounds = domain_bounds(release.domain)
     return Scene(
         marks=[*marks, *(outlines(bounds) if base is None else base)],
         camera=camera or Camera(bounds=bounds, key="domain"),
         legend=legend,
+        title=title,
         tools=("rect",),
         domain=bounds,
         description=f"Map of noisy density by area: {release.header.standing[1]}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ from dpviz.render.colors import Themed
 from dpviz.render.legend import Legend, scale_labels
 from dpviz.render.marks import paths, polygons
 from dpviz.render.projection import is_degrees
-from dpviz.render.scale import scale_of
+from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Mark, Row
 
 if TYPE_CHECKING:
@@ -33,23 +34,44 @@ DETAIL = 1 / 3000
 """Borders are simplified to this share of the domain's width: on the map only."""
 
 
-def district_marks(
-    regions: Regions,
-    answers: Answers,
-    domain: Domain,
-    *,
-    noun: str = "district",
-    simplified: bool = True,
-) -> tuple[tuple[Mark, ...], Legend]:
-    """A filled shape per district with a tooltip, its border, and the legend.
+@dataclass(frozen=True)
+class Choropleth:
+    """Districts as they are drawn.
 
-    Args:
-        regions: in the domain's CRS.
-        answers: one each.
-        domain: of the release that was asked.
-        noun: what one is called.
-        simplified: whether borders may be drawn with fewer corners.
+    Attributes:
+        shapes: in degrees, (n,).
+        density: noisy records per km², (n,).
+        blank: too few to tell from none, or under the first class, (n,).
+        scale: the classes.
+        legend: of them.
     """
+
+    shapes: NDArray[np.object_]
+    density: Float
+    blank: NDArray[np.bool_]
+    scale: Scale
+    legend: Legend
+
+    def triangles(self) -> tuple[Float, NDArray[np.int64]]:
+        """What fills the shapes: closed rings (k, 4, 2), and the district of each (k,)."""
+        import shapely
+
+        split = shapely.constrained_delaunay_triangles(self.shapes)
+        part, owner = shapely.get_parts(split, return_index=True)
+        return shapely.get_coordinates(part).reshape(-1, 4, 2), owner
+
+    def borders(self) -> list[Float]:
+        """Lines (k, 2) around the shapes, and around their holes."""
+        import shapely
+
+        lines = shapely.get_parts(shapely.get_parts(shapely.boundary(self.shapes)))
+        return [shapely.get_coordinates(line) for line in lines]
+
+
+def choropleth(
+    regions: Regions, answers: Answers, domain: Domain, noun: str, *, simplified: bool = True
+) -> Choropleth:
+    """Districts in classes of density; see :func:`district_marks` for the arguments."""
     import shapely
 
     width = domain.upper[0] - domain.lower[0]
@@ -60,15 +82,43 @@ def district_marks(
     density = answers.count / np.maximum(_areas(shapes), 1e-9)
     clear = answers.count > NOISE_SDS * answers.noise_sd
     scale = scale_of(density[clear], answers.count[clear])
+    legend = Legend(
+        title=f"Records per km² by {noun}",
+        colors=scale.colors(),
+        labels=scale_labels(scale),
+        blank=f"blank: under {scale_labels(scale)[0]}, or too few to tell from none",
+    )
+    return Choropleth(shapes, density, ~clear | (density < scale.bounds[0]), scale, legend)
+
+
+def district_marks(
+    regions: Regions,
+    answers: Answers,
+    domain: Domain,
+    *,
+    noun: str = "district",
+    simplified: bool = True,
+    id: str = "district",  # noqa: A002
+) -> tuple[tuple[Mark, ...], Legend]:
+    """A filled shape per district with a tooltip, its border, and the legend.
+
+    Args:
+        regions: in the domain's CRS.
+        answers: one each.
+        domain: of the release that was asked.
+        noun: what one is called.
+        simplified: whether borders may be drawn with fewer corners.
+        id: that those of the marks begin with.
+    """
+    drawn = choropleth(regions, answers, domain, noun, simplified=simplified)
+    density, scale = drawn.density, drawn.scale
     color = scale.paint(density, scale.colors(), OPAQUE)
     for theme in (color.light, color.dark):
-        theme[~clear | (density < scale.bounds[0]), 3] = BLANK
-    triangles = shapely.constrained_delaunay_triangles(shapes)
-    part, owner = shapely.get_parts(triangles, return_index=True)
-    ring, _ = shapely.get_coordinates(part, return_index=True)
+        theme[drawn.blank, 3] = BLANK
+    rings, owner = drawn.triangles()
     fill = polygons(
-        "districts",
-        list(ring.reshape(-1, 4, 2)),
+        f"{id}s",
+        list(rings),
         color=Themed(color.light[owner], color.dark[owner]),
         rows=(
             Row(noun, "name"),
@@ -82,19 +132,11 @@ def district_marks(
             "density": density[owner],
         },
     )
-    borders = shapely.get_parts(shapely.boundary(shapes))
-    lines = [shapely.get_coordinates(line) for line in shapely.get_parts(borders)]
-    many = len(shapes) > MANY
+    many = len(drawn.shapes) > MANY
     outline = paths(
-        "district-borders", lines, themed=45 if many else 170, width=0.5 if many else 1.0
+        f"{id}-borders", drawn.borders(), themed=45 if many else 170, width=0.5 if many else 1.0
     )
-    legend = Legend(
-        title=f"Records per km² by {noun}",
-        colors=scale.colors(),
-        labels=scale_labels(scale),
-        blank=f"blank: under {scale_labels(scale)[0]}, or too few to tell from none",
-    )
-    return (fill, outline), legend
+    return (fill, outline), drawn.legend
 
 
 def _degrees(shapes: NDArray[np.object_], crs: str) -> NDArray[np.object_]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.releases.areas.release import AreaRelease
+from dpviz.render.areas import level_of
 from dpviz.render.cells import (
     ALWAYS,
     adaptive,
@@ -20,6 +22,7 @@ from dpviz.render.cells import (
 )
 from dpviz.render.colors import ACCENTS, CELL_ALPHA, HATCH, LAND, TEXT, Theme
 from dpviz.render.detail import QUIET
+from dpviz.render.districts import MANY, Choropleth, choropleth
 from dpviz.render.legend import Legend
 from dpviz.render.projection import areas, world
 from dpviz.render.scale import Scale
@@ -42,7 +45,7 @@ PAPER = {"light": (1.0, 1.0, 1.0), "dark": (0.055, 0.067, 0.09)}
 
 
 def comparison_png(
-    releases: Sequence[PointRelease],
+    releases: Sequence[PointRelease | AreaRelease],
     titles: Sequence[str],
     rect: Bounds | None = None,
     *,
@@ -69,7 +72,17 @@ def comparison_png(
     wide, high = SIZES[size]
     unit = high / 1080  # all lengths are pixels of a slide, times this
     figure = Figure(figsize=(wide / 100, high / 100), dpi=100, facecolor=PAPER[theme])
-    scale = density_scale(*releases)
+    first = releases[0]
+    if isinstance(first, AreaRelease):
+        simplified = first.areas.resolution is None
+        drawn = choropleth(*level_of(first), first.domain, "area", simplified=simplified)
+        classes: Scale | Choropleth = drawn
+        legend, raw = drawn.legend, False
+    else:
+        points = [each for each in releases if not isinstance(each, AreaRelease)]
+        classes = scale = density_scale(*points)
+        legend = density_legend(scale, points, palette=palette)
+        raw = raw or not tiles(first)
     ink = _rgb(TEXT.of(theme))
     place = _Place(wide / unit, high / unit)
     head = 128 if title else 84
@@ -80,13 +93,12 @@ def comparison_png(
     for k, (release, label) in enumerate(zip(releases, titles, strict=True)):
         left = 48 + k * (across + 32)
         panel = figure.add_axes(place.box(left, head, across, place.high - head - 132))
-        _draw(panel, release, scale, rect, theme, palette, raw, unit)
-        first: dict[str, Any] = {"fontsize": 20 * unit * 0.72, "color": ink, "va": "center"}
-        figure.text(*place.at(left, head - 34), label, weight="bold", **first)
-        small: dict[str, Any] = first | {"fontsize": 15 * unit * 0.72}
+        _draw(panel, release, classes, rect, theme, palette, raw, unit)
+        large: dict[str, Any] = {"fontsize": 20 * unit * 0.72, "color": ink, "va": "center"}
+        figure.text(*place.at(left, head - 34), label, weight="bold", **large)
+        small: dict[str, Any] = large | {"fontsize": 15 * unit * 0.72}
         figure.text(*place.at(left, head - 12), release.header.guarantee, **small)
-    legend = density_legend(scale, releases, palette=palette)
-    _draw_legend(figure, place, legend, theme, raw or not tiles(releases[0]), unit)
+    _draw_legend(figure, place, legend, theme, raw, unit)
     source: dict[str, Any] = {
         "fontsize": 14 * unit * 0.72,
         "color": ink,
@@ -156,8 +168,8 @@ class _Place:
 
 def _draw(
     panel: Any,
-    release: PointRelease,
-    scale: Scale,
+    release: PointRelease | AreaRelease,
+    classes: Scale | Choropleth,
     rect: Bounds | None,
     theme: Theme,
     palette: str,
@@ -180,7 +192,11 @@ def _draw(
     panel.set_facecolor(_rgb(LAND.of(theme)))
     zoom = float(np.log2(pixels[0] / size[0] / unit))
     draw_ground(panel, bounds, zoom, theme)
-    _draw_cells(panel, release, scale, theme, palette, zoom, raw or not tiles(release), unit)
+    if isinstance(classes, Choropleth):
+        _draw_areas(panel, classes, theme, palette, unit)
+    elif not isinstance(release, AreaRelease):
+        raw = raw or not tiles(release)
+        _draw_cells(panel, release, classes, theme, palette, zoom, raw, unit)
     draw_shores(panel, bounds, zoom, theme, unit)
     frame: dict[str, Any] = {
         "fill": False,
@@ -208,6 +224,25 @@ def _draw(
 def ink_of(theme: Theme, alpha: float) -> tuple[float, float, float, float]:
     """The colour of words, seen through."""
     return (*_rgb(TEXT.of(theme)), alpha)
+
+
+def _draw_areas(panel: Any, drawn: Choropleth, theme: Theme, palette: str, unit: float) -> None:
+    from matplotlib.collections import LineCollection, PolyCollection
+
+    table = np.array(drawn.scale.colors(palette).of(theme)) / 255
+    at = np.maximum(drawn.scale.classes(drawn.density), 0)
+    rings, owner = drawn.triangles()
+    shown = ~drawn.blank[owner]
+    corners = world(rings[shown].reshape(-1, 2)).reshape(-1, 4, 2)
+    colors = np.column_stack([table[at[owner[shown]]], np.full(shown.sum(), CELL_ALPHA)])
+    fill = PolyCollection(list(corners), facecolors=colors, edgecolors="none", zorder=2)
+    fill.set_antialiased(False)
+    panel.add_collection(fill)
+    lines = [world(line) for line in drawn.borders()]
+    many = len(drawn.shapes) > MANY
+    ink = ink_of(theme, 0.2 if many else 0.65)
+    width = (0.5 if many else 1.0) * unit * 0.72
+    panel.add_collection(LineCollection(lines, colors=[ink], linewidths=width, zorder=3))
 
 
 def _draw_cells(

@@ -15,6 +15,7 @@ from dpviz.render.cells import cells, density_legend, density_scale, domain_boun
 from dpviz.render.scene import Camera, Mark, Scene, Side
 
 if TYPE_CHECKING:
+    from dpviz.releases.areas.release import AreaRelease
     from dpviz.releases.points.release import PointRelease
 
 MOST = 12
@@ -70,15 +71,16 @@ def series_scene(
     palette: str = "tide",
     title: str = "",
     base: Sequence[Mark] | None = None,
+    most: int = MOST,
 ) -> Scene:
     """Several releases over each other, ``cells-0`` and on: whoever shows it picks one or two.
 
-    Arguments are those of :func:`release_scene`.
+    Arguments are those of :func:`release_scene`; ``most``, of releases.
 
     Raises:
         ReleaseError: no release or too many, not 2-D, or not of one domain.
     """
-    check(releases)
+    check(releases, most)
     bounds, scale = domain_bounds(releases[0].domain), density_scale(*releases)
     several = len(releases) > 1
     maps = [
@@ -128,7 +130,7 @@ def _beside(mark: Mark, at: int) -> Mark:
     return replace(mark, layer=layer)
 
 
-def check(releases: Sequence[PointRelease], most: int = MOST) -> None:
+def check(releases: Sequence[PointRelease | AreaRelease], most: int = MOST) -> None:
     """Refuse what cannot share one map.
 
     Raises:
@@ -138,12 +140,14 @@ def check(releases: Sequence[PointRelease], most: int = MOST) -> None:
         shown = "one, or two to compare" if most == 2 else f"one, or a series of up to {most}"
         raise ReleaseError(f"{len(releases)} releases: a map shows {shown}")
     for release in releases:
-        if release.kind != "points":
-            raise ReleaseError(f"a release of {release.kind}: this map is of releases of points")
+        if release.kind not in ("points", "areas"):
+            raise ReleaseError(f"a release of {release.kind}: this map is of points and areas")
+        if release.kind == "areas" and len(releases) > 1:
+            raise ReleaseError(f"{len(releases)} releases, one of areas: those have a map alone")
         if release.domain.dims != 2:
             raise ReleaseError(
                 f"a release of {release.domain.dims} dimensions has no map: "
                 "share a 2-D one, for instance a marginal"
             )
-        if release.domain != releases[0].domain:
+        if release.domain.plain != releases[0].domain.plain:
             raise ReleaseError("the releases have different domains: compare maps of one")

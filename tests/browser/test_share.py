@@ -5,10 +5,12 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
 import dpviz
+from dpviz.evaluation.figures.districts import voronoi
 from dpviz.exports import map_page, report_page
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import interval_words, with_noise
@@ -132,6 +134,74 @@ def test_a_projected_domain_shows_its_rectangles_and_computes_nothing(open_file)
     expect(page.get_by_test_id("dpviz-answer")).to_have_count(0)
     expect(page.get_by_text("Look around")).to_be_visible()
     expect(page.get_by_test_id("dpviz-draw")).to_have_count(0)
+
+
+def test_a_file_of_areas_answers_as_the_engine_does_level_by_level(open_file):
+    city = dpviz.load("city-50k")
+    areas = voronoi(city.domain, 60, 0, 3)
+    hole = areas.shapes[0].centroid.buffer(0.01, quad_segs=2)  # an island of another area
+    areas.shapes[0] = areas.shapes[0].difference(hole)
+    areas.shapes[59] = areas.shapes[59].union(hole)
+    release = dpviz.build(city, "areas", 1.0, areas=areas, seed=1)
+    page = open_file(map_page([release], rects=[RECT]))
+    found = the_map(page)
+    domain = release.domain
+    rects = np.random.default_rng(5).uniform(domain.lower, domain.upper, (60, 2, 2))
+    rects = [*np.sort(rects, axis=1).reshape(-1, 4).tolist(), list(domain.bounds)]
+    answers = page.evaluate("rects => rects.map(r => dpviz.answers(r)[0])", rects)
+    theirs = release.count(rects)
+    for name, wanted in (
+        ("count", theirs.count),
+        ("noise", theirs.noise_sd),
+        ("uniformity", theirs.uniformity_sd),
+    ):
+        assert [each[name] for each in answers] == pytest.approx(wanted, rel=1e-5, abs=1e-3), name
+    assert [len(each["used"]) for each in answers] == theirs.nodes.tolist()
+    expect(page.get_by_test_id("dpviz-answer")).to_contain_text("areas")
+    shown = (
+        "e => e.__dpviz.scene.filter(l => l.props.visible && /^level/.test(l.id)).map(l => l.id)"
+    )
+    assert found.evaluate(shown) == ["level-2s", "level-2-borders"]
+    page.get_by_test_id("dpviz-chooser").select_option("district")
+    assert found.evaluate(shown) == ["level-1s", "level-1-borders"]
+
+
+def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
+    random = np.random.default_rng(0)
+    xy = random.beta(2, 4, (3_000, 2))
+    kinds = np.array(["bike", "walk"])[(random.random(3_000) < xy[:, 0] + 0.2).astype(int)]
+    frame = pd.DataFrame({"lon": xy[:, 0], "lat": xy[:, 1], "mode": kinds, "fare": 40 * xy[:, 1]})
+    names = ["bike", "walk", "</script>"]
+    domain = dpviz.Domain.from_bounds(
+        [0, 0, 1, 1], kind="mode", kinds=names, value="fare", clip=(0, 50)
+    )
+    release = dpviz.build(dpviz.load(frame, domain, public=True), "quadtree", height=4, seed=1)
+    rect = [0.1, 0.2, 0.55, 0.6]
+    page = open_file(map_page([release], rects=[rect]))
+    found = the_map(page)
+    answers = page.evaluate("rect => dpviz.answers(rect)", rect)
+    every = [release, *map(release.of, release.names)]
+    for mine, part in zip(answers, every, strict=True):
+        count, total = part.count(rect), part.sum(rect)
+        pair = [mine[name] for name in ("count", "noise", "sum", "sumNoise")]
+        wanted = [count.count[0], count.noise_sd[0], total.sum[0], total.noise_sd[0]]
+        assert pair == pytest.approx(wanted, rel=1e-9, abs=1e-6)
+    share, mean = release.share(rect, "walk"), release.mean(rect)
+    words = f"{share.value[0]:.0%} ({share.low[0]:.0%} to {share.high[0]:.0%})".replace("%", " %")
+    expect(page.get_by_test_id("dpviz-all")).to_contain_text(words.replace(" % to", " to"))
+    expect(page.get_by_test_id("dpviz-answer")).to_contain_text(f"{mean.value[0]:.0f}")
+    chooser = page.get_by_test_id("dpviz-chooser")
+    wanted = ["All kinds", *names, "Leading kind", *(f"Share of {each}" for each in names)]
+    assert chooser.locator("option").all_inner_texts() == [*wanted, "Mean of fare"]
+    shown = "e => e.__dpviz.scene.filter(l => l.props.visible && l.props.bounds).map(l => l.id)"
+    assert found.evaluate(shown) == ["cells-0"]
+    chooser.select_option("Mean of fare")
+    assert found.evaluate(shown) == ["mean"]
+    expect(page.get_by_test_id("dpviz-legend")).to_contain_text("Mean of fare")
+    expect(page.get_by_test_id("dpviz-compare")).to_be_hidden()
+    chooser.select_option("bike")
+    page.get_by_test_id("dpviz-compare").select_option("walk")
+    assert found.evaluate(shown) == ["cells-1", "cells-2"]
 
 
 def test_names_in_a_file_are_never_markup(open_file, releases):

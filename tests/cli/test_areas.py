@@ -176,7 +176,7 @@ def test_what_does_not_fit_is_one_line_and_nothing_is_paid(
         (("query", output, "--areas", "--rect=0,0,1,1"), "give one"),
         (("sample", output, "-o", tmp_path / "s.csv"), "a release of areas"),
         (("timeline", output), "a release of areas"),
-        (("share", output, "-o", tmp_path / "x.csv"), "no page is made of areas yet"),
+        (("share", output, output, "-o", tmp_path / "x.html"), "those have a map alone"),
         (("export", output, "-o", tmp_path / "x.csv", "--join", wards), "--key is missing"),
         (("export", output, "-o", tmp_path / "x.csv", "--key", "code"), "give --join too"),
         (

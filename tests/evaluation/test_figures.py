@@ -167,8 +167,7 @@ def test_districts_write_a_row_for_each_way_and_say_what_they_find(tmp_path, mon
 def test_intervals_of_every_answer_cover_where_edges_follow_cells(repeats, tmp_path, monkeypatch):
     """False alarm at other seeds below 1e-6 for each of the five kinds of answers."""
     if repeats < 100:
-        monkeypatch.setattr(coverage, "METHODS", {"ugrid": {"cells": 8}})
-        monkeypatch.setattr(coverage, "EPSILONS", (0.5,))
+        monkeypatch.setattr(coverage, "SETTINGS", (("ugrid", 1.0), ("areas", 0.1)))
     statements = reproduce("coverage", tmp_path, repeats=repeats)
     assert [each.claim.split()[4] for each in statements] == [
         "counts", "sums", "means", "shares", "differences"

@@ -39,7 +39,7 @@ def unpacked(page):
 
     def column(each):
         if "texts" in each:
-            return np.array(each["texts"])
+            return np.array(each["texts"])[placed(each["value"])]
         values = placed(each["value"])
         if each.get("delta"):
             rows = values.reshape(-1, each["size"])

@@ -12,7 +12,7 @@ function nearest(value) {
 }
 
 /** The rectangle [west, south, east, north] as lattice lines {lo, hi}; null outside the domain. */
-function lattice(rect, {lower, upper, side}) {
+export function lattice(rect, {lower, upper, side}) {
   const line = (value, axis) => {
     const share = (value - lower[axis]) / (upper[axis] - lower[axis]);
     return nearest(Math.min(Math.max(share, 0), 1) * side);
@@ -51,7 +51,7 @@ export function rangeCount(tree, rect, domain, interval) {
   const {lo, hi, first_child: first, n_children: children, count, variance} = tree;
   const common = (node, k) => Math.max(0, Math.min(hi[2 * node + k], box.hi[k]) - Math.max(lo[2 * node + k], box.lo[k]));
   const used = [];
-  const total = {count: 0, variance: 0, uniformity: 0, together: 0};
+  const total = {count: 0, variance: 0, uniformity: 0, together: 0, sum: 0, sumVariance: 0};
   const open = Array.from({length: tree.roots}, (_, root) => tree.roots - 1 - root);
   while (open.length) {
     const node = open.pop();
@@ -69,13 +69,54 @@ export function rangeCount(tree, rect, domain, interval) {
     const apart = Math.max(count[node], 0) ** 2 * share * (1 - share) / 3;
     total.uniformity += apart;
     total.together += Math.sqrt(apart);
+    if (tree.sum) {
+      total.sum += tree.sum[node] * share;
+      total.sumVariance += tree.sum_variance[node] * share ** 2;
+    }
   }
-  const noise = Math.sqrt(tree.noise ? haarVariance(tree.noise, box, domain.side) : total.variance);
+  total.uniformity += (tree.coherence * total.together) ** 2;
+  if (tree.noise) total.variance = haarVariance(tree.noise, box, domain.side);
+  return {...answerOf(total, interval), used, ...tree.sum ? {sum: total.sum, sumNoise: Math.sqrt(total.sumVariance)} : {}};
+}
+
+/** An answer from its estimate and variances. */
+function answerOf({count, variance, uniformity}, interval) {
+  const noise = Math.sqrt(variance);
   return {
-    count: total.count, noise, used,
-    uniformity: Math.sqrt(total.uniformity + (tree.coherence * total.together) ** 2),
-    low: Math.floor(total.count - interval * noise), high: Math.ceil(total.count + interval * noise),
+    count, noise, uniformity: Math.sqrt(uniformity),
+    low: Math.floor(count - interval * noise), high: Math.ceil(count + interval * noise),
   };
+}
+
+/** Answers on disjoint records with noise of their own, added up; null outside the domain. */
+export function added(answers, interval) {
+  if (answers.includes(null)) return null;
+  const sum = (name, power = 1) => answers.reduce((total, each) => total + each[name] ** power, 0);
+  const found = answerOf({count: sum('count'), variance: sum('noise', 2), uniformity: sum('uniformity', 2)}, interval);
+  const sums = 'sum' in answers[0] ? {sum: sum('sum'), sumNoise: Math.sqrt(sum('sumNoise', 2))} : {};
+  return {...found, used: answers.flatMap(each => each.used), ...sums};
+}
+
+/** A quotient a / b of noisy numbers with Fieller's interval, cut to limits: the engine's `quotients`. */
+export function quotient(a, b, [varianceA, varianceB, both], [least, most], interval) {
+  const z = interval ** 2;
+  const square = b ** 2 - z * varianceB;
+  if (!(square > 0 && b > 0)) return {enough: false, low: least, high: most};
+  const middle = a * b - z * both;
+  const half = Math.sqrt(Math.max(middle ** 2 - square * (a ** 2 - z * varianceA), 0)) / square;
+  const [value, low, high] = [a / b, middle / square - half, middle / square + half].map(each => Math.min(Math.max(each, least), most));
+  return {enough: true, value, low, high};
+}
+
+/** The share of one answer's records of those of several, of which it is one. */
+export const shareOf = (one, all, interval) => quotient(one.count, all.count, [one.noise ** 2, all.noise ** 2, one.noise ** 2], [0, 1], interval);
+
+/** "42 % (38 to 46 %)" and "12.1 (11.8 to 12.4)"; or that there is none. */
+export function quotientWords({enough, value, low, high}, percent = false) {
+  if (!enough) return 'too few records';
+  if (percent) return `${Math.round(100 * value)} % (${Math.round(100 * low)} to ${Math.round(100 * high)} %)`;
+  const half = (high - low) / 2;
+  return `${roundedTo(value, half)} (${roundedTo(low, half)} to ${roundedTo(high, half)})`;
 }
 
 /** Outlines of nodes as closed rings in degrees, for a domain in degrees. */
@@ -89,21 +130,27 @@ export function nodeRings({lo, hi}, nodes, {lower, upper, side}) {
 }
 
 /** An answer in words. */
-export function answerElement(name, answer, interval) {
+export function answerElement(name, answer, interval, values = null) {
   const half = interval * answer.noise;
   const spread = interval * answer.uniformity;
   const row = (term, text) => [h('dt', {}, term), h('dd', {}, text)];
+  const noun = answer.noun ?? 'cells';
+  const sums = values && 'sum' in answer ? [
+    ...row(`Sum of ${values.column}`, withNoise(answer.sum, interval * answer.sumNoise)),
+    ...row(`Mean of ${values.column}`, quotientWords(quotient(answer.sum, answer.count, [answer.sumNoise ** 2, answer.noise ** 2, 0], values.limits, interval))),
+  ] : [];
   return h('div', {class: 'answer', 'data-testid': 'dpviz-answer'},
     h('h3', {}, name),
     h('p', {class: 'count'}, withNoise(answer.count, half)),
     h('dl', {},
       ...row('95 % interval (noise)', intervalWords(answer.count, half)),
-      ...row('Error from cut cells (estimate)', `± ${roundedTo(spread, spread)}`),
-      ...row('Built from', `${answer.used.length.toLocaleString('en')} cells`)));
+      ...row(`Error from cut ${noun} (estimate)`, `± ${roundedTo(spread, spread)}`),
+      ...sums,
+      ...row('Built from', `${answer.used.length.toLocaleString('en')} ${noun}`)));
 }
 
-/** The answers of a whole series, with a bar of each interval on one scale; a name shows its map. */
-export function answerTable(names, answers, interval, now, show, caption = 'At every ε') {
+/** The answers of a whole series, `beside` them a text each, with a bar of each interval on one scale; a name shows its map. */
+export function answerTable(names, answers, interval, now, show, caption = 'At every ε', beside = []) {
   const ends = answers.map(({count, noise}) => [count - interval * noise, count + interval * noise]);
   const low = Math.min(...ends.map(([from]) => from));
   const high = Math.max(...ends.map(([, to]) => to), low + 1e-9);
@@ -111,5 +158,6 @@ export function answerTable(names, answers, interval, now, show, caption = 'At e
   return h('table', {class: 'all', 'data-testid': 'dpviz-all'}, h('caption', {}, caption), h('tbody', {}, ...names.map((name, at) => h('tr', {class: now.includes(at) ? 'now' : ''},
     h('th', {scope: 'row'}, h('button', {type: 'button', onclick: () => show(at)}, name)),
     h('td', {class: 'number'}, withNoise(answers[at].count, interval * answers[at].noise)),
+    beside.length ? h('td', {class: 'number'}, beside[at]) : null,
     h('td', {class: 'bar'}, h('i', {style: `left:${share(ends[at][0])}%;right:${100 - share(ends[at][1])}%`}))))));
 }

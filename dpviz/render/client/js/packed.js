@@ -39,7 +39,8 @@ export function columnsOf(index, buffer) {
     return unshuffled(Kind, new Uint8Array(buffer, place.at, place.items * Kind.BYTES_PER_ELEMENT));
   };
   return Object.fromEntries(Object.entries(index).map(([name, {length, size, value, startIndices, texts, delta}]) => {
-    const values = texts ?? placed(value);
+    const numbers = placed(value);
+    const values = texts ? Array.from(numbers, at => texts[at]) : numbers;
     if (delta) for (let i = size; i < values.length; i++) values[i] += values[i - size];
     return [name, {length, size, value: values, startIndices: placed(startIndices)}];
   }));

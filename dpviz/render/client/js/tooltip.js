@@ -10,6 +10,7 @@ export function tooltipRows(rows, columns, index, interval) {
     if (text !== undefined) return [label, text];
     const found = at(value);
     if (found === undefined) return null;
+    if (Number.isNaN(found)) return [label, 'too few records'];
     const shown = typeof found === 'string' ? found : sd ? withNoise(found, interval * at(sd)) : short(Number(found));
     return [label, unit ? `${shown} ${unit}` : shown];
   }).filter(Boolean);

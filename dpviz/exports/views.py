@@ -1,0 +1,123 @@
+"""What a file's map may show beside noisy densities: shares of kinds, means of values, areas by
+level; and the areas that answer a rectangle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpviz.exports.pack import Packer
+from dpviz.releases.points.kinds import KindsRelease
+from dpviz.render.areas import level_marks
+from dpviz.render.kinds import overlay_scene, share_scene
+from dpviz.render.legend import Legend
+from dpviz.render.means import mean_marks
+from dpviz.render.scene import Mark, Scene
+
+if TYPE_CHECKING:
+    from dpviz.releases.areas.release import AreaRelease
+    from dpviz.releases.points.release import PointRelease
+
+STEPS = 2**32 - 1
+"""Of the box's sides, for corners of areas: a tenth of a millimetre in a city."""
+
+ALL = "All kinds"
+
+
+@dataclass(frozen=True)
+class View:
+    """One thing that the map shows instead of densities.
+
+    Attributes:
+        name: as it is chosen by.
+        marks: drawn for it.
+        legend: of them.
+        neutral: see :class:`~dpviz.render.scene.Scene`.
+    """
+
+    name: str
+    marks: Sequence[Mark]
+    legend: Legend
+    neutral: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON for the map."""
+        ids = [mark.id for mark in self.marks]
+        legend = self.legend.to_dict()
+        return {"name": self.name, "layers": ids, "legend": legend, "neutral": self.neutral}
+
+
+def maps_of(
+    releases: Sequence[PointRelease], names: Sequence[str]
+) -> tuple[Sequence[PointRelease], Sequence[str]]:
+    """What is drawn of releases: of one with kinds all together, then each."""
+    first = releases[0]
+    if len(releases) > 1 or not isinstance(first, KindsRelease):
+        return releases, names
+    return [first, *first.releases], [ALL, *first.names]
+
+
+def attribute_views(releases: Sequence[PointRelease]) -> list[View]:
+    """Of one release the kind that leads and the share of each, and the mean of the values."""
+    release = releases[0]
+    if len(releases) > 1:
+        return []
+    views = []
+    if isinstance(release, KindsRelease) and len(release.names) > 1:
+        views.append(_of_scene("Leading kind", overlay_scene(release), "leading"))
+        for at, kind in enumerate(release.names):
+            views.append(_of_scene(f"Share of {kind}", share_scene(release, kind), f"share-{at}"))
+    if release.domain.values is not None:
+        mark, legend = mean_marks(release, "mean")
+        views.append(View(legend.title, (mark,), legend))
+    return views
+
+
+def _of_scene(name: str, scene: Scene, prefix: str) -> View:
+    """The cells of a scene, under names of their own."""
+    marks = []
+    for mark in scene.marks:
+        if mark.layer.type == "CellLayer":
+            layer = copy(mark.layer)
+            layer.id = f"{prefix}-{mark.id}"
+            marks.append(replace(mark, layer=layer))
+    assert scene.legend is not None
+    return View(name, marks, scene.legend, scene.neutral)
+
+
+def level_views(release: AreaRelease) -> list[View]:
+    """Each level, the coarsest first."""
+    views = []
+    for at, level in enumerate(release.areas.levels):
+        marks, legend = level_marks(release, level, f"level-{at}")
+        views.append(View(level, marks, legend))
+    return views
+
+
+def pack_areas(packer: Packer, release: AreaRelease) -> dict[str, Any]:
+    """Add the outlines of the finest areas, and what is estimated of all.
+
+    Returns:
+        What the page must know beside them.
+    """
+    import shapely
+
+    areas, domain = release.areas, release.domain
+    part, owner = shapely.get_parts(areas.shapes, return_index=True)
+    ring, of = shapely.get_rings(part, return_index=True)
+    corner, at = shapely.get_coordinates(ring, return_index=True)
+    low, high = np.array(domain.lower), np.array(domain.upper)
+    place = np.clip((corner - low) / (high - low), 0.0, 1.0)
+    starts = np.searchsorted(at, np.arange(len(ring) + 1))
+    packer.add("areas.xy", np.rint(place * STEPS).astype(np.uint32), starts, delta=True)
+    packer.add("areas.owner", owner[of].astype(np.int32))
+    packer.add("areas.hole", (np.diff(of, prepend=-1) == 0).astype(np.uint8))  # the first is outer
+    packer.add("areas.parent", np.asarray(areas.parent, np.int32))
+    packer.add("areas.count", np.asarray(release.counts))
+    packer.add("areas.variance", np.asarray(release.variance))
+    return {"starts": [part.start for part in areas.slices], "steps": STEPS}

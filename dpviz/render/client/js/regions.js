@@ -1,0 +1,97 @@
+/**
+ * Counts of rectangles from a release of areas, as the engine's `AreaRelease.count`: the coarsest areas
+ * that lie inside, and of those that the edge cuts the share of their surface.
+ */
+import {lattice} from './answer.js';
+
+const WHOLE = 1 - 1e-6; // a share from which on an area counts as whole: corners are rounded
+
+/** The part of a ring [[x, y], …] on one side of a line; where it is several, they hang together by its edge. */
+function cut(ring, axis, line, sign) {
+  const left = [];
+  for (let i = 0; i < ring.length; i++) {
+    const [a, b] = [ring[i], ring[(i + 1) % ring.length]];
+    const [p, q] = [sign * (a[axis] - line), sign * (b[axis] - line)];
+    if (p >= 0) left.push(a);
+    if (p * q < 0) left.push([0, 1].map(k => a[k] + p / (p - q) * (b[k] - a[k])));
+  }
+  return left;
+}
+
+/** The surface that a ring encloses. */
+function surface(ring) {
+  let twice = 0;
+  for (let i = 1; i + 1 < ring.length; i++) {
+    const [[x, y], a, b] = [ring[0], ring[i], ring[i + 1]];
+    twice += (a[0] - x) * (b[1] - y) - (b[0] - x) * (a[1] - y);
+  }
+  return Math.abs(twice) / 2;
+}
+
+export class Regions {
+  constructor({starts, steps}, columns, domain) {
+    const of = name => columns[`areas.${name}`].value;
+    const {value: xy, startIndices} = columns['areas.xy'];
+    Object.assign(this, {starts, steps, domain, parent: of('parent'), totals: of('count'), variance: of('variance')});
+    this.first = starts.at(-1);
+    this.shapes = Array.from({length: this.parent.length - this.first}, () => ({rings: [], surface: 0, box: [Infinity, Infinity, -Infinity, -Infinity]}));
+    of('owner').forEach((owner, at) => {
+      const ring = [];
+      const {box, rings} = this.shapes[owner];
+      for (let i = startIndices[at]; i < startIndices[at + 1]; i++) {
+        const corner = [xy[2 * i], xy[2 * i + 1]];
+        ring.push(corner);
+        for (const k of [0, 1]) [box[k], box[k + 2]] = [Math.min(box[k], corner[k]), Math.max(box[k + 2], corner[k])];
+      }
+      rings.push({ring, sign: of('hole')[at] ? -1 : 1});
+    });
+    for (const shape of this.shapes) shape.surface = shape.rings.reduce((sum, {ring, sign}) => sum + sign * surface(ring), 0);
+  }
+
+  /** The answer, null outside the domain. */
+  count(rect, interval) {
+    const box = lattice(rect, this.domain);
+    if (!box) return null;
+    const [lo, hi] = [box.lo, box.hi].map(lines => lines.map(line => line / this.domain.side * this.steps));
+    const share = this.shares(lo, hi);
+    const answer = {count: 0, variance: 0, spread: 0, used: []};
+    share.forEach((part, row) => {
+      if (!part) return;
+      answer.used.push(row);
+      answer.count += part * this.totals[row];
+      answer.variance += part ** 2 * this.variance[row];
+      answer.spread += Math.max(this.totals[row], 0) ** 2 * part * (1 - part) / 3;
+    });
+    const noise = Math.sqrt(answer.variance);
+    return {
+      count: answer.count, noise, uniformity: Math.sqrt(answer.spread), used: answer.used, noun: 'areas',
+      low: Math.floor(answer.count - interval * noise), high: Math.ceil(answer.count + interval * noise),
+    };
+  }
+
+  shares(lo, hi) {
+    const {starts, parent} = this;
+    const share = new Float64Array(parent.length);
+    this.shapes.forEach((shape, at) => {
+      const inside = this.inside(shape, lo, hi) / shape.surface;
+      share[this.first + at] = inside >= WHOLE ? 1 : inside;
+    });
+    for (let level = starts.length - 1; level > 0; level--) {
+      const [from, to] = [starts[level], starts[level + 1] ?? parent.length];
+      share.fill(1, starts[level - 1], from);
+      for (let row = from; row < to; row++) if (share[row] < 1) share[parent[row]] = 0;
+      for (let row = from; row < to; row++) if (share[parent[row]] === 1) share[row] = 0;
+    }
+    return share;
+  }
+
+  inside({rings, surface: whole, box}, lo, hi) {
+    if ([0, 1].some(k => box[k] >= hi[k] || box[k + 2] <= lo[k])) return 0;
+    if ([0, 1].every(k => box[k] >= lo[k] && box[k + 2] <= hi[k])) return whole;
+    return rings.reduce((sum, {ring, sign}) => {
+      let left = ring;
+      for (const k of [0, 1]) left = cut(cut(left, k, lo[k], 1), k, hi[k], -1);
+      return sum + sign * surface(left);
+    }, 0);
+  }
+}

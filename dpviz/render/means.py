@@ -1,0 +1,116 @@
+"""The map of means of values; blank where the records are too few for one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pydeck
+
+from dpviz.arrow import numbers
+from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.points.kinds import KindsRelease
+from dpviz.releases.points.quotient import Quotients
+from dpviz.releases.points.sums import added, box_sum, mean_of, values_of
+from dpviz.render.cells import adaptive, domain_bounds, home_zoom
+from dpviz.render.colors import every_palette
+from dpviz.render.difference import BOUND, STEPS, drawn_columns, placed
+from dpviz.render.legend import Legend
+from dpviz.render.numbers import short
+from dpviz.render.scale import Scale
+from dpviz.render.scene import Mark, Row
+
+if TYPE_CHECKING:
+    from dpviz.releases.points.release import PointRelease
+    from dpviz.trees.lattice import Float, Int
+
+CLASSES = 6
+"""About so many."""
+
+FEW = "blank: too few records"
+
+
+def mean_marks(release: PointRelease, id: str) -> tuple[Mark, Legend]:  # noqa: A002
+    """Cells of the map of all records, coarse to fine, in classes of the mean in each.
+
+    Args:
+        release: 2-D, with values.
+        id: of the mark.
+    """
+    values = values_of(release.domain)
+    start = home_zoom(domain_bounds(release.domain))
+    pieces = []
+    for k, above in enumerate(STEPS):
+        lo, hi = _boxes(release, start + above)
+        found = _means(release, lo, hi)
+        ends = (start + above if k else 0.0, start + STEPS[k + 1] if k + 1 < len(STEPS) else np.inf)
+        times = [np.full(len(lo), each) for each in ends]
+        pieces.append((lo, hi, found.value, found.low, found.high, *times))
+    lo, hi, value, low, high, since, until = map(np.concatenate, zip(*pieces, strict=True))
+    bounds = _steps(value[(since == 0.0) & ~np.isnan(value)], values.low, values.high)
+    _, offsets, origin = placed(release.domain, lo, hi)
+    blank = values.low - 1.0 - abs(values.low)  # under the first class
+    columns = {
+        "value": value,
+        "sd": (high - low) / 2 / INTERVAL_SDS,
+        "low": low,
+        "high": high,
+    }
+    drawn = drawn_columns(offsets, np.where(np.isnan(value), blank, value), since, until)
+    table = pa.table(
+        drawn | {name: numbers(each.astype(np.float32)) for name, each in columns.items()}
+    )
+    palettes = every_palette(len(bounds))
+    layer = pydeck.Layer(
+        "CellLayer",
+        None,
+        id=id,
+        origin=origin,
+        bounds=list(bounds),
+        palettes=palettes,
+        palette=pydeck.types.String("tide"),
+        raw=False,
+        pickable=True,
+    )
+    title = f"Mean of {values.column}"
+    rows = (
+        Row("mean", "value", noise_sd="sd"),
+        Row("95 % from", "low"),
+        Row("to", "high"),
+    )
+    mark = Mark(layer=layer, table=table, bind=BOUND, title=title, rows=rows)
+    return mark, Legend(
+        title=title,
+        colors=Scale(bounds).colors(),
+        palettes=palettes,
+        labels=[short(each) for each in bounds],
+        blank="blank: too few records to tell a mean",
+    )
+
+
+def _means(release: PointRelease, lo: Int, hi: Int) -> Quotients:
+    trees = release.releases if isinstance(release, KindsRelease) else (release,)
+    sums = [box_sum(tree.nodes, tree.sums, lo, hi) for tree in trees if tree.sums is not None]
+    return mean_of(release.domain, added(sums), release.count_boxes(lo, hi))
+
+
+def _boxes(release: PointRelease, zoom: float) -> tuple[Int, Int]:
+    drawn = np.flatnonzero(adaptive(release).at(zoom))
+    nodes = release.nodes
+    return nodes.lo[drawn], nodes.hi[drawn]
+
+
+def _steps(values: Float, least: float, most: float) -> tuple[float, ...]:
+    """Readable bounds at equal steps over what means are like; the first is the clip's.
+
+    >>> _steps(np.array([11.0, 24.0]), 0.0, 50.0)
+    (0.0, 12.0, 14.0, 16.0, 18.0, 20.0, 22.0)
+    """
+    low, high = np.quantile(values, (0.05, 0.95)) if len(values) else (least, most)
+    rough = max(float(high - low), 1e-9 * (most - least)) / CLASSES
+    power = 10.0 ** np.floor(np.log10(rough))
+    step = power * next(each for each in (1, 2, 5, 10) if each * power >= rough * 0.7)
+    first = np.ceil(float(low) / step + 1e-9)
+    inner = [float(f"{(first + k) * step:.12g}") for k in range(CLASSES)]
+    return (least, *(each for each in inner if least < each < min(most, high)))
