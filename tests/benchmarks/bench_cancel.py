@@ -64,7 +64,7 @@ def prepare(folder):
     (folder / "edges.csv").write_text("\n".join(["edge,src,dst,length", *edges]))
     letters = random.choice(list("abc"), (200_000, 8))
     (folder / "visits.txt").write_text("\n".join(map(" ".join, letters)))
-    start("build city -o city.parquet", folder).wait()
+    start("build city-50k -o city.parquet", folder).communicate()
 
 
 def start(words, folder):
