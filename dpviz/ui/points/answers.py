@@ -107,7 +107,8 @@ def show_answers(
         f"**Built from {row['nodes']:,} {'cell' if row['nodes'] == 1 else 'cells'}**"
         + (" (outlined)" if outlined else ""),
         help="Error from cut cells (uniformity error): an ESTIMATE of what it costs that records "
-        "are taken to be spread evenly in the cells that an edge cuts.",
+        "are taken to be spread evenly in the cells that an edge cuts. A small area that was "
+        "picked because many records are there may hold more than it says.",
     )
     if source.public:
         true = int(exact()[0])
