@@ -194,6 +194,11 @@ def test_an_upload_may_have_a_time_in_a_public_period():
     app = healthy(app.run())
     assert metrics(app)["Exact total (public data)"] == "20"  # February and March of five months
     assert "Noisy count of the whole area in each step" in words(app)
+    app.text_input(key="explore.zone").set_value("Europe/Berlin")
+    app.segmented_control(key="explore.cycle").set_value("week")
+    app = healthy(app.run())
+    assert metrics(app)["Exact total (public data)"] == "20"
+    assert any(each.label == "Window (hour of the week, Europe/Berlin)" for each in app.slider)
     app.text_input(key="explore.to").set_value("2023-01-01").run()
     assert "the end must be after the start" in app.error[0].value.replace("\\", "")
 
