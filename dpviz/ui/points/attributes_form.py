@@ -39,16 +39,19 @@ def attributes_form(prefix: str, names: list[str], file_id: str) -> dict[str, An
     return None if kinds is None or values is None else kinds | values
 
 
+def _column(label: str, names: list[str], without: str, key: str, words: str) -> str | None:
+    """A column of the file, or none: then the release is of what ``without`` says."""
+    placeholder = f"{NONE}: {without}"
+    return st.selectbox(label, names, index=None, placeholder=placeholder, key=key, help=words)
+
+
 def _kinds(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:
-    column = st.selectbox(
-        "Column of the kind",
-        names,
-        index=None,
-        placeholder=f"{NONE}: all records alike",
-        key=f"{prefix}.kinds.column.{file_id}",
-        help="One release then tells kinds apart: each has a map of its own, with the whole of ε, "
-        "since a record is of one kind.",
+    words = (
+        "One release then tells kinds apart: each has a map of its own, with the whole of ε, since "
+        "a record is of one kind."
     )
+    key = f"{prefix}.kinds.column.{file_id}"
+    column = _column("Column of the kind", names, "all records alike", key, words)
     if column is None:
         return {}
     st.caption(
@@ -77,14 +80,9 @@ def _kinds(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None
 
 
 def _values(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:
-    column = st.selectbox(
-        "Column of a value to add up",
-        names,
-        index=None,
-        placeholder=f"{NONE}: counts alone",
-        key=f"{prefix}.values.column.{file_id}",
-        help="Noisy sums and means beside the counts; ε is split between them.",
-    )
+    words = "Noisy sums and means beside the counts; ε is split between them."
+    key = f"{prefix}.values.column.{file_id}"
+    column = _column("Column of a value to add up", names, "counts alone", key, words)
     if column is None:
         return {}
     st.caption(
