@@ -36,6 +36,9 @@ EXPECTED = re.compile(r"tile\.openstreetmap\.org/|/\w+/_stcore/(health|host-conf
 """What may fail to load without being an error of ours: street tiles, which these tests cut off,
 and Streamlit's own question, asked below every page's address first, where its server is."""
 
+OF_DRIVER = re.compile(r"GL Driver Message")
+"""Of a warning by the software that draws in place of a graphics card, not by the page."""
+
 PATIENCE = 90_000
 """Milliseconds that anything on a page may take, on a busy machine without a GPU."""
 
@@ -227,6 +230,10 @@ def open_file(browser, tmp_path):
     """Opens a page from the disk in a browser without network; asking for anything else fails."""
     context, asked, wrong = None, [], []
 
+    def logged(message):
+        if message.type in ("error", "warning") and not OF_DRIVER.search(message.text):
+            wrong.append(message.text)
+
     def new(text, **options):
         nonlocal context
         path = tmp_path / "demo.html"
@@ -237,9 +244,7 @@ def open_file(browser, tmp_path):
         page = context.new_page()
         page.on("request", lambda request: asked.append(request.url))
         page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on(
-            "console", lambda m: wrong.append(m.text) if m.type in ("error", "warning") else None
-        )
+        page.on("console", logged)
         page.goto(path.as_uri())
         return page
 
