@@ -163,7 +163,7 @@ def test_districts_write_a_row_for_each_way_and_say_what_they_find(tmp_path, mon
     assert "| 400 | 1 | " in (tmp_path / "districts.md").read_text()
 
 
-@pytest.mark.parametrize("repeats", [6, pytest.param(1_000, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("repeats", [12, pytest.param(1_000, marks=pytest.mark.campaign)])
 def test_intervals_of_every_answer_cover_where_edges_follow_cells(repeats, tmp_path, monkeypatch):
     """False alarm at other seeds below 1e-6 for each of the five kinds of answers."""
     if repeats < 100:
