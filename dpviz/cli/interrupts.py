@@ -77,11 +77,12 @@ def ignore() -> None:
 def leave(code: int) -> NoReturn:
     """End this process, without taking apart module by module what ends with it anyway.
 
-    One with worker processes takes its time, for they share things with it.
+    Of worker processes, what they share is given back first.
     """
     ignore()
-    if "concurrent.futures.process" in sys.modules:
-        sys.exit(code)
+    pools = sys.modules.get("concurrent.futures.process")
+    if pools is not None:
+        pools._python_exit()
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
