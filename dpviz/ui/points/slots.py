@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dpviz.build import Ledger
+from dpviz.errors import LedgerError
 from dpviz.ui.areas.areas_form import areas_link
 from dpviz.ui.points.choice_form import points_choice
 from dpviz.ui.points.source_form import PointSource, source_form
@@ -71,5 +72,8 @@ def _promised(key: str, source: PointSource) -> Choice | None:
     domain = source.data.domain
     if domain != domain.plain:  # a plan is of counts alone
         return None
-    left = None if source.public else Ledger().account(source.account).left
+    try:
+        left = None if source.public else Ledger().account(source.account).left
+    except LedgerError:
+        return None  # what is to be paid says so, once
     return wish_panel(key, domain, source.data.max_per_unit, left)
