@@ -112,11 +112,13 @@ def test_a_row_and_a_click_choose_a_path(app, open_page):
 
 
 def test_synthetic_trips_move_pause_and_hurry(app, open_page):
-    page = open_page(f"{app}/sequences?view=Synthetic+trips")
+    address = f"{app}/sequences?view=Synthetic+trips"
+    page = open_page(address, 800, 600, reduced_motion="reduce")
     found = the_map(page)
     assert marks(found, "trips") > 200
     time = "e => e.__dpviz.clock.time"
     first = found.evaluate(time)
+    page.get_by_test_id("dpviz-play").click()  # who wants less motion starts it
     handle = found.element_handle()
     page.wait_for_function("([e, t]) => e.__dpviz.clock.time !== t", arg=[handle, first])
     speed = page.get_by_test_id("dpviz-speed")
@@ -132,7 +134,8 @@ def test_synthetic_trips_move_pause_and_hurry(app, open_page):
 
 @pytest.mark.parametrize("view", ["Moves", "Frequent paths", "Synthetic trips"])
 def test_a_phone_in_the_dark_has_room_for_everything(app, open_page, view):
-    page = open_page(f"{app}/sequences?cell=3-6&view={view}", 390, 844, "dark")
+    address = f"{app}/sequences?cell=3-6&view={view}"
+    page = open_page(address, 390, 844, "dark", reduced_motion="reduce")  # nothing has to move
     found = the_map(page)
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
     box = found.bounding_box()

@@ -7,6 +7,7 @@ The other pages are driven in a browser; Learn shows built-in data alone.
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
+from dpviz.ui.shared import account
 from tests.browser.test_secrets import encodings
 from tests.ui.paying import pay
 
@@ -86,7 +87,8 @@ def test_compare_shows_nothing_of_sensitive_records_and_all_of_public_ones():
     assert "count inside" in secrets_of(app)  # what is looked for can be seen
 
 
-def test_nothing_of_kinds_values_and_areas_is_on_the_page():
+def test_nothing_of_kinds_values_and_areas_is_on_the_page(monkeypatch):
+    monkeypatch.setattr(account, "PAUSE", 0)  # between two payments, for a person's double click
     app = uploaded("explore", 1)
     choices = {each.key: each for each in app.selectbox}
     for what, column in (("kinds", "mode"), ("values", "fare")):

@@ -42,6 +42,16 @@ def test_the_third_visitor_waits_until_one_leaves(few):
     assert not visits[1].info
 
 
+def test_a_session_that_holds_itself_gives_its_place_back(few, monkeypatch):
+    monkeypatch.setattr(turns, "_swept", -turns._AGAIN)
+    for _ in range(2):
+        session = {"visit": turns._Visit()}
+        session["self"] = session
+        turns._visits.add(session["visit"])
+    del session
+    assert AppTest.from_function(page, default_timeout=30).run().markdown[0].value == "in"
+
+
 def test_one_works_at_a_time_and_a_rest_lets_others_work(few):
     seen, done = [], threading.Event()
 

@@ -5,7 +5,9 @@ A page that computes takes a turn; a build in a thread takes one of its own, whi
 
 from __future__ import annotations
 
+import gc
 import threading
+import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +29,8 @@ class _Visit:
 _visits: weakref.WeakSet[_Visit] = weakref.WeakSet()
 _at_work = threading.BoundedSemaphore(limits.AT_WORK.most)
 _door = threading.Lock()
+_swept = -_AGAIN
+"""When those who left were last looked for."""
 _here = threading.local()
 """Whether this thread has a turn: a fragment that runs by itself has none."""
 
@@ -36,11 +40,25 @@ def admitted() -> bool:
     with _door:
         if _KEY in st.session_state:
             return True
-        if len(_visits) >= limits.visitors().most:
+        if _full():
             return False
         st.session_state[_KEY] = visit = _Visit()
         _visits.add(visit)
         return True
+
+
+def _full() -> bool:
+    """Whether all places are taken by visitors who are still here.
+
+    A session that has ended may hold itself by a circle of references; it is looked for at most
+    every few seconds, however many wait.
+    """
+    global _swept
+    most = limits.visitors().most
+    if len(_visits) >= most and time.monotonic() - _swept >= _AGAIN:
+        gc.collect()
+        _swept = time.monotonic()
+    return len(_visits) >= most
 
 
 @st.fragment(run_every=_AGAIN)
@@ -52,7 +70,7 @@ def wait_for_place() -> None:
         "when somebody leaves.",
         icon=":material/hourglass_empty:",
     )
-    if len(_visits) < most:
+    if not _full():
         st.rerun()
 
 
