@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 SKETCH = (
@@ -40,10 +41,13 @@ def painted(page: str, deck: str) -> str:
 
 
 class FirstPaint:
-    """Paints every page that a browser navigates to; hands on all else untouched."""
+    """Paints every page that a browser navigates to; hands on all else untouched.
 
-    def __init__(self, app: ASGIApp, deck: Callable[[], str]) -> None:
-        self._app, self._deck = app, deck
+    The first page has no name of its own in Streamlit: its name leads to it.
+    """
+
+    def __init__(self, app: ASGIApp, deck: Callable[[], str], home: str) -> None:
+        self._app, self._deck, self._home = app, deck, home
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or hand it on."""
@@ -53,6 +57,10 @@ class FirstPaint:
             or "text/html" not in Headers(scope=scope).get("accept", "")
         ):
             await self._app(scope, receive, send)
+            return
+        if scope["path"].rsplit("/", 1)[-1] == self._home:
+            query = scope["query_string"].decode("latin-1")
+            await RedirectResponse(f"./?{query}" if query else "./")(scope, receive, send)
             return
         asked = {**scope, "headers": [each for each in scope["headers"] if each[0] not in ANEW]}
         start: Message = {}

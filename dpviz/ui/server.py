@@ -33,6 +33,9 @@ from dpviz.ui.shared.warm import preload
 
 SCRIPT = Path(__file__).parent / "shared" / "script.py"
 
+HOME = "explore"
+"""The first page."""
+
 TILES = "https://tile.openstreetmap.org"
 """Of the detailed base map, which a visitor's browser asks for once they choose it."""
 
@@ -152,7 +155,7 @@ async def _refuse(scope: Scope, send: Send) -> None:
     await send({"type": "http.response.body", "body": words})
 
 
-MIDDLEWARE = [Middleware(Guard), Middleware(FirstPaint, deck=bundle_url)]
+MIDDLEWARE = [Middleware(Guard), Middleware(FirstPaint, deck=bundle_url, home=HOME)]
 
 
 @asynccontextmanager

@@ -11,6 +11,8 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
 from dpviz.ui.first_paint import SKETCH, FirstPaint, style
+from dpviz.ui.server import HOME
+from dpviz.ui.shared.navigation import page_modules
 
 INDEX = Path(streamlit.__file__).parent / "static" / "index.html"
 LARGE = max((INDEX.parent / "static" / "js").glob("*.js"), key=lambda path: path.stat().st_size)
@@ -26,7 +28,7 @@ def answer(path, **asked):
         Route("/large", lambda request: FileResponse(LARGE, media_type="application/zip")),
         Route("/wrong", lambda request: PlainTextResponse("<html></head>", 404)),
     ]
-    middleware = [Middleware(FirstPaint, deck=lambda: DECK), Middleware(GZipMiddleware)]
+    middleware = [Middleware(FirstPaint, deck=lambda: DECK, home=HOME), Middleware(GZipMiddleware)]
     app = Starlette(routes=routes, middleware=middleware)
     headers = [(name.replace("_", "-").encode(), value.encode()) for name, value in asked.items()]
     sent = []
@@ -37,7 +39,9 @@ def answer(path, **asked):
     async def receive():
         await asyncio.Event().wait()  # a browser that says nothing more
 
+    path, _, query = path.partition("?")
     scope = {"type": "http", "method": "GET", "path": path, "headers": headers}
+    scope["query_string"] = query.encode()
     asyncio.run(app(scope, receive, send))
     body = b"".join(message.get("body", b"") for message in sent)
     named = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
@@ -60,6 +64,13 @@ def test_what_is_no_page_is_handed_on_as_it_is():
     assert answer("/file", accept="text/html")[2] == '{"a":"</head>"}'
     assert answer("/wrong", accept="text/html")[::2] == (404, "<html></head>")
     assert answer("/large", accept="text/html")[2] == LARGE.read_text(encoding="utf-8")
+
+
+def test_the_name_of_the_first_page_leads_to_it():
+    status, named, _ = answer("/maps/explore?data=city-50k", accept="text/html")
+    assert (status, named["location"]) == (307, "./?data=city-50k")
+    assert answer("/explore", accept="text/html")[1]["location"] == "./"
+    assert page_modules()[0].__name__.endswith(f".{HOME}")
 
 
 def test_the_style_sheet_is_closed():
