@@ -14,9 +14,12 @@ from tests.browser.test_pages import settled
 PAGES = {
     "explore": "?data=city-250k&method=privtree&epsilon=1&seed=0&rect=14.5,-24.0,14.7,-23.8",
     "trajectories": "sequences?cell=3-6",
+    "kinds": "?data=rides&method=privtree&kinds=leading&rect=14.5,-24.0,14.8,-23.75",
+    "areas": "?data=city-50k&areas=h3:7&rect=14.5,-24.0,14.8,-23.75",
+    "time": "?data=year&method=privtree&rect=14.5,-24.0,14.8,-23.75",
 }
 SIZE = {"width": 1280, "height": 900}
-COLOURS = 128
+COLOURS = 256
 DRAWN = """() => [...document.querySelectorAll('[data-testid=stBidiComponentIsolated]')]
   .some(each => each.shadowRoot?.querySelector('.map')?.dataset.rendered)"""
 
@@ -38,7 +41,8 @@ def main():
             settled(page)
             frames(page, 30)
             image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-            image.quantize(COLOURS).save(ROOT / "assets" / f"{name}.png", optimize=True)
+            few = image.quantize(COLOURS, Image.Quantize.FASTOCTREE)
+            few.save(ROOT / "assets" / f"{name}.png", optimize=True)
             page.close()
         browser.close()
 
