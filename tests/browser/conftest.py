@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Error, expect, sync_playwright
+from playwright.sync_api import TimeoutError as Late
 
 ROOT = Path(__file__).parents[2]
 FLAGS = [
@@ -72,6 +73,22 @@ def upload(page, *files):
         chooser.set_input_files(file)
         expect(chips).to_have_count(before + (len(file) if isinstance(file, list) else 1))
         idle(page)
+
+
+def downloaded(page, button):
+    """The file that a button of the app gives, pressed again where nothing came.
+
+    Streamlit makes it when it is asked for; a press that meets the end of a run asks for the file
+    of the run before, which is gone, and the page says so.
+    """
+    for patience in (PATIENCE / 6, PATIENCE / 6, PATIENCE):
+        try:
+            with page.expect_download(timeout=patience) as saved:
+                button.click()
+        except Late:
+            continue
+        return saved.value
+    raise AssertionError("no file came")
 
 
 def frames(page, count=3):

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
-from tests.browser.conftest import ROOT, continued, idle, pay, serving, upload
+from tests.browser.conftest import ROOT, continued, downloaded, idle, pay, serving, upload
 
 pytestmark = pytest.mark.browser
 
@@ -160,14 +160,11 @@ def test_nothing_of_sensitive_records_leaves_the_vault(records, open_page, tmp_p
         pay(page)
         expect(page.get_by_text("Published, and kept")).to_be_visible()
         page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
-        with page.expect_download() as download:
-            page.get_by_role("button", name="Receipt (JSON)").click()
-        receipt = download.value.path().read_bytes()
-        with page.expect_download() as download:
-            page.get_by_test_id("stMainBlockContainer").get_by_role(
-                "button", name="GeoParquet"
-            ).click()
-        release = dpviz.read(rename(download.value.path(), tmp_path / "release.parquet"))
+        receipt = downloaded(page, page.get_by_role("button", name="Receipt (JSON)"))
+        receipt = receipt.path().read_bytes()
+        main = page.get_by_test_id("stMainBlockContainer")
+        file = downloaded(page, main.get_by_role("button", name="GeoParquet"))
+        release = dpviz.read(rename(file.path(), tmp_path / "release.parquet"))
         idle(page)
         content = traffic.all + kept_by(page)
     assert len(content) > 100_000  # the map's cells have arrived
@@ -245,11 +242,10 @@ def test_nothing_of_sensitive_trips_on_roads_leaves_the_vault(walks, open_page, 
         pay(page)
         page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
         page.get_by_text("Download this release").click()
-        with page.expect_download() as download:
-            page.get_by_role("button", name="GeoParquet").click()
+        file = downloaded(page, page.get_by_role("button", name="GeoParquet"))
         idle(page)
         content = traffic.all + kept_by(page)
-        content += download.value.path().read_bytes()
+        content += file.path().read_bytes()
     assert dpviz.Ledger(ledger).account(trips.stem).spent == 1.0
     for received in (content, log.read_bytes(), ledger.read_bytes()):
         assert [secret for secret in secrets if secret in received] == []

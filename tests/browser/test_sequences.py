@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from dpviz.datasets import DATASETS
 from dpviz.private.load.cells import grid_cells
 from dpviz.releases.store import read
-from tests.browser.conftest import frames
+from tests.browser.conftest import downloaded, frames
 from tests.browser.test_pages import settled, violations
 
 pytestmark = pytest.mark.browser
@@ -171,14 +171,12 @@ def test_all_that_unfolds_is_open_to_everyone_and_downloads_are_files(app, open_
         page.emulate_media(color_scheme=scheme)
         settled(page)
         assert violations(page) == []
-    with page.expect_download() as saved:
-        page.get_by_role("button", name="Release (Parquet)").click()
-    saved.value.save_as(tmp_path / "release.parquet")
+    file = downloaded(page, page.get_by_role("button", name="Release (Parquet)"))
+    file.save_as(tmp_path / "release.parquet")
     release = read(tmp_path / "release.parquet")
     assert len(release.alphabet) == SIDE * SIDE
-    with page.expect_download() as saved:
-        page.get_by_role("button", name="synthetic sequences (CSV)").click()
-    saved.value.save_as(tmp_path / "synthetic.csv")
+    file = downloaded(page, page.get_by_role("button", name="synthetic sequences (CSV)"))
+    file.save_as(tmp_path / "synthetic.csv")
     rows = list(csv.DictReader(io.StringIO((tmp_path / "synthetic.csv").read_text())))
     assert len({row["sequence"] for row in rows}) > 4000
     assert {row["symbol"] for row in rows} <= set(release.alphabet.names)

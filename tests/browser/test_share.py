@@ -14,7 +14,7 @@ from dpviz.evaluation.figures.districts import voronoi
 from dpviz.exports import map_page, report_page
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import interval_words, with_noise
-from tests.browser.conftest import frames, idle
+from tests.browser.conftest import downloaded, frames, idle
 from tests.browser.test_explore import at, drag, shape, the_map
 from tests.browser.test_pages import violations
 from tests.exports.test_html import EVIL
@@ -242,9 +242,8 @@ def test_the_app_writes_what_it_shows(app, open_page, browser, tmp_path, path):
     page.keyboard.press("Tab")
     frames(page)
     idle(page)  # the server has heard of the title
-    with page.expect_download() as saved:
-        page.get_by_role("button", name="Map (HTML)").click()
-    saved.value.save_as(tmp_path / "map.html")
+    file = downloaded(page, page.get_by_role("button", name="Map (HTML)"))
+    file.save_as(tmp_path / "map.html")
     text = (tmp_path / "map.html").read_text(encoding="utf-8")
     assert "exact" not in re.sub(r"<(script|style).*?</\1>", "", text, flags=re.DOTALL).lower()
     with browser.new_context(offline=True) as context:
