@@ -13,6 +13,7 @@ from starlette.routing import Route
 from dpviz.ui.first_paint import SKETCH, FirstPaint, style
 from dpviz.ui.server import HOME
 from dpviz.ui.shared.navigation import page_modules
+from tests.ui.loop import run
 
 INDEX = Path(streamlit.__file__).parent / "static" / "index.html"
 LARGE = max((INDEX.parent / "static" / "js").glob("*.js"), key=lambda path: path.stat().st_size)
@@ -42,7 +43,7 @@ def answer(path, **asked):
     path, _, query = path.partition("?")
     scope = {"type": "http", "method": "GET", "path": path, "headers": headers}
     scope["query_string"] = query.encode()
-    asyncio.run(app(scope, receive, send))
+    run(app(scope, receive, send))
     body = b"".join(message.get("body", b"") for message in sent)
     named = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     assert int(named["content-length"]) == len(body)

@@ -1,6 +1,5 @@
 """The server answers this machine alone, no page of another site, and calls nothing outside."""
 
-import asyncio
 import os
 import socket
 import subprocess
@@ -15,6 +14,7 @@ from streamlit import config
 
 from dpviz.ui import server
 from tests.browser.conftest import ROOT, serving
+from tests.ui.loop import run
 
 README = ["-m", "streamlit", "run", str(ROOT / "app.py")]
 COMMAND = ["-c", "from dpviz.cli import main; main()", "app"]
@@ -31,7 +31,7 @@ def answer(headers, kind="http"):
         sent.append(message)
 
     scope = {"type": kind, "headers": [(k.encode(), v.encode()) for k, v in headers.items()]}
-    asyncio.run(server.Guard(page)(scope, None, send))
+    run(server.Guard(page)(scope, None, send))
     return sent[0]
 
 
@@ -175,7 +175,7 @@ def test_requests_do_not_wait_for_a_watch_on_files(monkeypatch, tmp_path, option
             return config.get_option("server.fileWatcherType")
 
     monkeypatch.setattr(config, "is_manually_set", lambda name: False)
-    assert asyncio.run(watcher()) == "none"
+    assert run(watcher()) == "none"
     options("server.fileWatcherType", "poll")
     monkeypatch.setattr(config, "is_manually_set", lambda name: True)
-    assert asyncio.run(watcher()) == "poll"
+    assert run(watcher()) == "poll"
