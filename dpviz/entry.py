@@ -1,4 +1,7 @@
-"""Entry point of the command ``dpviz``, outside the package: Ctrl-C is heard before that loads."""
+"""Entry point of the command ``dpviz``: Ctrl-C is heard before the package loads.
+
+It is installed beside the package as ``dpviz_command``, so that importing it imports nothing else.
+"""
 
 import os
 import signal
