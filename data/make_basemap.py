@@ -102,8 +102,8 @@ def places(source):
     """Towns with the country they are in, the important first."""
     features = json.loads(Path(source).read_text(encoding="utf-8"))["features"]
     for feature in sorted(features, key=lambda each: each["properties"]["scalerank"]):
-        told, point = feature["properties"], np.array([feature["geometry"]["coordinates"]])
-        yield "place", told["name"], told["adm0name"], int(told["scalerank"]), point
+        town, point = feature["properties"], np.array([feature["geometry"]["coordinates"]])
+        yield "place", town["name"], town["adm0name"], int(town["scalerank"]), point
 
 
 def main(countries, land, water, towns, target):

@@ -1,4 +1,4 @@
-"""The container recipe: an ordinary user, nothing written beside /data and /tmp, a health check."""
+"""The Dockerfile: an ordinary user, nothing written beside /data and /tmp, a health check."""
 
 import json
 import re
@@ -45,20 +45,20 @@ runpy.run_module("streamlit", run_name="__main__")
 """
 
 
-def recipe():
-    """Instructions of the container recipe, in order."""
+def instructions():
+    """Instructions of the Dockerfile, in order."""
     text = re.sub(r"^#.*\n", "", (DEPLOY / "Dockerfile").read_text(), flags=re.MULTILINE)
     lines = re.sub(r"\\\n\s*", "", text).splitlines()
     return [tuple(line.split(None, 1)) for line in lines if line.strip()]
 
 
 def environment():
-    pairs = [shlex.split(rest) for word, rest in recipe() if word == "ENV"]
+    pairs = [shlex.split(rest) for word, rest in instructions() if word == "ENV"]
     return dict(pair.split("=", 1) for each in pairs for pair in each)
 
 
-def test_the_recipe_ends_as_an_ordinary_user_with_a_health_check():
-    steps = recipe()
+def test_the_image_ends_as_an_ordinary_user_with_a_health_check():
+    steps = instructions()
     assert steps[0] == ("FROM", "python:3.12-slim")
     words = [word for word, _ in steps]
     assert steps[words.index("USER")] == ("USER", ORDINARY)
@@ -82,7 +82,7 @@ def test_the_services_are_read_only_and_only_the_app_is_reached_from_here():
         assert service["user"] not in ("root", "0")
         assert service["mem_limit"]
     assert services["app"]["user"] == ORDINARY
-    command = json.loads(dict(recipe())["CMD"])
+    command = json.loads(dict(instructions())["CMD"])
     more = [each for each in services["app"]["command"] if each not in command]
     assert more == ["--server.allowedHosts=maps.example.org"]
     assert services["app"]["ports"] == ["127.0.0.1:8501:8501"]
@@ -100,7 +100,7 @@ def test_the_rules_of_the_example_are_understood(monkeypatch):
 
 
 def test_what_the_container_runs_starts_on_a_read_only_file_system(tmp_path):
-    command = json.loads(dict(recipe())["CMD"])
+    command = json.loads(dict(instructions())["CMD"])
     assert command[:3] == ["streamlit", "run", "/srv/app.py"]
     options = [
         each for each in command[3:] if not each.startswith(("--server.address", "--server.port"))

@@ -65,7 +65,7 @@ class KindCells:
         offsets, origin: where the boxes are on the map.
         since, until: zooms at which a box is drawn.
         count, variance: of each kind, float64 (kinds, n).
-        quiet: which areas cannot be told from empty ones.
+        quiet: which areas cannot be distinguished from empty ones.
     """
 
     km2: Float

@@ -2,7 +2,7 @@
 
 A new run of a page empties the queue of what the last one had still to say. Among it can be the
 answer to a browser that asked where to send a file: without it the file that a person has just
-chosen is never sent, and no one is told. It sees messages to a browser, never records.
+chosen is never sent, and nobody learns of it. It sees messages to a browser, never records.
 """
 
 from __future__ import annotations

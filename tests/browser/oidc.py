@@ -1,4 +1,4 @@
-"""A small OpenID Connect provider on loopback: it lets everybody in, as the user it is told."""
+"""A small OpenID Connect provider on loopback: it lets everybody in, as the user it is given."""
 
 import json
 import threading

@@ -267,11 +267,11 @@ def shape_mutant(content, random):
     """Numbers in the header and the records of a .shp or .shx: kinds, lengths, coordinates."""
     changed = bytearray(content)
     for _ in range(random.integers(1, 4)):
-        spots = [(0, ">i"), (24, ">i"), (28, "<i"), (32, "<i"), (36, "<d"), (60, "<d")]
+        fields = [(0, ">i"), (24, ">i"), (28, "<i"), (32, "<i"), (36, "<d"), (60, "<d")]
         if len(changed) > 128:  # records: number, length, kind of shape, x, y
             begin = 100 + 28 * int(random.integers((len(changed) - 100) // 28))
-            spots += [(begin, ">i"), (begin + 4, ">i"), (begin + 8, "<i"), (begin + 12, "<d")]
-        at, kind = spots[random.integers(len(spots))]
+            fields += [(begin, ">i"), (begin + 4, ">i"), (begin + 8, "<i"), (begin + 12, "<d")]
+        at, kind = fields[random.integers(len(fields))]
         values = EXTREME_FLOATS if kind == "<d" else EXTREME_INTEGERS
         number = struct.pack(kind, values[random.integers(len(values))])
         changed[at : at + len(number)] = number

@@ -292,7 +292,7 @@ while True:
 
 
 def test_a_kill_at_any_moment_loses_no_spend_that_was_granted(ledger):
-    """Also between the pages of a commit: the next one to open rolls the journal back."""
+    """Also between the pages of a commit: the next one to open undoes it by the journal."""
     ledger.set_total("people", 100)
     granted = set()
     for delay in np.random.default_rng(3).uniform(0.0, 0.05, size=6):

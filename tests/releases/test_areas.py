@@ -76,7 +76,7 @@ BAD = {
     "areas 'one' and 'same' overlap": {"one": box(0, 0, 1, 1), "same": box(0, 0, 1, 1)},
     "area 'tie' is invalid": {"ok": box(2, 2, 3, 3), "tie": BOWTIE},
     "area 'none' is empty": {"ok": box(0, 0, 1, 1), "none": Polygon()},
-    "area 'spot' is no polygon": {"ok": box(0, 0, 1, 1), "spot": Point(2, 2)},
+    "area 'point' is no polygon": {"ok": box(0, 0, 1, 1), "point": Point(2, 2)},
     "area 'far' reaches out of the bounds": {"ok": box(0, 0, 1, 1), "far": box(3, 3, 5, 4)},
 }
 

@@ -35,7 +35,6 @@ def areas_expectation(choice: Choice, max_per_unit: int) -> None:
             )
         ],
         hide_index=True,
-        width="stretch",
     )
     st.caption(
         "Of a usual area of each level, before anything is paid: the noise of areas "

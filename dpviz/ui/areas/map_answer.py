@@ -158,5 +158,5 @@ def _table(release: AreaRelease, level: str) -> None:
         "noisy count": [rounded(*pair) for pair in zip(release.counts[chosen], half, strict=True)],
         "95 % interval ±": [rounded(value, value) for value in half],
     }
-    st.dataframe(pa.table(columns), hide_index=True, width="stretch")
+    st.dataframe(pa.table(columns), hide_index=True)
     st.caption(f"{len(chosen):,} of {len(rows):,} areas; the download has them all.")

@@ -166,7 +166,7 @@ class Room:
         """A Vega-Lite chart under its caption, and its rows for the page's tables."""
         with st.container(gap="xsmall"):
             st.markdown(f"**{caption}**")
-            st.vega_lite_chart(list(rows), {**LOOK, **spec}, width="stretch", height=height)
+            st.vega_lite_chart(list(rows), {**LOOK, **spec}, height=height)
         self.tables[caption] = rows
 
     def aside(self) -> Any:

@@ -40,7 +40,7 @@ def page() -> None:
         with st.expander("The charts as tables", icon=":material/table:"):
             for caption, rows in room.tables.items():
                 st.markdown(f"**{caption}**")
-                st.dataframe(list(rows), hide_index=True, width="stretch", height=240)
+                st.dataframe(list(rows), hide_index=True, height=240)
     st.caption(f"{chapter.SOURCE} All data here are synthetic and PUBLIC; all noise is simulated.")
     st.session_state[WRITTEN] = slug
     chosen = ";".join(f"{name}:{value}" for name, value in room.chosen.items())

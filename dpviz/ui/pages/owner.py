@@ -38,7 +38,7 @@ def page() -> None:
         "ε adds up within an account; accounts of different people’s records do not. What users "
         "upload is paid from accounts of their own."
     )
-    st.dataframe([_row(account) for account in accounts], hide_index=True, width="stretch")
+    st.dataframe([_row(account) for account in accounts], hide_index=True)
     st.markdown("### Payments")
     rows: list[dict[str, Any]] = [
         {

@@ -160,7 +160,6 @@ def history_table(prefix: str) -> None:
         st.dataframe(
             [_in_words(row) for row in history],
             hide_index=True,
-            width="stretch",
         )
         left, right = st.columns(2)
         left.download_button(

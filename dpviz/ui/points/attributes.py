@@ -176,7 +176,7 @@ def attribute_answers(
                 **_sum_words(release, rect, period, name),
             }
         )
-    st.dataframe(rows, hide_index=True, width="stretch")
+    st.dataframe(rows, hide_index=True)
     st.caption(
         f"Share of all kinds, with its 95 % interval for the noise; “{FEW}”: their number cannot "
         "be distinguished from zero."

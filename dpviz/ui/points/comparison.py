@@ -151,6 +151,6 @@ def _wanted(prefix: str, listed: Sequence[Answer]) -> None:
         )
     ]
     marks = [{"side": side, "ε": epsilon, "± records": wanted} for side, epsilon in needed.items()]
-    st.altair_chart(half_width_chart(rows, wanted, marks), width="stretch")
+    st.altair_chart(half_width_chart(rows, wanted, marks))
     with st.expander("The curve as a table", icon=":material/table:"):
-        st.dataframe(rows[::3], hide_index=True, width="stretch")
+        st.dataframe(rows[::3], hide_index=True)

@@ -92,5 +92,5 @@ def table_of_cells(release: PointRelease) -> None:
         "95 % interval ±": [rounded(value, value) for value in half],
         "per km²": [short(value) for value in density[chosen]],
     }
-    st.dataframe(pa.table(columns | words), hide_index=True, width="stretch")
+    st.dataframe(pa.table(columns | words), hide_index=True)
     st.caption(f"The {len(chosen):,} densest of {len(leaves):,} cells; the download has them all.")

@@ -183,12 +183,12 @@ def _charts(place: Any, rows: Sequence[ErrorRow], plan: Experiment, metric: str)
             column.markdown(f"**{load.size}** rectangles")
             shown = [value for value in values if value["size"] == load.size]
             chart = error_chart(shown, METRICS[metric], plan.epsilons, ends, colours)
-            column.altair_chart(chart, width="stretch")
+            column.altair_chart(chart)
 
 
 def _downloads(prefix: str, rows: Sequence[ErrorRow], metric: str) -> None:
     with st.expander("These measurements as a table", icon=":material/table:"):
-        st.dataframe(summary(rows), hide_index=True, width="stretch")
+        st.dataframe(summary(rows), hide_index=True)
     left, right, _ = st.columns([1, 1, 3])
     # Made when asked for: the link to a file of rows that grow is dead before the browser tries it.
     left.download_button(

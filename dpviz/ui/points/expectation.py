@@ -91,7 +91,6 @@ def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit:
             if row.size in SHOWN
         ],
         hide_index=True,
-        width="stretch",
     )
     st.caption(
         "Typical counts, the 95 % noise in them, and the mean error: noise and cut cells together. "
@@ -155,7 +154,7 @@ def _bound_panel(
     ) + alt.Chart(pd.DataFrame({bound: [max_per_unit]})).mark_rule(strokeDash=[4, 4]).encode(
         x=bound
     )
-    st.altair_chart(chart.properties(height=220), width="stretch")
+    st.altair_chart(chart.properties(height=220))
     best = min(rows, key=lambda row: row.error)
     st.caption(
         f"A small K leaves records out, a large one needs more noise. On the synthetic "
@@ -163,4 +162,4 @@ def _bound_panel(
     )
     with st.expander("The chart as a table", icon=":material/table:"):
         table[error] = [rounded(row.error, row.error) for row in rows]
-        st.dataframe(table, hide_index=True, width="stretch")
+        st.dataframe(table, hide_index=True)

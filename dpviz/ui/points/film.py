@@ -84,13 +84,13 @@ def film_answers(
         except DpvizError as error:
             st.caption(str(error))
             return
-        st.altair_chart(interval_chart(rows, exact), width="stretch")
+        st.altair_chart(interval_chart(rows, exact))
         table = [
             {"ε": f"{epsilon:g}"}
             | {row["side"]: row["in words"] for row in rows if row["ε"] == epsilon}
             for epsilon in FRAMES
         ]
-        st.dataframe(table, hide_index=True, width="stretch")
+        st.dataframe(table, hide_index=True)
         st.caption(f"Exact (public data): {exact:,}, the dashed line. Intervals: noise, 95 %.")
 
 
@@ -135,12 +135,11 @@ def known_accuracy(source: PointSource, methods: Sequence[tuple[str, str]]) -> N
         for epsilon in MEASURED
         if (error := _error(str(source.name), described, epsilon)) is not None
     ]
-    st.altair_chart(lines_chart(rows, "Median relative error"), width="stretch")
+    st.altair_chart(lines_chart(rows, "Median relative error"))
     with st.expander("The chart as a table", icon=":material/table:"):
         st.dataframe(
             [{**row, "error": f"{row['error']:.2%}"} for row in rows],
             hide_index=True,
-            width="stretch",
         )
     st.caption(
         f"Median relative error of {QUERIES} rectangles of 0.1–1 % of the area, one release each."

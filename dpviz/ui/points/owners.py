@@ -181,6 +181,6 @@ def _curves(built: tuple[str, float], within: float, padding: str) -> None:
         st.columns(2), (by_epsilon, by_distance), ("ε", "distance"), strict=True
     ):
         chart = measure_chart(rows, axis, ("reduction ratio", "recall"))
-        place.altair_chart(chart, width="stretch")
+        place.altair_chart(chart)
     with st.expander("Both curves as a table", icon=":material/table:"):
-        st.dataframe([*by_epsilon, *by_distance], hide_index=True, width="stretch")
+        st.dataframe([*by_epsilon, *by_distance], hide_index=True)

@@ -94,7 +94,6 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
                 )
             ],
             hide_index=True,
-            width="stretch",
         )
         st.download_button(
             "Counts by district (CSV)",

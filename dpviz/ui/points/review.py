@@ -47,7 +47,7 @@ def account_form(prefix: str, account: Account) -> None:
             rows = [{name: getattr(row, name) for name in names} for row in account.spends]
             for row in rows:  # who pays from the same account is the owner's to know
                 row["purpose"] = row["purpose"].split(BY)[0]
-            st.dataframe(rows, hide_index=True, width="stretch")
+            st.dataframe(rows, hide_index=True)
 
 
 def set_total(dataset: str, total: float) -> None:

@@ -248,7 +248,7 @@ def _timeline(prefix: str, release: PointRelease, rect: Rect | None, window: Win
     )
     start, end = _clocks(release.domain, window)
     hours = {"day": "%H:%M", "week": "%a %H:%M"}.get(str(release.domain.cycle))
-    st.altair_chart(timeline_chart(rows, start, end, hours), width="stretch")
+    st.altair_chart(timeline_chart(rows, start, end, hours))
     where = "the whole area" if rect is None else "the rectangle"
     st.caption(
         f"Noisy count of {where} in each step; the band is the 95 % interval of the noise alone. A "
@@ -261,7 +261,7 @@ def _timeline(prefix: str, release: PointRelease, rect: Rect | None, window: Win
             "noisy count": [rounded(*pair) for pair in zip(line.count, half, strict=True)],
             "95 % interval ±": [rounded(value, value) for value in half],
         }
-        st.dataframe(table, hide_index=True, width="stretch")
+        st.dataframe(table, hide_index=True)
         st.download_button(
             "Download the timeline (CSV)",
             as_csv(_records(rows)),

@@ -125,7 +125,7 @@ def windows_table(prefix: str, release: PointRelease, rect: Rect | None) -> None
         for label, each in zip(labels, answers, strict=True)
     ]
     st.markdown("**Every window**" if rect else "**Every window, the whole area**")
-    st.dataframe(rows, hide_index=True, width="stretch")
+    st.dataframe(rows, hide_index=True)
 
 
 def difference_answer(prefix: str, release: PointRelease, rect: Rect | None) -> None:

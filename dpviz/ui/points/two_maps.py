@@ -137,7 +137,7 @@ def _scene(prefix: str, compared: Comparison, source: PointSource, mode: Any) ->
 
 def _table(prefix: str, rows: Sequence[dict[str, Any]]) -> None:
     with st.expander("Both answers as a table", icon=":material/table:"):
-        st.dataframe(rows, hide_index=True, width="stretch")
+        st.dataframe(rows, hide_index=True)
         st.download_button(
             "Answers (CSV)",
             as_csv(list(rows)),

@@ -102,7 +102,7 @@ def _covering(release: RoadRelease, label: str, edges: Int) -> None:
                     "noisy count": with_noise(float(nodes.count[node]), INTERVAL_SDS * sd),
                 }
             )
-        st.dataframe(rows, hide_index=True, width="stretch")
+        st.dataframe(rows, hide_index=True)
         st.caption("Every number above is an estimate after least squares over the whole tree.")
 
 

@@ -69,6 +69,5 @@ def release_facts(
                 "noise sd": release.edge_noise_sd[order].round(1),
             },
             hide_index=True,
-            width="stretch",
         )
         st.caption("The 1,000 streets with the largest noisy counts; the download has all.")

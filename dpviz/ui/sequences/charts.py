@@ -33,7 +33,6 @@ def length_chart(view: MoveView, source: SequenceSource) -> None:
     chart = lengths_chart(rows, SYNTHETIC, None if exact is None else EXACT)
     st.altair_chart(
         chart,
-        width="stretch",
         alt="Shares of synthetic sequences by their number of places; the table below holds them",
     )
     st.markdown(
@@ -48,7 +47,6 @@ def length_chart(view: MoveView, source: SequenceSource) -> None:
         st.dataframe(
             [{**row, "share": f"{row['share']:.1%}"} for row in rows],
             hide_index=True,
-            width="stretch",
         )
 
 
@@ -84,7 +82,6 @@ def follow_chart(view: MoveView) -> None:
     st.markdown("**What follows what** (noisy)")
     st.altair_chart(
         chances_chart(rows, labels, END),
-        width="stretch",
         alt="Chance of each symbol after each other one; the table below holds them",
     )
     with st.expander("The chart as a table", icon=":material/table:"):
@@ -94,5 +91,4 @@ def follow_chart(view: MoveView) -> None:
                 for row in rows
             ],
             hide_index=True,
-            width="stretch",
         )

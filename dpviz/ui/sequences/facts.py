@@ -86,12 +86,11 @@ def comparison(prefix: str, source: SequenceSource, choice: Choice, seed: int) -
     st.dataframe(
         {"rank": list(range(1, most + 1)), **filled},
         hide_index=True,
-        width="stretch",
         height=420,
         column_config={title: st.column_config.TextColumn(width=175) for title in filled},
         alt="The most frequent strings of every method, side by side",
     )
-    st.dataframe(scores, hide_index=True, width="stretch", alt="Scores of every method")
+    st.dataframe(scores, hide_index=True, alt="Scores of every method")
     st.caption(
         "✓ is among the exact ones. A method that ranks strings releases no counts, and one that "
         "draws no sequences has no lengths. All use simulated noise and the same seed."
@@ -221,7 +220,6 @@ def tables(view: MoveView) -> None:
                 ],
             },
             hide_index=True,
-            width="stretch",
             height=260,
         )
     st.markdown(f"**Moves**, the {len(view.moves):,} most frequent")

@@ -98,7 +98,6 @@ def _next_table(view: MoveView, chance: Float, sd: Float | None) -> None:
     st.dataframe(
         pa.table(columns),
         hide_index=True,
-        width="stretch",
         column_config={"next": NARROW, "chance": PERCENT, "±": NARROW},
         alt="Where people go next, and how likely it is",
     )
@@ -120,7 +119,6 @@ def _context_table(key: str, view: MoveView, known: list[Context]) -> Context | 
             }
         ),
         hide_index=True,
-        width="stretch",
         height=min(36 * (len(known) + 1), 220),
         key=key,
         on_select="rerun",
@@ -194,9 +192,7 @@ def strings_table(view: MoveView, strings: Strings, **options: Any) -> None:
         ]
     if "on_select" in options:
         options["selection_mode"] = "single-row"
-    st.dataframe(
-        pa.table(columns), hide_index=True, width="stretch", alt="Frequent paths", **options
-    )
+    st.dataframe(pa.table(columns), hide_index=True, alt="Frequent paths", **options)
 
 
 def trip_panel(prefix: str, view: MoveView, source: SequenceSource) -> int:

@@ -21,7 +21,6 @@ def budget_breakdown(header: Header) -> None:
             for row in header.budget
         ],
         hide_index=True,
-        width="stretch",
         column_config={
             "share": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1)
         },
