@@ -4,10 +4,7 @@ A text without a zone is in the calendar's, UTC by default. Steps of fixed lengt
 multiples of their length on the clocks of that zone, weeks on Monday, months and years on their
 first day.
 
-Where clocks are put back an hour stands twice, and where they are put forward one is missing. Both
-are read with the smaller of the two offsets, which is standard time: the second of the doubled
-hour, and 02:30 of a missing one as 03:30. A cycle repeats: a time of it is the seconds since its
-last beginning on the clocks of the zone.
+A cycle repeats: a time of it is the seconds since its last beginning on the clocks of the zone.
 """
 
 from __future__ import annotations
@@ -16,15 +13,14 @@ import math
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.errors import DomainError
+from dpviz.zones import OF_ZONES, ZONE, Offsets, offsets
 
-ZONE = "UTC"
 SECONDS = {"s": 1, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 """Units of a step of fixed length."""
 MONTHS = {"mo": 1, "y": 12}
@@ -36,8 +32,6 @@ MOST_STEPS = 20_000
 CYCLES = {"day": 86_400.0, "week": 604_800.0}
 """Seconds of each."""
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-OF_ZONES = -2_208_988_800.0, 4_102_444_800.0
-"""The years 1900 to 2099: what a zone other than UTC is known for."""
 
 _STEP = re.compile(r"\s*([0-9]{1,6})\s*(s|min|h|d|w|mo|y)\s*")
 MONDAY = 4.0 * 86_400
@@ -52,83 +46,6 @@ _HANDS = ("hour", "minute", "second")
 _USUAL = ("1min", "15min", "1h", "6h", "1d", "1w", "1mo", "1y")
 
 Float = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Offsets:
-    """What clocks of a zone are ahead of UTC, from each change on.
-
-    Attributes:
-        since: of each change but the first, seconds since 1970 UTC, (k,).
-        ahead: seconds, (k + 1,); the first holds before every change.
-    """
-
-    since: tuple[float, ...]
-    ahead: tuple[float, ...]
-
-    def within(self, start: float, end: float) -> Offsets:
-        """Those that hold from a day before ``start`` to a day after ``end``."""
-        day = SECONDS["d"]
-        first, last = np.searchsorted(self.since, [start - day, end + day])
-        return Offsets(self.since[first:last], self.ahead[first : last + 1])
-
-    @property
-    def borders(self) -> tuple[float, ...]:
-        """Clock times, as seconds, from which each change holds: both edges are standard time."""
-        return tuple(t + o for t, o in zip(self.since, self.ahead[1:], strict=True))
-
-    def to_clocks(self, seconds: Any) -> Float:
-        """What clocks show at moments (n,), as seconds since their own 1970."""
-        moments = np.asarray(seconds, dtype=np.float64)
-        ahead: Float = np.take(self.ahead, np.searchsorted(self.since, moments, "right"))
-        return moments + ahead
-
-    def to_moments(self, clocks: Any) -> Float:
-        """Seconds since 1970 UTC (n,) of what clocks show."""
-        shown = np.asarray(clocks, dtype=np.float64)
-        ahead: Float = np.take(self.ahead, np.searchsorted(self.borders, shown, "right"))
-        return shown - ahead
-
-
-@cache
-def offsets(zone: str) -> Offsets:
-    """The offsets of a zone of the IANA database, as Python's zoneinfo has it.
-
-    Raises:
-        DomainError: no such zone.
-
-    >>> offsets("UTC").ahead, offsets("Asia/Kolkata").ahead[-1]
-    ((0.0,), 19800.0)
-    """
-    from zoneinfo import ZoneInfo
-
-    if zone == ZONE:
-        return Offsets((), (0.0,))
-    try:
-        known = ZoneInfo(zone)
-    except (KeyError, ValueError, OSError):
-        raise DomainError(
-            f"time zone {zone[:60]!r} is not known: give one such as Europe/Berlin, or UTC"
-        ) from None
-
-    def ahead(moment: float) -> float:
-        utc = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=moment)
-        offset = utc.astimezone(known).utcoffset()
-        return 0.0 if offset is None else offset.total_seconds()
-
-    day, (low, end) = 4.0 * SECONDS["d"], OF_ZONES
-    since: list[float] = []
-    values = [ahead(low)]
-    while low < end:  # nowhere did clocks change and change back in four days
-        if (then := ahead(low + day)) != values[-1]:
-            before, after = low, low + day
-            while after - before > 1:
-                middle = (before + after) // 2
-                before, after = (middle, after) if ahead(middle) == values[-1] else (before, middle)
-            since.append(after)
-            values.append(then)
-        low += day
-    return Offsets(tuple(since), tuple(values))
 
 
 @dataclass(frozen=True)
@@ -159,6 +76,34 @@ class Calendar:
     def length(self) -> float:
         """Seconds of the cycle; endless without one."""
         return math.inf if self.cycle is None else CYCLES[self.cycle]
+
+    def checked_span(
+        self, ends: tuple[float, float], step: float, span: tuple[float, float] | None
+    ) -> tuple[float, float] | None:
+        """What an axis from one end to the other takes in of time, if it is a cycle.
+
+        Raises:
+            DomainError: a period that is no whole number of steps, so that not all are of one
+                length; a cycle that is not whole; or years that the zone is not known for.
+        """
+        period = ends
+        if self.cycle is not None:
+            if ends != (0.0, self.length):
+                raise DomainError(f"the axis of a cycle is a whole {self.cycle}: leave bounds out")
+            period = span = OF_ZONES if span is None else span
+        low, high = OF_ZONES
+        known = low <= period[0] < period[1] <= high
+        if not known and (self.zone != ZONE or self.cycle is not None):
+            raise DomainError(
+                f"time zone {self.zone}: clocks are known for periods from {words(low)} "
+                f"to {words(high)}, give one within"
+            )
+        if step and not ((ends[1] - ends[0]) / step).is_integer():
+            raise DomainError(
+                f"the period from {' to '.join(map(self.words, ends))} is no whole number "
+                f"of steps of {step:g} s"
+            )
+        return span
 
     def moment(self, value: Any) -> float:
         """A place on the axis; in a cycle ``Tue 08:30``, ``08:30`` or seconds.
@@ -253,6 +198,13 @@ class Calendar:
             return moments
         passed = np.floor(self.offsets.to_clocks(moments)) - MONDAY
         return np.asarray(passed - np.floor(passed / self.length) * self.length)
+
+
+def written(time: dict[str, Any]) -> dict[str, Any]:
+    """What a header says of the axis of time beside its step."""
+    span = time.get("span")
+    zone = {"zone": time.get("zone", ZONE), "cycle": time.get("cycle")}
+    return zone | {"span": None if span is None else (float(span[0]), float(span[1]))}
 
 
 def moment(value: Any, zone: str = ZONE) -> float:

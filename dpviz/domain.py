@@ -17,14 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz import calendar
 from dpviz.attributes import Kinds, Values
-from dpviz.calendar import Calendar
+from dpviz.calendar import Calendar, written
 from dpviz.errors import DomainError
+from dpviz.rectangles import OVERLAP, checked_rectangles
+from dpviz.zones import ZONE
 
 LATTICE_BITS = {1: 30, 2: 26, 3: 20, 4: 15}
 """Lattice bits per axis by number of dimensions: 2-D is under a metre on Earth; a cell's code fits
 64 bits and its volume an int64 (2·26 = 52, 4·15 = 60)."""
-
-OVERLAP = "give one that overlaps it"
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
@@ -67,7 +67,7 @@ class Domain:
     step: float | None = None
     kinds: Kinds | None = None
     values: Values | None = None
-    zone: str = calendar.ZONE
+    zone: str = ZONE
     cycle: str | None = None
     span: tuple[float, float] | None = None
 
@@ -101,35 +101,10 @@ class Domain:
                     "too wide or too narrow for double precision"
                 )
         if self.step is not None:
-            self._check_step(self.step)
-
-    def _check_step(self, step: float) -> None:
-        """A period is a whole number of steps, so that all are of one length."""
-        if len(self.lower) != 3:
-            raise DomainError(f"time beside {len(self.lower) - 1} coordinates: give two")
-        ends = (self.lower[-1], self.upper[-1])
-        if self.cycle is None:
-            self._check_known(ends)
-        else:
-            if ends != (0.0, self.calendar.length):
-                raise DomainError(f"the axis of a cycle is a whole {self.cycle}: leave bounds out")
-            object.__setattr__(self, "span", calendar.OF_ZONES if self.span is None else self.span)
-            self._check_known(self.span or ends)
-        if step and not ((self.upper[-1] - self.lower[-1]) / step).is_integer():
-            raise DomainError(
-                f"the period from {' to '.join(map(self.calendar.words, ends))} is no whole number "
-                f"of steps of {step:g} s"
-            )
-
-    def _check_known(self, period: tuple[float, float]) -> None:
-        """A zone's offsets are known for some years only."""
-        low, high = calendar.OF_ZONES
-        known = low <= period[0] < period[1] <= high
-        if not known and (self.zone != calendar.ZONE or self.cycle is not None):
-            raise DomainError(
-                f"time zone {self.zone}: clocks are known for periods from {calendar.words(low)} "
-                f"to {calendar.words(high)}, give one within"
-            )
+            if len(lower) != 3:
+                raise DomainError(f"time beside {len(lower) - 1} coordinates: give two")
+            span = self.calendar.checked_span((lower[-1], upper[-1]), self.step, self.span)
+            object.__setattr__(self, "span", span)
 
     @cached_property
     def calendar(self) -> Calendar:
@@ -196,7 +171,7 @@ class Domain:
                 if given is not None:
                     raise DomainError(f"{name}={given!r} without a period: give both, or neither")
             return place
-        axis = Calendar(zone or calendar.ZONE, cycle)
+        axis = Calendar(zone or ZONE, cycle)
         span = None if period is None else Calendar(axis.zone).period(period)
         start, end = span if span is not None and cycle is None else (0.0, axis.length)
         return cls(
@@ -367,21 +342,7 @@ class Domain:
         Raises:
             DomainError: a rectangle that is not finite, inside out, or wholly outside the domain.
         """
-        rects = np.atleast_2d(np.asarray(rects, dtype=np.float64))
-        if rects.ndim != 2 or rects.shape[1] != 2 * self.dims:
-            raise DomainError(
-                f"rectangles have shape {rects.shape}: give {2 * self.dims} numbers each, "
-                "all lower limits, then all upper limits"
-            )
-        low, high = rects[:, : self.dims], rects[:, self.dims :]
-        _refuse(rects, ~np.isfinite(rects).all(axis=1), "is not finite: give numbers")
-        _refuse(
-            rects,
-            (low >= high).any(axis=1),
-            "is inside out or empty: give lower limits below upper",
-        )
-        outside = (low >= self.upper).any(axis=1) | (high <= self.lower).any(axis=1)
-        _refuse(rects, outside, f"lies outside the domain {_listed(self.bounds)}: {OVERLAP}")
+        low, high = checked_rectangles(rects, self.lower, self.upper)
         span = np.subtract(self.upper, self.lower)
         scaled_low = np.clip((low - self.lower) / span, 0, 1) * self.side
         scaled_high = np.clip((high - self.lower) / span, 0, 1) * self.side
@@ -418,32 +379,14 @@ class Domain:
             None if time is None else float(time["step"]),
             None if kinds is None else Kinds.of(kinds["column"], kinds["names"]),
             None if clip is None else Values(**clip),
-            **({} if time is None else _written(time)),
+            **({} if time is None else written(time)),
         )
         if domain.bits != values["bits"]:
             raise DomainError(f"lattice of {values['bits']} bits: this version uses {domain.bits}")
         return domain
 
 
-def _written(time: dict[str, Any]) -> dict[str, Any]:
-    """What a header says of the axis of time beside its step."""
-    span = time.get("span")
-    zone = {"zone": time.get("zone", calendar.ZONE), "cycle": time.get("cycle")}
-    return zone | {"span": None if span is None else (float(span[0]), float(span[1]))}
-
-
 def default_columns(dims: int) -> tuple[str, ...]:
     """Usual column names: a place, or a pickup and a drop-off."""
     names = {1: ("x",), 2: ("lon", "lat"), 4: ("plon", "plat", "dlon", "dlat")}
     return names.get(dims, tuple(f"x{axis}" for axis in range(dims)))
-
-
-def _listed(values: ArrayLike) -> str:
-    return ",".join(f"{value:.10g}" for value in np.ravel(np.asarray(values, dtype=np.float64)))
-
-
-def _refuse(rects: Float, wrong: ArrayLike, why: str) -> None:
-    if np.any(wrong):
-        row = int(np.argmax(wrong))
-        where = f" (row {row})" if len(rects) > 1 else ""
-        raise DomainError(f"rectangle {_listed(rects[row])}{where} {why}")

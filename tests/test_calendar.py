@@ -8,12 +8,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpviz.calendar import OF_ZONES, Calendar, moment, offsets
+from dpviz.calendar import Calendar, moment
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ParameterError
 from dpviz.private.load.cellquery import CellQuery
 from dpviz.private.load.dialects import table
 from dpviz.private.load.values import times
+from dpviz.zones import OF_ZONES, offsets
 
 BERLIN = Calendar("Europe/Berlin")
 ZONES = (

@@ -34,7 +34,8 @@ DOORS = (
 
 CORRIDOR = (
     ("errors", "progress"),
-    ("arrow", "attributes", "calendar"),
+    ("arrow", "attributes", "zones"),
+    ("calendar", "rectangles"),
     ("domain", "files", "foreign", "limits", "trees"),
     ("crs", "datasets", "roads", "sandbox", "sequences", "wishes", "workloads"),
     ("releases",),
@@ -43,7 +44,7 @@ CORRIDOR = (
     ("build",),
     ("dpviz", "evaluation", "exports", "notebook", "planning"),
     ("cli",),
-    ("ui",),
+    ("entry", "ui"),
 )
 """The rooms of the package by stages: none imports from a later one, nor two of a stage in turn."""
 

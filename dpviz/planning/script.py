@@ -21,6 +21,7 @@ from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.promises import KEY as PROMISES
 from dpviz.releases.points.release import PointRelease
 from dpviz.wishes import parse_all
+from dpviz.zones import ZONE
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
@@ -244,7 +245,7 @@ class Script:
             "time": domain.time,
             "period": tuple(map(calendar.Calendar(domain.zone).words, period)),
         }
-        axis |= {} if domain.zone == calendar.ZONE else {"zone": domain.zone}
+        axis |= {} if domain.zone == ZONE else {"zone": domain.zone}
         axis |= {} if domain.cycle is None else {"cycle": domain.cycle}
         return axis | ({"every": f"{int(domain.step)}s"} if domain.step else {})
 

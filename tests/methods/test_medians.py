@@ -190,7 +190,7 @@ def test_samples_keep_each_record_at_the_rate(rate):
 
 
 def test_samples_of_one_record_are_coin_flips():
-    """20,000 isolated records in one draw: neighbours in the list are independent (4.9 sd, 1e-6)."""
+    """20,000 isolated records in one draw: neighbours in the list are independent (4.9 sd)."""
     kept = poisson_sample(SimulatedNoise(3), np.ones(20_000, dtype=np.int64), 0.3)
     pairs = (kept[::2] & kept[1::2]).sum()
     assert abs(pairs - 900) < 4.9 * math.sqrt(10_000 * 0.09 * 0.91)

@@ -28,9 +28,17 @@ from enum import IntEnum
 from typing import Any, Literal
 
 from dpviz.attributes import OTHER, Values
-from dpviz.calendar import MONDAY, ZONE, Offsets
+from dpviz.calendar import MONDAY
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
+from dpviz.private.load.cell_templates import (
+    COUNT,
+    COUNT_BOUNDED,
+    FATES,
+    WITH_VALUES,
+    filled,
+    less_offsets,
+)
 from dpviz.private.load.dialects import (
     LARGEST,
     RAISE_ON_UNDERFLOW,
@@ -40,54 +48,13 @@ from dpviz.private.load.dialects import (
     as_seconds,
 )
 from dpviz.private.load.selection import checked_bits
+from dpviz.zones import ZONE, Offsets
 
 MOST_BITS = 62
 """Of the number of a cell with its kind."""
 
 MOST_CHANGES = 40
 """Of a zone's clocks in a period: each is a line of the query, several times."""
-
-_COUNT = """
-SELECT cell, {total} AS n FROM (
-  SELECT :cell AS cell{read} FROM source WHERE :inside
-) AS records GROUP BY cell
-"""
-
-_COUNT_BOUNDED = """
-WITH dpviz_records AS (
-  SELECT :unit AS unit_value, :cell AS cell{read} FROM source WHERE :inside
-),
-dpviz_copies AS (
-  SELECT unit_value, cell{name},
-    ROW_NUMBER() OVER (PARTITION BY unit_value, cell{name} ORDER BY cell) AS copy_number
-  FROM dpviz_records
-),
-dpviz_keys AS (
-  SELECT unit_value, cell{name}, copy_number, SUBSTRING(MD5(CONCAT(
-    :salt, unit_value, ' ', CAST(cell AS VARCHAR), ' ', {written}CAST(copy_number AS VARCHAR)
-    )), 1, 12) AS sort_key
-  FROM dpviz_copies
-),
-dpviz_places AS (
-  SELECT cell{name},
-    ROW_NUMBER() OVER (PARTITION BY unit_value ORDER BY sort_key, cell{name}, copy_number) AS place
-  FROM dpviz_keys
-)
-SELECT cell, {total} AS n FROM dpviz_places WHERE place <= :most GROUP BY cell
-"""
-
-_WITH_VALUES = {
-    "read": ", :amount AS amount",
-    "name": ", amount",
-    "written": "CAST(amount AS VARCHAR), ' ', ",
-}
-"""What the templates hold beside the cell where records have values, in steps of their grid: then
-records of one unit in one cell are alike where their values are."""
-
-
-_FATES = """
-SELECT fate, COUNT(*) AS n FROM (SELECT :fate AS fate FROM source) AS records GROUP BY fate
-"""
 
 
 class Fate(IntEnum):
@@ -193,8 +160,8 @@ class CellQuery:
         import sqlglot
         from sqlglot import exp
 
-        template = _COUNT if self.unit is None else _COUNT_BOUNDED
-        beside = dict.fromkeys(_WITH_VALUES, "") if self.domain.values is None else _WITH_VALUES
+        template = COUNT if self.unit is None else COUNT_BOUNDED
+        beside = dict.fromkeys(WITH_VALUES, "") if self.domain.values is None else WITH_VALUES
         total = "CAST(SUM(amount) AS BIGINT)" if sums else "COUNT(*)"
         template = template.format(total=total, **beside)
         places = self._coordinates(dialect)
@@ -209,7 +176,7 @@ class CellQuery:
             values["unit"] = self._unit()
             values["salt"] = exp.Literal.string(salt)
             values["most"] = exp.Literal.number(self.max_per_unit)
-        tree = _filled(template, relation, values)
+        tree = filled(template, relation, values)
         small = sqlglot.Dialect.get_or_raise(dialect).NULL_ORDERING == "nulls_are_small"
         for order in tree.find_all(exp.Ordered):
             order.set("nulls_first", small)  # the dialect's own: nothing here can be missing
@@ -242,7 +209,7 @@ class CellQuery:
         ):
             fate = fate.when(exp.and_(*conditions), exp.Literal.number(int(number)))
         fate = fate.else_(exp.Literal.number(int(Fate.NO_PLACE)))
-        return str(_filled(_FATES, relation, {"fate": fate}).sql(dialect=dialect, pretty=True))
+        return str(filled(FATES, relation, {"fate": fate}).sql(dialect=dialect, pretty=True))
 
     def _coordinates(self, dialect: str) -> list[Any]:
         """Each coordinate as a double."""
@@ -273,10 +240,10 @@ class CellQuery:
         start, end = domain.span or domain.period
         moved = self._offsets
         if self.clock == "time":  # clocks of the zone
-            seconds = _less(seconds, moved.borders, moved.ahead)
+            seconds = less_offsets(seconds, moved.borders, moved.ahead)
         if domain.cycle is None:
             return seconds
-        clocks = _less(seconds, moved.since, [-each for each in moved.ahead])
+        clocks = less_offsets(seconds, moved.since, [-each for each in moved.ahead])
         passed = exp.paren(exp.Sub(this=exp.Floor(this=clocks), expression=as_double(MONDAY)))
         length = as_double(domain.calendar.length)
         share = exp.Div(this=passed.copy(), expression=length.copy(), typed=False, safe=False)
@@ -420,29 +387,3 @@ class CellQuery:
         middle = exp.paren(exp.Add(this=exp.Floor(this=share), expression=as_double(0.5)))
         scaled = exp.Mul(this=middle, expression=as_double(step))
         return exp.paren(exp.Add(this=scaled, expression=low))
-
-
-def _less(seconds: Any, borders: Sequence[float], by: Sequence[float]) -> Any:
-    """Seconds less what holds from each border on; the first holds before all."""
-    from sqlglot import exp
-
-    if not borders and not by[0]:
-        return seconds
-    case: Any = exp.case()
-    for border, value in reversed([*zip(borders, by[1:], strict=True)]):
-        past = exp.GTE(this=seconds.copy(), expression=as_double(border))
-        case = case.when(past, as_double(value))
-    held = case.else_(as_double(by[0])) if borders else as_double(by[0])
-    return exp.paren(exp.Sub(this=seconds.copy(), expression=held))
-
-
-def _filled(template: str, relation: Any, values: dict[str, Any]) -> Any:
-    """A template with its values and its source."""
-    import sqlglot
-    from sqlglot import exp
-
-    tree: Any = exp.replace_placeholders(sqlglot.parse_one(template, read="postgres"), **values)
-    for from_ in list(tree.find_all(exp.Table)):
-        if from_.name == "source":
-            from_.replace(exp.alias_(relation.copy(), "source", table=True))
-    return tree

@@ -18,7 +18,8 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle
 from dpviz.private.load.cellquery import CellQuery
-from dpviz.private.load.counts import cell_rows, check_facts, columns_of, handle_of, whole
+from dpviz.private.load.count_rows import check_facts, columns_of, handle_of, whole
+from dpviz.private.load.counts import cell_rows
 from dpviz.private.load.data import load
 from dpviz.private.load.dialects import checked_dialect, table
 from dpviz.private.load.selection import Selection, checked_bits, checked_bound

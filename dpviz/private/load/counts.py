@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,21 +25,25 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import write_file
 from dpviz.private.handle import DataHandle
-from dpviz.private.index import MOST_RECORDS, Layers, PointIndex
-from dpviz.private.load.aggregation import MAX_CELLS, layers_of_rows, too_many
-from dpviz.private.load.cellquery import CellQuery
+from dpviz.private.index import PointIndex
+from dpviz.private.load.aggregation import MAX_CELLS, too_many
+from dpviz.private.load.count_rows import (
+    check_facts,
+    checked_layers,
+    columns_of,
+    handle_of,
+    read_rows,
+)
 from dpviz.private.load.engines.base import Rows
 from dpviz.private.load.selection import Selection, bounded, checked_bits
 from dpviz.private.load.tables import open_table
-from dpviz.private.load.tables.base import is_text, parsing
-from dpviz.private.load.values import plain
+from dpviz.private.load.tables.base import parsing
 from dpviz.releases.files import metadata_of
 from dpviz.trees.lattice import unmorton
 
 KEY = b"dpviz.counts"
 WARNING = "SENSITIVE: EXACT COUNTS, NOT A RELEASE"
 _RESULTS = (".csv", ".tsv", ".txt", ".parquet", ".pq")
-_COUNT = re.compile(r"n|count|n_[0-9a-f]{8}")
 
 
 @dataclass(frozen=True)
@@ -176,7 +179,7 @@ def from_kept_file(path: Path, facts: Facts, chosen: Selection) -> DataHandle:
             "data set (name, --dataset)"
         )
     names = dict.fromkeys([*facts.names, *([chosen.name] if chosen.name else [])])
-    layers = _checked_layers(_rows(path, "cell", "n"), facts.domain, facts.bits, path.name)
+    layers = checked_layers(read_rows(path, "cell", "n"), facts.domain, facts.bits, path.name)
     return DataHandle(
         chosen.name or facts.name,
         facts.domain,
@@ -207,15 +210,6 @@ def result_columns(path: Path) -> tuple[str, str] | None:
     return columns_of(names)
 
 
-def columns_of(names: Sequence[str]) -> tuple[str, str] | None:
-    """The columns of cells and counts among those of a table; None if it has others."""
-    lowered = {name.strip().lower(): name for name in names}
-    counts = [name for key, name in lowered.items() if _COUNT.fullmatch(key)]
-    if len(names) != 2 or "cell" not in lowered or len(counts) != 1:
-        return None
-    return lowered["cell"], counts[0]
-
-
 def result(path: Path, columns: tuple[str, str], chosen: Selection) -> DataHandle:
     """A handle on what a warehouse counted by the query of ``dpviz sql``.
 
@@ -223,62 +217,7 @@ def result(path: Path, columns: tuple[str, str], chosen: Selection) -> DataHandl
         DataError: rows that no such query gives, or one with other public facts.
     """
     check_facts(columns[1], chosen, path.name)
-    return handle_of(_rows(path, *columns), chosen, path.name, path.stem, part_of(str(path)))
-
-
-def check_facts(count: str, chosen: Selection, title: str) -> None:
-    """Refuse counts of other public facts than those that are stated.
-
-    Args:
-        count: the name of their column, which carries a check of the facts.
-        chosen: what is stated.
-        title: of the source, for messages.
-
-    Raises:
-        DataError: they were counted with other facts, or without a bound for each unit.
-    """
-    domain, unit = chosen.box(title), chosen.unit
-    bits = chosen.grid_bits(domain)
-    query = CellQuery(domain, domain.place.columns, bits, unit, chosen.max_per_unit)
-    if "_" in count and count.strip().lower() != query.count_column:
-        raise DataError(
-            f"{title} was counted with other public facts: give the bounds, CRS, bits "
-            f"(now {bits}), unit and bound that 'dpviz sql' was given"
-        )
-    if unit is not None and "_" not in count:
-        raise DataError(
-            f"{title} does not say that it was bounded for each {unit}: "
-            f"run the query of 'dpviz sql --unit {unit}' and keep its column names"
-        )
-
-
-def handle_of(
-    rows: Rows, chosen: Selection, title: str, name: str, digests: tuple[str, ...] = ()
-) -> DataHandle:
-    """A handle on (cell, count) rows; a cell may stand in several.
-
-    Args:
-        rows: two columns of whole numbers.
-        chosen: the public facts that they were counted with.
-        title: of the source, for messages.
-        name: of the data set, where none is chosen.
-        digests: what a part is known by when it is given again.
-
-    Raises:
-        DataError: rows that no query of these facts gives.
-    """
-    domain = chosen.box(title)
-    bits = chosen.grid_bits(domain)
-    return DataHandle(
-        chosen.name or name,
-        domain,
-        _checked_layers(rows, domain, bits, title),
-        public=bool(chosen.public),
-        unit=chosen.unit_words,
-        max_per_unit=chosen.most,
-        bits=bits,
-        digests=digests,
-    )
+    return handle_of(read_rows(path, *columns), chosen, path.name, path.stem, part_of(str(path)))
 
 
 def merged(
@@ -363,56 +302,3 @@ def _frame(domain: Domain) -> str:
 
 def _kind(handle: DataHandle) -> str:
     return "public" if handle.public else "sensitive"
-
-
-def _rows(path: Path, cell: str, count: str) -> Rows:
-    """The two columns as whole numbers."""
-    files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
-    columns: dict[str, list[Any]] = {cell: [np.empty(0, np.int64)], count: [np.empty(0, np.int64)]}
-    for file in files:
-        for block in open_table(file).blocks([cell, count]):
-            for name, some in columns.items():
-                some.append(whole(block.columns[name], name, path.name))
-    return np.concatenate(columns[cell]), np.concatenate(columns[count])
-
-
-def whole(column: Any, name: str, file: str) -> Any:
-    """A column of cells or counts as whole numbers.
-
-    Raises:
-        DataError: a value is missing, or none.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    column = plain(column)
-    if pa.types.is_null(column.type):
-        column = column.cast(pa.int64())
-    if is_text(column.type):
-        column = pc.ascii_trim_whitespace(pc.cast(column, pa.large_string()))
-        column = pc.if_else(pc.equal(column, ""), None, column)
-    if column.null_count:
-        raise DataError(f"{file}: column {name} has missing values: give the query's whole result")
-    try:
-        return arrow.number_array(column.cast(pa.int64()))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise DataError(f"{file}: column {name} does not hold whole numbers") from None
-
-
-def _checked_layers(rows: Rows, domain: Domain, bits: int, file: str) -> Layers:
-    cell, count = rows
-    if len(cell) > MAX_CELLS:
-        raise too_many(bits)
-    kinds = 1 if domain.kinds is None else len(domain.kinds.names)
-    most = kinds << domain.dims * bits
-    if len(cell) and not (cell.min() >= 0 and cell.max() < most):
-        limit = f"2^{domain.dims * bits}" if kinds == 1 else f"{kinds} · 2^{domain.dims * bits}"
-        raise DataError(
-            f"{file}: a cell is no number from 0 to {limit} − 1: "
-            f"give the bits that it was counted with (now {bits} per axis)"
-        )
-    if (count < 0).any():
-        raise DataError(f"{file}: a count is below 0")
-    if float(count.sum(dtype=np.float64)) >= MOST_RECORDS:
-        raise DataError(f"{file}: the counts add up to over 2^53")
-    return layers_of_rows([rows], domain, bits)

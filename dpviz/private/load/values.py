@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz import arrow
-from dpviz.calendar import ZONE, offsets
 from dpviz.errors import DataError
 from dpviz.private.load.tables.base import is_text, shown
+from dpviz.zones import ZONE, offsets
 
 Float = NDArray[np.float64]
 
@@ -97,7 +97,7 @@ def times(column: Any, name: str, zone: str = ZONE) -> Float:
 
     A cell of text is ISO 8601, or a number of seconds; numbers are seconds since 1970 UTC, never
     guessed to be of another unit by their size. Times and dates that state no zone are of the given
-    one, by the rule of :mod:`dpviz.calendar` for doubled and missing hours.
+    one, by the rule of :mod:`dpviz.zones` for doubled and missing hours.
 
     Raises:
         DataError: the declared type holds neither times nor numbers.

@@ -17,10 +17,10 @@ from dpviz.errors import DataError
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.points import (
     Records,
-    _transformer,
     columns,
     read_records,
 )
+from dpviz.private.load.projection import transformer
 
 NYC = Domain((-74.30, 40.45), (-73.60, 41.00))
 POINTS = np.array([[-74.0, 40.7], [-73.9, 40.8], [-74.25, 40.5]])
@@ -74,7 +74,7 @@ def test_a_damaged_crs_that_is_found_out_late_is_one_clear_line(axis):
     stated = pyproj.CRS("EPSG:4326").to_json_dict()
     del stated["coordinate_system"]["axis"][axis]["unit"]
     with pytest.raises(DataError, match="unknown CRS"):
-        _transformer(json.dumps(stated), "EPSG:4326")
+        transformer(json.dumps(stated), "EPSG:4326")
 
 
 def test_many_records_of_a_small_file_fit_the_memory_of_its_child(tmp_path):

@@ -1,0 +1,102 @@
+"""Time zones: how far clocks are ahead of UTC, as the IANA database has it. Knows no record.
+
+Where clocks are put back an hour stands twice, and where they are put forward one is missing. Both
+are read with the smaller of the two offsets, which is standard time: the second of the doubled
+hour, and 02:30 of a missing one as 03:30.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.errors import DomainError
+
+ZONE = "UTC"
+OF_ZONES = -2_208_988_800.0, 4_102_444_800.0
+"""The years 1900 to 2099: what a zone other than UTC is known for."""
+_DAY = 86_400.0
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Offsets:
+    """What clocks of a zone are ahead of UTC, from each change on.
+
+    Attributes:
+        since: of each change but the first, seconds since 1970 UTC, (k,).
+        ahead: seconds, (k + 1,); the first holds before every change.
+    """
+
+    since: tuple[float, ...]
+    ahead: tuple[float, ...]
+
+    def within(self, start: float, end: float) -> Offsets:
+        """Those that hold from a day before ``start`` to a day after ``end``."""
+        day = _DAY
+        first, last = np.searchsorted(self.since, [start - day, end + day])
+        return Offsets(self.since[first:last], self.ahead[first : last + 1])
+
+    @property
+    def borders(self) -> tuple[float, ...]:
+        """Clock times, as seconds, from which each change holds: both edges are standard time."""
+        return tuple(t + o for t, o in zip(self.since, self.ahead[1:], strict=True))
+
+    def to_clocks(self, seconds: Any) -> Float:
+        """What clocks show at moments (n,), as seconds since their own 1970."""
+        moments = np.asarray(seconds, dtype=np.float64)
+        ahead: Float = np.take(self.ahead, np.searchsorted(self.since, moments, "right"))
+        return moments + ahead
+
+    def to_moments(self, clocks: Any) -> Float:
+        """Seconds since 1970 UTC (n,) of what clocks show."""
+        shown = np.asarray(clocks, dtype=np.float64)
+        ahead: Float = np.take(self.ahead, np.searchsorted(self.borders, shown, "right"))
+        return shown - ahead
+
+
+@cache
+def offsets(zone: str) -> Offsets:
+    """The offsets of a zone of the IANA database, as Python's zoneinfo has it.
+
+    Raises:
+        DomainError: no such zone.
+
+    >>> offsets("UTC").ahead, offsets("Asia/Kolkata").ahead[-1]
+    ((0.0,), 19800.0)
+    """
+    from zoneinfo import ZoneInfo
+
+    if zone == ZONE:
+        return Offsets((), (0.0,))
+    try:
+        known = ZoneInfo(zone)
+    except (KeyError, ValueError, OSError):
+        raise DomainError(
+            f"time zone {zone[:60]!r} is not known: give one such as Europe/Berlin, or UTC"
+        ) from None
+
+    def ahead(moment: float) -> float:
+        utc = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=moment)
+        offset = utc.astimezone(known).utcoffset()
+        return 0.0 if offset is None else offset.total_seconds()
+
+    day, (low, end) = 4.0 * _DAY, OF_ZONES
+    since: list[float] = []
+    values = [ahead(low)]
+    while low < end:  # nowhere did clocks change and change back in four days
+        if (then := ahead(low + day)) != values[-1]:
+            before, after = low, low + day
+            while after - before > 1:
+                middle = (before + after) // 2
+                before, after = (middle, after) if ahead(middle) == values[-1] else (before, middle)
+            since.append(after)
+            values.append(then)
+        low += day
+    return Offsets(tuple(since), tuple(values))
