@@ -389,6 +389,7 @@ def test_enumerated_refinements_give_the_law(monkeypatch):
     np.testing.assert_allclose(both[centre - 15 : centre + 16], wanted, rtol=1e-12)
 
 
+@pytest.mark.entropy
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_fork_or_a_thread_never_sees_the_same_bits_twice():

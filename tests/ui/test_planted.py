@@ -5,10 +5,8 @@ The other pages are driven in a browser; Learn shows built-in data alone.
 """
 
 import numpy as np
-import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.private.mechanisms.sources import SecureNoise
 from dpviz.ui.shared import account
 from tests.browser.test_secrets import encodings
 from tests.ui.paying import pay
@@ -29,15 +27,6 @@ SECRETS = {
     "value": encodings(FARE),
 }
 BOUNDS = {"west": 14.0, "south": -24.0, "east": 15.0, "north": -23.0}
-
-
-@pytest.fixture(autouse=True)
-def seeded(monkeypatch):
-    """An honest noisy total is the exact one at times: not at this seed."""
-    draws = np.random.default_rng(8)
-    monkeypatch.setattr(
-        SecureNoise, "words", lambda _, n: draws.integers(0, 2**64, n, dtype=np.uint64)
-    )
 
 
 def planted(ends):
