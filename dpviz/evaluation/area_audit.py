@@ -9,18 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from dpviz.domain import Domain
-from dpviz.evaluation.audit import CONFIDENCE, Audit
+from dpviz.evaluation.audit import CONFIDENCE, Audit, MethodBench
 from dpviz.evaluation.search import finding
 from dpviz.methods.areas.base import AreaMethod
-from dpviz.private.budget import Budget, positive_epsilon
-from dpviz.private.mechanisms.noise import Noise, SecureNoise, SimulatedNoise
 from dpviz.progress import Progress
 from dpviz.releases.areas.partition import Areas
-from dpviz.trees.lattice import Float, Int
+from dpviz.trees.lattice import Int
 
 FEATURES = (
     "count of the record's quarter",
@@ -65,43 +64,29 @@ def audit_areas(
     Raises:
         ParameterError: fewer than 100 trials, or a confidence outside (0, 1).
     """
-    epsilon = positive_epsilon(epsilon)
-    noise: Noise = SecureNoise() if secure else SimulatedNoise(seed)
-    bench = AreaBench(method, epsilon, noise, trials, progress)
-    result = finding(bench, list(quarters(epsilon)), list(FEATURES), confidence)
-    return Audit.of(method, epsilon, result, None, confidence, trials, secure)
+    bench = AreaBench(method, epsilon, trials, seed, secure, progress)
+    result = finding(bench, list(quarters(bench.epsilon)), list(FEATURES), confidence)
+    return bench.audit(result, None, confidence)
 
 
-class AreaBench:
-    """Runs a method with and without a record and keeps the features of what comes out."""
+class AreaBench(MethodBench[Quarters, AreaMethod]):
+    """Builds of a method on areas."""
 
-    def __init__(
-        self,
-        method: AreaMethod,
-        epsilon: float,
-        noise: Noise,
-        trials: int,
-        progress: Progress | None,
-    ) -> None:
-        self.method, self.epsilon, self.noise = method, epsilon, noise
-        self.delta, self.trials, self.done, self.progress = method.delta, trials, 0, progress
-        self.areas = square()
+    @cached_property
+    def areas(self) -> Areas:
+        """Of all builds."""
+        return square()
 
-    def run(self, case: Quarters, n: int) -> tuple[Float, Float]:
-        """Features of n releases with the record and n without, shape (n, features) each."""
+    def inputs(self, case: Quarters) -> tuple[Int, Int]:
+        """See :class:`~dpviz.evaluation.search.Bench`."""
         without: Int = np.array(case.counts)
-        inputs = without + np.array([1, 0, 0, 0]), without
-        tables: tuple[list[list[float]], list[list[float]]] = ([], [])
-        for _ in range(n):
-            for counts, table in zip(inputs, tables, strict=True):
-                budget = Budget(self.epsilon)
-                estimate, _ = self.method.build(self.areas, counts, budget, self.noise)
-                whole, half, other, first, second = estimate[:5].tolist()
-                table.append([first, half, whole, second, other, first + half + whole])
-            self.done += 1
-            if self.progress is not None and self.done % 100 == 0:
-                self.progress(min(self.done / self.trials, 1.0), "auditing")
-        return np.array(tables[0]), np.array(tables[1])
+        return without + np.array([1, 0, 0, 0]), without
+
+    def features(self, case: Quarters, data: Int) -> list[float]:
+        """See :class:`~dpviz.evaluation.search.Bench`."""
+        estimate, _ = self.method.build(self.areas, data, self.budget, self.noise)
+        whole, half, other, first, second = estimate[:5].tolist()
+        return [first, half, whole, second, other, first + half + whole]
 
 
 def square() -> Areas:

@@ -7,7 +7,8 @@ audit makes its own tiny data sets: it never sees a record of anyone.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from functools import cached_property
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from dpviz.domain import Domain, default_columns
 from dpviz.evaluation.events import feature_names, features
 from dpviz.evaluation.exact import structure_loss, whole_loss
 from dpviz.evaluation.neighbours import Neighbours, neighbours
-from dpviz.evaluation.search import Finding, finding
+from dpviz.evaluation.search import Bench, Case, Finding, finding
 from dpviz.methods import method as find_method
 from dpviz.methods.points.base import PointMethod
 from dpviz.methods.registry import Method
@@ -24,7 +25,8 @@ from dpviz.private.budget import Budget, positive_epsilon
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise, SecureNoise, SimulatedNoise
 from dpviz.progress import Progress
-from dpviz.trees.lattice import Float
+
+M = TypeVar("M", bound=Method)
 
 CONFIDENCE = 0.9999
 """The false-positive rate is at most 1e-4."""
@@ -51,30 +53,6 @@ class Audit(Finding):
     secure: bool
     structure_epsilon: float | None = None
     exact_epsilon: float | None = None
-
-    @classmethod
-    def of(
-        cls,
-        method: Method,
-        epsilon: float,
-        result: Finding,
-        structure: Structure | SharedThreshold | None,
-        confidence: float,
-        trials: int,
-        secure: bool,
-    ) -> Self:
-        """A result of so many trials, with the exact losses of the structure."""
-        return cls(
-            **vars(result),
-            method=method.name,
-            epsilon=epsilon,
-            delta=method.delta,
-            confidence=confidence,
-            trials=trials,
-            secure=secure,
-            structure_epsilon=structure_loss(structure),
-            exact_epsilon=whole_loss(structure),
-        )
 
     @property
     def violates(self) -> bool:
@@ -107,15 +85,11 @@ def audit(
     Raises:
         ParameterError: fewer than 100 trials, or a confidence outside (0, 1).
     """
-    epsilon = positive_epsilon(epsilon)
-    dims = 2 if 2 in method.dims else method.dims[0]
-    domain = Domain((0.0,) * dims, (1.0,) * dims, default_columns(dims))
-    noise: Noise = SecureNoise() if secure else SimulatedNoise(seed)
-    bench = PointBench(method, epsilon, domain, noise, trials, progress)
-    cases = list(neighbours(method, epsilon, domain))
+    bench = PointBench(method, epsilon, trials, seed, secure, progress)
+    cases = list(neighbours(method, bench.epsilon, bench.domain))
+    dims = bench.domain.dims
     result = finding(bench, cases, feature_names(dims), confidence)
-    structure = method.structure(epsilon, dims)
-    return Audit.of(method, epsilon, result, structure, confidence, trials, secure)
+    return bench.audit(result, method.structure(bench.epsilon, dims), confidence)
 
 
 def tiny(name: str, **parameters: Any) -> PointMethod:
@@ -126,36 +100,68 @@ def tiny(name: str, **parameters: Any) -> PointMethod:
     return method
 
 
-class PointBench:
-    """Runs a spatial method on two neighbours and keeps the features of what comes out."""
+class MethodBench(Bench[Case], Generic[Case, M]):
+    """A bench of builds of a method, with noise that is simulated or that of releases.
+
+    Args:
+        method: with its parameters.
+        epsilon: the claim to test.
+        trials, progress: see :class:`~dpviz.evaluation.search.Bench`.
+        seed: of the simulated noise.
+        secure: draw the noise of releases.
+    """
 
     def __init__(
         self,
-        method: PointMethod,
+        method: M,
         epsilon: float,
-        domain: Domain,
-        noise: Noise,
         trials: int,
+        seed: int | None,
+        secure: bool,
         progress: Progress | None,
     ) -> None:
-        self.method, self.epsilon, self.domain, self.noise = method, epsilon, domain, noise
-        self.delta, self.trials, self.done, self.progress = method.delta, trials, 0, progress
+        super().__init__(trials, method.delta, progress)
+        self.method, self.epsilon, self.secure = method, positive_epsilon(epsilon), secure
+        self.noise: Noise = SecureNoise() if secure else SimulatedNoise(seed)
 
-    def run(self, case: Neighbours, n: int) -> tuple[Float, Float]:
-        """Features of n releases with the record and n without, shape (n, features) each."""
-        smaller = PointIndex.from_cells(self.domain, case.cells, case.weights)
-        larger = PointIndex.from_cells(
-            self.domain,
-            np.concatenate([case.cells, case.target[None]]),
-            np.append(case.weights, 1),
+    @property
+    def budget(self) -> Budget:
+        """Of one release."""
+        return Budget(self.epsilon, self.delta)
+
+    def audit(
+        self, result: Finding, structure: Structure | SharedThreshold | None, confidence: float
+    ) -> Audit:
+        """What was found, with the exact losses of the structure."""
+        return Audit(
+            **vars(result),
+            method=self.method.name,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            confidence=confidence,
+            trials=self.trials,
+            secure=self.secure,
+            structure_epsilon=structure_loss(structure),
+            exact_epsilon=whole_loss(structure),
         )
-        tables: tuple[list[list[float]], list[list[float]]] = ([], [])
-        for _ in range(n):
-            for index, table in zip((larger, smaller), tables, strict=True):
-                budget = Budget(self.epsilon, self.method.delta)
-                nodes = self.method.build(index, budget, self.noise)
-                table.append(features(nodes, case.target, self.domain.side))
-            self.done += 1
-            if self.progress is not None and self.done % 100 == 0:
-                self.progress(min(self.done / self.trials, 1.0), "auditing")
-        return np.array(tables[0]), np.array(tables[1])
+
+
+class PointBench(MethodBench[Neighbours, PointMethod]):
+    """Builds of a spatial method, in the unit square or its like."""
+
+    @cached_property
+    def domain(self) -> Domain:
+        """Of as many dimensions as the method takes, two where it takes them."""
+        dims = 2 if 2 in self.method.dims else self.method.dims[0]
+        return Domain((0.0,) * dims, (1.0,) * dims, default_columns(dims))
+
+    def inputs(self, case: Neighbours) -> tuple[PointIndex, PointIndex]:
+        """See :class:`~dpviz.evaluation.search.Bench`."""
+        cells = np.concatenate([case.cells, case.target[None]])
+        larger = PointIndex.from_cells(self.domain, cells, np.append(case.weights, 1))
+        return larger, PointIndex.from_cells(self.domain, case.cells, case.weights)
+
+    def features(self, case: Neighbours, data: PointIndex) -> list[float]:
+        """See :class:`~dpviz.evaluation.search.Bench`."""
+        nodes = self.method.build(data, self.budget, self.noise)
+        return features(nodes, case.target, self.domain.side)

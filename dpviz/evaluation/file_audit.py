@@ -17,9 +17,8 @@ import numpy as np
 
 from dpviz.evaluation.audit import CONFIDENCE
 from dpviz.evaluation.file_cases import FileCase, file_cases
-from dpviz.evaluation.search import Finding, finding
+from dpviz.evaluation.search import Bench, Finding, finding
 from dpviz.progress import Progress
-from dpviz.trees.lattice import Float
 
 KINDS = ("points", "roads", "sequences", "areas")
 
@@ -106,42 +105,35 @@ def audit_files(
         )
 
 
-class FileBench:
-    """Builds from two files and keeps the features of what comes out."""
+class FileBench(Bench[FileCase]):
+    """Builds from two files."""
 
-    delta = 0.0
+    every = 1
 
     def __init__(
         self, run: Run, epsilon: float, folder: Path, trials: int, progress: Progress | None
     ) -> None:
+        super().__init__(trials, 0.0, progress)
         self.command, self.epsilon, self.folder = run, epsilon, folder
-        self.trials, self.done, self.progress = trials, 0, progress
 
-    def run(self, case: FileCase, n: int) -> tuple[Float, Float]:
-        """Features of n builds with the unit and n without, shape (n, features) each."""
-        contents = {"with": case.larger, "without": case.without}
-        for side, content in contents.items():
-            place = self.folder / side
+    def inputs(self, case: FileCase) -> tuple[Path, Path]:
+        """A folder for each, with the files that are beside."""
+        places = self.folder / "with", self.folder / "without"
+        for place, content in zip(places, (case.larger, case.without), strict=True):
             place.mkdir(exist_ok=True)
             for name, each in {**case.beside, case.file: content}.items():
                 (place / name).write_bytes(each)
-        tables: dict[str, list[list[float]]] = {side: [] for side in contents}
-        for _ in range(n):
-            for side, table in tables.items():
-                table.append(self._features(case, self.folder / side))
-            self.done += 1
-            if self.progress is not None:
-                self.progress(min(self.done / self.trials, 1.0), f"auditing files of {case.kind}")
-        return np.array(tables["with"]), np.array(tables["without"])
+        return places
 
-    def _features(self, case: FileCase, place: Path) -> list[float]:
-        output = place / "release.parquet"
+    def features(self, case: FileCase, data: Path) -> list[float]:
+        """See :class:`~dpviz.evaluation.search.Bench`."""
+        output = data / "release.parquet"
         output.unlink(missing_ok=True)
-        words = [_filled(word, place, case) for word in case.words]
+        words = [_filled(word, data, case) for word in case.words]
         command = [] if case.kind in ("points", "areas") else [case.kind]
         done = self.command(
             [
-                *(*command, "build", str(place / case.file), *words, "-o", str(output)),
+                *(*command, "build", str(data / case.file), *words, "-o", str(output)),
                 *("--epsilon", repr(self.epsilon), "--dataset", f"{case.kind}: {case.name}"),
                 *("--ledger", str(self.folder / "ledger.sqlite"), "--json"),
             ]

@@ -5,14 +5,16 @@ It is the same for every kind of method: a bench runs one on neighbours and tell
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from dpviz.errors import ParameterError
 from dpviz.evaluation.events import Event, best_event, epsilon_bound
+from dpviz.progress import Progress
 from dpviz.trees.lattice import Float
 
 FINAL = 0.6
@@ -31,18 +33,43 @@ class Named(Protocol):
 
 
 Case = TypeVar("Case", bound=Named)
-Taken = TypeVar("Taken", bound=Named, contravariant=True)
 
 
-class Bench(Protocol[Taken]):
-    """Runs a method on two neighbours and keeps the features of what comes out."""
+class Bench(ABC, Generic[Case]):
+    """Runs a method on two neighbours and keeps the features of what comes out.
 
-    delta: float
-    trials: int
+    Args:
+        trials: runs on each of two neighbours, search included.
+        delta: of the claim.
+        progress: called with the share of the trials that are done.
+    """
 
-    def run(self, case: Taken, n: int) -> tuple[Float, Float]:
+    every: ClassVar[int] = 100
+    """Trials between two reports."""
+
+    def __init__(self, trials: int, delta: float, progress: Progress | None) -> None:
+        self.trials, self.delta = trials, delta
+        self._done, self._progress = 0, progress
+
+    @abstractmethod
+    def inputs(self, case: Case) -> tuple[Any, Any]:
+        """What the method reads with the record and without."""
+
+    @abstractmethod
+    def features(self, case: Case, data: Any) -> list[float]:
+        """Of one release of such an input."""
+
+    def run(self, case: Case, n: int) -> tuple[Float, Float]:
         """Features of n releases with the record and n without, shape (n, features) each."""
-        ...
+        inputs = self.inputs(case)
+        tables: tuple[list[list[float]], list[list[float]]] = ([], [])
+        for _ in range(n):
+            for data, table in zip(inputs, tables, strict=True):
+                table.append(self.features(case, data))
+            self._done += 1
+            if self._progress is not None and self._done % self.every == 0:
+                self._progress(min(self._done / self.trials, 1.0), "auditing")
+        return np.array(tables[0]), np.array(tables[1])
 
 
 @dataclass(frozen=True, kw_only=True)

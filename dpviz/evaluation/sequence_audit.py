@@ -11,20 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from dpviz.evaluation.audit import CONFIDENCE, Audit
+from dpviz.evaluation.audit import CONFIDENCE, Audit, MethodBench
 from dpviz.evaluation.search import finding
 from dpviz.methods import method as find_method
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask
-from dpviz.private.budget import Budget, positive_epsilon
-from dpviz.private.mechanisms.noise import Noise, SecureNoise, SimulatedNoise
 from dpviz.private.sequences import Sequences
 from dpviz.progress import Progress
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import GramTree, Model, Ranking
 from dpviz.sequences.model import ContextTree
-from dpviz.trees.lattice import Float
 
 ALPHABET = Alphabet(("a", "b", "c"))
 
@@ -102,13 +97,10 @@ def audit_sequences(
     Raises:
         ParameterError: fewer than 100 trials, or a confidence outside (0, 1).
     """
-    epsilon = positive_epsilon(epsilon)
-    noise: Noise = SecureNoise() if secure else SimulatedNoise(seed)
-    bench = SequenceBench(method, epsilon, noise, trials, progress)
-    l_top = int(method.parameters()["l_top"])
-    result = finding(bench, list(pairs(epsilon, l_top)), list(FEATURES), confidence)
-    structure = method.structure(epsilon, len(ALPHABET))
-    return Audit.of(method, epsilon, result, structure, confidence, trials, secure)
+    bench = SequenceBench(method, epsilon, trials, seed, secure, progress)
+    cases = list(pairs(bench.epsilon, int(method.parameters()["l_top"])))
+    result = finding(bench, cases, list(FEATURES), confidence)
+    return bench.audit(result, method.structure(bench.epsilon, len(ALPHABET)), confidence)
 
 
 def tiny_sequences(name: str, **parameters: Any) -> SequenceMethod:
@@ -118,32 +110,17 @@ def tiny_sequences(name: str, **parameters: Any) -> SequenceMethod:
     return method
 
 
-class SequenceBench:
-    """Runs a method with and without a sequence and keeps the features of what comes out."""
+class SequenceBench(MethodBench[Pair, SequenceMethod]):
+    """Builds of a method on sequences."""
 
-    def __init__(
-        self,
-        method: SequenceMethod,
-        epsilon: float,
-        noise: Noise,
-        trials: int,
-        progress: Progress | None,
-    ) -> None:
-        self.method, self.epsilon, self.noise = method, epsilon, noise
-        self.delta, self.trials, self.done, self.progress = method.delta, trials, 0, progress
+    def inputs(self, case: Pair) -> tuple[Sequences, Sequences]:
+        """See :class:`~dpviz.evaluation.search.Bench`."""
+        return case.sequences(more=True), case.sequences(more=False)
 
-    def run(self, case: Pair, n: int) -> tuple[Float, Float]:
-        """Features of n releases with the sequence and n without, shape (n, features) each."""
-        inputs = case.sequences(more=True), case.sequences(more=False)
-        tables: tuple[list[list[float]], list[list[float]]] = ([], [])
-        for _ in range(n):
-            for sequences, table in zip(inputs, tables, strict=True):
-                task = SequenceTask(sequences, ALPHABET, Budget(self.epsilon), self.noise)
-                table.append(features(self.method.build(task), case.target))
-            self.done += 1
-            if self.progress is not None and self.done % 100 == 0:
-                self.progress(min(self.done / self.trials, 1.0), "auditing")
-        return np.array(tables[0]), np.array(tables[1])
+    def features(self, case: Pair, data: Sequences) -> list[float]:
+        """See :class:`~dpviz.evaluation.search.Bench`."""
+        task = SequenceTask(data, ALPHABET, self.budget, self.noise)
+        return features(self.method.build(task), case.target)
 
 
 def features(model: Model, target: tuple[int, ...]) -> list[float]:
