@@ -18,7 +18,9 @@ def sum_up(parent: ArrayLike, values: ArrayLike) -> Float:
     totals = np.array(values, dtype=np.float64)
     totals[_distinct(parent[parent >= 0])] = 0.0
     for part in level_slices(parent)[:0:-1]:
-        totals += np.bincount(parent[part], weights=totals[part], minlength=len(parent))
+        above = parent[part]
+        sums = np.bincount(above - above[0], weights=totals[part])
+        totals[above[0] : above[0] + len(sums)] += sums
     return totals
 
 
@@ -39,13 +41,19 @@ def least_squares(parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike) -> t
         Estimates and the variance of each.
     """
     parent = np.asarray(parent)
-    n = len(parent)
     estimate, spread = upward(parent, noisy, variance)
+    return downward(parent, estimate, spread)
+
+
+def downward(parent: ArrayLike, estimate: Float, spread: Float) -> tuple[Float, Float]:
+    """The second phase of :func:`least_squares`, from the results of the first."""
+    parent = np.asarray(parent)
     final, final_spread = estimate.copy(), spread.copy()
     for part in level_slices(parent)[1:]:
         above = parent[part]
-        total = np.bincount(above, weights=spread[part], minlength=n)[above]
-        sums = np.bincount(above, weights=estimate[part], minlength=n)[above]
+        family = above - above[0]
+        total = np.bincount(family, weights=spread[part])[family]
+        sums = np.bincount(family, weights=estimate[part])[family]
         share = np.divide(spread[part], total, out=np.zeros(len(above)), where=total > 0)
         final[part] = estimate[part] + share * (final[above] - sums)
         final_spread[part] = spread[part] * (1.0 - share) + share**2 * final_spread[above]
@@ -55,17 +63,17 @@ def least_squares(parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike) -> t
 def upward(parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike) -> tuple[Float, Float]:
     """The first phase of :func:`least_squares`: each node's best estimate from its own subtree."""
     parent = np.asarray(parent)
-    n = len(parent)
     estimate = np.array(noisy, dtype=np.float64)
     spread = np.array(variance, dtype=np.float64)
     for part in level_slices(parent)[:0:-1]:
         above = parent[part]
-        inner = _distinct(above)
+        inner, family = _distinct(above), above - above[0]
+        of_each = inner - above[0]
         estimate[inner], spread[inner] = combine(
             estimate[inner],
             spread[inner],
-            np.bincount(above, weights=estimate[part], minlength=n)[inner],
-            np.bincount(above, weights=spread[part], minlength=n)[inner],
+            np.bincount(family, weights=estimate[part])[of_each],
+            np.bincount(family, weights=spread[part])[of_each],
         )
     return estimate, spread
 

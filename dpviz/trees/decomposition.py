@@ -57,7 +57,7 @@ class Decomposition:
             if field.name in _WHOLE:
                 column = _whole(field.name, given)
             else:
-                column = np.array(given, dtype=np.float64, order="C")
+                column = _owned(given, np.float64)
             column.flags.writeable = False
             object.__setattr__(self, field.name, column)
         self._check()
@@ -75,18 +75,20 @@ class Decomposition:
             raise ReleaseError("count and variance must be finite")
         if (self.variance < 0).any():
             raise ReleaseError("negative variance " + _rows(self.variance < 0))
-        empty = (self.lo >= self.hi).any(axis=1)
+        empty = self.lo >= self.hi
         if empty.any():
-            raise ReleaseError("empty boxes " + _rows(empty))
-        order = np.diff(self.parent) < 0
-        late = self.parent >= np.arange(n)
-        if order.any() or late.any() or self.parent[0] != -1 or (self.parent < -1).any():
+            raise ReleaseError("empty boxes " + _rows(empty.any(axis=1)))
+        order = self.parent[1:] < self.parent[:-1]
+        late = self.parent >= np.arange(n, dtype=np.int32)
+        if order.any() or late.any() or self.parent[0] != -1:
             raise ReleaseError("nodes are not in breadth-first order")
-        if len(level_slices(self.parent, MAX_LEVELS + 1)) > MAX_LEVELS:
+        levels = level_slices(self.parent, MAX_LEVELS + 1)
+        if len(levels) > MAX_LEVELS:
             raise ReleaseError(f"more than {MAX_LEVELS} levels: the tree is damaged")
-        child = np.flatnonzero(self.parent >= 0)
-        above = self.parent[child]
-        stray = (self.lo[child] < self.lo[above]) | (self.hi[child] > self.hi[above])
+        roots = levels[0].stop
+        above = self.parent[roots:]
+        stray = self.lo[roots:] < self.lo.take(above, axis=0)
+        stray |= self.hi[roots:] > self.hi.take(above, axis=0)
         if stray.any():
             raise ReleaseError("children outside their parent " + _rows(stray.any(axis=1)))
 
@@ -107,8 +109,7 @@ class Decomposition:
     @cached_property
     def first_child(self) -> Int32:
         """Index of the first child, int32; −1 for a leaf."""
-        roots = int(np.searchsorted(self.parent, 0))
-        first = roots + np.concatenate([[0], np.cumsum(self.n_children)[:-1]])
+        first = self.levels[0].stop + np.concatenate([[0], np.cumsum(self.n_children)[:-1]])
         return _frozen(np.where(self.n_children > 0, first, -1).astype(np.int32))
 
     @cached_property
@@ -213,11 +214,12 @@ def level_slices(parent: ArrayLike, most: int | None = None) -> tuple[slice, ...
     With ``most``, no more than so many levels.
     """
     parent = np.asarray(parent)
-    start, stop = 0, int(np.searchsorted(parent, 0))
+    whole = parent.dtype.type  # a key of another type would have the column copied for each level
+    start, stop = 0, int(parent.searchsorted(whole(0)))
     slices: list[slice] = []
     while start < stop and len(slices) != most:
         slices.append(slice(start, stop))
-        start, stop = stop, int(np.searchsorted(parent, stop))
+        start, stop = stop, int(parent.searchsorted(whole(stop)))
     return tuple(slices)
 
 
@@ -229,7 +231,14 @@ def _whole(name: str, values: ArrayLike) -> NDArray[np.signedinteger[Any]]:
         values.dtype.kind not in "iu" or values.min() < limits.min or values.max() > limits.max
     ):
         raise ReleaseError(f"{name} must hold whole numbers up to {limits.max:,}")
-    return np.array(values, dtype=_WHOLE[name], order="C")
+    return _owned(values, _WHOLE[name])
+
+
+def _owned(values: ArrayLike, kind: Any) -> NDArray[Any]:
+    """The values as a column of their own; one that nobody can write to is shared."""
+    values = np.asarray(values)
+    shared = values.base is None and not values.flags.writeable
+    return np.array(values, dtype=kind, order="C", copy=None if shared else True)
 
 
 def _frozen(column: NDArray[np.generic]) -> NDArray:  # type: ignore[type-arg]

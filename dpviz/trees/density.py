@@ -5,11 +5,13 @@ The slopes come from the estimates of neighbouring leaves, so this is post-proce
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
-from dpviz.trees.grid import breadth_first, renumbered
-from dpviz.trees.lattice import Float, Int, morton
+from dpviz.trees.lattice import Codes, Float, Int, morton
 
 
 def uniformity_variance(count: Float, share: Float) -> Float:
@@ -34,69 +36,90 @@ def refine(nodes: Decomposition) -> Decomposition:
     understated, although their noise is one and the same draw; and that of the uniformity model,
     because nobody measured how the leaf's records lie in its quarters.
     """
-    dims = nodes.dims
-    wide = ((nodes.hi - nodes.lo) > 1).all(axis=1)
-    leaves = np.flatnonzero(nodes.leaf & (nodes.count > 0) & wide)
+    dims, leaf = nodes.dims, nodes.leaf
+    open_leaf = leaf & (nodes.count > 0)
+    for low, high in zip(nodes.lo.T, nodes.hi.T, strict=True):
+        open_leaf &= high - low > 1
+    leaves = np.flatnonzero(open_leaf)
     if dims > 2 or not len(leaves) or nodes.depth == 0:
         return nodes
     if len(nodes) + (len(leaves) << dims) > MAX_NODES:
         return nodes  # a flat density inside the leaves, where sub-cells would pass the cap
-    tilt = _tilts(nodes, leaves)
-    steep = np.abs(tilt).sum(axis=1, keepdims=True)
-    tilt = tilt / np.maximum(steep, 1.0)  # non-negative at the corners of the leaf
-    middle = (nodes.lo[leaves] + nodes.hi[leaves]) // 2
-    low, high, share = [], [], []
+    boxes = [(nodes.lo[leaves, axis], nodes.hi[leaves, axis]) for axis in range(dims)]
+    tilts = _tilts(nodes, leaves, boxes)
+    steep = np.maximum(sum(np.abs(tilt) for tilt in tilts), 1.0)
+    tilts = [tilt / steep for tilt in tilts]  # non-negative at the corners of the leaf
+    shape = len(leaves), 1 << dims
+    low, high = np.empty((2, *shape, dims), dtype=np.int64)
+    shares = np.empty(shape)
     for corner in range(1 << dims):
-        upper = np.array(
-            [(corner >> (dims - 1 - axis)) & 1 for axis in range(dims)], dtype=np.bool_
-        )
-        lo = np.where(upper, middle, nodes.lo[leaves])
-        hi = np.where(upper, nodes.hi[leaves], middle)
-        low.append(lo)
-        high.append(hi)
-        area = np.prod((hi - lo) / (nodes.hi[leaves] - nodes.lo[leaves]), axis=1)
-        share.append(area * (1.0 + np.where(upper, tilt, -tilt).sum(axis=1)))
-    shares = np.maximum(np.stack(share, axis=1), 0.0)  # rounding at the corners
+        area, change = np.ones(()), np.zeros(())
+        for axis, (lo, hi) in enumerate(boxes):
+            middle = (lo + hi) // 2
+            upper = (corner >> (dims - 1 - axis)) & 1
+            low[:, corner, axis] = below = middle if upper else lo
+            high[:, corner, axis] = above = hi if upper else middle
+            area = area * ((above - below) / (hi - lo))
+            change = change + (tilts[axis] if upper else -tilts[axis])
+        shares[:, corner] = np.maximum(area * (1.0 + change), 0.0)  # rounding at the corners
     shares /= shares.sum(axis=1, keepdims=True)
-    fanout = 1 << dims
-    parent = np.repeat(leaves, fanout)
-    # Sub-cells of shallow leaves must stand among the nodes of their own level.
-    parent = np.concatenate([nodes.parent, parent])
-    order = breadth_first(parent)
-    columns = {
-        "lo": np.concatenate([nodes.lo, np.stack(low, axis=1).reshape(-1, dims)]),
-        "hi": np.concatenate([nodes.hi, np.stack(high, axis=1).reshape(-1, dims)]),
-        "count": np.concatenate([nodes.count, (shares * nodes.count[leaves, None]).ravel()]),
-        "variance": np.concatenate(
-            [
-                nodes.variance,
-                (
-                    shares * nodes.variance[leaves, None]
-                    + uniformity_variance(nodes.count[leaves, None], shares)
-                ).ravel(),
-            ]
-        ),
-    }
-    ordered = {name: column[order] for name, column in columns.items()}
-    return Decomposition(parent=renumbered(parent, order), **ordered)
+    count, variance = nodes.count[leaves, None], nodes.variance[leaves, None]
+    doubt = uniformity_variance(count, shares)
+    doubt += shares * variance
+    return _opened(
+        nodes, leaves, {"lo": low, "hi": high, "count": shares * count, "variance": doubt}
+    )
 
 
-def _tilts(nodes: Decomposition, leaves: Int) -> Float:
-    """Relative difference between a leaf's upper half and its mean, per axis: shape (n, d)."""
+def _opened(nodes: Decomposition, leaves: Int, children: dict[str, NDArray[Any]]) -> Decomposition:
+    """A tree with f children under each of some of its leaves.
+
+    Args:
+        nodes: the tree.
+        leaves: rows of k leaves, ascending.
+        children: columns, (k, f, d) and (k, f).
+    """
+    # Children stand in the order of their parents, so those of shallow leaves move the nodes of
+    # their own level, and later ones, on.
+    many, fanout = children["count"].shape
+    earlier = np.zeros(len(nodes) + 1, dtype=np.int64)  # children of opened leaves before a row
+    earlier[leaves + 1] = fanout
+    np.cumsum(earlier, out=earlier)
+    roots = nodes.levels[0].stop
+    place = np.arange(len(nodes))
+    place[roots:] += earlier[nodes.parent[roots:]]
+    first = roots + np.cumsum(nodes.n_children)[leaves] + fanout * np.arange(many)
+    added = (first[:, None] + np.arange(fanout)).ravel()
+    columns = {}
+    for name, new in children.items():
+        old = getattr(nodes, name)
+        columns[name] = column = np.empty((len(nodes) + added.size, *old.shape[1:]), old.dtype)
+        column[place], column[added] = old, new.reshape(-1, *old.shape[1:])
+        column.flags.writeable = False
+    parent = np.full(len(nodes) + added.size, -1, dtype=np.int32)
+    parent[place[roots:]] = place[nodes.parent[roots:]]
+    parent[added] = np.repeat(place[leaves], fanout)
+    parent.flags.writeable = False
+    return Decomposition(parent=parent, **columns)
+
+
+def _tilts(nodes: Decomposition, leaves: Int, boxes: list[tuple[Int, Int]]) -> list[Float]:
+    """Relative difference between a leaf's upper half and its mean, (k,) for each axis."""
     density = nodes.count / nodes.volume
-    centre = 0.5 * (nodes.lo + nodes.hi)
-    tilt = np.zeros((len(leaves), nodes.dims))
-    side = int(nodes.hi[0].max())
-    for axis in range(nodes.dims):
+    here, side = density[leaves], int(nodes.hi[0].max())
+    order = leaf_order(nodes)
+    middles = [(lo + hi) // 2 for lo, hi in boxes]
+    tilts = []
+    for axis, (lo, hi) in enumerate(boxes):
+        centre = 0.5 * (nodes.lo[:, axis] + nodes.hi[:, axis])
         slopes = []
-        for outward in (-1, 1):
-            probe = (nodes.lo[leaves] + nodes.hi[leaves]) // 2
-            probe[:, axis] = nodes.hi[leaves, axis] if outward > 0 else nodes.lo[leaves, axis] - 1
-            inside = (probe[:, axis] >= 0) & (probe[:, axis] < side)
-            other = leaves.copy()
-            other[inside] = locate(probe[inside], nodes)
-            distance = centre[other, axis] - centre[leaves, axis]
-            change = density[other] - density[leaves]
+        for edge in (lo - 1, hi):
+            inside = (edge >= 0) & (edge < side)
+            probe = [*middles]
+            probe[axis] = np.where(inside, edge, middles[axis])  # itself, where there is no other
+            other = located(order, np.stack(probe).T)
+            distance = centre[other] - centre[leaves]
+            change = density[other] - here
             slopes.append(
                 np.divide(change, distance, out=np.zeros(len(leaves)), where=distance != 0)
             )
@@ -104,18 +127,22 @@ def _tilts(nodes: Decomposition, leaves: Int) -> Float:
         agree = before * after > 0
         total = np.where(agree, before + after, 1.0)
         limited = np.where(agree, 2.0 * before * after / total, 0.0)
-        width = (nodes.hi - nodes.lo)[leaves, axis]
-        tilt[:, axis] = limited * width / 4.0 / density[leaves]
-    return tilt
+        tilts.append(limited * (hi - lo) / 4.0 / here)
+    return tilts
 
 
-def locate(cells: Int, nodes: Decomposition) -> Int:
-    """The leaf that holds each lattice cell, shape (n, d), of a tree of Morton cells.
-
-    Its leaves follow each other on the Morton curve, each as one run, and leave nothing out.
+def leaf_order(nodes: Decomposition) -> tuple[Codes, Int]:
+    """Where leaves begin on the Morton curve, ascending, and which they are: of a tree of Morton
+    cells, whose leaves follow each other on the curve, each as one run, and leave nothing out.
     """
     leaves = np.flatnonzero(nodes.leaf)
     starts = morton(nodes.lo[leaves])
     order = np.argsort(starts)
-    rank = np.searchsorted(starts[order], morton(cells), side="right") - 1
-    return np.asarray(leaves[order[rank]])
+    return starts[order], leaves[order]
+
+
+def located(order: tuple[Codes, Int], cells: Int) -> Int:
+    """The leaf that holds each lattice cell, shape (n, d)."""
+    starts, leaves = order
+    rank = np.searchsorted(starts, morton(cells), side="right") - 1
+    return np.asarray(leaves[rank])

@@ -8,9 +8,9 @@ leaves and makes large queries worse.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from dpviz.trees.consistency import least_squares, sum_up, upward
+from dpviz.trees.consistency import downward, sum_up, upward
 from dpviz.trees.decomposition import level_slices
 from dpviz.trees.lattice import Float, Int
 
@@ -49,13 +49,14 @@ def settle(
     """
     parent = np.asarray(parent)
     target, weight = upward(parent, noisy, variance)
+    spread = downward(parent, target, weight)[1]
     leaf = np.ones(len(parent), dtype=np.bool_)
     leaf[parent[parent >= 0]] = False
     levels = level_slices(parent)
     for part in levels[1:] if shrink else ():
         rows = np.flatnonzero(leaf[part]) + part.start
         target[rows], weight[rows] = shrunk(target[rows], weight[rows])
-    return nonnegative(parent, target, weight), least_squares(parent, noisy, variance)[1]
+    return nonnegative(parent, target, weight), spread
 
 
 def selection_variance(parent: ArrayLike, variance: ArrayLike) -> Float:
@@ -109,18 +110,21 @@ def project(target: Float, weight: Float, family: Int, total: Float) -> Float:
         family: family of each value, shape (n,), 0 … len(total) − 1.
         total: non-negative sums, shape (f,).
     """
-    free = np.ones(len(target), dtype=np.bool_)
     weight = np.maximum(weight, 1e-9)
+    free: NDArray[np.bool_] | None = None  # all, at first
+    wanted, loads = target, weight
     while True:
-        loads = np.where(free, weight, 0.0)
-        sums = np.bincount(family, weights=np.where(free, target, 0.0), minlength=len(total))
+        sums = np.bincount(family, weights=wanted, minlength=len(total))
         spread = np.bincount(family, weights=loads, minlength=len(total))
         step = np.divide(total - sums, spread, out=np.zeros(len(total)), where=spread > 0)
-        moved = np.where(free, target + step[family] * weight, 0.0)
+        moved = target + step[family] * weight
+        if free is not None:
+            moved[~free] = 0.0
         below = moved < 0
         if not below.any():
             return moved
-        free &= ~below
+        free = ~below if free is None else free & ~below
+        wanted, loads = np.where(free, target, 0.0), np.where(free, weight, 0.0)
 
 
 def shrunk(estimate: Float, variance: Float) -> tuple[Float, Float]:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dpviz.build import build, from_points
 from dpviz.domain import Domain
-from dpviz.trees.density import locate
+from dpviz.trees.density import leaf_order, located
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1, 2, 3]))
@@ -17,7 +17,7 @@ def test_a_cell_is_located_in_the_leaf_that_contains_it(seed, dims):
     handle = from_points(points, domain, public=True)
     nodes = build(handle, "privtree", 5.0, seed=seed).nodes
     cells = random.integers(0, domain.side, size=(50, dims))
-    there = locate(cells, nodes)
+    there = located(leaf_order(nodes), cells)
     assert nodes.leaf[there].all()
     assert ((cells >= nodes.lo[there]) & (cells < nodes.hi[there])).all()
 

@@ -160,9 +160,14 @@ def finished(
         shrink: non-negative, shrunk estimates inside their parents' totals; else least squares.
         slopes: a linear density inside the leaves, as sub-cells.
     """
-    estimates = settle if shrink else least_squares
-    nodes = tree.decomposition(*estimates(tree.parent, noisy, variance))
+    nodes = tree.decomposition(*estimated(tree.parent, noisy, variance, shrink=shrink))
     return refine(nodes) if slopes else nodes
+
+
+def estimated(parent: Int, noisy: Float, variance: Float, *, shrink: bool) -> tuple[Float, Float]:
+    """Estimates of a measured tree and their variances, as :func:`finished` says."""
+    estimates = settle if shrink else least_squares
+    return estimates(parent, noisy, variance)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,11 +190,12 @@ class ShrunkTree(PointMethod):
 
     def finish(self, tree: CellTree, noisy: Float, variance: Float) -> Decomposition:
         """See :func:`finished`; inner counts that were measured have decided, too."""
-        nodes = finished(tree, noisy, variance, shrink=self.shrink, slopes=False)
-        if np.isfinite(variance[~nodes.leaf]).any():
-            nodes = nodes.replace(
-                variance=nodes.variance + selection_variance(tree.parent, variance)
-            )
+        parent = tree.parent
+        count, spread = estimated(parent, noisy, variance, shrink=self.shrink)
+        inner = parent[len(tree.codes[0]) :]
+        if np.isfinite(variance[inner]).any():
+            spread += selection_variance(parent, variance)
+        nodes = tree.decomposition(count, spread)
         return refine(nodes) if self.slopes else nodes
 
 
