@@ -287,6 +287,11 @@ def _chosen(
             "choose another method"
         )
     if isinstance(data, DataHandle):
+        if data.domain.hour_worth is not None and not chosen.splits_axes:
+            raise ParameterError(
+                f"method {chosen.name} divides all sides alike: leave hour_worth out, or choose "
+                f"another method, such as {DEFAULTS[data.kind]}"
+            )
         chosen.check(data.domain)
     # A release's file states the CRS of its rectangles and lines.
     if isinstance(data, DataHandle) and data.domain.place.dims == 2:

@@ -203,7 +203,8 @@ class Calendar:
 def written(time: dict[str, Any]) -> dict[str, Any]:
     """What a header says of the axis of time beside its step."""
     span = time.get("span")
-    zone = {"zone": time.get("zone", ZONE), "cycle": time.get("cycle")}
+    names = {"zone": ZONE, "cycle": None, "hour_worth": None}
+    zone = {name: time.get(name, usual) for name, usual in names.items()}
     return zone | {"span": None if span is None else (float(span[0]), float(span[1]))}
 
 

@@ -5,14 +5,22 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from dpviz.cuts import CutOrder
 from dpviz.errors import DomainError
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
     from pyproj import CRS
 
     from dpviz.domain import Domain
 
+    Float = NDArray[np.float64]
+
 DEGREES = "EPSG:4326"
+METRES_PER_DEGREE = 111_195.0
+"""On the mean sphere of the Earth, radius 6371 km."""
 
 
 @lru_cache(maxsize=64)
@@ -31,6 +39,38 @@ def known_crs(name: str) -> CRS:
         raise DomainError(
             f"CRS {name!r} is unknown: give a code such as {DEGREES} or EPSG:32631"
         ) from error
+
+
+def metres_per_unit(name: str, y: ArrayLike) -> tuple[Float, Float]:
+    """How many metres a step of one unit across and along has, float64, each of the shape of ``y``.
+
+    Args:
+        name: of the CRS.
+        y: second coordinates, on which the width of a degree depends.
+
+    Raises:
+        DomainError: nobody knows the CRS.
+    """
+    crs, y = known_crs(name), np.asarray(y, dtype=np.float64)
+    if crs.is_geographic:
+        along = np.full_like(y, METRES_PER_DEGREE)
+        return along * np.cos(np.radians(np.clip(y, -89.0, 89.0))), along
+    units = [axis.unit_conversion_factor or 1.0 for axis in crs.axis_info] or [1.0, 1.0]
+    return np.full_like(y, units[0]), np.full_like(y, units[1])
+
+
+def cut_order(domain: Domain) -> CutOrder:
+    """The public order in which methods halve the axes: in turn, or as an hour is worth metres.
+
+    Raises:
+        DomainError: nobody knows the CRS.
+    """
+    if domain.hour_worth is None:
+        return CutOrder.in_turn(domain.dims, domain.bits)
+    across, along = metres_per_unit(domain.crs, (domain.lower[1] + domain.upper[1]) / 2)
+    scale = [float(across), float(along), domain.hour_worth / 3_600.0]
+    lengths = np.subtract(domain.upper, domain.lower) * scale
+    return CutOrder.longest_first(lengths.tolist(), domain.bits)
 
 
 def require_area(domain: Domain) -> None:

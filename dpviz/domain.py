@@ -6,7 +6,6 @@ is an integer on its lattice, so that splits, containment, areas and duplicates 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from dpviz import calendar
 from dpviz.attributes import Kinds, Values
 from dpviz.calendar import Calendar, written
+from dpviz.cuts import metres
 from dpviz.errors import DomainError
-from dpviz.rectangles import OVERLAP, checked_rectangles
+from dpviz.rectangles import OVERLAP, checked_limits, checked_rectangles
 from dpviz.zones import ZONE
 
 LATTICE_BITS = {1: 30, 2: 26, 3: 20, 4: 15}
@@ -47,6 +47,7 @@ class Domain:
         cycle: the last axis is the time since the last beginning of a ``day`` or ``week`` on the
             clocks of the zone.
         span: with a cycle, the public period that records are of, in seconds since 1970 UTC.
+        hour_worth: how many metres are worth an hour to methods that halve axes; None: as often.
 
     Raises:
         DomainError: reversed, empty, non-finite or mismatched limits.
@@ -70,6 +71,7 @@ class Domain:
     zone: str = ZONE
     cycle: str | None = None
     span: tuple[float, float] | None = None
+    hour_worth: float | None = None
 
     def __post_init__(self) -> None:
         lower = tuple(float(value) for value in self.lower)
@@ -85,26 +87,14 @@ class Domain:
             )
         if len(columns) != len(lower):
             raise DomainError(f"{len(columns)} columns for {len(lower)} dimensions: name one each")
-        for name, low, high in zip(columns, lower, upper, strict=True):
-            if not (math.isfinite(low) and math.isfinite(high)):
-                raise DomainError(
-                    f"bounds of {name!r} are {low:g} and {high:g}: give finite limits"
-                )
-            if not low < high:
-                raise DomainError(
-                    f"bounds of {name!r} run from {low:g} to {high:g}: "
-                    "the upper limit must be above the lower"
-                )
-            if not math.isfinite(high - low) or low + (high - low) / self.side == low:
-                raise DomainError(
-                    f"bounds of {name!r} run from {low:g} to {high:g}: "
-                    "too wide or too narrow for double precision"
-                )
+        checked_limits(columns, lower, upper, self.side)
         if self.step is not None:
             if len(lower) != 3:
                 raise DomainError(f"time beside {len(lower) - 1} coordinates: give two")
             span = self.calendar.checked_span((lower[-1], upper[-1]), self.step, self.span)
             object.__setattr__(self, "span", span)
+        if self.hour_worth is not None:
+            _ = metres(self.hour_worth), self.period
 
     @cached_property
     def calendar(self) -> Calendar:
@@ -123,6 +113,7 @@ class Domain:
         every: str | None = None,
         zone: str | None = None,
         cycle: str | None = None,
+        hour_worth: Any = None,
         kind: str | None = None,
         kinds: Iterable[str] | None = None,
         value: str | None = None,
@@ -143,6 +134,8 @@ class Domain:
             zone: with ``period``, of times that state none, such as ``Europe/Berlin``; UTC.
             cycle: ``day`` or ``week``: makes the time since its last beginning the third axis, of
                 records in the period, or of the years 1900 to 2099.
+            hour_worth: with time, a distance such as ``500m``: cells of trees become as long in
+                hours as they are wide in it.
             kind: name of the column of the kind of a record, with ``kinds``.
             kinds: the public list of kinds; records of others are dropped, or counted as ``other``
                 if that is listed.
@@ -167,7 +160,7 @@ class Domain:
         values = Values.of(value, clip, grid)
         place = cls(tuple(lower), tuple(upper), columns, crs, kinds=listed, values=values)
         if period is None and cycle is None:
-            for name, given in (("every", every), ("zone", zone)):
+            for name, given in (("every", every), ("zone", zone), ("hour_worth", hour_worth)):
                 if given is not None:
                     raise DomainError(f"{name}={given!r} without a period: give both, or neither")
             return place
@@ -185,6 +178,7 @@ class Domain:
             axis.zone,
             cycle,
             None if cycle is None else span,
+            None if hour_worth is None else metres(hour_worth),
         )
 
     @cached_property
@@ -355,7 +349,8 @@ class Domain:
             cycle = (
                 {} if self.cycle is None else {"cycle": self.cycle, "span": list(self.span or ())}
             )
-            time = {"time": {"step": self.step, "zone": self.zone, **cycle}}
+            worth = {} if self.hour_worth is None else {"hour_worth": self.hour_worth}
+            time = {"time": {"step": self.step, "zone": self.zone, **cycle, **worth}}
         return {
             "lower": list(self.lower),
             "upper": list(self.upper),

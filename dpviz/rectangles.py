@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +13,29 @@ from dpviz.errors import DomainError
 OVERLAP = "give one that overlaps it"
 
 Float = NDArray[np.float64]
+
+
+def checked_limits(
+    columns: Sequence[str], lower: Sequence[float], upper: Sequence[float], side: int
+) -> None:
+    """Refuse limits of a domain that are not finite, in order, and ``side`` lattice steps apart.
+
+    Raises:
+        DomainError: the column and its limits.
+    """
+    for name, low, high in zip(columns, lower, upper, strict=True):
+        if not (isfinite(low) and isfinite(high)):
+            raise DomainError(f"bounds of {name!r} are {low:g} and {high:g}: give finite limits")
+        if not low < high:
+            raise DomainError(
+                f"bounds of {name!r} run from {low:g} to {high:g}: "
+                "the upper limit must be above the lower"
+            )
+        if not isfinite(high - low) or low + (high - low) / side == low:
+            raise DomainError(
+                f"bounds of {name!r} run from {low:g} to {high:g}: "
+                "too wide or too narrow for double precision"
+            )
 
 
 def checked_rectangles(

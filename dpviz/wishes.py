@@ -28,8 +28,6 @@ MOST_WISHES = 20
 MOST_LETTERS = 500
 """Limits: wishes of one release, characters of one."""
 
-METRES_PER_DEGREE = 111_195.0
-"""On the mean sphere of the Earth, radius 6371 km."""
 
 EXAMPLES = '"rect=W,S,E,N ±200", "areas=wards.gpkg ±5% or ±20 at 95%" or "any 1 km² ±50"'
 
@@ -189,17 +187,10 @@ def squares(domain: Domain, centres: Float, size: float) -> Float:
     Raises:
         DomainError: a square that does not fit into the domain.
     """
-    from dpviz.crs import known_crs
+    from dpviz.crs import metres_per_unit
 
-    crs = known_crs(domain.crs)
     side = 1000.0 * math.sqrt(size)
-    if crs.is_geographic:
-        across = np.cos(np.radians(np.clip(centres[:, 1], -89.0, 89.0)))
-        sides = np.stack([side / (METRES_PER_DEGREE * across), 0 * across], axis=1)
-        sides[:, 1] = side / METRES_PER_DEGREE
-    else:
-        units = [axis.unit_conversion_factor or 1.0 for axis in crs.axis_info] or [1.0, 1.0]
-        sides = np.broadcast_to(side / np.array(units[:2]), centres.shape)
+    sides = np.stack([side / each for each in metres_per_unit(domain.crs, centres[:, 1])], axis=1)
     low, high = np.array(domain.lower), np.array(domain.upper)
     if (sides > high - low).any():
         raise DomainError(f"a square of {size:g} km² does not fit into the domain: ask for less")

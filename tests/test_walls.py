@@ -35,7 +35,7 @@ DOORS = (
 CORRIDOR = (
     ("errors", "progress"),
     ("arrow", "attributes", "zones"),
-    ("calendar", "rectangles"),
+    ("calendar", "cuts", "rectangles"),
     ("domain", "files", "foreign", "limits", "trees"),
     ("crs", "datasets", "roads", "sandbox", "sequences", "wishes", "workloads"),
     ("releases",),

@@ -107,6 +107,9 @@ class Clock:
     every: str | None = option(
         "--every", help="A public step such as 1h: times are moved to its middle."
     )
+    hour_worth: str | None = option(
+        "--hour-worth", help="How far is as much as an hour, such as 500m: the shape of cells."
+    )
 
     @property
     def given(self) -> dict[str, str]:
@@ -124,7 +127,8 @@ class Clock:
             raise ParameterError(f"--time and {which} go together: give both, or neither")
         given = self.given
         if given and self.time is None:
-            raise ParameterError(f"--{next(iter(given))} is of time: give --time and --period too")
+            first = next(iter(given)).replace("_", "-")
+            raise ParameterError(f"--{first} is of time: give --time and --period too")
         return given
 
 

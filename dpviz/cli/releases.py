@@ -193,6 +193,7 @@ def period_words(domain: Domain) -> str:
     from dpviz.calendar import Calendar
 
     step = f", in steps of {domain.step:g} s" if domain.step else ""
+    step += f", an hour worth {domain.hour_worth:g} m" if domain.hour_worth else ""
     words = domain.calendar.words
     if domain.cycle is not None and domain.span is not None:
         of = " to ".join(map(Calendar(domain.zone).words, domain.span))

@@ -154,7 +154,7 @@ class Script:
             if self.domain.time is not None:
                 for name, value in self._axis().items():
                     joined = value if isinstance(value, str) else ",".join(value)
-                    options.append((f"--{name}", joined))
+                    options.append((f"--{name.replace('_', '-')}", joined))
             if self.domain.kinds is not None:
                 kinds = self.domain.kinds
                 options += [("--kind", kinds.column), ("--kinds", ",".join(kinds.names))]
@@ -247,6 +247,7 @@ class Script:
         }
         axis |= {} if domain.zone == ZONE else {"zone": domain.zone}
         axis |= {} if domain.cycle is None else {"cycle": domain.cycle}
+        axis |= {} if domain.hour_worth is None else {"hour_worth": f"{domain.hour_worth:.15g}m"}
         return axis | ({"every": f"{int(domain.step)}s"} if domain.step else {})
 
     def notebook(self, title: str, sentences: Sequence[str] = ()) -> str:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpviz.crs import cut_order
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.trees.lattice import Codes, Int, morton, unmorton
@@ -26,6 +27,18 @@ SCANS = 16
 
 MOST_RECORDS = 1 << 53
 """Sums of fewer are exact in double precision too, where one record more always counts as one."""
+
+
+class Runs(NamedTuple):
+    """Numbers of cells in the order of a domain's cuts, where a cell of a tree is a run: private.
+
+    Attributes:
+        codes: ascending, uint64 (m,).
+        cumulative: how many records come before each, and all, int64 (m + 1,).
+    """
+
+    codes: Codes
+    cumulative: Int
 
 
 class PointIndex:
@@ -163,18 +176,28 @@ class PointIndex:
         """Lattice cells of the unique codes, in Morton order: int64 of shape (m, dims)."""
         return unmorton(self.codes, self.domain.dims)
 
+    @cached_property
+    def runs(self) -> Runs:
+        """The records in the order of the domain's cuts: as they stand where that is Morton's."""
+        order = cut_order(self.domain)
+        if order.is_morton:
+            return Runs(self.codes, self.cumulative)
+        codes = order.from_morton(self.codes)
+        rows = np.argsort(codes)  # of sums weights may be below 0
+        return Runs(codes[rows], np.concatenate([[0], np.cumsum(self.weights[rows])]))
+
     def first_rows(self, codes: ArrayLike, bits: int) -> Int:
-        """Rows of the index where tree cells begin.
+        """Rows of :attr:`runs` where tree cells begin.
 
         Args:
-            codes: Morton prefixes of ``bits`` bits each, uint64 of any shape.
+            codes: prefixes of ``bits`` bits each, uint64 of any shape.
             bits: how many leading bits of the full code a prefix holds (2-D depth h: 2·h).
 
         Returns:
             int64 of the shape of ``codes``.
         """
         shift = np.uint64(self.domain.dims * self.domain.bits - bits)
-        return np.searchsorted(self.codes, np.asarray(codes, dtype=np.uint64) << shift)
+        return np.searchsorted(self.runs.codes, np.asarray(codes, dtype=np.uint64) << shift)
 
     def histogram(self, edges: list[Int]) -> Int:
         """Exact counts of a grid.

@@ -75,6 +75,7 @@ class TimeEntry(Strict):
     zone: Word = "UTC"
     cycle: Literal["day", "week"] | None = None
     span: Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)] | None = None
+    hour_worth: Positive | None = None
 
 
 class DomainEntry(Strict):

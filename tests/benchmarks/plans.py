@@ -18,13 +18,14 @@ from pathlib import Path
 import numpy as np
 
 import dpviz
+from dpviz.crs import METRES_PER_DEGREE
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import exact_counts, places_of_records
 from dpviz.planning.candidates import KNOWN
 from dpviz.planning.proxy import proxy_records
 from dpviz.planning.search import caution_of, least, prices
 from dpviz.planning.trial import Trial
-from dpviz.wishes import METRES_PER_DEGREE, parse, parse_all, squares
+from dpviz.wishes import parse, parse_all, squares
 
 DATA = {
     "codepoint_london": (-0.53, 51.27, 0.35, 51.70),

@@ -14,6 +14,7 @@ from dpviz.evaluation.figures import (
     districts,
     fanout,
     heights,
+    hours,
     intervals,
     kdtrees,
     matching,
@@ -247,3 +248,14 @@ def test_a_page_says_where_we_disagree(tmp_path):
     text = path.read_text()
     assert "| a | b | agrees |" in text
     assert "| c | d | **disagrees** |" in text
+
+
+def test_hours_compare_weights_on_the_same_questions(tmp_path, monkeypatch):
+    monkeypatch.setattr(hours, "METHODS", ("privtree",))
+    monkeypatch.setattr(hours, "WORTHS", (None, 1.0, 10_000.0))
+    monkeypatch.setattr(hours, "QUERIES", 20)
+    statements = reproduce("hours", tmp_path, repeats=1)
+    assert all(each.agrees for each in statements)
+    with (tmp_path / "hours.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == 3 * len(hours.LOADS)
+    assert "| privtree | 10,000 m |" in (tmp_path / "hours.md").read_text()

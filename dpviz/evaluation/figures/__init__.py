@@ -14,6 +14,7 @@ from dpviz.evaluation.figures import (
     districts,
     fanout,
     heights,
+    hours,
     intervals,
     kdtrees,
     matching,
@@ -33,6 +34,7 @@ FIGURES: dict[str, Reproduction] = {
     "matching": matching.reproduce,
     "districts": districts.reproduce,
     "coverage": coverage.reproduce,
+    "hours": hours.reproduce,
 }
 """What can be redone: (folder, repeats, seed, progress) → the papers' statements and ours."""
 

@@ -51,6 +51,7 @@ class AdaptiveGrid(PointMethod):
         "W. Qardaji, W. Yang, N. Li: Differentially Private Grids for Geospatial Data. ICDE 2013"
     )
     dims: ClassVar[tuple[int, ...]] = (2,)
+    splits_axes: ClassVar[bool] = False
     presets: ClassVar[dict[str, dict[str, object]]] = {"AG": {}}
     advice: ClassVar[str] = (
         "More than two dimensions; very small cells of interest in dense places."

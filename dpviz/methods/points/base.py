@@ -31,6 +31,7 @@ class PointMethod(Method):
         dims: the dimensions it can do.
         overlapping: whether boxes of siblings may overlap (R-trees), so that a count of a node is
             not the count of its box.
+        splits_axes: whether it splits nodes along the axes in the domain's order of cuts.
         measured: parameters that leave out models of what was not measured (a density inside
             leaves), so that every node's count tends to the exact one as ε grows.
     """
@@ -38,6 +39,7 @@ class PointMethod(Method):
     kind: ClassVar[str] = "points"
     dims: ClassVar[tuple[int, ...]] = (2, 4)
     overlapping: ClassVar[bool] = False
+    splits_axes: ClassVar[bool] = True
     measured: ClassVar[dict[str, Any]] = {}
 
     def structure(self, epsilon: float, dims: int) -> Structure | SharedThreshold | None:

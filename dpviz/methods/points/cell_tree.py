@@ -1,4 +1,4 @@
-"""Trees over Morton cells, grown level by level, and what becomes of their measured counts."""
+"""Trees over lattice cells, grown level by level, and what becomes of their measured counts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.crs import cut_order
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter
 from dpviz.private.budget import DISJOINT
@@ -28,10 +29,10 @@ Split = Callable[[Int, int], NDArray[np.bool_]]
 
 
 class CellTree:
-    """A tree of Morton cells, grown level by level.
+    """A tree of cells that the domain's order of cuts makes, grown level by level.
 
-    ``axis_bits`` is how many bits of the code each level adds: dims for fanout 2^dims, fewer for
-    a round robin over the axes (in the order of the code's bits).
+    ``axis_bits`` is how many cuts each level adds: dims for fanout 2^dims, fewer for less. The
+    order is public and the same everywhere, so that a level is a partition whatever it is.
     """
 
     def __init__(self, index: PointIndex, axis_bits: int) -> None:
@@ -85,7 +86,8 @@ class CellTree:
     def level_counts(self, depth: int) -> Int:
         """Exact counts of the nodes of one level: private."""
         first, last = self._runs[depth]
-        return np.asarray(self.index.cumulative[last] - self.index.cumulative[first])
+        cumulative = self.index.runs.cumulative
+        return np.asarray(cumulative[last] - cumulative[first])
 
     @property
     def depth(self) -> Int:
@@ -103,16 +105,14 @@ class CellTree:
 
     def boxes(self) -> tuple[Int, Int]:
         """Lattice boxes of all nodes, breadth-first."""
-        domain = self.index.domain
+        domain, order = self.index.domain, cut_order(self.index.domain)
         corners, sides = [], []
         for depth, codes in enumerate(self.codes):
             bits = depth * self.axis_bits
             full = codes << np.uint64(self.code_bits - bits)
+            full = full if order.is_morton else order.to_morton(full)
             corners.append(unmorton(full, domain.dims))
-            # The first (bits mod dims) axes have one more halving than the rest.
-            halvings = [
-                (bits + domain.dims - 1 - axis) // domain.dims for axis in range(domain.dims)
-            ]
+            halvings = order.halvings(bits)
             side = np.array([1 << (domain.bits - halving) for halving in halvings], dtype=np.int64)
             sides.append(np.broadcast_to(side, (len(codes), domain.dims)))
         lo = np.concatenate(corners)

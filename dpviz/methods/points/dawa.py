@@ -65,6 +65,7 @@ class Dawa(PointMethod):
         "Under Differential Privacy. PVLDB 7(5), 2014"
     )
     dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
+    splits_axes: ClassVar[bool] = False
     presets: ClassVar[dict[str, dict[str, object]]] = {"DAWA": {}}
     tiny: ClassVar[dict[str, object]] = {"log_cells": 2, "workload": 5}
     advice: ClassVar[str] = "A quick answer, or more than two dimensions."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from dpviz.cuts import CutOrder
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.kd_cells import BoxTree, KdCells, grow, with_noisy_counts
 from dpviz.private.mechanisms.medians import exponential_cuts
@@ -81,7 +82,7 @@ class HilbertRTree(PointMethod):
             return exponential_cuts(noise, shares[at], cells.column(axis, chosen))
 
         cells = KdCells([positions], index.weights, 1 << (2 * self.order))
-        intervals = grow(cells, self.height, self.flatten, cutter)
+        intervals = grow(cells, self.height, self.flatten, cutter, CutOrder.in_turn(1, 1))
         lo, hi = interval_boxes(intervals.lo[:, 0], intervals.hi[:, 0], self.order)
         tree = BoxTree(lo << shift, hi << shift, intervals.parent, intervals.exact)
         return with_noisy_counts(tree, self.height, budget, noise, self.prune)

@@ -18,6 +18,7 @@ from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 
 if TYPE_CHECKING:
+    from dpviz.cuts import CutOrder
     from dpviz.private.budget import Budget
     from dpviz.private.index import PointIndex
     from dpviz.private.mechanisms.noise import Noise
@@ -124,8 +125,8 @@ class BoxTree:
         return Decomposition(self.lo, self.hi, self.parent, count, variance)
 
 
-def grow(cells: KdCells, height: int, flatten: int, cutter: Cutter) -> BoxTree:
-    """A tree of ``height`` levels, each of ``flatten`` rounds of cuts along one axis after another.
+def grow(cells: KdCells, height: int, flatten: int, cutter: Cutter, order: CutOrder) -> BoxTree:
+    """A tree of ``height`` levels, each of ``flatten`` rounds of cuts along the axes in this order.
 
     A box of one lattice step along an axis is not cut along it (public); a box that no round of a
     level could cut is a leaf.
@@ -138,7 +139,7 @@ def grow(cells: KdCells, height: int, flatten: int, cutter: Cutter) -> BoxTree:
         origin = np.arange(len(cells))
         for step in range(flatten):
             rounds = level * flatten + step
-            axis = rounds % cells.lo.shape[1]
+            axis = order.axes[rounds % len(order.axes)]
             chosen = cells.hi[:, axis] - cells.lo[:, axis] >= 2
             if chosen.any():
                 cuts = cutter(cells, axis, chosen, rounds)

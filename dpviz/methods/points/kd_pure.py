@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from dpviz.crs import cut_order
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.kd_cells import KdCells, grow
 from dpviz.private.mechanisms.medians import exact_cuts
@@ -58,6 +59,7 @@ class KdPure(PointMethod):
             self.height,
             self.flatten,
             lambda cells, axis, chosen, _rounds: exact_cuts(cells.column(axis, chosen)),
+            cut_order(index.domain),
         )
         count = np.concatenate(tree.exact).astype(np.float64)
         nodes = tree.decomposition(count, np.zeros(len(count)))

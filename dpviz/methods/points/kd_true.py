@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from dpviz.crs import cut_order
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.kd_cells import KdCells, grow, with_noisy_counts
 from dpviz.private.mechanisms.medians import exact_cuts
@@ -57,5 +58,6 @@ class KdTrue(PointMethod):
             self.height,
             self.flatten,
             lambda cells, axis, chosen, _rounds: exact_cuts(cells.column(axis, chosen)),
+            cut_order(index.domain),
         )
         return with_noisy_counts(tree, self.height, budget, noise, self.prune)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from dpviz.crs import cut_order
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.kd_cells import (
@@ -27,6 +28,7 @@ from dpviz.trees.lattice import grid_edges
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dpviz.cuts import CutOrder
     from dpviz.domain import Domain
     from dpviz.private.budget import Budget, Share
     from dpviz.private.index import PointIndex
@@ -156,7 +158,8 @@ class KdTree(PointMethod):
                 return halves(cells, axis, chosen, rounds)
             return self.cuts(noise, shares[rounds], cells.column(axis, chosen))
 
-        tree = grow(KdCells.of(index), self.height, self.flatten, cutter)
+        order = cut_order(index.domain)
+        tree = grow(KdCells.of(index), self.height, self.flatten, cutter, order)
         if self.budget == "leaf":
             return with_leaf_counts(tree, np.concatenate(tree.exact), budget, noise, self.prune)
         return with_noisy_counts(tree, self.height, budget, noise, self.prune)
@@ -211,7 +214,13 @@ class KdTree(PointMethod):
         edges = [grid_edges(index.domain.side, 1 << power)] * dims
         share = budget.spend(0.5 * budget.epsilon, "cell grid", mechanism="geometric", why=DISJOINT)
         noisy, _ = geometric(noise, share, index.histogram(edges))
-        tree = grid_medians(noisy.astype(np.float64), self.height, self.flatten, self.switch)
+        tree = grid_medians(
+            noisy.astype(np.float64),
+            self.height,
+            self.flatten,
+            self.switch,
+            cut_order(index.domain),
+        )
         lo, hi = edges[0][tree.lo], edges[0][tree.hi]
         leaf = leaves(tree.parent)
         exact = np.zeros(len(leaf), dtype=np.int64)
@@ -220,7 +229,9 @@ class KdTree(PointMethod):
         return with_leaf_counts(tree, exact, budget, noise, self.prune)
 
 
-def grid_medians(noisy: Float, height: int, flatten: int, switch: int | None) -> BoxTree:
+def grid_medians(
+    noisy: Float, height: int, flatten: int, switch: int | None, order: CutOrder
+) -> BoxTree:
     """A kd-tree over a grid of noisy counts: every cut balances the noisy sums of its sides.
 
     Boxes are in cells of the grid. Post-processing: no record is looked at.
@@ -246,7 +257,7 @@ def grid_medians(noisy: Float, height: int, flatten: int, switch: int | None) ->
         return np.asarray(cut[best[first]])
 
     cells = KdCells([np.zeros(0, np.int64)] * noisy.ndim, np.zeros(0, np.int64), len(noisy))
-    return grow(cells, height, flatten, cutter)
+    return grow(cells, height, flatten, cutter, order)
 
 
 def _box_sums(table: Float, lo: Int, hi: Int) -> Float:

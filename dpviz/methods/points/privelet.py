@@ -52,6 +52,7 @@ class Privelet(PointMethod):
         "X. Xiao, G. Wang, J. Gehrke: Differential Privacy via Wavelet Transforms. ICDE 2010"
     )
     dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
+    splits_axes: ClassVar[bool] = False
     presets: ClassVar[dict[str, dict[str, object]]] = {"Privelet*": {}}
     tiny: ClassVar[dict[str, object]] = {"log_cells": 2}
     advice: ClassVar[str] = "Small rectangles, skewed data, and more than two dimensions."

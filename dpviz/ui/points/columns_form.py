@@ -95,9 +95,15 @@ def period_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] |
         cycle = st.segmented_control(
             "As one cycle: the hour of the", ["day", "week"], key=f"{prefix}.cycle"
         )
+        worth = st.text_input(
+            "As much as an hour is", key=f"{prefix}.hour_worth", placeholder="500m",
+            help="A distance: trees cut their cells to about so many hours as they are times as "
+            "wide. Left empty, time is halved as often as the sides of the area.",
+        )  # fmt: skip
     if not start.strip() or not end.strip():
         st.info("Give the period: from, and to.", icon=":material/schedule:")
         return None
     further = {"every": every, "zone": zone.strip() or None, "cycle": cycle}
+    further["hour_worth"] = worth.strip() or None
     given = {name: str(value) for name, value in further.items() if value is not None}
     return {"time": str(column), "period": (start, end), **given}
