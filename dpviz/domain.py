@@ -294,16 +294,21 @@ class Domain:
                 f"the columns {', '.join(self.columns)}"
             )
         inside = self.contains(points)
-        everything = bool(inside.all())
-        cells = np.empty((int(inside.sum()), self.dims), dtype=np.int64)
+        return self.cells(points if inside.all() else points[inside]), inside
+
+    def cells(self, points: Float) -> Int:
+        """Lattice cells of points (m, dims) that all lie inside, int64 of the same shape."""
+        cells = np.empty(points.shape[::-1], dtype=np.int64).T  # each axis in one piece
         for axis in range(self.dims):
-            column = points[:, axis] if everything else points[inside, axis]
-            low, high = self.lower[axis], self.upper[axis]
+            column, low, high = points[:, axis], self.lower[axis], self.upper[axis]
             if self.step and axis == self.dims - 1:
                 column = (np.floor((column - low) / self.step) + 0.5) * self.step + low
-            scaled = (column - low) / (high - low) * self.side
-            np.minimum(scaled.astype(np.int64), self.side - 1, out=cells[:, axis])
-        return cells, inside
+            scaled = column - low
+            scaled /= high - low
+            scaled *= self.side
+            cells[:, axis] = scaled
+            np.minimum(cells[:, axis], self.side - 1, out=cells[:, axis])
+        return cells
 
     def contains(self, points: Float) -> NDArray[np.bool_]:
         """Which points (n, dims) are in the closed box, and before the end of the period."""

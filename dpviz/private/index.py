@@ -94,10 +94,11 @@ class PointIndex:
         if counts is not None and first.all() and counts.all():
             codes <<= shift  # an engine's rows, tens of millions: no copies
             return cls(domain, codes, counts)
-        starts = np.flatnonzero(first)
         if counts is None:  # one record at each, so where a code starts is how many come before
-            return cls(domain, codes[starts[:-1]] << shift, None, starts)
-        starts = starts[:-1]
+            distinct = codes if first.all() else codes[first[:-1]]
+            distinct <<= shift
+            return cls(domain, distinct, None, np.flatnonzero(first))
+        starts = np.flatnonzero(first)[:-1]
         totals = np.add.reduceat(counts, starts) if len(starts) else counts
         occupied = totals > 0
         return cls(domain, codes[starts[occupied]] << shift, totals[occupied].astype(np.int64))

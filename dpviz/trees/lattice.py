@@ -40,7 +40,7 @@ _SPREAD: dict[int, list[tuple[int, int]]] = {
     ],
 }
 
-_STRIP = 1 << 14
+STRIP = 1 << 14
 """Rows whose codes are made at once: what stays in the fastest memory."""
 
 
@@ -59,12 +59,12 @@ def morton(cells: ArrayLike) -> Codes:
     cells = np.asarray(cells, dtype=np.int64)
     rows, dims = cells.shape
     codes = np.empty(rows, dtype=np.uint64)
-    spread, shifted = np.empty((2, min(rows, _STRIP)), dtype=np.uint64)
-    for start in range(0, rows, _STRIP):
-        strip = codes[start : start + _STRIP]
+    spread, shifted = np.empty((2, min(rows, STRIP)), dtype=np.uint64)
+    for start in range(0, rows, STRIP):
+        strip = codes[start : start + STRIP]
         for axis in range(dims):
             value = strip if axis == 0 else spread[: len(strip)]
-            value[:] = cells[start : start + _STRIP, axis]
+            value[:] = cells[start : start + STRIP, axis]
             _spread(value, shifted[: len(strip)], dims)
             if axis:
                 strip <<= np.uint64(1)

@@ -28,7 +28,7 @@ from dpviz.private.load.tables import Column, Table, open_table
 from dpviz.private.load.tables.base import listed, pick
 from dpviz.private.load.tally import Tally
 from dpviz.private.load.values import numbers, texts, times, wkt_points
-from dpviz.trees.lattice import Codes, morton
+from dpviz.trees.lattice import STRIP, Codes, morton
 
 
 @dataclass(frozen=True)
@@ -160,17 +160,20 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
         elif wkt is not None:
             points = wkt_points(block.columns[wkt], wkt)
         else:
-            points = np.column_stack([block.columns[name] for name in planar])
-        finite = finite_rows(points)
+            points = np.stack([block.columns[name] for name in planar]).T  # each axis in one piece
+        given = points
         points = in_crs(points, how.crs, domain.crs)
         time = None if how.time is None else times(block.columns[how.time], how.time, domain.zone)
         if time is not None and domain.time is not None:
             points = np.column_stack([points, domain.on_axis(time)])
-            counts.add(tally.NO_TIME, np.count_nonzero(finite & np.isnan(time)))
         inside = domain.contains(points)
-        counts.add(tally.NO_PLACE, np.count_nonzero(~finite))
-        finite &= finite_rows(points)
-        counts.add(tally.OUTSIDE, np.count_nonzero(finite & ~inside))
+        if not inside.all():  # else there is nothing to tell apart
+            finite = finite_rows(given)
+            counts.add(tally.NO_PLACE, np.count_nonzero(~finite))
+            if time is not None and domain.time is not None:
+                counts.add(tally.NO_TIME, np.count_nonzero(finite & np.isnan(time)))
+            finite &= finite_rows(points)
+            counts.add(tally.OUTSIDE, np.count_nonzero(finite & ~inside))
         kind = None if kinds is None else kind_numbers(block.columns[kinds.column], kinds)
         if kind is not None:
             counts.add(tally.NO_KIND, np.count_nonzero(inside & (kind < 0)))
@@ -270,7 +273,7 @@ def read_layers(
     codes, ids = [np.empty(0, dtype=np.uint64)], []
     kinds, values = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     for part in located(table, how, domain, counts):
-        codes.append(morton(domain.to_lattice(part.points)[0]))
+        codes.append(encoded(domain, part.points))
         if how.unit is not None:
             ids.append(part.unit)
         kinds += [] if part.kind is None else [part.kind]
@@ -289,6 +292,15 @@ def read_layers(
         kind, value = (None if each is None else each[rows] for each in (kind, value))
     counts.add(tally.KEPT, len(every))
     return _layers(domain, every, kind, value)
+
+
+def encoded(domain: Domain, points: NDArray[np.float64]) -> Codes:
+    """Morton codes of points inside the domain, uint64 (n,), by strips that stay in fast memory."""
+    codes = np.empty(len(points), dtype=np.uint64)
+    for start in range(0, len(points), STRIP):
+        strip = slice(start, start + STRIP)
+        codes[strip] = morton(domain.cells(points[strip]))
+    return codes
 
 
 def _layers(

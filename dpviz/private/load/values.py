@@ -261,11 +261,12 @@ def _parsed(column: Any) -> Float:
 
 
 def _finite(values: Float) -> Float:
-    return np.where(np.isfinite(values), values, np.nan)
+    finite = np.isfinite(values)
+    return values if finite.all() else np.where(finite, values, np.nan)
 
 
 def _float(column: Any) -> Float:
-    return arrow.number_array(column).astype(np.float64)
+    return arrow.number_array(column).astype(np.float64, copy=False)
 
 
 def _iso(column: Any, zone: str) -> Float:
