@@ -46,7 +46,7 @@ def sequence_settings() -> list[str]:
     """Every registered sequence method by name.
 
     >>> sequence_settings()
-    ['markov', 'ngram', 'topk_em', 'truncate']
+    ['markov', 'ngram', 'topk_em', 'trips', 'truncate']
     """
     return sorted(of_kind("sequences"))
 

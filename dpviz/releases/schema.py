@@ -9,11 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, Val
 from dpviz.attributes import MOST_KINDS
 from dpviz.errors import ReleaseError
 from dpviz.sequences.alphabet import MOST_SYMBOLS
+from dpviz.sequences.model import LONGEST
 
 Word = Annotated[str, Field(max_length=1_000)]
 Text = Annotated[str, Field(max_length=10_000)]
 Positive = Annotated[FiniteFloat, Field(gt=0)]
 NotNegative = Annotated[FiniteFloat, Field(ge=0)]
+Lengths = Annotated[list[NotNegative], Field(min_length=1, max_length=LONGEST)]
 Limits = Annotated[list[FiniteFloat], Field(min_length=1, max_length=4)]
 
 
@@ -122,7 +124,8 @@ class SequenceHeader(Common):
     kind: Literal["sequences"]
     alphabet: Annotated[list[Word], Field(min_length=1, max_length=MOST_SYMBOLS)]
     follows: str | None = None
-    model: Literal["contexts", "grams", "ranking"] = "contexts"  # all that older files hold
+    model: Literal["contexts", "trips", "grams", "ranking"] = "contexts"  # all older files hold
+    lengths: Annotated[list[Lengths], Field(max_length=LONGEST)] = []  # of trips
     ruled: bool = False
     variance: NotNegative = 0.0
 

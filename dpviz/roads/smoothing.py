@@ -14,6 +14,7 @@ import numpy as np
 
 from dpviz.roads.graph import Float, Int, RoadGraph
 from dpviz.roads.paths import Paths
+from dpviz.trees.posterior import gamma_posterior
 
 CROSSING = 0.1
 """Weight of a neighbour round a corner; of the one straight ahead, and of the only one, it is 1."""
@@ -23,9 +24,6 @@ EVERYWHERE = 0.1
 
 SHAPES = (0.15, 0.25, 0.4, 0.7, 1.0, 1.5, 2.5, 4.0)
 """Of the gamma prior: the likeliest for the noisy counts is taken."""
-
-STEPS = 128
-"""Points of the quadrature over counts, in equal ratios."""
 
 LEAST = 0.3
 """Least count of the quadrature, in trips."""
@@ -91,26 +89,7 @@ def posterior(noisy: Float, scale: float, near: Adjacency) -> tuple[Float, Float
         float64 (m,) each.
     """
     mean = np.maximum(near.mean(np.maximum(noisy, 0.0)), 0.05 * max(float(noisy.mean()), LEAST))
-    top = 1.3 * max(float(noisy.max()), 10 * scale, 2 * LEAST)
-    count = np.geomspace(LEAST, top, STEPS)
-    width = np.log(np.gradient(count))
-    likelihood = -np.abs(noisy[:, None] - count) / scale
-    best: tuple[float, Float, Float] | None = None
-    for shape in SHAPES:
-        rate = shape / mean
-        prior = (shape - 1) * np.log(count) + width - rate[:, None] * count
-        chance = likelihood + prior
-        most = chance.max(axis=1)
-        chance = np.exp(chance - most[:, None])
-        total = chance.sum(axis=1)
-        fit = float(
-            (most + np.log(total) + shape * np.log(rate)).sum() - len(noisy) * math.lgamma(shape)
-        )
-        if best is None or fit > best[0]:
-            first = chance @ count / total
-            best = fit, first, np.maximum(chance @ count**2 / total - first**2, 0.0)
-    assert best is not None
-    return best[1], best[2]
+    return gamma_posterior(noisy, scale, mean, least=LEAST, shapes=SHAPES)
 
 
 def smoothed(

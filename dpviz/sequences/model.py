@@ -200,7 +200,7 @@ class ContextTree:
         return node
 
 
-def settle(links: Int, counts: Float) -> None:
+def settle(links: Int | Float, counts: Float) -> None:
     """Refuse counts that are no estimates, and any later write to a model's columns.
 
     Raises:

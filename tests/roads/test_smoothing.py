@@ -15,6 +15,7 @@ from dpviz.roads import smoothing
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
 from dpviz.roads.smoothing import neighbours, posterior, smoothed
+from dpviz.trees import posterior as gamma
 
 
 def test_straight_on_counts_more_than_a_corner(streets: RoadGraph, odd: RoadGraph) -> None:
@@ -37,8 +38,8 @@ def test_straight_on_counts_more_than_a_corner(streets: RoadGraph, odd: RoadGrap
 
 def test_the_posterior_is_that_of_numeric_integration(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(smoothing, "SHAPES", (1.5,))
-    monkeypatch.setattr(smoothing, "STEPS", 2000)
-    noisy, scale = np.array([40.0, -3.0, 12.0]), 9.0
+    monkeypatch.setattr(gamma, "STEPS", 2000)
+    noisy, scale = np.array([60.0, -3.0, 12.0]), 9.0  # the first far above the noise
     ring = smoothing.Adjacency(
         np.array([0, 1, 2, 1, 2, 0]), np.array([1, 2, 0, 0, 1, 2]), np.ones(6)
     )

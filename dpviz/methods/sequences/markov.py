@@ -12,9 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, parameter, register
 from dpviz.methods.structure import Structure
+from dpviz.private.budget import Share
 from dpviz.private.events import Events, events_of
-from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, bernoulli, biased_laplace, geometric
-from dpviz.sequences.model import MAX_CELLS, ContextTree, allowed_after, projected
+from dpviz.private.mechanisms.noise import (
+    NO_SPLIT_FLOOR,
+    Noise,
+    bernoulli,
+    biased_laplace,
+    geometric,
+)
+from dpviz.sequences.model import MAX_CELLS, ContextTree, Mask, allowed_after, projected
 from dpviz.trees.lattice import Float, Int
 from dpviz.trees.splits import no_split, split_scale
 
@@ -96,25 +103,15 @@ class Markov(SequenceMethod):
             return bernoulli(task.noise, first, no, exact)
 
         events = events_of(task.sequences, size, self.l_top)
-        first_child, exact = _grown(events, size, split, self.max_depth)
-        leaf = first_child < 0
+        first_child, exact = grown(events, size, split, self.max_depth)
         second = task.budget.spend(
             task.budget.left, "next symbols", mechanism="geometric", theorem=LEAVES
         )
-        noisy, variance = geometric(task.noise, second, exact[leaf], sensitivity=self.l_top)
-        allowed = allowed_after(follows, first_child, size)
-        counts = np.zeros(exact.shape)
-        # What cannot be is 0 before it is summed: only noise is lost.
-        counts[leaf] = noisy if allowed is None else np.where(allowed[leaf], noisy, 0)
-        for node in np.flatnonzero(~leaf)[::-1]:
-            child = first_child[node]
-            counts[node] = counts[child : child + width].sum(axis=0)
-        if self.projection == "simplex":
-            final = projected(counts, allowed)
-        else:
-            final = np.maximum(counts, 0.0)
-            final = final if allowed is None else np.where(allowed, final, 0.0)
-        return ContextTree(first_child, final, float(variance.flat[0]), follows)
+        spread = self.projection == "simplex"
+        counts, variance = noisy_contexts(
+            task.noise, second, first_child, exact, self.l_top, follows, spread=spread
+        )
+        return ContextTree(first_child, counts, variance, follows)
 
     def structure(self, epsilon: float, size: int) -> Structure:
         """A sequence moves the scores of a path by l_top at most, where all its events are."""
@@ -150,10 +147,48 @@ class Markov(SequenceMethod):
         return no_split(scores, depth, scale, bias, self.threshold)
 
 
+def noisy_contexts(
+    noise: Noise,
+    share: Share,
+    first_child: Int,
+    exact: Int,
+    l_top: int,
+    follows: Mask | None,
+    *,
+    spread: bool = True,
+) -> tuple[Float, float]:
+    """Counts of what follows each context from noisy ones of the leaves, and their variance.
+
+    Args:
+        noise: the source of randomness.
+        share: pays for the counts of the leaves.
+        first_child: of each context, −1 for a leaf, int64 (n,).
+        exact: counts of what follows, int64 (n, |I| + 1): private.
+        l_top: events of a sequence, each in one leaf: the sensitivity.
+        follows: the alphabet's rule, if it is kept.
+        spread: negative counts over the rest of their context, or cut off.
+    """
+    leaf, width = first_child < 0, exact.shape[1]
+    noisy, variance = geometric(noise, share, exact[leaf], sensitivity=l_top)
+    allowed = allowed_after(follows, first_child, width - 1)
+    counts = np.zeros(exact.shape)
+    # What cannot be is 0 before it is summed: only noise is lost.
+    counts[leaf] = noisy if allowed is None else np.where(allowed[leaf], noisy, 0)
+    for node in np.flatnonzero(~leaf)[::-1]:
+        child = first_child[node]
+        counts[node] = counts[child : child + width].sum(axis=0)
+    if spread:
+        final = projected(counts, allowed)
+    else:
+        final = np.maximum(counts, 0.0)
+        final = final if allowed is None else np.where(allowed, final, 0.0)
+    return final, float(variance.flat[0])
+
+
 Split = Callable[[Int, int], NDArray[np.bool_]]
 
 
-def _grown(events: Events, size: int, split: Split, max_depth: int) -> tuple[Int, Int]:
+def grown(events: Events, size: int, split: Split, max_depth: int) -> tuple[Int, Int]:
     """Grow contexts level by level.
 
     Returns:

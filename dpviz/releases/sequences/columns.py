@@ -1,7 +1,7 @@
 """Columns of a release of sequences: one row per context or string.
 
 The header says which model the rows are of: ``contexts`` (also where it says nothing, as in older
-files), ``grams`` or ``ranking``.
+files), ``trips``, ``grams`` or ``ranking``.
 """
 
 from __future__ import annotations
@@ -18,24 +18,31 @@ from dpviz.releases.header import Header
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import GramTree, Model, Ranking
 from dpviz.sequences.model import ContextTree, Mask
-from dpviz.trees.lattice import Int
+from dpviz.sequences.trips import TripModel
+from dpviz.trees.lattice import Float, Int
 
 if TYPE_CHECKING:
     import pyarrow
 
-MODELS: dict[type[Model], str] = {ContextTree: "contexts", GramTree: "grams", Ranking: "ranking"}
+MODELS: dict[type[Model], str] = {
+    ContextTree: "contexts",
+    TripModel: "trips",
+    GramTree: "grams",
+    Ranking: "ranking",
+}
 """What the header calls each kind of model."""
 
-NEEDED = ("first_child", "parent", "symbol", "counts", "string")
+NEEDED = ("first_child", "parent", "symbol", "counts", "string", "pairs")
 """Columns that reading needs, of those that the model has."""
 
 
 def to_columns(alphabet: Alphabet, model: Model, header: Header) -> pyarrow.Table:
     """The table of a release.
 
-    Contexts: ``first_child``, and ``counts`` of what follows. Grams: ``parent`` and ``symbol``, the
-    string less its last symbol and that symbol (−1 for the empty string), and ``counts`` of its
-    extensions. Ranking: the ``string``.
+    Contexts: ``first_child``, and ``counts`` of what follows. Trips: also ``pairs``, at the context
+    of a first symbol, by the last one, and the lengths in the header. Grams: ``parent`` and
+    ``symbol``, the string less its last symbol and that symbol (−1 for the empty string), and
+    ``counts`` of its extensions. Ranking: the ``string``.
     """
     import pyarrow as pa
 
@@ -52,8 +59,12 @@ def to_columns(alphabet: Alphabet, model: Model, header: Header) -> pyarrow.Tabl
         columns = {"first_child": arrow.numbers(model.first_child)}
     else:
         columns = dict(zip(("parent", "symbol"), map(arrow.numbers, _links(model)), strict=True))
-    flat = arrow.numbers(model.counts.ravel())
-    columns["counts"] = pa.FixedSizeListArray.from_arrays(flat, model.size + 1)
+    columns["counts"] = _lists(model.counts)
+    if isinstance(model, TripModel):
+        pairs = np.zeros((len(model), model.size))
+        pairs[1 : model.size + 1] = model.pairs
+        columns["pairs"] = _lists(pairs)
+        facts["lengths"] = model.lengths.tolist()
     return with_header(columns, "sequences", header, facts)
 
 
@@ -66,6 +77,7 @@ def from_columns(table: pyarrow.Table, stated: dict[str, Any]) -> tuple[Alphabet
     names = tuple(stated.pop("alphabet"))
     alphabet = Alphabet(names, _unpacked(stated.pop("follows", None), len(names)))
     kind, size = stated.pop("model", "contexts"), len(alphabet)
+    lengths = stated.pop("lengths", [])
     variance, ruled = float(stated.pop("variance", 0.0)), stated.pop("ruled", False)
     if kind == "ranking":
         return alphabet, Ranking(size, _strings(table))
@@ -73,10 +85,21 @@ def from_columns(table: pyarrow.Table, stated: dict[str, Any]) -> tuple[Alphabet
         raise ReleaseError(f"more than {MOST_VALUES:,} counts")
     counts = np.asarray(numbers(table, "counts", size + 1), dtype=np.float64)
     follows = alphabet.follows if ruled else None
-    if kind == "contexts":
-        return alphabet, ContextTree(whole_numbers(table, "first_child"), counts, variance, follows)
+    if kind in ("contexts", "trips"):
+        child = whole_numbers(table, "first_child")
+        if kind == "contexts":
+            return alphabet, ContextTree(child, counts, variance, follows)
+        pairs = np.array(numbers(table, "pairs", size), dtype=np.float64)[1 : size + 1]
+        by_length = np.array(lengths, dtype=np.float64)
+        return alphabet, TripModel(child, counts, variance, follows, pairs=pairs, lengths=by_length)
     child = _children(whole_numbers(table, "parent"), whole_numbers(table, "symbol"), size)
     return alphabet, GramTree(child, counts, variance, follows)
+
+
+def _lists(rows: Float) -> pyarrow.FixedSizeListArray:
+    import pyarrow as pa
+
+    return pa.FixedSizeListArray.from_arrays(arrow.numbers(rows.ravel()), rows.shape[1])
 
 
 def _links(model: GramTree) -> tuple[Int, Int]:
