@@ -187,10 +187,11 @@ def build(
             ``rect=W,S,E,N;rect=…``.
         delta: the whole delta; the least that the method needs by default.
         workload: what the release is for, never drawn from the records. On roads, public paths that
-            some methods are tuned for. On points a word ("uniform", "hot", "districts") or public
-            rectangles: parameters that are not given follow from it by a public rule
-            (:mod:`dpviz.methods.points.declared`), and the header records it; a method instance
-            keeps its own. Of ``dawa`` a number: how many sample queries of each size.
+            some methods are tuned for. On points a word ("uniform", "hot", "districts"), several
+            with weights ("uniform=3,hot=1"), or public rectangles: parameters that are not given
+            follow from it by a public rule (:mod:`dpviz.methods.points.declared`), and the header
+            records it; a method instance keeps its own. Of ``dawa`` a number: how many sample
+            queries of each size.
         neighbours: "add-remove" of a record, or "replace" one: at half the ε, since replacing is
             removing and adding.
         simulate: fast NumPy noise, NOT PRIVATE; accepted only for public data.

@@ -44,9 +44,9 @@ def build(
     workload: Annotated[
         str | None,
         typer.Option(
-            help="What it is for: uniform, hot (small squares where records are), districts, or a "
-            "CSV file of public rectangles. Parameters follow by a public rule, where --set names "
-            "none."
+            help="What it is for: uniform, hot (small squares where records are), districts, "
+            "several with weights (uniform=3,hot=1), or a CSV file of public rectangles. "
+            "Parameters follow by a public rule, where --set names none."
         ),
     ] = None,
     table: TableName = None,
@@ -103,17 +103,15 @@ def workload_rule(workload: str | None) -> Callable[[DataHandle], Declared | Non
     """How a declared workload is had once the domain is known; what is none is refused now.
 
     Raises:
-        ParameterError: neither a word nor a file.
+        ParameterError: neither words nor a file.
     """
-    from dpviz.methods.points.declared import WORKLOADS, Declared
+    from dpviz.methods.points.declared import Declared, is_worded
 
     if workload is None:
         return lambda data: None
-    if workload in WORKLOADS:
-        return lambda data: Declared(workload)
-    if not Path(workload).is_file():
-        listed = ", ".join(WORKLOADS)
-        raise ParameterError(f"--workload {workload!r}: choose one of {listed}, or a CSV file")
+    if is_worded(workload) or not Path(workload).is_file():
+        declared = Declared.worded(workload)
+        return lambda data: declared
 
     def of_file(data: DataHandle) -> Declared:
         return Declared.of(rectangles(workload, 2 * data.domain.dims), data.domain)

@@ -49,9 +49,9 @@ def evaluate(
         str | None,
         typer.Option(
             "--workload",
-            help="What releases are for, as for build: uniform, hot, districts or a CSV file; a "
-            "row's method names the parameters that follow. Or a Parquet file of queries: read "
-            "it, or write it if absent.",
+            help="What releases are for, as for build: words or a CSV file; a row's method names "
+            "the parameters that follow. Or a Parquet file of queries: read it, or write it if "
+            "absent.",
         ),
     ] = None,
     absolute: Annotated[
@@ -117,9 +117,9 @@ def evaluate(
 
 def _declared(workload: str | None, handle: DataHandle) -> tuple[Declared | None, str | None]:
     """A declared workload, or the Parquet file of queries."""
-    from dpviz.methods.points.declared import WORKLOADS
+    from dpviz.methods.points.declared import is_worded
 
-    if workload is None or (workload not in WORKLOADS and Path(workload).suffix.lower() != ".csv"):
+    if workload is None or not (is_worded(workload) or Path(workload).suffix.lower() == ".csv"):
         return None, workload
     return workload_rule(workload)(handle), None
 

@@ -147,8 +147,9 @@ class Decomposition:
         The uniformity error's variance is Σuᵢ² + (ρΣuᵢ)² over leaves of model variances uᵢ². Cuts
         that follow the records put long leaves around each town, its records at the inner ends of
         them: all of the error is common. Above two dimensions an edge cuts most leaves that a query
-        meets, and these lie along the same few clusters: about half of it. Measured on built-in
-        data: assets/results/intervals.md.
+        meets, and these lie along the same few clusters: about half of it; all of it where cells
+        are runs of a curve, which is cut where records change. Measured on built-in data:
+        assets/results/intervals.md.
         """
         inner, roots = ~self.leaf, self.levels[0].stop
         if not inner.any():
@@ -162,7 +163,15 @@ class Decomposition:
         adapted = (doublings > 0.6) & (np.abs(doublings - np.rint(doublings)) > 0.02)
         if np.median(adapted) > 0:
             return ADAPTED
-        return HIGH_DIMENSIONS if self.dims > 2 else EVEN
+        if self.dims <= 2:
+            return EVEN
+        return ADAPTED if self._along_curve and ratio.max() == 1 else HIGH_DIMENSIONS
+
+    @property
+    def _along_curve(self) -> bool:
+        """Whether cells of one level have different shapes, as runs of a Hilbert curve have."""
+        sides = self.hi - self.lo
+        return any(bool((sides[part] != sides[part.start]).any()) for part in self.levels)
 
     def children(self, rows: Int) -> tuple[Int, Int]:
         """The children of some nodes, one after another.

@@ -9,6 +9,7 @@ import dpviz
 from dpviz.evaluation.figures.intervals import covered
 from dpviz.evaluation.truth import exact_counts
 from dpviz.methods import METHODS, of_kind
+from dpviz.trees.decomposition import ADAPTED, HIGH_DIMENSIONS
 from dpviz.workloads import workload
 
 from .cases import handle, quick, skewed_points
@@ -96,7 +97,7 @@ def test_intervals_of_any_rectangle_cover_with_the_uniformity_error(name, skewed
         assert widened.mean() >= 0.95, size
 
 
-@pytest.mark.parametrize("name", ["kdtree", "privtree", "privtree_plus"])
+@pytest.mark.parametrize("name", ["kdtree", "ladder_tree", "privtree", "privtree_plus"])
 def test_intervals_cover_in_four_dimensions(name):
     """As above, of clusters that a hyperplane cuts in one direction; fixed seeds."""
     data = handle(skewed_points(20_000, 4), 4)
@@ -105,6 +106,13 @@ def test_intervals_cover_in_four_dimensions(name):
         rects = workload(data.domain, size, 300, 3).rects
         _, widened = covered(release.count(rects), exact_counts(data, rects))
         assert widened.mean() >= 0.95, size
+
+
+def test_errors_of_runs_of_a_curve_are_common_above_two_dimensions():
+    data = handle(skewed_points(500, 4), 4)
+    runs = dpviz.build(data, "dawa", 1.0, seed=1, log_cells=2).nodes
+    cells = dpviz.build(data, "ladder_tree", 1.0, seed=1).nodes
+    assert (runs.coherence, cells.coherence) == (ADAPTED, HIGH_DIMENSIONS)
 
 
 @pytest.mark.parametrize("name", ["hot_grid", "ladder_tree"])

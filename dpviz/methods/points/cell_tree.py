@@ -18,7 +18,7 @@ from dpviz.trees.consistency import least_squares, sum_up
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.density import refine
 from dpviz.trees.lattice import Codes, Float, Int, unmorton
-from dpviz.trees.shrinkage import selection_variance, settle
+from dpviz.trees.shrinkage import SELECTED, SELECTED_BY_AXIS, selection_variance, settle
 
 if TYPE_CHECKING:
     from dpviz.private.budget import Budget
@@ -194,7 +194,9 @@ class ShrunkTree(PointMethod):
         count, spread = estimated(parent, noisy, variance, shrink=self.shrink)
         inner = parent[len(tree.codes[0]) :]
         if np.isfinite(variance[inner]).any():
-            spread += selection_variance(parent, variance)
+            by_axis = tree.axis_bits < tree.index.domain.dims
+            selected = SELECTED_BY_AXIS if by_axis else SELECTED
+            spread += selection_variance(parent, variance, selected)
         nodes = tree.decomposition(count, spread)
         return refine(nodes) if self.slopes else nodes
 

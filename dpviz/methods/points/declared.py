@@ -1,11 +1,12 @@
 """A declared workload: what a release of points is for, and which parameters follow from it.
 
-Everything here is public. A workload is a word, or queries that were chosen without looking at the
-records; a parameter that was given by name is never changed.
+Everything here is public. A workload is a word, several with their shares, or queries that were
+chosen without looking at the records; a parameter that was given by name is never changed.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -43,28 +44,35 @@ Gowalla), see assets/results/ours.md. UG's 10 is its authors'; 0.17 is about wha
 Ahuja, G. Ghinita, C. Shahabi (PVLDB 15(5), 2022) need on hot squares."""
 
 
+def is_worded(text: str) -> bool:
+    """Whether a text begins with a word of :data:`WORKLOADS`; else it may be a file's path."""
+    return text.partition(",")[0].partition("=")[0].strip() in WORKLOADS
+
+
 @dataclass(frozen=True)
 class Declared:
     """A declared workload.
 
     Attributes:
-        name: of :data:`WORKLOADS`.
+        name: of :data:`WORKLOADS`; of a mixed one, several between commas.
         side: of queries that were given, the typical side as a share of the domain's.
+        shares: of a mixed one, the share of each of its words; they add up to 1.
     """
 
     name: str
     side: float | None = None
+    shares: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, workload: Declared | str | ArrayLike, domain: Domain) -> Declared:
-        """From a word, or from public queries.
+        """From words, or from public queries.
 
         The typical side of queries is the median, over them, of the geometric mean of a query's
         sides as shares of the domain's: below :data:`HOT_BELOW` they are hot, else uniform. (No
         size tells districts: declare those by their word.)
 
         Args:
-            workload: a word of :data:`WORKLOADS`, or queries of shape (q, 2·dims): all lower
+            workload: words as of :meth:`worded`, or queries of shape (q, 2·dims): all lower
                 limits, then all upper limits.
             domain: the public box.
 
@@ -75,10 +83,7 @@ class Declared:
         if isinstance(workload, Declared):
             return workload
         if isinstance(workload, str):
-            if workload not in WORKLOADS:
-                listed = ", ".join(WORKLOADS)
-                raise ParameterError(f"workload {workload!r}: choose one of {listed}, or queries")
-            return cls(workload)
+            return cls.worded(workload)
         rects = np.asarray(workload, dtype=np.float64)
         if rects.ndim != 2 or not len(rects):
             raise ParameterError(
@@ -90,6 +95,38 @@ class Declared:
         side = float(np.median(np.exp(np.log(shares).mean(axis=1))))
         return cls("hot" if side < HOT_BELOW else "uniform", side)
 
+    @classmethod
+    def worded(cls, text: str) -> Declared:
+        """From a word of :data:`WORKLOADS`, or from several between commas, with their weights.
+
+        Raises:
+            ParameterError: another word, one that comes twice, or a weight that is not above 0.
+
+        >>> Declared.worded("uniform=3,hot")
+        Declared(name='uniform,hot', side=None, shares=(0.75, 0.25))
+        """
+        pairs = [each.partition("=") for each in text.split(",")]
+        words = [word.strip() for word, _, _ in pairs]
+        unknown = [word for word in words if word not in WORKLOADS]
+        if unknown:
+            listed = ", ".join(WORKLOADS)
+            raise ParameterError(
+                f"workload {unknown[0]!r}: choose one of {listed}, several as uniform=3,hot=1, or "
+                "queries"
+            )
+        try:
+            weights = [float(weight) if sign else 1.0 for _, sign, weight in pairs]
+        except ValueError:
+            weights = [math.nan]
+        total = sum(weights)
+        if not (min(weights) > 0 and math.isfinite(total)) or len(set(words)) < len(words):
+            raise ParameterError(
+                f"workload {text!r}: give each word once, with a weight above 0: uniform=3,hot=1"
+            )
+        if len(words) == 1:
+            return cls(words[0])
+        return cls(",".join(words), shares=tuple(weight / total for weight in weights))
+
     def method(self, name: str, **parameters: Any) -> Any:
         """The method of this name (or alias), with what follows where nothing is given.
 
@@ -100,12 +137,33 @@ class Declared:
         return method(name, "points", **self.following(name, parameters), **parameters)
 
     def following(self, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters that follow for a method, but for those given by name or by its alias."""
+        """The parameters that follow for a method, but for those given by name or by its alias.
+
+        Of a mixed workload each is the geometric mean of what follows from its words, weighted by
+        their shares: these parameters are thresholds and sides, which matter by their ratios.
+        """
         known = {word.lower(): entry for word, entry in names("points").items()}
         owner, preset = known[name.lower()]
-        follow = FOLLOWING.get(owner, {}).get(self.name, {})
+        rules = FOLLOWING.get(owner, {})
+        words = self.name.split(",")
+        keys = dict.fromkeys(key for word in words for key in rules.get(word, {}))
+        defaults = method(owner, "points").parameters()
+        follow = {
+            key: self._mean([rules.get(word, {}).get(key, defaults[key]) for word in words])
+            for key in keys
+        }
         return {key: value for key, value in follow.items() if key not in {*preset, *given}}
+
+    def _mean(self, values: list[float]) -> float:
+        """The value of the one word, or the mean over the words of a mixed workload."""
+        if len(values) == 1:
+            return values[0]
+        logs = (math.log(value) * share for value, share in zip(values, self.shares, strict=True))
+        return float(f"{math.exp(sum(logs)):.4g}")
 
     def to_dict(self) -> dict[str, Any]:
         """For the header of a release."""
-        return {"name": self.name} | ({} if self.side is None else {"side": self.side})
+        facts: dict[str, Any] = {"name": self.name}
+        if self.side is not None:
+            facts["side"] = self.side
+        return facts | ({"shares": list(self.shares)} if self.shares else {})

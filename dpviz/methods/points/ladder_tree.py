@@ -47,8 +47,7 @@ class LadderTree(ShrunkTree):
 
     In four dimensions records lie along few clusters, so a leaf's error is mostly how they lie in
     it, and 16 children are mostly empty: there one axis is cut at a time (β = 2), and a node stops
-    at c/2 whatever the noise (κ = 0). The rule is public; no step
-    of the proof knows β, c or κ.
+    at ¾c whatever the noise (κ = 0). The rule is public; no step of the proof knows β, c or κ.
 
     Privacy: of one node, only the last look depends on the count: P(N₀ … N_k | count) is
     P(N_k | count) times factors without it, and moves by at most r_k when the count moves by one.
@@ -67,7 +66,7 @@ class LadderTree(ShrunkTree):
     name: ClassVar[str] = "ladder_tree"
     title: ClassVar[str] = "Ladder tree (ours)"
 
-    c: float = parameter(2.6, "c: stop where noisy count × unspent ε is at most this", LEAST_C, 50)
+    c: float = parameter(1.7, "c: stop where noisy count × unspent ε is at most this", LEAST_C, 50)
     kappa: float = parameter(2.0, "κ: and so many standard deviations of its noise more", 0, 10)
     most: float = parameter(
         30.0, "But never more than this: a large cell that stops costs dearly", 0.5, 200
@@ -140,7 +139,7 @@ class LadderTree(ShrunkTree):
         """The method with the thresholds that its rule for this many dimensions gives: public."""
         if dims < MANY:
             return self
-        return replace(self, c=max(self.c / 2, LEAST_C), kappa=0.0)
+        return replace(self, c=max(0.75 * self.c, LEAST_C), kappa=0.0)
 
     def rungs(self, rate: Float, left: Float) -> Float:
         """Rates of a node's looks, the first one first, (K + 2, n); the last is all of ``left``."""
