@@ -2,6 +2,10 @@ r"""Derive the offline base map from Natural Earth; see data/README.md.
 
     python data/make_basemap.py countries-50m.json land-50m.json ne_50m_lakes.json \
         ne_10m_populated_places_simple.json dpviz/datasets/basemap.parquet
+    python data/make_basemap.py countries-10m.json land-10m.json dpviz/datasets/shores.parquet
+
+The second has finer land, cut into squares, and borders; coasts are the rings of its land where
+they do not follow a square's edge.
 
 An arc of the topology that one country uses is a coast, one that two use is a border. Land is its
 outer rings; its holes, and lakes, are water. Coordinates become integers of a thousandth of a
@@ -19,6 +23,8 @@ import pyarrow.parquet as pq
 import shapely
 
 UNITS_PER_DEGREE = 1_000
+SQUARE = 5
+"""Degrees across of the squares of fine land: few of them are near a map."""
 
 
 def flat(arcs):
@@ -61,14 +67,19 @@ def decoded(source):
 
 
 def outlines(source):
-    """Coasts, borders and names of countries."""
+    """Coasts and borders."""
     objects, arcs = decoded(source)
     countries = objects["countries"]["geometries"]
     users = Counter(k for country in countries for k in set(flat(country.get("arcs", []))))
     for k, arc in enumerate(arcs):
         for piece in visible_pieces(arc):
             yield "coast" if users[k] == 1 else "border", None, None, 0, piece
-    for country in countries:
+
+
+def names(source):
+    """Names of countries."""
+    objects, arcs = decoded(source)
+    for country in objects["countries"]["geometries"]:
         if country.get("arcs"):
             point, area = label(country, arcs)
             rank = int(np.clip(5 - np.log10(max(area, 1e-3)), 1, 8))
@@ -80,7 +91,8 @@ def ground(source):
     objects, arcs = decoded(source)
     for shape in objects["land"]["geometries"]:
         for part in shape["arcs"] if shape["type"] == "MultiPolygon" else [shape["arcs"]]:
-            yield from rings(polygon(part, arcs))
+            if sum(len(arcs[k if k >= 0 else ~k]) for k in part[0]) > 3:  # not a speck
+                yield from rings(polygon(part, arcs))
 
 
 def rings(shape, kind="land"):
@@ -106,9 +118,35 @@ def places(source):
         yield "place", town["name"], town["adm0name"], int(town["scalerank"]), point
 
 
-def main(countries, land, water, towns, target):
+def coarse(countries, land, water, towns):
+    """All that a map shows down to the scale of a country."""
+    return [*ground(land), *lakes(water), *outlines(countries), *names(countries), *places(towns)]
+
+
+def fine(countries, land):
+    """Land and borders alone."""
+    rows = [row for row in outlines(countries) if row[0] == "border"]
+    whole = np.array([shapely.make_valid(shapely.Polygon(row[-1])) for row in ground(land)])
+    tree = shapely.STRtree(whole)
+    for west in range(-180, 180, SQUARE * 6):  # a large square first: cutting a continent is slow
+        for south in range(-90, 90, SQUARE * 6):
+            large = shapely.box(west, south, west + SQUARE * 6, south + SQUARE * 6)
+            cut = shapely.make_valid(shapely.clip_by_rect(whole[tree.query(large)], *large.bounds))
+            for x in range(west, west + SQUARE * 6, SQUARE):
+                for y in range(south, south + SQUARE * 6, SQUARE):
+                    square = shapely.box(x, y, x + SQUARE, y + SQUARE)
+                    inside = shapely.intersection(cut, square)
+                    for part in shapely.get_parts(shapely.get_parts(inside)):
+                        if part.geom_type == "Polygon" and not part.is_empty:
+                            ring = shapely.get_coordinates(part.exterior)
+                            rows.append(("land", None, None, 0, ring))
+    return rows
+
+
+def main(*sources_and_target):
     """Read the sources, write the base map."""
-    rows = [*ground(land), *lakes(water), *outlines(countries), *places(towns)]
+    *sources, target = sources_and_target
+    rows = fine(*sources) if len(sources) == 2 else coarse(*sources)
     lon, lat = (
         pa.array(
             [np.round(line[:, axis] * UNITS_PER_DEGREE).astype(np.int32) for *_, line in rows],
@@ -127,7 +165,7 @@ def main(countries, land, water, towns, target):
         }
     )
     table = table.replace_schema_metadata(
-        {"source": "Natural Earth 1:50m, places 1:10m, public domain"}
+        {"source": "Natural Earth, public domain; see data/README.md"}
     )
     pq.write_table(
         table,

@@ -1,7 +1,7 @@
 """The offline base map: land, lakes, coasts, borders, names; Natural Earth (public domain).
 
-`basemap.parquet` was derived once by `data/make_basemap.py`; `data/README.md` gives the commands.
-Nothing is fetched at run time.
+`basemap.parquet` (1:50m) and `shores.parquet` (land and borders 1:10m) were derived once by
+`data/make_basemap.py`; `data/README.md` gives the commands. Nothing is fetched at run time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ import numpy as np
 from dpviz import arrow
 from dpviz.datasets.geography import river_outline
 
-UNITS_PER_DEGREE = 1_000  # the file's integers; Natural Earth 1:50m is no finer than that
+UNITS_PER_DEGREE = 1_000  # the files' integers; their sources are no finer than that
+COARSE, FINE = "basemap.parquet", "shores.parquet"
+SQUARE = 5
+"""Degrees across of the squares that fine land is cut into."""
 ATTRIBUTION = "Made with Natural Earth"
 """What a map with these outlines owes their source."""
 
@@ -51,9 +54,16 @@ class _File:
     start: np.ndarray[Any, Any]
     degrees: np.ndarray[Any, Any]
 
-    def rows(self, kind: str) -> np.ndarray[Any, Any]:
-        """Numbers of the rows of a kind."""
-        return np.flatnonzero(self.kind == kind)
+    def rows(self, kind: str, bounds: Bounds | None = None) -> np.ndarray[Any, Any]:
+        """Numbers of the rows of a kind, or of those that may reach into a rectangle."""
+        chosen = self.kind == kind
+        if bounds is not None:
+            low = np.minimum.reduceat(self.degrees, self.start[:-1])
+            high = np.maximum.reduceat(self.degrees, self.start[:-1])
+            across = high[:, 0] - low[:, 0] > 180  # may be a ring across ±180 degrees
+            chosen &= across | ((low[:, 0] <= bounds[2]) & (high[:, 0] >= bounds[0]))
+            chosen &= (low[:, 1] <= bounds[3]) & (high[:, 1] >= bounds[1])
+        return np.flatnonzero(chosen)
 
     def points(self, row: int) -> np.ndarray[Any, Any]:
         """Longitude and latitude of a row's points, (k, 2)."""
@@ -61,10 +71,10 @@ class _File:
 
 
 @cache
-def _file() -> _File:
+def _file(name: str = COARSE) -> _File:
     import pyarrow.parquet as pq
 
-    with files("dpviz.datasets").joinpath("basemap.parquet").open("rb") as file:
+    with files("dpviz.datasets").joinpath(name).open("rb") as file:
         table = pq.ParquetFile(file).read()  # read_table would import pandas
     lengths = arrow.number_array(table["lon"].combine_chunks().value_lengths())
     xy = [arrow.number_array(table[axis].combine_chunks().flatten()) for axis in ("lon", "lat")]
@@ -96,12 +106,29 @@ def named_places(kind: str = "place", bounds: Bounds | None = None) -> list[Plac
     return sorted(places, key=lambda place: place.rank)
 
 
-def base_map(bounds: Bounds | None = None, tolerance: float = 0.0) -> dict[str, Any]:
+def _lines(kind: str, bounds: Bounds | None, fine: bool) -> list[np.ndarray[Any, Any]]:
+    """The rings or lines of a kind near a rectangle; lakes are in the coarse file alone."""
+    file = _file(FINE if fine and kind != "water" else COARSE)
+    if not (fine and kind == "coast"):
+        return [file.points(row) for row in file.rows(kind, bounds)]
+    lines = []
+    for row in file.rows("land", bounds).tolist():
+        ring = file.points(row)
+        along = (ring[1:] == ring[:-1]) & (ring[1:] % SQUARE == 0)  # an edge of a square
+        pieces = np.split(ring, np.flatnonzero(along.any(axis=1)) + 1)
+        lines += [piece for piece in pieces if len(piece) > 1]
+    return lines
+
+
+def base_map(
+    bounds: Bounds | None = None, tolerance: float = 0.0, *, fine: bool = False
+) -> dict[str, Any]:
     """The base map as a GeoJSON FeatureCollection in EPSG:4326.
 
     Args:
         bounds: west, south, east, north in degrees; only what lies within. None: the whole Earth.
         tolerance: outlines may be simplified by so many degrees.
+        fine: coasts and borders of 1:10m in place of 1:50m.
 
     Returns:
         Features with the property `kind`: `land` and `water` (MultiPolygon without holes: water
@@ -109,14 +136,15 @@ def base_map(bounds: Bounds | None = None, tolerance: float = 0.0) -> dict[str, 
     """
     import shapely
 
-    file, features = _file(), []
+    features = []
     for kind in ("land", "water", "coast", "border"):
-        lines = [file.points(row) for row in file.rows(kind)]
+        lines = _lines(kind, bounds, fine)
         filled = kind in ("land", "water")
         if filled:
-            shapes = shapely.polygons([ring for line in lines for ring in _split(line)])
+            whole = [shapely.polygons(ring) for line in lines for ring in _split(line)]
         else:
-            shapes = np.array([shapely.linestrings(line) for line in lines])
+            whole = [shapely.linestrings(line) for line in lines]
+        shapes = np.array(whole, dtype=object)
         if bounds is not None:
             edge = shapely.bounds(shapes)
             west, south, east, north = bounds
@@ -129,6 +157,8 @@ def base_map(bounds: Bounds | None = None, tolerance: float = 0.0) -> dict[str, 
                 else shapely.clip_by_rect(shapes[near], *bounds)
             )
         shapes = shapely.simplify(shapes, tolerance) if tolerance else shapes
+        if filled and fine:  # squares of land are one land again
+            shapes = np.array([shapely.union_all(shapes)])
         pieces = shapely.get_parts(shapely.get_parts(shapes))
         pieces = pieces[~shapely.is_empty(pieces)]
         if filled:

@@ -74,7 +74,7 @@ def _trips(label: str, size: int, seed: int) -> Dataset:
     return Dataset(
         name=f"trips-{label}",
         title=f"Synthetic taxi trips, {size:,}",
-        description="Pick-up and drop-off (four dimensions) of trips in the invented city, with "
+        description="Pickup and drop-off (four dimensions) of trips in the invented city, with "
         "flows by a gravity model.",
         domain=_TRIPS,
         size=size,

@@ -24,6 +24,12 @@ Float = NDArray[np.float64]
 FADE = (8.0, 9.0)
 """Zooms over which the bundled outlines (1:50m) fade: nearer they would be off by a kilometre."""
 
+FINE_FADE = (9.5, 10.5)
+"""The same of those of 1:10m, which are rounded to 400 m."""
+
+REGION = 2.5
+"""Degrees across that are shown with the finer outlines at most."""
+
 VARIABLE = "DPVIZ_BASEMAP"
 """The environment's name for an owner's base map file: see :mod:`dpviz.render.basemap_file`."""
 
@@ -46,17 +52,20 @@ def outlines(bounds: Bounds | None = None) -> tuple[Mark, ...]:
     if bounds is not None and is_city(bounds):
         return city_ground()
     wider, tolerance = _around(bounds)
-    features = {each["properties"]["kind"]: each for each in base_map(wider, tolerance)["features"]}
-    marks = [_ground("ocean", [_box(wider or (-180.0, -85.0, 180.0, 85.0))], WATER, fade=FADE)]
+    fine = bounds is not None and max(bounds[2] - bounds[0], bounds[3] - bounds[1]) <= REGION
+    fade = FINE_FADE if fine else FADE
+    whole = base_map(wider, tolerance, fine=fine)
+    features = {each["properties"]["kind"]: each for each in whole["features"]}
+    marks = [_ground("ocean", [_box(wider or (-180.0, -85.0, 180.0, 85.0))], WATER, fade=fade)]
     for kind, color in (("land", LAND), ("water", WATER)):
         rings = [np.array(part[0]) for part in features[kind]["geometry"]["coordinates"]]
         if rings:
-            marks.append(_ground(kind, rings, color, fade=FADE))
+            marks.append(_ground(kind, rings, color, fade=fade))
     for kind, color in (("border", FRAME), ("coast", SHORE)):
-        whole = features[kind]["geometry"]["coordinates"]
-        lines = [part for line in whole for part in _unwrapped(line)]
+        drawn = features[kind]["geometry"]["coordinates"]
+        lines = [part for line in drawn for part in _unwrapped(line)]
         if lines:
-            marks.append(paths(kind, lines, color=color, width=1.0, fade=list(FADE)))
+            marks.append(paths(kind, lines, color=color, width=1.0, fade=list(fade)))
     marks.append(_names(wider))
     return tuple(marks)
 

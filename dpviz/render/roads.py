@@ -218,7 +218,7 @@ def street_legend(top: float) -> Legend:
 def domain_legend() -> Legend:
     """The decomposition view."""
     return Legend(
-        title="Sub-domains: paths between cuts",
+        title="Sections (sub-domains): paths between cuts",
         swatches=(
             Swatch("one hue per path", tuple(hues(np.array([3]))[0].tolist())),
             Swatch("pivot: more than two streets meet", PIVOT),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.render.basemap import FADE, outlines
+from dpviz.render.basemap import outlines
 from dpviz.render.colors import HALO, TEXT, Theme
 from dpviz.render.projection import WORLD, world
 from dpviz.render.scene import Bounds, Mark
@@ -126,9 +126,8 @@ def scale_bar(most: float) -> tuple[float, str]:
 
 
 def _opacity(mark: Mark, zoom: float) -> float:
-    if not getattr(mark.layer, "fade", None):
-        return 1.0
-    return float(np.clip((FADE[1] - zoom) / (FADE[1] - FADE[0]), 0, 1))
+    fade = getattr(mark.layer, "fade", None)
+    return float(np.clip((fade[1] - zoom) / (fade[1] - fade[0]), 0, 1)) if fade else 1.0
 
 
 def _color(mark: Mark, theme: Theme, alpha: float) -> tuple[float, ...]:

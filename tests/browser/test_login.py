@@ -33,7 +33,7 @@ def test_a_user_logs_in_and_the_owner_sees_all_accounts(open_page, ledgers, tmp_
         options = ("--secrets.files", str(secrets))
         with serving(ROOT / "app.py", *options, DPVIZ_LEDGER=str(path)) as app:
             page = open_page(f"{app}/help")
-            expect(page.get_by_text("This server asks who you are")).to_be_visible()
+            expect(page.get_by_text("This server requires a log-in")).to_be_visible()
             page.get_by_role("button", name="Log in").click()
             expect(page.get_by_text("Logged in as ann@example.org")).to_be_visible()
             idle(page)

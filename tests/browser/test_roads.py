@@ -73,7 +73,7 @@ def test_sub_domains_and_a_second_method_are_drawn(app, open_page):
     for name in ("basic", "dwork"):
         expect(metric(page, f"Noisy total · {title_of(name)}")).to_contain_text("±")
     expect(page.get_by_test_id("dpviz-legend")).to_contain_text("Trips per street")
-    page.get_by_role("radio", name="Sub-domains").or_(
-        page.get_by_role("button", name="Sub-domains", exact=True)
+    page.get_by_role("radio", name="Sections").or_(
+        page.get_by_role("button", name="Sections", exact=True)
     ).first.click()
     expect(page.get_by_test_id("dpviz-legend")).not_to_contain_text("Trips per street")

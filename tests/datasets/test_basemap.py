@@ -80,3 +80,16 @@ def test_coordinates_are_finite(bounds):
         assert np.isfinite(
             shapely.get_coordinates(shapely.geometry.shape(feature["geometry"]))
         ).all()
+
+
+def test_finer_coasts_show_more_of_the_same_land():
+    bounds = (4.0, 51.0, 6.0, 53.0)  # over the edge of a square, at 5 degrees
+    rough, fine = (base_map(bounds, fine=choice) for choice in (False, True))
+    (rough_land,), (fine_land,) = lines(rough, "land"), lines(fine, "land")
+    areas = [shapely.union_all(shapely.make_valid(land)).area for land in (rough_land, fine_land)]
+    assert areas[1] == pytest.approx(areas[0], rel=0.05)
+    (rough_coast,), (coast,) = lines(rough, "coast"), lines(fine, "coast")
+    assert shapely.get_num_coordinates(coast) > 2 * shapely.get_num_coordinates(rough_coast)
+    for line in coast.geoms:
+        points = shapely.get_coordinates(line)
+        assert not ((points[1:] == points[:-1]) & (points[1:] == [5, 50])).any()

@@ -4,7 +4,7 @@ import numpy as np
 import shapely
 
 from dpviz.datasets import DATASETS
-from dpviz.render.basemap import FADE, _unwrapped, outlines
+from dpviz.render.basemap import FADE, FINE_FADE, _unwrapped, outlines
 
 
 def lines_of(marks):
@@ -42,3 +42,12 @@ def test_land_lies_below_the_cells_and_fades_where_it_would_be_too_coarse():
     land = [shapely.Polygon(ring) for ring in marks["land"].table["polygon"].to_pylist()]
     points = shapely.points([[-1.5, 52.5], [-4.9, 53.9]])  # Birmingham, the Irish Sea
     assert [shapely.contains(land, point).any() for point in points] == [True, False]
+
+
+def test_a_region_has_the_finer_coast():
+    marks = {mark.id: mark for mark in outlines((-74.3, 40.5, -73.7, 40.9))}
+    assert tuple(marks["coast"].layer.fade) == FINE_FADE
+    rings = marks["land"].table["polygon"].to_pylist()
+    land = shapely.union_all([shapely.Polygon(ring) for ring in rings])
+    points = shapely.points([[-73.9, 40.65], [-74.03, 40.68]])  # Brooklyn, the Upper Bay
+    assert shapely.contains(land, points).tolist() == [True, False]

@@ -77,7 +77,7 @@ def test_leaves_of_a_release_are_the_cells(tmp_path):
     assert not app.error
     view = app.session_state["sequences.view"][1]
     assert view.names == leaf_cells(places, 200).names
-    assert "the two prices add up" in said(app)
+    assert "their ε add up" in said(app)
     uploaded(app, "sequences.leaves", "places.parquet", b"no release")
     assert "the file" in app.error[0].value
 

@@ -19,7 +19,7 @@ from dpviz.render.projection import is_degrees
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import Choice, epsilon_slider, nearest_epsilon, parameters_form
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import level_title, plain
 from dpviz.ui.shared.uploads import upload_path
 
 METHOD = "areas"
@@ -42,7 +42,7 @@ def counted_form(prefix: str, domain: Domain) -> str:
     if domain.dims != 2:
         return CELLS
     if domain.kinds is not None or domain.values is not None:
-        st.caption("Areas and hexagons are counted where records have no kinds and values.")
+        st.caption("Areas and hexagons cannot be combined with kinds or values.")
         return CELLS
     asked = permalink.parameter("areas") or ""
     chosen = st.segmented_control(
@@ -81,7 +81,7 @@ def areas_choice(
     sizes = [part.stop - part.start for part in areas.areas.slices]
     st.caption(
         ", ".join(
-            f"{plain(level)}: {size:,}"
+            f"{level_title(level)}: {size:,}"
             for level, size in zip(areas.areas.levels, sizes, strict=True)
         )
     )

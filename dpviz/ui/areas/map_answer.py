@@ -27,7 +27,7 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.prices import budget_breakdown
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import level_title, plain
 
 
 def show_areas(prefix: str, release: AreaRelease, source: PointSource) -> None:
@@ -55,7 +55,7 @@ def _level(prefix: str, release: AreaRelease) -> str:
         "Level",
         levels,
         default=levels[-1],
-        format_func=plain,  # words of a stranger's file
+        format_func=level_title,  # words of a stranger's file
         key=f"{prefix}.level.{'|'.join(levels)}",
         required=True,
     )

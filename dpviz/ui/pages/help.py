@@ -47,7 +47,7 @@ def page() -> None:
     st.markdown(
         "dpviz turns private locations into a **release**: rectangles with noisy counts that "
         "anyone may look at, query and share, because ε-differential privacy bounds what they "
-        "tell about any one person."
+        "reveal about any one person."
     )
     _section("Pages", _table(("Page", "For"), summaries().items()))
     _section("On a map", _table(("Key", "Does"), KEYS.items()))

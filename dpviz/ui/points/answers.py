@@ -25,7 +25,7 @@ from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.attributes import attribute_answers
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.method_form import title_of
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import percent, plain
 
 SHOWN_NODES = 2_000
 """Nodes of an answer that are outlined on the map; more would be a grey sheet."""
@@ -107,13 +107,13 @@ def show_answers(
         f"**Built from {row['nodes']:,} {'cell' if row['nodes'] == 1 else 'cells'}**"
         + (" (outlined)" if outlined else ""),
         help="Error from cut cells (uniformity error): an ESTIMATE of what it costs that records "
-        "are taken to be spread evenly in the cells that an edge cuts. A small area that was "
-        "picked because many records are there may hold more than it says.",
+        "are taken to be spread evenly in the cells that an edge cuts. Where an "
+        "area was picked because it looks busy, the error can be larger.",
     )
     if source.public:
         true = int(exact()[0])
         off = on_screen(count, half) - true
-        relative = f" ({abs(off) / true:.1%} of it)" if true else ""
+        relative = f" ({percent(abs(off) / true)} of it)" if true else ""
         st.metric("Exact count (public data)", f"{true:,}")
         st.markdown(f"**Error:** {plain(f'{off:+,.0f}'.replace('-', '−'))}{relative}")
         row |= {"exact": true, "error": count - true}

@@ -51,15 +51,15 @@ def _kinds(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None
         "a record is of one kind."
     )
     key = f"{prefix}.kinds.column.{file_id}"
-    column = _column("Column of the kind", names, "all records alike", key, words)
+    column = _column("Column of the kind", names, "None: one kind", key, words)
     if column is None:
         return {}
     st.caption(
-        "The list is PUBLIC: write what everybody knows may be there, letter by letter as in the "
+        "The list is PUBLIC: write what everybody knows may be there, spelled exactly as in the "
         "file, never what the records hold."
     )
     text = st.text_area(
-        f"Kinds, one a line or between commas (up to {MOST_KINDS})",
+        f"Kinds, one per line, or separated by commas (up to {MOST_KINDS})",
         key=f"{prefix}.kinds.names",
         placeholder="bike\nwalk\nbus",
         height=110,
@@ -82,7 +82,7 @@ def _kinds(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None
 def _values(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:
     words = "Noisy sums and means beside the counts; ε is split between them."
     key = f"{prefix}.values.column.{file_id}"
-    column = _column("Column of a value to add up", names, "counts alone", key, words)
+    column = _column("Column of a value to add up", names, "None: counts only", key, words)
     if column is None:
         return {}
     st.caption(

@@ -71,7 +71,7 @@ def period_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] |
             "Column of the time",
             names,
             index=None,
-            placeholder="None: places alone",
+            placeholder="None: places only",
             key=f"{prefix}.time.{file_id}",
             help="ISO 8601 (of the zone below unless it says otherwise), dates, or seconds since "
             "1970.",

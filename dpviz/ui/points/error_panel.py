@@ -114,7 +114,7 @@ def _panel(prefix: str, source: PointSource, suggested: Sequence[str]) -> None:
         key=f"{prefix}.cancel",
         width="stretch",
         disabled=job is None,
-        help="What is measured is kept.",
+        help="Finished measurements are kept.",
     )
     memory: dict[Any, dict[Any, ErrorRow]] = st.session_state.setdefault(f"{prefix}.rows", {})
     rows = memory.setdefault((source.key, queries), {})

@@ -95,22 +95,19 @@ def published(prefix: str, made: Publication, source: PointSource, *, shown: boo
 
 def _take_home(prefix: str, release: PointRelease | AreaRelease, redo: str) -> None:
     """Files, receipt, budget, and the command that would do it again."""
-    first, second = st.columns(2, gap="large")
-    with first:
-        st.markdown("### Take it with you")
-        download_buttons(prefix, release)
-        st.download_button(
-            "Receipt (JSON)",
-            json.dumps(receipt_of(release), indent=2, ensure_ascii=False),
-            "receipt.json",
-            "application/json",
-            key=f"{prefix}.receipt",
-            on_click="ignore",
-            icon=":material/receipt:",
-        )
-    with second:
-        st.markdown("### How the budget was spent")
-        budget_breakdown(release.header)
+    st.markdown("### Take it with you")
+    download_buttons(prefix, release)
+    st.download_button(
+        "Receipt (JSON)",
+        json.dumps(receipt_of(release), indent=2, ensure_ascii=False),
+        "receipt.json",
+        "application/json",
+        key=f"{prefix}.receipt",
+        on_click="ignore",
+        icon=":material/receipt:",
+    )
+    st.markdown("### How the budget was spent")
+    budget_breakdown(release.header)
     code_panel(prefix, release, redo)
     if isinstance(release, PointRelease):
         with st.expander("The map as a table", icon=":material/table:"):

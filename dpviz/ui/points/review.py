@@ -9,6 +9,7 @@ from dpviz.build import Account, Ledger
 from dpviz.errors import DpvizError
 from dpviz.planning.script import Script
 from dpviz.render.numbers import odds
+from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.access import BY, may_publish
 from dpviz.ui.shared.account import in_words
@@ -63,7 +64,8 @@ def set_total(dataset: str, total: float) -> None:
 def review(source: PointSource, choice: Choice) -> None:
     """All that is decided, and the guarantee that is given."""
     handle = source.data
-    bounds = ", ".join(f"{side:.6g}" for side in handle.domain.bounds)
+    sides = zip(SIDES, handle.domain.bounds, strict=False)
+    bounds = ", ".join(f"{name} {side:.6g}".replace("-", "−") for name, side in sides)
     st.markdown(
         f"- **Data:** {plain(source.title)}, in the ledger “{plain(handle.name)}”\n"
         f"- **Hides:** {plain(handle.unit)}\n"

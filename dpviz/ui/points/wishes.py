@@ -16,7 +16,7 @@ from dpviz.ui.shared.method_form import Choice, title_of
 from dpviz.ui.shared.text import plain
 from dpviz.wishes import Wish
 
-TITLE = "Say what must hold, get the ε"
+TITLE = "Find the ε for your accuracy"
 GUESS = 100_000
 
 
@@ -144,7 +144,7 @@ def _offer(prefix: str, frame: Any, planned: Plan) -> None:
     for each in planned.wishes:
         st.markdown(f"- {plain(each.wish)}: holds with {each.probability:.0%}")
     st.caption(plain(" ".join(planned.assumed)))
-    if st.button("Take it", key=f"{prefix}.plan.take", icon=":material/check:"):
+    if st.button("Use this", key=f"{prefix}.plan.take", icon=":material/check:"):
         wishes = tuple(each.wish for each in planned.wishes)
         choice = Choice(planned.method, dict(planned.parameters), planned.epsilon, wishes)
         st.session_state[f"{prefix}.planned"] = choice

@@ -80,7 +80,7 @@ def _one(release: RoadRelease, label: str, edges: Int, data: RoadData) -> None:
     st.markdown(
         f"**95 % interval (noise):** {plain(rounded(float(answer.low[0]), half))} to "
         f"{plain(rounded(float(answer.high[0]), half))}  \n"
-        f"**Made of:** {answer.edges[0]:,} streets in {answer.subdomains[0]:,} sub-domains, "
+        f"**Made of:** {answer.edges[0]:,} streets in {answer.subdomains[0]:,} sections, "
         f"{answer.nodes[0]:,} cells{lost}"
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.roads.path_count import path_variance
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.render.roads import NOISE_SDS
@@ -28,7 +29,7 @@ def release_facts(
         seen = int((release.edge_count > NOISE_SDS * release.edge_noise_sd).sum())
         facts = st.columns(4)
         facts[0].metric(
-            "Streets counted of one trip (L)",
+            "Streets counted per trip (L)",
             "–" if release.limit is None else f"{release.limit:,}",
             help="Longer trips are cut to a random window of L streets, so that one trip moves at "
             "most L counts.",
@@ -66,7 +67,7 @@ def release_facts(
                 "from": ends[:, 0],
                 "to": ends[:, 1],
                 "noisy count": release.edge_count[order].round(1),
-                "noise sd": release.edge_noise_sd[order].round(1),
+                "95 % interval ±": (INTERVAL_SDS * release.edge_noise_sd[order]).round(1),
             },
             hide_index=True,
         )

@@ -29,7 +29,7 @@ from dpviz.ui.roads.source import RoadSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import remembered
 
-VIEWS = ("Trips", "Sub-domains")
+VIEWS = ("Trips", "Sections")
 FIELDS = tuple(permalink.Field(end, permalink.parameter) for end in ("from", "to"))
 """The nodes at the two ends of a path; there may be a first without a second."""
 

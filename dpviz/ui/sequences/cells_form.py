@@ -106,6 +106,6 @@ def _leaves_form(prefix: str) -> tuple[str, Cells | None]:
             return "", None
     st.caption(
         f"{len(cells)} cells of a release that says: {plain(cells.origin['guarantee'])}. Where "
-        "both are about the same people, the two prices add up."
+        "both are about the same people, their ε add up."
     )
     return str(file.file_id), cells

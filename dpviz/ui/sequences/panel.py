@@ -115,7 +115,7 @@ def _context_table(key: str, view: MoveView, known: list[Context]) -> Context | 
                 "seen (noisy)": [
                     with_noise(each.seen, INTERVAL_SDS * each.seen_sd) for each in known
                 ],
-                "likeliest next": [labels[int(np.argmax(each.chance))] for each in known],
+                "most likely next": [labels[int(np.argmax(each.chance))] for each in known],
             }
         ),
         hide_index=True,

@@ -153,11 +153,11 @@ def gate() -> bool:
     if mine.look:
         return True
     if mine.problem:
-        st.error(f"The rules of access of this server are wrong ({plain(mine.problem)}).")
+        st.error(f"The access rules of this server are wrong ({plain(mine.problem)}).")
     elif mine.name:
         st.info("Your login may not see this server: ask its owner.", icon=":material/lock:")
     else:
-        st.info("This server asks who you are.", icon=":material/lock:")
+        st.info("This server requires a log-in.", icon=":material/lock:")
     return False
 
 

@@ -129,7 +129,7 @@ def missing(what: str, asked: str | None, offered: Collection[str], instead: str
     if asked and asked not in offered:
         st.warning(
             plain(
-                f"The address of this page asks for {what} {asked!r}, which is not on offer "
+                f"The address of this page asks for {what} {asked!r}, which is not available "
                 f"here. This is {instead}: choose another below."
             ),
             icon=":material/link_off:",

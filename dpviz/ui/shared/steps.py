@@ -17,7 +17,7 @@ def steps(prefix: str, titles: Sequence[str]) -> tuple[int, Callable[..., None],
     way = st.container(horizontal=True, gap="small", key=f"{prefix}-way")
     places = [st.container(key=f"{prefix}-step-{row}") for row in range(len(titles))]
     hidden = [f".st-key-{prefix}-step-{row}" for row in range(len(titles)) if row != at]
-    st.html(f"<style>{', '.join(hidden)} {{display: none;}}</style>")
+    st.html(f"<style>{', '.join(hidden)} {{display: none !important;}}</style>")
 
     def draw(*done: bool) -> None:
         for row, (title, ready) in enumerate(zip(titles, done, strict=True)):

@@ -12,6 +12,24 @@ def plain(text: object) -> str:
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>$:~^=&])", r"\\\1", str(text))
 
 
+def percent(share: float) -> str:
+    """A small share in words.
+
+    >>> percent(0.0123), percent(0.0002)
+    ('1.2%', 'under 0.1%')
+    """
+    return f"{share:.1%}" if share >= 0.0005 else "under 0.1%"
+
+
+def level_title(level: str) -> str:
+    """A level of areas; hexagons by their resolution.
+
+    >>> level_title("h3:7"), level_title("ward")
+    ('H3 7', 'ward')
+    """
+    return f"H3 {level[3:]}" if re.fullmatch(r"h3:\d+", level) else plain(level)
+
+
 def badge(header: Header) -> str:
     """The release's guarantee as one Markdown badge; red for what has no guarantee at all."""
     kind, words = header.standing
