@@ -87,6 +87,8 @@ def texts(column: Any, name: str) -> Any:
     if pa.types.is_floating(kind):
         column = pc.if_else(pc.is_nan(column), None, column)
     try:
+        if pa.types.is_timestamp(kind):
+            pc.cast(pa.scalar(0, kind), pa.large_string())  # a zone that nobody knows, also unused
         return pc.cast(pc.cast(column, pa.large_string()), pa.large_binary())
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         raise DataError(f"column {shown(name)} holds {kind}: an id is a number or a text") from None
@@ -118,7 +120,8 @@ def times(column: Any, name: str, zone: str = ZONE) -> Float:
         try:
             return _iso(column, zone)
         except (pa.ArrowInvalid, UnicodeDecodeError):
-            return np.array([_instant(cell, zone) for cell in column.to_pylist()], dtype=np.float64)
+            cells = pc.cast(column, pa.large_binary()).to_pylist()  # which need not be UTF-8
+            return np.array([_instant(cell, zone) for cell in cells], dtype=np.float64)
     if types.is_nested(kind) or types.is_boolean(kind) or types.is_time(kind):
         raise DataError(
             f"column {shown(name)} holds {kind}, not times: use ISO 8601, for example "

@@ -160,10 +160,13 @@ class Duck:
         raise no_points(self.title, column)
 
     def part(self, unit: str, number: int) -> Any:
-        """One of eight parts of the units, by DuckDB's own fast hash."""
+        """One of eight parts of the units, by DuckDB's own fast hash of their ids as text.
+
+        Values of two types may have one text, and are one unit.
+        """
         from sqlglot import exp
 
-        key = exp.column(exp.to_identifier(unit, quoted=True), table="source")
+        key = exp.cast(exp.column(exp.to_identifier(unit, quoted=True), table="source"), "varchar")
         key_hash = exp.Anonymous(this="hash", expressions=[key])
         hashed = exp.Mod(this=key_hash, expression=_n(self.partitions))
         return exp.EQ(this=hashed, expression=_n(number))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -124,6 +124,13 @@ def bounded_rows(blocks: Iterator[Block], name: str) -> Iterator[Block]:
         yield block
 
 
+def no_rows(schema: Any) -> Any:
+    """A pyarrow batch of no rows, so that a type that is refused is also where nobody is."""
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_arrays([pa.array([], each.type) for each in schema], schema=schema)
+
+
 def too_many_records(name: str) -> DataError:
     """The error of a file with more records than are read."""
     return DataError(f"{name} holds more than {MAX_RECORDS:,} records: aggregate it in DuckDB")
@@ -134,22 +141,54 @@ def too_large(name: str) -> DataError:
     return DataError(f"{name} is over {MAX_BYTES >> 30} GiB: aggregate it in DuckDB")
 
 
+MOST_OF_A_POINT = 128
+"""Bytes, or hexadecimal letters, of a point in WKB, or of a multipoint of one: with an SRID, a
+height and a measure in each they are 54 bytes."""
+
+
 def point_coordinates(wkb: Any) -> NDArray[np.float64]:
     """Coordinates (n, 2) of geometries in WKB, each by itself; NaN for what is no point.
 
-    A multipoint of one point is that point.
+    A multipoint of one point is that point. What is longer is not parsed: a shape that is nested
+    without end would end the process that reads it.
+
+    Args:
+        wkb: a pyarrow array of bytes or of text (n,), or a NumPy array of objects.
     """
+    import pyarrow as pa
+    import pyarrow.compute as pc
     import shapely
 
-    geometry = shapely.from_wkb(wkb, on_invalid="ignore")
+    column = pa.array(wkb, pa.binary()) if isinstance(wkb, np.ndarray) else wkb
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_null(column.type):
+        return np.full((len(column), 2), np.nan)
+    short = pc.if_else(pc.less_equal(pc.binary_length(column), MOST_OF_A_POINT), column, None)
+    geometry = _shapes(short.to_numpy(zero_copy_only=False))
     kinds = shapely.get_type_id(geometry)
     single = (kinds == 4) & (shapely.get_num_geometries(geometry) == 1)
     if single.any():
         geometry = np.where(single, shapely.get_geometry(geometry, 0), geometry)
         kinds = shapely.get_type_id(geometry)
-    xy = np.column_stack([shapely.get_x(geometry), shapely.get_y(geometry)])
-    xy[kinds != 0] = np.nan
+    points = (kinds == 0) & ~shapely.is_empty(geometry)
+    xy = np.full((len(geometry), 2), np.nan)
+    xy[points] = shapely.get_coordinates(geometry[points])
     return xy
+
+
+def _shapes(wkb: NDArray[Any]) -> NDArray[Any]:
+    """Geometries, None for what is none or is a curve, which the library refuses."""
+    import shapely
+
+    try:
+        shapes = shapely.from_wkb(wkb, on_invalid="ignore")
+    except NotImplementedError:
+        shapes = np.full(len(wkb), None, dtype=object)
+        for row, each in enumerate(wkb):
+            with suppress(NotImplementedError):
+                shapes[row] = shapely.from_wkb(each, on_invalid="ignore")
+    return np.asarray(shapes, dtype=object)
 
 
 def refuse_other_types(name: str, types: set[str]) -> None:
@@ -203,6 +242,7 @@ def is_text(arrow_type: Any) -> bool:
         or types.is_string_view(arrow_type)
         or types.is_binary(arrow_type)
         or types.is_large_binary(arrow_type)
+        or types.is_binary_view(arrow_type)
         or types.is_fixed_size_binary(arrow_type)
     )
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpviz import arrow, limits
-from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table
+from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, no_rows
 from dpviz.private.load.tables.formats import formats
 from dpviz.sandbox import confined
 
@@ -45,7 +45,7 @@ class ConfinedTable:
         stream = self._asked("records", list(names), list(numeric), geometry)
         stated = json.loads(stream.schema.metadata[b"stated"])
         hook = _moment if self._file[1] == "Excel" else None
-        for batch in stream.to_batches(BLOCK_ROWS):
+        for batch in stream.to_batches(BLOCK_ROWS) or [no_rows(stream.schema)]:
             cells = dict(zip(names, batch.columns, strict=False))
             columns: dict[str, Any] = {
                 name: [json.loads(cell, object_hook=hook) for cell in column.to_pylist()]
@@ -112,7 +112,11 @@ def records(
             titles += _PLACES
         rows = pa.table(columns, names=titles) if titles else None
         blocks.append(rows if rows is not None else pa.table({"": pa.nulls(block.rows)}))
-    table = pa.concat_tables(blocks) if blocks else pa.table({})
+    if not blocks:
+        numbers = (*numeric, *(_PLACES if geometry else ()))
+        nobody = {name: pa.array([], pa.large_binary()) for name in names}
+        blocks = [pa.table(nobody | {name: pa.array([], pa.float64()) for name in numbers})]
+    table = pa.concat_tables(blocks)
     return _stating(table, json=sorted(mixed), broken=broken)
 
 

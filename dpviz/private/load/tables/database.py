@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from itertools import chain
 from typing import Any
 
 from dpviz.private.load.tables.base import (
@@ -13,6 +14,7 @@ from dpviz.private.load.tables.base import (
     bounded_rows,
     kind_of,
     no_geometry,
+    no_rows,
     pick,
 )
 from dpviz.private.load.values import numbers
@@ -53,7 +55,8 @@ class DatabaseTable:
             query = exp.select(*(wanted or [exp.Literal.number(1)]))
             text = query.from_(engine.relation(self._table)).sql(dialect="duckdb")
             with refused(engine.title, "the table cannot be read"):
-                for batch in engine.batches(text, BLOCK_ROWS):
+                reader = engine.batches(text, BLOCK_ROWS)
+                for batch in chain([no_rows(reader.schema)], reader):
                     columns = {
                         name: numbers(batch[name], name) if name in numeric else batch[name]
                         for name in names

@@ -42,6 +42,7 @@ MAX_LINE = 1 << 20
 _DELIMITERS = ",;\t|"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BREAK = re.compile(rb"[\r\n]")
+_MARKS = re.compile(rb"^(?:%s)+" % codecs.BOM_UTF8)
 _COORDINATE = re.compile(r"\s*[+-]?[0-9]+[.,][0-9]+\s*")
 _SEPARATOR = re.compile(rb"(?i)sep=([,;\t|])")
 
@@ -118,6 +119,8 @@ class DelimitedText:
 
         if not lines.strip(b"\r\n"):
             return pa.table({name: pa.array([], kind) for name, kind in types.items()})
+        if lines[:1] == codecs.BOM_UTF8[:1]:  # a mark of byte order in a record is its own
+            lines = b"\n" + lines
         try:
             return pv.read_csv(
                 pa.BufferReader(lines),
@@ -172,7 +175,8 @@ class DelimitedText:
 class TextLines:
     """Text without a header, in UTF-8: a record is a line, in one column ``line``.
 
-    The first line is somebody's: a mark of UTF-16 in it must not turn the lines of others into it.
+    The first line is somebody's: a mark of UTF-16 in it must not turn the lines of others into it,
+    and marks of UTF-8 are left out before every line.
     """
 
     crs: str | None = None
@@ -198,7 +202,7 @@ class TextLines:
         with parsing(self.name, "text"), self._open() as file:
             chunks = decoded(file, BLOCK, self.name, utf16=False)
             for lines, lost in _whole_lines(chunks):
-                rows = [line for line in _BREAK.split(lines) if line.strip()]
+                rows = [_MARKS.sub(b"", line) for line in _BREAK.split(lines) if line.strip()]
                 yield Block(len(rows), {"line": pa.array(rows, pa.large_binary())}, broken=lost)
 
 

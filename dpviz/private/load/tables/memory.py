@@ -57,7 +57,7 @@ class MemoryTable:
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
-        for start in range(0, self._rows, BLOCK_ROWS):
+        for start in range(0, max(self._rows, 1), BLOCK_ROWS):
             rows = slice(start, min(start + BLOCK_ROWS, self._rows))
             columns = {name: self._columns[name][rows] for name in names}
             columns |= {name: numbers(columns[name], name) for name in numeric}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from dpviz.private.load.tables.base import (
     Column,
     kind_of,
     no_geometry,
+    no_rows,
     parsing,
     pick,
     point_coordinates,
@@ -63,7 +65,8 @@ class ParquetTable:
             wanted = [*dict.fromkeys([*names, self._geometry])]
         self._refuse_large(wanted)
         with parsing(self.name, "Parquet"):
-            for batch in self._file.iter_batches(BLOCK_ROWS, columns=wanted):
+            rows = self._file.iter_batches(BLOCK_ROWS, columns=wanted)
+            for batch in chain([no_rows(self._file.schema_arrow)], rows):
                 columns = {
                     name: numbers(batch[name], name) if name in numeric else batch[name]
                     for name in names
@@ -76,7 +79,7 @@ class ParquetTable:
             xy = np.column_stack([numbers(column.field(axis), axis) for axis in ("x", "y")])
             xy[np.asarray(column.is_null())] = np.nan
             return xy
-        return point_coordinates(column.to_numpy(zero_copy_only=False))
+        return point_coordinates(column)
 
     def _refuse_large(self, wanted: Sequence[str]) -> None:
         with parsing(self.name, "Parquet"):

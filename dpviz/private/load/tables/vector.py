@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from dpviz.errors import DataError
@@ -13,6 +14,7 @@ from dpviz.private.load.tables.base import (
     Block,
     Column,
     Kind,
+    no_rows,
     parsing,
     pick,
     point_coordinates,
@@ -69,13 +71,12 @@ class VectorFile:
             ) as (meta, reader),
         ):
             place = meta["geometry_name"] or "wkb_geometry"
-            for batch in reader:
+            for batch in chain([no_rows(reader.schema)], reader):
                 columns = {
                     name: numbers(batch[name], name) if name in numeric else batch[name]
                     for name in names
                 }
-                wkb = batch[place].to_numpy(zero_copy_only=False) if geometry else None
-                places = None if wkb is None else point_coordinates(wkb)
+                places = point_coordinates(batch[place]) if geometry else None
                 yield Block(batch.num_rows, columns, places)
 
 

@@ -50,7 +50,7 @@ class Workbook:
                 several = ", ".join(map(shown, sheets[:5]))
                 raise DataError(f"no sheet {shown(sheet)} in {self.name}: it has {several}")
             self._sheet = book.get_sheet_by_name(sheet or sheets[0])
-            header: list[Any] = next(iter(self._sheet.iter_rows()), [])
+            header = next(self._rows(), None) or []
         if any(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in header):
             raise DataError(f"{self.name} begins with numbers, not with names: add a row of names")
         self._names = [str(cell) for cell in header]
@@ -71,16 +71,34 @@ class Workbook:
         pick(self.columns, names, self.name)
         places = {name: self._names.index(name) for name in names}
         with parsing(self.name, "an Excel workbook"):
-            rows = iter(self._sheet.iter_rows())
+            rows = self._rows()
             next(rows, None)
             while some := list(islice(rows, BLOCK_ROWS)):
+                whole = [row for row in some if row is not None]
                 columns: dict[str, Any] = {
-                    name: [None if row[at] == "" else row[at] for row in some]
+                    name: [None if row[at] == "" else row[at] for row in whole]
                     for name, at in places.items()
                 }
                 for name in numeric:
                     columns[name] = numbers(columns[name], name)
-                yield Block(len(some), columns)
+                yield Block(len(whole), columns, broken=len(some) - len(whole))
+
+    def _rows(self) -> Iterator[list[Any] | None]:
+        """The rows; None for one with a number in a format of dates that is no date.
+
+        The library panics there, which is no `Exception`, and goes on with the next row.
+        """
+        rows = iter(self._sheet.iter_rows())
+        while True:
+            try:
+                row = next(rows)
+            except StopIteration:
+                return
+            except (KeyboardInterrupt, SystemExit, MemoryError):
+                raise
+            except BaseException:
+                row = None
+            yield row
 
 
 FORMATS = (

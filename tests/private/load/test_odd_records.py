@@ -1,0 +1,200 @@
+"""One record that no program expects is dropped by itself: no other record, and no word, moves.
+
+Each file is read with and without the record, straight in this process: what a child would hide,
+such as a crash, is seen here.
+"""
+
+import io
+import struct
+import zipfile
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import shapely
+
+import dpviz
+from dpviz.private.load import bounding
+from dpviz.private.load.sequences import read_sequences
+from dpviz.private.load.tables.base import point_coordinates
+from dpviz.sequences.alphabet import Alphabet
+from tests.private.load.stability import (
+    BOX,
+    YEAR,
+    check,
+    declared_nothing,
+    moved,
+    outcome,
+    workbook,
+)
+
+MARK = "\ufeff".encode()
+NAN = struct.pack("<dd", np.nan, np.nan)
+ODD_SHAPES = {
+    "an empty point": b"\1\1\0\0\0" + NAN,
+    "an empty point with a height": b"\1\xe9\3\0\0" + NAN + NAN[:8],
+    "a multipoint of an empty one": b"\1\4\0\0\0\1\0\0\0\1\1\0\0\0" + NAN,
+    "half a number": b"\1\1\0\0\0" + struct.pack("<dd", np.nan, 0.5),
+    "a curve": b"\1\x08\0\0\0\3\0\0\0" + bytes(48),
+    "an unknown type": b"\1\x63\0\0\0" + bytes(16),
+    "nested without end": b"\1\7\0\0\0\1\0\0\0" * 400_000,
+    "more than it holds": b"\1\3\0\0\0\xff\xff\xff\xff",
+    "no bytes": b"",
+    "nothing": None,
+}
+POINT = shapely.to_wkb(shapely.Point(0.5, 0.5))
+
+
+@pytest.fixture(autouse=True)
+def one_key(monkeypatch):
+    """Both runs draw the same key, and read in this process."""
+    monkeypatch.setattr(bounding, "fresh_key", lambda: b"k" * 16)
+    monkeypatch.setattr("dpviz.sandbox.CAN_FORK", False)
+
+
+def both(folder, name, one, two):
+    """Two files of one name, without and with the odd record."""
+    paths = []
+    for number, content in enumerate((one, two)):
+        path = folder / str(number) / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+        paths.append(path)
+    return paths
+
+
+@pytest.mark.parametrize("first", [MARK + b'"zed,0.5,0.5\n', MARK + b"zed,9,9\n", MARK + b"\n"])
+def test_a_mark_of_byte_order_below_the_header(first, tmp_path):
+    """The parser skips a mark where a block begins: it is of the first record, and stays."""
+    others = MARK + b"ann,0.5,0.5\nann,0.5,0.5\n"
+    head = b"who,x,y\n"
+    paths = both(tmp_path, "a.csv", head + others, head + first + others)
+    check(lambda path: dpviz.load(path, BOX, unit="who"), paths, 1)
+    assert dpviz.load(paths[0], BOX, unit="who")._index.total == 2
+
+
+def test_a_mark_of_byte_order_in_lines_of_symbols(tmp_path):
+    others = MARK + b"a b\nb\n"
+    paths = both(tmp_path, "a.txt", others, b"b b\n" + others)
+    check(
+        lambda path: read_sequences(path, Alphabet(("a", "b")), name="s"),
+        paths,
+        1,
+        lambda one, two: moved(one._sequences, two._sequences),
+    )
+
+
+@pytest.mark.parametrize("shape", ODD_SHAPES.values(), ids=ODD_SHAPES)
+def test_shapes_that_are_no_points(shape, tmp_path):
+    assert point_coordinates(np.array([POINT, shape], dtype=object))[0].tolist() == [0.5, 0.5]
+    paths = []
+    for number, shapes in enumerate(([POINT] * 3, [POINT, shape, POINT, POINT])):
+        paths.append(tmp_path / str(number) / "a.parquet")
+        paths[-1].parent.mkdir()
+        table = pa.table({"geometry": pa.array(shapes, pa.binary())})
+        geo = b'{"primary_column": "geometry", "columns": {"geometry": {}}}'
+        pq.write_table(table.replace_schema_metadata({b"geo": geo}), paths[-1])
+        declared_nothing(paths[-1])
+    check(lambda path: dpviz.load(path, BOX), paths, 0)
+    assert dpviz.load(paths[1], BOX)._index.total == 3
+
+
+def test_an_empty_point_of_a_frame():
+    geopandas = pytest.importorskip("geopandas")
+    shapes = [shapely.Point(0.5, 0.5), shapely.Point(), None, shapely.MultiPoint([(0.5, 0.5)])]
+    frame = geopandas.GeoDataFrame(geometry=shapes, crs="EPSG:4326")
+    assert dpviz.load(frame, BOX)._index.total == 2
+
+
+@pytest.mark.parametrize("number", ["-1e308", "1e10", "nan"])
+def test_a_number_of_a_workbook_that_is_no_date(number, tmp_path):
+    """Its reader panics at a date that no calendar has; the next row is read all the same."""
+    table = [("who", "x", "y"), ("ann", "0.5", "0.5"), ("zed", "0.5", "0.5"), ("bob", "0.5", "0.5")]
+    paths = both(tmp_path, "a.xlsx", workbook(table[:2] + table[3:]), dated(table, "zed", number))
+    check(lambda path: dpviz.load(path, BOX, unit="who"), paths, 1)
+    assert dpviz.load(paths[1], BOX, unit="who")._index.total >= 2
+
+
+def dated(table, who, number):
+    """A workbook in which the name of one is a number that is shown as a duration."""
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    kinds = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    styles = f'<styleSheet xmlns="{main}"><cellXfs><xf numFmtId="0"/><xf numFmtId="46"/></cellXfs>'
+    raw = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(workbook(table))) as old, zipfile.ZipFile(raw, "w") as new:
+        for member in old.namelist():
+            text = old.read(member).decode()
+            cell = f'<c t="inlineStr"><is><t xml:space="preserve">{who}</t></is></c>'
+            text = text.replace(cell, f'<c s="1"><v>{number}</v></c>')
+            more = f'<Relationship Id="r2" Type="{kinds}/styles" Target="styles.xml"/>'
+            if member.startswith("xl/_rels"):
+                text = text.replace("</Relationships>", more + "</Relationships>")
+            new.writestr(member, text)
+        new.writestr("xl/styles.xml", f"{styles}</styleSheet>")
+    return raw.getvalue()
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.binary(), pa.binary_view(), pa.large_string()])
+def test_bytes_that_are_no_text(kind, tmp_path):
+    """As an id, a kind, a value or a time: SQLite keeps such in columns of text, and so others."""
+    domain = dpviz.Domain.from_bounds(
+        YEAR.place.bounds, ("x", "y"), period="2024-01-01,2025-01-01", time="when", kind="kind",
+        kinds=("bike", "other"), value="fare", clip=(0, 20),
+    )  # fmt: skip
+    odd, paths = b"\xff\xfe\x80", []
+    good = {"who": b"ann", "when": b"2024-06-01", "kind": b"bike", "fare": b"7"}
+    for number, rows in enumerate(([good] * 2, [good, dict.fromkeys(good, odd), good])):
+        columns = {name: pa.array([row[name] for row in rows], pa.binary()) for name in good}
+        plain = {"x": pa.array([0.5] * len(rows)), "y": pa.array([0.5] * len(rows))}
+        view = pa.BinaryArray.from_buffers if kind in (pa.string(), pa.binary()) else None
+        typed = {
+            name: view(kind, len(rows), column.buffers()) if view else as_kind(column, kind)
+            for name, column in columns.items()
+        }
+        paths.append(tmp_path / str(number) / "a.parquet")
+        paths[-1].parent.mkdir()
+        pq.write_table(pa.table({**typed, **plain}), paths[-1])
+    check(lambda path: dpviz.load(path, domain, unit="who", max_per_unit=2), paths, 0)
+    assert dpviz.load(paths[1], domain, unit="who", max_per_unit=2)._index.total == 2
+
+
+def as_kind(column, kind):
+    """The same bytes in a column of another type."""
+    if kind == pa.binary_view():
+        return column.cast(kind)
+    start = np.frombuffer(column.buffers()[1], np.int32)[: len(column) + 1].astype(np.int64)
+    return pa.Array.from_buffers(
+        kind, len(column), [None, pa.py_buffer(start), column.buffers()[2]]
+    )
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.list_(pa.int64()), pa.duration("s"), pa.timestamp("s", "Nowhere/Else")]
+)
+def test_a_type_that_is_refused_is_refused_of_nobody(kind, tmp_path):
+    """Otherwise the refusal would tell that somebody is in the file."""
+    words = {}
+    for rows in (0, 1):
+        one = pa.array([[1]] * rows if pa.types.is_list(kind) else [5] * rows, kind)
+        half = pa.array([0.5] * rows, pa.float64())
+        table = pa.table({"who": one, "x": half, "y": half})
+        pq.write_table(table, tmp_path / "a.parquet")
+        for source in (table, tmp_path / "a.parquet"):
+            read = partial(dpviz.load, source, BOX, unit="who", name="a")
+            words.setdefault(type(source), []).append(outcome(read)[1])
+    assert all(one == two for one, two in words.values())
+
+
+def test_two_values_of_one_text_are_one_unit_of_a_table(tmp_path):
+    """The units are counted in parts: one of them must not be in two parts."""
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / "a.duckdb")) as db:
+        db.execute("CREATE TABLE visits (who UNION(a INTEGER, b VARCHAR), x DOUBLE, y DOUBLE)")
+        for who in range(10):
+            for tag, value in (("a", who), ("b", f"'{who}'")):
+                db.execute(f"INSERT INTO visits VALUES (union_value({tag} := {value}), 0.5, 0.5)")
+    url = f"duckdb:///{tmp_path}/a.duckdb"
+    assert dpviz.load(url, BOX, table="visits", unit="who")._index.total == 10
