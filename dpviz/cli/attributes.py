@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from dpviz.releases.answers import INTERVAL_SDS
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from dpviz.releases.areas.release import AreaRelease
     from dpviz.releases.points.kinds import KindsRelease
     from dpviz.releases.points.quotient import Quotients
+    from dpviz.releases.points.region_count import Regions
     from dpviz.releases.points.release import PointRelease
 
 
@@ -30,6 +33,20 @@ def attribute_rows(
         every = {name: _kind_rows(release, rects, period, name) for name in release.names}
         for at, row in enumerate(rows):
             row["kinds"] = {name: each[at] for name, each in every.items()}
+    return rows
+
+
+def region_rows(release: PointRelease, regions: Regions) -> list[dict[str, Any]]:
+    """Of each region what JSON says of each kind; nothing of a release without kinds."""
+    from dpviz.releases.points.kinds import KindsRelease
+
+    rows: list[dict[str, Any]] = [{} for _ in regions.names]
+    if not isinstance(release, KindsRelease):
+        return rows
+    for name, (counts, shares) in release.regions_by_kind(regions).items():
+        for at, (row, share) in enumerate(zip(rows, quotient_rows(shares), strict=True)):
+            answer = {each: float(getattr(counts, each)[at]) for each in COUNT}
+            row.setdefault("kinds", {})[name] = {**answer, "share": share}
     return rows
 
 
@@ -62,8 +79,9 @@ def _add_sums(
     sums = release.sum(rects, period, kind)
     means = quotient_rows(release.mean(rects, period, kind))
     for at, (row, mean) in enumerate(zip(rows, means, strict=True)):
-        columns = {"value": sums.sum, "noise_sd": sums.noise_sd, "low": sums.low, "high": sums.high}
-        row["sum"] = {name: float(column[at]) for name, column in columns.items()}
+        names = ("noise_sd", "low", "high", "uniformity_sd")
+        row["sum"] = {"value": float(sums.sum[at])}
+        row["sum"] |= {name: float(getattr(sums, name)[at]) for name in names}
         row["mean"] = mean
 
 
@@ -103,6 +121,8 @@ def _sum_words(row: dict[str, Any]) -> list[str]:
         return []
     total, mean = row["sum"], row["mean"]
     words = f"sum {total['value']:,.6g} ({total['low']:,.6g} to {total['high']:,.6g})"
+    if total["uniformity_sd"] > 0:
+        words += f", about ± {INTERVAL_SDS * total['uniformity_sd']:,.3g} more for cut cells"
     if not mean["enough"]:
         return [words, "mean unknown: too few records"]
     return [words, f"mean {mean['value']:,.4g} ({mean['low']:,.4g} to {mean['high']:,.4g})"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpviz.cli.areas import answer_areas
-from dpviz.cli.attributes import attribute_lines, attribute_rows
+from dpviz.cli.attributes import attribute_lines, attribute_rows, region_rows
 from dpviz.cli.root import Json, ReleaseFile, app, emit, numbers
 from dpviz.errors import DataError, ParameterError
 from dpviz.releases.areas.release import AreaRelease
@@ -220,13 +220,20 @@ def emit_regions(release: PointRelease, path: str, name: str | None, as_json: bo
     districts = read_regions(path, release.domain, name)
     answers = answer_rows(release.count_regions(districts))
     rows = [
-        {"region": label, "inside": float(share), **answer}
-        for label, share, answer in zip(districts.names, districts.inside, answers, strict=True)
+        {"region": label, "inside": float(share), **answer, **more}
+        for label, share, answer, more in zip(
+            districts.names,
+            districts.inside,
+            answers,
+            region_rows(release, districts),
+            strict=True,
+        )
     ]
     lines = [
         f"{row['region']}: {row['count']:,.1f} (95 % for the noise: {row['low']:,.0f} to "
         f"{row['high']:,.0f}; {row['nodes']} nodes)"
         + ("" if row["inside"] > 0.9999 else f"  {row['inside']:.0%} of it inside the domain")
+        + "".join(f"\n{line}" for line in attribute_lines(row))
         for row in rows
     ]
     emit({"answers": rows}, as_json, "\n".join([*lines, release.header.guarantee]))

@@ -5,11 +5,13 @@ import re
 import shlex
 from pathlib import Path
 
+import geopandas
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -298,6 +300,19 @@ def test_the_commands_know_kinds(tmp_path, capsys, monkeypatch):
     _, out, _ = cli("query", output, "--rect=0,0,8,8")
     assert "bike: " in out
     assert "share " in out
+    halves = geopandas.GeoDataFrame(
+        {"name": ["west", "east"]},
+        geometry=[shapely.box(0, 0, 4, 8), shapely.box(4, 0, 8, 8)],
+        crs="EPSG:4326",
+    )
+    halves.to_file(tmp_path / "halves.gpkg")
+    asked = ("query", output, "--regions", tmp_path / "halves.gpkg")
+    regions = json.loads(cli(*asked, "--json")[1])["answers"]
+    for each in regions:
+        assert each["count"] == pytest.approx(sum(k["count"] for k in each["kinds"].values()))
+    both = sum(each["kinds"]["bike"]["count"] for each in regions)
+    assert both == pytest.approx(answer["kinds"]["bike"]["count"])
+    assert "  walk: " in cli(*asked)[1]
     _, out, _ = cli("info", output)
     assert "kinds by mode: bike, walk" in out
     _, out, _ = cli("check", source, *PLACES, "--json")

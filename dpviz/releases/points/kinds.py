@@ -156,6 +156,14 @@ class KindsRelease(PointRelease):
             regions = regions_of(regions, self.domain)
         return _sum([part.count_regions(regions) for part in self.releases])
 
+    def regions_by_kind(self, regions: Regions) -> dict[str, tuple[RangeAnswers, Quotients]]:
+        """Of each kind its counts in regions, and its shares of all kinds there."""
+        every = {name: self.of(name).count_regions(regions) for name in self.names}
+        return {
+            name: (counts, share_of(counts, [every[other] for other in every if other != name]))
+            for name, counts in every.items()
+        }
+
     def timeline(
         self, rect: ArrayLike | None = None, every: str | None = None, period: Any = None
     ) -> Timeline:

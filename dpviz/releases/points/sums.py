@@ -54,12 +54,15 @@ class SumAnswers:
         noise_sd: standard deviation of the noise in it.
         low, high: 95 % interval for the noise alone: of the sum of the values AS CLIPPED. What the
             clip cuts off is missing from it, a bias that no interval shows.
+        uniformity_sd: how far the true spread of the values inside the leaves that the edge cuts
+            may move the sum: an ESTIMATE, by the model of :class:`RangeAnswers`.
     """
 
     sum: Float
     noise_sd: Float
     low: Float
     high: Float
+    uniformity_sd: Float
 
     def __len__(self) -> int:
         return len(self.sum)
@@ -75,20 +78,27 @@ def box_sum(nodes: Decomposition, sums: Sums, lo: Int, hi: Int) -> SumAnswers:
         hi: ends of the boxes, exclusive.
     """
     answers = box_count(nodes.replace(count=sums.sum, variance=sums.variance), None, lo, hi)
-    return answers_of(answers.count, answers.noise_sd**2)
+    spread = answers.uniformity_sd
+    if (sums.sum < 0).any():  # a sum of either sign may lie in one half of its leaf
+        sizes = nodes.replace(count=np.abs(sums.sum), variance=sums.variance)
+        spread = box_count(sizes, None, lo, hi).uniformity_sd
+    return answers_of(answers.count, answers.noise_sd**2, spread**2)
 
 
-def answers_of(total: Float, variance: Float) -> SumAnswers:
-    """The columns of :class:`SumAnswers` from estimates and variances."""
+def answers_of(total: Float, variance: Float, uniformity: Float) -> SumAnswers:
+    """The columns of :class:`SumAnswers` from estimates and both variances."""
     noise_sd = np.sqrt(variance)
     half = INTERVAL_SDS * noise_sd
-    return SumAnswers(total, noise_sd, total - half, total + half)
+    return SumAnswers(total, noise_sd, total - half, total + half, np.sqrt(uniformity))
 
 
 def added(every: list[SumAnswers]) -> SumAnswers:
     """Answers on disjoint records with noise of their own, added up."""
-    total = np.sum([each.sum for each in every], axis=0)
-    return answers_of(total, np.sum([each.noise_sd**2 for each in every], axis=0))
+    total, noise, uniformity = (
+        np.sum([getattr(each, name) ** power for each in every], axis=0)
+        for name, power in (("sum", 1), ("noise_sd", 2), ("uniformity_sd", 2))
+    )
+    return answers_of(total, noise, uniformity)
 
 
 def mean_of(domain: Domain, sums: SumAnswers, counts: RangeAnswers) -> Quotients:

@@ -10,8 +10,11 @@ from typing import Any
 import streamlit as st
 
 from dpviz.evaluation.truth import of_one_kind
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.quotient import Quotients
+from dpviz.releases.points.range_count import RangeAnswers
+from dpviz.releases.points.region_count import Regions
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Scene, rounded, with_noise
 from dpviz.render.kinds import overlay_scene, share_scene
@@ -159,23 +162,38 @@ def attribute_answers(
     values = release.domain.values
     if values is not None:
         about = CLIPPED.format(low=values.low, high=values.high)
+        spread = INTERVAL_SDS * float(release.sum(rect, period).uniformity_sd[0])
+        if spread > 0:
+            about += f" Where the edge cuts cells the sum may be ± {rounded(spread, spread)} more "
+            about += "wrong: an ESTIMATE, from what lies in them."
         for label, text in _sum_words(release, rect, period).items():
             st.metric(f"{label} of {plain(values.column)}", text, help=about)
     if not isinstance(release, KindsRelease):
         return
-    rows = []
-    for name in release.names:
-        answer = release.count(rect, period, name)
-        half = float(answer.high[0] - answer.low[0]) / 2
-        share = release.share(rect, name, period=period)
-        rows.append(
-            {
-                "kind": name,
-                "noisy count": with_noise(float(answer.count[0]), half),
-                "share": _interval(share, percent=True),
-                **_sum_words(release, rect, period, name),
-            }
-        )
+    rows = [
+        _kind_row(name, release.count(rect, period, name), release.share(rect, name, period=period))
+        | _sum_words(release, rect, period, name)
+        for name in release.names
+    ]
+    kinds_table(rows)
+
+
+def region_kinds(release: PointRelease, regions: Regions) -> None:
+    """Below the answer to a polygon: a row for each kind."""
+    if isinstance(release, KindsRelease):
+        every = release.regions_by_kind(regions)
+        kinds_table([_kind_row(name, *answers) for name, answers in every.items()])
+
+
+def _kind_row(name: str, answer: RangeAnswers, share: Quotients) -> dict[str, str]:
+    """Count and share of a kind in one place."""
+    half = float(answer.high[0] - answer.low[0]) / 2
+    count = with_noise(float(answer.count[0]), half)
+    return {"kind": name, "noisy count": count, "share": _interval(share, percent=True)}
+
+
+def kinds_table(rows: list[dict[str, str]]) -> None:
+    """A row for each kind, and what its share means."""
     st.dataframe(rows, hide_index=True)
     st.caption(
         f"Share of all kinds, with its 95 % interval for the noise; “{FEW}”: their number cannot "

@@ -10,6 +10,7 @@ import streamlit as st
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_in_regions
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.region_count import (
     Regions,
@@ -23,6 +24,7 @@ from dpviz.render.districts import district_marks
 from dpviz.ui.map.component import Ring
 from dpviz.ui.points.answers import as_csv, covered_cells, show_answers
 from dpviz.ui.points.area_form import SIDES
+from dpviz.ui.points.attributes import region_kinds
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.uploads import upload_path
@@ -30,7 +32,7 @@ from dpviz.ui.shared.uploads import upload_path
 MOST = 20_000
 """Districts of one file."""
 
-Asked = tuple[Regions, RangeAnswers, tuple[Mark, ...], Legend]
+Asked = tuple[list[dict[str, Any]], RangeAnswers, tuple[Mark, ...], Legend]
 
 
 def polygon_panel(
@@ -57,6 +59,7 @@ def polygon_panel(
         place,
         lambda: exact_in_regions(source.data, regions),
     )
+    region_kinds(release, regions)
     if regions.inside[0] < 0.9999:
         st.caption(f"{regions.inside[0]:.0%} of the polygon lies inside the area.")
     return covered_cells(release, region_cover(release.domain, release.nodes, regions).nodes)
@@ -75,12 +78,12 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
         if file is None:
             return [], None
         try:
-            regions, answers, marks, legend = _asked(prefix, release, file)
+            rows, answers, marks, legend = _asked(prefix, release, file)
         except DpvizError as error:
             st.error(plain(error), icon=":material/error:")
             return [], None
-        rows = _rows(regions, answers)
         half = INTERVAL_SDS * answers.noise_sd
+        kinds = release.names if isinstance(release, KindsRelease) else ()
         st.dataframe(
             [
                 {
@@ -88,6 +91,7 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
                     "noisy count": rounded(row["count"], width),
                     "95 % ±": rounded(width, width),
                     "cut cells ±": rounded(spread, spread),
+                    **{name: rounded(row[f"count {name}"], width) for name in kinds},
                 }
                 for row, width, spread in zip(
                     rows, half, INTERVAL_SDS * answers.uniformity_sd, strict=True
@@ -109,9 +113,7 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
         return list(marks), legend
 
 
-def _asked(
-    prefix: str, release: PointRelease, file: Any
-) -> tuple[Regions, RangeAnswers, tuple[Mark, ...], Legend]:
+def _asked(prefix: str, release: PointRelease, file: Any) -> Asked:
     """Answers and marks, kept until the file or the release changes."""
     memory = st.session_state.setdefault(f"{prefix}.districts.kept", {"key": None})
     key = (file.file_id, id(release))
@@ -119,7 +121,8 @@ def _asked(
         regions = _read(release, file)
         answers = release.count_regions(regions)
         marks, legend = district_marks(regions, answers, release.domain)
-        memory.update(key=key, found=(regions, answers, marks, legend), release=release)
+        rows = _rows(release, regions, answers)
+        memory.update(key=key, found=(rows, answers, marks, legend), release=release)
     asked: Asked = memory["found"]
     return asked
 
@@ -131,10 +134,16 @@ def _read(release: PointRelease, file: Any) -> Regions:
     return regions
 
 
-def _rows(regions: Regions, answers: RangeAnswers) -> list[dict[str, Any]]:
+def _rows(release: PointRelease, regions: Regions, answers: RangeAnswers) -> list[dict[str, Any]]:
     columns = ("count", "noise_sd", "low", "high", "uniformity_sd", "nodes")
+    every = release.regions_by_kind(regions) if isinstance(release, KindsRelease) else {}
     return [
         {"district": name, "inside": float(regions.inside[row])}
         | {column: getattr(answers, column)[row].item() for column in columns}
+        | {
+            f"{column} {kind}": getattr(counts, column)[row].item()
+            for kind, (counts, _) in every.items()
+            for column in ("count", "noise_sd")
+        }
         for row, name in enumerate(regions.names)
     ]
