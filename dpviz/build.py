@@ -301,8 +301,11 @@ def _chosen(
         known_crs(data.areas.domain.crs)
     elif isinstance(data, RoadData) and data.graph.crs:
         known_crs(data.graph.crs)
+    queries = _paths(data, chosen, workload)
+    if queries.name:
+        return chosen, queries, {"workload": queries.name}
     facts = {} if declared is None else {"workload": declared.to_dict()}
-    return chosen, _paths(data, chosen, workload), facts
+    return chosen, queries, facts
 
 
 def _promises(data: Handle[Any], wishes: Iterable[str]) -> dict[str, list[str]]:

@@ -39,7 +39,10 @@ _WISH = re.compile(
     rf"(?:\s+at\s+(?P<confidence>{_NUMBER})\s*%)?",
     re.IGNORECASE,
 )
-_SQUARE = re.compile(rf"any\s+(?P<size>{_NUMBER})\s*km(?:²|2|\^2)", re.IGNORECASE)
+_SQUARE = re.compile(
+    rf"any\s+(?P<size>{_NUMBER})\s*km(?:²|2|\^2)(?:\s+of\s+about\s+(?P<about>{_NUMBER}))?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +57,7 @@ class Wish:
         rect: west, south, east, north.
         areas: a file of polygons.
         square: km².
+        about: records in such a square around a record, by a public guess; 0: nothing is said.
         absolute: tolerance in records.
         relative: tolerance as a share of the exact count.
         confidence: a probability.
@@ -62,6 +66,7 @@ class Wish:
     rect: tuple[float, ...] = ()
     areas: str = ""
     square: float = 0.0
+    about: float = 0.0
     absolute: float = 0.0
     relative: float = 0.0
     confidence: float = CONFIDENCE
@@ -76,7 +81,10 @@ class Wish:
         """Where, in words."""
         if self.rect:
             return f"rect={','.join(f'{side:.12g}' for side in self.rect)}"
-        return f"areas={self.areas}" if self.areas else f"any {_digits(self.square)} km²"
+        if self.areas:
+            return f"areas={self.areas}"
+        of = f" of about {_digits(self.about)}" if self.about else ""
+        return f"any {_digits(self.square)} km²{of}"
 
     def tolerance(self, count: Float) -> Float:
         """How far answers may lie from these counts."""
@@ -108,7 +116,7 @@ def parse(text: str) -> Wish:
 
     >>> print(parse("areas=wards.gpkg +-5% or +-20"))
     areas=wards.gpkg ±5% or ±20 at 95%
-    >>> parse("any 1 km² ±50 at 90%").confidence
+    >>> parse("any 1 km² of about 400 ±50 at 90%").confidence
     0.9
     """
     shown = repr(text if len(text) <= 80 else f"{text[:80]}…")
@@ -154,7 +162,7 @@ def _target(words: str, shown: str) -> Wish:
     square = _SQUARE.fullmatch(words)
     if square is None or not float(square["size"]) > 0:
         raise ParameterError(f"wish {shown}: {words!r} is no place: write it as {EXAMPLES}")
-    return Wish(square=float(square["size"]))
+    return Wish(square=float(square["size"]), about=float(square["about"] or 0))
 
 
 def _tolerances(match: re.Match[str], shown: str) -> tuple[float, float]:

@@ -18,7 +18,7 @@ def plan(
         list[str],
         typer.Option(
             help="What must hold: 'rect=W,S,E,N ±200', 'areas=FILE ±5% or ±20 at 95%' or "
-            "'any 1 km² ±50' (also +-, km2); repeat at will."
+            "'any 1 km² of about 400 ±50' (also +-, km2); repeat at will."
         ),
     ],
     source: Annotated[

@@ -44,16 +44,21 @@ def info(
     areas: Annotated[
         str | None, typer.Option(help="With --code: the name of the areas' file; not opened.")
     ] = None,
+    graph: Annotated[
+        str | None, typer.Option(help="With --code: the names of the graph's files; not opened.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show what a release says of itself: header, budget breakdown, size."""
     from dpviz import read
 
     if code is not None:
-        emit_code(release, code, as_json, source, seed, areas)
+        emit_code(release, code, as_json, source, seed, areas, graph)
         return
-    if source is not None or seed is not None or areas is not None:
-        raise ParameterError("--source, --seed and --areas are for the code: give --code too")
+    if any(each is not None for each in (source, seed, areas, graph)):
+        raise ParameterError(
+            "--source, --seed, --areas and --graph are for the code: give --code too"
+        )
     from dpviz.releases.points.promises import promises
     from dpviz.releases.points.release import PointRelease
 
@@ -101,7 +106,13 @@ def info(
 
 
 def emit_code(
-    path: str, which: str, as_json: bool, source: str | None, seed: int | None, areas: str | None
+    path: str,
+    which: str,
+    as_json: bool,
+    source: str | None,
+    seed: int | None,
+    areas: str | None,
+    graph: str | None,
 ) -> None:
     """Code that makes a release, or the statement on it.
 
@@ -110,7 +121,7 @@ def emit_code(
     """
     from dpviz import read
     from dpviz.exports.data_use import data_use, sentences
-    from dpviz.planning.script import Script
+    from dpviz.planning.model_scripts import script_of
 
     if which not in CODES:
         raise ParameterError(f"--code {which!r}: choose one of {', '.join(CODES)}")
@@ -119,7 +130,7 @@ def emit_code(
         facts = data_use(opened)
         emit(facts, as_json, "\n".join([*sentences(opened), json.dumps(facts, indent=2)]))
         return
-    script = Script.of(opened, source, seed, areas)
+    script = script_of(opened, source, seed, areas, graph)
     notebook = script.notebook(script.method, sentences(opened))
     texts = {"command": script.command(), "python": script.python(), "notebook": notebook}
     shown = {which: texts[which]} if which in texts else texts

@@ -1,17 +1,19 @@
 """The data-use statement: what is hidden, from whom, at which ε; in words, and for a registry.
 
-The fields follow the proposals for public registries of deployments of differential privacy (C.
-Dwork, N. Kohli, D. Mulligan: Differential Privacy in Practice: Expose Your Epsilons! JPC 9(2),
-2019; P. Nanayakkara, E. Ghazi, S. Vadhan, arXiv:2509.13509). Everything is from the header.
+In words it says what C. Dwork, N. Kohli and D. Mulligan (Differential Privacy in Practice: Expose
+Your Epsilons!, JPC 9(2), 2019) ask for. As JSON it is an entry of the public registry that followed
+from that: see :mod:`dpviz.exports.registry`. Everything is from the header.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from dpviz.exports.facts import statement
 
 if TYPE_CHECKING:
+    from dpviz.exports.registry import Entry
     from dpviz.releases.header import Header
     from dpviz.releases.release import Release
 
@@ -19,6 +21,12 @@ FROM = "everyone who sees the release, whatever else they know"
 NOT_HIDDEN = "the public domain, the method and its parameters, and that there are such records"
 COMPOSITION = "the rows of the budget add up; other releases of the same records add their ε"
 POST_PROCESSING = "all that is shown or computed of the release is made from its noisy values alone"
+CENTRAL = "a trusted curator holds the records and adds noise before publication"
+LATTICE = (
+    "Coordinates are integers on a public lattice and counts are integers, as is the noise that is "
+    "added to them: no attack on the bits of floating-point noise applies. Randomness is the "
+    "operating system's."
+)
 PRODUCTS = {
     "areas": "noisy counts of records in public areas",
     "points": "noisy counts of records in cells of a map",
@@ -28,54 +36,113 @@ PRODUCTS = {
 
 
 def data_use(release: Release) -> dict[str, Any]:
-    """An entry for a registry; null is for the publisher to fill in.
+    """An entry for a registry, as plain values; null is for the publisher to fill in.
 
-    A release that is NOT PRIVATE has no ε, δ and relation here: it guarantees nothing.
+    A release that is NOT PRIVATE has no ε, δ, unit and variant here: it guarantees nothing.
     """
+    return entry(release).model_dump()
+
+
+def entry(release: Release) -> Entry:
+    """An entry for a registry: see :func:`data_use`."""
+    from dpviz.exports import registry
     from dpviz.methods import METHODS
 
     header = release.header
     known = METHODS.get(header.method)
-    domain = getattr(release, "domain", None)
     private = header.private
-    return {
-        "name": header.source or None,
-        "publisher": None,
-        "contact": None,
-        "intended_use": None,
-        "published": None,
-        "prior_access_to_records": None,
-        "data_set": header.source or None,
-        "data_product": PRODUCTS[release.kind],
-        "area": None if domain is None else list(domain.place.bounds),
-        "crs": None if domain is None else domain.crs,
-        "private": private,
-        "guarantee": header.guarantee,
-        "definition": definition(header),
-        "model": "central: a trusted curator adds noise before publication",
-        "epsilon": header.epsilon if private else None,
-        "delta": header.delta if private else None,
-        "relation": header.neighbouring if private else None,
-        "privacy_unit": header.unit if private else None,
-        "hidden_from": FROM if private else "nobody",
-        "not_hidden": NOT_HIDDEN if private else None,
-        "method": header.method,
-        "parameters": dict(header.parameters),
-        "mechanisms": sorted({row["mechanism"] for row in header.budget if row.get("mechanism")}),
-        "budget": [{"purpose": row["purpose"], "epsilon": row["epsilon"]} for row in header.budget],
-        "composition": COMPOSITION if private else None,
-        "post_processing": POST_PROCESSING,
-        "reference": known.paper if known else None,
-        "release_id": header.extra.get("release_id"),
-        "software": "dpviz",
-    }
+    parameters = ", ".join(f"{name} = {value}" for name, value in header.parameters.items())
+    method = f"{header.method} ({parameters})" if parameters else header.method
+    mechanisms = sorted({row["mechanism"] for row in header.budget if row.get("mechanism")})
+    basic = registry.Basic(
+        name=header.source or None,
+        data_curators=None,
+        intended_use=None,
+        data_product_type="Machine learning model"
+        if release.kind == "sequences"
+        else "Summary statistics",
+        data_product_region=_region(release),
+        description=f"{_sentence(PRODUCTS[release.kind])} {header.guarantee}.",
+        publication_date=None,
+    )
+    variant = registry.Variant(
+        variant_name=("Approximate DP" if header.delta else "Pure DP") if private else None,
+        data_domain=_domain(release),
+        unprotected_quantities=_sentence(NOT_HIDDEN) if private else "Everything: NOT PRIVATE.",
+    )
+    loss = registry.PrivacyLoss(
+        privacy_unit=header.unit if private else None,
+        privacy_unit_details=_sentence(header.neighbouring) if private else None,
+        privacy_parameters=registry.Parameters(epsilon=header.epsilon, delta=header.delta or None)
+        if private
+        else registry.Parameters(),
+        privacy_parameters_details=_budget(header) if private else f"{header.guarantee}.",
+    )
+    model = registry.DeploymentModel(
+        model_name="Central",
+        model_name_details=_sentence(CENTRAL),
+        actors=f"The curator is trusted with the records. They are hidden from {FROM}."
+        if private
+        else "Nothing is hidden from anybody.",
+        release_type="One release",
+        release_type_details=_sentence(COMPOSITION),
+        data_source_type="Static",
+        data_source_type_details="One release of the records as they were.",
+        access_type="Non-interactive",
+        access_type_details="Answers are computed from the release; asking costs nothing more.",
+    )
+    implementation = registry.Implementation(
+        preprocessing_and_hyperparameter_tuning=None,
+        mechanisms=f"{'; '.join(mechanisms) or 'none'}. Method: {method}. {LATTICE} Made by dpviz.",
+        justification=None,
+    )
+    identity = header.extra.get("release_id")
+    slug = "-".join(re.findall(r"[a-z0-9]+", header.source.lower()))
+    return registry.Entry(
+        url_slug=slug or None,
+        deployment=registry.Deployment(
+            basic=basic,
+            dp_variant=variant,
+            privacy_loss=loss,
+            deployment_model=model,
+            accounting=registry.Accounting(
+                post_processing=_sentence(POST_PROCESSING), composition=_sentence(COMPOSITION)
+            ),
+            implementation=implementation,
+            administrative=registry.Administrative(
+                sources=known.paper if known else None,
+                notes=f"Release {identity}." if identity else None,
+                registry_authors=None,
+            ),
+        ),
+    )
 
 
-def definition(header: Header) -> str:
-    """Which definition of differential privacy a release fulfils."""
-    if not header.private:
-        return "none"
-    return "approximate differential privacy" if header.delta else "pure differential privacy"
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+def _region(release: Release) -> str | None:
+    """The public box; its name is for the publisher to say."""
+    domain = getattr(release, "domain", None)
+    if domain is None:
+        return None
+    return f"{', '.join(f'{side:g}' for side in domain.place.bounds)} ({domain.place.crs})"
+
+
+def _domain(release: Release) -> str:
+    """Which records could have been in the data."""
+    domain = getattr(release, "domain", None)
+    if domain is None:
+        return f"Any records of {release.kind}, of the public alphabet or network of the release."
+    columns = ", ".join(domain.columns)
+    return f"Any records of {columns} inside the public box; others are left out."
+
+
+def _budget(header: Header) -> str:
+    """The rows of the budget in words."""
+    rows = "; ".join(f"ε = {row['epsilon']:.4g} for {row['purpose']}" for row in header.budget)
+    return _sentence(rows) if rows else ""
 
 
 def sentences(release: Release) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import DpvizError
-from dpviz.planning.script import Script
+from dpviz.planning.model_scripts import script_of
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.kinds import KindsRelease
@@ -87,7 +87,7 @@ def facts(release: Mapped, label: str) -> ReleaseFacts:
         nodes = release.table.nodes
         leaves, depth = int(nodes.leaf.sum()), nodes.depth
     try:
-        script = Script.of(release)
+        script = script_of(release)
         code = {"command": script.command(), "python": script.python()}
     except DpvizError:  # a window of another release, or a header of another version
         code = {}

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from dpviz.releases.points.release import PointRelease
+    from dpviz.releases.release import Release
 
     Mapped = PointRelease | AreaRelease
 
@@ -237,7 +238,7 @@ def labels_of(releases: Sequence[Mapped]) -> list[str]:
     return names
 
 
-def default_title(releases: Sequence[Mapped]) -> str:
+def default_title(releases: Sequence[Release]) -> str:
     """Says what the file is and, above all, what it is not."""
     noun = "map" if len(releases) == 1 else "maps"
     first = {1: "A", 2: "Two"}.get(len(releases), str(len(releases)))

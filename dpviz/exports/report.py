@@ -73,5 +73,6 @@ def report_page(
 
 def _entry(release: Mapped) -> str:
     """The data-use statement without the data set's name: a report does not say it."""
-    entry = data_use(release) | {"name": None, "data_set": None}
+    entry = data_use(release)
+    entry["url_slug"] = entry["deployment"]["basic"]["name"] = None
     return json.dumps(entry, indent=2, ensure_ascii=False)

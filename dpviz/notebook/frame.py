@@ -9,16 +9,20 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import DpvizError
 
 if TYPE_CHECKING:
+    from dpviz.exports.html import Mapped
     from dpviz.releases.points.release import PointRelease
     from dpviz.releases.release import Release
 
 CELLS = 50_000
 """Most nodes that a notebook's file keeps for one map: some 1.2 MB beside 1.7 of the program."""
+
+CORNERS = 100_000
+"""Most corners of the outlines of areas: some 1 MB."""
 
 HEIGHT = 620
 """Pixels of the frame."""
@@ -33,10 +37,14 @@ FRAME = (
 def frame(release: Release) -> str:
     """HTML for a notebook: a map where there is one, and what the release says of itself.
 
-    A tree of more than :data:`CELLS` nodes is shown down to a level that is not; a release without
-    such levels in words alone. Asking the release itself is never coarser.
+    Points, areas and periods are the one-file map, which answers rectangles; trips along roads and
+    moves between places are a map to look at. A tree of more than :data:`CELLS` nodes is shown down
+    to a level that is not; a release without such levels in words alone. Asking the release itself
+    is never coarser.
     """
     try:
+        if release.kind in ("roads", "sequences"):
+            return _scene(release) or summary(release)
         note, maps, labels = _maps(release)
         if maps:
             return note + _framed(maps, labels)
@@ -45,11 +53,26 @@ def frame(release: Release) -> str:
     return note + summary(release)
 
 
-def _maps(release: Release) -> tuple[str, Sequence[PointRelease], Sequence[str]]:
+def _scene(release: Any) -> str:
+    """The map of trips or sequences; empty where there is none."""
+    from dpviz.exports.scenes import scene_page
+
+    page = scene_page(release)
+    return page and _in_frame(page, f"A map of {release.kind}")
+
+
+def _maps(release: Release) -> tuple[str, Sequence[Mapped], Sequence[str]]:
     """A note, and the maps of a release with their labels; none where no map is made of it."""
+    from dpviz.releases.areas.release import AreaRelease
     from dpviz.releases.points.release import PointRelease
     from dpviz.releases.points.window import windows
 
+    if isinstance(release, AreaRelease):
+        import shapely
+
+        if shapely.get_num_coordinates(release.areas.shapes).sum() <= CORNERS:
+            return "", [release], ()
+        return _note("These outlines have too many corners for a notebook's file."), (), ()
     if not isinstance(release, PointRelease):
         return "", (), ()
     if release.domain.time is not None:
@@ -63,7 +86,7 @@ def _maps(release: Release) -> tuple[str, Sequence[PointRelease], Sequence[str]]
     return _coarse(release)
 
 
-def _coarse(release: PointRelease) -> tuple[str, Sequence[PointRelease], Sequence[str]]:
+def _coarse(release: PointRelease) -> tuple[str, Sequence[Mapped], Sequence[str]]:
     """The upper levels of a large tree, as many as may be shown."""
     nodes = release.nodes
     ends = [level.stop for level in nodes.levels if level.stop <= CELLS]
@@ -79,12 +102,15 @@ def _coarse(release: PointRelease) -> tuple[str, Sequence[PointRelease], Sequenc
     return note, [replace(release, nodes=shown)], ()
 
 
-def _framed(maps: Sequence[PointRelease], labels: Sequence[str]) -> str:
+def _framed(maps: Sequence[Mapped], labels: Sequence[str]) -> str:
     from dpviz.exports import map_page
     from dpviz.exports.html import default_title
 
-    page = html.escape(map_page(maps, labels=labels))
-    return FRAME.format(title=html.escape(default_title(maps)), height=HEIGHT, page=page)
+    return _in_frame(map_page(maps, labels=labels), default_title(maps))
+
+
+def _in_frame(page: str, title: str) -> str:
+    return FRAME.format(title=html.escape(title), height=HEIGHT, page=html.escape(page))
 
 
 def _note(text: str) -> str:

@@ -11,13 +11,14 @@ from typing import Any
 import anywidget
 import traitlets
 
+from dpviz.errors import ReleaseError
 from dpviz.exports.html import deck, environment, packed_map
 from dpviz.exports.pack import compressed
+from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.release import PointRelease
 from dpviz.render.client.assemble import script, style
 from dpviz.render.projection import from_degrees
-from dpviz.trees.lattice import Int
 
 HEIGHT = 460
 """Pixels of the map."""
@@ -56,7 +57,7 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
 
     def __init__(
         self,
-        *releases: PointRelease,
+        *releases: PointRelease | AreaRelease,
         labels: Sequence[str] = (),
         rectangle: Sequence[float] | None = None,
         height: int = HEIGHT,
@@ -64,7 +65,7 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
         """Show releases.
 
         Args:
-            releases: up to twelve of the same domain; 2-D.
+            releases: up to twelve of the same domain; 2-D. Or one of areas.
             labels: one each; by default method and ε.
             rectangle: see above.
             height: of the map in pixels.
@@ -73,6 +74,12 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
             ReleaseError: no release or too many, not 2-D, or not of one domain.
             DomainError: the rectangle is outside the domain.
         """
+        for each in releases:
+            if each.kind not in ("points", "areas"):
+                raise ReleaseError(
+                    f"dpviz.Map shows releases of points and areas, this is one of {each.kind}: "
+                    "put the release itself at the end of a cell"
+                )
         packed = packed_map(releases, labels, height=height)
         self.releases = releases
         badges = [
@@ -92,7 +99,8 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
     @traitlets.validate("rectangle")  # type: ignore[untyped-decorator]
     def _inside(self, proposal: Any) -> Any:
         if proposal["value"] is not None:
-            self._box(proposal["value"])
+            domain = self.releases[0].domain
+            domain.boxes(from_degrees(proposal["value"], domain.crs))
         return proposal["value"]
 
     @traitlets.observe("rectangle")  # type: ignore[untyped-decorator]
@@ -103,10 +111,6 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
         rectangle: Any = self.rectangle
         if rectangle is None:
             return None
-        box = self._box(rectangle)
-        answers = tuple(each.count_boxes(*box) for each in self.releases)
+        inside = from_degrees(rectangle, self.releases[0].domain.crs)
+        answers = tuple(each.count(inside) for each in self.releases)
         return answers if len(answers) > 1 else answers[0]
-
-    def _box(self, rectangle: Any) -> tuple[Int, Int]:
-        domain = self.releases[0].domain
-        return domain.boxes(from_degrees(rectangle, domain.crs))

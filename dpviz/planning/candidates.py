@@ -19,19 +19,22 @@ class Caution:
     Attributes:
         offset: what the proxy's spread adds to an answer is taken so many times.
         sure: standard errors that are taken off what is a mean over places or builds.
+        variance: of a count in another sample, less one in the proxy, as a multiple of the count:
+            its root is taken off the least count, where a tolerance is a share of it.
     """
 
     offset: float
     sure: float = SURE
+    variance: float = 0.0
 
 
 KNOWN = Caution(1.0, 0.0)
 """The records are the proxy's: what an oracle knows."""
 
-SAMPLED = Caution(1.0, 2.5)
-"""They are others of one population."""
+SAMPLED = Caution(1.0, 2.0 * SURE, 2.0)
+"""They are others of one population: two samples, each of its own standard error."""
 
-SMOOTHED = Caution(1.3, 2.5)
+SMOOTHED = Caution(1.3, 2.5, 3.0)
 """The proxy is of a release."""
 
 SYNTHETIC = Caution(1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,10 @@ import numpy as np
 from dpviz.build import from_points
 from dpviz.errors import DomainError, ParameterError
 from dpviz.evaluation.synthetic_proxy import synthetic_proxy
-from dpviz.evaluation.truth import exact_total, places_of_records
+from dpviz.evaluation.truth import exact_counts, exact_total, places_of_records
 from dpviz.releases.points.release import PointRelease
 from dpviz.trees.lattice import Float, Int
+from dpviz.wishes import Wish, squares
 
 if TYPE_CHECKING:
     from dpviz.build import DataHandle
@@ -30,6 +32,21 @@ in a wide box; a few; and clumped alike on every scale, of correlation dimension
 
 INSIDE = (2.0,) * 6
 """Of the cascade inside the cells of an earlier release."""
+
+FINE = (0.3, 1.0)
+"""Weights of the cascades below the size of a square: places that many share, and hardly any."""
+
+PRECISE = ((4.0, FINE[0]), (10.0, FINE[1]))
+"""Where nobody says how many records a square holds: so many times its tolerance, as who asks for
+± T has 10 to 50 % of it in mind; with the weight below it."""
+
+ANYWHERE = (
+    "They are spread at worst as the people of a synthetic city scaled to the box, or as towns "
+    "that are clumped alike on every scale, and lie at the edge of any rectangle."
+)
+
+DRAWS = 4
+"""Of a cascade, whose sums vary widely from draw to draw."""
 
 QUARTERS = np.array([(0, 0), (0, 1), (1, 0), (1, 1)], dtype=np.bool_)
 
@@ -65,10 +82,67 @@ def clumped(
     return from_points(np.concatenate([*single, rest]), domain, public=True)
 
 
-def _synthetic(domain: Domain, records: int, seed: int) -> tuple[DataHandle, ...]:
-    """What stands in where nothing is known: the city of the lessons, and towns in clumps."""
+def as_clumped_as(
+    domain: Domain, records: int, size: float, about: float, fine: float, seed: int
+) -> DataHandle:
+    """Synthetic records of which a square around one holds about so many.
+
+    Args:
+        domain: public, 2-D.
+        records: in all.
+        size: of the squares, km².
+        about: records in one, on average over records.
+        fine: weight of the cascade's levels below the size of a square.
+        seed: of the draws, of which the closest is taken.
+    """
     low, high = np.array([domain.lower]), np.array([domain.upper])
-    held = np.array([min(records, MOST)])
+    [square] = squares(domain, (low + high) / 2, size)
+    share = float(np.prod((square[2:] - square[:2]) / (high - low)))
+    levels = max(1, round(math.log2(1.0 / share) / 2)) if share < 1.0 else 1
+    pairs = min(max(about / records, 1e-9), 0.9) ** (1.0 / levels)  # in one quarter, level by level
+    weight = 50.0 if pairs <= 0.26 else (1.0 - pairs) / (4.0 * pairs - 1.0)
+    weights = (*(weight,) * levels, *(fine,) * 6)
+    drawn = []
+    for row in range(DRAWS):
+        handle = clumped(domain, low, high, np.array([records]), weights, seed + row)
+        places = places_of_records(handle, 300, seed)
+        mean = float(exact_counts(handle, squares(domain, places, size)).mean())
+        drawn.append((abs(math.log(mean / about)), row, handle))
+    return min(drawn)[2]
+
+
+def _of_squares(wishes: Sequence[Wish]) -> bool:
+    """Whether all wishes are of squares, and tell how many records one holds."""
+    return bool(wishes) and all(wish.square and (wish.about or wish.absolute) for wish in wishes)
+
+
+def _guesses(wish: Wish) -> list[tuple[float, float, float]]:
+    """Of a square its size, how many records it holds, and how clumped they are inside it."""
+    if wish.about:
+        return [(wish.square, wish.about, fine) for fine in FINE]
+    return [(wish.square, times * wish.absolute, fine) for times, fine in PRECISE]
+
+
+def _synthetic(
+    domain: Domain, records: int, wishes: Sequence[Wish], seed: int
+) -> tuple[DataHandle, ...]:
+    """What stands in where nothing is known of the records.
+
+    How clumped they are decides what a square needs: where all wishes are of squares, they hold as
+    many as their owner guesses, or as the tolerances tell. Else it is the city of the lessons, and
+    towns in clumps.
+    """
+    if records < 1:
+        raise ParameterError(f"records={records}: give at least 1")
+    records = min(records, MOST)
+    if _of_squares(wishes):
+        guesses = dict.fromkeys(guess for wish in wishes for guess in _guesses(wish))
+        return tuple(
+            as_clumped_as(domain, records, *guess, seed + DRAWS * row)
+            for row, guess in enumerate(guesses)
+        )
+    low, high = np.array([domain.lower]), np.array([domain.upper])
+    held = np.array([records])
     towns = (
         clumped(domain, low, high, held, weights, seed + row) for row, weights in enumerate(TOWNS)
     )
@@ -89,8 +163,26 @@ def _inside_cells(release: PointRelease, records: int | None, seed: int) -> Data
     return clumped(domain, low[held > 0], high[held > 0], held[held > 0], INSIDE, seed)
 
 
+def _held(wishes: Sequence[Wish]) -> list[str]:
+    """What a plan for squares alone assumes of each, one sentence; nothing for other wishes."""
+    if not _of_squares(wishes):
+        return []
+    return [
+        f"A square of {wish.square:g} km² around a record holds {wish.about:,.0f}: your guess."
+        if wish.about
+        else f"A square of {wish.square:g} km² around a record holds at most some "
+        f"{PRECISE[-1][0] * wish.absolute:,.0f}: ten times the tolerance. Say how many it does, as "
+        'in "any 1 km² of about 400 ±50", for a smaller ε.'
+        for wish in wishes
+    ]
+
+
 def proxy_records(
-    domain: Domain, records: int | None, like: DataHandle | PointRelease | None, seed: int
+    domain: Domain,
+    records: int | None,
+    like: DataHandle | PointRelease | None,
+    seed: int,
+    wishes: Sequence[Wish] = (),
 ) -> tuple[list[DataHandle], tuple[str, ...]]:
     """Public handles, of which a plan takes the worst, and what they assume in sentences.
 
@@ -99,6 +191,7 @@ def proxy_records(
         records: their number by a public guess; None: as in ``like``.
         like: public records, or an earlier release; None: a synthetic city.
         seed: of samples.
+        wishes: what is asked: of squares it tells how clumped the records are.
 
     Raises:
         DomainError: another domain than ``like`` has, or one that is not 2-D.
@@ -112,10 +205,9 @@ def proxy_records(
     scaled = () if records is None else (f"There are about {records:,} records: your guess.",)
     if like is None:
         records = GUESS if records is None else records
-        return list(_synthetic(domain, records, seed)), (
+        return list(_synthetic(domain, records, wishes, seed)), (
             f"There are about {records:,} records: a guess.",
-            "They are spread at worst as the people of a synthetic city scaled to the box, or as "
-            "towns that are clumped alike on every scale, and lie at the edge of any rectangle.",
+            *(_held(wishes) or (ANYWHERE,)),
             "A public table that is spread as they are (--like) gives a sharper figure.",
         )
     if like.domain != domain:

@@ -1,4 +1,4 @@
-"""Code that makes a release: the command, the Python, a notebook. From public facts alone.
+"""Code that makes a release of points or areas. From public facts alone.
 
 Of a release they follow from its header. The header never holds a seed or the name of a file, so
 that who has both puts them in.
@@ -6,9 +6,7 @@ that who has both puts them in.
 
 from __future__ import annotations
 
-import json
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -16,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dpviz import calendar
 from dpviz.domain import default_columns
 from dpviz.errors import ReleaseError
+from dpviz.planning.code import FILE, Code, arguments, shell
 from dpviz.releases.areas.area_file import NUMBERED
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.promises import KEY as PROMISES
@@ -28,19 +27,15 @@ if TYPE_CHECKING:
     from dpviz.releases.header import Header
     from dpviz.releases.release import Release
 
-FILE = "FILE"
-"""Where the name of the source is not known."""
-
 AREAS = "AREAS"
 """Where the name of the file of areas is not known."""
 
 DEGREES = "EPSG:4326"
-KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
-_BOUNDED = re.compile(r"one (.+) with at most (\d+) records")
+_BOUNDED = re.compile(r"one (.+) with at most (\d+) (?:records|sequences|trips)")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Script:
+class Script(Code):
     """What is built, and how it is written.
 
     Attributes:
@@ -108,7 +103,7 @@ class Script:
         header = release.header
         if not isinstance(release, PointRelease | AreaRelease):
             raise ReleaseError(
-                f"code is written for releases of points and areas, not of {release.kind}"
+                f"a release of {release.kind} has a script of its own: see script_of"
             )
         if {"marginal", "period", "kind"} & set(header.extra):
             raise ReleaseError("a part of another release is not built: ask for the code of that")
@@ -138,7 +133,7 @@ class Script:
             bits=_whole(header.extra.get("bits")),
             sum_share=_sum_share(header),
             **_areas(release, areas),
-            **_unit(header),
+            **unit_of(header),
         )
 
     def command(self, output: str = "release.parquet") -> str:
@@ -182,14 +177,7 @@ class Script:
         options += [("--want", wish) for wish in self.wishes]
         options.append(("--output", output))
         flags = ["--public"] if self.simulated or (self.public and not self.builtin) else []
-        words: list[str] = []
-        for name, value in options:  # a value that begins with a minus is tied to its option
-            words += [f"{name}={value}"] if str(value).startswith("-") else [name, str(value)]
-        return shlex.join(["dpviz", "build", self.source or FILE, *words, *flags])
-
-    def python(self, output: str = "release.parquet") -> str:
-        """The same in Python."""
-        return "\n".join(["import dpviz", "", *self._lines(), f"release.save({output!r})"])
+        return shell(["dpviz", "build", self.source or FILE], options, flags)
 
     def _lines(self) -> list[str]:
         reading: dict[str, Any] = {}
@@ -209,14 +197,14 @@ class Script:
             given["simulate"] = True
         lines = [] if self.builtin else [f"domain = {self._domain()}"]
         source = [repr(self.source or FILE), *([] if self.builtin else ["domain"])]
-        lines.append(f"data = dpviz.load({', '.join([*source, *_arguments(reading)])})")
-        arguments = [repr(self.epsilon), *_arguments(given)]
+        lines.append(f"data = dpviz.load({', '.join([*source, *arguments(reading)])})")
+        words = [repr(self.epsilon), *arguments(given)]
         if self.levels:
             named = {"levels": tuple(self.levels)}
-            (columns,) = _arguments(named if self.levels[1:] else {"name_column": self.levels[0]})
+            (columns,) = arguments(named if self.levels[1:] else {"name_column": self.levels[0]})
             lines.append(f"areas = dpviz.read_areas({self.areas!r}, data.domain, {columns})")
-            arguments.append("areas=areas")
-        return [*lines, f"release = dpviz.build(data, {self.method!r}, {', '.join(arguments)})"]
+            words.append("areas=areas")
+        return [*lines, f"release = dpviz.build(data, {self.method!r}, {', '.join(words)})"]
 
     def _domain(self) -> str:
         place = self.domain.place
@@ -226,7 +214,7 @@ class Script:
         axis |= {} if place.crs == DEGREES else {"crs": place.crs}
         kinds, values = self.domain.kinds, self.domain.values
         if self.domain.time is None and kinds is None and values is None:
-            words = [repr(place.lower), repr(place.upper), *_arguments(axis)]
+            words = [repr(place.lower), repr(place.upper), *arguments(axis)]
             return f"dpviz.Domain({', '.join(words)})"
         if self.domain.time is not None:
             axis |= self._axis()
@@ -234,7 +222,7 @@ class Script:
             axis |= {"kind": kinds.column, "kinds": kinds.names}
         if values is not None:
             axis |= {"value": values.column, "clip": (values.low, values.high), "grid": values.grid}
-        words = [repr(list(place.bounds)), *_arguments(axis)]
+        words = [repr(list(place.bounds)), *arguments(axis)]
         return f"dpviz.Domain.from_bounds({', '.join(words)})"
 
     def _axis(self) -> dict[str, Any]:
@@ -250,49 +238,9 @@ class Script:
         axis |= {} if domain.hour_worth is None else {"hour_worth": f"{domain.hour_worth:.15g}m"}
         return axis | ({"every": f"{int(domain.step)}s"} if domain.step else {})
 
-    def notebook(self, title: str, sentences: Sequence[str] = ()) -> str:
-        """A notebook (nbformat 4.5, JSON) that builds the release and looks at it.
-
-        Args:
-            title: its heading.
-            sentences: below it.
-        """
-        heading = "\n\n".join([f"# {title}", *sentences])
-        shell = f"On the command line:\n\n```sh\n{self.command()}\n```"
-        cells = [
-            ("markdown", f"{heading}\n\n{shell}"),
-            ("code", "\n".join(["import dpviz", "", *self._lines()])),
-            ("code", "release.header.guarantee"),
-            ("code", f"release.count({list(self.domain.bounds)!r})"),
-            ("code", "release.save('release.parquet')"),
-        ]
-        return json.dumps(
-            {
-                "cells": [_cell(row, kind, text) for row, (kind, text) in enumerate(cells)],
-                "metadata": {
-                    "kernelspec": {
-                        "display_name": "Python 3",
-                        "language": "python",
-                        "name": "python3",
-                    }
-                },
-                "nbformat": 4,
-                "nbformat_minor": 5,
-            },
-            indent=1,
-            ensure_ascii=False,
-        )
-
-
-def _cell(row: int, kind: str, text: str) -> dict[str, Any]:
-    cell: dict[str, Any] = {"id": f"cell-{row}", "cell_type": kind, "metadata": {}}
-    if kind == "code":
-        cell |= {"execution_count": None, "outputs": []}
-    return {**cell, "source": text.splitlines(keepends=True)}
-
-
-def _arguments(given: Mapping[str, Any]) -> list[str]:
-    return [f"{name}={value!r}" for name, value in given.items()]
+    @property
+    def _question(self) -> str:
+        return f"release.count({list(self.domain.bounds)!r})"
 
 
 def _areas(release: Release, path: str | None) -> dict[str, Any]:
@@ -313,7 +261,8 @@ def _promises(header: Header) -> tuple[str, ...]:
     return tuple(str(wish) for wish in parse_all(stated))
 
 
-def _unit(header: Header) -> dict[str, Any]:
+def unit_of(header: Header) -> dict[str, Any]:
+    """The column of the privacy unit and its bound, as the header says them; nothing without."""
     match = _BOUNDED.fullmatch(header.unit)
     return {} if match is None else {"unit": match[1], "max_per_unit": int(match[2])}
 

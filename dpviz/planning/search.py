@@ -138,7 +138,7 @@ def plan(
             f"repeats={repeats}, max_per_unit={max_per_unit}: give 0, or 2 or more, and at least 1"
         )
     asked = parse_all(wishes)
-    proxies, assumed = proxy_records(domain, records, like, seed)
+    proxies, assumed = proxy_records(domain, records, like, seed, asked)
     trial = Trial(
         proxies,
         asked,

@@ -142,7 +142,8 @@ class Trial:
         """The fewest records of any proxy in each of the areas."""
         assert self.areas is not None
         counts = [exact_by_area(proxy, self.areas) for proxy in self.proxies]
-        return np.asarray(np.min(counts, axis=0), dtype=np.float64)
+        fewest = np.asarray(np.min(counts, axis=0), dtype=np.float64)
+        return np.maximum(fewest - np.sqrt(self.caution.variance * fewest), 0.0)
 
     def _likely(self, asked: Asked, odds: Float) -> float:
         return asked.probability(odds, self.caution)

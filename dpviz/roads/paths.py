@@ -20,10 +20,12 @@ class Paths:
     Attributes:
         start: (q + 1,) offsets into ``edge``, int64.
         edge: edge rows of a graph, int64.
+        name: of a public workload that everybody can make again; else empty.
     """
 
     start: Int
     edge: Int
+    name: str = ""
 
     def __post_init__(self) -> None:
         for name in ("start", "edge"):

@@ -12,7 +12,6 @@ import argparse
 import csv
 import json
 import time
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +36,10 @@ DATA = {
     "nyc_taxi_4d": (-74.30, 40.45, -73.60, 41.00),
     "twitter": (-125.0, 24.0, -66.0, 50.0),
 }
+DEVELOPED = ("codepoint_london", "beijing_taxi_30k", "foursquare_us_checkins", "nyc_taxi_4d")
+"""On which the planner's figures were chosen, by other wishes; the rest are held back."""
+
+HALVES = ("developed on", "held back")
 STANDS = ("synthetic", "table", "release")
 KINDS = ("square", "rect", "areas")
 RECORDS = 20_000
@@ -111,8 +114,11 @@ def districts(others, path):
     return path
 
 
-def wish_of(kind, others, number, folder):
-    """A wish as people have them: within 1 to 30 % of what lies there, as far as others tell."""
+def wish_of(kind, others, number, folder, guessed=False):
+    """A wish as people have them: within 1 to 30 % of what lies there, as far as others tell.
+
+    Of squares within 10 to 50 % of what one holds; ``guessed``: which they say, in one digit.
+    """
     random = np.random.default_rng([1, number])
     domain = others.domain
     low, high = np.array(domain.lower), np.array(domain.upper)
@@ -132,12 +138,8 @@ def wish_of(kind, others, number, folder):
     size = float(f"{surface * 10 ** random.uniform(-4, -2.5):.4f}")
     counts = exact_counts(others, squares(domain, places_of_records(others, 300, number), size))
     tolerance = max(10, round(10 ** random.uniform(-1, -0.3) * counts.mean()))
-    return f"any {size} km² ±{tolerance}"
-
-
-@cache
-def synthetic(domain):
-    return proxy_records(domain, RECORDS, None, 0)[0]
+    about = f" of about {float(f'{counts.mean():.1g}'):.0f}" if guessed else ""
+    return f"any {size} km²{about} ±{tolerance}"
 
 
 def sort_of(number):
@@ -146,17 +148,17 @@ def sort_of(number):
     return STANDS[number % len(STANDS)], KINDS[number // len(STANDS) % len(KINDS)]
 
 
-def case(number, handles, folder):
+def case(number, handles, folder, silent=False):
     """One row: the plan, and what the data say of it."""
     name, (stand, kind) = list(handles)[number % len(handles)], sort_of(number)
     records, others = handles[name]
-    wish = wish_of(kind, others, number, folder)
+    wish = wish_of(kind, others, number, folder, guessed=stand == "synthetic" and not silent)
     like = {"synthetic": None, "table": others}.get(stand)
     if stand == "release":
         like = dpviz.build(others, "privtree", 0.5, seed=number, ledger=None)
-    proxies = synthetic(others.domain) if like is None else None
-    proxies = proxies or proxy_records(others.domain, None, like, number)[0]
     asked, grid = parse_all([wish]), prices(AT_MOST)
+    count = RECORDS if like is None else None
+    proxies = proxy_records(others.domain, count, like, number, asked)[0]
     shown = str(parse(wish).public())
     row = {"case": number, "kind": kind, "data": name, "proxy": stand, "wish": shown}
     row |= dict.fromkeys(COLUMNS[5:], "")
@@ -208,15 +210,20 @@ def table(rows, column, values):
 
 def page(rows):
     """The tables."""
+    rows = [{**row, "half": HALVES[row["data"] not in DEVELOPED]} for row in rows]
     squared = [row for row in rows if row["kind"] == "square"]
     return "\n\n".join(
         [
+            "All wishes, on the data sets that the planner was developed on, and on the others:",
+            table(rows, "half", HALVES),
             "All wishes, by what they are of:",
             table(rows, "kind", KINDS),
             "All wishes, by what stands in for the records:",
             table(rows, "proxy", STANDS),
             "Squares alone, by what stands in:",
             table(squared, "proxy", STANDS),
+            "Squares alone, on the halves:",
+            table(squared, "half", HALVES),
             "Squares alone, by data set:",
             table(squared, "data", tuple(DATA)),
             "",
@@ -231,6 +238,8 @@ def main():
     parser.add_argument("--cases", type=int, default=216)
     parser.add_argument("--start", type=int, default=0)
     parser.add_argument("--only", nargs="+", default=[*KINDS, *STANDS], help="of these words")
+    parser.add_argument("--sets", nargs="+", choices=DATA, default=[*DATA])
+    parser.add_argument("--silent", action="store_true", help="nobody says what a square holds")
     parser.add_argument("--seconds", type=float, default=3_600)
     chosen = parser.parse_args()
     started = time.monotonic()
@@ -242,11 +251,12 @@ def main():
     folder = chosen.output.parent
     done = {int(row["case"]) for row in rows}
     for number in range(chosen.start, chosen.start + chosen.cases):
-        if number in done or not {*sort_of(number)} <= {*chosen.only}:
+        chosen_set = list(DATA)[number % len(DATA)] in chosen.sets
+        if number in done or not chosen_set or not {*sort_of(number)} <= {*chosen.only}:
             continue
         if time.monotonic() - started > chosen.seconds:
             break
-        rows.append(case(number, handles, folder))
+        rows.append(case(number, handles, folder, chosen.silent))
         with chosen.output.open("w", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             writer.writeheader()

@@ -13,6 +13,9 @@ import dpviz
 from dpviz.exports import map_page
 from dpviz.notebook.frame import CELLS, frame
 from tests.exports.test_html import EVIL, element
+from tests.notebook.releases import moves, streets
+
+SYMBOLS = pa.table({"walk": [["home", "work"], ["home"]]})
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +60,34 @@ def test_a_large_release_of_wavelets_is_said_in_words(city):
 
 
 def test_every_kind_of_release_shows_itself_and_markup_in_names_stays_text(release):
-    trips = dpviz.build(dpviz.load("city", kind="sequences"), epsilon=1.0, seed=1)
-    shown = trips._repr_html_()
-    assert "Release of sequences" in shown
-    assert trips.header.guarantee in html.unescape(shown)
+    symbols = dpviz.load(SYMBOLS, dpviz.Alphabet(("home", "work")), public=True, name="walks")
+    walks = dpviz.build(symbols, epsilon=1.0, seed=1)
+    shown = walks._repr_html_()
+    assert "Release of sequences" in shown  # of symbols that are no places
+    assert walks.header.guarantee in html.unescape(shown)
     named = replace(release, header=replace(release.header, source=EVIL))
     for text in (frame(named), frame(dpviz.build(_sensitive_line(), epsilon=1.0))):
         assert "<img" not in text
+
+
+@pytest.mark.parametrize("kind", ["areas", "roads", "places"])
+def test_areas_streets_and_moves_are_maps_that_need_no_network(kind, city):
+    """Nothing is loaded: the page's own policy, and no address in it; what it adds is bounded."""
+    if kind == "areas":
+        release = dpviz.build(city, areas="h3:6", seed=1)
+    else:
+        release = {"roads": streets, "places": moves}[kind]()
+    shown = release._repr_html_()
+    page = page_in(shown)
+    assert "default-src 'none'" in page
+    assert not re.search(r"""(?:src|href|action)=["']?(?:https?:)?//""", page)
+    assert release.header.guarantee in html.unescape(page)
+    assert len(shown) < 3_500_000
+    spec = json.loads(element(page, "scene"))
+    assert spec["layers"]
+    assert {"areas": "areas", "roads": "streets", "places": "visits"}[kind] in "".join(
+        (*spec["columns"], *spec["bind"])
+    )
 
 
 def _sensitive_line():

@@ -11,15 +11,20 @@ import pytest
 
 import dpviz
 from dpviz.errors import DomainError, ParameterError, PrivacyError
-from dpviz.evaluation.truth import exact_counts, exact_grid, without_noise
+from dpviz.evaluation.truth import (
+    exact_counts,
+    exact_grid,
+    places_of_records,
+    without_noise,
+)
 from dpviz.planning import proxy, search
 from dpviz.planning.candidates import Candidate
 from dpviz.planning.grids import grid_answers, noise_variance
-from dpviz.planning.proxy import clumped
+from dpviz.planning.proxy import as_clumped_as, clumped
 from dpviz.planning.search import LEAST, STEP, least, prices
 from dpviz.planning.trial import Trial
 from dpviz.releases.points.promises import promises, within
-from dpviz.wishes import parse_all
+from dpviz.wishes import parse_all, squares
 from tests.cli.test_releases import fails, run
 
 BOUNDS = "2,48,3,49"
@@ -231,6 +236,22 @@ def test_clumped_records_have_the_dimension_that_is_claimed():
     )
 
 
+def test_a_square_is_planned_for_what_it_holds_and_says_so():
+    """By the owner's guess; else for ten times its tolerance."""
+    said, silent = "any 400 km2 of about 1000 ±600", "any 400 km2 ±600"
+    assert str(parse_all([said])[0]) == "any 400 km² of about 1000 ±600 at 95%"
+    places = [as_clumped_as(DOMAIN, 4_000, 400.0, 1_000.0, fine, 0) for fine in proxy.FINE]
+    for records in places:
+        rects = squares(DOMAIN, places_of_records(records, 500, 1), 400.0)
+        assert exact_counts(records, rects).mean() == pytest.approx(1_000, rel=0.5)
+    guessed = dpviz.plan(DOMAIN, [said], records=20_000, repeats=0)
+    assert guessed.wishes[0].probability >= 0.95
+    assert any("holds 1,000: your guess" in each for each in guessed.assumed)
+    proxies, assumed = proxy.proxy_records(DOMAIN, 20_000, None, 0, parse_all([silent]))
+    assert len(proxies) == len(proxy.PRECISE)
+    assert any("at most some 6,000" in each for each in assumed)
+
+
 def test_an_earlier_release_stands_in(handle, tmp_path):
     release = dpviz.build(handle, "ugrid", 1.0, seed=0, cells=16)
     path = release.save(tmp_path / "earlier.parquet")
@@ -275,7 +296,7 @@ def test_areas_are_counted_by_themselves_at_the_price_of_the_theory(handle, tmp_
     for feature in features:
         feature["properties"]["name"] = "ward"
     (tmp_path / "same.geojson").write_text(json.dumps(document))
-    planned = dpviz.plan(DOMAIN, ["areas=same.geojson ±500"], like=handle, repeats=2)
+    planned = dpviz.plan(DOMAIN, ["areas=same.geojson ±600"], like=handle, repeats=2)
     assert planned.method != "areas"
     assert "two areas are called 'ward'" in planned.assumed[-1]
     tight = [f"{wish} at 99%", "areas=wards.geojson ±1"]

@@ -18,16 +18,20 @@ from dpviz.planning.script import Script
 from tests.cli.test_releases import fails, run
 
 DOMAIN = dpviz.Domain((-1.0, 50.0), (1.0, 52.0), columns=("x", "y"))
+TRIPS = "trips.csv --public --seed=7 --graph=nodes.csv,edges.csv"
+PLACES = "visits.csv --public --seed=7 --bounds=-1,50,1,52 --time=at --unit=who --max-per-unit=3"
+PAIRS = "visits.csv --public --seed=7 --columns=x,y,x2,y2 --bounds=-1,50,-1,50,1,52,1,52"
 FILE = "visits.csv --public --seed=7 --x=x --y=y --bounds=-1,50,1,52"
 
 
 def same(one, other):
-    np.testing.assert_array_equal(one.to_arrow()["count"], other.to_arrow()["count"])
+    assert one.to_arrow().equals(other.to_arrow())
     if one.kind == "points":
         np.testing.assert_array_equal(one.nodes.lo, other.nodes.lo)
-    else:
+    if one.kind == "areas":
         assert one.areas.names == other.areas.names
-    assert one.domain == other.domain
+    if one.kind in ("points", "areas"):
+        assert one.domain == other.domain
     assert one.header == other.header
 
 
@@ -37,9 +41,15 @@ def folder(tmp_path, monkeypatch):
     frame = pd.DataFrame(points.round(6), columns=["x", "y"])
     frame["who"] = np.arange(500) // 5
     frame["mode"], frame["fare"] = np.where(frame["who"] % 3, "bike", "walk"), frame["who"] % 40
+    frame["at"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(500) % 72, "h")
+    frame["x2"], frame["y2"] = frame["x"][::-1].to_numpy(), frame["y"][::-1].to_numpy()
     frame.to_csv(tmp_path / "visits.csv", index=False)
     wards = {"ward": ["a", "b", "c"], "side": ["west", "east", "east"]}
     shapes = [box(-1, 50, 0, 52), box(0, 50, 1, 51), box(0, 51, 1, 52)]
+    (tmp_path / "nodes.csv").write_text("node,x,y\na,0,0\nb,1,0\nc,2,0\nd,3,1\n")
+    (tmp_path / "edges.csv").write_text("edge,src,dst\n1,a,b\n2,b,c\n3,c,d\n")
+    (tmp_path / "trips.csv").write_text("trip,edge,who\n1,1,p\n1,2,p\n2,2,p\n3,3,q\n")
+    (tmp_path / "walks.txt").write_text("a b a\nb c\na\n")
     geopandas.GeoDataFrame(wards, geometry=shapes, crs=4326).to_file(tmp_path / "wards.gpkg")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -55,15 +65,28 @@ def folder(tmp_path, monkeypatch):
         f"{FILE} --areas=wards.gpkg --levels=side,ward --unit=who --max-per-unit=2",
         f"{FILE} --areas=wards.gpkg --set=whole=true --want='areas=wards.gpkg +-50'",
         "city-50k --seed=7 --areas=h3:5",
+        f"{FILE} --method=ugrid --set=cells=4 --time=at --period=2024-01-01,2024-01-04 --every=12h",
+        f"{PAIRS} --method=ugrid --set=cells=3",
+        f"roads build {TRIPS} --workload=clustered:2 --set=limit=2 --set=truncation=fixed",
+        f"roads build {TRIPS} --workload=corridor --unit=who --max-per-unit=2 --directed",
+        "sequences build walks.txt --public --seed=7 --alphabet=a,b,c --set=l_top=4",
+        f"sequences build {PLACES} --side=3 --gap=2 --steps --epsilon=0.5",
     ],
-    ids=["built-in", "file", "units", "attributes", "levels", "areas", "hexagons"],
+    ids=[
+        *("built-in", "file", "units", "attributes", "levels", "areas", "hexagons"),
+        *("time", "trips", "roads", "one-way", "symbols", "places"),
+    ],
 )
 def test_command_python_and_notebook_make_the_same_release(folder, words):
-    source, *options = shlex.split(words)
-    assert run("build", source, *options, "-o", "first.parquet")[0] == 0
+    """Of every kind: points, in time, with kinds and values, pairs; areas, roads, sequences."""
+    arguments = shlex.split(words)
+    kind = arguments[:1] if arguments[1] == "build" else []
+    source, *options = arguments[2 * len(kind) :]
+    assert run(*kind, "build", source, *options, "-o", "first.parquet")[0] == 0
     first = dpviz.read("first.parquet")
     code = ["info", "first.parquet", "--seed", 7, "--source", source, "--code"]
     code[-1:-1] = ["--areas", "wards.gpkg"] if "wards" in words else []
+    code[-1:-1] = ["--graph", "nodes.csv,edges.csv"] if "nodes" in words else []
     _, command, _ = run(*code, "command")
     assert run(*shlex.split(command)[1:])[0] == 0
     same(dpviz.read("release.parquet"), first)
@@ -134,16 +157,22 @@ def test_the_statement_says_what_is_hidden_and_nothing_of_what_is_not(folder, ca
     code, out, _ = run("info", path, "--code", "statement", "--json")
     entry = json.loads(out)
     assert code == 0
-    assert (entry["epsilon"], entry["delta"]) == (0.5, 0)
-    assert entry["privacy_unit"] == "one who with at most 5 records"
-    assert entry["definition"] == "pure differential privacy"
-    assert "public domain" in entry["not_hidden"]
-    assert entry["prior_access_to_records"] is None  # for the publisher to fill in
+    deployment = entry["deployment"]
+    assert deployment["privacy_loss"]["privacy_parameters"] == {
+        "epsilon": 0.5,
+        "delta": None,
+        "rho": None,
+    }
+    assert deployment["privacy_loss"]["privacy_unit"] == "one who with at most 5 records"
+    assert deployment["dp_variant"]["variant_name"] == "Pure DP"
+    assert "public domain" in deployment["dp_variant"]["unprotected_quantities"]
+    assert deployment["basic"]["data_curators"] is None  # for the publisher to fill in
     _, text, _ = run("info", path, "--code", "statement")
     assert "It hides one who with at most 5 records from everyone who sees the release" in text
     public = dpviz.from_points([[0, 51]], DOMAIN, public=True)
-    simulated = data_use(dpviz.build(public, "ugrid", 0.5, seed=1, cells=4))
-    assert simulated["definition"] == "none"
-    assert (simulated["epsilon"], simulated["hidden_from"]) == (None, "nobody")
+    simulated = data_use(dpviz.build(public, "ugrid", 0.5, seed=1, cells=4))["deployment"]
+    assert simulated["dp_variant"]["variant_name"] is None
+    assert set(simulated["privacy_loss"]["privacy_parameters"].values()) == {None}
+    assert simulated["deployment_model"]["actors"] == "Nothing is hidden from anybody."
     assert "choose one of" in fails(capsys, monkeypatch, "info", path, "--code", "perl")
     assert "give --code too" in fails(capsys, monkeypatch, "info", path, "--seed", 1)

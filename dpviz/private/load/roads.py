@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -223,9 +224,10 @@ def workload_of(text: str, graph: RoadGraph) -> Paths:
     """
     kind, _, number = text.partition(":")
     if kind == "clustered" and (number.isdigit() or not number):
-        return clustered_workload(graph, int(number or 10))
+        length = int(number or 10)
+        return replace(clustered_workload(graph, length), name=f"clustered:{length}")
     if kind == "corridor" and not number:
-        return corridor_workload(graph)
+        return replace(corridor_workload(graph), name="corridor")
     if not Path(text).is_file():
         raise ParameterError(
             f"workload {text!r}: give clustered:LENGTH, corridor, or a file of query and edge"

@@ -232,7 +232,7 @@ def read_places(
         public=public,
         unit=_unit(unit, max_per_unit),
         max_per_unit=max_per_unit,
-        facts={"cells": cells.to_dict()},
+        facts={"cells": cells.to_dict(), "session": {"time": time, "gap": float(gap)}},
     )
 
 
@@ -267,7 +267,8 @@ def city_sequences(
     cells = cells or grid_cells(data.domain, side)
     _same_rectangle(cells, data.domain)
     sequences, who = cell_sequences(points, table["person"], seconds, cells, gap * HOUR)
-    alphabet, facts = cells.alphabet(neighbours=neighbours), {"cells": cells.to_dict()}
+    alphabet = cells.alphabet(neighbours=neighbours)
+    facts = {"cells": cells.to_dict(), "session": {"gap": float(gap)}}
     if public:
         everyone = SequenceData(CITY, alphabet, sequences, public=True, facts=facts)
         everyone.synthetic = True

@@ -27,6 +27,7 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.prices import budget_breakdown
+from dpviz.ui.shared.promises import show_promises
 from dpviz.ui.shared.text import level_title, plain
 
 
@@ -125,6 +126,7 @@ def _facts(prefix: str, release: AreaRelease, source: PointSource) -> None:
             "Areas", f"{areas.leaves:,}", help=f"{len(areas):,} on all levels", width="content"
         )
         st.metric("Levels", len(areas.levels), width="content")
+    show_promises(release)
     with st.expander("How the budget was spent", icon=":material/payments:"):
         budget_breakdown(release.header)
     code_panel(prefix, release)

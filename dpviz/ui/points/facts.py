@@ -6,14 +6,13 @@ import streamlit as st
 
 from dpviz.evaluation.truth import exact_total
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.points.promises import promises
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import with_noise
 from dpviz.ui.points.downloads import download_buttons, table_of_cells
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.prices import budget_breakdown
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.promises import show_promises
 
 
 def empty_area(source: PointSource) -> None:
@@ -48,9 +47,7 @@ def release_facts(
         inside = f"{len(nodes):,} cells of all sizes"
         st.metric("Cells", f"{int(nodes.leaf.sum()):,}", help=inside, width="content")
         st.metric("Levels", nodes.depth, width="content")
-    if likely := promises(release):
-        st.markdown("**What it promises, and how likely that holds, from the release alone**")
-        st.markdown("\n".join(f"- {plain(each)}" for each in likely))
+    show_promises(release)
     with st.expander("How the budget was spent", icon=":material/payments:"):
         budget_breakdown(release.header)
     code_panel(prefix, release)

@@ -19,6 +19,7 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.prices import budget_breakdown
+from dpviz.ui.shared.promises import show_promises
 from dpviz.ui.shared.shelf import receipt_of
 from dpviz.ui.shared.skeleton import Paid, build_choice, not_kept, paid_release
 from dpviz.ui.shared.text import badge, plain
@@ -94,7 +95,8 @@ def published(prefix: str, made: Publication, source: PointSource, *, shown: boo
 
 
 def _take_home(prefix: str, release: PointRelease | AreaRelease, redo: str) -> None:
-    """Files, receipt, budget, and the command that would do it again."""
+    """Promises, files, receipt, budget, and the command that would do it again."""
+    show_promises(release)
     st.markdown("### Take it with you")
     download_buttons(prefix, release)
     st.download_button(

@@ -85,11 +85,20 @@ def _sentences(prefix: str, domain: Domain, max_per_unit: int, at_most: float) -
 def _asked(prefix: str, domain: Domain, max_per_unit: int) -> Asked | None:
     """What the sentences say; None where none is ticked."""
     square = st.checkbox("Any square …", key=f"{prefix}.wish.square")
-    first, second = st.columns(2)
+    first, second, third = st.columns(3)
     size = first.number_input(
         "… of km²", 0.01, 1e6, 1.0, key=f"{prefix}.wish.size", disabled=not square
     )
-    near = second.number_input(
+    about = second.number_input(
+        "… of about",
+        0,
+        10**9,
+        0,
+        key=f"{prefix}.wish.about",
+        disabled=not square,
+        help="Records in such a square, by what everybody may know; 0: not known, and ε is larger.",
+    )
+    near = third.number_input(
         "… is within ±", 1, 10**9, 200, key=f"{prefix}.wish.near", disabled=not square
     )
     whole = st.checkbox("The whole area …", key=f"{prefix}.wish.whole")
@@ -109,7 +118,7 @@ def _asked(prefix: str, domain: Domain, max_per_unit: int) -> Asked | None:
         help="Type what everybody may know, a round number. It is NOT read from the file.",
     )
     sure = confidence / 100
-    wishes = [str(Wish(square=size, absolute=near, confidence=sure))] if square else []
+    wishes = [str(Wish(square=size, about=about, absolute=near, confidence=sure))] if square else []
     if whole:
         wishes.append(str(Wish(rect=domain.bounds, absolute=total, confidence=sure)))
     return Asked(domain, tuple(wishes), int(records), max_per_unit) if wishes else None

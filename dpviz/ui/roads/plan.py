@@ -7,12 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import NEIGHBOURS, build
+from dpviz.build import NEIGHBOURS, build, workload_of
 from dpviz.methods import method as find_method
 from dpviz.methods import names
 from dpviz.releases.header import Header
 from dpviz.releases.roads.release import RoadRelease
-from dpviz.roads.generate import clustered_workload, corridor_workload
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
 from dpviz.ui.roads.source import RoadSource
@@ -130,9 +129,7 @@ def sample_queries(graph: RoadGraph, name: str) -> Paths:
     """The public sample queries."""
 
     def make() -> Paths:
-        if name == CORRIDORS:
-            return corridor_workload(graph)
-        return clustered_workload(graph, int(name))
+        return workload_of("corridor" if name == CORRIDORS else f"clustered:{name}", graph)
 
     return graph.remembered(("sample queries", name), make)
 

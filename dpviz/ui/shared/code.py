@@ -9,14 +9,14 @@ import streamlit as st
 
 from dpviz.errors import DpvizError
 from dpviz.exports.data_use import data_use, sentences
-from dpviz.planning.script import Script
+from dpviz.planning.model_scripts import script_of
 from dpviz.releases.release import Release
 from dpviz.ui.shared.text import plain
 
 
 @st.fragment
 def code_panel(prefix: str, release: Release, command: str | None = None) -> None:
-    """Folded away below a release of any kind; code is written for releases of points.
+    """Folded away below a release of any kind.
 
     Args:
         prefix: of the page.
@@ -33,7 +33,7 @@ def code_panel(prefix: str, release: Release, command: str | None = None) -> Non
         for sentence in sentences(release):
             st.markdown(plain(sentence))
         try:
-            script = Script.of(release)
+            script = script_of(release)
         except DpvizError as error:
             st.caption(plain(error))
         else:

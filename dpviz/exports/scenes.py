@@ -1,0 +1,120 @@
+"""A page with the map of trips along roads, or of moves between places: to look at, not to ask."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from dpviz.build import cells_of
+from dpviz.errors import DpvizError
+from dpviz.exports.facts import statement
+from dpviz.exports.html import HEIGHT, deck, default_title, environment
+from dpviz.exports.pack import Packer, base64_of, compressed
+from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.roads.release import RoadRelease
+from dpviz.render.basemap import outlines
+from dpviz.render.client.assemble import script, style
+from dpviz.render.flow_legends import move_legend
+from dpviz.render.flows import move_marks, visit_marks
+from dpviz.render.projection import to_degrees
+from dpviz.render.roads import bounds, street_legend, street_marks, top_count
+from dpviz.render.scene import Bounds, Camera, Scene
+from dpviz.sequences.moves import frequent, visit_sd, visits
+
+if TYPE_CHECKING:
+    from dpviz.releases.sequences.release import SequenceRelease
+    from dpviz.trees.lattice import Float
+
+EDGES = 20_000
+"""Most streets of a page: some 1 MB."""
+
+ARROWS = 60
+"""Moves that are drawn, the most frequent."""
+
+
+def scene_page(release: RoadRelease | SequenceRelease) -> str:
+    """A self-contained HTML page; empty where nothing of the release lies on a map, or too much."""
+    scene = _streets(release) if isinstance(release, RoadRelease) else _moves(release)
+    if scene is None:
+        return ""
+    packer = Packer()
+    packer.add_tables(scene.tables)
+    header = release.header
+    kind, words = header.standing
+    label = f"{header.method} · ε = {header.epsilon:g}"
+    spec: dict[str, Any] = scene.to_dict() | {
+        "height": HEIGHT,
+        "names": [label],
+        "epsilons": [header.epsilon],
+        "columns": packer.index,
+        "interval": INTERVAL_SDS,
+        "domainBox": {"lower": scene.domain and scene.domain[:2], "upper": []},
+        "side": 1,
+        "contrast": None,
+        "chooser": "",
+        **{key: [] for key in ("trees", "ends", "rects", "views")},
+    }
+    facts = {
+        "label": label,
+        "header": header,
+        "kind": kind,
+        "standing": words,
+        "statement": statement(header),
+    }
+    return (
+        environment()
+        .get_template("scene.html")
+        .render(
+            title=default_title([release]),
+            facts=[facts],
+            spec=spec,
+            style=style(),
+            deck=base64_of(deck()),
+            columns=base64_of(compressed(packer.block())),
+            program=script("file.js"),
+        )
+    )
+
+
+def _streets(release: RoadRelease) -> Scene | None:
+    """Streets by noisy count."""
+    if len(release.graph) > EDGES:
+        return None
+    area, top = bounds(release.graph), top_count(release)
+    ground = outlines(area) if release.graph.crs else ()
+    return Scene(
+        marks=[*ground, *street_marks(release, top)],
+        camera=Camera(bounds=area, key="domain"),
+        legend=street_legend(top),
+        domain=area,
+        description=f"Road network with noisy counts: {release.header.guarantee}",
+    )
+
+
+def _moves(release: SequenceRelease) -> Scene | None:
+    """Places by noisy visits and the most frequent moves between them."""
+    names, model = release.alphabet.names, release.model
+    cells = cells_of(release.header, names)
+    if cells is None:
+        return None
+    places = to_degrees(cells.boxes, cells.domain.crs)
+    counts: Float | None = None
+    noise: Float | None = None
+    with suppress(DpvizError):  # a model that ranks strings holds no counts
+        counts, noise = visits(model), visit_sd(model)
+    strings = frequent(model, ARROWS, 2, 2)
+    most = None if counts is None else max(float(counts.max()), 1.0)
+    west, south = places[:, :2].min(axis=0).tolist()
+    east, north = places[:, 2:].max(axis=0).tolist()
+    area: Bounds = (west, south, east, north)
+    return Scene(
+        marks=[
+            *visit_marks(places, names, counts, noise),
+            *outlines(area),
+            *move_marks(places, names, strings),
+        ],
+        camera=Camera(bounds=area, key="domain"),
+        legend=move_legend(strings, most),
+        domain=area,
+        description=f"Movements between places: {release.header.guarantee}",
+    )

@@ -1,0 +1,90 @@
+"""Code that makes a release, of any kind: what its command, Python and notebook have in common."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+FILE = "FILE"
+"""Where the name of the source is not known."""
+
+
+class Code(ABC):
+    """What is built, and how it is written.
+
+    Attributes:
+        method: its name.
+    """
+
+    method: str
+
+    @abstractmethod
+    def command(self, output: str = "release.parquet") -> str:
+        """The command, as a shell takes it."""
+
+    @abstractmethod
+    def _lines(self) -> list[str]:
+        """The Python that makes ``release``, without imports."""
+
+    @property
+    @abstractmethod
+    def _question(self) -> str:
+        """Python that asks the release something."""
+
+    def python(self, output: str = "release.parquet") -> str:
+        """The same in Python."""
+        return "\n".join(["import dpviz", "", *self._lines(), f"release.save({output!r})"])
+
+    def notebook(self, title: str, sentences: Sequence[str] = ()) -> str:
+        """A notebook (nbformat 4.5, JSON) that builds the release and looks at it.
+
+        Args:
+            title: its heading.
+            sentences: below it.
+        """
+        heading = "\n\n".join([f"# {title}", *sentences])
+        shell = f"On the command line:\n\n```sh\n{self.command()}\n```"
+        cells = [
+            ("markdown", f"{heading}\n\n{shell}"),
+            ("code", "\n".join(["import dpviz", "", *self._lines()])),
+            ("code", "release.header.guarantee"),
+            ("code", self._question),
+            ("code", "release.save('release.parquet')"),
+            ("code", "release"),
+        ]
+        kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+        return json.dumps(
+            {
+                "cells": [_cell(row, kind, text) for row, (kind, text) in enumerate(cells)],
+                "metadata": {"kernelspec": kernel},
+                "nbformat": 4,
+                "nbformat_minor": 5,
+            },
+            indent=1,
+            ensure_ascii=False,
+        )
+
+
+def _cell(row: int, kind: str, text: str) -> dict[str, Any]:
+    cell: dict[str, Any] = {"id": f"cell-{row}", "cell_type": kind, "metadata": {}}
+    if kind == "code":
+        cell |= {"execution_count": None, "outputs": []}
+    return {**cell, "source": text.splitlines(keepends=True)}
+
+
+def arguments(given: Mapping[str, Any]) -> list[str]:
+    """Named arguments of a call in Python."""
+    return [f"{name}={value!r}" for name, value in given.items()]
+
+
+def shell(
+    words: Sequence[str], options: Sequence[tuple[str, Any]], flags: Sequence[str] = ()
+) -> str:
+    """A command; a value that begins with a minus is tied to its option."""
+    tied: list[str] = []
+    for name, value in options:
+        tied += [f"{name}={value}"] if str(value).startswith("-") else [name, str(value)]
+    return shlex.join([*words, *tied, *flags])

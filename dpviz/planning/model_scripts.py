@@ -1,0 +1,217 @@
+"""Code that makes a release of trips along roads, or of sequences. From public facts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from dpviz.build import CITY
+from dpviz.errors import ReleaseError
+from dpviz.planning.code import FILE, Code, arguments, shell
+from dpviz.planning.script import Script, unit_of
+from dpviz.releases.roads.release import RoadRelease
+from dpviz.releases.sequences.release import SequenceRelease
+
+if TYPE_CHECKING:
+    from dpviz.releases.release import Release
+
+GRAPH, WORKLOAD, CELLS, TIME = "GRAPH", "WORKLOAD", "RELEASE", "TIME"
+"""Where the name of a graph's files, of queries, of a release whose leaves are cells, or of a
+column is not known."""
+
+SIDE, GAP = 8, 12.0
+"""Of the built-in sequences, where nothing else is said."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelScript(Code):
+    """What is built of trips or sequences.
+
+    Attributes:
+        kind: "roads" or "sequences".
+        method, parameters: those that are not the method's own defaults.
+        epsilon: for one privacy unit.
+        source: a file; None where it is not known, and of the built-in city.
+        builtin: of the built-in city.
+        options: of the command, beyond those that every kind has.
+        frame: lines of Python before the records are read.
+        domain: what the records are read in, Python; of the built-in city nothing.
+        reading: further arguments of :func:`dpviz.load`.
+        building: of :func:`dpviz.build`, Python.
+        question: Python that asks the release something.
+        public, simulated, seed, neighbours: see :class:`Script`.
+    """
+
+    kind: str
+    method: str
+    epsilon: float
+    question: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    source: str | None = None
+    builtin: bool = False
+    options: Sequence[tuple[str, Any]] = ()
+    flags: Sequence[str] = ()
+    frame: Sequence[str] = ()
+    domain: str = ""
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    building: Sequence[str] = ()
+    public: bool = False
+    simulated: bool = False
+    seed: int | None = None
+    neighbours: str = "add-remove"
+
+    def command(self, output: str = "release.parquet") -> str:
+        """``dpviz roads build`` or ``dpviz sequences build``, as a shell takes it."""
+        options = [*self.options, ("--method", self.method)]
+        options += [("--set", f"{name}={value}") for name, value in self.parameters.items()]
+        options.append(("--epsilon", f"{self.epsilon!r}"))
+        if self.neighbours != "add-remove":
+            options.append(("--neighbours", self.neighbours))
+        if self.seed is not None:
+            options.append(("--seed", self.seed))
+        elif self.simulated:
+            options.append(("--noise", "simulated"))
+        options.append(("--output", output))
+        flags = [*self.flags, *(["--public"] if self.public else [])]
+        source = CITY if self.builtin else self.source or FILE
+        return shell(["dpviz", self.kind, "build", source], options, flags)
+
+    def _lines(self) -> list[str]:
+        source = CITY if self.builtin else self.source or FILE
+        reading = dict(self.reading) | ({"public": True} if self.public else {})
+        named = [f"kind={self.kind!r}"] if self.builtin else [self.domain]
+        given: dict[str, Any] = dict(self.parameters)
+        if self.neighbours != "add-remove":
+            given["neighbours"] = self.neighbours
+        given |= {"simulate": True} if self.simulated and self.seed is None else {}
+        given |= {} if self.seed is None else {"seed": self.seed}
+        words = [repr(self.epsilon), *self.building, *arguments(given)]
+        return [
+            *self.frame,
+            f"data = dpviz.load({', '.join([repr(source), *named, *arguments(reading)])})",
+            f"release = dpviz.build(data, {self.method!r}, {', '.join(words)})",
+        ]
+
+    @property
+    def _question(self) -> str:
+        return self.question
+
+
+def script_of(
+    release: Release,
+    source: str | None = None,
+    seed: int | None = None,
+    areas: str | None = None,
+    graph: str | None = None,
+) -> Code:
+    """What made a release of any kind, from its header.
+
+    Args:
+        release: which.
+        source: its records, where the reader knows them.
+        seed: of a simulation, where the reader knows it.
+        areas: the file of its areas, where the reader knows it.
+        graph: the files of its road graph, between commas, where the reader knows them.
+
+    Raises:
+        ReleaseError: seeded though it is not simulated, or a part of another release.
+        ParameterError: a header that names a method or a parameter that there is not.
+    """
+    from dpviz.methods import method
+
+    if not isinstance(release, RoadRelease | SequenceRelease):
+        return Script.of(release, source, seed, areas)
+    header = release.header
+    simulated = header.guarantee.startswith("NOT PRIVATE")
+    if seed is not None and not simulated:
+        raise ReleaseError("private noise is never repeated: leave the seed out")
+    chosen = method(header.method, release.kind, **header.parameters)  # a stranger's header
+    plain = type(chosen)().parameters()
+    builtin = header.source == CITY and str(header.extra.get("records", "")).startswith("synthetic")
+    if isinstance(release, RoadRelease):
+        kind = _of_roads(release, builtin, graph)
+    else:
+        kind = _of_sequences(release, builtin)
+    return ModelScript(
+        kind=release.kind,
+        method=header.method,
+        parameters={
+            name: value for name, value in chosen.parameters().items() if value != plain[name]
+        },
+        epsilon=header.epsilon,
+        source=source,
+        builtin=builtin,
+        neighbours="replace" if header.neighbouring.startswith("replace") else "add-remove",
+        public="records" in header.extra and not builtin,
+        simulated=simulated,
+        seed=seed,
+        **kind,
+    )
+
+
+def _of_roads(release: RoadRelease, builtin: bool, graph: str | None) -> dict[str, Any]:
+    workload = release.header.extra.get("workload", WORKLOAD)
+    workload = workload if isinstance(workload, str) else WORKLOAD
+    unit = {} if builtin else unit_of(release.header)
+    options: list[tuple[str, Any]] = [("--workload", workload)]
+    flags = ["--directed"] if release.graph.directed else []
+    frame, crs = [], release.graph.crs
+    if not builtin:
+        options = [("--graph", graph or GRAPH), *([("--crs", crs)] if crs else []), *options]
+        options += [(f"--{name.replace('_', '-')}", value) for name, value in unit.items()]
+        how = {"crs": crs} | ({"directed": True} if release.graph.directed else {})
+        names = ", ".join(repr(each) for each in (graph or GRAPH).split(","))
+        frame = [f"graph = dpviz.read_graph({names}, {', '.join(arguments(how))})"]
+    return {
+        "options": options,
+        "flags": flags,
+        "frame": ["from dpviz.build import workload_of", "", *frame],
+        "domain": "graph",
+        "reading": unit,
+        "building": [f"workload=workload_of({workload!r}, data.graph)"],
+        "question": f"release.count(workload_of({workload!r}, data.graph))",
+    }
+
+
+def _of_sequences(release: SequenceRelease, builtin: bool) -> dict[str, Any]:
+    header, alphabet = release.header, release.alphabet
+    cells, session = header.extra.get("cells"), header.extra.get("session", {})
+    unit = {} if builtin else unit_of(header)
+    options: list[tuple[str, Any]] = []
+    reading: dict[str, Any] = dict(unit)
+    frame, flags = [], []
+    domain = f"dpviz.Alphabet({alphabet.names!r})"
+    if cells is None:
+        options.append(("--alphabet", ",".join(alphabet.names)))
+    else:
+        box = cells["domain"]
+        if "side" in cells:
+            options += [("--side", cells["side"])] if cells["side"] != SIDE else []
+            reading |= {"side": cells["side"]} if cells["side"] != SIDE else {}
+        else:
+            options += [("--leaves", CELLS), ("--cells", len(alphabet))]
+            frame = ["from dpviz.build import leaf_cells", ""]
+            frame.append(f"cells = leaf_cells(dpviz.read({CELLS!r}), {len(alphabet)})")
+            domain = "cells.domain, cells=cells"
+        gap = session.get("gap", GAP)
+        options += [("--gap", gap)] if gap != GAP else []
+        reading |= {"gap": gap} if gap != GAP else {}
+        if alphabet.follows is not None:
+            flags, reading = ["--steps"], reading | {"neighbours": True}
+        if not builtin:
+            time = session.get("time", TIME)
+            bounds = [*box["lower"], *box["upper"]]
+            options.append(("--time", time))
+            options += [("--bounds", ",".join(map(repr, bounds)))] if "side" in cells else []
+            reading |= {"time": time, "kind": "sequences"}
+            domain = f"dpviz.Domain.from_bounds({bounds!r})" if "side" in cells else domain
+    options += [(f"--{name.replace('_', '-')}", value) for name, value in unit.items()]
+    return {
+        "options": options,
+        "flags": flags,
+        "frame": frame,
+        "domain": domain,
+        "reading": reading,
+        "question": f"release.count([{list(alphabet.names[:2])!r}])",
+    }
