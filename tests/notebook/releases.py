@@ -14,7 +14,8 @@ def streets():
     nodes = {"node": range(5), "x": range(5), "y": [0] * 5}
     graph = road_graph(nodes, {"src": range(4), "dst": range(1, 5)})
     data = RoadData("trips", graph, Paths.of([[0, 1], [1]]), public=True)
-    return dpviz.build(data, epsilon=1.0, seed=1, workload=clustered_workload(graph, 2))
+    workload = clustered_workload(graph, 2)
+    return dpviz.build(data, epsilon=100.0, seed=1, workload=workload)  # above the noise
 
 
 def moves():
