@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpviz.errors import DomainError
+from dpviz.ui.points.areas import box_of
 from dpviz.ui.shared.text import plain
 
 UI = Path(__file__).parents[2] / "dpviz" / "ui"
@@ -70,3 +72,9 @@ OLD_WORDS = (
 def test_a_word_that_the_screen_gave_up_does_not_come_back(word):
     found = [file.name for file in UI.rglob("*.py") if word in file.read_text().lower()]
     assert found == []
+
+
+@pytest.mark.parametrize("text", ["48.8°N 2.2°E 48.9°N 2.4°E", "10.8W 49.4N 2.1E 60.9N"])
+def test_letters_in_place_of_signs_are_one_clear_line(text):
+    with pytest.raises(DomainError, match="west is negative"):
+        box_of(text)

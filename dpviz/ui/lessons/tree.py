@@ -110,7 +110,7 @@ def _shares(room: Room, shares: list[float]) -> None:
         "y": axis("ε", "ε of the level"),
     }
     mark = {"type": "bar", "color": BLUE}
-    caption = f"Where ε = {room.epsilon:g} goes"
+    caption = f"How ε = {room.epsilon:g} is shared"
     room.chart(caption, rows, {"mark": mark, "encoding": encoding}, 150)
 
 

@@ -10,6 +10,7 @@ import sqlite3
 from contextlib import closing
 from functools import cache
 from pathlib import Path
+from urllib.parse import unquote
 
 from dpviz.errors import DomainError
 from dpviz.render.scene import Bounds
@@ -39,10 +40,18 @@ def box_of(text: str) -> Bounds:
     >>> box_of("[-10.83657, 49.38, 2.1, 60.9]")
     (-10.83657, 49.38, 2.1, 60.9)
 
+    >>> box_of("bbox=.5%2C49.38%2C2.1%2C60.9")
+    (0.5, 49.38, 2.1, 60.9)
+
     Raises:
-        DomainError: not four numbers, or in another order.
+        DomainError: not four numbers, or in another order, or with letters in place of signs.
     """
-    words = re.findall(r"[-−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?", text)
+    text = unquote(text)
+    if re.search(r"\d\s*°|\d[NSEW]\b", text):  # 10.8° W is -10.8, and often comes after 49.4° N
+        raise DomainError(
+            "give degrees as plain numbers: west, south, east, north; west is negative"
+        )
+    words = re.findall(r"[-−]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?", text)
     numbers = [float(word.replace("−", "-")) for word in words]
     if len(numbers) != 4:
         raise DomainError(f"{len(numbers)} numbers: paste four, west, south, east, north")
