@@ -134,9 +134,11 @@ def page(rows: Sequence[Row], repeats: int) -> str:
         "interval of the noise alone, and in that interval widened by the uniformity error; the "
         "least of the four sizes; how much of the widened interval would have been needed for 95 % "
         "(median of the sizes; 1 is exact, below it is too wide). Means of "
-        f"{repeats} releases with default parameters and simulated noise. The noise interval holds "
-        "for rectangles that follow the cells; the widened one is an ESTIMATE that no theorem "
-        "backs. `uv run dpviz reproduce intervals -o FOLDER` makes this page.",
+        f"{repeats} releases with default parameters and simulated noise. Rectangles of one "
+        "release share its noise: of a single release nearly all of the huge ones are held, or far "
+        "too few. The noise interval holds for rectangles that follow the cells; the widened one "
+        "is an ESTIMATE that no theorem backs. `uv run dpviz reproduce intervals -o FOLDER` makes "
+        "this page.",
         "",
         "*Hot*: squares of 0.2 to 0.8 % of the side, each around a record. Such a square was "
         "chosen because records are there, and inside a leaf that is larger nobody can know where "
