@@ -14,6 +14,7 @@ INTERRUPTED = 130
 def program() -> None:
     """Run a command of :mod:`dpviz.cli`, which hears Ctrl-C itself once it is loaded."""
     signal.signal(signal.SIGINT, _leave)
+    signal.signal(signal.SIGTERM, _leave)
     from dpviz.cli import program as loaded
 
     loaded()

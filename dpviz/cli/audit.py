@@ -7,7 +7,7 @@ import io
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -138,7 +138,7 @@ def _all(
 
     results = []
     words = group(name) or []
-    for word, each in audit_all(
+    finished = audit_all(
         words,
         epsilon,
         trials=trials,
@@ -146,12 +146,16 @@ def _all(
         seed=seed,
         processes=processes,
         progress=progress(),
-    ):
-        results.append((word, each))
-        if output is not None:  # as far as it is: an interrupt loses one audit, not all
-            rows = {} if name == "all" else kept_rows(output, each)
-            command = f"audit all --epsilon {epsilon:g} --trials {trials} -o {Path(output).name}"
-            write_page(output, page(results, command, rows))
+    )
+    with closing(finished):  # here, where a Ctrl-C is known to be under way
+        for word, each in finished:
+            results.append((word, each))
+            if output is not None:  # as far as it is: an interrupt loses one audit, not all
+                rows = {} if name == "all" else kept_rows(output, each)
+                command = (
+                    f"audit all --epsilon {epsilon:g} --trials {trials} -o {Path(output).name}"
+                )
+                write_page(output, page(results, command, rows))
     facts = {
         "audits": [
             {"setting": word, **dataclasses.asdict(each), "violates": each.violates}

@@ -28,14 +28,20 @@ _interrupted = threading.Event()
 _ended = threading.Event()
 _woken = -1
 """Where the interpreter writes a byte for every signal; −1 where nobody listens."""
+_owner = 0
+"""The process that listens."""
 
 
 def listen() -> None:
-    """From now on Ctrl-C ends the command, also where it was started with SIGINT ignored."""
-    global _woken
+    """From now on Ctrl-C ends the command, also where it was started with SIGINT ignored, and so
+    does SIGTERM, by which systems and containers end what runs in them.
+    """
+    global _woken, _owner
     _interrupted.clear()
     _ended.clear()
+    _owner = os.getpid()
     signal.signal(signal.SIGINT, interrupt)
+    signal.signal(signal.SIGTERM, _terminate)
     if hasattr(signal, "pthread_kill") and _woken < 0:
         heard, _woken = os.pipe()
         os.set_blocking(_woken, False)
@@ -50,6 +56,14 @@ def interrupt(_number: int, _frame: FrameType | None) -> None:
         _thread.start_new_thread(_insist, ())  # unlike threading's, takes no lock that may be held
     if not _under_way(sys.exc_info()[1]):
         raise KeyboardInterrupt
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    """The handler of SIGTERM; a child that inherited it ends as one that did not."""
+    if os.getpid() != _owner:
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    interrupt(number, frame)
 
 
 def check() -> None:
@@ -72,6 +86,7 @@ def came() -> bool:
 def ignore() -> None:
     """From now on Ctrl-C does nothing: what has ended is not cancelled."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def leave(code: int) -> NoReturn:
@@ -90,10 +105,10 @@ def leave(code: int) -> NoReturn:
 
 
 def _watch(heard: int) -> None:
-    """Wait for the first SIGINT, whichever thread it went to."""
+    """Wait for the first signal that ends the command, whichever thread it went to."""
     with os.fdopen(heard, "rb", buffering=0) as signals:
         while number := signals.read(1):
-            if number[0] == signal.SIGINT:
+            if number[0] in (signal.SIGINT, signal.SIGTERM) and os.getpid() == _owner:
                 _insist()
                 return
 

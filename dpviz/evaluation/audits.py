@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import as_completed
 from pathlib import Path
 from typing import Any
@@ -156,7 +156,7 @@ def audit_all(
     seed: int = 0,
     processes: int = 2,
     progress: Progress | None = None,
-) -> Iterator[tuple[str, Audit]]:
+) -> Generator[tuple[str, Audit], None, None]:
     """Audits of many settings, as they are finished.
 
     Args:

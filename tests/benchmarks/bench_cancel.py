@@ -1,7 +1,8 @@
 """How long Ctrl-C takes in every long command; run on demand.
 
 ``uv run python -m tests.benchmarks.bench_cancel`` runs each command once to its end, then anew with
-SIGINT at moments spread over that time, and writes the table of ``assets/speed.md``.
+SIGINT at moments spread over that time, and writes the table of ``assets/speed.md``. Some get
+SIGTERM (``--term``), and busy loops run beside them (``--busy 3``). What is left behind fails it.
 """
 
 import argparse
@@ -19,10 +20,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
+import shapely
 
 from .pages import write_measured
 
-CODE = "import sys; sys.argv[0] = 'dpviz'; from dpviz_command import program; program()"
+DPVIZ = Path(sys.executable).with_name("dpviz")
 RECORDS = 1_000_000
 POINTS = "--bounds=0,0,1,1 --public -o out.parquet"
 TRIPS = "generate:3000 --graph nodes.csv,edges.csv --crs none"
@@ -34,14 +36,27 @@ COMMANDS = {
     "build, kdtree": f"build p.parquet {POINTS} --method kdtree",
     "build, dawa": f"build p.parquet {POINTS} --method dawa",
     "build, quadtree of height 10": f"build p.parquet {POINTS} --method quadtree --set height=10",
-    "roads build": f"roads build {TRIPS} --public -o roads.parquet",
-    "sequences build": "sequences build visits.txt --alphabet a,b,c --public -o visits.parquet",
+    "roads build": f"roads build {TRIPS} --public -o out.parquet",
+    "sequences build": "sequences build visits.txt --alphabet a,b,c --public -o out.parquet",
     "plan": "plan --bounds=0,0,1,1 --want 'any 10 km2 +-100'",
-    "evaluate": "evaluate city-50k --public --queries 1000 -o rows.csv --repeats 2",
-    "match": "match city.parquet city.parquet --within 100",
-    "share": "share city.parquet -o share.html",
-    "report": "report city.parquet -o report.html",
+    "build, areas": f"build p.parquet {POINTS} --areas squares.geojson --name name",
+    "evaluate": "evaluate city-50k --public --queries 1000 -o out.csv --repeats 2",
+    "evaluate, 2 processes": (
+        "evaluate city-50k --public --queries 1000 -o out.csv --repeats 2 --processes 2"
+    ),
+    "sequences evaluate": (
+        "sequences evaluate visits.txt --alphabet a,b,c --public -o out.csv --repeats 2"
+    ),
+    "audit": "audit privtree --trials 4000",
+    "reproduce": "reproduce fanout -o figures --repeats 1",
+    "match": "match city.parquet city.parquet --within 100 -o out.parquet",
+    "query, every area": "query squares.parquet --areas",
+    "share": "share city.parquet -o out.html",
+    "report": "report city.parquet -o out.html",
+    "export": "export city.parquet -o out.gpkg",
 }
+RESUMED = {"out.csv", "out.plan.json"}
+"""What an evaluation leaves on purpose: whole rows, from which the same command goes on."""
 
 
 def prepare(folder):
@@ -64,16 +79,33 @@ def prepare(folder):
     (folder / "edges.csv").write_text("\n".join(["edge,src,dst,length", *edges]))
     letters = random.choice(list("abc"), (200_000, 8))
     (folder / "visits.txt").write_text("\n".join(map(" ".join, letters)))
-    start("build city-50k -o city.parquet", folder).communicate()
+    boxes = shapely.box(*np.divmod(np.arange(2500), 50), *np.add(np.divmod(np.arange(2500), 50), 1))
+    squares = geopandas.GeoSeries(boxes, crs="EPSG:4326").affine_transform([0.02, 0, 0, 0.02, 0, 0])
+    names = [f"square {k}" for k in range(len(squares))]
+    geopandas.GeoDataFrame({"name": names}, geometry=squares).to_file(folder / "squares.geojson")
+    (folder / "figures").mkdir()
+    (folder / "tmp").mkdir()
+    for words in (
+        "build city-50k -o city.parquet",
+        "build p.parquet --bounds=0,0,1,1 --public --areas squares.geojson --name name "
+        "-o squares.parquet",
+    ):
+        process = start(words, folder)
+        _, error = process.communicate()
+        assert process.returncode == 0, error.decode()
 
 
 def start(words, folder):
-    for output in ("rows.csv", "rows.plan.json"):  # an evaluation would go on from there
-        (folder / output).unlink(missing_ok=True)
+    for output in folder.glob("out*"):  # an evaluation would go on from there
+        output.unlink()
     return subprocess.Popen(
-        [sys.executable, "-c", CODE, *shlex.split(words)],
+        [DPVIZ, *shlex.split(words)],
         cwd=folder,
-        env={**os.environ, "DPVIZ_LEDGER": str(folder / "ledger.sqlite")},
+        env={
+            **os.environ,
+            "DPVIZ_LEDGER": str(folder / "ledger.sqlite"),
+            "TMPDIR": f"{folder}/tmp",
+        },
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         start_new_session=True,
@@ -86,21 +118,27 @@ def used(process):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def interrupted(words, folder, after):
+def names(folder):
+    return {str(each.relative_to(folder)) for each in folder.rglob("*")} - RESUMED
+
+
+def interrupted(words, folder, after, number):
     """Seconds until the end, and of the processor; None where it had ended before."""
-    process = start(words, folder)
+    process, before_it = start(words, folder), names(folder)
     try:
         process.wait(after)
     except subprocess.TimeoutExpired:
         before = last = used(process)
         sent = time.perf_counter()
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, number)
         while process.poll() is None:
             last = max(last, used(process))
             time.sleep(0.005)
         seconds = time.perf_counter() - sent
         lines = process.stderr.read().decode().splitlines()
         if process.returncode == 130 and lines[-1] == "cancelled":
+            assert lines.count("cancelled") == 1, lines
+            assert names(folder) - {"ledger.sqlite", "ledger.sqlite.seal"} <= before_it, words
             return seconds, last - before
         assert process.returncode == 0, lines  # it was ending
     finally:
@@ -108,14 +146,16 @@ def interrupted(words, folder, after):
     return None
 
 
-def row(name, words, folder, moments):
+def row(name, words, folder, moments, number):
     began = time.perf_counter()
     whole = start(words, folder)
     _, error = whole.communicate()
     assert whole.returncode == 0, error.decode()
     length = time.perf_counter() - began
     times = [1.0, *(length * (k + 1) / (moments + 1) for k in range(moments))]
-    ends = [end for after in times if (end := interrupted(words, folder, after)) is not None]
+    ends = [
+        end for after in times if (end := interrupted(words, folder, after, number)) is not None
+    ]
     seconds, spent = np.array(ends).T
     return (
         f"| {name} | {length:.1f} s | {len(ends)} | {np.median(seconds):.2f} s "
@@ -126,7 +166,12 @@ def row(name, words, folder, moments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--moments", type=int, default=5)
-    moments = parser.parse_args().moments
+    parser.add_argument("--busy", type=int, default=0)
+    parser.add_argument("--term", action="store_true")
+    parser.add_argument("--only", nargs="*", help="these commands; the page stays as it is")
+    chosen = parser.parse_args()
+    number = signal.SIGTERM if chosen.term else signal.SIGINT
+    loops = [subprocess.Popen([sys.executable, "-c", "while 1: pass"]) for _ in range(chosen.busy)]
     os.nice(5)
     lines = [
         "| command | whole | interrupts | median | longest | processor, most | load |",
@@ -134,11 +179,18 @@ def main():
     ]
     with tempfile.TemporaryDirectory(prefix="dpviz-bench-") as name:
         folder = Path(name)
-        prepare(folder)
-        for command, words in COMMANDS.items():
-            lines.append(row(command, words, folder, moments))
-            print(lines[-1], flush=True)
-    write_measured("speed.md", "bench_cancel", lines)
+        try:
+            prepare(folder)
+            for command in chosen.only or COMMANDS:
+                words = COMMANDS[command]
+                lines.append(row(command, words, folder, chosen.moments, number))
+                print(lines[-1], flush=True)
+        finally:
+            for loop in loops:
+                loop.kill()
+                loop.wait()
+    if not (chosen.only or chosen.term):
+        write_measured("speed.md", "bench_cancel", lines)
 
 
 if __name__ == "__main__":

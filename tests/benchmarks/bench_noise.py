@@ -5,7 +5,9 @@ then changes little), and writes the tables between the marks of ``assets/noise.
 before is measured beside what is now: OpenDP's samplers drew all noise of releases once.
 """
 
+import multiprocessing
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -24,6 +26,9 @@ BUILDS = (
     ("privtree", {}),
     ("privtree_plus", {}),
     ("gradual_tree", {}),
+    ("ladder_tree", {}),
+    ("self_budgeting_tree", {}),
+    ("hot_grid", {}),
     ("quadtree", {"height": 10}),
     ("quadtree", {"height": 11}),
     ("dawa", {}),
@@ -91,6 +96,28 @@ def builds_table(index):
         yield f"| {name}{words} | {exact:.2f} s | {reference} | {numpy:.2f} s | {ratio:.2f} |"
 
 
+def peak(name, answer):
+    """In a process of its own: megabytes at the peak of a build of 1.7 million points."""
+    index = PointIndex.from_points(DOMAIN, clustered(1_700_000))
+    if name is not None:
+        built(method(name), index, SecureNoise())
+    # Not getrusage's, which starts at what the process that started this one had.
+    lines = Path("/proc/self/status").read_text().splitlines()
+    answer.send(next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024)
+
+
+def peaks():
+    """Memory of the builds."""
+    sizes = []
+    for name in (None, "privtree", "privtree_plus", "gradual_tree"):
+        here, there = multiprocessing.get_context("spawn").Pipe()
+        process = multiprocessing.get_context("spawn").Process(target=peak, args=(name, there))
+        process.start()
+        sizes.append(f"{name or 'the index alone'} {here.recv():.0f} MB")
+        process.join()
+    yield "\nMemory at the peak, libraries and points included: " + ", ".join(sizes) + "."
+
+
 def methods_table(index, dims):
     """Every method at its defaults, with noise fit for release."""
     yield f"| method, {dims}-D, ε = 1 | time |"
@@ -110,6 +137,7 @@ def report():
     build = seconds(PointIndex.from_points, DOMAIN, points)
     yield f"\n1.7 million clustered points in 2-D, on an index that takes {build:.2f} s to make:\n"
     yield from builds_table(PointIndex.from_points(DOMAIN, points))
+    yield from peaks()
     ends = clustered(2_000_000).reshape(-1, 4)
     domain = Domain(
         (*DOMAIN.lower, *DOMAIN.lower), (*DOMAIN.upper, *DOMAIN.upper), default_columns(4)

@@ -184,3 +184,24 @@ def test_a_signal_that_another_thread_gets_wakes_the_main_one():
         idle.set()
         sender.join()
         other.join()
+
+
+def test_sigterm_ends_a_command_as_ctrl_c_does(tmp_path):
+    """It is how systems and containers end one; a child that a library forked dies of it."""
+    code = (
+        "import os, signal, time\n"
+        "from dpviz.cli import interrupts\n"
+        "interrupts.listen()\n"
+        "child = os.fork()\n"
+        "if not child:\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    time.sleep(300)\n"
+        "assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGTERM\n"
+        "try:\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    time.sleep(300)\n"
+        "except KeyboardInterrupt:\n"
+        "    assert interrupts.came()\n"
+        "    os._exit(3)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], timeout=PATIENCE).returncode == 3
