@@ -10,7 +10,9 @@
  *
  * Every node of the tree is on the card. In adaptive detail a node is drawn while since ≤ zoom <
  * until (tenths of a zoom), with the density of the area that it belongs to; raw, while `depth` is
- * within its two levels, with its own. Zooming, the depth control and the switch upload nothing.
+ * within its two levels, with its own. Which cells those are, of the ones in sight, is worked out here
+ * and not by the card: software GL spends a third of a picture on vertices of nodes that nobody sees.
+ * Moving the camera uploads their numbers, and nothing else.
  */
 import {cellAreas} from './areas.js';
 
@@ -18,6 +20,7 @@ const ROW = 1024; // texels in a row of a data texture
 const ZOOM_STEPS = 10; // of a zoom, in `since` and `until`
 const CLASSES = 8; // bounds between classes
 const COLOURS = 16;
+const ALWAYS = 255; // in `until`, a zoom that never ends; in `since`, one that never begins
 
 const UNIFORMS = `\
 layout(std140) uniform cellUniforms {
@@ -29,8 +32,6 @@ layout(std140) uniform cellUniforms {
   vec2 clipX;
   float hatched;
   float raw;
-  float depth;
-  float zoom;
   float pixelRatio;
   float twoSided;
 } cell;
@@ -38,6 +39,7 @@ layout(std140) uniform cellUniforms {
 
 const VERTEX = `#version 300 es
 #define SHADER_NAME dpviz-cells-vertex
+uniform highp sampler2D drawnTexture;
 uniform highp sampler2D boundsTexture;
 uniform highp sampler2D valuesTexture;
 out vec2 corner;
@@ -45,8 +47,9 @@ flat out float shade;
 flat out float strength;
 flat out float below;
 void main(void) {
-  int id = gl_VertexID / 6;
-  int k = gl_VertexID - id * 6;
+  int place = gl_VertexID / 6;
+  int k = gl_VertexID - place * 6;
+  int id = int(texelFetch(drawnTexture, ivec2(place % ${ROW}, place / ${ROW}), 0).r + 0.5);
   ivec2 at = ivec2(id % ${ROW}, id / ${ROW});
   vec4 bounds = texelFetch(boundsTexture, at, 0);
   vec4 values = texelFetch(valuesTexture, at, 0); // density, opacity, when it begins and when it ends
@@ -56,9 +59,6 @@ void main(void) {
   geometry.uv = corner;
   geometry.pickingColor = vec3(float((id + 1) & 255), float(((id + 1) >> 8) & 255), float(((id + 1) >> 16) & 255));
   gl_Position = cell.worldToClip * vec4(world, 0.0, 1.0);
-  bool shown = cell.raw > 0.5 ? values.z <= cell.depth && cell.depth <= values.w
-    : values.z <= cell.zoom && (cell.zoom < values.w || values.w > 254.5) && values.z < 254.5;
-  if (!shown) gl_Position = vec4(0.0, 0.0, 2.0, 1.0); // all six: nothing
   vec4 low = step(cell.lowBounds, vec4(values.x));
   vec4 high = step(cell.highBounds, vec4(values.x));
   shade = low.x + low.y + low.z + low.w + high.x + high.y + high.z + high.w - 1.0; // −1: under the first bound
@@ -103,7 +103,7 @@ const UNIFORM_MODULE = {
   name: 'cell', vs: UNIFORMS, fs: UNIFORMS, source: '',
   uniformTypes: {
     worldToClip: 'mat4x4<f32>', lowBounds: 'vec4<f32>', highBounds: 'vec4<f32>', hatchColor: 'vec4<f32>', edgeColor: 'vec4<f32>',
-    clipX: 'vec2<f32>', hatched: 'f32', raw: 'f32', depth: 'f32', zoom: 'f32', pixelRatio: 'f32', twoSided: 'f32',
+    clipX: 'vec2<f32>', hatched: 'f32', raw: 'f32', pixelRatio: 'f32', twoSided: 'f32',
   },
 };
 
@@ -130,6 +130,24 @@ function rawValues(length, {getCount, getNoiseSd, getKm2, getFirst, getLast}) {
     values[4 * i + 3] = getLast.value[i];
   }
   return values;
+}
+
+/** What is in sight of a camera: west, south, east, north as offsets from `origin`, a pixel wider. */
+function sight({longitude, latitude, width, height, scale, projectFlat}, origin) {
+  const [x, y] = projectFlat([longitude, latitude]).map((each, i) => each - origin[i]);
+  const [across, up] = [width / 2 + 1, height / 2 + 1].map(each => each / scale);
+  return [x - across, y - up, x + across, y + up];
+}
+
+/** Rows of the cells that are drawn, in the order of the table, as floats: exact up to 2^24. */
+function drawnRows(length, boxes, values, [west, south, east, north], {raw, depth, zoom}) {
+  const rows = [];
+  for (let i = 0; i < length; i++) {
+    const [begin, end] = [values[4 * i + 2], values[4 * i + 3]];
+    const shown = raw ? begin <= depth && depth <= end : begin <= zoom && (zoom < end || end === ALWAYS) && begin < ALWAYS;
+    if (shown && boxes[4 * i] <= east && boxes[4 * i + 2] >= west && boxes[4 * i + 1] <= north && boxes[4 * i + 3] >= south) rows.push(i);
+  }
+  return rows;
 }
 
 /** The class is made once deck.gl has loaded, because it extends deck.gl's Layer. */
@@ -179,14 +197,37 @@ export function makeCellLayer({Layer, project32, picking}, {Model}) {
         if (changed || !this.state.bounds) this._texture('bounds', ROW, rows, 'rgba32float', texels(attributes.getBounds.value));
         const values = props.raw ? rawValues(length, attributes) : adaptiveValues(length, attributes, attributes.getGroup && cellAreas(attributes));
         this._texture('values', ROW, rows, 'rgba32float', texels(values));
+        this.setState({table: {length, boxes: attributes.getBounds.value, values}, drawnFor: null});
       }
-      this.state.model.setVertexCount(length * 6);
+    }
+
+    /** How many cells are drawn for this camera; their rows are on the card afterwards. */
+    _chosen(viewport) {
+      const {origin, raw, depth} = this.props;
+      const {table} = this.state;
+      const zoom = viewport.zoom * ZOOM_STEPS;
+      const around = sight(viewport, origin);
+      const wanted = JSON.stringify([around, raw, depth, zoom]);
+      if (this.state.drawnFor !== wanted) {
+        const rows = drawnRows(table.length, table.boxes, table.values, around, {raw, depth, zoom});
+        const high = Math.max(1, Math.ceil(rows.length / ROW));
+        const texels = new Float32Array(ROW * high);
+        texels.set(rows);
+        this.state.drawn?.destroy();
+        const drawn = this._onCard(ROW, high, 'r32float', texels);
+        Object.assign(this.state, {drawn, drawnFor: wanted, count: rows.length}); // setState would ask for another picture
+      }
+      return this.state.count;
     }
 
     _texture(name, width, height, format, data) {
       this.state[name]?.destroy();
+      this.setState({[name]: this._onCard(width, height, format, data)});
+    }
+
+    _onCard(width, height, format, data) {
       const sampler = {minFilter: 'nearest', magFilter: 'nearest', addressModeU: 'clamp-to-edge', addressModeV: 'clamp-to-edge'};
-      this.setState({[name]: this.context.device.createTexture({width, height, format, data, sampler})});
+      return this.context.device.createTexture({width, height, format, data, sampler});
     }
 
     getNumInstances() {
@@ -195,17 +236,18 @@ export function makeCellLayer({Layer, project32, picking}, {Model}) {
 
     draw() {
       const {bounds, values, palette, model} = this.state;
-      if (!bounds || !this.props.data?.length) return;
-      const {origin, clipX, depth, raw} = this.props;
+      const {viewport} = this.context;
+      if (!bounds || !this.props.data?.length || !this._chosen(viewport)) return;
+      const {origin, clipX, raw} = this.props;
       const starts = [...this.props.bounds, ...Array(CLASSES).fill(3e38)].slice(0, CLASSES);
       const bytes = colour => colour.map(c => c / 255);
-      const {viewport} = this.context;
-      model.setBindings({boundsTexture: bounds, valuesTexture: values, palette});
+      model.setVertexCount(this.state.count * 6);
+      model.setBindings({drawnTexture: this.state.drawn, boundsTexture: bounds, valuesTexture: values, palette});
       model.shaderInputs.setProps({cell: {
         worldToClip: translated(viewport.viewProjectionMatrix, origin),
         lowBounds: starts.slice(0, 4), highBounds: starts.slice(4),
         hatchColor: [...bytes(this.props.hatchColor.slice(0, 3)), 0.75], edgeColor: [...bytes(this.props.edgeColor.slice(0, 3)), 0.45],
-        clipX, hatched: this.props.hatched ? 1 : 0, raw: raw ? 1 : 0, depth, zoom: viewport.zoom * ZOOM_STEPS,
+        clipX, hatched: this.props.hatched ? 1 : 0, raw: raw ? 1 : 0,
         pixelRatio: window.devicePixelRatio || 1, twoSided: this.props.signed ? 1 : 0,
       }});
       model.draw(this.context.renderPass);
@@ -213,7 +255,7 @@ export function makeCellLayer({Layer, project32, picking}, {Model}) {
 
     finalizeState(context) {
       super.finalizeState(context);
-      for (const name of ['bounds', 'values', 'palette', 'model']) this.state[name]?.destroy();
+      for (const name of ['drawn', 'bounds', 'values', 'palette', 'model']) this.state[name]?.destroy();
     }
   };
 }
