@@ -1,7 +1,8 @@
-"""The table of attacks in the documentation: ``uv run python -m tests.figures SECONDS [VISITORS]``.
+"""The table of attacks in the documentation.
 
-Mutants of every input format and kind of release, kills of builds, and busy visitors of the app:
-each goes on for about so many seconds, and the command ends at the first that succeeds.
+``uv run python -m tests.figures SECONDS [VISITORS [SEED]]``: mutants of every input format and kind
+of release, from a seed on, kills of builds, and busy visitors of the app. Each goes on for about so
+many seconds, and the command ends at the first that succeeds.
 """
 
 import json
@@ -51,7 +52,7 @@ def row(*cells) -> str:
     return f"| {' | '.join(map(str, cells))} |\n"
 
 
-def input_row(name: str, until: float, folder: Path) -> str:
+def input_row(name: str, until: float, folder: Path, first: int = 0) -> str:
     """Mutants of an input format."""
     suffix, content, mutation, read = inputs.FORMATS[name]
     refused, spent = [], [0.0]
@@ -65,17 +66,17 @@ def input_row(name: str, until: float, folder: Path) -> str:
 
     inputs.FORMATS[name] = (suffix, content, mutation, counting)
     while time.monotonic() < until:
-        spent.append(inputs.withstands(name, len(spent), folder))
+        spent.append(inputs.withstands(name, first + len(spent), folder))
     most = len(spent) - 1
     return row(name, most, most - len(refused), len(refused), round(1000 * max(spent)))
 
 
-def release_row(family: str, until: float, folder: Path) -> str:
+def release_row(family: str, until: float, folder: Path, first: int = 0) -> str:
     """Mutants of a kind of release."""
     spent, refused = [0.0], 0
     while time.monotonic() < until:
         started = time.process_time()
-        refused += releases.mutant_survives(family, len(spent), folder / "mutant.parquet")
+        refused += releases.mutant_survives(family, first + len(spent), folder / "mutant.parquet")
         spent.append(time.process_time() - started)
     most = len(spent) - 1
     return row(f"release of {family}", most, most - refused, refused, round(1000 * max(spent)))
@@ -89,13 +90,13 @@ def kill_rows(each: int) -> list[str]:
     return [row(kind, each, *(came[kind].get(k, 0) for k in kills.MOMENTS)) for kind in came]
 
 
-def main(seconds: float, visiting: int) -> None:
+def main(seconds: float, visiting: int, first: int) -> None:
     """Write the page: so many seconds of mutants and of each visit, half as many kills."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         share = seconds / (len(inputs.FORMATS) + len(releases.FAMILIES))
-        rows = [input_row(name, time.monotonic() + share, folder) for name in inputs.FORMATS]
-        rows += [release_row(k, time.monotonic() + share, folder) for k in releases.FAMILIES]
+        rows = [input_row(k, time.monotonic() + share, folder, first) for k in inputs.FORMATS]
+        rows += [release_row(k, time.monotonic() + share, folder, first) for k in releases.FAMILIES]
     killed = kill_rows(max(int(seconds) // 2, 2))
     tables = {"mutants": "".join(rows), "kills": "".join(killed)}
     page = HEAD.format(asked=" ".join(sys.argv[1:]), **tables)
@@ -105,4 +106,5 @@ def main(seconds: float, visiting: int) -> None:
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+    seconds, visiting, first = (*sys.argv[1:], "0", "0")[:3]
+    main(float(seconds), int(visiting), int(first))
