@@ -40,8 +40,9 @@ def test_a_report_says_all_that_a_reader_must_know_and_no_more(sensitive):
     half = INTERVAL_SDS * answer.noise_sd[0]
     assert dpviz.render.with_noise(answer.count[0], half) in text
     entry = json.loads(re.search(r"<summary>Data-use.*?<pre>(.*?)</pre>", text, re.DOTALL)[1])
-    assert entry["epsilon"] == header.epsilon
-    assert entry["name"] is None
+    deployment = entry["deployment"]
+    assert deployment["privacy_loss"]["privacy_parameters"]["epsilon"] == header.epsilon
+    assert (entry["url_slug"], deployment["basic"]["name"]) == (None, None)
     assert NAME not in text
     assert "seed" not in text
     assert re.findall(r"(?:src|href)=\"(?!data:image/(?:png|svg\+xml);base64,)", page) == []
