@@ -241,3 +241,23 @@ def test_a_window_in_time_moves_the_map_the_answer_and_the_address(app, open_pag
     the_map(page).press(",")
     expect(name).to_have_text("2030-05-01")
     expect(page.locator("[data-frame='4']")).to_be_visible()  # drawn, by the browser alone
+
+
+RECT = [14.5, -24.0, 14.7, -23.8]
+
+
+def test_kinds_and_hexagons_come_from_an_address_with_map_and_answer(app, open_page):
+    asked = f"rect={','.join(map(str, RECT))}"
+    page = open_page(f"{app}/?data=rides&method=ugrid&kinds=leading&{asked}")
+    expect(the_map(page)).to_have_attribute("aria-label", re.compile("the kind that leads"))
+    rides = dpviz.build(dpviz.load("rides"), "ugrid", epsilon=1.0, seed=0)
+    expect(metric(page)).to_have_text(expected_of(rides.count(RECT)))
+    page.goto(f"{app}/?data=rides&method=ugrid&kinds={','.join(rides.names[:2])}&{asked}")
+    the_map(page)
+    share = rides.share(RECT, rides.names[0], rides.names[1:2])
+    label = f"Share of {rides.names[0]} against {rides.names[1]}"
+    expect(metric(page, label)).to_contain_text(f"{share.value[0]:.0%}")
+    page.goto(f"{app}/?data=city-50k&areas=h3:6&{asked}")
+    the_map(page)
+    hexagons = dpviz.build(dpviz.load("city-50k"), "areas", epsilon=1.0, seed=0, areas="h3:6")
+    expect(metric(page)).to_have_text(expected_of(hexagons.count(RECT)))
