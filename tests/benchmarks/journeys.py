@@ -68,8 +68,9 @@ def main() -> None:
     parser.add_argument("edges")
     parser.add_argument("-o", "--output", required=True)
     parser.add_argument("-n", type=int, default=50_000)
+    parser.add_argument("--seed", type=int, default=0, help="of sources, distances and targets")
     given = parser.parse_args()
-    table = journeys(read_graph(given.nodes, given.edges), given.n)
+    table = journeys(read_graph(given.nodes, given.edges), given.n, given.seed)
     pq.write_table(pa.table(table), given.output)
 
 
