@@ -1,6 +1,7 @@
 """Fixtures of the whole suite."""
 
 import os
+import sys
 import zlib
 from contextlib import nullcontext
 from functools import partial
@@ -10,6 +11,10 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from hypothesis import settings
+
+# Servers, commands and children start as a user's do: what one has compiled the next one finds.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Compiled code is slow on its first call only, and a failure must come back at the next run.
 settings.register_profile("dpviz", deadline=None, derandomize=True)
