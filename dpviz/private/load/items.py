@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz import arrow
 from dpviz.private.load import tally
 from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.tables import Table
 from dpviz.private.load.tally import Tally
-from dpviz.private.load.values import lists, texts
+from dpviz.private.load.values import listed_places, lists, texts
 
 Int = NDArray[np.int64]
 
@@ -94,7 +93,6 @@ def read_items(
     """
     wanted = [each for each in (form.item, form.group, unit) if each is not None]
     lengths, items, groups, units = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [], []
-    known = _known(names)
     for block in table.blocks([*dict.fromkeys(wanted)]):
         counts.add(tally.READ, block.rows + block.broken)
         counts.add(tally.BROKEN, block.broken)
@@ -104,7 +102,7 @@ def read_items(
         else:
             cells = texts(block.columns[form.item], form.item)
             groups.append(texts(block.columns[form.group], form.group))
-        items.append(_numbers(cells, known, len(names)))
+        items.append(listed_places(cells, names))
         if unit is not None:
             units.append(texts(block.columns[unit], unit))
     item = np.concatenate(items)
@@ -150,27 +148,3 @@ def _grouped(item: Int, groups: Sequence[Any], unit: Int | None, ids: Any, count
     first = np.flatnonzero(begin[rows] == rows)
     start = np.append(first, len(rows))
     return Items(start, item[rows], None if unit is None else owner[rows[first]], ids)
-
-
-def _known(names: Sequence[str]) -> Any:
-    """The names as they may be written: in UTF-8, or in Windows-1252 where that can."""
-    import pyarrow as pa
-
-    utf8 = [name.encode(errors="surrogatepass") for name in names]
-    other = [_windows(name) or text for name, text in zip(names, utf8, strict=True)]
-    return pa.array([*utf8, *other], pa.large_binary())
-
-
-def _windows(name: str) -> bytes:
-    try:
-        return name.encode("cp1252")
-    except UnicodeEncodeError:
-        return b""
-
-
-def _numbers(cells: Any, known: Any, names: int) -> Int:
-    """The number of the name in each cell; −1 for another text."""
-    import pyarrow.compute as pc
-
-    number = arrow.number_array(pc.index_in(cells, value_set=known), null=-1).astype(np.int64)
-    return np.where(number < 0, -1, number % max(names, 1))

@@ -27,7 +27,7 @@ from dpviz.private.load.projection import finite_rows, in_crs, transformer
 from dpviz.private.load.tables import Column, Table, open_table
 from dpviz.private.load.tables.base import listed, pick
 from dpviz.private.load.tally import Tally
-from dpviz.private.load.values import numbers, texts, times, wkt_points
+from dpviz.private.load.values import listed_places, numbers, texts, times, wkt_points
 from dpviz.trees.lattice import STRIP, Codes, morton
 
 
@@ -321,19 +321,14 @@ def _layers(
 def kind_numbers(column: Any, kinds: Kinds) -> NDArray[np.int64]:
     """Places of a column's kinds in the public list, int64 (n,), stability 1: −1 for none.
 
-    A kind is text, byte by byte as in :func:`~dpviz.private.load.values.texts`. What is not listed
-    is ``other`` where that is listed; a missing kind is none.
+    A kind is text, byte by byte as in :func:`~dpviz.private.load.values.texts`, in UTF-8 or else in
+    Windows-1252. What is not listed is ``other`` where that is listed; a missing kind is none.
 
     Raises:
         DataError: the declared type holds no texts.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     written = texts(column, kinds.column)
-    listed = pa.array([name.encode() for name in kinds.names], pa.large_binary())
-    place = pc.index_in(written, value_set=listed)
-    number = arrow.number_array(place, null=-1).astype(np.int64)
+    number = listed_places(written, kinds.names)
     if OTHER in kinds.names:
         number[(number < 0) & arrow.number_array(written.is_valid())] = kinds.number(OTHER)
     return number

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
@@ -92,6 +93,20 @@ def texts(column: Any, name: str) -> Any:
         return pc.cast(pc.cast(column, pa.large_string()), pa.large_binary())
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         raise DataError(f"column {shown(name)} holds {kind}: an id is a number or a text") from None
+
+
+def listed_places(written: Any, names: Sequence[str]) -> NDArray[np.int64]:
+    """Places of texts, as of :func:`texts`, in a public list of names, int64 (n,); −1 for none.
+
+    Bytes that are UTF-8 are read as such, and others as Windows-1252, each cell by itself.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    utf8 = [name.encode(errors="surrogatepass") for name in names]
+    listed = pa.array([*utf8, *map(_windows, names, utf8)], pa.large_binary())
+    place = arrow.number_array(pc.index_in(written, value_set=listed), null=-1).astype(np.int64)
+    return np.where(place < 0, -1, place % max(len(names), 1))
 
 
 def times(column: Any, name: str, zone: str = ZONE) -> Float:
@@ -219,6 +234,19 @@ def _text(cell: Any) -> bytes | None:
     if isinstance(cell, (date, time, UUID)) and cell == cell:  # NaT is not itself
         return str(cell).encode()
     return None
+
+
+def _windows(name: str, utf8: bytes) -> bytes:
+    """A name in Windows-1252, or in UTF-8 where that has no such letters or would be UTF-8 too."""
+    try:
+        written = name.encode("cp1252")
+    except UnicodeEncodeError:
+        return utf8
+    try:
+        written.decode()
+    except UnicodeDecodeError:
+        return written
+    return utf8
 
 
 def _time(cell: Any, zone: str) -> float:

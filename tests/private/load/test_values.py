@@ -17,7 +17,7 @@ import dpviz
 from dpviz.errors import DataError
 from dpviz.private.load.sequences import alphabet_of, read_sequences
 from dpviz.private.load.tables.delimited import DelimitedText
-from dpviz.private.load.values import _items, lists, number_of, numbers, texts, times
+from dpviz.private.load.values import _items, listed_places, lists, number_of, numbers, texts, times
 from tests.private.load.stability import BOX, CELLS, IDS, workbook
 
 often = settings(max_examples=150, deadline=None, database=None)
@@ -164,3 +164,28 @@ def test_compressed_json_lines_are_no_header(tmp_path):
 def test_the_first_sequence_of_a_file_without_a_header_refuses_nothing(tmp_path, first):
     (tmp_path / "a.txt").write_text(f"{first}\na b\n")
     assert len(read_sequences(tmp_path / "a.txt", alphabet_of("a,b"))._sequences) == 1
+
+
+def test_bytes_of_a_listed_name():
+    """In UTF-8, or else in Windows-1252, whatever the other cells are written in."""
+    names = ("other", "caf\u00e9", "\u00c3\u00a9", "\u4e2d", "\u00e9")
+    utf8 = [name.encode() for name in names]
+    cells = [*utf8, b"caf\xe9", b"\xe9", b"\xc3", b"\xff\xfe", None]
+
+    def read(column):
+        return listed_places(pa.array(column, pa.large_binary()), names)
+
+    assert apart(read, cells, b"\xff") == [0, 1, 2, 3, 4, 1, 4, -1, -1, -1]
+    assert list(listed_places(pa.array([b"\xc3\xa9"], pa.large_binary()), names[2:4])) == [-1]
+
+
+def test_kinds_with_accents_in_windows_1252(tmp_path):
+    """Also below a header of ASCII letters, beside rows in UTF-8: each row is read by itself."""
+    square = dpviz.Domain.from_bounds(
+        [0, 0, 1, 1], ("x", "y"), kind="kind", kinds=("caf\u00e9", "other")
+    )
+    head, windows, utf8 = b"x,y,kind\n", b".5,.5,caf\xe9\n", "0.5,0.5,caf\u00e9\n".encode()
+    for rows, cafes in ((windows * 3, 3), (windows + utf8, 2), (b".5,.5,\xff\n" + windows, 1)):
+        (tmp_path / "a.csv").write_bytes(head + rows)
+        layers = dpviz.load(tmp_path / "a.csv", square)._layers
+        assert [each.total for each in layers.counts] == [cafes, rows.count(b"\n") - cafes]
