@@ -131,7 +131,8 @@ def _sum_words(row: dict[str, Any]) -> list[str]:
 def _percent(share: dict[str, Any]) -> str:
     if not share["enough"]:
         return "unknown: too few records"
-    return f"{share['value']:.1%} ({share['low']:.1%} to {share['high']:.1%})"
+    value, low, high = (100 * share[name] for name in ("value", "low", "high"))
+    return f"{value:.1f} % ({low:.1f} to {high:.1f} %)"
 
 
 def attribute_facts(domain: Domain) -> list[str]:

@@ -114,8 +114,8 @@ def _lines(result: Audit | FileAudit, what: str, unit: str = "record") -> list[s
         f"(confidence {result.confidence:g}, {result.trials:,} runs on each input)",
         f"inputs: {result.neighbours}",
         f"event: {result.event}",
-        f"it happens in {more:.4%} of the runs {result.more_likely} the {unit}, "
-        f"in {fewer:.4%} {other} it",
+        f"it happens in {100 * more:.4f} % of the runs {result.more_likely} the {unit}, "
+        f"in {100 * fewer:.4f} % {other} it",
     ]
     structure = getattr(result, "structure_epsilon", None)
     if structure is not None:

@@ -74,7 +74,7 @@ def plan(
     values = "".join(f", {name}={value:g}" for name, value in planned.parameters.items())
     lines = [
         f"epsilon {planned.epsilon:g} by {planned.method}{values}",
-        *(f"  {each.wish}: {each.probability:.1%}" for each in planned.wishes),
+        *(f"  {each.wish}: {100 * each.probability:.1f} %" for each in planned.wishes),
         "spent on:",
         *(f"  {row['epsilon']:<8.4g} {row['purpose']}" for row in planned.budget),
         "assumed, and NOT read from your records:",

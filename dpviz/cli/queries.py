@@ -232,7 +232,11 @@ def emit_regions(release: PointRelease, path: str, name: str | None, as_json: bo
     lines = [
         f"{row['region']}: {row['count']:,.1f} (95 % for the noise: {row['low']:,.0f} to "
         f"{row['high']:,.0f}; {row['nodes']} nodes)"
-        + ("" if row["inside"] > 0.9999 else f"  {row['inside']:.0%} of it inside the domain")
+        + (
+            ""
+            if row["inside"] > 0.9999
+            else f"  {100 * row['inside']:.0f} % of it inside the domain"
+        )
         + "".join(f"\n{line}" for line in attribute_lines(row))
         for row in rows
     ]

@@ -221,7 +221,7 @@ def progress() -> Progress:
             return
         shown = now
         end = "\n" if fraction >= 1.0 else "\r"
-        print(f"{what}: {fraction:4.0%}{end}", end="", file=sys.stderr, flush=True)
+        print(f"{what}: {100 * fraction:3.0f} %{end}", end="", file=sys.stderr, flush=True)
 
     return report
 

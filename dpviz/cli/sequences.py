@@ -131,8 +131,8 @@ def following(
     ]
     facts = {"context": list(words(context)), "next": rows, "end": chances[-1]}
     listed = sorted(rows, key=lambda row: -row["probability"])[:20]
-    lines = [f"{row['probability']:7.1%}  {row['symbol']}" for row in listed]
-    lines.append(f"{chances[-1]:7.1%}  (the end)")
+    lines = [f"{100 * row['probability']:6.1f} %  {row['symbol']}" for row in listed]
+    lines.append(f"{100 * chances[-1]:6.1f} %  (the end)")
     emit(facts, as_json, "\n".join([*lines, opened.header.guarantee]))
 
 

@@ -13,7 +13,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.promises import promises
-from dpviz.render.numbers import odds, rounded, with_noise
+from dpviz.render.numbers import odds, percent_interval, rounded, with_noise
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 
@@ -204,7 +204,7 @@ def _attributes(release: Mapped, inside: Any, kind: str | None) -> Iterator[tupl
     if isinstance(release, AreaRelease):
         return
     if isinstance(release, KindsRelease):
-        share = "" if kind is None else _quotient_words(release.share(inside, kind), percent=True)
+        share = "" if kind is None else _quotient_words(release.share(inside, kind), shares=True)
         yield "Share", share
     values = release.domain.values
     if values is not None:
@@ -214,11 +214,11 @@ def _attributes(release: Mapped, inside: Any, kind: str | None) -> Iterator[tupl
         yield f"Mean of {values.column}", _quotient_words(release.mean(inside, kind=kind))
 
 
-def _quotient_words(answer: Quotients, *, percent: bool = False) -> str:
+def _quotient_words(answer: Quotients, *, shares: bool = False) -> str:
     if not answer.enough[0]:
         return "too few records"
     value, low, high = (float(each[0]) for each in (answer.value, answer.low, answer.high))
-    if percent:
-        return f"{100 * value:.0f} % ({100 * low:.0f} to {100 * high:.0f} %)"
+    if shares:
+        return percent_interval(value, low, high)
     half = (high - low) / 2
     return f"{rounded(value, half)} ({rounded(low, half)} to {rounded(high, half)})"

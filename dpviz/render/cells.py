@@ -15,6 +15,7 @@ from dpviz.arrow import numbers, tuples
 from dpviz.render.colors import HATCH, every_palette
 from dpviz.render.detail import NEVER, QUIET, Detail, detail
 from dpviz.render.legend import Legend, Swatch, compact, scale_labels
+from dpviz.render.numbers import percent
 from dpviz.render.projection import areas, to_degrees, world
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Bounds, Mark, Side
@@ -130,7 +131,7 @@ def _blank_share(release: PointRelease, scale: Scale) -> str:
     if whole <= 0:
         return ""
     ground, people = float(km2[blank].sum() / km2[at].sum()), float(part[blank].sum() / whole)
-    return f" ({ground:.0%} of the area, {max(people, 0):.1%} of the records)"
+    return f" ({percent(ground)} of the area, {percent(max(people, 0), 1)} of the records)"
 
 
 def cells(

@@ -25,6 +25,7 @@ from dpviz.render.colors import FRAME, GREY, LAND, MORE_A, MORE_B, Themed, along
 from dpviz.render.detail import QUIET, STANDS, stands
 from dpviz.render.difference import BOUND, STEPS, drawn_columns, placed
 from dpviz.render.legend import Legend, Swatch, scale_labels
+from dpviz.render.numbers import percent, percent_interval
 from dpviz.render.scale import scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
 from dpviz.trees.consistency import sum_up
@@ -236,7 +237,7 @@ def share_scene(
         variance=np.vstack([cells.variance[0], cells.variance[1:].sum(axis=0)]),
     )
     texts = [
-        f"{value:.0%} ({low:.0%} to {high:.0%})" if some else "too few records"
+        percent_interval(value, low, high) if some else "too few records"
         for value, low, high, some in zip(
             answers.value, answers.low, answers.high, enough, strict=True
         )
@@ -259,9 +260,9 @@ def share_scene(
     legend = Legend(
         title=f"Share of {kind} against {against}",
         colors=colors,
-        labels=[f"{bound:.0%}" for bound in SHARE_BOUNDS],
+        labels=[percent(bound) for bound in SHARE_BOUNDS],
         blank="blank: too few records to tell a share",
-        swatches=(Swatch(f"interval wider than {WIDEST:.0%} of all", FRAME, hatch=True),),
+        swatches=(Swatch(f"interval wider than {percent(WIDEST)} of all", FRAME, hatch=True),),
     )
     description = f"Map of the share of {kind} against {against}"
     return _scene(release, marks, legend, description, camera, title)

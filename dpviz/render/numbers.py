@@ -66,6 +66,25 @@ def _at_place(value: float, place: int) -> str:
     return f"{0.0 if result == 0 else result:,.{max(0, -place)}f}"
 
 
+def percent(share: float, places: int = 0) -> str:
+    """A share in per cent, as every text has it: with a space before the sign.
+
+    >>> percent(0.953), percent(0.0123, 1)
+    ('95 %', '1.2 %')
+    """
+    return f"{100 * share:.{places}f} %"
+
+
+def percent_interval(value: float, low: float, high: float, places: int = 0) -> str:
+    """A share and its interval.
+
+    >>> percent_interval(0.42, 0.38, 0.46)
+    '42 % (38 to 46 %)'
+    """
+    low_end = f"{100 * low:.{places}f}"
+    return f"{percent(value, places)} ({low_end} to {percent(high, places)})"
+
+
 def odds(epsilon: float) -> str:
     """e^ε, by which at most one record changes the odds of any conclusion; of any ε.
 

@@ -256,7 +256,7 @@ def test_kinds_and_hexagons_come_from_an_address_with_map_and_answer(app, open_p
     the_map(page)
     share = rides.share(RECT, rides.names[0], rides.names[1:2])
     label = f"Share of {rides.names[0]} against {rides.names[1]}"
-    expect(metric(page, label)).to_contain_text(f"{share.value[0]:.0%}")
+    expect(metric(page, label)).to_contain_text(f"{100 * share.value[0]:.0f} %")
     page.goto(f"{app}/?data=city-50k&areas=h3:6&{asked}")
     the_map(page)
     hexagons = dpviz.build(dpviz.load("city-50k"), "areas", epsilon=1.0, seed=0, areas="h3:6")

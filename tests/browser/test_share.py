@@ -14,6 +14,7 @@ from dpviz.evaluation.figures.districts import voronoi
 from dpviz.exports import map_page, report_page
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import interval_words, with_noise
+from dpviz.render.numbers import percent_interval
 from tests.browser.conftest import downloaded, frames, idle
 from tests.browser.test_explore import at, drag, shape, the_map
 from tests.browser.test_pages import violations
@@ -187,8 +188,8 @@ def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
         wanted = [count.count[0], count.noise_sd[0], total.sum[0], total.noise_sd[0]]
         assert pair == pytest.approx(wanted, rel=1e-9, abs=1e-6)
     share, mean = release.share(rect, "walk"), release.mean(rect)
-    words = f"{share.value[0]:.0%} ({share.low[0]:.0%} to {share.high[0]:.0%})".replace("%", " %")
-    expect(page.get_by_test_id("dpviz-all")).to_contain_text(words.replace(" % to", " to"))
+    words = percent_interval(share.value[0], share.low[0], share.high[0])
+    expect(page.get_by_test_id("dpviz-all")).to_contain_text(words)
     expect(page.get_by_test_id("dpviz-answer")).to_contain_text(f"{mean.value[0]:.0f}")
     chooser = page.get_by_test_id("dpviz-chooser")
     wanted = ["All kinds", *names, "Leading kind", *(f"Share of {each}" for each in names)]

@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
+from dpviz.render.numbers import percent_interval
 
 RECT = "0.1,0.1,0.9,0.9"
 
@@ -65,7 +66,7 @@ def test_the_page_tells_kinds_apart_and_adds_up_values(path):
     assert "a bias that no interval shows" in about
     (table,) = [each.value for each in app.dataframe if "kind" in each.value]
     assert table["kind"].tolist() == ["bike", "walk", "sled*"]
-    assert "% to " in table["share"][0]
+    assert " to " in table["share"][0]
     assert metrics["Noisy count"] != opened(path, kind="walk").metric[0].value
 
 
@@ -103,7 +104,7 @@ def test_kinds_are_shown_together_and_compared(path):
     release = dpviz.read(path)
     share = release.share([0.1, 0.1, 0.9, 0.9], "bike", ["walk"])
     (metric,) = [each.value for each in app.metric if each.label == "Share of bike against walk"]
-    assert metric == f"{share.value[0]:.0%} ({share.low[0]:.0%} to {share.high[0]:.0%})"
+    assert metric == percent_interval(share.value[0], share.low[0], share.high[0])
     assert app.query_params["kinds"] == "bike,walk"
     app = opened(path, kinds="bike,walk")
     assert app.session_state["explore.view"].scene.legend.title == "Share of bike against walk"

@@ -111,7 +111,7 @@ def test_lengths_of_public_data_stand_beside_the_exact_ones():
     assert set(shown["of"]) == {"synthetic", "exact (public data)"}
     length = city_sequences(12)._sequences.length
     ones = shown[(shown["of"] == "exact (public data)") & (shown["places"] == 1)]["share"].item()
-    assert ones == f"{(length == 1).mean():.1%}"
+    assert ones == f"{100 * (length == 1).mean():.1f} %"
 
 
 @pytest.mark.parametrize("method", sorted(of_kind("sequences")))

@@ -1,5 +1,6 @@
 """Text from outside is shown as it is."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,23 @@ OLD_WORDS = (
 def test_a_word_that_the_screen_gave_up_does_not_come_back(word):
     found = [file.name for file in UI.rglob("*.py") if word in file.read_text().lower()]
     assert found == []
+
+
+NO_TEXT = re.compile(r"bbox=\S+|width:100%|±5%|at 95%|from 50% to 99\.9%|below 100%")
+"""Addresses, style, and the grammar of wishes, which one types without a space."""
+
+
+def test_per_cent_stands_after_a_space():
+    """Neither a format that ends in % nor a digit right before the sign."""
+    tight = re.compile(r":[^{}'\"\s]*%\}|[\"~]\.?[0-9]?~?%[\"']|[0-9}]%")
+    places = [
+        f"{file.name}:{number}"
+        for room in ("ui", "cli", "render", "exports", "releases", "notebook")
+        for file in (UI.parent / room).rglob("*.py")
+        for number, line in enumerate(file.read_text().splitlines(), 1)
+        if tight.search(NO_TEXT.sub("", line))
+    ]
+    assert places == []
 
 
 @pytest.mark.parametrize("text", ["48.8°N 2.2°E 48.9°N 2.4°E", "10.8W 49.4N 2.1E 60.9N"])

@@ -95,11 +95,11 @@ def _percent(probability: float) -> str:
     """A probability in words, never 0 or 100 %.
 
     >>> _percent(0.998), _percent(0.97), _percent(0.002)
-    ('over 99%', '97%', 'under 1%')
+    ('over 99 %', '97 %', 'under 1 %')
     """
     if not 0.01 <= probability <= 0.99:
-        return "over 99%" if probability > 0.5 else "under 1%"
-    return f"{math.floor(100 * probability)}%"
+        return "over 99 %" if probability > 0.5 else "under 1 %"
+    return f"{math.floor(100 * probability)} %"
 
 
 def _laplace(x: Float) -> Float:

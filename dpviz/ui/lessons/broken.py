@@ -15,6 +15,7 @@ from dpviz.methods import method
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Scene, cells, density_scale
 from dpviz.render.basemap import outlines
+from dpviz.render.numbers import percent
 from dpviz.ui.lessons.room import Room, axis, named
 from dpviz.ui.map import map_view
 from dpviz.ui.points.source_form import built_in
@@ -139,9 +140,9 @@ def _attack(room: Room, people: int) -> None:
     more, fewer = audits.probabilities
     st.markdown(
         f"The project's audit, at a claim of ε = {room.epsilon:g}: the event that it chose was "
-        f"seen in **{more:.0%}** of {int(FINAL * TRIALS)} fresh runs on one neighbour and in "
-        f"**{fewer:.0%}** on the other, so ε is **at least {audits.epsilon_lower_bound:.2f}** with "
-        f"{audits.confidence:.2%} confidence. "
+        f"seen in **{percent(more)}** of {int(FINAL * TRIALS)} fresh runs on one neighbour and in "
+        f"**{percent(fewer)}** on the other, so ε is **at least "
+        f"{audits.epsilon_lower_bound:.2f}** with {percent(audits.confidence, 2)} confidence. "
         + ("The claim is refuted." if audits.violates else "So few runs cannot show more.")
     )
 

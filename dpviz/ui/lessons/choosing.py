@@ -12,6 +12,7 @@ from dpviz.evaluation.plots import COLOURS
 from dpviz.methods import METHODS, names
 from dpviz.ui.lessons.room import Room, axis, named
 from dpviz.ui.points.source_form import built_in
+from dpviz.ui.shared.charts import PERCENT
 from dpviz.workloads import workload
 
 TITLE, ORDER = "Choosing", 9
@@ -119,7 +120,7 @@ def _chart(room: Room, rows: list[dict[str, Any]], size: str) -> None:
         "error",
         "Relative error",
         scale={"type": "log", "nice": False},
-        axis={"values": [*DECADES, *(3 * each for each in DECADES)], "format": ".1~%"},
+        axis={"values": [*DECADES, *(3 * each for each in DECADES)], "labelExpr": PERCENT},
     )
     colour = named("method", dict(zip(map(_title, ON_OFFER), COLOURS, strict=False)))
     colour["legend"] = {**colour["legend"], "orient": "bottom", "columns": 2}

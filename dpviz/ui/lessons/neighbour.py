@@ -11,6 +11,7 @@ import streamlit as st
 from dpviz.evaluation.lesson import METRES, IsolatedRecord, records, suspicion
 from dpviz.evaluation.truth import exact_counts
 from dpviz.render import boxes, points
+from dpviz.render.numbers import percent
 from dpviz.trees.lattice import Int
 from dpviz.ui.lessons.room import PERSON, WITH, WITHOUT, Rect, Room, axis, named, ratio_axis
 from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
@@ -160,7 +161,7 @@ def _verdict(room: Room, seen: tuple[Int, Int], releases: int) -> None:
         room.chart(caption, rows, {"layer": layers}, 145)
     st.markdown(
         f"Spent: {releases} × {room.epsilon:g} = **ε = {spent:g}**. An attacker who began at even "
-        f"odds may become at most **{sure:.1%}** sure, whatever else they know."
+        f"odds may become at most **{percent(sure, 1)}** sure, whatever else they know."
     )
 
 

@@ -10,6 +10,7 @@ from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import boxes, rounded, with_noise
+from dpviz.render.numbers import percent
 from dpviz.ui.lessons.room import Room, axis, middle, named
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
@@ -104,7 +105,7 @@ def _coverage(room: Room, rect: Rect) -> None:
         },
     ]
     share = sum(hits) / len(hits)
-    caption = f"{share:.0%} of {RESAMPLES} intervals hold the exact count (dashed)"
+    caption = f"{percent(share)} of {RESAMPLES} intervals hold the exact count (dashed)"
     room.chart(caption, rows, {"layer": layers}, 280)
     if share < 0.9:
         st.markdown(

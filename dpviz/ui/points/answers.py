@@ -19,13 +19,14 @@ from dpviz.releases.release import Release
 from dpviz.render import Mark, boxes, rounded, with_noise
 from dpviz.render.cells import domain_bounds, node_bounds
 from dpviz.render.colors import ACCENT
+from dpviz.render.numbers import percent
 from dpviz.render.projection import from_degrees
 from dpviz.trees.lattice import Int
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.attributes import attribute_answers
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.method_form import title_of
-from dpviz.ui.shared.text import percent, plain
+from dpviz.ui.shared.text import plain, small_share
 
 SHOWN_NODES = 2_000
 """Nodes of an answer that are outlined on the map; more would be a grey sheet."""
@@ -113,7 +114,7 @@ def show_answers(
     if source.public:
         true = int(exact()[0])
         off = on_screen(count, half) - true
-        relative = f" ({percent(abs(off) / true)} of it)" if true else ""
+        relative = f" ({small_share(abs(off) / true)} of it)" if true else ""
         st.metric("Exact count (public data)", f"{true:,}")
         st.markdown(f"**Error:** {plain(f'{off:+,.0f}'.replace('-', '−'))}{relative}")
         row |= {"exact": true, "error": count - true}
@@ -131,7 +132,7 @@ def partly(rect: Rect, area: Rect) -> None:
     across = max(0.0, min(east, area[2]) - max(west, area[0])) / (east - west)
     up = max(0.0, min(north, area[3]) - max(south, area[1])) / (north - south)
     if across * up < 0.9999:
-        share = f"{across * up:.0%}" if across * up >= 0.01 else "less than 1 %"
+        share = percent(across * up) if across * up >= 0.01 else "less than 1 %"
         st.caption(f"{share} of the rectangle lies inside the area; nothing outside is counted.")
 
 

@@ -18,6 +18,7 @@ from dpviz.releases.points.region_count import Regions
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Scene, rounded, with_noise
 from dpviz.render.kinds import overlay_scene, share_scene
+from dpviz.render.numbers import percent_interval
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.text import plain
@@ -156,7 +157,7 @@ def attribute_answers(
         against = of[0] if of else "all others"
         st.metric(
             f"Share of {plain(kind)} against {plain(against)}",
-            _interval(share, percent=True),
+            _interval(share, shares=True),
             help="With its 95 % interval for the noise (Fieller).",
         )
     values = release.domain.values
@@ -189,7 +190,7 @@ def _kind_row(name: str, answer: RangeAnswers, share: Quotients) -> dict[str, st
     """Count and share of a kind in one place."""
     half = float(answer.high[0] - answer.low[0]) / 2
     count = with_noise(float(answer.count[0]), half)
-    return {"kind": name, "noisy count": count, "share": _interval(share, percent=True)}
+    return {"kind": name, "noisy count": count, "share": _interval(share, shares=True)}
 
 
 def kinds_table(rows: list[dict[str, str]]) -> None:
@@ -213,12 +214,12 @@ def _sum_words(
     return {"Sum": with_noise(float(total.sum[0]), half), "Mean": mean}
 
 
-def _interval(answer: Quotients, *, percent: bool = False) -> str:
+def _interval(answer: Quotients, *, shares: bool = False) -> str:
     """A quotient and its interval, or that there are too few records for one."""
     if not answer.enough[0]:
         return FEW
     value, low, high = (float(each[0]) for each in (answer.value, answer.low, answer.high))
-    if percent:
-        return f"{value:.0%} ({low:.0%} to {high:.0%})"
+    if shares:
+        return percent_interval(value, low, high)
     half = (high - low) / 2
     return f"{rounded(value, half)} ({rounded(low, half)} to {rounded(high, half)})"

@@ -20,7 +20,7 @@ from dpviz.ui.points.answers import on_screen
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.charts import half_width_chart
-from dpviz.ui.shared.text import percent, plain
+from dpviz.ui.shared.text import plain, small_share
 
 Rect = tuple[float, float, float, float]
 
@@ -114,7 +114,7 @@ def answer_columns(
 
 def _error(count: float, exact: int) -> str:
     off = count - exact
-    relative = f" ({percent(abs(off) / exact)})" if exact else ""
+    relative = f" ({small_share(abs(off) / exact)})" if exact else ""
     return f"**Error:** {plain(f'{off:+,.0f}'.replace('-', '−'))}{relative}  \n"
 
 

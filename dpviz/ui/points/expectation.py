@@ -11,6 +11,7 @@ from dpviz.domain import Domain
 from dpviz.evaluation.synthetic_proxy import Bound, Expected, expected_by_bound, expected_errors
 from dpviz.render import rounded, short
 from dpviz.render.cells import domain_bounds
+from dpviz.render.numbers import percent
 from dpviz.ui.areas.expectation import areas_expectation
 from dpviz.ui.shared.method_form import Choice
 
@@ -142,7 +143,7 @@ def _bound_panel(
     table = pd.DataFrame(
         {
             "max contributions per unit (K)": [row.max_per_unit for row in rows],
-            "of all records": [f"{row.kept:.0%}" for row in rows],
+            "of all records": [percent(row.kept) for row in rows],
             "mean error of a medium rectangle": [row.error for row in rows],
         }
     )

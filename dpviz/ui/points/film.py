@@ -13,6 +13,7 @@ from dpviz.evaluation.experiments import Experiment, run
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import with_noise
+from dpviz.render.numbers import percent
 from dpviz.render.projection import from_degrees
 from dpviz.ui.points.source_form import PointSource, built_in
 from dpviz.ui.shared.charts import interval_chart, lines_chart
@@ -129,7 +130,7 @@ def known_accuracy(source: PointSource, methods: Sequence[tuple[str, str]]) -> N
         source: built in.
         methods: described as experiments name them, and in words.
     """
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"method": f"{side}: {words}", "ε": epsilon, "error": error}
         for side, (described, words) in zip("AB", methods, strict=True)
         for epsilon in MEASURED
@@ -138,7 +139,7 @@ def known_accuracy(source: PointSource, methods: Sequence[tuple[str, str]]) -> N
     st.altair_chart(lines_chart(rows, "Median relative error"))
     with st.expander("The chart as a table", icon=":material/table:"):
         st.dataframe(
-            [{**row, "error": f"{row['error']:.2%}"} for row in rows],
+            [{**row, "error": percent(row["error"], 2)} for row in rows],
             hide_index=True,
         )
     st.caption(

@@ -21,6 +21,7 @@ from dpviz.releases.points.region_file import read_regions
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Legend, Mark, rounded
 from dpviz.render.districts import district_marks
+from dpviz.render.numbers import percent
 from dpviz.ui.map.component import Ring
 from dpviz.ui.points.answers import as_csv, covered_cells, show_answers
 from dpviz.ui.points.area_form import SIDES
@@ -61,7 +62,7 @@ def polygon_panel(
     )
     region_kinds(release, regions)
     if regions.inside[0] < 0.9999:
-        st.caption(f"{regions.inside[0]:.0%} of the polygon lies inside the area.")
+        st.caption(f"{percent(regions.inside[0])} of the polygon lies inside the area.")
     return covered_cells(release, region_cover(release.domain, release.nodes, regions).nodes)
 
 

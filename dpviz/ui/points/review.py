@@ -8,7 +8,7 @@ from dpviz.attributes import OTHER
 from dpviz.build import Account, Ledger
 from dpviz.errors import DpvizError
 from dpviz.planning.script import Script
-from dpviz.render.numbers import odds
+from dpviz.render.numbers import odds, percent
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.access import BY, may_publish
@@ -91,7 +91,7 @@ def _beside(source: PointSource, choice: Choice) -> list[str]:
     if (values := domain.values) is not None and choice.sum_share is not None:
         lines.append(
             f"**Sums** of {plain(values.column)}, each clipped to {values.low:g} to "
-            f"{values.high:g}, for {choice.sum_share:.0%} of ε"
+            f"{values.high:g}, for {percent(choice.sum_share)} of ε"
         )
     if areas is not None:
         levels = ", ".join(map(plain, areas.areas.levels))

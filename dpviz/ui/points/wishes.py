@@ -11,6 +11,7 @@ import streamlit as st
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.planning.search import LEAST, MOST, Plan, plan
+from dpviz.render.numbers import percent
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import Choice, title_of
 from dpviz.ui.shared.text import plain
@@ -151,7 +152,7 @@ def _planned(prefix: str, asked: Asked, at_most: float) -> Plan | str:
 def _offer(prefix: str, frame: Any, planned: Plan) -> None:
     st.markdown(f"**ε = {planned.epsilon:g}** by {plain(title_of(planned.method))}")
     for each in planned.wishes:
-        st.markdown(f"- {plain(each.wish)}: holds with {each.probability:.0%}")
+        st.markdown(f"- {plain(each.wish)}: holds with {percent(each.probability)}")
     st.caption(plain(" ".join(planned.assumed)))
     if st.button("Use this", key=f"{prefix}.plan.take", icon=":material/check:"):
         wishes = tuple(each.wish for each in planned.wishes)

@@ -14,6 +14,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.roads.path_count import cover
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.render import Mark, rounded, with_noise
+from dpviz.render.numbers import percent
 from dpviz.render.roads import answer_marks, end_marks
 from dpviz.roads.graph import Int
 from dpviz.roads.paths import Paths
@@ -73,7 +74,7 @@ def _one(release: RoadRelease, label: str, edges: Int, data: RoadData) -> None:
     )
     truncation = release.header.extra.get("kept")
     lost = (
-        f"  \n**Counted after truncation (estimate):** {truncation:.0%} of all visits"
+        f"  \n**Counted after truncation (estimate):** {percent(truncation)} of all visits"
         if truncation
         else ""
     )

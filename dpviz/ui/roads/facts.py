@@ -8,6 +8,7 @@ import streamlit as st
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.roads.path_count import path_variance
 from dpviz.releases.roads.release import RoadRelease
+from dpviz.render.numbers import percent
 from dpviz.render.roads import NOISE_SDS
 from dpviz.roads.paths import Paths
 from dpviz.ui.points.downloads import file_buttons
@@ -36,7 +37,7 @@ def release_facts(
         )
         facts[1].metric(
             "Visits counted (estimate)",
-            f"{extra['kept']:.0%}" if "kept" in extra else "–",
+            percent(extra["kept"]) if "kept" in extra else "–",
             help="From the noisy lengths of the trips.",
         )
         facts[2].metric("Streets above the noise", f"{seen:,} of {len(release.graph):,}")

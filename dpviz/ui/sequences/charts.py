@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpviz.evaluation.sequence_truth import exact_lengths
 from dpviz.render.flows import chance_words
+from dpviz.render.numbers import percent
 from dpviz.sequences.moves import following_sd
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import MoveView
@@ -45,7 +46,7 @@ def length_chart(view: MoveView, source: SequenceSource) -> None:
         st.caption(f"Axis ∝ √share. Total variation distance of the two: {apart:.2f}.")
     with st.expander("The chart as a table", icon=":material/table:"):
         st.dataframe(
-            [{**row, "share": f"{row['share']:.1%}"} for row in rows],
+            [{**row, "share": percent(row["share"], 1)} for row in rows],
             hide_index=True,
         )
 

@@ -21,6 +21,7 @@ from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render import with_noise
 from dpviz.render.flowlines import centres
 from dpviz.render.flows import path_words
+from dpviz.render.numbers import percent
 from dpviz.sequences.moves import Strings, frequent
 from dpviz.ui.sequences.panel import refused, strings_table
 from dpviz.ui.sequences.source import SequenceSource
@@ -124,7 +125,7 @@ def _compared(
         scores.append(
             {
                 "method": title,
-                f"of the exact top {COMPARED} found": f"{_recall(top, wanted):.0%}",
+                f"of the exact top {COMPARED} found": percent(_recall(top, wanted)),
                 "lengths: total variation distance": _length_distance(release, length),
             }
         )

@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpviz.render.colors import PAIR
+from dpviz.render.numbers import percent
 
 BLUE, ORANGE, GREY = *PAIR, "#8a8f98"
 """Distinct to the colour-blind, and 3:1 or more on a light and a dark page."""
 
 HEIGHT = 300
+PERCENT = "format(100 * datum.value, '~g') + ' %'"
+"""Labels of an axis of shares, in Vega's expressions."""
 TICKS = [step * 10.0**power for power in range(-5, 2) for step in (1, 2, 5)]
 """Of a logarithmic axis of errors; those outside its range are left out."""
 
@@ -43,6 +46,7 @@ def lines_chart(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
     import pandas as pd
 
     table = pd.DataFrame(list(rows), columns=["method", "ε", "error"])
+    table["shown"] = [percent(each, 2) for each in table["error"]]
     return (
         alt.Chart(table)
         .mark_line(point=True)
@@ -51,14 +55,14 @@ def lines_chart(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
             y=alt.Y(
                 "error:Q",
                 scale=alt.Scale(type="log", nice=False),
-                axis=alt.Axis(title=title, format="~%", values=TICKS, gridOpacity=0.4),
+                axis=alt.Axis(title=title, labelExpr=PERCENT, values=TICKS, gridOpacity=0.4),
             ),
             color=alt.Color(
                 "method:N",
                 scale=alt.Scale(range=list(PAIR)),
                 legend=alt.Legend(orient="top", title=None, labelLimit=300),
             ),
-            tooltip=["method", "ε", alt.Tooltip("error:Q", format=".2%")],
+            tooltip=["method", "ε", alt.Tooltip("shown:N", title="error")],
         )
         .properties(height=HEIGHT)
     )
@@ -222,19 +226,20 @@ def lengths_chart(rows: Sequence[Mapping[str, Any]], drawn: str, exact: str | No
 
     kinds = [drawn] if exact is None else [drawn, exact]
     colours = [ORANGE, BLUE][: len(kinds)]
-    base = alt.Chart(pd.DataFrame(list(rows))).encode(
+    table = pd.DataFrame([{**row, "shown": percent(row["share"], 1)} for row in rows])
+    base = alt.Chart(table).encode(
         x=alt.X("places:Q", title="places in a sequence"),
         y=alt.Y(
             "share:Q",
             title=None,
-            axis=alt.Axis(format="~%", tickCount=5),
+            axis=alt.Axis(labelExpr=PERCENT, tickCount=5),
             scale=alt.Scale(type="sqrt"),
         ),
         color=alt.Color("of:N", scale=alt.Scale(domain=kinds, range=colours), legend=None),
         tooltip=[
             alt.Tooltip("of:N", title="sequences"),
             "places:Q",
-            alt.Tooltip("share:Q", format=".1%"),
+            alt.Tooltip("shown:N", title="share"),
         ],
     )
     line = base.mark_line(strokeWidth=2, point={"size": 14, "filled": True})
@@ -259,7 +264,7 @@ def chances_chart(rows: Sequence[Mapping[str, Any]], symbols: Sequence[str], end
             opacity=alt.Opacity(
                 "chance:Q",
                 scale=alt.Scale(range=[0.02, 1], domainMin=0),
-                legend=alt.Legend(format="%", title="chance", symbolType="square"),
+                legend=alt.Legend(labelExpr=PERCENT, title="chance", symbolType="square"),
             ),
             tooltip=["symbol:N", "next:N", alt.Tooltip("words:N", title="chance")],
         )

@@ -14,7 +14,7 @@ def budget_breakdown(header: Header) -> None:
             {
                 "purpose": row["purpose"],
                 "ε": row["epsilon"],
-                "share": row["epsilon"] / header.epsilon,
+                "share": 100 * row["epsilon"] / header.epsilon,
                 "mechanism": row["mechanism"],
                 "theorem": row["theorem"],
             }
@@ -22,7 +22,7 @@ def budget_breakdown(header: Header) -> None:
         ],
         hide_index=True,
         column_config={
-            "share": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1)
+            "share": st.column_config.ProgressColumn(format="%.0f %%", min_value=0, max_value=100)
         },
     )
     st.caption(f"Neighbouring relation: {header.neighbouring}. Privacy unit: {header.unit}.")

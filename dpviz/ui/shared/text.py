@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from dpviz.releases.header import Header
+from dpviz.render.numbers import percent
 
 
 def plain(text: object) -> str:
@@ -12,13 +13,13 @@ def plain(text: object) -> str:
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>$:~^=&])", r"\\\1", str(text))
 
 
-def percent(share: float) -> str:
+def small_share(share: float) -> str:
     """A small share in words.
 
-    >>> percent(0.0123), percent(0.0002)
-    ('1.2%', 'under 0.1%')
+    >>> small_share(0.0123), small_share(0.0002)
+    ('1.2 %', 'under 0.1 %')
     """
-    return f"{share:.1%}" if share >= 0.0005 else "under 0.1%"
+    return percent(share, 1) if share >= 0.0005 else "under 0.1 %"
 
 
 def level_title(level: str) -> str:
