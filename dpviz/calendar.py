@@ -43,6 +43,10 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 _HANDS = ("hour", "minute", "second")
+_UNIT_NAMES = {
+    "s": "second", "min": "minute", "h": "hour",
+    "d": "day", "w": "week", "mo": "month", "y": "year",
+}  # fmt: skip
 _USUAL = ("1min", "15min", "1h", "6h", "1d", "1w", "1mo", "1y")
 
 Float = NDArray[np.float64]
@@ -305,6 +309,16 @@ def edges(start: float, end: float, every: str, zone: str = ZONE) -> Float:
     borders = moved.to_moments(borders) if by_clocks else borders
     within = borders[(borders > first_moment) & (borders < last_moment)]
     return np.concatenate([[first_moment], within, [last_moment]])
+
+
+def step_words(step: str) -> str:
+    """A step as people read it.
+
+    >>> step_words("6h"), step_words("1mo"), step_words("15min")
+    ('6 hours', '1 month', '15 minutes')
+    """
+    count, unit = _step(step)
+    return f"{count} {_UNIT_NAMES[unit]}{'' if count == 1 else 's'}"
 
 
 def usual_step(start: float, end: float, least: float = 0.0, most: int = 400) -> str:

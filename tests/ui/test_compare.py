@@ -223,11 +223,15 @@ def owners() -> None:
 
 def test_two_owners_show_what_is_left_and_what_is_covered(monkeypatch):
     from dpviz.datasets import registers
+    from dpviz.evaluation.figures.matching import TREES
 
     monkeypatch.setattr(registers, "SIZE", 2_000)
     monkeypatch.setattr(registers, "SHARED", 1_000)
     app = AppTest.from_function(owners, default_timeout=60).run()
     assert not app.exception
+    trees = app.selectbox(key="owners.tree").options
+    assert trees[2] == "kd-tree, private medians"
+    assert len(set(trees)) == len(TREES)
     ratio, recall = (each.value for each in app.metric)
     assert float(ratio) < 1
     assert recall == "1.000"

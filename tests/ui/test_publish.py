@@ -42,6 +42,8 @@ def test_the_price_and_what_to_expect_stand_before_the_payment():
         "0.1–1 %",
         "1–10 %",
     ]
+    for count in table(app, "mean error")["count"]:
+        assert f"about {count} records" in words(app)
     assert dpviz.Ledger().account("city-50k").spends == ()
     assert "publish.made" not in app.session_state
 

@@ -25,6 +25,7 @@ from dpviz.ui.points.map_answer import drawn
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.code import code_panel
+from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.promises import show_promises
@@ -95,10 +96,11 @@ def _scene(prefix: str, release: AreaRelease, source: PointSource, level: str) -
 
 def _answer(prefix: str, release: AreaRelease, source: PointSource, rect: Rect | None) -> None:
     if rect is None:
-        st.markdown("**Draw a rectangle**")
-        st.caption(
+        hint(
+            prefix,
             "Press ▭ on the map, or D, or hold Shift and drag. Areas that it cuts count by the "
-            "share of their surface inside; the areas themselves are exact sums of each other."
+            "share of their surface inside; the areas themselves are exact sums of each other.",
+            title="Draw a rectangle",
         )
         return
     try:

@@ -25,6 +25,7 @@ from dpviz.trees.lattice import Int
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.attributes import attribute_answers
 from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.text import plain, small_share
 
@@ -39,11 +40,12 @@ def answer_panel(
 ) -> list[Mark]:
     """The answer to a rectangle in degrees, and the nodes it used as marks for the map."""
     if rect is None:
-        st.markdown("**Draw a rectangle or a polygon**")
-        st.caption(
+        hint(
+            prefix,
             "Press ▭ on the map, or D, or hold Shift and drag. By keyboard: D, then the arrow keys "
             "and Enter at two corners. Or type its four sides below. A polygon ends with a double "
-            "click."
+            "click.",
+            title="Draw a rectangle or a polygon",
         )
         return []
     west, south, east, north = rect

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.build import may_hold_places, recognised_columns
+from dpviz.calendar import step_words
 from dpviz.crs import known_crs
 from dpviz.domain import Domain
 from dpviz.errors import DataError
@@ -86,7 +87,10 @@ def period_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] |
         start = first.text_input("From", key=f"{prefix}.from", placeholder="2024-01-01")
         end = last.text_input("To", key=f"{prefix}.to", placeholder="2025-01-01")
         every = st.segmented_control(
-            "Move times to steps of", ["15min", "1h", "1d"], key=f"{prefix}.step"
+            "Move times to steps of",
+            ["15min", "1h", "1d"],
+            format_func=step_words,
+            key=f"{prefix}.step",
         )
         zone = st.text_input(
             "Time zone of times that state none", key=f"{prefix}.zone", placeholder="UTC",

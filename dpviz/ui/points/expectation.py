@@ -117,7 +117,7 @@ def in_words(domain: Domain, rows: list[Expected]) -> str:
         if row.size in MIDDLE:
             size = short(square * MIDDLE[row.size])
             lines.append(
-                f"- a part of **{size} km²**: about {short(row.count)} records, "
+                f"- a part of **{size} km²**: about {rounded(row.count, row.error)} records, "
                 f"**± {rounded(row.interval, row.interval)}**"
             )
     return "\n".join(lines)

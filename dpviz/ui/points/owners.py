@@ -22,12 +22,22 @@ from dpviz.render.view import SIDES, release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.shared.charts import measure_chart
+from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.text import badge, plain
 
 EPSILONS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 DISTANCES = (0.0005, 0.001, 0.002, 0.004, 0.008)
 """Of a match, in degrees; the registers' errors are up to 0.002."""
 
+TITLES = {
+    "quad-baseline": "Quadtree",
+    "kd-noisymean": "kd-tree, noisy means",
+    "kd-standard": "kd-tree, private medians",
+    "kd-hybrid": "kd-tree, then quadtree",
+    "PrivTree": "PrivTree",
+    "PrivTree+": "PrivTree+ (ours)",
+}
+"""On screen, of :data:`TREES`."""
 PADDING = {
     "upward": "Dummies only: no record is left out",
     "noisy": "To the noisy count: records above it are left out",
@@ -68,7 +78,9 @@ def owners_view(prefix: str) -> None:
             "Two invented registers share half of their people, with typing errors in addresses. "
             "To match two releases of your own, choose Two releases above."
         )
-        name = st.selectbox("Tree", list(TREES), index=2, key=f"{prefix}.tree")
+        name = st.selectbox(
+            "Tree", list(TREES), index=2, format_func=TITLES.__getitem__, key=f"{prefix}.tree"
+        )
         epsilon = st.select_slider("ε of each owner", EPSILONS, value=0.8, key=f"{prefix}.epsilon")
     pair = registers(name, epsilon)
     for place, side, release in zip(st.columns(2), "AB", pair, strict=True):
@@ -90,13 +102,17 @@ def _map_and_ratios(prefix: str, pair: Pair, built: tuple[str, float]) -> None:
         shape = events(key).shape
         marks = _outlined(pair, matching, shape) if matching is not None and shape else []
         map_overlay(key, marks=marks, shape=shape)
-        st.caption(
-            "Outlined: the cells of A in your rectangle that hold records, and the cells of B that "
-            "they must be compared with."
-            if marks
-            else "Draw a rectangle: its cells of A, and the cells of B that they must be compared "
-            "with, are outlined."
-        )
+        if marks:
+            st.caption(
+                "Outlined: the cells of A in your rectangle that hold records, and the cells of B "
+                "that they must be compared with."
+            )
+        else:
+            hint(
+                prefix,
+                "Draw a rectangle: its cells of A, and the cells of B that they must be compared "
+                "with, are outlined.",
+            )
     if st.button("Measure against ε and distance", key=f"{prefix}.measure"):
         _curves(built, float(matching.within[0]) if matching else DISTANCES[2], _padding(prefix))
 

@@ -123,8 +123,8 @@ def _asked(prefix: str, release: PointRelease, file: Any) -> Asked:
         answers = release.count_regions(regions)
         marks, legend = district_marks(regions, answers, release.domain)
         rows = _rows(release, regions, answers)
-        memory.update(key=key, found=(rows, answers, marks, legend), release=release)
-    asked: Asked = memory["found"]
+        memory.update(key=key, answered=(rows, answers, marks, legend), release=release)
+    asked: Asked = memory["answered"]
     return asked
 
 

@@ -41,6 +41,7 @@ from dpviz.ui.points.time_maps import (
 )
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.charts import timeline_chart
+from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.share import share_panel
 from dpviz.ui.shared.text import plain
@@ -193,10 +194,11 @@ def _answer(
 ) -> Rect | None:
     """The answer to the rectangle in the window; the rectangle, if it can be answered."""
     if rect is None:
-        st.markdown("**Draw a rectangle**")
-        st.caption(
+        hint(
+            prefix,
             "Press ▭ on the map, or D, or hold Shift and drag. Or type its four sides below. The "
-            "timeline is of the whole area until then."
+            "timeline is of the whole area until then.",
+            title="Draw a rectangle",
         )
         return None
     try:
@@ -228,6 +230,7 @@ def _timeline(prefix: str, release: PointRelease, rect: Rect | None, window: Win
     every = st.segmented_control(
         "Timeline: one step is",
         offered,
+        format_func=calendar.step_words,
         default=usual,
         required=True,
         key=f"{prefix}.every.{period[0]:.0f}.{period[1]:.0f}",

@@ -19,6 +19,7 @@ from dpviz.ui.points.comparison import answer_columns
 from dpviz.ui.points.map_answer import CAMERA, keep_camera, placed
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.share import share_panel
 from dpviz.ui.shared.text import badge
@@ -100,10 +101,11 @@ def maps_and_answers(
     with right:
         rows: list[dict[str, Any]] = []
         if rect is None:
-            st.markdown("**Draw a rectangle**")
-            st.caption(
+            hint(
+                prefix,
                 "Press ▭ on the map, or D, or hold Shift and drag: both maps answer it. "
-                "Or type its four sides below."
+                "Or type its four sides below.",
+                title="Draw a rectangle",
             )
         else:
             rows = answer_columns(prefix, compared.releases, compared.labels, source, rect)

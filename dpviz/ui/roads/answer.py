@@ -19,6 +19,7 @@ from dpviz.render.roads import answer_marks, end_marks
 from dpviz.roads.graph import Int
 from dpviz.roads.paths import Paths
 from dpviz.roads.routing import shortest_path
+from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.text import plain
 
 Ends = tuple[str, ...]
@@ -53,14 +54,14 @@ def path_answer(
 
 def _invite(chosen: int) -> None:
     if chosen == 0:
-        st.markdown("**Choose two places**")
-        st.caption(
+        hint(
+            "roads",
             "Click two streets on the map: the ends nearest to the clicks are joined by the "
-            "shortest path. Or type two nodes below."
+            "shortest path. Or type two nodes below.",
+            title="Choose two places",
         )
     else:
-        st.markdown("**Now the second place**")
-        st.caption("Click another street on the map.")
+        hint("roads", "Click another street on the map.", title="Now the second place")
 
 
 def _one(release: RoadRelease, label: str, edges: Int, data: RoadData) -> None:
