@@ -23,6 +23,7 @@ from dpviz.ui.map.component import events
 from dpviz.ui.points.answers import Rect, rectangle_form
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.text import plain
 
 ENDS = (("from", "Pickups", (0, 1)), ("to", "Drop-offs", (2, 3)))
@@ -85,9 +86,10 @@ def _answer(
     release: PointRelease, source: PointSource, start: Rect | None, end: Rect | None
 ) -> None:
     if start is None and end is None:
-        st.caption(
+        hint(
+            "trips",
             "Draw a rectangle on Pickups (from) and one on Drop-offs (to). With one of them "
-            "drawn, the other map shows the other end of just those trips."
+            "drawn, the other map shows the other end of just those trips.",
         )
         return
     try:
