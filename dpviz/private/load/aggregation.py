@@ -65,7 +65,7 @@ def folder_fates(folder: Path, domain: Domain, chosen: Selection) -> tuple[Tally
     Raises:
         DataError: as :func:`folder_layers`.
     """
-    with _folder(folder) as (engine, relation):
+    with _folder(folder, domain, chosen) as (engine, relation):
         return _fates(engine, relation, folder.name, domain, chosen)
 
 
@@ -80,12 +80,12 @@ def folder_layers(folder: Path, domain: Domain, chosen: Selection) -> Layers:
     Raises:
         DataError: no such files or columns, or more cells than fit.
     """
-    with _folder(folder) as (engine, relation):
+    with _folder(folder, domain, chosen) as (engine, relation):
         return engine_layers(engine, relation, folder.name, domain, chosen)
 
 
 @contextmanager
-def _folder(folder: Path) -> Iterator[tuple[Engine, Any]]:
+def _folder(folder: Path, domain: Domain, chosen: Selection) -> Iterator[tuple[Engine, Any]]:
     """DuckDB on a folder, and the relation of its files."""
     from dpviz.private.load.engines.duck import Duck
 
@@ -95,29 +95,55 @@ def _folder(folder: Path) -> Iterator[tuple[Engine, Any]]:
             f"no Parquet file in the folder {folder.name}: give one with .parquet files"
         )
     size = sum(sizes)
-    _refuse_mixed_types(folder, size)
+    strict = _refuse_mixed_types(folder, size)
     with closing(Duck(size=size)) as engine:
-        yield engine, engine.folder(folder)
+        relation = engine.folder(folder)
+        for names in _names(engine.columns(relation), domain, chosen, folder.name):
+            _refuse_strict(names, strict, folder.name)
+        yield engine, relation
 
 
-def _refuse_mixed_types(folder: Path, size: int = 0) -> None:
+def _refuse_strict(names: Sequence[str], strict: dict[str, str], folder: str) -> None:
+    """Raise for a declared type that DuckDB checks: one value would refuse the whole folder."""
+    for name in names:
+        if name in strict:
+            raise DataError(f"column {shown(name)} of {folder} holds {strict[name]}")
+
+
+def _refuse_mixed_types(folder: Path, size: int = 0) -> dict[str, str]:
     """Raise unless a column has one declared type in all files: otherwise an engine would cast.
 
     A child looks: a damaged footer can abort the process that looks at it.
+
+    Returns:
+        Columns of a type whose values are checked as they are read, and what to do with them.
     """
     task, needs = f"{__name__}:mixed_types", ("pyarrow.parquet",)
-    confined(task, str(folder.absolute()), where=folder.name, size=size, needs=needs)
+    strict = confined(task, str(folder.absolute()), where=folder.name, size=size, needs=needs)
+    return dict(zip(*(strict[each].to_pylist() for each in ("column", "why")), strict=True))
+
+
+_STRICT = {
+    "TIME": "times of day: write it as text",
+    "JSON": "JSON: write it as plain text",
+    "TIMESTAMP": "times in milliseconds: write it in microseconds",
+}
 
 
 def mixed_types(place: str) -> Any:
-    """In the child: raises, or an empty table."""
+    """In the child: raises, or a table of the columns whose values are checked."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    folder, types = Path(place), dict[str, str]()
+    folder, types, strict = Path(place), dict[str, str](), dict[str, str]()
     for path in sorted(folder.rglob("*.parquet")):
-        with parsing(path.name, "Parquet"):
-            schema = pq.read_schema(path)
+        with parsing(path.name, "Parquet"), pq.ParquetFile(path) as file:
+            schema = file.schema_arrow
+            for leaf in map(file.schema.column, range(len(file.schema.names))):
+                logical = leaf.logical_type
+                exact = logical.type == "TIMESTAMP" and "milliseconds" not in logical.to_json()
+                if logical.type in _STRICT and not exact:
+                    strict[leaf.path] = _STRICT[logical.type]
         for column in schema:
             kind = str(column.type).removeprefix("large_")
             if types.setdefault(column.name, kind) != kind:
@@ -125,7 +151,8 @@ def mixed_types(place: str) -> Any:
                     f"column {shown(column.name)} is {types[column.name]} in one file of "
                     f"{folder.name} and {kind} in another: write them with one type"
                 )
-    return pa.table({})
+    columns = {"column": list(strict), "why": list(strict.values())}
+    return pa.table({name: pa.array(cells, pa.string()) for name, cells in columns.items()})
 
 
 def engine_layers(
@@ -171,9 +198,7 @@ def _query(
     existing, unit = engine.columns(relation), chosen.unit
     if chosen.crs not in (None, domain.crs):
         raise DataError(f"{name}: a folder or a table must be in the CRS of the domain")
-    named = _columns(existing, chosen.columns, domain.place, name)
-    attributes = [each.column for each in (domain.kinds, domain.values) if each is not None]
-    others = [*(each for each in (unit, domain.time) if each is not None), *attributes]
+    named, others = _names(existing, domain, chosen, name)
     pick(existing, [*named, *others], name)
     clock = _clock(existing, domain, engine)
     query = CellQuery(domain, named, chosen.grid_bits(domain), unit, chosen.max_per_unit, clock)
@@ -283,6 +308,16 @@ def _refuse_other_types(existing: Sequence[Column], named: Sequence[str]) -> Non
             raise DataError(
                 f"column {shown(column.name)} is not declared as a number: give a view that casts"
             )
+
+
+def _names(
+    existing: Sequence[Column], domain: Domain, chosen: Selection, name: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns that are read: of the coordinates, and others."""
+    named = _columns(existing, chosen.columns, domain.place, name)
+    attributes = [each.column for each in (domain.kinds, domain.values) if each is not None]
+    others = (each for each in (chosen.unit, domain.time) if each is not None)
+    return named, (*others, *attributes)
 
 
 def _columns(

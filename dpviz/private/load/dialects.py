@@ -132,8 +132,8 @@ def as_seconds(value: Any, dialect: str, clock: str) -> Any:
         return exp.cast(exp.Extract(this=exp.var("EPOCH"), expression=value), "double")
     if dialect != "duckdb":
         raise ParameterError(f"dialect {dialect} counts times as seconds since 1970: give a view")
-    if clock == "time":  # a date far away has no microseconds
-        value = exp.TryCast(this=value, to=exp.DataType.build("timestamp"), safe=True)
+    kind = "timestamp" if clock == "time" else "timestamptz"  # far away has no microseconds
+    value = exp.TryCast(this=value, to=exp.DataType.build(kind), safe=True)
     micro = exp.cast(exp.Anonymous(this="EPOCH_US", expressions=[value]), "double")
     return exp.paren(exp.Div(this=micro, expression=as_double(1e6), typed=False, safe=False))
 

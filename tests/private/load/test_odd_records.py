@@ -16,6 +16,7 @@ import pytest
 import shapely
 
 import dpviz
+from dpviz.errors import DataError
 from dpviz.private.load import bounding
 from dpviz.private.load.sequences import read_sequences
 from dpviz.private.load.tables.base import point_coordinates
@@ -198,3 +199,51 @@ def test_two_values_of_one_text_are_one_unit_of_a_table(tmp_path):
                 db.execute(f"INSERT INTO visits VALUES (union_value({tag} := {value}), 0.5, 0.5)")
     url = f"duckdb:///{tmp_path}/a.duckdb"
     assert dpviz.load(url, BOX, table="visits", unit="who")._index.total == 10
+
+
+def test_bytes_that_are_no_text_in_a_folder(tmp_path):
+    """DuckDB would refuse all its files for one such id, kind or coordinate."""
+    domain = dpviz.Domain.from_bounds(
+        BOX.bounds, ("x", "y"), kind="kind", kinds=("bike", "other"), value="fare", clip=(0, 20)
+    )
+    odd = [b"\xff\xfe", b"\xff", b"0.5\xff", b"7\xff"]
+    good = [b"ann", b"bike", b"0.5", b"7"]
+    paths = []
+    for number, rows in enumerate(([good], [good, odd], [good, [odd[0], odd[1], *good[2:]]])):
+        columns = [pa.array(column, pa.binary()) for column in zip(*rows, strict=True)]
+        texts = [pa.Array.from_buffers(pa.string(), len(rows), each.buffers()) for each in columns]
+        table = pa.table(dict(zip(("who", "kind", "x", "fare"), texts, strict=True)))
+        paths.append(tmp_path / str(number) / "rides")
+        paths[-1].mkdir(parents=True)
+        pq.write_table(
+            table.append_column("y", pa.array([0.5] * len(rows))), paths[-1] / "a.parquet"
+        )
+    read = partial(dpviz.load, domain=domain, unit="who")
+    totals = [[each.total for each in read(path)._layers.counts] for path in paths]
+    assert totals == [[1, 0], [1, 0], [1, 1]]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([0, 2**62], pa.int64()).view(pa.timestamp("ms")),
+        pa.array([0, 2**62], pa.int64()).view(pa.timestamp("ms", "UTC")),
+        pa.array([0, 2**31 - 1], pa.int32()).view(pa.time32("ms")),
+        pa.array(["{}", "{"]).cast(pa.json_()),
+    ],
+    ids=["milliseconds", "zoned", "of day", "json"],
+)
+def test_a_type_whose_values_duckdb_checks_is_refused_by_its_declaration(column, tmp_path):
+    """As an id or a time of a folder: it would refuse all files for one value."""
+    for rows, name in enumerate(("none", "one", "two")):
+        half = pa.array([0.5] * rows, pa.float64())
+        (tmp_path / name / "rides").mkdir(parents=True)
+        table = pa.table({"who": column[:rows], "x": half, "y": half})
+        pq.write_table(table, tmp_path / name / "rides" / "a.parquet")
+    paths = [tmp_path / name / "rides" for name in ("none", "one", "two")]
+    for read in (partial(dpviz.load, domain=BOX, unit="who"), partial(dpviz.load, domain=YEAR)):
+        with pytest.raises(DataError, match="column 'who' of rides holds "):
+            read(paths[1])
+    for pair in (paths[:2], paths[1:]):
+        check(partial(dpviz.load, domain=BOX, unit="who"), pair, 0)
+    assert dpviz.load(paths[2], BOX)._index.total == 2

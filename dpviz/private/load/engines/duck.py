@@ -138,13 +138,19 @@ class Duck:
 
     @staticmethod
     def folder(path: Path) -> Any:
-        """All Parquet files in a folder and those below, as a relation."""
+        """All Parquet files in a folder and those below, as a relation.
+
+        Each byte of a text that is no UTF-8 is a question mark, in ids too: it would refuse all.
+        """
         from sqlglot import exp
 
         pattern = str(Path(glob.escape(str(path))) / "**" / "*.parquet")
         # Names of folders are no columns: their types would be guessed from all of them.
         plain = exp.EQ(this=exp.to_identifier("hive_partitioning"), expression=exp.false())
-        return exp.Table(this=exp.func("read_parquet", exp.Literal.string(pattern), plain))
+        utf8 = exp.EQ(
+            this=exp.to_identifier("utf8_validation"), expression=exp.Literal.string("replace")
+        )
+        return exp.Table(this=exp.func("read_parquet", exp.Literal.string(pattern), plain, utf8))
 
     def columns(self, relation: Any) -> Sequence[Column]:
         """The columns of a relation."""
@@ -216,7 +222,7 @@ def trial(path: str) -> Any:
 def _kind(kind: str) -> Kind:
     if kind.startswith("GEOMETRY"):
         return "geometry"
-    if kind == "TIMESTAMP WITH TIME ZONE":
+    if kind == "TIMESTAMP WITH TIME ZONE" or kind.startswith("TIMESTAMPTZ"):
         return "instant"
     if kind == "DATE" or kind.startswith("TIMESTAMP"):
         return "time"
