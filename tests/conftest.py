@@ -10,14 +10,17 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # Servers, commands and children start as a user's do: what one has compiled the next one finds.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 # Compiled code is slow on its first call only, and a failure must come back at the next run.
-settings.register_profile("dpviz", deadline=None, derandomize=True)
+# A busy machine draws examples slowly, which is no fault of theirs.
+settings.register_profile(
+    "dpviz", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("dpviz")
 
 
