@@ -1,0 +1,41 @@
+"""One unit whose rows hold whatever cells hold moves no layer by more than its bound, and no word.
+
+Read in this process: what a child would hide, such as a crash, is seen here.
+"""
+
+import pytest
+
+from dpviz.private.load import aggregation, bounding
+from tests.private.load.neighbours import FORMATS, ROLES, compare
+
+
+@pytest.fixture(autouse=True)
+def one_key(monkeypatch):
+    """Both runs draw the same key and salt."""
+    monkeypatch.setattr(bounding, "fresh_key", lambda: b"k" * 16)
+    monkeypatch.setattr(aggregation.secrets, "token_hex", lambda size: "salt")
+    monkeypatch.setattr("dpviz.sandbox.CAN_FORK", False)
+
+
+def campaign(form, seeds, folder, roles=tuple(ROLES)):
+    """Roles of the columns with each seed; most are read, and some units move something."""
+    results = [
+        compare(form, role, seed, folder / f"{role}{seed}") for seed in seeds for role in roles
+    ]
+    assert sum(read for read, _ in results) >= len(results) // 2
+    assert any(moved for _, moved in results)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_hostile_unit(form, tmp_path):
+    if form in ("folder", "duckdb"):  # eight queries each
+        campaign(form, range(1), tmp_path, ["all"])
+    else:
+        campaign(form, range(2), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.campaign
+@pytest.mark.parametrize("form", FORMATS)
+def test_many_hostile_units(form, tmp_path):
+    campaign(form, range(2, 202), tmp_path)
