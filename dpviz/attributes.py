@@ -46,6 +46,8 @@ class Kinds:
         for name in self.names:
             if not (isinstance(name, str) and name and len(name) <= MOST_LETTERS):
                 raise DomainError(f"kind {name!r}: give a text of 1 to {MOST_LETTERS} letters")
+            if name.encode(errors="ignore").decode() != name:  # a release could not be written
+                raise DomainError(f"kind {name!r} is no Unicode text: write it in UTF-8")
         if len(set(self.names)) < len(self.names):
             twice = next(name for name in self.names if self.names.count(name) > 1)
             raise DomainError(f"kind {twice!r} is listed twice: list it once")
