@@ -97,7 +97,7 @@ def test_cells_are_a_partition_that_one_more_record_changes_by_one_on_each_level
 def test_one_record_more_is_in_one_cell_of_every_level(rows, random):
     share = np.array(rows, dtype=np.float64).reshape(-1, 3)
     points = np.array(BOX.lower) + share * np.subtract(BOX.upper, BOX.lower)
-    one = np.array(BOX.lower) + random.random() * np.subtract(BOX.upper, BOX.lower)
+    one = np.array(BOX.lower) + 0.999 * random.random() * np.subtract(BOX.upper, BOX.lower)
     counts = []
     for each in (points, np.vstack([points, one])):
         tree = CellTree(PointIndex.from_points(BOX, each), 3)
