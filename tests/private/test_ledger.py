@@ -113,6 +113,11 @@ def test_names_are_never_sql(ledger):
     assert ledger.account(name).spends[0].purpose == name
 
 
+def test_a_purpose_that_is_no_text_is_refused_as_such(ledger):
+    with pytest.raises(BudgetError, match="the purpose is no Unicode text"):
+        ledger.spend("people", 1, what="x", purpose="caf\udce9")
+
+
 def test_privacy_units_do_not_mix(ledger):
     ledger.spend("people", 1, what="x", unit="one record")
     with pytest.raises(BudgetError, match="accounted for one record, not one user"):

@@ -134,6 +134,8 @@ class Ledger:
         names = [dataset] if isinstance(dataset, str) else list(dataset)
         if not names:
             raise BudgetError("a data set needs a name of 1 to 200 printable characters")
+        if purpose.encode(errors="ignore").decode() != purpose:
+            raise BudgetError("the purpose is no Unicode text: write it in UTF-8")
         payers = {account_key(name): checked_name(name) for name in reversed(names)}
         price = amounts.amount(epsilon, "epsilon")
         price_delta = amounts.amount(delta, "delta", least=0.0)
