@@ -4,6 +4,8 @@ import importlib
 from pathlib import Path
 
 import pytest
+from streamlit.runtime.scriptrunner import StopException
+from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
@@ -36,6 +38,28 @@ def test_a_build_is_paid_and_named_in_the_release():
     view = app.session_state["explore.view"]
     assert view.release.header.extra["release_id"] == account.spends[0].release
     assert "has spent ε = 0.5 in all" in said(app)
+
+
+def test_a_second_click_that_stops_the_run_at_the_job_pays_nothing_more(monkeypatch):
+    """Streamlit stops a run where it keeps something, and both clicks agree to the payment."""
+    keep, agreed, stopped = SafeSessionState.__setitem__, {}, []
+
+    def stop(state, key, value):
+        if key == "explore.agreed":
+            agreed[key] = value
+        if ".job|" in key and not stopped:
+            stopped.append(key)
+            keep(state, "explore.agreed", agreed["explore.agreed"])
+            raise StopException
+        keep(state, key, value)
+
+    app = explore(epsilon="0.5")
+    monkeypatch.setattr(SafeSessionState, "__setitem__", stop)
+    pay(app)
+    app.run()
+    assert not app.exception
+    assert len(stopped) == 1
+    assert [row.outcome for row in dpviz.Ledger().account("city-50k").spends] == ["released"]
 
 
 def test_two_visitors_share_one_account_and_cannot_overspend():
@@ -218,6 +242,7 @@ def test_a_cancelled_build_stays_paid():
             time.sleep(0.01)
 
     job = Job(make)
+    job.start()
     job.cancelled = True
     job.thread.join(10)
     assert not job.thread.is_alive()

@@ -112,7 +112,8 @@ class CancelledError(DpvizError):
 class Job(Generic[Made]):
     """A build in a thread of its own: no touch of the page interrupts what is paid for.
 
-    Streamlit stops a running script at every touch, and a double click presses a button twice.
+    Streamlit stops a running script at every touch, also where it would keep the job, and a double
+    click presses a button twice: only a job that the session has is started, by whichever run.
     """
 
     def __init__(self, make: Callable[[Progress], Made]) -> None:
@@ -122,7 +123,16 @@ class Job(Generic[Made]):
         self.error: Exception | None = None
         self._make = make
         self.thread = threading.Thread(target=self._run, daemon=True)
-        self.thread.start()
+
+    @property
+    def ended(self) -> bool:
+        """Whether it was started and has come to its end."""
+        return self.thread.ident is not None and not self.thread.is_alive()
+
+    def start(self) -> None:
+        """Once; runs of one visit follow each other."""
+        if self.thread.ident is None:
+            self.thread.start()
 
     def _run(self) -> None:
         try:
@@ -176,8 +186,7 @@ def paid_build(
     if job is not None and job.delivered:
         del st.session_state[place]
         job = None
-    ended = job is not None and not job.thread.is_alive()
-    if job is not None and ended and not job.counted:
+    if job is not None and job.ended and not job.counted:
         st.session_state[f"{prefix}.paid"] = (_offer(prefix)[0] + 1, time.monotonic())
         job.counted = True
     with pane or st.sidebar:
@@ -187,12 +196,14 @@ def paid_build(
     if job is None:
         if not pressed:
             return None
-        del st.session_state[f"{prefix}.agreed"]
         if time.monotonic() - _offer(prefix)[1] < PAUSE:
+            del st.session_state[f"{prefix}.agreed"]
             return None
-        job = st.session_state[place] = Job(lambda report: make(ledger, report))
-        _wait(prefix, job)
-    elif not ended:
+        job = Job(lambda report: make(ledger, report))
+        st.session_state[place] = job
+    if not job.ended:
+        job.start()
+        st.session_state.pop(f"{prefix}.agreed", None)
         _wait(prefix, job)
     if job.error is not None:
         raise job.error
