@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dpviz.build import CITY
-from dpviz.errors import ReleaseError
 from dpviz.planning.code import FILE, Code, arguments, shell
-from dpviz.planning.script import Script, unit_of
+from dpviz.planning.script import Script, settings_of, unit_of
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.releases.sequences.release import SequenceRelease
 
@@ -118,16 +117,10 @@ def script_of(
         ReleaseError: seeded though it is not simulated, or a part of another release.
         ParameterError: a header that names a method or a parameter that there is not.
     """
-    from dpviz.methods import method
-
     if not isinstance(release, RoadRelease | SequenceRelease):
         return Script.of(release, source, seed, areas)
     header = release.header
-    simulated = header.guarantee.startswith("NOT PRIVATE")
-    if seed is not None and not simulated:
-        raise ReleaseError("private noise is never repeated: leave the seed out")
-    chosen = method(header.method, release.kind, **header.parameters)  # a stranger's header
-    plain = type(chosen)().parameters()
+    simulated, parameters = settings_of(header, release.kind, seed)
     builtin = header.source == CITY and str(header.extra.get("records", "")).startswith("synthetic")
     if isinstance(release, RoadRelease):
         kind = _of_roads(release, builtin, graph)
@@ -136,9 +129,7 @@ def script_of(
     return ModelScript(
         kind=release.kind,
         method=header.method,
-        parameters={
-            name: value for name, value in chosen.parameters().items() if value != plain[name]
-        },
+        parameters=parameters,
         epsilon=header.epsilon,
         source=source,
         builtin=builtin,

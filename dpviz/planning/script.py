@@ -98,7 +98,6 @@ class Script(Code):
             ParameterError: a header that names a method or a parameter that there is not.
         """
         from dpviz.datasets import DATASETS
-        from dpviz.methods import method
 
         header = release.header
         if not isinstance(release, PointRelease | AreaRelease):
@@ -107,21 +106,13 @@ class Script(Code):
             )
         if {"marginal", "period", "kind"} & set(header.extra):
             raise ReleaseError("a part of another release is not built: ask for the code of that")
-        simulated = header.guarantee.startswith("NOT PRIVATE")
-        if seed is not None and not simulated:
-            raise ReleaseError("private noise is never repeated: leave the seed out")
-        chosen = method(
-            header.method, release.kind, **header.parameters
-        )  # a header is a stranger's
-        plain = type(chosen)().parameters()
+        simulated, parameters = settings_of(header, release.kind, seed)
         known = DATASETS.get(header.source)
         synthetic = str(header.extra.get("records", "")).startswith("synthetic")
         return cls(
             domain=release.domain,
             method=header.method,
-            parameters={
-                name: value for name, value in chosen.parameters().items() if value != plain[name]
-            },
+            parameters=parameters,
             epsilon=header.epsilon,
             wishes=_promises(header),
             source=source or (header.source if synthetic and known is not None else None),
@@ -259,6 +250,25 @@ def _promises(header: Header) -> tuple[str, ...]:
     if not isinstance(stated, list) or not all(isinstance(each, str) for each in stated):
         return ()
     return tuple(str(wish) for wish in parse_all(stated))
+
+
+def settings_of(header: Header, kind: str, seed: int | None) -> tuple[bool, dict[str, Any]]:
+    """Whether a release is simulated, and those of its parameters that are not the defaults.
+
+    Raises:
+        ReleaseError: a seed for what is not simulated.
+        ParameterError: a header that names a method or a parameter that there is not.
+    """
+    from dpviz.methods import method
+
+    simulated = header.guarantee.startswith("NOT PRIVATE")
+    if seed is not None and not simulated:
+        raise ReleaseError("private noise is never repeated: leave the seed out")
+    chosen = method(header.method, kind, **header.parameters)  # a stranger's header
+    plain = type(chosen)().parameters()
+    return simulated, {
+        name: value for name, value in chosen.parameters().items() if value != plain[name]
+    }
 
 
 def unit_of(header: Header) -> dict[str, Any]:
