@@ -52,7 +52,7 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
         level = None if leaves else "all"
         members = {**release.header.to_dict(), "domain": release.areas.domain.to_dict()}
         if ending == ".csv":
-            return _write_csv(plain_frame(release, level), path)
+            return _write_csv(plain_frame(release.areas, release.answers, level), path)
         return _write_map(release.to_geopandas(level), path, {"dpviz": members})
     if not isinstance(release, (PointRelease, RoadRelease)):
         raise ReleaseError(f"a release of {release.kind} has no cells or edges to export")

@@ -22,26 +22,26 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-    from dpviz.releases.areas.release import AreaRelease
+    from dpviz.releases.answers import Answers
+    from dpviz.releases.header import Header
 
 NEEDED = ("geometry", "name", "parent", "count", "variance")
 """Columns that reading needs; the others follow from them."""
 
 
-def to_columns(release: AreaRelease) -> pyarrow.Table:
-    """A row per area, breadth-first, GeoParquet 1.1."""
+def to_columns(areas: Areas, answers: Answers, variance: Float, header: Header) -> pyarrow.Table:
+    """A row per area, breadth-first, GeoParquet 1.1; answers and variance are those of each."""
     import pyarrow as pa
     import shapely
 
-    areas, answers = release.areas, release.answers
     above: list[Any] = [None] * areas.first_leaf
     columns = {
         "geometry": pa.array([*above, *shapely.to_wkb(areas.shapes)], pa.binary()),
         "level": pa.array(areas.level_of.tolist(), pa.string()).dictionary_encode(),
         "name": pa.array(areas.names, pa.string()),
         "parent": pa.array(areas.parent, pa.int32()),
-        "count": pa.array(release.counts),
-        "variance": pa.array(release.variance),
+        "count": pa.array(answers.count),
+        "variance": pa.array(variance),
         "low": pa.array(answers.low),
         "high": pa.array(answers.high),
     }
@@ -51,7 +51,7 @@ def to_columns(release: AreaRelease) -> pyarrow.Table:
         "resolution": areas.resolution,
     }
     geo = json.dumps(_geo(areas)).encode()
-    return with_header(columns, "areas", release.header, facts, geo=geo)
+    return with_header(columns, "areas", header, facts, geo=geo)
 
 
 def from_columns(table: pyarrow.Table, stated: dict[str, Any]) -> tuple[Areas, Float, Float]:
@@ -95,11 +95,10 @@ def _shapes(column: Any, resolution: int | None) -> Any:
     return shapes
 
 
-def plain_frame(release: AreaRelease, level: str | None = None) -> pandas.DataFrame:
+def plain_frame(areas: Areas, answers: Answers, level: str | None = None) -> pandas.DataFrame:
     """The rows of a level, or of all with ``level="all"``, without their polygons."""
     import pandas as pd
 
-    areas, answers = release.areas, release.answers
     part = slice(0, len(areas)) if level == "all" else areas.rows(level)
     parents = np.array([*areas.parent_names, ""], dtype=object)[:-1]
     return pd.DataFrame(
@@ -115,14 +114,15 @@ def plain_frame(release: AreaRelease, level: str | None = None) -> pandas.DataFr
     )
 
 
-def to_geopandas(release: AreaRelease, level: str | None = None) -> geopandas.GeoDataFrame:
+def to_geopandas(
+    areas: Areas, answers: Answers, level: str | None = None
+) -> geopandas.GeoDataFrame:
     """As :func:`plain_frame`, with polygons."""
     import geopandas
 
-    areas = release.areas
     shown = areas.levels if level == "all" else (level,)
     outlines = np.concatenate([areas.outlines(each) for each in shown])
-    frame = plain_frame(release, level)
+    frame = plain_frame(areas, answers, level)
     return geopandas.GeoDataFrame(frame, geometry=outlines, crs=areas.domain.crs)
 
 

@@ -128,8 +128,8 @@ class AreaRelease(Release):
         Raises:
             DataError: no such level.
         """
-        return columns.to_geopandas(self, level)
+        return columns.to_geopandas(self.areas, self.answers, level)
 
     def to_arrow(self) -> pyarrow.Table:
         """The table that :meth:`save` writes: a row per area, breadth-first."""
-        return columns.to_columns(self)
+        return columns.to_columns(self.areas, self.answers, self.variance, self.header)
