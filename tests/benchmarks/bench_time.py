@@ -1,10 +1,14 @@
 """Time in a browser and in the index; on demand: ``uv run pytest tests/benchmarks/bench_time.py``.
 
-A step of a series is timed in the file's own script, without the round trip to the driver, until
-the map has handed it to the graphics card; SwiftShader then paints on the same processor.
+A step of a series is timed by the processor time of the page's own thread, from the press until the
+second picture after it: decoding, laying out, handing to the graphics card. SwiftShader then paints
+in another process, on the same processor.
 """
 
+import time
+
 import numpy as np
+import pytest
 
 import dpviz
 from dpviz.exports import map_page
@@ -15,20 +19,13 @@ SIDE = 316
 """Cells of a map, squared: about 100,000."""
 FRAMES = 4
 STEP = """async () => {
-  const {app, player} = window.dpviz, took = [];
-  for (let i = 0; i < 12; i++) {
-    const since = performance.now();
-    performance.mark('dpviz-step');
-    player.step(1);
-    app.deck.redraw('step');
-    took.push(performance.now() - since);
-    await new Promise(end => requestAnimationFrame(() => requestAnimationFrame(end)));
-  }
-  return took;
+  dpviz.player.step(1);
+  await new Promise(end => requestAnimationFrame(() => requestAnimationFrame(end)));
 }"""
 
 
-def test_a_step_of_100_000_cells_takes_under_100_ms(open_file):  # noqa: F811
+@pytest.mark.parametrize("prepared", [True, False], ids=["after a moment", "at once"])
+def test_a_step_of_100_000_cells_takes_under_100_ms(open_file, prepared):  # noqa: F811
     random = np.random.default_rng(0)
     domain = dpviz.Domain((14.0, -24.0), (15.0, -23.0))
     data = dpviz.from_points(
@@ -37,10 +34,27 @@ def test_a_step_of_100_000_cells_takes_under_100_ms(open_file):  # noqa: F811
     maps = [dpviz.build(data, "ugrid", 1.0, seed=k, cells=SIDE) for k in range(FRAMES)]
     assert all(int(each.nodes.leaf.sum()) == SIDE**2 for each in maps)
     page = open_file(map_page(maps, labels=[f"{k}" for k in range(FRAMES)]))
+    thread = page.context.new_cdp_session(page)
+    thread.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def spent():
+        every = {
+            each["name"]: each["value"] for each in thread.send("Performance.getMetrics")["metrics"]
+        }
+        return 1000 * every["TaskDuration"]
+
     page.locator("[data-rendered]").wait_for()
-    took = page.evaluate(STEP)
-    print("ms, first round:", np.round(took[:FRAMES]), "then:", np.round(took[FRAMES:], 1))
-    assert np.median(took[FRAMES:]) <= 100
+    if prepared:
+        page.locator("[data-prepared]").wait_for()
+        page.evaluate(STEP.replace("dpviz.player.step(1);", ""))
+    took = []
+    for _ in range(3 * FRAMES):
+        since = spent()
+        page.evaluate(STEP)
+        took.append(spent() - since)
+    first, later = took[: FRAMES - 1], took[FRAMES:]
+    print("processor, ms: first visits", np.round(first), "then", np.round(later))
+    assert max(np.median(first), np.median(later)) <= 100
 
 
 def test_index_of_ten_million_records_over_a_year(benchmark):
@@ -51,5 +65,13 @@ def test_index_of_ten_million_records_over_a_year(benchmark):
     centres = random.uniform([-8.0, 50.2], [1.2, 60.0], size=(4_000, 2))
     places = centres[random.integers(0, 4_000, n)] + random.normal(size=(n, 2)) * 0.01
     records = np.column_stack([places, random.uniform(*year.period, n)])
-    benchmark.pedantic(PointIndex.from_points, args=(year, records), rounds=3)
-    assert benchmark.stats.stats.min <= 3.0
+    processor = []
+
+    def index():
+        since = time.process_time()
+        PointIndex.from_points(year, records)
+        processor.append(time.process_time() - since)
+
+    benchmark.pedantic(index, rounds=3)
+    print("processor time, s:", np.round(processor, 2))
+    assert min(processor) <= 3.0

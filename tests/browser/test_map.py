@@ -106,17 +106,24 @@ def test_a_series_steps_compares_and_answers_at_every_epsilon_offline(open_file,
 
 
 def test_cells_made_in_the_browser_are_those_of_the_engine(open_file, series):
+    """Of the map that is shown, and of one that is laid out in an idle moment, unseen."""
     from dpviz.render import cells
 
-    page = open_file(map_page(series[3:4]))
-    the_map(page)
-    table = cells(series[3], id="cells-0").table
-    drawn = np.array(table["kind"].to_pylist()) != NEVER
-    for name in ("bounds", "count", "noise_sd", "km2", "group", "group_sd", "inside", "first"):
-        mine = page.evaluate("name => Array.from(dpviz.columns[name].value)", f"cells-0.{name}")
-        theirs = np.array(table[name].to_pylist())
-        same = np.reshape(mine, theirs.shape)[drawn]
-        assert same == pytest.approx(theirs[drawn], rel=2e-5, abs=1e-7), name
+    page = open_file(map_page(series[2:5]))
+    found = the_map(page)
+    page.locator("[data-prepared]").wait_for()
+    assert layers(found) == ["cells-1"]
+    on_the_card = "e => e.__dpviz.scene.map(each => each.id).filter(id => id.startsWith('cells'))"
+    assert found.evaluate(on_the_card) == ["cells-0", "cells-1", "cells-2"]
+    for number in (1, 2):
+        table = cells(series[2 + number], id="cells").table
+        drawn = np.array(table["kind"].to_pylist()) != NEVER
+        for name in ("bounds", "count", "noise_sd", "km2", "group", "group_sd", "inside", "first"):
+            column = f"cells-{number}.{name}"
+            mine = page.evaluate("name => Array.from(dpviz.columns[name].value)", column)
+            theirs = np.array(table[name].to_pylist())
+            same = np.reshape(mine, theirs.shape)[drawn]
+            assert same == pytest.approx(theirs[drawn], rel=2e-5, abs=1e-7), column
 
 
 def test_the_map_alone_fills_the_window_and_esc_brings_the_page_back(open_file, one):

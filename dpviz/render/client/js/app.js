@@ -52,7 +52,7 @@ export class MapApp {
     parent.append(this.frame);
     Object.assign(this, {
       bound: new Map(), player: null, scene: [], overlay: [], columns: {}, sceneColumns: {}, tooltips: {}, tools: [], mode: 'single',
-      shape: null, draft: null, tool: null, camera: null, split: 0.5, emit: () => {}, trigger: () => {},
+      shape: null, draft: null, tool: null, camera: null, split: 0.5, emit: () => {}, trigger: () => {}, whenSeen: null,
       view: {raw: false, palette: 'tide', depth: 255, tiles: false}, picks: false, counter: 0, touched: false,
     });
     this.status = h('div', {class: 'status', role: 'status', 'aria-live': 'polite', 'data-testid': 'dpviz-status'});
@@ -85,6 +85,7 @@ export class MapApp {
   }
 
   destroy() {
+    this.gone = true;
     this.pointer.destroy();
     this.keyboard.destroy();
     this.present.destroy();
@@ -138,6 +139,14 @@ export class MapApp {
   }
 
   // --- from the host: JSON, and columns as wire.js has them
+
+  /** Layers of the scene that is shown, with more that are not seen yet: they are on the card before. */
+  addLayers(spec, columns) {
+    this.sceneColumns = columns;
+    this.sceneSpec = spec;
+    this.scene = this.converted(spec, columns);
+    this.render();
+  }
 
   showScene(spec, columns) {
     this.sceneColumns = columns;
@@ -454,6 +463,8 @@ export class MapApp {
     if (!this.pending || !this.deck.props.layers.every(layer => layer.isLoaded)) return;
     this.pending = false;
     this.root.dataset.rendered = this.counter;
+    this.whenSeen?.();
+    this.whenSeen = null;
   }
 
   savePicture() {

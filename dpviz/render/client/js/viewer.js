@@ -2,11 +2,13 @@
 import {added, answerElement, answerTable, nodeRings, quotientWords, rangeCount, shareOf} from './answer.js';
 import {MapApp} from './app.js';
 import {h} from './dom.js';
+import {whenIdle} from './idle.js';
 import {Player} from './player.js';
 import {Regions} from './regions.js';
 import {cellColumns, links} from './tree.js';
 
 const OUTLINED = 2000; // more nodes would be a grey sheet
+const AHEAD = 1_200_000; // nodes on the card before anyone asks for them
 const MODES = {swipe: 'Swipe', side: 'Side by side', difference: 'Difference'};
 const SUMS = ['sum', 'sum_variance'];
 const TREE = ['lo', 'hi', 'n_children', 'count', 'variance', 'kind', 'since', 'until', 'back', 'merged_sd'];
@@ -27,6 +29,8 @@ export class Viewer {
       const {first, level, parent} = links(tree.n_children, roots);
       return {roots, noise, coherence, ...tree, first_child: first, level, parent};
     });
+    this.begun = []; // cells that are being worked out
+    this.ahead = 0;
     this.pushed = 0;
     this.shape = null;
     const count = spec.names.length;
@@ -40,6 +44,7 @@ export class Viewer {
     };
     this.app.takeTheme();
     this.buttons();
+    this.app.whenSeen = () => whenIdle(() => this.prepare());
     this.show();
   }
 
@@ -49,13 +54,13 @@ export class Viewer {
     return b === null ? [a] : [a, b];
   }
 
-  show() {
+  /** What the map is to draw now. */
+  scene() {
     const {spec, now} = this;
     const view = this.views[this.shown.view];
     const apart = !view && now.length === 2 && this.shown.mode === 'difference'; // one map, of A − B
     const mode = now.length === 1 || apart || view ? 'single' : this.shown.mode;
     const wanted = view ? view.layers : apart ? ['difference'] : now.map(at => `cells-${at}`);
-    for (const at of now) this.derive(at);
     const loaded = id => this.columns[`${id}.bounds`]; // once on the card a map stays there: a step back uploads nothing
     const isMap = id => id === 'difference' || id.startsWith('cells-') || this.views.some(each => each.layers.includes(id));
     const layers = spec.layers.filter(({id}) => !isMap(id) || wanted.includes(id) || loaded(id)).map(layer => {
@@ -65,7 +70,12 @@ export class Viewer {
     });
     const labels = !apart && !view && (now.length === 2 || spec.names.length > 2) ? now.map(at => spec.names[at]) : [];
     const legend = apart ? spec.contrast : view ? view.legend : spec.legend;
-    this.app.showScene({...spec, layers, mode, labels, neutral: view ? view.neutral : apart, legend, ...view ? {levels: 0} : {}}, this.columns);
+    return {...spec, layers, mode, labels, neutral: view ? view.neutral : apart, legend, ...view ? {levels: 0} : {}};
+  }
+
+  show() {
+    for (const at of this.now) this.derive(at);
+    this.app.showScene(this.scene(), this.columns);
     if (this.player) {
       this.player.at = this.shown.a;
       this.player.tell();
@@ -73,13 +83,40 @@ export class Viewer {
     this.asked(this.shape);
   }
 
-  /** The cells of one release, when they are first looked at. */
+  /** Whether the cells of one release are still to be worked out. */
+  missing(at) {
+    return this.trees[at] && !this.columns[`cells-${at}.bounds`];
+  }
+
+  /** The cells of one release, as far as they were not prepared before they are looked at. */
   derive(at) {
+    while (this.missing(at)) this.deriveMore(at);
+  }
+
+  /** A few milliseconds of the same. */
+  deriveMore(at) {
     const id = `cells-${at}`;
-    if (this.columns[`${id}.bounds`] || !this.trees[at]) return;
     const {origin} = this.spec.layers.find(layer => layer.id === id);
-    const found = cellColumns(this.trees[at], this.domain, origin);
-    for (const [name, column] of Object.entries(found)) this.columns[`${id}.${name}`] = column;
+    const {done, value} = (this.begun[at] ??= cellColumns(this.trees[at], this.domain, origin)).next();
+    if (!done) return;
+    for (const [name, column] of Object.entries(value)) this.columns[`${id}.${name}`] = column;
+    this.begun[at] = null;
+  }
+
+  /** A little work on the map that is next from the one that is shown; false once all are on the card. */
+  prepare() {
+    if (this.app.gone) return false;
+    const {length} = this.trees;
+    const next = this.trees.map((_, i) => (this.shown.a + i) % length).find(at => this.missing(at));
+    if (next === undefined || this.ahead + this.trees[next].count.length > AHEAD) {
+      this.places.map.dataset.prepared = ''; // tests and timings wait for it
+      return false;
+    }
+    this.deriveMore(next);
+    if (this.missing(next)) return true;
+    this.ahead += this.trees[next].count.length;
+    this.app.addLayers(this.scene(), this.columns);
+    return true;
   }
 
   set(change) {
