@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpviz.errors import ReleaseError
-from dpviz.trees.lattice import Float, Int, overlaps, volumes
+from dpviz.trees.lattice import STRIP, Float, Int, overlaps, rowwise, volumes
 
 Int32 = NDArray[np.int32]
 
@@ -86,11 +86,15 @@ class Decomposition:
         if len(levels) > MAX_LEVELS:
             raise ReleaseError(f"more than {MAX_LEVELS} levels: the tree is damaged")
         roots = levels[0].stop
-        above = self.parent[roots:]
-        stray = self.lo[roots:] < self.lo.take(above, axis=0)
-        stray |= self.hi[roots:] > self.hi.take(above, axis=0)
-        if stray.any():
-            raise ReleaseError("children outside their parent " + _rows(stray.any(axis=1)))
+        for start in range(roots, n, STRIP):
+            part = slice(start, start + STRIP)
+            above = self.parent[part]
+            stray = self.lo[part] < _taken(self.lo, above)
+            stray |= self.hi[part] > _taken(self.hi, above)
+            if stray.any():
+                raise ReleaseError(
+                    "children outside their parent " + _rows(stray.any(axis=1), start)
+                )
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -236,8 +240,12 @@ def _whole(name: str, values: ArrayLike) -> NDArray[np.signedinteger[Any]]:
     """The column as integers; a cast alone would wrap around, and make numbers of NaN."""
     values = np.asarray(values)
     limits = np.iinfo(_WHOLE[name])
-    if values.size and (
-        values.dtype.kind not in "iu" or values.min() < limits.min or values.max() > limits.max
+    if (
+        values.size
+        and values.dtype != _WHOLE[name]
+        and (
+            values.dtype.kind not in "iu" or values.min() < limits.min or values.max() > limits.max
+        )
     ):
         raise ReleaseError(f"{name} must hold whole numbers up to {limits.max:,}")
     return _owned(values, _WHOLE[name])
@@ -255,7 +263,12 @@ def _frozen(column: NDArray[np.generic]) -> NDArray:  # type: ignore[type-arg]
     return column
 
 
-def _rows(wrong: ArrayLike) -> str:
-    rows = np.flatnonzero(wrong)
+def _taken(boxes: Int, rows: Int32 | Int) -> Int:
+    """Some rows of (n, d) lattice numbers."""
+    return np.asarray(rowwise(boxes)[rows].view(np.int64).reshape(len(rows), -1))
+
+
+def _rows(wrong: ArrayLike, first: int = 0) -> str:
+    rows = np.flatnonzero(wrong) + first
     shown = " ".join(str(row) for row in rows[:5])
     return f"at rows [{shown}{' …' if len(rows) > 5 else ''}]"

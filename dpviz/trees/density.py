@@ -5,13 +5,13 @@ The slopes come from the estimates of neighbouring leaves, so this is post-proce
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
-from dpviz.trees.lattice import Codes, Float, Int, morton
+from dpviz.trees.lattice import STRIP, Codes, Float, Int, morton, rowwise
 
 
 def uniformity_variance(count: Float, share: Float) -> Float:
@@ -45,88 +45,123 @@ def refine(nodes: Decomposition) -> Decomposition:
         return nodes
     if len(nodes) + (len(leaves) << dims) > MAX_NODES:
         return nodes  # a flat density inside the leaves, where sub-cells would pass the cap
-    boxes = [(nodes.lo[leaves, axis], nodes.hi[leaves, axis]) for axis in range(dims)]
-    tilts = _tilts(nodes, leaves, boxes)
-    steep = np.maximum(sum(np.abs(tilt) for tilt in tilts), 1.0)
-    tilts = [tilt / steep for tilt in tilts]  # non-negative at the corners of the leaf
-    shape = len(leaves), 1 << dims
-    low, high = np.empty((2, *shape, dims), dtype=np.int64)
-    shares = np.empty(shape)
-    for corner in range(1 << dims):
-        area, change = np.ones(()), np.zeros(())
-        for axis, (lo, hi) in enumerate(boxes):
-            middle = (lo + hi) // 2
-            upper = (corner >> (dims - 1 - axis)) & 1
-            low[:, corner, axis] = below = middle if upper else lo
-            high[:, corner, axis] = above = hi if upper else middle
-            area = area * ((above - below) / (hi - lo))
-            change = change + (tilts[axis] if upper else -tilts[axis])
-        shares[:, corner] = np.maximum(area * (1.0 + change), 0.0)  # rounding at the corners
-    shares /= shares.sum(axis=1, keepdims=True)
-    count, variance = nodes.count[leaves, None], nodes.variance[leaves, None]
-    doubt = uniformity_variance(count, shares)
-    doubt += shares * variance
-    return _opened(
-        nodes, leaves, {"lo": low, "hi": high, "count": shares * count, "variance": doubt}
-    )
+    columns, place, first = _with_room(nodes, leaves, 1 << dims)
+    curve = _Curve.of(nodes)
+    for start in range(0, len(leaves), STRIP):
+        part = slice(start, start + STRIP)
+        columns["parent"][first[part, None] + np.arange(1 << dims)] = place[leaves[part], None]
+        _fill(columns, first[part], nodes, leaves[part], curve)
+    for column in columns.values():
+        column.flags.writeable = False
+    return Decomposition(**columns)
 
 
-def _opened(nodes: Decomposition, leaves: Int, children: dict[str, NDArray[Any]]) -> Decomposition:
-    """A tree with f children under each of some of its leaves.
+def _with_room(
+    nodes: Decomposition, leaves: Int, fanout: int
+) -> tuple[dict[str, NDArray[Any]], Int, Int]:
+    """Columns with room for children under each of some leaves (rows, ascending).
 
-    Args:
-        nodes: the tree.
-        leaves: rows of k leaves, ascending.
-        children: columns, (k, f, d) and (k, f).
+    Returns:
+        The columns, whose new rows hold nothing yet; the new row of each node, (n,), and that of
+        each of the leaves' first child, (k,).
     """
     # Children stand in the order of their parents, so those of shallow leaves move the nodes of
     # their own level, and later ones, on.
-    many, fanout = children["count"].shape
+    many, roots = len(leaves), nodes.levels[0].stop
     earlier = np.zeros(len(nodes) + 1, dtype=np.int64)  # children of opened leaves before a row
     earlier[leaves + 1] = fanout
     np.cumsum(earlier, out=earlier)
-    roots = nodes.levels[0].stop
     place = np.arange(len(nodes))
     place[roots:] += earlier[nodes.parent[roots:]]
     first = roots + np.cumsum(nodes.n_children)[leaves] + fanout * np.arange(many)
-    added = (first[:, None] + np.arange(fanout)).ravel()
-    columns = {}
-    for name, new in children.items():
+    columns: dict[str, NDArray[Any]] = {}
+    for name in ("lo", "hi", "count", "variance"):
         old = getattr(nodes, name)
-        columns[name] = column = np.empty((len(nodes) + added.size, *old.shape[1:]), old.dtype)
-        column[place], column[added] = old, new.reshape(-1, *old.shape[1:])
-        column.flags.writeable = False
-    parent = np.full(len(nodes) + added.size, -1, dtype=np.int32)
+        columns[name] = np.empty((len(nodes) + many * fanout, *old.shape[1:]), old.dtype)
+        rowwise(columns[name])[place] = rowwise(old)
+    columns["parent"] = parent = np.full(len(nodes) + many * fanout, -1, dtype=np.int32)
     parent[place[roots:]] = place[nodes.parent[roots:]]
-    parent[added] = np.repeat(place[leaves], fanout)
-    parent.flags.writeable = False
-    return Decomposition(parent=parent, **columns)
+    return columns, place, first
 
 
-def _tilts(nodes: Decomposition, leaves: Int, boxes: list[tuple[Int, Int]]) -> list[Float]:
-    """Relative difference between a leaf's upper half and its mean, (k,) for each axis."""
-    density = nodes.count / nodes.volume
-    here, side = density[leaves], int(nodes.hi[0].max())
-    order = leaf_order(nodes)
-    middles = [(lo + hi) // 2 for lo, hi in boxes]
+def _fill(
+    columns: dict[str, NDArray[Any]], first: Int, nodes: Decomposition, leaves: Int, curve: _Curve
+) -> None:
+    """Write the 2^d sub-cells of each of some leaves, from the row of its first one on, (k,)."""
+    dims = nodes.dims
+    count, variance = nodes.count[leaves], nodes.variance[leaves]
+    boxes = [(nodes.lo[leaves, axis], nodes.hi[leaves, axis]) for axis in range(dims)]
+    tilts = _tilts(count / nodes.volume[leaves], boxes, curve)
+    steep = np.maximum(sum(np.abs(tilt) for tilt in tilts), 1.0)
+    shares, change = np.ones((1 << dims, len(leaves))), np.zeros((1 << dims, len(leaves)))
+    for axis, ((lo, hi), tilt) in enumerate(zip(boxes, tilts, strict=True)):
+        middle, side = (lo + hi) >> 1, hi - lo
+        tilt /= steep  # non-negative at the corners of the leaf
+        halves = (lo, middle, (middle - lo) / side, -tilt), (middle, hi, (hi - middle) / side, tilt)
+        for corner in range(1 << dims):
+            low, high, part, more = halves[(corner >> (dims - 1 - axis)) & 1]
+            columns["lo"][:, axis][first + corner] = low
+            columns["hi"][:, axis][first + corner] = high
+            shares[corner] *= part
+            change[corner] += more
+    change += 1.0
+    shares = np.maximum(shares * change, 0.0)  # rounding at the corners
+    shares /= shares.sum(axis=0)
+    for corner, share in enumerate(shares):
+        columns["count"][first + corner] = share * count
+        columns["variance"][first + corner] = uniformity_variance(count, share) + share * variance
+
+
+class _Curve(NamedTuple):
+    """The leaves of a tree in the order of the Morton curve.
+
+    Attributes:
+        starts: where each begins on it, ascending, uint64 (m,).
+        density: records per lattice cell, float64 (m,).
+        centres: of each, (d, m).
+        side: of the lattice.
+    """
+
+    starts: Codes
+    density: Float
+    centres: Float
+    side: int
+
+    @classmethod
+    def of(cls, nodes: Decomposition) -> _Curve:
+        starts, leaves = leaf_order(nodes)
+        centres = np.multiply(0.5, nodes.lo.T[:, leaves] + nodes.hi.T[:, leaves])
+        density = nodes.count[leaves] / nodes.volume[leaves]
+        return cls(starts, density, centres, int(nodes.hi[0].max()))
+
+
+def _tilts(here: Float, boxes: list[tuple[Int, Int]], curve: _Curve) -> list[Float]:
+    """Relative difference between a leaf's upper half and its mean, (k,) for each axis.
+
+    Args:
+        here: the leaves' densities, (k,).
+        boxes: their lower and upper limits, (k,) each, for each axis.
+        curve: all leaves.
+    """
+    middles = [(lo + hi) >> 1 for lo, hi in boxes]
     tilts = []
     for axis, (lo, hi) in enumerate(boxes):
-        centre = 0.5 * (nodes.lo[:, axis] + nodes.hi[:, axis])
+        centre = 0.5 * (lo + hi)
         slopes = []
-        for edge in (lo - 1, hi):
-            inside = (edge >= 0) & (edge < side)
-            probe = [*middles]
-            probe[axis] = np.where(inside, edge, middles[axis])  # itself, where there is no other
-            other = located(order, np.stack(probe).T)
-            distance = centre[other] - centre[leaves]
-            change = density[other] - here
-            slopes.append(
-                np.divide(change, distance, out=np.zeros(len(leaves)), where=distance != 0)
-            )
+        # At the domain's edge a leaf is its own neighbour.
+        for edge in (np.maximum(lo - 1, 0), np.minimum(hi, curve.side - 1)):
+            other = _ranks(curve.starts, np.stack([*middles[:axis], edge, *middles[axis + 1 :]]).T)
+            distance = curve.centres[axis, other]
+            distance -= centre
+            distance[distance == 0] = 1.0  # from itself nothing differs
+            change = curve.density[other]
+            change -= here
+            slopes.append(np.divide(change, distance, out=change))
         before, after = slopes
-        agree = before * after > 0
+        product = before * after
+        agree = product > 0
         total = np.where(agree, before + after, 1.0)
-        limited = np.where(agree, 2.0 * before * after / total, 0.0)
+        limited = np.where(agree, 2.0 * product / total, 0.0)
         tilts.append(limited * (hi - lo) / 4.0 / here)
     return tilts
 
@@ -144,5 +179,9 @@ def leaf_order(nodes: Decomposition) -> tuple[Codes, Int]:
 def located(order: tuple[Codes, Int], cells: Int) -> Int:
     """The leaf that holds each lattice cell, shape (n, d)."""
     starts, leaves = order
-    rank = np.searchsorted(starts, morton(cells), side="right") - 1
-    return np.asarray(leaves[rank])
+    return np.asarray(leaves[_ranks(starts, cells)])
+
+
+def _ranks(starts: Codes, cells: Int) -> Int:
+    """The last leaf on the curve that begins at each cell or before it."""
+    return np.searchsorted(starts, morton(cells), side="right") - 1

@@ -8,6 +8,7 @@ the bits of a cell's coordinates, axis 0 in the most significant place, so that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -179,6 +180,16 @@ def hilbert_run_boxes(runs: ArrayLike, bits: int, order: int, dims: int) -> tupl
         np.maximum(high, part, out=high)
     shift = order - coarse
     return low << shift, (high + 1) << shift
+
+
+def rowwise(column: NDArray[Any]) -> NDArray[Any]:
+    """A view of a column of rows as one of single items, which NumPy moves four times as fast.
+
+    Rows of two numbers become one item of sixteen bytes each; its value means nothing. Others stay.
+    """
+    if column.ndim == 2 and column.shape[1] * column.itemsize == 16 and column.flags.c_contiguous:
+        return column.view(np.complex128)[:, 0]
+    return column
 
 
 def volumes(lo: Int, hi: Int) -> Int:

@@ -10,6 +10,7 @@ from dpviz import METHODS, Domain
 from dpviz.methods import names
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms.noise import change_probability
 
 QUICK = {
     "height": 3,
@@ -115,3 +116,12 @@ def path_totals(parent, amounts):
         totals.append(Fraction(amount) + (totals[above] if above >= 0 else 0))
     leaves = np.setdiff1d(np.arange(len(parent)), parent)
     return [totals[leaf] for leaf in leaves]
+
+
+def refinement(rate, finer, reach):
+    """P(k) of what turns noise of a finer rate into coarser, for |k| ≤ reach."""
+    changes = float(change_probability(rate, finer))
+    size = np.abs(np.arange(-reach, reach + 1))
+    law = 0.5 * changes * -np.expm1(-rate) * np.exp(-rate * (size - 1))
+    law[reach] = 1 - changes
+    return law

@@ -16,9 +16,8 @@ from dpviz.private.mechanisms.noise import (
     SimulatedNoise,
     geometric_variance,
     gradual_at,
-    nothing_added,
 )
-from tests.methods.cases import path_totals
+from tests.methods.cases import path_totals, refinement
 from tests.strategies import indexes
 
 REACH = 4000
@@ -33,11 +32,7 @@ def two_sided(rate):
 def test_fine_noise_and_what_is_added_make_coarse_noise(rate, factor):
     """The laws themselves, convolved: no sampling."""
     finest = rate * factor
-    nothing = float(nothing_added(rate, finest))
-    k = np.arange(REACH + 1)
-    one = (1 - nothing) * -np.expm1(-rate) * np.exp(-rate * k)
-    one[0] += nothing
-    added = np.convolve(one, one[::-1])
+    added = refinement(rate, finest, REACH)
     width = 2 * REACH
     size = 1 << (2 * width + 1).bit_length()
     both = np.fft.irfft(np.fft.rfft(added, size) * np.fft.rfft(two_sided(finest), size), size)

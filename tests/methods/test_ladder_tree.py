@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from dpviz.methods import method
 from dpviz.methods.points.ladder_tree import unspent
 from dpviz.private.budget import Budget
-from dpviz.private.mechanisms.noise import SimulatedNoise, nothing_added
-from tests.methods.cases import path_totals
+from dpviz.private.mechanisms.noise import SimulatedNoise
+from tests.methods.cases import path_totals, refinement
 from tests.strategies import indexes
 
 REACH = 30
@@ -68,12 +68,7 @@ def chain(rates):
     shift = at[:, None] - at
     found = []
     for rate, finer in itertools.pairwise(rates):
-        nothing = float(nothing_added(rate, finer))
-        steps = np.arange(4 * REACH + 1)
-        one = (1 - nothing) * -np.expm1(-rate) * np.exp(-rate * steps)
-        one[0] += nothing
-        both = np.convolve(one, one[::-1])
-        found.append(both[len(one) - 1 + shift])
+        found.append(refinement(rate, finer, 2 * REACH)[2 * REACH + shift])
     return found
 
 

@@ -44,16 +44,19 @@ def test_bounds_hold_the_exponential_and_are_narrow(x, bits):
 
 
 @given(st.floats(2.0**-40, 30), st.floats(1, 50), st.sampled_from([16, 80]))
-def test_bounds_hold_the_odds_that_a_refinement_adds_nothing(rate, factor, bits):
+def test_bounds_hold_the_odds_that_a_refinement_changes_anything(rate, factor, bits):
     coarse, fine = Fraction(rate), Fraction(rate * factor)
-    low, high = bounds.unchanged(coarse, fine)(bits)
+    low, high = bounds.changed(coarse, fine)(bits)
     with localcontext(prec=150):
         p, q = (
             (-(Decimal(each.numerator) / Decimal(each.denominator))).exp()
             for each in (coarse, fine)
         )
-        assert low <= q / p * (1 - p) / (1 - q) * 2**bits <= high
+        odds = 2 * (p - q) * (1 - p * q) / ((1 + p) * (1 - q) ** 2)
+        assert low <= odds * 2**bits <= high
     assert high - low <= 2
+    first = counts.change_probability(float(coarse), float(fine))
+    assert abs(float(first) - float(odds)) < comparison.BAND / 8
 
 
 def scripted(*prefixes):
@@ -188,7 +191,7 @@ def test_a_rejected_attempt_is_drawn_anew_and_the_others_stay(own, monkeypatch):
 
     monkeypatch.setattr(samplers, "less", less)
     monkeypatch.setattr(samplers, "uniform", uniform)
-    monkeypatch.setattr(samplers, "_count_up", lambda *_: None)
+    monkeypatch.setattr(samplers, "_heights", lambda words, n, rates: np.zeros(n, dtype=np.int64))
     draws = samplers.one_sided(None, 4, np.full(4, 0.1) if own else 0.1)
     assert draws.tolist() == [1, 7, 6, 4]
     assert not verdicts
@@ -376,13 +379,12 @@ def test_enumerated_refinements_give_the_law(monkeypatch):
     """P(N₁, N₂) from the decisions themselves, summed over N₂: the coarse law, no sampling."""
     coarse, fine = 1.3, 2.2
     p, q = np.exp(-coarse), np.exp(-fine)
-    stays = middle(bounds.unchanged(Fraction(coarse), Fraction(fine)))
+    changes = float(middle(bounds.changed(Fraction(coarse), Fraction(fine))))
     reach = 60
-    k = np.arange(reach)
-    one = (1 - float(stays)) * (1 - p) * p**k
-    one[0] += float(stays)
-    added = np.convolve(one, one[::-1])
-    noise = (1 - q) / (1 + q) * q ** np.abs(np.arange(-reach, reach + 1.0))
+    k = np.arange(-reach, reach + 1.0)
+    added = 0.5 * changes * (1 - p) * p ** np.maximum(np.abs(k) - 1, 0)
+    added[reach] = 1 - changes
+    noise = (1 - q) / (1 + q) * q ** np.abs(k)
     both = np.convolve(added, noise)
     centre = len(both) // 2
     wanted = (1 - p) / (1 + p) * p ** np.abs(np.arange(-15.0, 16))

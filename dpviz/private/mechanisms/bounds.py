@@ -100,11 +100,11 @@ def digit(x: Fraction, times: int = 1) -> Bounds:
     return bounds
 
 
-def unchanged(rate: Fraction, finest: Fraction) -> Bounds:
-    """(q/p)(1 − p)/(1 − q) with p = e^(−rate), q = e^(−finest), 0 < rate ≤ finest.
+def changed(rate: Fraction, finest: Fraction) -> Bounds:
+    """2(p − q)(1 − pq) / ((1 + p)(1 − q)²) with p = e^(−rate), q = e^(−finest), 0 < rate ≤ finest.
 
-    The odds that a refinement adds nothing; see
-    :func:`~dpviz.private.mechanisms.counts.nested_at`. As 1 − p is at least about the rate, twice
+    The odds that a refinement changes anything; see
+    :func:`~dpviz.private.mechanisms.counts.nested_at`. As 1 − q is at least about the rate, twice
     the bits of 1/rate more keep the quotient exact to the bits asked for.
     """
     small = 2 * max(0, (rate.denominator // rate.numerator).bit_length()) + 2
@@ -112,11 +112,14 @@ def unchanged(rate: Fraction, finest: Fraction) -> Bounds:
     def bounds(bits: int) -> tuple[int, int]:
         width = bits + GUARD + small
         one = 1 << width
-        ratio = exponential_bounds(finest - rate, width)
+        apart = exponential_bounds(finest - rate, width)  # p − q = p(1 − e^(rate − finest))
+        both = exponential_bounds(rate + finest, width)
         p = exponential_bounds(rate, width)
         q = exponential_bounds(finest, width)
-        low = (ratio[0] * (one - p[1]) << bits) // (one * (one - q[0]))
-        high = -(-(ratio[1] * (one - p[0]) << bits) // (one * max(one - q[1], 1)))
+        low = p[0] * (one - apart[1]) * (one - both[1]) << bits + 1
+        high = p[1] * (one - apart[0]) * (one - both[0]) << bits + 1
+        low //= (one + p[1]) * (one - q[0]) ** 2
+        high = -(-high // ((one + p[0]) * max(one - q[1], 1) ** 2))
         return low, high
 
     return bounds

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.private.budget import Share
-from dpviz.private.mechanisms.bounds import Bounds, unchanged
-from dpviz.private.mechanisms.comparison import Float, less
+from dpviz.private.mechanisms.bounds import Bounds, changed
+from dpviz.private.mechanisms.comparison import Float, fair, less
 from dpviz.private.mechanisms.samplers import Int, checked_rates
 from dpviz.private.mechanisms.sources import Noise
 
@@ -86,15 +86,17 @@ def nested_at(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLike) -
     """Each count k times, with noise of k rates, each coarser one made from the next finer one.
 
     With rates r₁ ≤ … ≤ rₖ, N_k = count + two-sided geometric noise of rate rₖ, and
-    N_i = N_{i+1} + U − V, where U and V are independent of everything and of each other, and each
-    is 0 with probability s = (q/p)(1 − p)/(1 − q), else one-sided geometric of ratio p, with
-    p = e^(−r_i), q = e^(−r_{i+1}) (r_i = r_{i+1}: s = 1).
+    N_i = N_{i+1} + W, where W is independent of everything: 0 with probability 1 − t, else of fair
+    sign and of size 1 + a one-sided geometric draw of ratio p, with p = e^(−r_i),
+    q = e^(−r_{i+1}) and t = 2(p − q)(1 − pq) / ((1 + p)(1 − q)²) (r_i = r_{i+1}: t = 0).
 
-    *Every N_i has noise of rate r_i exactly.* The generating function of U is
-    s + (1 − s)(1 − p)/(1 − pz) = ((1 − p + sp) − spz)/(1 − pz). As sp = q(1 − p)/(1 − q) and
-    1 − p + sp = (1 − p)/(1 − q), it is [(1 − p)/(1 − pz)] · [(1 − qz)/(1 − q)]: that of a one-sided
-    draw of ratio p over that of one of ratio q. Two-sided noise is the difference of two one-sided
-    draws, so adding U − V turns the law of ratio q into that of ratio p. Induction from k down.
+    *Every N_i has noise of rate r_i exactly.* The generating function of two-sided noise of ratio a
+    is (1 − a)² / ((1 − az)(1 − a/z)), so what turns the law of ratio q into that of ratio p has
+    [(1 − p)/(1 − q)]² · (1 − qz)(1 − q/z) / ((1 − pz)(1 − p/z)). As 1/((1 − pz)(1 − p/z)) is
+    Σ p^|k|·z^k / (1 − p²), its coefficient at z^k and z^−k, k ≥ 1, is
+    [(1 − p)/(1 − q)]² · (p^k(1 + q²) − q·p^(k−1) − q·p^(k+1)) / (1 − p²)
+    = (1 − p)(p − q)(1 − pq) / ((1 − q)²(1 + p)) · p^(k−1) = t/2 · (1 − p)p^(k−1), not below 0 as
+    q ≤ p: that of W. At z = 1 the function is 1, so the rest, 1 − t, is at 0. Induction from k on.
 
     *Who looks at N_1 … N_i only pays r_i.* Given N_{i+1}, N_i knows
     nothing of the count, so the probability of (N_1, …, N_i) is P(N_i | count) times factors
@@ -124,8 +126,7 @@ def nested_at(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLike) -
     for level in range(len(rates) - 2, -1, -1):
         noisy[level] = noisy[level + 1]
         differ = np.flatnonzero(rates[level] < rates[level + 1])
-        pair = rates[level, differ], rates[level + 1, differ]
-        noisy[level, differ] += _added(noise, *pair) - _added(noise, *pair)
+        noisy[level, differ] += _added(noise, rates[level, differ], rates[level + 1, differ])
     return noisy
 
 
@@ -141,21 +142,25 @@ def gradual_at(
     return coarse, fine
 
 
-def nothing_added(rates: ArrayLike, finest: ArrayLike) -> Float:
-    """The probability (q/p)(1 − p)/(1 − q) of :func:`nested_at`; 1 where the rates are equal."""
+def change_probability(rates: ArrayLike, finest: ArrayLike) -> Float:
+    """The probability t of :func:`nested_at` that W is not 0; 0 where the rates are equal."""
     rates, finest = np.asarray(rates, dtype=np.float64), np.asarray(finest, dtype=np.float64)
-    return np.asarray(np.exp(rates - finest) * np.expm1(-rates) / np.expm1(-finest))
+    p = np.exp(-rates)
+    apart = np.expm1(rates - finest) * np.expm1(-rates - finest)
+    return np.asarray(2.0 * p * apart / ((1.0 + p) * np.expm1(-finest) ** 2))
 
 
 def _added(noise: Noise, rates: Float, finest: Float) -> Int:
-    """U of :func:`nested_at`."""
+    """W of :func:`nested_at`."""
 
     def bounds(row: int) -> Bounds:
-        return unchanged(Fraction(float(rates[row])), Fraction(float(finest[row])))
+        return changed(Fraction(float(rates[row])), Fraction(float(finest[row])))
 
-    rows = np.flatnonzero(~less(noise.words, len(rates), nothing_added(rates, finest), bounds))
+    odds = change_probability(rates, finest)
+    rows = np.flatnonzero(less(noise.words, len(rates), odds, bounds))
+    sizes = 1 + noise.one_sided(len(rows), rates[rows])
     added: Int = np.zeros(len(rates), dtype=np.int64)
-    added[rows] = noise.one_sided(len(rows), rates[rows])
+    added[rows] = np.where(fair(noise.words, len(rows)), sizes, -sizes)
     return added
 
 

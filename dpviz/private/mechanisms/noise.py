@@ -10,6 +10,7 @@ The rooms behind this door: :mod:`~dpviz.private.mechanisms.sources`,
 from dpviz.private.mechanisms.comparison import Float, Words
 from dpviz.private.mechanisms.counts import (
     asymmetric_geometric,
+    change_probability,
     geometric,
     geometric_at,
     geometric_each,
@@ -18,7 +19,6 @@ from dpviz.private.mechanisms.counts import (
     laplace_rate,
     laplace_scale,
     nested_at,
-    nothing_added,
 )
 from dpviz.private.mechanisms.decisions import NO_SPLIT_FLOOR, bernoulli, biased_laplace
 from dpviz.private.mechanisms.published import exponential_draws, laplace, published_laplace
@@ -39,6 +39,7 @@ __all__ = [
     "asymmetric_geometric",
     "bernoulli",
     "biased_laplace",
+    "change_probability",
     "exponential",
     "exponential_draws",
     "geometric",
@@ -50,7 +51,6 @@ __all__ = [
     "laplace_rate",
     "laplace_scale",
     "nested_at",
-    "nothing_added",
     "poisson_sample",
     "published_laplace",
     "random_ranks",

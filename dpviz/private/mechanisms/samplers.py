@@ -66,7 +66,11 @@ def one_sided(words: Source, n: int, rates: ArrayLike) -> Int:
     places = np.maximum(-np.frexp(rates)[1], 0)
     draws: Int = np.zeros(n, dtype=np.int64)
     _remainders(words, draws, rates, places)
-    _count_up(words, draws, np.ldexp(rates, places), np.left_shift(1, places, dtype=np.int64))
+    # Cut before 2^places multiplies it, so that nothing overflows.
+    heights = np.minimum(
+        _heights(words, n, np.ldexp(rates, places)), MOST >> places.astype(np.int64)
+    )
+    np.minimum(draws + (heights << places), MOST, out=draws)
     return draws
 
 
@@ -89,18 +93,21 @@ def _remainders(words: Source, draws: Int, rates: Float, places: NDArray[np.int3
         many = len(rows)
 
 
-def _count_up(words: Source, draws: Int, rates: Float, steps: Int) -> None:
-    """Add ``step`` times a one-sided draw of a rate of at least 2 to each, by unary coins."""
+def _heights(words: Source, n: int, rates: Float) -> Int:
+    """One-sided draws of rates of at least ½, by unary coins."""
     ratio = np.exp(-_single(rates))
-    rows: Int = np.arange(len(draws))
+    rows: Int = np.arange(n)
+    heights: Int = np.zeros(n, dtype=np.int64)
     while len(rows):
 
         def more(row: int, rows: Int = rows) -> Bounds:
             return exponential(_exact(rates, int(rows[row])))
 
-        coins = less(words, len(rows), ratio[rows] if ratio.ndim else ratio, more)
+        coins = less(words, len(rows), ratio, more)
         rows = rows[coins]
-        draws[rows] = np.minimum(draws[rows] + (steps[rows] if steps.ndim else steps), MOST)
+        ratio = ratio[coins] if ratio.ndim else ratio
+        heights[rows] += 1
+    return heights
 
 
 def _single(rates: Float) -> NDArray[np.float32]:
