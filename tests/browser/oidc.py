@@ -14,7 +14,7 @@ CLIENT = "dpviz"
 
 
 @contextmanager
-def provider(claims):
+def provider(claims, port=0):
     """Its address; ``claims`` are read anew at every login."""
     key = RSAKey.generate_key(2048, parameters={"kid": "1", "use": "sig", "alg": "RS256"})
     nonces = {}
@@ -64,7 +64,7 @@ def provider(claims):
             signed = jwt.encode({"alg": "RS256", "kid": "1"}, token, key)
             self.send({"access_token": "a", "token_type": "Bearer", "id_token": signed})
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Provider)
+    server = ThreadingHTTPServer(("127.0.0.1", port), Provider)
     address = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

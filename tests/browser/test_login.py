@@ -1,9 +1,14 @@
-"""The login against a provider on loopback: who comes in, as whom, and what the owner sees."""
+"""The login against a provider on loopback: who comes in, as whom, and what others then see."""
+
+import hashlib
+import json
+import socket
 
 import pytest
 from playwright.sync_api import expect
 
 import dpviz
+from dpviz.ui.shared.shelf import Shelf
 from tests.browser.conftest import ROOT, idle, serving
 from tests.browser.oidc import CLIENT, provider
 
@@ -20,23 +25,77 @@ server_metadata_url = "{address}/.well-known/openid-configuration"
 look = ["*@example.org"]
 owners = ["ann@example.org"]
 """
+ANN = {"sub": "1", "email": "Ann@example.org", "email_verified": True}
+BOB = {"sub": "2", "email": "bob@example.org", "email_verified": True}
 
 
-def test_a_user_logs_in_and_the_owner_sees_all_accounts(open_page, ledgers, tmp_path):
-    path = ledgers / "login.sqlite"
-    ledger = dpviz.Ledger(path)
-    ledger.spend("clinic", 0.5, what="privtree", purpose="page Explore · by bob@example.org")
-    claims = {"sub": "1", "email": "Ann@example.org", "email_verified": True}
-    with provider(claims) as address:
-        secrets = tmp_path / "secrets.toml"
-        secrets.write_text(SECRETS.format(client=CLIENT, address=address))
-        options = ("--secrets.files", str(secrets))
-        with serving(ROOT / "app.py", *options, DPVIZ_LEDGER=str(path)) as app:
-            page = open_page(f"{app}/help")
+def shelved(shelf, ledger, address, user):
+    """The id of a release that this user has paid for, and its title."""
+    box = dpviz.Domain.from_bounds([14.4, -24.1, 15.0, -23.6])
+    records = dpviz.from_points([[14.5, -24.0]], box, name=user["email"].lower())
+    release = dpviz.build(records, "ugrid", 0.5, cells=2, ledger=ledger)
+    owner = hashlib.sha256(f"{address}|{user['sub']}".encode()).hexdigest()[:32]
+    title = f"clinic of {user['sub']}"
+    return shelf.keep(release, f"user:{owner}", title).id, title
+
+
+def logged_in(page, user):
+    """Waits until the page is this user's."""
+    expect(page.get_by_text(f"Logged in as {user['email'].lower()}")).to_be_visible()
+    idle(page)
+
+
+def test_users_of_one_browser_follow_each_other_and_see_their_own(open_page, ledgers, tmp_path):
+    """A provider that is down; the owner by a link; all her tabs end; the next user."""
+    ledger, shelf = dpviz.Ledger(ledgers / "login.sqlite"), Shelf(tmp_path / "releases")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    address, claims = f"http://127.0.0.1:{port}", dict(ANN)
+    secrets = tmp_path / "secrets.toml"
+    secrets.write_text(SECRETS.format(client=CLIENT, address=address))
+    (hers, her_title), (_, his_title) = (
+        shelved(shelf, ledger, address, user) for user in (ANN, BOB)
+    )
+    places = {"DPVIZ_LEDGER": str(ledger.path), "DPVIZ_RELEASES": str(shelf.folder)}
+    with serving(ROOT / "app.py", "--secrets.files", str(secrets), **places) as app:
+        link = f"{app}/?release={hers}"
+        page = open_page(link)
+        enter = page.get_by_role("button", name="Log in")
+        enter.click()
+        expect(page.get_by_text("The login provider does not answer")).to_be_visible()
+        idle(page)
+        with provider(claims, port):
+            page.goto(link)
             expect(page.get_by_text("This server requires a log-in")).to_be_visible()
-            page.get_by_role("button", name="Log in").click()
-            expect(page.get_by_text("Logged in as ann@example.org")).to_be_visible()
+            assert her_title not in page.content()
             idle(page)
-            page.goto(f"{app}/owner")
-            expect(page.get_by_test_id("stMetricValue").first).to_have_text("1")
-            expect(page.get_by_test_id("stDataFrame")).to_have_count(2)
+            enter.click()
+            logged_in(page, ANN)
+            expect(page.get_by_role("button", name="Close this release")).to_be_visible()
+            expect(page).to_have_url(link)
+            other = open_page(f"{app}/owner")  # another tab of hers
+            expect(other.get_by_test_id("stMetricValue").first).to_have_text("2")
+            expect(other.get_by_test_id("stDataFrame")).to_have_count(2)
+
+            page.get_by_role("button", name="Log out").click()
+            for tab in (page, other):
+                expect(tab.get_by_text("This server requires a log-in")).to_be_visible()
+                idle(tab)
+            assert page.url == f"{app}/"
+            stored = json.dumps([page.context.storage_state(), page.content(), other.content()])
+            stored += page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})")
+            for word in (hers, her_title, "ann@", "Ann@", "_streamlit_user"):
+                assert word not in stored
+
+            claims.update(BOB)
+            enter.click()
+            for tab in (page, other):
+                logged_in(tab, BOB)
+            page.get_by_role("button", name="Open a release").click()
+            expect(page.get_by_role("combobox", name="Your releases")).to_be_visible()
+            assert his_title in page.content()
+            for tab in (page, other):
+                assert her_title not in tab.content()
+                assert tab.get_by_role("link", name="Owner").count() == 0
+            page.get_by_role("button", name="Log out").click()
+            expect(enter).to_be_visible()

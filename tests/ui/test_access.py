@@ -1,5 +1,7 @@
 """A login: who may look, who may publish, whose name a spend carries; closed where in doubt."""
 
+import re
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -57,8 +59,31 @@ def test_who_may_what(monkeypatch, claims, rules, look, publish, owner):
 
 def test_an_address_that_nobody_vouches_for_counts_only_where_the_owner_says_so(monkeypatch):
     claims = {name: value for name, value in ANN.items() if name != "email_verified"}
-    assert allowed(monkeypatch, claims).name == "17"
+    assert allowed(monkeypatch, claims).name == "sub:17"
     assert allowed(monkeypatch, claims, {"trust_email": True}).name == "ann@example.org"
+
+
+@pytest.mark.parametrize(
+    ("email", "sub", "name"),
+    [
+        ("\u212aate@example.org", "1", "%E2%84%AAate@example.org"),  # a kelvin, no K of Kate's
+        ("\u0430nn@example.org", "1", "%D0%B0nn@example.org"),  # a Cyrillic a
+        ("", "kate@example.org", "sub:kate@example.org"),
+        ("", "x · by kate@example.org", "sub:x%20%C2%B7%20by%20kate@example.org"),
+        ("", "../../kate\x00\u202e", "sub:../../kate%00%E2%80%AE"),
+        ("", "\ud800", "sub:%3F"),
+        ("", "Kate", "sub:Kate"),
+        ("", "kate", "sub:kate"),
+    ],
+)
+def test_no_user_passes_for_another(monkeypatch, email, sub, name):
+    """Neither for the owner nor in the ledger, nor in the folder of releases."""
+    claims = {**ANN, "email": email, "sub": sub}
+    mine = allowed(monkeypatch, claims, {"owners": ["kate@example.org", "kate"]})
+    assert (mine.name, mine.owner) == (name, False)
+    assert access.signed("page Explore").rpartition(access.BY)[2] == name
+    monkeypatch.setattr(releases, "user", lambda: claims)
+    assert re.fullmatch(r"user:[0-9a-f]{32}", releases.visitor())
 
 
 @pytest.mark.parametrize(

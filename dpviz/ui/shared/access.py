@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import streamlit as st
 from streamlit.config import get_option
@@ -32,13 +33,17 @@ WORDS: dict[str, tuple[str, ...]] = {
 BY = " · by "
 """Between a spend's purpose and its user's name."""
 
+LOGIN, FAILED = "login", "failed"
+"""The address's parameter and its value after a login that the provider did not answer."""
+
 
 @dataclass(frozen=True)
 class Access:
     """What this visitor may do.
 
     Attributes:
-        name: of the user, as the provider vouches for it; empty without a login.
+        name: of the user: the address that the provider vouches for, or ``sub:`` and its own name
+            of them; empty without a login.
         look: see pages and open releases.
         publish: spend, and set lifetime budgets.
         owner: see all accounts.
@@ -78,7 +83,7 @@ def access() -> Access:
     email = _email(claims, rules["trust_email"])
     owner = _listed(rules["owners"], email)
     return Access(
-        name=email or str(claims.get("sub", "")),
+        name=_in_one_word(email) or f"sub:{_in_one_word(str(claims.get('sub', '')))}",
         look=owner or _listed(rules["look"], email),
         publish=owner or _listed(rules["publish"], email),
         owner=owner,
@@ -119,14 +124,27 @@ def _problem(rules: Any) -> str:
 def _email(claims: Mapping[str, Any], trusted: bool) -> str:
     """The address that the provider has verified, in small letters; empty where it has not."""
     verified = claims.get("email_verified", trusted)
-    return str(claims.get("email") or "").lower() if verified in (True, "true") else ""
+    return _small(str(claims.get("email") or "")) if verified in (True, "true") else ""
+
+
+def _small(address: str) -> str:
+    """An address in small letters; one beyond ASCII as it is, as K (kelvin) is no k of another."""
+    return address.lower() if address.isascii() else address
+
+
+def _in_one_word(name: str) -> str:
+    """A name that cannot be taken for another's: what ends it, is unseen or looks alike as %XX."""
+    return "".join(
+        each if "!" <= each <= "~" and each != "%" else quote(each, "", errors="replace")
+        for each in name
+    )
 
 
 def _listed(rule: Any, email: str) -> bool:
     """Whether a rule lets a user in who has logged in."""
     if isinstance(rule, str):
         return True
-    wanted = [str(each).strip().lower() for each in rule]
+    wanted = [_small(str(each).strip()) for each in rule]
     return bool(email) and any(
         email.endswith(each[1:]) if each.startswith("*@") else email == each for each in wanted
     )
@@ -148,6 +166,7 @@ def gate() -> bool:
             st.caption(f"Logged in as {plain(mine.name)}")
             st.button("Log out", icon=":material/logout:", on_click=st.logout, key="access.out")
     else:
+        _say_if_it_failed()
         with st.sidebar if mine.look else st.container():
             st.button("Log in", icon=":material/login:", on_click=st.login, key="access.in")
     if mine.look:
@@ -159,6 +178,18 @@ def gate() -> bool:
     else:
         st.info("This server requires a log-in.", icon=":material/lock:")
     return False
+
+
+def _say_if_it_failed() -> None:
+    """What stands above the way in after a login that the provider did not answer."""
+    if st.query_params.get(LOGIN) == FAILED:
+        st.session_state["access.failed"] = True
+        del st.query_params[LOGIN]
+    if st.session_state.get("access.failed"):
+        st.error(
+            "The login provider does not answer. Try again, or ask the owner of this server.",
+            icon=":material/error:",
+        )
 
 
 def may_publish() -> bool:

@@ -66,12 +66,19 @@ def alone() -> bool:
     return is_here(st.get_option("server.address")) and is_here(host) and not relayed
 
 
+def login_digest() -> str:
+    """A digest of the user that the login names; empty for who has not logged in."""
+    claims = user()
+    if not claims:
+        return ""
+    name = f"{claims.get('iss')}|{claims.get('sub') or claims.get('email')}"
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
 def visitor() -> str:
     """Whose list this is; no name of a person, but a digest of what the login says."""
-    claims = user()
-    if claims:
-        name = f"{claims.get('iss')}|{claims.get('sub') or claims.get('email')}"
-        return "user:" + hashlib.sha256(name.encode()).hexdigest()[:32]
+    if digest := login_digest():
+        return f"user:{digest}"
     if alone():
         return "here"
     return "visit:" + str(st.session_state.setdefault("releases.visit", uuid.uuid4().hex))
