@@ -1,4 +1,4 @@
-"""A reverse proxy on loopback that hands on one path of its address, as a host of many apps does."""
+"""A reverse proxy on loopback that hands on one path of its address, as hosts of many apps do."""
 
 import socket
 import threading
