@@ -10,7 +10,7 @@ import dpviz
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
 from dpviz.ui.shared.tour import TITLE
-from tests.browser.conftest import ROOT, idle, pay, serving, upload
+from tests.browser.conftest import idle, pay, upload
 
 pytestmark = pytest.mark.browser
 
@@ -210,11 +210,6 @@ def test_a_phone_shows_the_map_without_sideways_scrolling(app, open_page, scheme
     assert dark == (scheme == "dark")
     page.get_by_role("button", name="Open Learn").click()
     expect(page.get_by_role("heading", name="1. What leaks")).to_be_visible()
-
-
-def test_a_base_url_path_is_respected(open_page):
-    with serving(ROOT / "app.py", "--server.baseUrlPath", "maps/private") as address:
-        the_map(open_page(address))
 
 
 def test_a_window_in_time_moves_the_map_the_answer_and_the_address(app, open_page):

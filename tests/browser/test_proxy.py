@@ -1,0 +1,43 @@
+"""Behind a reverse proxy, below a path of its own: nothing is asked outside of that path."""
+
+import re
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+import dpviz
+from tests.browser.conftest import ROOT, downloaded, idle, serving, upload
+from tests.browser.proxy import proxy
+from tests.browser.test_explore import metric, the_map
+
+pytestmark = pytest.mark.browser
+PATH = "/maps/private"
+RECT = "rect=14.5,-24.0,14.7,-23.8"
+
+
+def test_pages_maps_uploads_downloads_and_links_work_below_a_path(open_page, tmp_path):
+    places = {"DPVIZ_LEDGER": str(tmp_path / "ledger.sqlite")}
+    visits = tmp_path / "visits.csv"
+    visits.write_text("lon,lat\n14.5,-23.9\n")
+    with (
+        serving(ROOT / "app.py", "--server.baseUrlPath", PATH.strip("/"), **places) as app,
+        proxy(urlsplit(app).port, PATH) as (address, outside),
+    ):
+        page = open_page(f"{address}/?data=city-50k&{RECT}")  # a link that somebody sent
+        the_map(page)
+        expect(metric(page)).to_be_visible()
+        page.get_by_text("Download this release").click()
+        file = downloaded(page, page.get_by_role("button", name="GeoParquet"))
+        file.save_as(tmp_path / "release.parquet")
+        assert dpviz.read(tmp_path / "release.parquet").header.method == "privtree"
+        page.get_by_test_id("stSidebarNav").get_by_role("link", name="Publish").click()
+        expect(page).to_have_url(re.compile(f"^{re.escape(address)}/publish"))
+        upload(page, visits)
+        expect(page.get_by_role("combobox", name="Longitude / x")).to_be_visible()
+        page.go_back()
+        expect(page).to_have_url(re.compile(f"^{re.escape(address)}/\\?.*{RECT[:5]}"))
+        the_map(page)
+        idle(page)
+        page.close()
+        assert outside == []
