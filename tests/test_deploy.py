@@ -1,23 +1,32 @@
 """The Dockerfile: an ordinary user, nothing written beside /data and /tmp, a health check."""
 
 import json
+import os
 import re
 import shlex
+import shutil
+import subprocess
+import sys
+import time
 import tomllib
 import urllib.request
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
 
+import dpviz
 from dpviz.ui.shared import access
+from tests.benchmarks.visitors import visit
 from tests.browser.conftest import ROOT, serving
+from tests.ui.loop import run
 
 DEPLOY = ROOT / "assets" / "deploy"
 ORDINARY = "10001:10001"
 
 READ_ONLY = """
-import errno, os, runpy, sys
+import errno, os, sys
 
 refused, allowed = open({log!r}, "a"), {allowed!r}
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -32,7 +41,8 @@ def hook(event, given):
         return
     if not isinstance(path, (str, bytes)):
         return
-    place = os.path.realpath(os.fsdecode(path))
+    path = os.fsdecode(path).removeprefix("file:").partition("?")[0]
+    place = os.path.realpath(path)
     if not place.startswith((*allowed, "/dev/", "/proc/")) and ":memory:" not in place:
         refused.write(f"{{event}} {{place}}\\n")
         refused.flush()
@@ -40,9 +50,22 @@ def hook(event, given):
 
 
 sys.addaudithook(hook)
-sys.argv = ["streamlit", *sys.argv[1:]]
-runpy.run_module("streamlit", run_name="__main__")
+code, sys.argv = sys.argv[1], ["app", *sys.argv[2:]]
+exec(code)
 """
+
+INSIDE = """
+mount --make-rprivate /
+for folder in {writable}; do mount --bind $folder $folder; done
+mount -o remount,bind,ro /
+exec setpriv --no-new-privs --inh-caps=-all --ambient-caps=-all --bounding-set=-all "$@"
+"""
+"""As the container does it: all is read-only but two folders, and no rights are left."""
+
+ALONE = ["unshare", "--user", "--map-user=10001", "--map-group=10001", "--keep-caps", "--mount"]
+STREAMLIT = "import runpy; runpy.run_module('streamlit', run_name='__main__')"
+DPVIZ = "from dpviz.cli import main; main()"
+PROBE = "import os, sys; sys.exit(os.getuid() != 10001 or os.access(sys.argv[1], os.W_OK))"
 
 
 def instructions():
@@ -64,6 +87,7 @@ def test_the_image_ends_as_an_ordinary_user_with_a_health_check():
     assert steps[words.index("USER")] == ("USER", ORDINARY)
     assert "RUN" not in words[words.index("USER") :]
     assert "_stcore/health" in dict(steps)["HEALTHCHECK"]
+    assert environment()["STREAMLIT_BROWSER_GATHER_USAGE_STATS"] == "false"
     for word, rest in steps:
         if word == "COPY":  # what it copies is here
             for source in rest.split()[:-1]:
@@ -99,33 +123,71 @@ def test_the_rules_of_the_example_are_understood(monkeypatch):
     assert access.access() == access.Access("ann@example.org", owner=True)
 
 
-def test_what_the_container_runs_starts_on_a_read_only_file_system(tmp_path):
-    command = json.loads(dict(instructions())["CMD"])
-    assert command[:3] == ["streamlit", "run", "/srv/app.py"]
-    options = [
-        each for each in command[3:] if not each.startswith(("--server.address", "--server.port"))
-    ]
-    data, temporary, log = tmp_path / "data", tmp_path / "tmp", tmp_path / "refused"
-    for folder in (data, temporary):
+@pytest.fixture
+def container(tmp_path):
+    """Arguments of Python that come before a module's name, and the environment of the image.
+
+    Writes elsewhere than to the folders for /data and /tmp are refused by the kernel where it gives
+    an ordinary user namespaces, as Docker does, and by a hook everywhere.
+    """
+    folders = {name: tmp_path / name.strip("/") for name in ("/data", "/tmp")}
+    log = tmp_path / "data" / "refused"
+    for folder in folders.values():
         folder.mkdir()
     log.touch()
-    allowed = (str(data), str(temporary), str(log))
     wrapper = tmp_path / "read_only.py"
+    allowed = tuple(map(str, folders.values()))
     wrapper.write_text(READ_ONLY.format(log=str(log), allowed=allowed))
-    places = {"/data": str(data), "/tmp": str(temporary)}
     inside = {
-        name: re.sub(r"^/(data|tmp)", lambda found: places[found[0]], value)
+        name: re.sub(r"^/(data|tmp)", lambda match: str(folders[match[0]]), value)
         for name, value in environment().items()
     }
-    script = [str(wrapper), "run", str(ROOT / "app.py"), *options]
-    script += ["--server.address", "127.0.0.1", "--server.port"]
-    with (
-        serving(None, command=script, TMPDIR=str(temporary), DPVIZ_VISITORS="20", **inside) as app,
-        urllib.request.urlopen(app, timeout=30) as answer,
+    inside["TMPDIR"] = str(folders["/tmp"])
+    shell = INSIDE.format(writable=shlex.join(allowed)).strip().replace("\n", " && ", 2)
+    start = [*ALONE, "sh", "-c", shell, "sh", sys.executable]
+    alone = shutil.which("unshare") and shutil.which("setpriv")
+    if (
+        alone
+        and not subprocess.run([*start, "-c", PROBE, str(ROOT)], capture_output=True).returncode
     ):
-        assert answer.status == 200
-        assert answer.headers["content-security-policy"]
+        become = "import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"
+        yield ["-c", become, *start, str(wrapper)], inside
+    else:
+        yield [str(wrapper)], inside
     assert log.read_text() == ""
+
+
+def test_the_container_serves_pages_on_a_read_only_file_system(container):
+    wrapped, inside = container
+    command = json.loads(dict(instructions())["CMD"])
+    assert command[:3] == ["streamlit", "run", "/srv/app.py"]
+    places = ("--server.address", "--server.port")
+    options = [each for each in command[3:] if not each.startswith(places)]
+    script = [*wrapped, STREAMLIT, "run", str(ROOT / "app.py"), *options]
+    script += ["--server.address", "127.0.0.1", "--server.port"]
+    check = json.loads(dict(instructions())["HEALTHCHECK"].partition("CMD ")[2])
+    path, below = {"STREAMLIT_SERVER_BASE_URL_PATH": "maps"}, ("--server.baseUrlPath", "maps")
+    with serving(None, *below, command=script, DPVIZ_VISITORS="20", **inside, **path) as app:
+        with urllib.request.urlopen(app, timeout=30) as answer:
+            assert answer.headers["content-security-policy"]
+        counts = {"runs": 0}
+        run(visit(app, 0, time.monotonic(), counts))
+        assert counts == {"runs": 1}
+        probe = check[2].replace("127.0.0.1:8501", urlsplit(app).netloc)
+        subprocess.run([sys.executable, *check[1:2], probe], env={**os.environ, **path}, check=True)
+
+
+def test_the_container_keeps_releases_and_the_ledger_in_its_volume(container, tmp_path):
+    wrapped, inside = container
+    visits = tmp_path / "visits.csv"
+    visits.write_text("lon,lat\n14.5,-23.9\n")
+    output = tmp_path / "data" / "release.parquet"
+    build = [DPVIZ, "build", visits, "--bounds=14.4,-24.1,15,-23.6", "-o", output]
+    words = [sys.executable, *wrapped, *map(str, build)]
+    subprocess.run(words, env={**os.environ, **inside}, check=True, cwd="/")
+    assert dpviz.read(output).header.private
+    [account] = dpviz.Ledger(inside["DPVIZ_LEDGER"]).accounts()
+    assert account.spent == 1.0
 
 
 @pytest.mark.parametrize("file", sorted(DEPLOY.iterdir()), ids=lambda file: file.name)

@@ -37,17 +37,19 @@ def rerun(query):
 
 
 async def visit(address, number, until, counts):
-    """One visitor: a new release as soon as the last has come."""
+    """One visitor: a new release as soon as the last has come; one at least."""
     url = address.replace("http", "ws") + "/_stcore/stream"
     async with websockets.connect(url, max_size=None, subprotocols=["streamlit"]) as line:
         turn = 0
-        while time.monotonic() < until:
+        while turn == 0 or time.monotonic() < until:
             epsilon = 0.1 + 0.01 * ((7 * number + turn) % 90)
             await line.send(rerun(f"{PAGES[number % len(PAGES)]}&epsilon={epsilon:.2f}"))
             turn += 1
             while time.monotonic() < until + 60:
                 answer = ForwardMsg()
                 answer.ParseFromString(await asyncio.wait_for(line.recv(), 90))
+                if answer.delta.new_element.WhichOneof("type") == "exception":
+                    counts["failed"] = counts.get("failed", 0) + 1
                 if answer.WhichOneof("type") == "script_finished":
                     counts["runs"] += 1
                     break
