@@ -45,7 +45,7 @@ from dpviz.private.mechanisms.sources import Noise
 from dpviz.private.payment import USER_LEDGER, Accountable, payment, require_public
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData
-from dpviz.progress import Progress
+from dpviz.progress import Progress, Reports, listening
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.areas.source import areas_of
@@ -225,25 +225,27 @@ def build(
     stated = _promises(data, wishes)
     steps = data.max_per_unit * NEIGHBOURS.get(neighbours, 1)
     price = Price(epsilon, delta_for(chosen, delta), steps, relation(neighbours, data.unit))
-    noise = noise_for(
-        data, chosen, simulate=simulate, seed=seed, progress=progress, sampler=sampler
-    )
+    reports = None if progress is None else Reports(progress)
+    noise = noise_for(data, chosen, simulate=simulate, seed=seed, progress=reports, sampler=sampler)
     budget = price.budget()
     if isinstance(data, DataHandle):
         sum_share = checked_share(data.domain, chosen, budget.epsilon, sum_share)
     elif sum_share is not None:
         raise ParameterError(f"sum_share={sum_share!r}: these data have no values, leave it out")
-    with payment(
-        ledger,
-        data,
-        chosen.name,
-        price.epsilon,
-        price.delta,
-        purpose,
-        neighbours=neighbours,
-        declare_public=declare_public,
-    ) as receipt:
-        release, facts = _measured(data, chosen, budget, noise, queries, progress, sum_share)
+    with (
+        listening(reports),
+        payment(
+            ledger,
+            data,
+            chosen.name,
+            price.epsilon,
+            price.delta,
+            purpose,
+            neighbours=neighbours,
+            declare_public=declare_public,
+        ) as receipt,
+    ):
+        release, facts = _measured(data, chosen, budget, noise, queries, reports, sum_share)
         facts["extra"] = facts.get("extra", {}) | declared | stated | receipt
         return release(header_of(data, chosen, noise, budget, price, **facts))
 

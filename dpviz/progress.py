@@ -1,8 +1,51 @@
-"""How long work tells how far it is, and how it is cancelled."""
+"""How long work tells how far it is, and how it is cancelled.
+
+Draws of noise report of themselves. What comes between and after them (sums of paths, least
+squares, medians) knows nothing of reports: it passes :func:`checkpoint`, at most a tenth of a
+second of work apart, where whoever listens to the build is told again and may cancel it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 Progress = Callable[[float, str], None]
 """Called with (fraction from 0 to 1, what is being done); raising an exception cancels the work."""
+
+_heard: ContextVar[Reports | None] = ContextVar("heard", default=None)
+
+
+class Reports:
+    """Passes reports on, and can repeat the last one."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._last = 0.0, "computing"
+
+    def __call__(self, fraction: float, what: str) -> None:
+        """See :data:`Progress`."""
+        self._last = fraction, what
+        self._progress(fraction, what)
+
+    def repeat(self) -> None:
+        """Report again what was reported last."""
+        self._progress(*self._last)
+
+
+@contextmanager
+def listening(reports: Reports | None) -> Iterator[None]:
+    """Inside, each :func:`checkpoint` of this thread repeats the last of the reports."""
+    token = _heard.set(reports)
+    try:
+        yield
+    finally:
+        _heard.reset(token)
+
+
+def checkpoint() -> None:
+    """Between two steps of long work: raises what the listener raises to cancel it."""
+    reports = _heard.get()
+    if reports is not None:
+        reports.repeat()

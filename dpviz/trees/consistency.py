@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpviz.progress import checkpoint
 from dpviz.trees.decomposition import Decomposition, level_slices
 from dpviz.trees.lattice import Float, Int
 
@@ -18,6 +19,7 @@ def sum_up(parent: ArrayLike, values: ArrayLike) -> Float:
     totals = np.array(values, dtype=np.float64)
     totals[_distinct(parent[parent >= 0])] = 0.0
     for part in level_slices(parent)[:0:-1]:
+        checkpoint()
         above = parent[part]
         sums = np.bincount(above - above[0], weights=totals[part])
         totals[above[0] : above[0] + len(sums)] += sums
@@ -50,6 +52,7 @@ def downward(parent: ArrayLike, estimate: Float, spread: Float) -> tuple[Float, 
     parent = np.asarray(parent)
     final, final_spread = estimate.copy(), spread.copy()
     for part in level_slices(parent)[1:]:
+        checkpoint()
         above = parent[part]
         family = above - above[0]
         total = np.bincount(family, weights=spread[part])[family]
@@ -66,6 +69,7 @@ def upward(parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike) -> tuple[Fl
     estimate = np.array(noisy, dtype=np.float64)
     spread = np.array(variance, dtype=np.float64)
     for part in level_slices(parent)[:0:-1]:
+        checkpoint()
         above = parent[part]
         inner, family = _distinct(above), above - above[0]
         of_each = inner - above[0]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpviz.errors import ReleaseError
+from dpviz.progress import checkpoint
 from dpviz.trees.lattice import STRIP, Float, Int, overlaps, rowwise, volumes
 
 Int32 = NDArray[np.int32]
@@ -53,6 +54,7 @@ class Decomposition:
 
     def __post_init__(self) -> None:
         for field in fields(self):
+            checkpoint()
             given = getattr(self, field.name)
             if field.name in _WHOLE:
                 column = _whole(field.name, given)
@@ -87,6 +89,7 @@ class Decomposition:
             raise ReleaseError(f"more than {MAX_LEVELS} levels: the tree is damaged")
         roots = levels[0].stop
         for start in range(roots, n, STRIP):
+            checkpoint()
             part = slice(start, start + STRIP)
             above = self.parent[part]
             stray = self.lo[part] < _taken(self.lo, above)

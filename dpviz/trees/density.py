@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.progress import checkpoint
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.lattice import STRIP, Codes, Float, Int, morton, rowwise
 
@@ -48,6 +49,7 @@ def refine(nodes: Decomposition) -> Decomposition:
     columns, place, first = _with_room(nodes, leaves, 1 << dims)
     curve = _Curve.of(nodes)
     for start in range(0, len(leaves), STRIP):
+        checkpoint()
         part = slice(start, start + STRIP)
         columns["parent"][first[part, None] + np.arange(1 << dims)] = place[leaves[part], None]
         _fill(columns, first[part], nodes, leaves[part], curve)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpviz.progress import checkpoint
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float
 
@@ -58,6 +59,7 @@ def drawn(raster: Float, variance: float) -> Float:
     from scipy.ndimage import gaussian_filter
 
     def mean(values: Float, width: float) -> Float:
+        checkpoint()
         return np.asarray(gaussian_filter(values, width, mode="nearest"))
 
     def gate(difference: Float, around: Float, width: float, noise: float, taken: float) -> Float:

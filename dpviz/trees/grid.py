@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpviz.progress import checkpoint
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
@@ -48,6 +49,7 @@ def halved_blocks(low: Int, high: Int) -> tuple[Int, Int, Int, Int]:
     lows, highs, parents, roots = [low], [high], [np.full(len(low), -1, dtype=np.int64)], [root]
     start = 0
     while True:
+        checkpoint()
         open_rows = np.flatnonzero((high - low > 1).any(axis=1))
         if not len(open_rows):
             break

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpviz.progress import checkpoint
+
 Int = NDArray[np.int64]
 Codes = NDArray[np.uint64]
 Float = NDArray[np.float64]
@@ -78,6 +80,7 @@ def unmorton(codes: ArrayLike, dims: int) -> Int:
     codes = np.asarray(codes, dtype=np.uint64)
     cells = np.empty((len(codes), dims), dtype=np.int64)
     for axis in range(dims):
+        checkpoint()
         cells[:, axis] = _gather(codes >> np.uint64(dims - 1 - axis), dims).astype(np.int64)
     return cells
 
@@ -147,6 +150,7 @@ def unhilbert(codes: ArrayLike, order: int, dims: int) -> Int:
 
 def _turn(axes: list[Int], axis: int, bit: int) -> None:
     """Skilling's step: where the bit is set invert the lower bits of axis 0, else swap them."""
+    checkpoint()
     low = (1 << bit) - 1
     set_ = axes[axis] >> bit & 1
     swapped = np.where(set_, 0, (axes[0] ^ axes[axis]) & low)

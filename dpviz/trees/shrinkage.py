@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpviz.progress import checkpoint
 from dpviz.trees.consistency import downward, sum_up, upward
 from dpviz.trees.decomposition import level_slices
 from dpviz.trees.lattice import Float, Int
@@ -55,6 +56,7 @@ def settle(
     leaf[parent[parent >= 0]] = False
     levels = level_slices(parent)
     for part in levels[1:] if shrink else ():
+        checkpoint()
         rows = np.flatnonzero(leaf[part]) + part.start
         target[rows], weight[rows] = shrunk(target[rows], weight[rows])
     return nonnegative(parent, target, weight), spread
@@ -118,6 +120,7 @@ def project(target: Float, weight: Float, family: Int, total: Float) -> Float:
     free: NDArray[np.bool_] | None = None  # all, at first
     wanted, loads = target, weight
     while True:
+        checkpoint()
         sums = np.bincount(family, weights=wanted, minlength=len(total))
         spread = np.bincount(family, weights=loads, minlength=len(total))
         step = np.divide(total - sums, spread, out=np.zeros(len(total)), where=spread > 0)

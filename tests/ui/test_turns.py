@@ -56,7 +56,7 @@ def test_one_works_at_a_time_and_a_rest_lets_others_work(few):
     seen, done = [], threading.Event()
 
     def other():
-        with turns.in_turn():
+        with turns.in_turn(lambda: None):
             seen.append("other")
         done.set()
 
@@ -91,3 +91,21 @@ def test_a_wrong_number_of_visitors_is_refused(monkeypatch, given):
 def test_the_owner_says_how_many_visitors(monkeypatch):
     monkeypatch.setenv("DPVIZ_VISITORS", "20")
     assert str(limits.visitors()) == "20 visitors at a time"
+
+
+def test_a_build_that_is_cancelled_while_it_waits_for_its_turn_never_begins(few):
+    from dpviz.ui.shared.account import CancelledError, Job
+
+    begun = []
+    job = Job(begun.append)
+    with turns.turn():
+        job.start()
+        assert not job.ended
+        job.cancelled = True
+        job.thread.join(10)
+    assert job.ended
+    assert not begun
+    assert isinstance(job.error, CancelledError)
+    assert "nothing is spent" in str(job.error)
+    assert turns._at_work.acquire(blocking=False)
+    turns._at_work.release()

@@ -14,6 +14,7 @@ from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric, geometric_variance
+from dpviz.progress import checkpoint
 from dpviz.trees.consistency import least_squares, sum_up
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.density import refine
@@ -68,6 +69,7 @@ class CellTree:
         Raises:
             ParameterError: more nodes than the public cap.
         """
+        checkpoint()
         rows, codes, depth = np.flatnonzero(chosen), self.codes[-1], len(self.codes)
         nodes = sum(map(len, self.codes))
         if nodes + len(rows) * self.fanout > MAX_NODES:
@@ -108,6 +110,7 @@ class CellTree:
         domain, order = self.index.domain, cut_order(self.index.domain)
         corners, sides = [], []
         for depth, codes in enumerate(self.codes):
+            checkpoint()
             bits = depth * self.axis_bits
             full = codes << np.uint64(self.code_bits - bits)
             full = full if order.is_morton else order.to_morton(full)

@@ -13,6 +13,7 @@ from dpviz.methods.points.levels import geometric_weights, measured_levels
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.medians import CellColumn
 from dpviz.private.mechanisms.noise import geometric
+from dpviz.progress import checkpoint
 from dpviz.trees.consistency import least_squares, prune, sum_up
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
@@ -79,6 +80,7 @@ class KdCells:
         cut[chosen] = cuts
         rights = np.zeros(len(self), dtype=np.int64)
         for at, order in enumerate(self._orders):
+            checkpoint()
             right = self.columns[axis][order] >= np.repeat(cut, sizes)
             if at == 0:
                 rights = np.diff(np.concatenate([[0], np.cumsum(right)])[self.starts])
@@ -138,6 +140,7 @@ def grow(cells: KdCells, height: int, flatten: int, cutter: Cutter, order: CutOr
     for level in range(height):
         origin = np.arange(len(cells))
         for step in range(flatten):
+            checkpoint()
             rounds = level * flatten + step
             axis = order.axes[rounds % len(order.axes)]
             chosen = cells.hi[:, axis] - cells.lo[:, axis] >= 2

@@ -13,6 +13,7 @@ from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.grid_size import checked_cells
 from dpviz.private.mechanisms.noise import geometric
+from dpviz.progress import checkpoint
 from dpviz.trees.grid import grid_tree
 from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int, grid_edges
@@ -121,6 +122,7 @@ def haar(values: ArrayLike) -> Int:
         sums = np.moveaxis(result, axis, -1)
         details = []
         while sums.shape[-1] > 1:
+            checkpoint()
             left, right = sums[..., 0::2], sums[..., 1::2]
             details.append(left - right)
             sums = left + right
@@ -139,6 +141,7 @@ def inverse_haar(coefficients: ArrayLike) -> Float:
         details = np.moveaxis(result, axis, -1)
         sums = details[..., :1]
         while sums.shape[-1] < details.shape[-1]:
+            checkpoint()
             width = sums.shape[-1]
             difference = details[..., width : 2 * width]
             halves = np.empty((*sums.shape[:-1], 2 * width))

@@ -21,6 +21,7 @@ from dpviz.private.mechanisms.samplers import checked_rates
 from dpviz.private.mechanisms.samples import uniform_below
 from dpviz.private.mechanisms.selection import Candidates, chosen_rows
 from dpviz.private.mechanisms.sources import Noise
+from dpviz.progress import checkpoint
 from dpviz.trees.lattice import Float, Int
 
 REACH = 28.0
@@ -105,6 +106,7 @@ def exponential_cuts(noise: Noise, share: Share, column: CellColumn, factor: flo
     rate = float(exact_rate)
     below, above, distance, owner = _race(column, rate, REACH)
     starts = np.searchsorted(owner, np.arange(len(column) + 1))
+    checkpoint()
     weight = log_weights(above - below, distance, owner, starts, rate)
     best = np.maximum.reduceat(weight, starts[:-1])
 
@@ -139,6 +141,7 @@ def log_weights(cuts: Int, distance: Float, owner: Int, starts: Int, rate: float
 def _race(column: CellColumn, rate: float, depth: float) -> tuple[Int, Int, Float, Int]:
     """The intervals near the best one: values below and above, |rank − n/2|, the cell of each."""
     values, cumulative, starts = column.distinct()
+    checkpoint()
     k = len(column)
     base = cumulative[starts[:-1]]
     half = (cumulative[starts[1:]] - base) / 2.0
@@ -148,6 +151,7 @@ def _race(column: CellColumn, rate: float, depth: float) -> tuple[Int, Int, Floa
     near = np.clip(middle[:, None] + np.array([-2, -1, 0, 1, 2]), 0, many[:, None] - 1)
     lowest = np.full(k, np.inf)
     for place in near.T:
+        checkpoint()
         below, above, rank = _interval(column, values, cumulative, starts, np.arange(k), place)
         with np.errstate(divide="ignore"):
             lowest = np.minimum(lowest, rate * np.abs(rank - half) - np.log(above - below))

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from dpviz.private.budget import Share
 from dpviz.private.mechanisms.noise import Noise, laplace, laplace_rate
+from dpviz.progress import checkpoint
 from dpviz.trees.lattice import Float, Int
 
 Flags = list[NDArray[np.bool_]]
@@ -26,6 +27,7 @@ def deviations(counts: Int) -> list[Float]:
     """
     levels = []
     for level in range(len(counts).bit_length()):
+        checkpoint()
         blocks = counts.reshape(1 << level, -1)
         length = blocks.shape[1]
         around = np.abs(blocks * length - blocks.sum(axis=1, keepdims=True)).sum(axis=1)

@@ -136,10 +136,15 @@ class Job(Generic[Made]):
 
     def _run(self) -> None:
         try:
-            with in_turn():
+            with in_turn(self._heed):
                 self.made = self._make(self._report)
         except Exception as error:  # raised again on the page that waits
             self.error = error
+
+    def _heed(self) -> None:
+        """While it waits for its turn: nothing is paid yet."""
+        if self.cancelled:
+            raise CancelledError("the build was cancelled before it began: nothing is spent")
 
     def _report(self, fraction: float, what: str) -> None:
         if self.cancelled:

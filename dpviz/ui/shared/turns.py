@@ -9,7 +9,7 @@ import gc
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import streamlit as st
@@ -94,10 +94,19 @@ def turn() -> Iterator[None]:
 
 
 @contextmanager
-def in_turn() -> Iterator[None]:
-    """The right to compute for a thread that shows nothing."""
-    with _at_work:
+def in_turn(heed: Callable[[], None]) -> Iterator[None]:
+    """The right to compute for a thread that shows nothing.
+
+    Until it is there, ``heed`` is called four times a second; what it raises ends the wait.
+    """
+    heed()
+    while not _at_work.acquire(timeout=_POLL):
+        heed()
+    try:
+        heed()
         yield
+    finally:
+        _at_work.release()
 
 
 @contextmanager
