@@ -1,12 +1,12 @@
 """Busy visitors of the app without browsers: ``python -m tests.benchmarks.visitors 20``.
 
 Each opens a page as a browser does, and moves ε again and again while the server's health is asked.
-Printed: the slowest answer of its health, and memory before, while they are here, and after.
+Printed: the slowest answer of its health, and memory before, at most, once they have left and their
+sessions have ended, and after as many others.
 """
 
 import asyncio
 import json
-import os
 import sys
 import time
 import urllib.request
@@ -25,6 +25,9 @@ PAGES = (
 )
 SECONDS = 20
 """How long visitors are busy."""
+
+ENDED = 150
+"""Seconds after which the sessions of those who left have ended; Streamlit keeps them for 120."""
 
 MOST = 50
 """Visitors that a run may hold."""
@@ -68,14 +71,14 @@ async def health(address, until, delays):
         await asyncio.sleep(0.5)
 
 
-def memory(port):
-    """Resident bytes of the server that listens at a port of this machine."""
+def memory(port, field="VmRSS"):
+    """Resident MB of the server that listens at a port of this machine; ``VmHWM``: at most."""
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             words = (folder / "cmdline").read_bytes().split(b"\0")
             if b"streamlit" in words and str(port).encode() in words:
-                pages = int((folder / "statm").read_text().split()[1])
-                return pages * os.sysconf("SC_PAGE_SIZE")
+                rows = (folder / "status").read_text().splitlines()
+                return next(int(row.split()[1]) for row in rows if row.startswith(field)) >> 10
         except OSError:
             continue
     raise LookupError(port)
@@ -97,17 +100,23 @@ def measured(visitors, seconds=SECONDS):
         asyncio.run(busy(address, 1, 2))  # what is loaded once
         before = memory(port)
         counts, delays = asyncio.run(busy(address, min(visitors, MOST), seconds))
-        during = memory(port)
+        most = memory(port, "VmHWM")
+        time.sleep(ENDED)
+        after = memory(port)
         counts_again, _ = asyncio.run(busy(address, min(visitors, MOST), seconds))
+        most_again = memory(port, "VmHWM")
+        time.sleep(ENDED)
         again = memory(port)
     return {
         "visitors": visitors,
         "runs": counts["runs"] + counts_again["runs"],
         "lost": counts["lost"] + counts_again["lost"],
         "health": round(max(delays), 3),
-        "MB before": before >> 20,
-        "MB with them": during >> 20,
-        "MB after as many again": again >> 20,
+        "MB before": before,
+        "MB at most": most,
+        "MB after they left": after,
+        "MB at most with as many others": most_again,
+        "MB after those left": again,
     }
 
 

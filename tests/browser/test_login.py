@@ -29,6 +29,13 @@ ANN = {"sub": "1", "email": "Ann@example.org", "email_verified": True}
 BOB = {"sub": "2", "email": "bob@example.org", "email_verified": True}
 
 
+def secrets_of(address, folder):
+    """The file of secrets of a server whose users this provider knows."""
+    path = folder / "secrets.toml"
+    path.write_text(SECRETS.format(client=CLIENT, address=address))
+    return str(path)
+
+
 def shelved(shelf, ledger, address, user):
     """The id of a release that this user has paid for, and its title."""
     box = dpviz.Domain.from_bounds([14.4, -24.1, 15.0, -23.6])
@@ -51,13 +58,12 @@ def test_users_of_one_browser_follow_each_other_and_see_their_own(open_page, led
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     address, claims = f"http://127.0.0.1:{port}", dict(ANN)
-    secrets = tmp_path / "secrets.toml"
-    secrets.write_text(SECRETS.format(client=CLIENT, address=address))
+    secrets = secrets_of(address, tmp_path)
     (hers, her_title), (_, his_title) = (
         shelved(shelf, ledger, address, user) for user in (ANN, BOB)
     )
     places = {"DPVIZ_LEDGER": str(ledger.path), "DPVIZ_RELEASES": str(shelf.folder)}
-    with serving(ROOT / "app.py", "--secrets.files", str(secrets), **places) as app:
+    with serving(ROOT / "app.py", "--secrets.files", secrets, **places) as app:
         link = f"{app}/?release={hers}"
         page = open_page(link)
         enter = page.get_by_role("button", name="Log in")
