@@ -321,6 +321,18 @@ def step_words(step: str) -> str:
     return f"{count} {_UNIT_NAMES[unit]}{'' if count == 1 else 's'}"
 
 
+def seconds_words(seconds: float) -> str:
+    """A length of time in its largest whole unit.
+
+    >>> seconds_words(3600.0), seconds_words(5400.0), seconds_words(86_400.0), seconds_words(0.5)
+    ('1 hour', '90 minutes', '1 day', '0.5 seconds')
+    """
+    for unit, length in sorted(SECONDS.items(), key=lambda each: -each[1]):
+        if seconds % length == 0.0:
+            return step_words(f"{int(seconds // length)}{unit}")
+    return f"{seconds:g} seconds"
+
+
 def usual_step(start: float, end: float, least: float = 0.0, most: int = 400) -> str:
     """The shortest usual step of which a period has at most so many.
 

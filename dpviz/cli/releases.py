@@ -201,9 +201,9 @@ def sample(
 
 def period_words(domain: Domain) -> str:
     """The period of a domain with time, its zone, cycle and step."""
-    from dpviz.calendar import Calendar
+    from dpviz.calendar import Calendar, seconds_words
 
-    step = f", in steps of {domain.step:g} s" if domain.step else ""
+    step = f", in steps of {seconds_words(domain.step)}" if domain.step else ""
     step += f", an hour worth {domain.hour_worth:g} m" if domain.hour_worth else ""
     words = domain.calendar.words
     if domain.cycle is not None and domain.span is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpviz.build import cells_of
 from dpviz.errors import DpvizError
-from dpviz.exports.facts import statement
+from dpviz.exports.facts import method_title, statement
 from dpviz.exports.html import HEIGHT, deck, default_title, environment
 from dpviz.exports.pack import Packer, base64_of, compressed
 from dpviz.releases.answers import INTERVAL_SDS
@@ -41,7 +41,7 @@ def scene_page(release: RoadRelease | SequenceRelease) -> str:
     packer.add_tables(scene.tables)
     header = release.header
     kind, words = header.standing
-    label = f"{header.method} · ε = {header.epsilon:g}"
+    label = f"{method_title(header)} · ε = {header.epsilon:g}"
     spec: dict[str, Any] = scene.to_dict() | {
         "height": HEIGHT,
         "names": [label],
@@ -87,7 +87,7 @@ def _streets(release: RoadRelease) -> Scene | None:
         camera=Camera(bounds=area, key="domain"),
         legend=street_legend(top),
         domain=area,
-        description=f"Road network with noisy counts: {release.header.guarantee}",
+        description=f"Road network with noisy counts: {release.header.standing[1]}",
     )
 
 
@@ -116,5 +116,5 @@ def _moves(release: SequenceRelease) -> Scene | None:
         camera=Camera(bounds=area, key="domain"),
         legend=move_legend(strings, most),
         domain=area,
-        description=f"Movements between places: {release.header.guarantee}",
+        description=f"Movements between places: {release.header.standing[1]}",
     )

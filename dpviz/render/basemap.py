@@ -17,7 +17,7 @@ from dpviz.render.basemap_file import basemap_marks
 from dpviz.render.colors import FRAME, LAND, ROAD, SHORE, WATER, Themed
 from dpviz.render.marks import paths, polygons
 from dpviz.render.names import places
-from dpviz.render.scene import Bounds, Mark
+from dpviz.render.scene import BUNDLED, Bounds, Mark
 
 Float = NDArray[np.float64]
 
@@ -35,6 +35,10 @@ VARIABLE = "DPVIZ_BASEMAP"
 
 AROUND = 3.0
 """Of the rectangle's size, on every side: what a visitor may move to."""
+
+WORLD = (-180.0, -85.0, 180.0, 85.0)
+WEST, EAST = -540.0, 540.0
+"""Ends of the sea that is drawn around the world."""
 
 NEAR = 40.0
 """Degrees around within which towns are named."""
@@ -56,7 +60,7 @@ def outlines(bounds: Bounds | None = None) -> tuple[Mark, ...]:
     fade = FINE_FADE if fine else FADE
     whole = base_map(wider, tolerance, fine=fine)
     features = {each["properties"]["kind"]: each for each in whole["features"]}
-    marks = [_ground("ocean", [_box(wider or (-180.0, -85.0, 180.0, 85.0))], WATER, fade=fade)]
+    marks = [_ground(BUNDLED, [_box(_sea(wider))], WATER, fade=fade)]
     for kind, color in (("land", LAND), ("water", WATER)):
         rings = [np.array(part[0]) for part in features[kind]["geometry"]["coordinates"]]
         if rings:
@@ -92,6 +96,12 @@ def _around(bounds: Bounds | None) -> tuple[Bounds | None, float]:
         min(north + AROUND * up, 85.0),
     )
     return wider, 0.1 if across > 60 else 0.0
+
+
+def _sea(bounds: Bounds | None) -> Bounds:
+    """Beyond ±180 degrees too, where a wide window shows what lies beside the world."""
+    west, south, east, north = bounds or WORLD
+    return (WEST if west <= -180.0 else west, south, EAST if east >= 180.0 else east, north)
 
 
 def _names(bounds: Bounds | None) -> Mark:

@@ -89,6 +89,6 @@ def compact(value: float) -> str:
     ['0.05', '12', '1k', '1k', '45k', '2M']
     """
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if float(short(value).replace(",", "")) >= size:
+        if float(short(abs(value)).replace(",", "")) >= size:
             return f"{short(value / size)}{letter}"
     return short(value)

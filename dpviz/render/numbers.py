@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+MINUS = "−"
+"""Of numbers in words, as wide as +; a hyphen is none."""
+
 
 def rounded(value: float, half_width: float) -> str:
     """``value`` at the last decimal place that an uncertainty of ``half_width`` leaves meaning.
@@ -63,7 +66,7 @@ def _place(half_width: float) -> int:
 
 def _at_place(value: float, place: int) -> str:
     result = round(value, -place)
-    return f"{0.0 if result == 0 else result:,.{max(0, -place)}f}"
+    return f"{0.0 if result == 0 else result:,.{max(0, -place)}f}".replace("-", MINUS)
 
 
 def percent(share: float, places: int = 0) -> str:

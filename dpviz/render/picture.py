@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.render.areas import level_of
+from dpviz.render.basemap import outlines
 from dpviz.render.cells import (
     ALWAYS,
     adaptive,
@@ -26,7 +27,7 @@ from dpviz.render.districts import MANY, Choropleth, choropleth
 from dpviz.render.legend import Legend
 from dpviz.render.projection import areas, world
 from dpviz.render.scale import Scale
-from dpviz.render.scene import Bounds
+from dpviz.render.scene import Bounds, credit
 from dpviz.render.surround import draw_ground, draw_scale_bar, draw_shores
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def comparison_png(
         large: dict[str, Any] = {"fontsize": 20 * unit * 0.72, "color": ink, "va": "center"}
         figure.text(*place.at(left, head - 34), label, weight="bold", **large)
         small: dict[str, Any] = large | {"fontsize": 15 * unit * 0.72}
-        figure.text(*place.at(left, head - 12), release.header.guarantee, **small)
+        figure.text(*place.at(left, head - 12), release.header.standing[1], **small)
     _draw_legend(figure, place, legend, theme, raw, unit)
     source: dict[str, Any] = {
         "fontsize": 14 * unit * 0.72,
@@ -105,7 +106,7 @@ def comparison_png(
         "ha": "right",
         "va": "center",
     }
-    text = "dpviz · ground: Natural Earth"
+    text = " · ".join(filter(None, ("dpviz", credit(outlines(domain_bounds(first.domain))))))
     figure.text(*place.at(place.wide - 48, place.high - 22), text, **source)
     file = io.BytesIO()
     figure.savefig(file, format="png", metadata={"Software": "dpviz"})

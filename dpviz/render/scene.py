@@ -23,6 +23,10 @@ Side = Literal["left", "right"]
 Bounds = tuple[float, float, float, float]
 
 
+BUNDLED = "ocean"
+"""The lowest mark of the bundled base map."""
+
+
 @dataclass(frozen=True)
 class Row:
     """One line of a tooltip: a label and a column of the mark's table, or a fixed text.
@@ -161,11 +165,17 @@ class Scene:
             "levels": max((mark.levels for mark in self.marks), default=0),
             "label": self.description,
             "title": self.title,
+            "credit": credit(self.marks),
             "raw": self.raw,
             "neutral": self.neutral,
             "theme": theme_json(),
             "interval": INTERVAL_SDS,
         }
+
+
+def credit(marks: Sequence[Mark]) -> str:
+    """Whose ground lies below the cells; nothing to say of an invented city's, or of one's own."""
+    return "ground: Natural Earth" if any(mark.id == BUNDLED for mark in marks) else ""
 
 
 def tables(marks: Sequence[Mark]) -> dict[str, pa.Table]:

@@ -15,7 +15,7 @@ from dpviz.render.scale import Scale, between, scale_of
         (1237.4, 58.8, "1,240 ± 60"),
         (12345, 1470, "12,300 ± 1,500"),
         (0.3, 14.7, "0 ± 15"),
-        (-31.2, 14.7, "-31 ± 15"),
+        (-31.2, 14.7, "−31 ± 15"),
         (12.34, 0.61, "12.3 ± 0.6"),
         (7, 0, "7"),
     ],
@@ -29,7 +29,7 @@ def test_rounded_keeps_the_place_of_the_noise():
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0, "0"), (0.5, "0.5"), (35_123, "35,000"), (-4.56, "-4.6")]
+    ("value", "text"), [(0, "0"), (0.5, "0.5"), (35_123, "35,000"), (-4.56, "−4.6")]
 )
 def test_short(value, text):
     assert short(value) == text

@@ -205,7 +205,7 @@ def test_two_releases_are_compared_without_anything_exact():
         release = dpviz.build(handle, "ugrid", epsilon, ledger=dpviz.Ledger())
         Shelf().keep(release, "here", f"At {epsilon:g}")
     app = opened(rect=",".join(map(str, RECT)))
-    app.segmented_control(key="compare.of").set_value("Two releases").run()
+    app.radio(key="compare.of").set_value("Two releases").run()
     for side, wanted in zip("ab", ("At 0.5", "At 2"), strict=True):
         box = app.selectbox(key=f"compare.{side}.stored")
         box.set_value(next(each for each in box.options if each.startswith(wanted))).run()

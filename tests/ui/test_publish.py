@@ -24,7 +24,16 @@ def opened(data="city-50k", page="publish"):
 
 
 def words(app):
-    kinds = (app.markdown, app.caption, app.info, app.warning, app.error, app.success, app.metric)
+    kinds = (
+        app.header,
+        app.markdown,
+        app.caption,
+        app.info,
+        app.warning,
+        app.error,
+        app.success,
+        app.metric,
+    )
     return "\n".join(str(each.value) for kind in kinds for each in kind)
 
 

@@ -25,7 +25,7 @@ def headline(key: str, names: list[str], at: int) -> None:
     """Title and task of a chapter, and the way to those before and after."""
     chapter = chapters()[names[at]]
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.headline"):
-        st.markdown(f"## {at + 1}. {chapter.TITLE}", width="stretch")
+        st.header(f"{at + 1}. {chapter.TITLE}", anchor=False, width="stretch")
         _turn(key, "Back", "B", names, at - 1, ":material/arrow_back:")
         _turn(key, "Next", "N", names, at + 1, ":material/arrow_forward:")
     with st.container(key=f"{key}.do"):

@@ -34,14 +34,7 @@ def page() -> None:
         permalink.restore(KEY, FIELDS)
         restore_sides(KEY, explored)
     with st.sidebar:
-        of = st.segmented_control(
-            "Compare",
-            OF,
-            default=OF[0],
-            required=True,
-            key=f"{KEY}.of",
-            label_visibility="collapsed",
-        )
+        of = st.radio("Compare", OF, key=f"{KEY}.of")
     try:
         if of == OF[0]:
             _built_from_data(explored)

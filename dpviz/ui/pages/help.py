@@ -60,13 +60,14 @@ def page() -> None:
     with st.container(key="help-methods"):
         _section("Methods", _table(("Method", "Name", "Guarantee", "Paper"), rows))
     _section("Command line", _table(("Command", "Does"), commands().items()))
-    st.markdown("## Python")
+    st.header("Python", anchor=False)
     example = inspect.cleandoc(dpviz.__doc__ or "").split("\n\n")[1]
     st.code(example, language="pycon", wrap_lines=True)
 
 
 def _section(title: str, text: str) -> None:
-    st.markdown(f"## {title}\n\n{text}")
+    st.header(title, anchor=False)
+    st.markdown(text)
 
 
 def _list(points: Iterable[str]) -> str:

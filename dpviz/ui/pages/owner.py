@@ -33,13 +33,13 @@ def page() -> None:
     middle.metric("Payments", len(spends))
     people = {_who(spend.purpose) for spend in spends} - {""}
     right.metric("Users who paid", len(people))
-    st.markdown("### Accounts")
+    st.header("Accounts", anchor=False)
     st.caption(
         "ε adds up within an account; accounts of different people’s records do not. What users "
         "upload is paid from accounts of their own."
     )
     st.dataframe([_row(account) for account in accounts], hide_index=True)
-    st.markdown("### Payments")
+    st.header("Payments", anchor=False)
     rows: list[dict[str, Any]] = [
         {
             "at": spend.at,

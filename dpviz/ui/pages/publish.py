@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpviz.build import Ledger
+from dpviz.ui.points.area_form import sides_in_words
 from dpviz.ui.points.choice_form import points_choice
 from dpviz.ui.points.domain_map import choose_domain, show_domain
 from dpviz.ui.points.expectation import expectation_panel
@@ -48,8 +49,12 @@ def page() -> None:
             if at == 1 and (source is None or source.name is None):
                 choose_domain(KEY, height=460)
             elif at == 1 and source is not None:
-                st.caption("The area of a built-in city is fixed.")
                 show_domain(KEY, source, height=460)
+        if source is not None and source.name is not None:
+            with form[0]:
+                st.markdown("**Area** (public)")
+                st.markdown("\n".join(f"- {line}" for line in sides_in_words(source.data.domain)))
+                st.caption("The area of a built-in city is fixed.")
         next_step(KEY, 1, ready=source is not None)
     with budget:
         choice = None if source is None else _budget(source)

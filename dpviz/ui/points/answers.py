@@ -19,7 +19,7 @@ from dpviz.releases.release import Release
 from dpviz.render import Mark, boxes, rounded, with_noise
 from dpviz.render.cells import domain_bounds, node_bounds
 from dpviz.render.colors import ACCENT
-from dpviz.render.numbers import percent
+from dpviz.render.numbers import MINUS, percent
 from dpviz.render.projection import from_degrees
 from dpviz.trees.lattice import Int
 from dpviz.ui.points.area_form import SIDES
@@ -118,14 +118,14 @@ def show_answers(
         off = on_screen(count, half) - true
         relative = f" ({small_share(abs(off) / true)} of it)" if true else ""
         st.metric("Exact count (public data)", f"{true:,}")
-        st.markdown(f"**Error:** {plain(f'{off:+,.0f}'.replace('-', '−'))}{relative}")
+        st.markdown(f"**Error:** {plain(f'{off:+,.0f}'.replace('-', MINUS))}{relative}")
         row |= {"exact": true, "error": count - true}
     remember(prefix, row)
 
 
 def on_screen(count: float, half: float) -> float:
     """A count as it is shown, so that the sums a reader makes of what they see come out."""
-    return float(rounded(count, half).replace(",", ""))
+    return float(rounded(count, half).replace(",", "").replace(MINUS, "-"))
 
 
 def partly(rect: Rect, area: Rect) -> None:

@@ -104,6 +104,16 @@ def _pasted_area(prefix: str) -> None:
             st.session_state[f"{prefix}.pasted.wrong"] = str(error)
 
 
+def sides_in_words(domain: Domain) -> list[str]:
+    """West, south, east and north of an area, a line each.
+
+    >>> sides_in_words(Domain.from_bounds((14.4, -24.1, 15.0, -23.6), ("lon", "lat")))
+    ['west 14.4', 'south −24.1', 'east 15', 'north −23.6']
+    """
+    sides = zip(SIDES, domain.bounds, strict=False)
+    return [f"{name} {side:.6g}".replace("-", "−") for name, side in sides]
+
+
 def set_area(prefix: str, bounds: tuple[float, float, float, float]) -> None:
     """Fill the form in the next run, and let the map of the area go there."""
     st.session_state[f"{prefix}.bounds.next"] = bounds

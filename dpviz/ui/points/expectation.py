@@ -57,7 +57,7 @@ def _bounds(
 
 def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit: int) -> None:
     """Expected errors for the chosen method and price; against the bound where there is a unit."""
-    st.markdown("### What to expect, before paying")
+    st.header("What to expect, before paying", anchor=False)
     if choice.areas is not None:
         areas_expectation(choice, max_per_unit)
         return

@@ -13,7 +13,7 @@ from dpviz.evaluation.figures.matching import TREES, pair_of_registers, tree
 from dpviz.evaluation.matching import match_truth
 from dpviz.releases.points.matching import GUARANTEE, Matching, match
 from dpviz.releases.points.release import PointRelease
-from dpviz.render import Camera
+from dpviz.render import Camera, short
 from dpviz.render.cells import domain_bounds
 from dpviz.render.marks import boxes
 from dpviz.render.projection import from_degrees
@@ -138,8 +138,8 @@ def owners_panel(
     st.metric("Reduction ratio", f"{matching.reduction_ratio:.3f}")
     st.caption(
         f"{matching.pairs:,} of {everything:,} pairs of cells are left: about "
-        f"{matching.compared:,.0f} comparisons, dummies among them, in place of "
-        f"{matching.noisy_a * matching.noisy_b:,.0f}. "
+        f"{short(matching.compared)} comparisons, dummies among them, in place of "
+        f"{short(matching.noisy_a * matching.noisy_b)}. "
         f"Dummies: {matching.dummies[0]:,.0f} in A, {matching.dummies[1]:,.0f} in B."
     )
     if built is not None:

@@ -97,7 +97,7 @@ def published(prefix: str, made: Publication, source: PointSource, *, shown: boo
 def _take_home(prefix: str, release: PointRelease | AreaRelease, redo: str) -> None:
     """Promises, files, receipt, budget, and the command that would do it again."""
     show_promises(release)
-    st.markdown("### Take it with you")
+    st.header("Take it with you", anchor=False)
     download_buttons(prefix, release)
     st.download_button(
         "Receipt (JSON)",
@@ -108,7 +108,7 @@ def _take_home(prefix: str, release: PointRelease | AreaRelease, redo: str) -> N
         on_click="ignore",
         icon=":material/receipt:",
     )
-    st.markdown("### How the budget was spent")
+    st.header("How the budget was spent", anchor=False)
     budget_breakdown(release.header)
     code_panel(prefix, release, redo)
     if isinstance(release, PointRelease):

@@ -9,7 +9,7 @@ from dpviz.build import Account, Ledger
 from dpviz.errors import DpvizError
 from dpviz.planning.script import Script
 from dpviz.render.numbers import odds, percent
-from dpviz.ui.points.area_form import SIDES
+from dpviz.ui.points.area_form import sides_in_words
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.access import BY, may_publish
 from dpviz.ui.shared.account import in_words
@@ -19,7 +19,7 @@ from dpviz.ui.shared.text import plain
 
 def account_form(prefix: str, account: Account) -> None:
     """What is left, as a bar; or the form that sets the lifetime budget, permanently."""
-    st.markdown("### Lifetime budget")
+    st.header("Lifetime budget", anchor=False)
     if account.total is not None:
         share = min(1.0, account.spent / account.total) if account.total else 1.0
         st.progress(share, in_words(account))
@@ -64,8 +64,7 @@ def set_total(dataset: str, total: float) -> None:
 def review(source: PointSource, choice: Choice) -> None:
     """All that is decided, and the guarantee that is given."""
     handle = source.data
-    sides = zip(SIDES, handle.domain.bounds, strict=False)
-    bounds = ", ".join(f"{name} {side:.6g}".replace("-", "−") for name, side in sides)
+    bounds = ", ".join(sides_in_words(handle.domain))
     st.markdown(
         f"- **Data:** {plain(source.title)}, in the ledger “{plain(handle.name)}”\n"
         f"- **Hides:** {plain(handle.unit)}\n"

@@ -123,7 +123,8 @@ def _scene(seen: PointRelease, source: PointSource, title: str) -> Scene:
         legend=density_legend(scale, [seen], title="Trips per km²"),
         tools=("rect",),
         domain=bounds,
-        description=f"{title}: {seen.header.guarantee}",
+        title=f"{source.title} · {title}",
+        description=f"{title}: {seen.header.standing[1]}",
     )
 
 

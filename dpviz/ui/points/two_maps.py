@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -126,10 +126,13 @@ def _scene(prefix: str, compared: Comparison, source: PointSource, mode: Any) ->
 
     def make() -> tuple[Comparison, Scene]:
         camera = Camera(bounds=domain_bounds(compared.releases[0].domain), key=source.key)
+        title = f"{source.title} · {' and '.join(compared.labels)}"
         if mode == "difference":
-            return compared, difference_scene(compared.releases, compared.labels, camera=camera)
+            scene = difference_scene(compared.releases, compared.labels, camera=camera)
+            return compared, replace(scene, title=title)
         labels = [f"{side}: {label}" for side, label in zip("AB", compared.labels, strict=True)]
-        return compared, release_scene(compared.releases, labels, mode=mode, camera=camera)
+        scene = release_scene(compared.releases, labels, mode=mode, camera=camera)
+        return compared, replace(scene, title=title)
 
     place = f"{prefix}.scene"
     scene = placed(prefix, remembered(place, asked, make)[1], source)

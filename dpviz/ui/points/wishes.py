@@ -45,7 +45,7 @@ def wish_panel(prefix: str, domain: Domain, max_per_unit: int, left: float | Non
     chosen: Choice | None = st.session_state.get(f"{prefix}.planned")
     frame = (domain, max_per_unit)
     if chosen is not None and st.session_state.get(f"{prefix}.planned.frame") == frame:
-        st.markdown("### What was promised")
+        st.header("What was promised", anchor=False)
         for wish in chosen.wishes:
             st.markdown(f"- {plain(wish)}")
         given = ", ".join(f"{name} = {value:g}" for name, value in chosen.parameters.items())

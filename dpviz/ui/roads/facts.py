@@ -8,6 +8,7 @@ import streamlit as st
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.roads.path_count import path_variance
 from dpviz.releases.roads.release import RoadRelease
+from dpviz.render import rounded
 from dpviz.render.numbers import percent
 from dpviz.render.roads import NOISE_SDS
 from dpviz.roads.paths import Paths
@@ -42,7 +43,9 @@ def release_facts(
         )
         facts[2].metric("Streets above the noise", f"{seen:,} of {len(release.graph):,}")
         facts[3].metric(
-            "Noise of a typical query", f"± {2 * noise:,.0f}", help="Twice the root mean variance."
+            "Noise of a typical query",
+            f"± {rounded(2 * noise, 2 * noise)}",
+            help="Twice the root mean variance.",
         )
     release = releases[0]
     with st.expander("How the budget was spent, and how trips are cut", icon=":material/payments:"):

@@ -108,7 +108,7 @@ def _drawn(releases: list[RoadRelease], source: RoadSource, plan: RoadChoice, vi
         marks = [*backdrop, *domain_marks(releases[0])]
         legend = domain_legend()
     elif len(releases) == 2:
-        mode, labels = "side", plan.methods
+        mode, labels = "side", tuple(map(title_of, plan.methods))
         first = street_marks(releases[0], top, side="left")
         second = street_marks(releases[1], top, side="right")
         marks, legend = [*backdrop, *first, *second], street_legend(top)
@@ -122,5 +122,6 @@ def _drawn(releases: list[RoadRelease], source: RoadSource, plan: RoadChoice, vi
         labels=labels,
         picks=True,
         domain=area,
-        description=f"Road network with noisy counts: {releases[0].header.guarantee}",
+        title=f"Trips on roads · {' and '.join(map(title_of, plan.methods))}",
+        description=f"Road network with noisy counts: {releases[0].header.standing[1]}",
     )

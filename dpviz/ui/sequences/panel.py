@@ -16,6 +16,7 @@ from dpviz.trees.lattice import Float
 from dpviz.ui.sequences.charts import length_chart
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import MoveView
+from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.text import plain
 
 NEXT = 10
@@ -28,10 +29,14 @@ def place_panel(prefix: str, view: MoveView, source: SequenceSource) -> list[Mar
     """The chosen place: its visits, where people go next, and what came before."""
     cell = _place_choice(prefix, view, source.places is not None)
     if cell is None:
-        st.caption(
-            "Click a cell on the map to see where people go next from there. Busiest moves:"
+        hint(
+            prefix,
+            "Click a cell on the map to see where people go next from there."
             if source.places is not None
-            else "Choose a symbol to see what follows it. Most frequent pairs:"
+            else "Choose a symbol to see what follows it.",
+        )
+        st.markdown(
+            f"**{'Busiest moves' if source.places is not None else 'Most frequent pairs'}**"
         )
         strings_table(view, view.moves.first(12), height=390)
         return []
@@ -107,7 +112,7 @@ def _context_table(key: str, view: MoveView, known: list[Context]) -> Context | 
     """The context tree under a place; a selected row is what came before."""
     labels = [*view.names, "the end"]
     st.markdown("**Its context tree**")
-    st.caption("Choose a row: people who came from there go on elsewhere.")
+    hint(key, "Choose a row: people who came from there go on elsewhere.")
     rows = st.dataframe(
         pa.table(
             {
@@ -160,7 +165,7 @@ def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int | None]:
         rows = st.session_state[table].selection.rows
         st.session_state[f"{prefix}.path"] = (table, rows[0]) if rows else None
 
-    st.caption("Choose a row, or click a path on the map, to see it stand out.")
+    hint(f"{prefix}-path", "Choose a row, or click a path on the map, to see it stand out.")
     strings_table(view, strings, key=table, on_select=take, height=425)
     remembered = st.session_state.get(f"{prefix}.path")
     chosen = remembered[1] if remembered and remembered[0] == table else None

@@ -19,6 +19,7 @@ from dpviz.render.scene import Bounds
 from dpviz.sequences.moves import Strings, frequent, visit_sd, visits
 from dpviz.trees.lattice import Float, Int
 from dpviz.ui.sequences.source import SequenceSource
+from dpviz.ui.shared.method_form import title_of
 
 MOVES, PATHS, TRIPS = "Moves", "Frequent paths", "Synthetic trips"
 VIEWS = (MOVES, PATHS, TRIPS)
@@ -146,7 +147,8 @@ def _scene(
         ],
         camera=Camera(bounds=bounds, key=source.key),
         domain=bounds,
-        description=f"Movements between places: {view.release.header.guarantee}",
+        title=f"Movements between places · {title_of(view.release.header.method)}",
+        description=f"Movements between places: {view.release.header.standing[1]}",
         **options,
     )
 

@@ -14,6 +14,10 @@ BLUE, ORANGE, GREY = *PAIR, "#8a8f98"
 HEIGHT = 300
 PERCENT = "format(100 * datum.value, '~g') + ' %'"
 """Labels of an axis of shares, in Vega's expressions."""
+DASHES = [[1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [12, 4], [4, 4], [1, 3], [6, 2, 1, 2]]
+"""Of lines in the order of their colours."""
+LINES = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}
+"""A legend of lines."""
 TICKS = [step * 10.0**power for power in range(-5, 2) for step in (1, 2, 5)]
 """Of a logarithmic axis of errors; those outside its range are left out."""
 
@@ -25,6 +29,17 @@ def legend(field: str, names: Sequence[str], colours: Sequence[str], **look: Any
     return alt.Color(
         f"{field}:N",
         scale=alt.Scale(domain=list(names), range=list(colours)),
+        legend=alt.Legend(**{"orient": "top", "title": None, **look}),
+    )
+
+
+def dashes(field: str, names: Sequence[str], **look: Any) -> Any:
+    """The dash of a nominal field's lines, so that they are told apart in grey too."""
+    import altair as alt
+
+    return alt.StrokeDash(
+        f"{field}:N",
+        scale=alt.Scale(domain=list(names), range=DASHES[: len(names)]),
         legend=alt.Legend(**{"orient": "top", "title": None, **look}),
     )
 
@@ -47,6 +62,7 @@ def lines_chart(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
 
     table = pd.DataFrame(list(rows), columns=["method", "ε", "error"])
     table["shown"] = [percent(each, 2) for each in table["error"]]
+    names = list(dict.fromkeys(table["method"]))
     return (
         alt.Chart(table)
         .mark_line(point=True)
@@ -57,11 +73,8 @@ def lines_chart(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
                 scale=alt.Scale(type="log", nice=False),
                 axis=alt.Axis(title=title, labelExpr=PERCENT, values=TICKS, gridOpacity=0.4),
             ),
-            color=alt.Color(
-                "method:N",
-                scale=alt.Scale(range=list(PAIR)),
-                legend=alt.Legend(orient="top", title=None, labelLimit=300),
-            ),
+            color=legend("method", names, PAIR, labelLimit=300, **LINES),
+            strokeDash=dashes("method", names, labelLimit=300, **LINES),
             tooltip=["method", "ε", alt.Tooltip("shown:N", title="error")],
         )
         .properties(height=HEIGHT)
@@ -118,6 +131,11 @@ def interval_chart(rows: Sequence[Mapping[str, Any]], exact: float) -> Any:
             scale=alt.Scale(domain=["A", "B"], range=list(PAIR)),
             legend=alt.Legend(orient="top", title=None),
         ),
+        shape=alt.Shape(
+            "side:N",
+            scale=alt.Scale(domain=["A", "B"], range=["circle", "square"]),
+            legend=alt.Legend(orient="top", title=None),
+        ),
         tooltip=["side", "ε", "in words"],
     )
     bars = base.mark_rule(strokeWidth=3).encode(
@@ -149,7 +167,7 @@ def error_chart(
     import pandas as pd
 
     names, range_ = list(colours), list(colours.values())
-    color = legend("method", names, range_, orient="bottom", columns=2, labelLimit=160)
+    look = {"orient": "bottom", "columns": 2, "labelLimit": 160, **LINES}
     plain = alt.Color("method:N", scale=alt.Scale(domain=names, range=range_), legend=None)
     base = alt.Chart(pd.DataFrame(list(rows))).encode(
         x=alt.X(**log_axis("epsilon", "ε", values=list(epsilons)))
@@ -169,7 +187,8 @@ def error_chart(
     )
     line = base.mark_line(point=True).encode(
         y=errors("error"),
-        color=color,
+        color=legend("method", names, range_, **look),
+        strokeDash=dashes("method", names, **look),
         tooltip=[
             alt.Tooltip("method:N", title="Method"),
             alt.Tooltip("epsilon:Q", title="ε"),
@@ -192,9 +211,13 @@ def half_width_chart(
     encoding = {
         "x": alt.X(**log_axis("ε", tickCount=4)),
         "y": alt.Y(**y),
-        "color": legend("side", ["A", "B"], PAIR),
+        "color": legend("side", ["A", "B"], PAIR, **LINES),
     }
-    curves = alt.Chart(pd.DataFrame(list(rows))).mark_line().encode(**encoding)
+    curves = (
+        alt.Chart(pd.DataFrame(list(rows)))
+        .mark_line()
+        .encode(**encoding, strokeDash=dashes("side", ["A", "B"], **LINES))
+    )
     line = alt.Chart(pd.DataFrame({"± records": [wanted]})).mark_rule(strokeDash=[4, 4], color=GREY)
     places = pd.DataFrame(list(marks), columns=["side", "ε", "± records"])
     met = alt.Chart(places).mark_point(filled=True, size=90).encode(**encoding)
@@ -213,7 +236,8 @@ def measure_chart(rows: Sequence[Mapping[str, Any]], axis: str, measures: Sequen
         .encode(
             x=alt.X(f"{axis}:Q", scale=alt.Scale(type="log"), title=axis),
             y=alt.Y("value:Q", title=None),
-            color=legend("measure", measures, PAIR),
+            color=legend("measure", measures, PAIR, **LINES),
+            strokeDash=dashes("measure", measures, **LINES),
         )
         .properties(height=260)
     )

@@ -219,8 +219,8 @@ def parameters_form(
 
 
 def title_of(alias: str) -> str:
-    """A method of points or areas by its title, never by its internal name."""
-    known = names("points") | names("areas")
+    """A method of points, areas or sequences by its title, never by its internal name."""
+    known = names("points") | names("areas") | names("sequences")
     return METHODS[known[alias][0]].title if alias in known else alias
 
 

@@ -237,7 +237,7 @@ def release_choice(prefix: str, label: str) -> Opened | None:
         key=f"{prefix}.stored",
         placeholder="Choose one of yours" if mine else "None of yours yet",
     )
-    file = st.file_uploader("Or a file", ["parquet"], key=f"{prefix}.release")
+    file = st.file_uploader(f"Or a file as {label}", ["parquet"], key=f"{prefix}.release")
     key = f"upload:{file.file_id}" if file is not None else (chosen.id if chosen else None)
     remembered: Opened | None = st.session_state.get(f"{prefix}.opened")
     if key is None or (remembered is not None and remembered.key == key):

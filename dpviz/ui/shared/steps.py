@@ -16,8 +16,9 @@ def steps(prefix: str, titles: Sequence[str]) -> tuple[int, Callable[..., None],
     at = min(int(st.session_state.setdefault(f"{prefix}.step", 0)), len(titles) - 1)
     way = st.container(horizontal=True, gap="small", key=f"{prefix}-way")
     places = [st.container(key=f"{prefix}-step-{row}") for row in range(len(titles))]
-    hidden = [f".st-key-{prefix}-step-{row}" for row in range(len(titles)) if row != at]
-    st.html(f"<style>{', '.join(hidden)} {{display: none !important;}}</style>")
+    hidden = ", ".join(f".st-key-{prefix}-step-{row}" for row in range(len(titles)) if row != at)
+    place = f":is({hidden}, [data-testid=stLayoutWrapper]:has(> :is({hidden})))"  # nor a gap
+    st.html(f"<style>{place} {{display: none !important;}}</style>")
 
     def draw(*done: bool) -> None:
         for row, (title, ready) in enumerate(zip(titles, done, strict=True)):

@@ -158,6 +158,7 @@ export class MapApp {
     this.mode = spec.mode ?? 'single';
     if (this.view.asked !== Boolean(spec.raw)) this.view.raw = this.view.asked = Boolean(spec.raw);
     this.title = spec.title || '';
+    this.credit = spec.credit || '';
     this.frame.dataset.title = this.title;
     this.sceneTooltips = spec.tooltips ?? {};
     this.tooltips = {...this.sceneTooltips, ...this.overlayTooltips};

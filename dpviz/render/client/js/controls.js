@@ -51,7 +51,7 @@ export class Controls {
       this.depthRow,
       palettes && this.choice('Colours', 'palette', PALETTE_NAMES),
       spec.tiles && this.check('Street map (online)', 'tiles', `Asks ${new URL(spec.tiles.url.replace(/[{}]/g, '')).hostname} for tiles: it then learns which area you look at`),
-      this.button('Save picture', 'Save what the map shows as a PNG file', () => app.savePicture(), 'dpviz-save'),
+      this.button('Save picture', 'Save picture: what the map shows, as a PNG file', () => app.savePicture(), 'dpviz-save'),
     ].filter(Boolean);
     this.panel.replaceChildren(h('summary', {title: 'View settings'}, 'View'), ...rows);
     this.refresh();

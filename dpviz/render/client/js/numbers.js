@@ -10,7 +10,7 @@ function rounded(value, exponent) {
   const step = 10 ** exponent;
   const result = Math.round(value / step) * step;
   const digits = Math.max(0, -exponent);
-  return (result === 0 ? 0 : result).toLocaleString('en', {minimumFractionDigits: digits, maximumFractionDigits: digits});
+  return (result === 0 ? 0 : result).toLocaleString('en', {minimumFractionDigits: digits, maximumFractionDigits: digits}).replace('-', '−');
 }
 
 /** A value at the last decimal place that its half-width leaves meaning. */
@@ -41,5 +41,5 @@ export function short(value) {
   const size = Math.abs(value);
   const digits = size >= 10 ? 0 : 1 - Math.floor(Math.log10(size));
   const step = size >= 10 ? 10 ** (Math.floor(Math.log10(size)) - 1) : 10 ** -digits;
-  return (Math.round(value / step) * step).toLocaleString('en', {maximumFractionDigits: Math.max(0, digits)});
+  return (Math.round(value / step) * step).toLocaleString('en', {maximumFractionDigits: Math.max(0, digits)}).replace('-', '−');
 }

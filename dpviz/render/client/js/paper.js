@@ -39,7 +39,11 @@ export class Paper {
     const pen = this.copy.getContext('2d');
     pen.fillStyle = css(this.app.theme.land);
     pen.fillRect(0, 0, width, height);
-    for (const canvas of [drawn, this.app.surround.canvas]) pen.drawImage(canvas, 0, 0, width, height);
+    pen.drawImage(drawn, 0, 0, width, height);
+    const layer = h('canvas', {width, height}); // names anew: no button is in their way, and sizes are those of now
+    const {deck, surround} = this.app;
+    surround.paint(layer.getContext('2d'), deck.getViewports(), width / deck.width, deck, 1, []);
+    pen.drawImage(layer, 0, 0);
     this.app.canvasHost.append(this.copy);
   }
 
