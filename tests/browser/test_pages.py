@@ -57,9 +57,9 @@ def violations(page):
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_looks_as_it_did_and_is_open_to_everyone(app, open_page, name, width):
     path = "" if name == PAGES[0] else name  # the first page has no path of its own
-    page = open_page(f"{app}/{path}", width, SIZES[width], reduced_motion="reduce")
+    page = open_page(f"{app}/{path}", width, SIZES[width])
     for scheme in SCHEMES:
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        page.emulate_media(color_scheme=scheme)
         settled(page)
         assert lasting_violations(page) == []
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width

@@ -113,7 +113,7 @@ def test_a_row_and_a_click_choose_a_path(app, open_page):
 
 def test_synthetic_trips_move_pause_and_hurry(app, open_page):
     address = f"{app}/sequences?view=Synthetic+trips"
-    page = open_page(address, 800, 600, reduced_motion="reduce")
+    page = open_page(address, 800, 600)
     found = the_map(page)
     assert marks(found, "trips") > 200
     time = "e => e.__dpviz.clock.time"
@@ -135,7 +135,7 @@ def test_synthetic_trips_move_pause_and_hurry(app, open_page):
 @pytest.mark.parametrize("view", ["Moves", "Frequent paths", "Synthetic trips"])
 def test_a_phone_in_the_dark_has_room_for_everything(app, open_page, view):
     address = f"{app}/sequences?cell=3-6&view={view}"
-    page = open_page(address, 390, 844, "dark", reduced_motion="reduce")  # nothing has to move
+    page = open_page(address, 390, 844, "dark")
     found = the_map(page)
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
     box = found.bounding_box()
