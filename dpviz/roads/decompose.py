@@ -100,6 +100,20 @@ def min_cut(graph: RoadGraph, workload: Paths) -> Subdomains:
     return _follow(graph, best)
 
 
+def chains(graph: RoadGraph) -> Subdomains:
+    """Streets between crossings: two edges are joined only where they alone meet.
+
+    A trip that passes such a node passes both edges, so that their visits differ by the trips that
+    begin or end there.
+    """
+
+    def only(_: int, darts: list[int]) -> Iterator[tuple[int, int, float]]:
+        if len(darts) == 2 and _may_join(graph, *darts):
+            yield darts[0], darts[1], 1.0
+
+    return _follow(graph, only)
+
+
 def random_pairs(graph: RoadGraph, seed: int = 0) -> Subdomains:
     """The paper's baseline: a uniformly random pairing at every node. The seed is public."""
     random = np.random.default_rng([20_153, seed])

@@ -7,7 +7,6 @@ the public workload, by an estimate of the error that sees noisy numbers only.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +49,12 @@ class Adjacency:
         everywhere = max(float(value.mean()), LEAST)
         return np.asarray((total + EVERYWHERE * everywhere) / (weight + EVERYWHERE))
 
+    def between(self, group: Int) -> Adjacency:
+        """Of groups of edges, given the group of each edge; a group does not meet itself."""
+        edge, other = group[self.edge], group[self.other]
+        apart = edge != other
+        return Adjacency(edge[apart], other[apart], self.weight[apart])
+
 
 def neighbours(graph: RoadGraph) -> Adjacency:
     """Which edges meet, and how straight the way from one to the other is: public."""
@@ -74,7 +79,7 @@ def neighbours(graph: RoadGraph) -> Adjacency:
     )
 
 
-def posterior(noisy: Float, scale: float, near: Adjacency) -> tuple[Float, Float]:
+def posterior(noisy: Float, scale: float | Float, near: Adjacency) -> tuple[Float, Float]:
     """Mean and variance of each count, given its noisy value and its neighbours'.
 
     The noise is taken as Laplace; the prior is a gamma law with the mean of the neighbours' noisy
@@ -82,7 +87,7 @@ def posterior(noisy: Float, scale: float, near: Adjacency) -> tuple[Float, Float
 
     Args:
         noisy: counts per edge, float64 (m,).
-        scale: of the noise, above 0.
+        scale: of the noise, above 0: of all, or float64 (m,).
         near: which edges meet.
 
     Returns:
@@ -93,7 +98,11 @@ def posterior(noisy: Float, scale: float, near: Adjacency) -> tuple[Float, Float
 
 
 def smoothed(
-    noisy: Float, variance: float, near: Adjacency, workload: Paths, retained: float = 1.0
+    noisy: Float,
+    variance: float | Float,
+    near: Adjacency,
+    workload: Paths,
+    retained: float | Float = 1.0,
 ) -> tuple[Float, float]:
     """Counts between the noisy ones and their posterior means, and the share of the way.
 
@@ -106,20 +115,24 @@ def smoothed(
 
     Args:
         noisy: counts per edge, float64 (m,), with independent noise.
-        variance: of the noise of each.
+        variance: of the noise of all, or float64 (m,).
         near: which edges meet.
         workload: public queries.
-        retained: share of the visits that truncation kept, estimated from noisy lengths.
+        retained: share of the visits that truncation kept, estimated from noisy numbers: of all,
+            or of each edge, float64 (m,).
     """
-    if variance < 1e-6 or not len(workload):
+    variance = np.broadcast_to(np.asarray(variance, dtype=np.float64), noisy.shape)
+    if not len(workload) or variance.max() < 1e-6:
         return noisy, 0.0
-    mean, spread = posterior(noisy, math.sqrt(variance / 2), near)
+    mean, spread = posterior(noisy, np.sqrt(np.maximum(variance, 1e-6) / 2), near)
     key, times = np.unique(workload.owner * len(noisy) + workload.edge, return_counts=True)
     square = times.astype(np.float64) ** 2
-    noise = variance * square.sum()
-    common = (square * np.minimum(spread[key % len(noisy)], variance)).sum()
+    edge = key % len(noisy)
+    noise = square @ variance[edge]
+    common = square @ np.minimum(spread, variance)[edge]
     change = workload.sum(mean - noisy)
-    lost = np.maximum(workload.sum(noisy), 0.0) * (1 / max(retained, 0.1) - 1)
+    retained = np.broadcast_to(np.asarray(retained, dtype=np.float64), noisy.shape)
+    lost = np.maximum(workload.sum(noisy * (1 / np.maximum(retained, 0.1) - 1)), 0.0)
     square_change = float(change @ change)
     gain = float(noise - common + lost @ change)
     share = min(max(gain / square_change, 0.0), 1.0) if square_change > 0 else 0.0

@@ -26,7 +26,7 @@ ROWS = 10_000
 
 def gamma_posterior(
     noisy: Float,
-    scale: float,
+    scale: float | Float,
     mean: Float,
     *,
     least: float,
@@ -39,7 +39,7 @@ def gamma_posterior(
 
     Args:
         noisy: counts, float64 (n,).
-        scale: of the noise, above 0.
+        scale: of the noise, above 0: of all, or float64 (n,).
         mean: guesses, above 0, float64 (n,).
         least: least count of the quadrature.
         shapes: that the prior may have.
@@ -47,17 +47,22 @@ def gamma_posterior(
     Returns:
         float64 (n,) each.
     """
+    scale = np.broadcast_to(np.asarray(scale, dtype=np.float64), noisy.shape)
     some = slice(None, None, max(-(-len(noisy) // ROWS), 1))
-    best = max(shapes, key=lambda shape: _weighed(noisy[some], scale, mean[some], shape, least)[2])
+
+    def fit(shape: float) -> float:
+        return _weighed(noisy[some], scale[some], mean[some], shape, least)[2]
+
+    best = max(shapes, key=fit)
     first, spread = np.zeros(len(noisy)), np.zeros(len(noisy))
     for start in range(0, len(noisy), ROWS):
         rows = slice(start, start + ROWS)
-        first[rows], spread[rows], _ = _weighed(noisy[rows], scale, mean[rows], best, least)
+        first[rows], spread[rows], _ = _weighed(noisy[rows], scale[rows], mean[rows], best, least)
     return first, spread
 
 
 def _weighed(
-    noisy: Float, scale: float, mean: Float, shape: float, least: float
+    noisy: Float, scale: Float, mean: Float, shape: float, least: float
 ) -> tuple[Float, Float, float]:
     """Means, variances, and how likely all noisy counts are (a logarithm, but for a constant)."""
     rate = shape / mean
@@ -72,10 +77,11 @@ def _weighed(
 
     rows = np.flatnonzero(~far)
     near = noisy[rows]
+    widest = float(scale.max(initial=0.0))
     count = np.geomspace(
-        least, max(1.3 * float(near.max(initial=0.0)), 13 * scale, 3 * least), STEPS
+        least, max(1.3 * float(near.max(initial=0.0)), 13 * widest, 3 * least), STEPS
     )
-    chance = -np.abs(near[:, None] - count) / scale - rate[rows, None] * count
+    chance = -np.abs(near[:, None] - count) / scale[rows, None] - rate[rows, None] * count
     chance += (shape - 1) * np.log(count) + np.log(np.gradient(count))
     most = chance.max(axis=1, initial=-np.inf)
     chance = np.exp(chance - most[:, None])

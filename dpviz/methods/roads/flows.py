@@ -1,0 +1,145 @@
+"""Streets between crossings as one flow each, with measured losses and smoothing along streets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask, parameter, register
+from dpviz.methods.roads.losses import NoisyLengths, factors, length_bins
+from dpviz.private.mechanisms.noise import geometric
+from dpviz.private.roads import length_histogram, truncated, visits
+from dpviz.roads.decompose import Subdomains, chains
+from dpviz.roads.paths import Paths
+from dpviz.roads.smoothing import neighbours, smoothed
+from dpviz.roads.streets import StreetCosts, street_costs, streets, use_classes
+from dpviz.trees.decomposition import Decomposition
+
+CLASSES = 3
+"""Of edges by their use in the workload, each with a factor of its own for what was lost."""
+
+STEP = 2.0
+"""How much larger the step from an edge to the next is than (2 · trips / nodes)², the square of the
+mean number of ends at a node: a public guess, found on the built-in city."""
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Flows(RoadMethod):
+    """One noisy count for each street between crossings, where it saves more than it hides.
+
+    Ours, on the truncation of the paper. A trip that passes a node where only two edges meet passes
+    both: their visits differ by trips that begin or end there, so that the edges of a street are
+    measured as one flow. Trips are cut to L edges; what that loses is measured in few classes of
+    edges and made good for by a factor each; then counts are weighed against those of neighbouring
+    streets, as far as it helps the workload.
+
+    Privacy: lengths are a histogram in which a trip is in one bin, so sensitivity 1, for ε₁. They,
+    the public graph and the public workload choose L, a reach R ≥ L and the streets that get one
+    count. A trip is cut to a window of R edges and in it to a window of L. It adds one to each edge
+    of the inner window, and every edge is in one street or alone, so all counts together move by at
+    most L, for ε₂. Edges of the outer window that are not in the inner one are at most R − L, so
+    the losses by class move by at most R − L, for ε₃. ε₁ + ε₂ + ε₃ = ε by sequential composition:
+    each is ε-DP whatever the noisy numbers before it were. What follows sees noisy numbers only.
+
+    Do not use it for how the edges of one street differ: that is in no interval.
+    """
+
+    name: ClassVar[str] = "flows"
+    title: ClassVar[str] = "Flows of streets between crossings"
+    paper: ClassVar[str] = (
+        "Ours; truncation after: Differentially Private Event Histogram Publication on Sequences "
+        "over Graphs. Journal of Computer Science and Technology 2017"
+    )
+    advice: ClassVar[str] = "How edges of one street differ is hidden while the noise is larger."
+    queries: ClassVar[str] = "needed"
+
+    max_length: int = parameter(
+        100, "Δ: public bound on the edges of a trip; longer are cut", 1, 10_000
+    )
+    length_share: float = parameter(0.04, "Share of ε for the lengths of trips", 0.001, 0.5)
+    loss_share: float = parameter(0.05, "Share of ε for what truncation loses", 0.001, 0.45)
+
+    def build(self, task: RoadTask) -> Measured:
+        """See the class."""
+        graph, budget, noise, workload = task.graph, task.budget, task.noise, task.workload
+        domains, costs = graph.remembered(("streets", workload), lambda: _planned(task))
+        trips = truncated(task.trips, self.max_length, noise)
+        share = budget.spend(
+            self.length_share * budget.epsilon,
+            "trip lengths",
+            mechanism="geometric",
+            why="a trip is in one bin: sensitivity 1 in L1",
+        )
+        bins = length_bins(self.max_length)
+        exact = np.add.reduceat(length_histogram(trips, self.max_length), bins[:-1] - 1)
+        lengths = NoisyLengths(geometric(noise, share, exact)[0], share.epsilon, self.max_length)
+
+        loss = self.loss_share * budget.epsilon
+        left = budget.left - loss
+        limit = lengths.limit(
+            left,
+            len(graph),
+            len(workload.edge) / len(workload),
+            float(costs.together.sum()) / len(workload),
+        )
+        reach = lengths.reach(limit, loss)
+        step = STEP * (2 * lengths.trips / len(graph.node_id)) ** 2
+        forest = streets(domains, costs.chosen(2 * (limit / left) ** 2, step))
+        outer = truncated(trips, reach, noise)
+        inner = visits(truncated(outer, limit, noise), len(graph))
+        used = use_classes(workload, len(graph), CLASSES)
+        lost, lost_variance = np.zeros(CLASSES), 0.0
+        if reach > limit:
+            share = budget.spend(
+                loss,
+                "visits lost, by class of edges",
+                mechanism="geometric",
+                theorem=f"at most {reach - limit} edges of a trip are lost, each in one class",
+            )
+            beyond = visits(outer, len(graph)) - inner
+            exact = np.bincount(used, beyond, minlength=CLASSES).astype(np.int64)
+            noisy, variances = geometric(noise, share, exact, reach - limit)
+            lost, lost_variance = noisy.astype(np.float64), float(variances[0])
+        share = budget.spend(
+            budget.left,
+            "visits of streets and edges",
+            mechanism="geometric",
+            theorem=f"L = {limit} edges per trip, each in one count",
+        )
+        noisy, variance = geometric(noise, share, forest.totals(inner), limit)
+
+        size = (forest.hi - forest.lo).astype(np.float64)
+        street = np.empty(len(graph), dtype=np.int64)
+        street[domains.order] = forest.leaf_at
+        kept = np.bincount(used, (noisy / size)[street], minlength=CLASSES).astype(np.float64)
+        grown, doubt = factors(lost, lost_variance, kept)
+        factor, unsure = (np.bincount(street, each[used]) / size for each in (grown, doubt))
+        variance = variance * factor**2
+        near = graph.remembered("neighbours", lambda: neighbours(graph)).between(street)
+        counts, smoothing = smoothed(
+            noisy * factor / size,
+            variance / size**2,
+            near,
+            Paths(workload.start, street[workload.edge]),
+            1 / (1 + unsure),
+        )
+        nodes = Decomposition(
+            forest.lo[:, None], forest.hi[:, None], forest.parent, counts * size, variance
+        )
+        extra = {
+            "limit": limit,
+            "reach": reach,
+            "factors": [round(each, 4) for each in grown.tolist()],
+            "smoothing": round(smoothing, 4),
+            "groups": True,
+        }
+        return Measured(domains, nodes, variance, extra)
+
+
+def _planned(task: RoadTask) -> tuple[Subdomains, StreetCosts]:
+    """Public, and the same at every ε: kept for the next release on the same graph."""
+    domains = chains(task.graph)
+    return domains, street_costs(domains, task.workload)

@@ -1,0 +1,98 @@
+"""What a street between crossings costs as one count, and as a count of every edge. Public only.
+
+One count of k edges has the noise of one edge where k counts have k times as much; it hides how the
+edges differ, by the trips that begin or end at the nodes within.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.roads.decompose import Subdomains
+from dpviz.roads.forest import Forest
+from dpviz.roads.graph import Float, Int
+from dpviz.roads.paths import Paths
+
+ALONE = 1e-3
+"""Weight of a query of every single edge beside those of the workload: streets that no query uses
+are judged too, and none hides what its edges are at any price."""
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class StreetCosts:
+    """Sums over the queries of a workload, by sub-domain: float64 (paths,).
+
+    Attributes:
+        apart: noise in the answers if every edge has a count, in variances of one count.
+        together: the same if the street has one count, spread evenly over its edges.
+        hidden: squared error of the answers by spreading it, if the step from each edge to the next
+            has variance 1.
+    """
+
+    apart: Float
+    together: Float
+    hidden: Float
+
+    def chosen(self, noise: float, step: float) -> Mask:
+        """The streets that get one count: what it hides is less than the noise that it saves.
+
+        Args:
+            noise: variance of one count.
+            step: guess of the mean square of the step from an edge to the next.
+        """
+        return np.asarray(noise * (self.apart - self.together) > step * self.hidden)
+
+
+def street_costs(domains: Subdomains, workload: Paths) -> StreetCosts:
+    """Costs of each sub-domain for a workload, and a little for its single edges.
+
+    A query that passes c of the k edges of a street is w − c/k at each edge beside its mean count,
+    w 1 or 0; of that, the suffix sums from each edge on weigh the steps.
+    """
+    size = np.diff(domains.start)
+    low, high, _ = domains.runs(workload)
+    edge = np.arange(len(domains.order))
+    weight = np.concatenate([np.ones(len(low)), np.full(len(edge), ALONE)])
+    low, high = np.concatenate([low, edge]), np.concatenate([high, edge + 1])
+    path = domains.path[low]
+    k, first = size[path], low - domains.start[path]
+    last = first + high - low
+    hidden = np.zeros(len(low))
+    for at in range(1, int(size.max())):
+        inner = np.flatnonzero(k > at)
+        covered, length = (last - first)[inner], k[inner]
+        after = np.maximum(last[inner] - np.maximum(first[inner], at), 0)
+        hidden[inner] += (after - covered * (length - at) / length) ** 2
+    covered = last - first
+    return StreetCosts(
+        *(
+            np.bincount(path, weight * each, minlength=len(size)).astype(np.float64)
+            for each in (covered, (covered / k) ** 2, hidden)
+        )
+    )
+
+
+def streets(domains: Subdomains, together: Mask) -> Forest:
+    """One node for each sub-domain of ``together``, and for each edge of the others."""
+    k = np.diff(domains.start)
+    first = np.ones(len(domains.order), dtype=np.bool_)
+    first[together[domains.path]] = False
+    first[domains.start[:-1]] = True
+    low = np.flatnonzero(first)
+    high = np.append(low[1:], k.sum())
+    return Forest(domains, low, high, np.full(len(low), -1), np.ones(len(low)))
+
+
+def use_classes(workload: Paths, edges: int, classes: int) -> Int:
+    """Classes of edges, each with about as many uses by the workload, most used first: (edges,)."""
+    used = np.bincount(workload.edge, minlength=edges)
+    order = np.argsort(-used, kind="stable")
+    share = np.cumsum(used[order]) / max(int(used.sum()), 1)
+    of_edge = np.empty(edges, dtype=np.int64)
+    of_edge[order] = np.searchsorted(np.arange(1, classes) / classes, share - 1e-9)
+    return of_edge

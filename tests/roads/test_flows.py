@@ -1,0 +1,227 @@
+"""Flows of streets: what is measured, what it costs, and that it beats single edges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from dpviz.build import build
+from dpviz.evaluation.truth import exact_visits
+from dpviz.methods.roads import flows
+from dpviz.methods.roads.base import RoadTask
+from dpviz.methods.roads.losses import NoisyLengths, factors, length_bins
+from dpviz.private.budget import Budget, Share
+from dpviz.private.mechanisms.noise import SimulatedNoise
+from dpviz.private.roads import RoadData
+from dpviz.roads.decompose import Subdomains, chains
+from dpviz.roads.generate import clustered_workload, commuter_trips
+from dpviz.roads.graph import RoadGraph, road_graph
+from dpviz.roads.paths import Paths
+from dpviz.roads.smoothing import neighbours
+from dpviz.roads.streets import street_costs, streets, use_classes
+
+from .conftest import grid
+
+
+def bent(side: int, parts: int) -> RoadGraph:
+    """A grid whose every street has ``parts`` edges between two crossings."""
+    blocks = grid(side)
+    xy, ends = [*blocks.xy.tolist()], []
+    for a, b in blocks.ends.tolist():
+        inner = [len(xy) + part for part in range(parts - 1)]
+        share = np.arange(1, parts)[:, None] / parts
+        xy += (blocks.xy[a] + share * (blocks.xy[b] - blocks.xy[a])).tolist()
+        ends += list(zip([a, *inner], [*inner, b], strict=True))
+    x, y = zip(*xy, strict=True)
+    src, dst = zip(*ends, strict=True)
+    return road_graph({"node": range(len(xy)), "x": x, "y": y}, {"src": src, "dst": dst})
+
+
+def test_streets_end_where_more_than_two_edges_meet(odd: RoadGraph) -> None:
+    sizes = np.diff(chains(bent(4, 3)).start)
+    corners = 4  # where two streets of the grid meet and nothing else
+    assert sorted(sizes.tolist()) == [3] * (24 - 2 * corners) + [6] * corners
+    found = chains(odd)
+    assert sorted(found.order.tolist()) == list(range(len(odd)))
+    rows = np.split(odd.edge_id[found.order], found.start[1:-1])
+    assert {frozenset(row.tolist()) for row in rows} == {
+        frozenset(each) for each in (["ab1"], ["ab2"], ["bc"], ["cd", "da"], ["loop"])
+    }
+
+
+def test_a_ring_of_its_own_is_one_street() -> None:
+    ring = road_graph(
+        {"node": range(4), "x": [0, 1, 1, 0], "y": [0, 0, 1, 1]},
+        {"src": [0, 1, 2, 3], "dst": [1, 2, 3, 0]},
+    )
+    assert np.diff(chains(ring).start).tolist() == [4]
+
+
+def test_costs_are_those_of_dense_matrices() -> None:
+    """Noise and hidden steps of every query by matrices, one street of five edges and one alone."""
+    domains = Subdomains(np.arange(6), np.array([0, 5, 6]))
+    workload = Paths.of([[0, 1, 2], [2], [3, 4, 5], [0, 1, 2, 3, 4]])
+    spread = np.full((5, 5), 1 / 5)
+    steps = np.tril(np.ones((5, 5)))[:, 1:]  # counts from the steps along the street
+    wanted = np.zeros(3)
+    single = [[edge] for edge in range(5)]
+    for row, weight in [(r, 1.0) for r in range(4)] + [(r, 1e-3) for r in range(4, 9)]:
+        edges = [*workload.edge[workload.start[row] : workload.start[row + 1]]] if row < 4 else []
+        edges = edges or single[row - 4]
+        q = np.isin(np.arange(5), edges).astype(float)
+        error = q - q @ spread
+        wanted += weight * np.array([q @ q, (q.sum() / 5) ** 2, ((error @ steps) ** 2).sum()])
+    costs = street_costs(domains, workload)
+    found = [costs.apart[0], costs.together[0], costs.hidden[0]]
+    np.testing.assert_allclose(found, wanted)
+    assert costs.hidden[1] == 0
+    assert costs.apart[1] == costs.together[1]
+    assert costs.chosen(1.0, 0.0).tolist() == [True, False]
+    assert costs.chosen(1.0, 1e9).tolist() == [False, False]
+
+
+def test_a_street_is_one_node_or_one_for_each_edge() -> None:
+    domains = Subdomains(np.array([2, 0, 1, 3]), np.array([0, 3, 4]))
+    forest = streets(domains, np.array([True, False]))
+    assert forest.totals(np.array([1, 10, 100, 1000])).tolist() == [111, 1000]
+    forest = streets(domains, np.array([False, True]))
+    assert forest.totals(np.array([1, 10, 100, 1000])).tolist() == [100, 1, 10, 1000]
+
+
+def test_classes_share_the_uses_of_the_workload() -> None:
+    workload = Paths.of([[0, 1, 2]] * 6 + [[3, 4]] * 9)
+    found = use_classes(workload, 6, 2)
+    assert found.tolist() == [1, 1, 1, 0, 0, 1]
+    assert (use_classes(Paths.of([[0]]), 4, 3) == [2, 2, 2, 2]).all()
+
+
+def test_lengths_say_what_is_lost() -> None:
+    ends = length_bins(100)
+    assert ends[0] == 1
+    assert ends[-1] == 101
+    lengths = NoisyLengths(np.full(len(ends) - 1, 5), 1e9, 100)
+    lost, variance = lengths.lost()
+    middle = (ends[:-1] + ends[1:] - 1) / 2
+    assert lost[9] == pytest.approx(5 * np.maximum(middle - 10, 0).sum())
+    assert (np.diff(lost) <= 0).all()
+    assert variance.max() < 1e-12
+    assert lengths.reach(100, 1.0) == 100
+    assert 20 < lengths.reach(20, 1.0) <= lengths.reach(20, 10.0) <= 100
+    bumpy = np.array([9, 40, 30, 35, 20, -3, 4, 9, *[0] * (len(ends) - 11), 50, -20])
+    fitted = NoisyLengths(bumpy, 1.0, 100).tail
+    assert (np.diff(fitted[1:] / np.diff(ends)[1:]) <= 1e-12).all()
+    assert fitted.min() >= 0
+    np.testing.assert_allclose(fitted[:2], [9, 40])
+    small, large = (lengths.limit(each, 10, 4, 4) for each in (0.1, 10.0))
+    assert small < large <= 100
+    for counts in (np.zeros(len(ends) - 1), np.full(len(ends) - 1, -50)):  # noise alone
+        lengths = NoisyLengths(counts.astype(np.int64), 0.1, 100)
+        assert lengths.limit(1.0, 10, 4, 4) == 1
+        assert lengths.reach(1, 1.0) == 2
+        assert lengths.trips == 0
+
+
+def test_factors_shrink_where_noise_is_large() -> None:
+    lost, visits = np.array([200.0, 200.0, -9.0, 1e9]), np.array([1000.0, 1000.0, 500.0, 10.0])
+    sharp, sure = factors(lost, 1e-6, visits)
+    np.testing.assert_allclose(sharp, [1.2, 1.2, 1.0, 3.0])
+    assert sure.max() < 1e-3
+    np.testing.assert_allclose(factors(lost, 200.0**2, visits)[0][:3], 1.0)
+
+
+class Steady(SimulatedNoise):
+    """Random words that depend on the call alone: earlier trips are cut alike beside one more."""
+
+    def words(self, size: int) -> NDArray[np.uint64]:
+        self.calls = getattr(self, "calls", 0) + 1
+        random = np.random.default_rng(self.calls)
+        return random.integers(0, 2**64 - 1, size, np.uint64, endpoint=True)
+
+
+STREET = road_graph(
+    {"node": range(7), "x": range(7), "y": [0] * 7}, {"src": range(6), "dst": range(1, 7)}
+)
+ANY = st.lists(st.integers(0, 5), min_size=1, max_size=9)
+
+
+@settings(max_examples=25)
+@given(st.lists(ANY, max_size=4), ANY, st.integers(0, 2**32), st.integers(0, 60))
+def test_the_loss_of_every_transcript_is_within_the_price(
+    others: list[list[int]], trip: list[int], seed: int, height: int
+) -> None:
+    """Exactly: with the noisy numbers given, neighbours differ by Σ |difference| · rate at most.
+
+    Given what was released before, a geometric mechanism loses exactly that in its worst output.
+    The trips are any edges in any order, repeats and jumps included; the transcript is anything.
+    """
+    epsilon = 1.3
+
+    def run(trips: list[list[int]]) -> list[tuple[NDArray[np.int64], float]]:
+        seen: list[tuple[NDArray[np.int64], float]] = []
+        random = np.random.default_rng(seed)
+
+        def given_output(
+            _noise: object, share: Share, counts: NDArray[np.int64], sensitivity: float = 1.0
+        ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+            seen.append((np.asarray(counts), share.use() / sensitivity))
+            return random.integers(-height, 3 * height + 1, len(counts)), np.ones(len(counts))
+
+        workload = Paths.of([[0, 1, 2, 3], [2, 3]])
+        task = RoadTask(STREET, Paths.of(trips), workload, Budget(epsilon), Steady(0))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(flows, "geometric", given_output)
+            flows.Flows(max_length=7).build(task)
+        return seen
+
+    more, fewer = run([*others, trip]), run(others)
+    assert [len(counts) for counts, _ in more] == [len(counts) for counts, _ in fewer]
+    loss = sum(
+        rate * np.abs(one - other).sum()
+        for (one, rate), (other, _) in zip(more, fewer, strict=True)
+    )
+    assert loss <= epsilon * (1 + 1e-12)
+
+
+@pytest.fixture(scope="module")
+def town() -> tuple[RoadData, Paths]:
+    graph = bent(9, 3)
+    trips = commuter_trips(graph, 4000, mean_edges=9, hubs=60, seed=2)
+    return RoadData("town", graph, trips, public=True), clustered_workload(
+        graph, 10, pivots=60, per_pivot=3, seed=4
+    )
+
+
+@pytest.mark.parametrize(("epsilon", "share"), [(0.1, 0.65), (0.5, 0.7), (1.0, 0.85)])
+def test_flows_beat_single_edges(
+    town: tuple[RoadData, Paths], epsilon: float, share: float
+) -> None:
+    """Four fixed draws each: a fixed number, not a chance."""
+    data, workload = town
+    truth = workload.sum(exact_visits(data))
+
+    def error(method: str) -> float:
+        releases = [build(data, method, epsilon, workload=workload, seed=k) for k in range(4)]
+        return float(np.mean([(workload.sum(each.edge_count) - truth) ** 2 for each in releases]))
+
+    assert error("flows") < share * error("basic")
+
+
+def test_without_noise_every_edge_has_its_count(town: tuple[RoadData, Paths]) -> None:
+    data, workload = town
+    release = build(data, "flows", 1e9, workload=workload, seed=1)
+    np.testing.assert_allclose(release.edge_count, exact_visits(data), atol=1e-3)
+    assert (release.nodes.volume == 1).all()
+    assert release.header.extra["factors"] == [1.0] * 3
+
+
+def test_neighbouring_streets_are_those_of_their_edges(streets: RoadGraph) -> None:
+    near = neighbours(streets)
+    same = near.between(np.arange(len(streets)))
+    np.testing.assert_array_equal(same.weight, near.weight)
+    one = near.between(np.zeros(len(streets), dtype=np.int64))
+    assert len(one.weight) == 0
+    pairs = near.between(np.arange(len(streets)) // 2)
+    assert (pairs.edge != pairs.other).all()
