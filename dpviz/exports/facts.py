@@ -94,7 +94,7 @@ def facts(release: Mapped, label: str) -> ReleaseFacts:
     kind, words = release.header.standing
     return ReleaseFacts(
         label=label,
-        method=method_title(release.header),
+        method=method_title(release.header.method),
         header=release.header,
         kind=kind,
         standing=words,
@@ -109,15 +109,15 @@ def facts(release: Mapped, label: str) -> ReleaseFacts:
 
 def label_of(release: Mapped) -> str:
     """The usual name of a release: its method and its price."""
-    return f"{method_title(release.header)} · ε = {release.header.epsilon:g}"
+    return f"{method_title(release.header.method)} · ε = {release.header.epsilon:g}"
 
 
-def method_title(header: Header) -> str:
+def method_title(name: str) -> str:
     """A method's title without what stands in brackets; the name where we do not know it."""
     from dpviz.methods import METHODS
 
-    known = METHODS.get(header.method)
-    return re.sub(r" \(.*\)$", "", known.title) if known else header.method
+    known = METHODS.get(name)
+    return re.sub(r" \(.*\)$", "", known.title) if known else name
 
 
 def statement(header: Header) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ def scene_page(release: RoadRelease | SequenceRelease) -> str:
     packer.add_tables(scene.tables)
     header = release.header
     kind, words = header.standing
-    label = f"{method_title(header)} · ε = {header.epsilon:g}"
+    label = f"{method_title(header.method)} · ε = {header.epsilon:g}"
     spec: dict[str, Any] = scene.to_dict() | {
         "height": HEIGHT,
         "names": [label],

@@ -208,7 +208,7 @@ def proxy_records(
         return list(_synthetic(domain, records, wishes, seed)), (
             f"There are about {records:,} records: a guess.",
             *(_held(wishes) or (ANYWHERE,)),
-            "A public table that is spread as they are (--like) gives a sharper figure.",
+            "A public table that is spread as they are gives a sharper figure.",
         )
     if like.domain != domain:
         raise DomainError("what the records are like lies in another domain: give the same bounds")

@@ -163,6 +163,7 @@ def test_a_spend_carries_the_name_and_owners_see_it(monkeypatch):
             assert accounts["left"].tolist()[0] == 1.5
             assert accounts["users"].tolist() == ["bob@example.org", ""]
             assert sorted(payments["user"]) == ["", "bob@example.org"]
+            assert sorted(payments["method"]) == ["PrivTree", "Uniform grid"]
         else:
             assert "clinic" not in str([each.value for each in app.info])
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import streamlit as st
 
 from dpviz.build import Account, Ledger
 from dpviz.errors import DpvizError
+from dpviz.exports.facts import method_title
 from dpviz.ui.shared.access import BY, access
 from dpviz.ui.shared.account import UPLOADS, shown_name
 from dpviz.ui.shared.text import plain
@@ -15,6 +17,8 @@ from dpviz.ui.shared.text import plain
 TITLE, ICON, ORDER = "Owner", ":material/admin_panel_settings:", 95
 OWNERS = True
 """In the navigation of owners only."""
+
+CLOCK = "YYYY-MM-DD HH:mm"
 
 
 def page() -> None:
@@ -28,6 +32,9 @@ def page() -> None:
         st.error(plain(error), icon=":material/error:")
         return
     spends = [spend for account in accounts for spend in account.spends]
+    if not accounts:
+        st.info("No account yet: the first payment on this server opens one.")
+        return
     left, middle, right = st.columns(3)
     left.metric("Accounts", len(accounts))
     middle.metric("Payments", len(spends))
@@ -42,10 +49,10 @@ def page() -> None:
     st.header("Payments", anchor=False)
     rows: list[dict[str, Any]] = [
         {
-            "at": spend.at,
+            "at": datetime.fromisoformat(spend.at),
             "data set": shown_name(account.dataset),
             "epsilon": spend.epsilon,
-            "what": spend.what,
+            "method": method_title(spend.what),
             "purpose": spend.purpose.split(BY)[0],
             "user": _who(spend.purpose),
             "outcome": spend.outcome,
@@ -53,7 +60,11 @@ def page() -> None:
         for account in accounts
         for spend in account.spends
     ]
-    st.dataframe(sorted(rows, key=lambda row: row["at"], reverse=True), hide_index=True)
+    st.dataframe(
+        sorted(rows, key=lambda row: row["at"], reverse=True),
+        hide_index=True,
+        column_config={"at": st.column_config.DatetimeColumn("at (UTC)", format=CLOCK)},
+    )
 
 
 def _row(account: Account) -> dict[str, Any]:
