@@ -28,6 +28,8 @@ MOST_WISHES = 20
 MOST_LETTERS = 500
 """Limits: wishes of one release, characters of one."""
 
+LEAST_NUMBER, MOST_NUMBER = 1e-6, 1e15
+"""Of what a wish states: what is nearer to nothing, or more, means nothing and is no number."""
 
 EXAMPLES = '"rect=W,S,E,N ±200", "areas=wards.gpkg ±5% or ±20 at 95%" or "any 1 km² ±50"'
 
@@ -119,7 +121,7 @@ def parse(text: str) -> Wish:
     >>> parse("any 1 km² of about 400 ±50 at 90%").confidence
     0.9
     """
-    shown = repr(text if len(text) <= 80 else f"{text[:80]}…")
+    shown = _short(text)
     if len(text) > MOST_LETTERS:
         raise ParameterError(f"wish {shown} has more than {MOST_LETTERS} characters: write less")
     match = _WISH.fullmatch(text.strip())
@@ -132,6 +134,11 @@ def parse(text: str) -> Wish:
     if not 0.5 <= confidence <= 0.999:
         raise ParameterError(f"wish {shown}: give a confidence from 50% to 99.9%")
     return replace(wish, relative=relative, absolute=absolute, confidence=confidence)
+
+
+def _short(text: str) -> str:
+    """What an error quotes of a wish."""
+    return repr(text if len(text) <= 80 else f"{text[:80]}…")
 
 
 def parse_all(texts: Iterable[str]) -> tuple[Wish, ...]:
@@ -160,9 +167,17 @@ def _target(words: str, shown: str) -> Wish:
             raise ParameterError(f"wish {shown}: name the file of the areas")
         return Wish(areas=words.removeprefix("areas=").strip())
     square = _SQUARE.fullmatch(words)
-    if square is None or not float(square["size"]) > 0:
-        raise ParameterError(f"wish {shown}: {words!r} is no place: write it as {EXAMPLES}")
-    return Wish(square=float(square["size"]), about=float(square["about"] or 0))
+    if square is None or not _stated(size := float(square["size"])):
+        raise ParameterError(f"wish {shown}: {_short(words)} is no place: write it as {EXAMPLES}")
+    about = float(square["about"] or 0)
+    if about and not _stated(about):
+        raise ParameterError(f"wish {shown}: {_short(square['about'])} is no number of records")
+    return Wish(square=size, about=about)
+
+
+def _stated(value: float) -> bool:
+    """Whether a number is one that a wish may state."""
+    return LEAST_NUMBER <= value <= MOST_NUMBER
 
 
 def _tolerances(match: re.Match[str], shown: str) -> tuple[float, float]:
@@ -171,13 +186,13 @@ def _tolerances(match: re.Match[str], shown: str) -> tuple[float, float]:
     for words in filter(None, (match["first"], match["second"])):
         share = words.endswith("%")
         name = "relative" if share else "absolute"
-        value = float(words.removesuffix("%")) / (100 if share else 1)
-        if name in tolerances or not value > 0 or (share and value >= 1):
+        value = float(words.removesuffix("%"))
+        if name in tolerances or not _stated(value) or (share and float(_digits(value)) >= 100):
             raise ParameterError(
                 f"wish {shown}: give a positive number of records, or a share below 100%, or one "
                 "of each"
             )
-        tolerances[name] = value
+        tolerances[name] = value / 100 if share else value
     return tolerances.get("relative", 0.0), tolerances.get("absolute", 0.0)
 
 

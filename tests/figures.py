@@ -39,11 +39,12 @@ was made is recorded as released, and the total spent is that of the rows.
 {kills}"""
 
 VISITS = """
-Visitors opened the app and moved ε as fast as it answered. Memory is the server's: before, at the
-end of their visit, and after as many others.
+Visitors opened the app and moved ε as fast as it answered. Memory is the server's: before, at
+most, once they had left and their sessions had ended, and the same two of as many others.
 
-| visitors | pages made | lost | slowest health answer, s | MB before | MB after | after others |
-|---|---|---|---|---|---|---|
+| visitors | pages made | lost | slowest health answer, s | MB before | at most | after they left \
+| at most with others | after those |
+|---|---|---|---|---|---|---|---|---|
 """
 
 

@@ -51,6 +51,16 @@ def test_what_a_keyboard_has_means_the_same():
         ("any 1 km² ±5 at 100%", "confidence"),
         ("any 1 km² ±5 at 95", "write it as"),
         ("x" * 600, "500 characters"),
+        ("any 1 km² ±" + "9" * 400, "positive"),  # infinite
+        ("any 1 km² ±1e308", "write it as"),
+        ("any 1 km² ±nan", "write it as"),
+        ("any 1 km² ±0%", "positive"),
+        ("any 1 km² ±0.0000000001", "positive"),
+        ("any 1 km² ±99.9999999999%", "below 100%"),  # would be written as 100%
+        (f"any {'9' * 400} km² ±5", "no place"),
+        (f"any 1 km² of about {'9' * 400} ±5", "no number of records"),
+        ("any 1 km² ±5\n±6", "write it as"),
+        ("a" * 480 + " ±5", "no place"),
     ],
 )
 def test_what_is_no_wish_is_refused_in_one_line(text, message):
@@ -63,8 +73,8 @@ def test_what_is_no_wish_is_refused_in_one_line(text, message):
 def test_the_number_of_wishes_is_bounded():
     with pytest.raises(ParameterError, match="0 wishes"):
         parse_all([])
-    with pytest.raises(ParameterError, match="21 wishes"):
-        parse_all(f"any {size} km² ±5" for size in range(1, 22))
+    with pytest.raises(ParameterError, match="5000 wishes"):
+        parse_all(f"any {size} km² ±5" for size in range(1, 5_001))
 
 
 def test_squares_have_their_size_and_stay_inside():

@@ -8,6 +8,7 @@ from that: see :mod:`dpviz.exports.registry`. Everything is from the header.
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from dpviz.exports.facts import statement
@@ -97,7 +98,9 @@ def entry(release: Release) -> Entry:
         justification=None,
     )
     identity = header.extra.get("release_id")
-    slug = "-".join(re.findall(r"[a-z0-9]+", header.source.lower()))
+    letters = unicodedata.normalize("NFKD", header.source.casefold())
+    plain = "".join(each for each in letters if not unicodedata.combining(each))
+    slug = "-".join(re.findall(r"[a-z0-9]+", plain))
     return registry.Entry(
         url_slug=slug or None,
         deployment=registry.Deployment(

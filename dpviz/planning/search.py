@@ -34,6 +34,12 @@ LEAST = 0.001
 MOST = 10.0
 """The largest one, where none is said: beyond it a guarantee says little."""
 
+CEILING = 1_000.0
+"""What may be said at most."""
+
+UNITS = 1_000_000_000
+"""Records of one privacy unit, at most."""
+
 STEP = 1.1
 """From one ε to the next."""
 
@@ -131,11 +137,12 @@ def plan(
     >>> planned.epsilon < 0.1
     True
     """
-    if not (math.isfinite(at_most) and at_most >= LEAST):
-        raise ParameterError(f"at most epsilon={at_most:g}: give {LEAST:g} or more")
-    if repeats == 1 or repeats < 0 or max_per_unit < 1:
+    if not LEAST <= at_most <= CEILING:
+        raise ParameterError(f"at most epsilon={at_most:g}: give {LEAST:g} or more, to {CEILING:g}")
+    if repeats == 1 or repeats < 0 or not 1 <= max_per_unit <= UNITS:
         raise ParameterError(
-            f"repeats={repeats}, max_per_unit={max_per_unit}: give 0, or 2 or more, and at least 1"
+            f"repeats={repeats}, max_per_unit={max_per_unit:g}: give 0, or 2 or more, and 1 to "
+            f"{UNITS:,}"
         )
     asked = parse_all(wishes)
     proxies, assumed = proxy_records(domain, records, like, seed, asked)

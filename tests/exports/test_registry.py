@@ -1,5 +1,6 @@
 """The data-use statement as an entry of the public registry: its fields, and no others."""
 
+import json
 import re
 from datetime import date
 from pathlib import Path
@@ -66,6 +67,24 @@ def test_what_the_registry_does_not_know_is_refused(releases):
     draft["deployment"]["basic"]["publication_date"] = "1/1/2026"
     with pytest.raises(ValidationError):
         Entry.model_validate(draft)
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("Cafés in Łódź, Straße 7", "cafes-in-odz-strasse-7"),
+        ("東京の病院", None),
+        ("../../etc/passwd", "etc-passwd"),
+        ("\u202e<b>clinic\u0000", "b-clinic"),
+    ],
+)
+def test_a_name_in_any_script_is_kept_and_its_slug_is_plain(name, slug):
+    domain = dpviz.Domain((0, 0), (1, 1), columns=("x", "y"))
+    points = dpviz.from_points([[0.5, 0.5]], domain, name=name, public=True)
+    draft = data_use(dpviz.build(points, "ugrid", 0.5, cells=2, seed=1))
+    assert json.loads(json.dumps(draft))["deployment"]["basic"]["name"] == name
+    assert draft["url_slug"] == slug
+    assert Entry.model_validate(draft).model_dump() == draft
 
 
 def test_the_page_compares_every_field():

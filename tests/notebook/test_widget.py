@@ -40,6 +40,30 @@ def test_maps_are_linked_and_one_release_answers_alone(pair):
     assert second.answer.count == pair[1].count(first.rectangle).count
 
 
+def test_maps_of_different_domains_are_linked_where_both_know_the_place(pair):
+    """One that lies beyond the other domain is an error, and moves the map of that nowhere."""
+    wide = dpviz.Domain.from_bounds([14.0, -25.0, 16.0, -23.0])
+    points = dpviz.from_points([[14.6, -23.9]], wide, public=True)
+    first = dpviz.Map(pair[0])
+    second = dpviz.Map(dpviz.build(points, "ugrid", 1.0, cells=4, seed=1))
+    traitlets.link((first, "rectangle"), (second, "rectangle"))
+    first.rectangle = RECT
+    assert second.answer.count == second.releases[0].count(RECT).count
+    with pytest.raises(DomainError, match="outside the domain"):
+        second.rectangle = (14.05, -24.9, 14.1, -24.8)  # of the wide one alone
+    assert first.rectangle == RECT
+    assert first.answer.count == pair[0].count(RECT).count
+
+
+def test_a_map_of_areas_answers_a_rectangle():
+    areas = dpviz.build(dpviz.load("city-50k"), areas="h3:6", seed=1)
+    shown = dpviz.Map(areas, rectangle=RECT)
+    assert shown.answer.count == areas.count(RECT).count
+    assert any("areas" in each for each in shown._spec["columns"])
+    with pytest.raises(ReleaseError, match="areas"):
+        dpviz.Map(areas, areas)
+
+
 def test_what_a_map_cannot_show_is_refused(pair):
     trips = dpviz.build(dpviz.load("city", kind="sequences"), epsilon=1.0, seed=1)
     with pytest.raises(ReleaseError, match="sequences"):

@@ -7,6 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import dpviz
@@ -18,7 +20,7 @@ from dpviz.evaluation.truth import (
     without_noise,
 )
 from dpviz.planning import proxy, search
-from dpviz.planning.candidates import Candidate
+from dpviz.planning.candidates import KNOWN, Candidate
 from dpviz.planning.grids import grid_answers, noise_variance
 from dpviz.planning.proxy import as_clumped_as, clumped
 from dpviz.planning.search import LEAST, STEP, least, prices
@@ -137,6 +139,9 @@ def test_the_impossible_is_refused_with_what_would_be_possible(capsys, monkeypat
         (["--want", "any 90000 km² ±5"], "does not fit"),
         (["--want", "areas=absent.gpkg ±5"], "no file 'absent.gpkg'"),
         (["--want", "any 1 km² ±5", "--at-most", "0"], "give 0.001 or more"),
+        (["--want", "any 1 km² ±5", "--at-most", "1e308"], "give 0.001 or more, to 1000"),
+        (["--want", "any 1 km² ±5", "--max-per-unit", "1" + "0" * 200], "1 to 1,000,000,000"),
+        (["--want", "areas=\udcff\x00.gpkg ±5"], "no file '\\udcff"),
         (["--want", "any 1 km² ±5", "--records", "0"], "give at least 1"),
         (["--want", "any 1 km² ±5", "--like", "absent.csv"], "absent.csv"),
     ],
@@ -250,6 +255,28 @@ def test_a_square_is_planned_for_what_it_holds_and_says_so():
     proxies, assumed = proxy.proxy_records(DOMAIN, 20_000, None, 0, parse_all([silent]))
     assert len(proxies) == len(proxy.PRECISE)
     assert any("at most some 6,000" in each for each in assumed)
+
+
+def test_a_public_table_stands_in_unless_the_ledger_knows_it(tmp_path, capsys, monkeypatch):
+    """Others of the population then have what was planned, to a hundredth: a few towns vary."""
+    wish = "any 25 km2 +-150"
+    census = tmp_path / "census.parquet"
+    words = ["plan", f"--bounds={BOUNDS}", "--like", census, "--repeats", 0, "--want", wish]
+    for seed in range(2, 5):
+        random = np.random.default_rng(seed)
+        towns = random.uniform([2.1, 48.1], [2.9, 48.9], (8, 2))
+        some, others = (random.normal(towns[random.integers(8, size=4_000)], 0.03) for _ in "ab")
+        pq.write_table(pa.table({"lon": some[:, 0], "lat": some[:, 1]}), census)
+        code, out, _ = run(*words, "--json")
+        assert code == 0
+        planned = json.loads(out)
+        assert "spread as, the records of the public table" in planned["assumed"][0]
+        handle = dpviz.from_points(others, DOMAIN, public=True)
+        truth = Trial([handle], parse_all([wish]), repeats=2, seed=seed, caution=KNOWN)
+        chosen = Candidate(planned["method"], planned["parameters"])
+        assert truth.probabilities(chosen, planned["epsilon"])[0] > 0.94
+    dpviz.Ledger().spend("census", 0.1, what="ugrid", purpose="before")
+    assert "census" in fails(capsys, monkeypatch, *words)
 
 
 def test_an_earlier_release_stands_in(handle, tmp_path):
