@@ -17,8 +17,8 @@ def reproduce(
         str,
         typer.Argument(
             help="fanout (PrivTree, appendix B); medians, kdtrees, heights, matching (ICDE "
-            "2012, figures 4 to 7); intervals, coverage (what ours hold); districts (measured or "
-            "added up)."
+            "2012, figures 4 to 7); intervals, coverage, attributes (what ours hold); districts "
+            "(measured or added up); hours (what one is worth)."
         ),
     ],
     output: Annotated[str, typer.Option("--output", "-o", help="A folder that exists.")],

@@ -31,6 +31,10 @@ Rects = Annotated[
     list[str] | None,
     typer.Option("--rect", help="A rectangle to answer, W,S,E,N in degrees; repeat at will."),
 ]
+Period = Annotated[
+    str | None,
+    typer.Option(help="Of releases with time, the map of this part of the period, A,B."),
+]
 Size = Literal["screen", "print"]
 Title = Annotated[str, typer.Option(help="The title of the page.")]
 
@@ -45,15 +49,16 @@ def share(
         str,
         typer.Option(help="A public file of streets, water and places to draw below the cells."),
     ] = "",
+    period: Period = None,
     as_json: Json = False,
 ) -> None:
     """Write a map in one file that opens anywhere, without network or server.
 
-    Of one release with time a slider steps through its period.
+    Of one release with time a slider steps through its period, unless --period names a part.
     """
     from dpviz.exports import map_page
 
-    (opened, labels), asked = _in_time(_opened(releases)), _rects(rect)
+    (opened, labels), asked = _in_time(_opened(releases, period)), _rects(rect)
     make = lambda: map_page(  # noqa: E731
         opened, labels=labels, rects=asked, title=title, basemap=basemap
     )
@@ -70,13 +75,14 @@ def report(
         bool, typer.Option("--account", help="Add the ledger's account of the data set.")
     ] = False,
     ledger: LedgerFile = None,
+    period: Period = None,
     as_json: Json = False,
 ) -> None:
     """Write one page to print: guarantee, map, answers, expected errors, budget breakdown."""
     from dpviz import Ledger
     from dpviz.exports import report_page
 
-    opened, asked = _opened(releases), _rects(rect)
+    opened, asked = _flat(_opened(releases, period)), _rects(rect)
     paid = Ledger(ledger).account(opened[0].header.source) if account else None
     make = lambda: report_page(opened, rects=asked, title=title, account=paid)  # noqa: E731
     _write(output, make, ".html", opened, as_json)
@@ -93,6 +99,7 @@ def picture(
     size: Annotated[
         Size, typer.Option(help="screen: a slide of 1920 × 1080; print: A4 across at 300 dpi.")
     ] = "screen",
+    period: Period = None,
     as_json: Json = False,
 ) -> None:
     """Write the map of one release, or of two, with its legend as a picture."""
@@ -100,7 +107,7 @@ def picture(
     from dpviz.render.picture import comparison_png
     from dpviz.render.view import check
 
-    opened = _opened(releases)
+    opened = _flat(_opened(releases, period))
     outlined = _rects([rect])[0] if rect else None
     check(opened, 2)
     make = lambda: comparison_png(  # noqa: E731
@@ -128,8 +135,40 @@ def _write(
     emit(facts, as_json, "\n".join([f"{path}: {len(data) / 1e6:.1f} MB", *guarantees]))
 
 
-def _opened(paths: Sequence[str]) -> list[PointRelease | AreaRelease]:
-    return [opened_map(path) for path in paths]
+def _opened(paths: Sequence[str], period: str | None) -> list[PointRelease | AreaRelease]:
+    """Releases, or what they say of a part of their period."""
+    opened = [opened_map(path) for path in paths]
+    return opened if period is None else [_part(each, period) for each in opened]
+
+
+def _part(release: PointRelease | AreaRelease, period: str) -> PointRelease | AreaRelease:
+    """The map of a part of a release's period.
+
+    Raises:
+        ParameterError: it has no time.
+    """
+    from dpviz.releases.points.release import PointRelease
+    from dpviz.releases.points.window import during
+
+    if not isinstance(release, PointRelease) or release.domain.time is None:
+        raise ParameterError(f"--period {period!r}: this release has no time; leave it out")
+    return during(release, period)
+
+
+def _flat(releases: Sequence[PointRelease | AreaRelease]) -> Sequence[PointRelease | AreaRelease]:
+    """The same, none with time.
+
+    Raises:
+        ParameterError: one has it.
+    """
+    for each in releases:
+        if each.domain.time is not None:
+            start, end = map(each.domain.calendar.words, each.domain.period)
+            raise ParameterError(
+                f"this release has time: give the part that is drawn, such as "
+                f"--period {start},{end}"
+            )
+    return releases
 
 
 def _in_time(

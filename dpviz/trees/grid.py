@@ -111,3 +111,31 @@ def _halve(low: Int, high: Int, tags: Int, axis: int) -> tuple[Int, Int, Int]:
     high[first, axis] = middle[first]
     low[second, axis] = middle[second]
     return low, high, tags[rows]
+
+
+def rectangle_tree(corners: Int, parents: Int) -> tuple[Int, Int] | None:
+    """Distinct rectangles of several trees (k, 4) and the parent of each, as one tree.
+
+    Breadth-first; None where they are no tree: where those of one area have several shapes, so that
+    some may cross, or where children leave gaps.
+
+    Args:
+        corners: lower, then upper corners of all rectangles, (n, 4).
+        parents: the row of the parent of each, −1 for roots.
+    """
+    rectangles, first, which = np.unique(corners, axis=0, return_index=True, return_inverse=True)
+    above = np.append(which.ravel(), -1)
+    # The first node with a rectangle has a parent with another one.
+    parent = above[parents[first]]
+    sides = rectangles[:, 2:] - rectangles[:, :2]
+    shapes = np.unique(sides, axis=0)
+    chain = shapes[np.argsort(shapes.prod(axis=1), kind="stable")]
+    aligned = not (rectangles[:, :2] % sides).any() and not (sides & (sides - 1)).any()
+    if not aligned or (np.diff(chain, axis=0) < 0).any() or (parent < 0).sum() != 1:
+        return None
+    area = sides.prod(axis=1)
+    inside = np.bincount(parent[parent >= 0], area[parent >= 0], minlength=len(area))
+    if ((inside > 0) & (inside != area)).any():
+        return None
+    order = breadth_first(parent)
+    return rectangles[order], renumbered(parent, order)

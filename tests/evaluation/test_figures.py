@@ -10,6 +10,7 @@ import dpviz
 from dpviz import Domain
 from dpviz.errors import ParameterError
 from dpviz.evaluation.figures import (
+    attributes,
     coverage,
     districts,
     fanout,
@@ -190,6 +191,21 @@ def test_intervals_write_a_row_per_method_and_size(tmp_path, monkeypatch):
     assert len(rows) == 2 * (len(intervals.SIZES) + 1)
     assert all(float(row["noise_only"]) <= float(row["with_uniformity"]) for row in rows)
     assert "| `ugrid` | " in (tmp_path / "intervals.md").read_text()
+
+
+def test_attributes_write_counts_and_sums_of_every_kind(tmp_path, monkeypatch):
+    """Kinds lie unevenly in the same places: all together are covered as each is; fixed seeds."""
+    monkeypatch.setattr(attributes, "METHODS", ("ugrid",))
+    monkeypatch.setattr(attributes, "EPSILONS", (0.1,))
+    monkeypatch.setattr(attributes, "QUERIES", 50)
+    statements = reproduce("attributes", tmp_path, repeats=2)
+    assert [each.claim.split()[-1] for each in statements] == ["counts", "sums"]
+    with (tmp_path / "attributes.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * 4 * 2 * len(attributes.SIZES)
+    together = [row for row in rows if (row["what"], row["of"]) == ("counts", attributes.ALL)]
+    assert np.mean([float(row["with_uniformity"]) for row in together]) >= 0.95
+    assert "| `ugrid` | 0.1 | walk | " in (tmp_path / "attributes.md").read_text()
 
 
 def test_matching_writes_both_paddings_and_says_what_is_covered(tmp_path, monkeypatch):

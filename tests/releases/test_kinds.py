@@ -21,6 +21,7 @@ from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.quotient import quotients
 from dpviz.releases.points.window import during
 from dpviz.releases.store import from_arrow
+from dpviz.render.kinds import overlay_scene, share_scene
 from tests.cli.test_releases import fails
 from tests.cli.test_releases import run as cli
 from tests.private.load.stability import distance
@@ -122,9 +123,20 @@ def test_kinds_and_time_go_together():
     line = release.timeline(every="6h")
     assert line.count == pytest.approx(sum(p.timeline(every="6h").count for p in release.releases))
     shown = during(release, half)
-    assert not isinstance(shown, KindsRelease)
-    whole = release.count([0, 0, 8, 8], half).count[0]
-    assert shown.count([0, 0, 8, 8]).count[0] == pytest.approx(whole)
+    assert isinstance(shown, KindsRelease)
+    assert shown.domain == dpviz.Domain.from_bounds(
+        [0, 0, 8, 8], ("x", "y"), kind="mode", kinds=KINDS
+    )
+    for kind in (None, *KINDS):
+        asked = release.count(QUARTER, half, kind)
+        assert shown.count(QUARTER, kind=kind).count[0] == pytest.approx(asked.count[0])
+    (before,), (after,) = (
+        release.share(QUARTER, "bike", period=half).low,
+        shown.share(QUARTER, "bike").low,
+    )
+    assert after == pytest.approx(before, abs=1e-3)
+    assert overlay_scene(shown).legend.title.startswith("Leading kind")
+    assert share_scene(shown, "bike").legend.title.startswith("Share of bike")
 
 
 def test_exports_have_the_column_of_kinds(tmp_path):

@@ -305,3 +305,16 @@ def test_the_one_file_map_steps_through_the_months(release, tmp_path):
     assert '"ends": ["2024-01-01", "2024-12-01"]' in text
     assert windows_of_one(maps)
     assert not windows_of_one([release, release])
+
+
+def test_one_part_of_the_period_is_a_map(release, tmp_path, capsys, monkeypatch):
+    path = release.save(tmp_path / "r.parquet")
+    march = ("--period", "2024-03-01,2024-04-01")
+    for command, name in (("share", "r.html"), ("picture", "r.png")):
+        assert cli(command, path, "-o", tmp_path / name, *march)[0] == 0
+    assert '"trees": [{' in (tmp_path / "r.html").read_text()
+    needed = fails(capsys, monkeypatch, "picture", path, "-o", tmp_path / "x.png")
+    assert "give the part that is drawn, such as --period 2024-01-01,2025-01-01" in needed
+    flat = during(release, march[1]).save(tmp_path / "flat.parquet")
+    refused = fails(capsys, monkeypatch, "share", flat, "-o", tmp_path / "x.html", *march)
+    assert "this release has no time; leave it out" in refused

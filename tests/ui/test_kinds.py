@@ -110,6 +110,34 @@ def test_kinds_are_shown_together_and_compared(path):
     assert app.session_state["explore.view"].scene.legend.title == "Share of bike against walk"
 
 
+def test_kinds_of_a_window_in_time_are_shown_together_and_compared(tmp_path):
+    random = np.random.default_rng(0)
+    records = pd.DataFrame(
+        {
+            "x": random.uniform(0, 1, 900),
+            "y": random.uniform(0, 1, 900),
+            "t": random.uniform(0, 86_400, 900),
+            "mode": random.choice(["bike", "walk"], 900),
+        }
+    )
+    day = dpviz.Domain.from_bounds(
+        [0, 0, 1, 1], ("x", "y"), time="t", period=(0, 86_400), kind="mode",
+        kinds=["bike", "walk"],
+    )  # fmt: skip
+    data = dpviz.load(records, day, public=True)
+    release = dpviz.build(data, "quadtree", epsilon=2.0, seed=1, height=2)
+    app = opened(release.save(tmp_path / "r.parquet"), kinds="bike")
+    assert app.session_state["explore.view"].scene.legend.title.startswith("Share of bike")
+    share = release.share([0.1, 0.1, 0.9, 0.9], "bike")
+    metrics = {each.label: each.value for each in app.metric}
+    words = percent_interval(share.value[0], share.low[0], share.high[0])
+    assert metrics["Share of bike against walk"] == words
+    (shown,) = [each for each in app.get("button_group") if each.label == "Map of kinds"]
+    shown.set_value("Leading kind").run()
+    assert not app.exception
+    assert app.session_state["explore.view"].scene.legend.title.startswith("Leading kind")
+
+
 def test_built_in_rides_have_kinds_and_exact_answers_of_one():
     script = "from dpviz.ui.pages.explore import page\npage()\n"
     app = AppTest.from_string(script, default_timeout=90)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from dpviz.errors import ParameterError
 from dpviz.evaluation.figures import (
+    attributes,
     coverage,
     districts,
     fanout,
@@ -33,6 +34,7 @@ FIGURES: dict[str, Reproduction] = {
     "intervals": intervals.reproduce,
     "matching": matching.reproduce,
     "districts": districts.reproduce,
+    "attributes": attributes.reproduce,
     "coverage": coverage.reproduce,
     "hours": hours.reproduce,
 }

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpviz.releases.points.range_count import RangeAnswers
+    from dpviz.releases.points.sums import SumAnswers
     from dpviz.trees.lattice import Float, Int
 
 SETS = {"city-250k": 2, "trips-200k": 4}
@@ -85,7 +86,7 @@ def measured(answers: RangeAnswers, exact: Int) -> Row:
     }
 
 
-def covered(answers: RangeAnswers, exact: Int) -> tuple[Float, Float]:
+def covered(answers: RangeAnswers | SumAnswers, exact: Int | Float) -> tuple[Float, Float]:
     """Whether exact counts lie in the noise interval, and in it widened by the uniformity error.
 
     The uniformity error is shown at the interval's level, 2.12 standard deviations, and added.

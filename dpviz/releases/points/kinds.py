@@ -23,10 +23,9 @@ from dpviz.releases.points.region_count import Regions, regions_of
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.sums import SumAnswers, Sums, added
 from dpviz.releases.points.timeline import Timeline
-from dpviz.releases.points.window import rectangle_tree
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
-from dpviz.trees.grid import breadth_first, grid_tree, renumbered
+from dpviz.trees.grid import breadth_first, grid_tree, rectangle_tree, renumbered
 from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Int, grid_edges
 
@@ -264,13 +263,17 @@ def _same_boxes(one: Decomposition, other: Decomposition) -> bool:
 
 
 def _sum(every: Sequence[RangeAnswers]) -> RangeAnswers:
-    """Answers on disjoint records with noise of their own, added up."""
-    powers = {"count": 1, "noise_sd": 2, "uniformity_sd": 2, "nodes": 1}
-    columns = [
-        np.sum([getattr(each, name) ** power for each in every], axis=0, dtype=np.float64)
-        for name, power in powers.items()
-    ]
-    return answers_from(np.column_stack(columns))
+    """Answers on disjoint records with noise of their own, added up.
+
+    Noise is independent. How unevenly records lie in the cells that an edge cuts is not: kinds
+    share streets and towns, so the standard deviations of that add up.
+    """
+    count, noise, spread, nodes = (
+        np.array([getattr(each, name) for each in every], dtype=np.float64)
+        for name in ("count", "noise_sd", "uniformity_sd", "nodes")
+    )
+    columns = [count.sum(axis=0), (noise**2).sum(axis=0), spread.sum(axis=0) ** 2]
+    return answers_from(np.column_stack([*columns, nodes.sum(axis=0)]))
 
 
 def require_kinds(release: PointRelease) -> KindsRelease:

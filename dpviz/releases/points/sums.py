@@ -93,12 +93,14 @@ def answers_of(total: Float, variance: Float, uniformity: Float) -> SumAnswers:
 
 
 def added(every: list[SumAnswers]) -> SumAnswers:
-    """Answers on disjoint records with noise of their own, added up."""
-    total, noise, uniformity = (
-        np.sum([getattr(each, name) ** power for each in every], axis=0)
-        for name, power in (("sum", 1), ("noise_sd", 2), ("uniformity_sd", 2))
+    """Answers on disjoint records with noise of their own, added up; the uniformity error, which
+    such records share, by standard deviations.
+    """
+    total, noise, spread = (
+        np.array([getattr(each, name) for each in every])
+        for name in ("sum", "noise_sd", "uniformity_sd")
     )
-    return answers_of(total, noise, uniformity)
+    return answers_of(total.sum(axis=0), (noise**2).sum(axis=0), spread.sum(axis=0) ** 2)
 
 
 def mean_of(domain: Domain, sums: SumAnswers, counts: RangeAnswers) -> Quotients:

@@ -12,7 +12,7 @@ from dpviz.releases.points.marginal import marginal
 from dpviz.releases.points.range_count import box_count
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
-from dpviz.trees.grid import breadth_first, renumbered
+from dpviz.trees.grid import rectangle_tree
 from dpviz.trees.lattice import Int
 
 if TYPE_CHECKING:
@@ -35,15 +35,20 @@ def during(release: PointRelease, period: Any) -> PointRelease:
     to no less than the variance of their sum. It is more than that of ``release.count``.
 
     Args:
-        release: with time.
+        release: with time; of one with kinds, the map has them too.
         period: as for :meth:`PointRelease.count`.
 
     Raises:
         DomainError: no axis is time, or no such period.
     """
+    from dpviz.releases.points.kinds import KindsRelease
     from dpviz.releases.points.release import PointRelease
 
     domain = release.domain
+    if isinstance(release, KindsRelease):
+        first, *others = (during(part, period) for part in release.releases)
+        trees = [(part.nodes, None) for part in (first, *others)]
+        return KindsRelease(replace(first.domain, kinds=domain.kinds), trees, first.header)
     place = domain.place.plain
     box = domain.over(place.bounds, period)
     start, end = max(box[0, 2], domain.period[0]), min(box[0, 5], domain.period[1])
@@ -90,34 +95,6 @@ def _seen_from_above(nodes: Decomposition, lo: int, hi: int) -> tuple[Int, Int] 
     place[at] = np.arange(len(at))
     corners = np.hstack([nodes.lo[at, :2], nodes.hi[at, :2]])
     return rectangle_tree(corners, place[nodes.parent[at]])
-
-
-def rectangle_tree(corners: Int, parents: Int) -> tuple[Int, Int] | None:
-    """Distinct rectangles of several trees (k, 4) and the parent of each, as one tree.
-
-    Breadth-first; None where they are no tree: where those of one area have several shapes, so that
-    some may cross, or where children leave gaps.
-
-    Args:
-        corners: lower, then upper corners of all rectangles, (n, 4).
-        parents: the row of the parent of each, −1 for roots.
-    """
-    rectangles, first, which = np.unique(corners, axis=0, return_index=True, return_inverse=True)
-    above = np.append(which.ravel(), -1)
-    # The first node with a rectangle has a parent with another one.
-    parent = above[parents[first]]
-    sides = rectangles[:, 2:] - rectangles[:, :2]
-    shapes = np.unique(sides, axis=0)
-    chain = shapes[np.argsort(shapes.prod(axis=1), kind="stable")]
-    aligned = not (rectangles[:, :2] % sides).any() and not (sides & (sides - 1)).any()
-    if not aligned or (np.diff(chain, axis=0) < 0).any() or (parent < 0).sum() != 1:
-        return None
-    area = sides.prod(axis=1)
-    inside = np.bincount(parent[parent >= 0], area[parent >= 0], minlength=len(area))
-    if ((inside > 0) & (inside != area)).any():
-        return None
-    order = breadth_first(parent)
-    return rectangles[order], renumbered(parent, order)
 
 
 def windows(release: PointRelease, most: int = 12) -> tuple[list[PointRelease], list[str]]:

@@ -57,5 +57,5 @@ def _show(release: PointRelease | AreaRelease, source: PointSource, choice: Choi
         if release.domain.time is None:
             map_and_answer(KEY, release, source, look)
         else:
-            map_in_time(KEY, release, source)
+            map_in_time(KEY, release, source, look)
     release_facts(KEY, release, source, seen_from_above(KEY, release))

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpviz.evaluation.truth import of_one_kind
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.points.kinds import KindsRelease
+from dpviz.releases.points.kinds import KindsRelease, require_kinds
 from dpviz.releases.points.quotient import Quotients
 from dpviz.releases.points.range_count import RangeAnswers
 from dpviz.releases.points.region_count import Regions
@@ -42,7 +42,11 @@ class Look:
     """Another map of a release than that of its density: a key, and what draws it."""
 
     key: str
-    draw: Callable[[Camera], Scene] = field(compare=False)
+    draw: Callable[[KindsRelease, Camera], Scene] = field(compare=False)
+
+    def of(self, release: PointRelease, camera: Camera) -> Scene:
+        """The map of a release of kinds in 2-D."""
+        return self.draw(require_kinds(release), camera)
 
 
 def kinds_view(
@@ -63,20 +67,20 @@ def kinds_view(
     with right:
         if shown == OVERLAY:
             permalink.write({"kind": None, "kinds": OVERLAY_WORD})
-            return release, source, Look(shown, lambda at: overlay_scene(release, camera=at))
+            return release, source, Look(shown, lambda of, at: overlay_scene(of, camera=at))
         if shown == SHARE:
             one, of = _pair(prefix, names)
             permalink.write({"kind": None, "kinds": ",".join([one, *of[:1]])})
             st.session_state[f"{prefix}.pair"] = (one, of)
-            draw = partial(share_scene, release, one, of or None)
-            return release, source, Look(f"{SHARE}|{one}|{of}", lambda at: draw(camera=at))
+            draw = partial(share_scene, kind=one, of=of or None)
+            return release, source, Look(f"{SHARE}|{one}|{of}", lambda of, at: draw(of, camera=at))
         permalink.write({"kinds": None})
         return (*chosen_kind(prefix, release, source), None)
 
 
 def _shown(prefix: str, release: KindsRelease) -> str:
-    """One map, the kinds over each other, or two of them compared; one in time or of one kind."""
-    if release.domain.dims != 2 or len(release.names) < 2:
+    """One map, the kinds over each other, or two of them compared; one of one kind."""
+    if len(release.names) < 2:
         return ONE
     asked = permalink.parameter("kinds")
     start = ONE if asked is None else OVERLAY if asked == OVERLAY_WORD else SHARE

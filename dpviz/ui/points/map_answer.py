@@ -70,7 +70,7 @@ def view_of(
     same = shown is not None and (shown.key, shown.look) == (source.key, look)
     if shown is None or shown.release is not release or not same:
         camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
-        made = release_scene([release], camera=camera) if look is None else look.draw(camera)
+        made = release_scene([release], camera=camera) if look is None else look.of(release, camera)
         title = f"{source.title} · {title_of(release.header.method)}"  # of a picture and a sheet
         scene = replace(made, tools=tools, title=made.title or title)
         shown = ReleaseView(source.key, release, scene, look)

@@ -27,7 +27,7 @@ from dpviz.ui.points.answers import (
     rectangle_form,
     show_answers,
 )
-from dpviz.ui.points.attributes import attribute_answers
+from dpviz.ui.points.attributes import Look, attribute_answers
 from dpviz.ui.points.map_answer import CAMERA, drawn, keep_camera, placed, view_of
 from dpviz.ui.points.regions import districts_panel
 from dpviz.ui.points.source_form import PointSource
@@ -70,14 +70,19 @@ PERIOD = permalink.Field("period", _window, str)
 
 
 @st.fragment
-def map_in_time(prefix: str, release: PointRelease, source: PointSource) -> None:
-    """The map of a window, the answer beside it, and the timeline; a touch reruns this part."""
+def map_in_time(
+    prefix: str, release: PointRelease, source: PointSource, kinds: Look | None = None
+) -> None:
+    """The map of a window, the answer beside it, and the timeline; a touch reruns this part.
+
+    ``kinds`` is a map of kinds together, which is of one window.
+    """
     name = f"{prefix}.map"
-    look = chosen_look(prefix)
+    look = chosen_look(prefix) if kinds is None else "window"
     whole = release.domain.period
     window = _slider(prefix, release.domain) if look == "window" else whole
     flat = _flat(prefix, release, window)
-    view = view_of(prefix, flat, source, tools=("rect",))
+    view = view_of(prefix, flat, source, tools=("rect",), look=kinds)
     scene: Scene | None = view.scene
     if look == "film":
         scene = film(prefix, release, source)
@@ -214,7 +219,7 @@ def _answer(
     show_answers(
         prefix, release, source, answers, place, lambda: exact_counts(source.data, box), False
     )
-    attribute_answers(release, inside, window)
+    attribute_answers(release, inside, window, prefix)
     partly(rect, domain_bounds(release.domain))
     return rect
 

@@ -88,11 +88,11 @@ function answerOf({count, variance, uniformity}, interval) {
   };
 }
 
-/** Answers on disjoint records with noise of their own, added up; null outside the domain. */
+/** Answers on disjoint records with noise of their own, added up as the engine does: the uniformity error is not independent; null outside the domain. */
 export function added(answers, interval) {
   if (answers.includes(null)) return null;
   const sum = (name, power = 1) => answers.reduce((total, each) => total + each[name] ** power, 0);
-  const found = answerOf({count: sum('count'), variance: sum('noise', 2), uniformity: sum('uniformity', 2)}, interval);
+  const found = answerOf({count: sum('count'), variance: sum('noise', 2), uniformity: sum('uniformity') ** 2}, interval);
   const sums = 'sum' in answers[0] ? {sum: sum('sum'), sumNoise: Math.sqrt(sum('sumNoise', 2))} : {};
   return {...found, used: answers.flatMap(each => each.used), ...sums};
 }
