@@ -24,7 +24,7 @@ from dpviz.private.driver import NEIGHBOURS, Price, delta_for, header_of, noise_
 from dpviz.private.handle import DataHandle, Handle, R
 from dpviz.private.index import PointIndex
 from dpviz.private.layers import checked_share, measure_points
-from dpviz.private.ledger import Account, Ledger, account_key
+from dpviz.private.ledger import Account, Ledger, Spend, account_key
 from dpviz.private.load.cellquery import CellQuery
 from dpviz.private.load.cells import Cells, cells_of, grid_cells, leaf_cells
 from dpviz.private.load.check import HEADING as CHECK_HEADING
@@ -72,6 +72,7 @@ __all__ = [
     "Ledger",
     "RoadData",
     "SequenceData",
+    "Spend",
     "account_key",
     "alphabet_of",
     "areas_of",

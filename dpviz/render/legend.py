@@ -85,8 +85,8 @@ def scale_labels(scale: Scale) -> list[str]:
 def compact(value: float) -> str:
     """A number that fits under a tick.
 
-    >>> [compact(value) for value in (0.05, 12, 999, 1_000, 45_000, 2_000_000)]
-    ['0.05', '12', '1k', '1k', '45k', '2M']
+    >>> [compact(value) for value in (0.05, 12, 999, 1_000, 45_000, -2_000_000)]
+    ['0.05', '12', '1k', '1k', '45k', '−2M']
     """
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if float(short(abs(value)).replace(",", "")) >= size:

@@ -1,10 +1,12 @@
 """The base map's marks."""
 
 import numpy as np
+import pytest
 import shapely
 
 from dpviz.datasets import DATASETS
-from dpviz.render.basemap import FADE, FINE_FADE, _unwrapped, outlines
+from dpviz.render.basemap import FADE, FINE_FADE, _unwrapped, city_ground, outlines
+from dpviz.render.scene import BUNDLED, credit
 
 
 def lines_of(marks):
@@ -51,3 +53,17 @@ def test_a_region_has_the_finer_coast():
     land = shapely.union_all([shapely.Polygon(ring) for ring in rings])
     points = shapely.points([[-73.9, 40.65], [-74.03, 40.68]])  # Brooklyn, the Upper Bay
     assert shapely.contains(land, points).tolist() == [True, False]
+
+
+def test_a_picture_names_the_ground_that_it_shows():
+    assert credit(outlines()) == "ground: Natural Earth"
+    assert credit(city_ground()) == ""
+
+
+@pytest.mark.parametrize(
+    ("bounds", "sides"), [(None, (True, True)), ((177.0, -19.0, 179.0, -16.0), (False, True))]
+)
+def test_the_sea_goes_on_where_the_world_ends(bounds, sides):
+    (sea,) = [mark for mark in outlines(bounds) if mark.id == BUNDLED]
+    west, east = (reach(x for x, _ in sea.table["polygon"].to_pylist()[0]) for reach in (min, max))
+    assert (west < -180, east > 180) == sides

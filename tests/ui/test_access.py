@@ -159,8 +159,8 @@ def test_a_spend_carries_the_name_and_owners_see_it(monkeypatch):
         if shown:
             accounts, payments = (each.value for each in app.dataframe)
             assert accounts["data set"].tolist() == ["clinic", "taxi"]
-            assert accounts["epsilon spent"].tolist() == [0.5, 0.25]
-            assert accounts["left"].tolist()[0] == 1.5
+            assert accounts["ε spent"].tolist() == ["0.5", "0.25"]
+            assert accounts["left"].tolist() == ["1.5", "no limit"]
             assert accounts["users"].tolist() == ["bob@example.org", ""]
             assert sorted(payments["user"]) == ["", "bob@example.org"]
             assert sorted(payments["method"]) == ["PrivTree", "Uniform grid"]

@@ -34,3 +34,13 @@ def test_a_chart_holds_its_rows_and_the_colours_of_the_pair(chart, rows, colours
     assert sum(map(len, spec["datasets"].values())) == rows
     text = str(spec)
     assert [each in text for each in (charts.ORANGE, charts.BLUE)].count(True) == colours
+
+
+def test_lines_are_told_apart_without_colour():
+    for made in (
+        charts.error_chart(ERRORS, "error", [0.1, 1.0], [0.01, 1.0], COLOURS),
+        charts.half_width_chart(HALVES, 2.0, []),
+        charts.lines_chart([{**row, "ε": row["epsilon"]} for row in ERRORS], "error"),
+    ):
+        spec = str(made.to_dict())
+        assert all(str(dash) in spec for dash in charts.DASHES[:2])

@@ -26,7 +26,7 @@ def opened(**query: str) -> AppTest:
 
 
 def shown(app: AppTest) -> str:
-    return "\n".join(each.value for each in app.markdown)
+    return "\n".join(each.value for each in (*app.header, *app.markdown))
 
 
 @pytest.mark.parametrize("name", NAMES)

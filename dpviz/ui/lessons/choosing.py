@@ -12,7 +12,7 @@ from dpviz.evaluation.plots import COLOURS
 from dpviz.methods import METHODS, names
 from dpviz.ui.lessons.room import Room, axis, named
 from dpviz.ui.points.source_form import built_in
-from dpviz.ui.shared.charts import PERCENT
+from dpviz.ui.shared.charts import DASHES, LINES, PERCENT
 from dpviz.workloads import workload
 
 TITLE, ORDER = "Choosing", 9
@@ -123,8 +123,15 @@ def _chart(room: Room, rows: list[dict[str, Any]], size: str) -> None:
         axis={"values": [*DECADES, *(3 * each for each in DECADES)], "labelExpr": PERCENT},
     )
     colour = named("method", dict(zip(map(_title, ON_OFFER), COLOURS, strict=False)))
-    colour["legend"] = {**colour["legend"], "orient": "bottom", "columns": 2}
-    encoding = {"x": x, "y": y, "color": colour, "tooltip": [{"field": name} for name in rows[0]]}
+    colour["legend"] = {**colour["legend"], "orient": "bottom", "columns": 2, **LINES}
+    dash = colour | {"scale": colour["scale"] | {"range": DASHES[: len(ON_OFFER)]}}
+    encoding = {
+        "x": x,
+        "y": y,
+        "color": colour,
+        "strokeDash": dash,
+        "tooltip": [{"field": name} for name in rows[0]],
+    }
     spec = {"mark": {"type": "line", "point": True}, "encoding": encoding}
     room.chart(f"Mean relative error of {size} questions", rows, spec, 255)
 

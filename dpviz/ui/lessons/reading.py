@@ -71,7 +71,7 @@ def _answer(room: Room, release: PointRelease, rect: Rect) -> None:
         spread = INTERVAL_SDS * float(answer.uniformity_sd[0])
         st.metric(
             "Error from cut cells",
-            f"± {rounded(spread, 0)}",
+            f"± {rounded(spread, spread)}",
             help="An ESTIMATE (uniformity error), from the records in cells that the edge cuts.",
             width="content",
         )

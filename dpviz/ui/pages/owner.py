@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 import streamlit as st
 
 from dpviz.build import Account, Ledger
 from dpviz.errors import DpvizError
-from dpviz.exports.facts import method_title
 from dpviz.ui.shared.access import BY, access
 from dpviz.ui.shared.account import UPLOADS, shown_name
+from dpviz.ui.shared.prices import payment_row
 from dpviz.ui.shared.text import plain
 
 TITLE, ICON, ORDER = "Owner", ":material/admin_panel_settings:", 95
 OWNERS = True
 """In the navigation of owners only."""
-
-CLOCK = "YYYY-MM-DD HH:mm"
 
 
 def page() -> None:
@@ -48,34 +45,24 @@ def page() -> None:
     st.dataframe([_row(account) for account in accounts], hide_index=True)
     st.header("Payments", anchor=False)
     rows: list[dict[str, Any]] = [
-        {
-            "at": datetime.fromisoformat(spend.at),
-            "data set": shown_name(account.dataset),
-            "epsilon": spend.epsilon,
-            "method": method_title(spend.what),
-            "purpose": spend.purpose.split(BY)[0],
-            "user": _who(spend.purpose),
-            "outcome": spend.outcome,
-        }
+        {"data set": shown_name(account.dataset)}
+        | payment_row(spend)
+        | {"user": _who(spend.purpose)}
         for account in accounts
         for spend in account.spends
     ]
-    st.dataframe(
-        sorted(rows, key=lambda row: row["at"], reverse=True),
-        hide_index=True,
-        column_config={"at": st.column_config.DatetimeColumn("at (UTC)", format=CLOCK)},
-    )
+    st.dataframe(sorted(rows, key=lambda row: row["when"], reverse=True), hide_index=True)
 
 
 def _row(account: Account) -> dict[str, Any]:
     users = sorted({_who(spend.purpose) for spend in account.spends} - {""})
     return {
         "data set": shown_name(account.dataset),
-        "uploaded": account.dataset.startswith(UPLOADS),
+        "uploaded": "yes" if account.dataset.startswith(UPLOADS) else "no",
         "users": ", ".join(users),
-        "epsilon spent": account.spent,
-        "lifetime budget": account.total,
-        "left": account.left,
+        "ε spent": f"{account.spent:g}",
+        "lifetime budget": "not set" if account.total is None else f"{account.total:g}",
+        "left": "no limit" if account.left is None else f"{account.left:g}",
         "payments": len(account.spends),
     }
 

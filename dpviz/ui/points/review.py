@@ -11,9 +11,10 @@ from dpviz.planning.script import Script
 from dpviz.render.numbers import odds, percent
 from dpviz.ui.points.area_form import sides_in_words
 from dpviz.ui.points.source_form import PointSource
-from dpviz.ui.shared.access import BY, may_publish
+from dpviz.ui.shared.access import may_publish
 from dpviz.ui.shared.account import in_words
 from dpviz.ui.shared.method_form import Choice, title_of
+from dpviz.ui.shared.prices import payment_row
 from dpviz.ui.shared.text import plain
 
 
@@ -44,11 +45,7 @@ def account_form(prefix: str, account: Account) -> None:
                     set_total(account.dataset, float(total))
     if account.spends:
         with st.expander("What was spent", icon=":material/receipt_long:"):
-            names = ("at", "epsilon", "what", "purpose", "outcome")
-            rows = [{name: getattr(row, name) for name in names} for row in account.spends]
-            for row in rows:  # who pays from the same account is the owner's to know
-                row["purpose"] = row["purpose"].split(BY)[0]
-            st.dataframe(rows, hide_index=True)
+            st.dataframe([payment_row(spend) for spend in account.spends], hide_index=True)
 
 
 def set_total(dataset: str, total: float) -> None:
@@ -74,7 +71,8 @@ def review(source: PointSource, choice: Choice) -> None:
     )
     st.markdown(
         f"**The guarantee.** Whoever sees the release can hardly tell whether {plain(handle.unit)} "
-        "was in the data: the odds of any conclusion change by a factor of at most e^ε = "
+        "was in the data: the odds of any conclusion change by a factor of at most "
+        "$e^{\\varepsilon}$ = "
         f"{odds(choice.epsilon)}. Nothing else of the records is shown: no count, no "
         "preview, no extent."
     )

@@ -1,10 +1,16 @@
-"""Where the ε of a release went, as a table."""
+"""Where the ε of a release and of an account went, as tables."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from typing import Any
+
 import streamlit as st
 
+from dpviz.build import Spend
+from dpviz.exports.facts import method_title
 from dpviz.releases.header import Header
+from dpviz.ui.shared.access import BY
 
 
 def budget_breakdown(header: Header) -> None:
@@ -26,3 +32,15 @@ def budget_breakdown(header: Header) -> None:
         },
     )
     st.caption(f"Neighbouring relation: {header.neighbouring}. Privacy unit: {header.unit}.")
+
+
+def payment_row(spend: Spend) -> dict[str, Any]:
+    """A payment in words, for a table; whose it was is for the server's owner to know."""
+    at = datetime.fromisoformat(spend.at).astimezone(UTC)
+    return {
+        "when": f"{at:%Y-%m-%d %H:%M} UTC",
+        "ε": spend.epsilon,
+        "method": method_title(spend.what),
+        "purpose": spend.purpose.split(BY)[0],
+        "outcome": spend.outcome,
+    }
