@@ -128,6 +128,7 @@ class SequenceHeader(Common):
     lengths: Annotated[list[Lengths], Field(max_length=LONGEST)] = []  # of trips
     ruled: bool = False
     variance: NotNegative = 0.0
+    root_variance: NotNegative | None = None  # of contexts whose root was measured beside
 
 
 class AreaHeader(Common):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,12 +40,15 @@ class ContextTree:
             non-negative.
         variance: of the noise in one count of a leaf.
         follows: bool (|I|, |I|), the alphabet's rule where the model keeps it, else None.
+        root_variance: of the noise in the root's counts as they were measured beside the leaves;
+            None where they are sums of leaves only.
     """
 
     first_child: Int
     counts: Float
     variance: float
     follows: Mask | None = None
+    root_variance: float | None = None
 
     def __post_init__(self) -> None:
         n, width = self.counts.shape if self.counts.ndim == 2 else (0, 0)
@@ -57,6 +61,8 @@ class ContextTree:
             raise ReleaseError("the contexts are not in breadth-first order")
         if (inner <= np.flatnonzero(child >= 0)).any():
             raise ReleaseError("the contexts are not in breadth-first order")
+        if self.root_variance is not None and not 0 <= self.root_variance < math.inf:
+            raise ReleaseError("the variance of the root's counts must be finite and not negative")
         settle(self.first_child, self.counts)
         _ = self.depth  # endless contexts are refused here
 
@@ -87,11 +93,7 @@ class ContextTree:
     @cached_property
     def leaves(self) -> Int:
         """Leaves at or below each context, int64 (n,): their noise adds up in its counts."""
-        leaves = np.where(self.first_child < 0, 1, 0).astype(np.int64)
-        for node in np.flatnonzero(self.first_child >= 0)[::-1].tolist():  # children first
-            child = int(self.first_child[node])
-            leaves[node] = leaves[child : child + self.size + 1].sum()
-        return leaves
+        return leaves_below(self.first_child, self.size + 1)
 
     @cached_property
     def root_leaves(self) -> Int:
@@ -105,6 +107,15 @@ class ContextTree:
             return np.full(self.size + 1, self.leaves[0])
         below = slice(child, child + self.size + 1)
         return np.asarray((allowed[below] * self.leaves[below, None]).sum(axis=0))
+
+    @cached_property
+    def root_variances(self) -> Float:
+        """Of the noise in each of the root's counts, float64 (|I| + 1,)."""
+        of_sum = self.variance * self.root_leaves
+        if self.root_variance is None:
+            return np.asarray(of_sum)
+        whole = of_sum + self.root_variance
+        return np.asarray(of_sum * self.root_variance / np.where(whole > 0, whole, 1.0))
 
     @cached_property
     def depth(self) -> int:
@@ -198,6 +209,15 @@ class ContextTree:
                 break
             node = np.where(deeper, child + text[:, -back], node)
         return node
+
+
+def leaves_below(first_child: Int, width: int) -> Int:
+    """Leaves at or below each context, int64 (n,), from ``first_child`` and its block's width."""
+    leaves = np.where(first_child < 0, 1, 0).astype(np.int64)
+    for node in np.flatnonzero(first_child >= 0)[::-1].tolist():  # children first
+        child = int(first_child[node])
+        leaves[node] = leaves[child : child + width].sum()
+    return leaves
 
 
 def settle(links: Int | Float, counts: Float) -> None:

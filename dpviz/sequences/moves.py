@@ -61,8 +61,9 @@ def visit_sd(model: Model) -> Float | None:
     """Standard deviations of the noise in the counts of :func:`visits`, float64 (|I|,)."""
     if isinstance(model, Ranking):
         return None
-    leaves = model.root_leaves[:-1] if isinstance(model, ContextTree) else np.ones(model.size)
-    return np.asarray(np.sqrt(model.variance * leaves))
+    if isinstance(model, ContextTree):
+        return np.asarray(np.sqrt(model.root_variances[:-1]))
+    return np.full(model.size, math.sqrt(model.variance))
 
 
 def frequent(

@@ -21,11 +21,27 @@ from dpviz.private.mechanisms.noise import (
     biased_laplace,
     geometric,
 )
-from dpviz.sequences.model import MAX_CELLS, ContextTree, Mask, allowed_after, projected
+from dpviz.sequences.model import (
+    MAX_CELLS,
+    ContextTree,
+    Mask,
+    allowed_after,
+    leaves_below,
+    projected,
+)
+from dpviz.sequences.smoothing import LEAST, drawn_to_shorter
 from dpviz.trees.lattice import Float, Int
 from dpviz.trees.splits import no_split, split_scale
 
 THEOREM = "PrivTree, theorem 4.1 (docstring)"
+MANY = 32
+"""Symbols from which on single ones are measured by themselves, and shares are mixed."""
+
+LEAST_SHARE = 1e-3
+"""A smaller ``root_share`` buys nothing, and none is spent."""
+
+SINGLE = "each event has one next symbol, so sensitivity l_top"
+
 LEAVES = "PrivTree, theorem 4.2: each event in one leaf, so sensitivity l_top"
 
 
@@ -44,11 +60,21 @@ class Markov(SequenceMethod):
     λ₁ = (2β−1)/(β−1) · l_top/ε₁, β = |I| + 1, δ = λ₁ ln β; its proof needs steps of at least one
     in δ, so δ is at least 1 here. Each event is counted in exactly one leaf, so the leaves' counts
     have L1 sensitivity l_top (theorem 4.2) and get noise of scale l_top/ε₂. Inner counts are sums
-    of leaves before any clipping; all that follows sees noisy numbers only. Where the alphabet has
-    a rule, the root is split by rule and not by its score: every context knows its last symbol. At
-    a public cap on the counts the tree grows no further: it is the drawn tree with subtrees left
+    of leaves before any clipping; all that follows sees noisy numbers only. Here the root is split
+    by rule and not by its score: every context knows its last symbol. (Of a large alphabet λ₁
+    exceeds any score, and the paper's root stays whole by chance, in up to half of the releases.)
+    At a public cap on the counts the tree grows no further: it is the drawn tree with subtrees left
     out by its noisy splits alone, so nothing more is paid. Do not use it for alphabets above a few
     hundred symbols.
+
+    Over 32 symbols or more, the root's counts are measured beside the leaves, with ``root_share``
+    of ε₂: every event is in one of them, so their sensitivity is l_top too, and the rates add up to
+    ε₂. The sum of |I| + 1 leaves or more alone would have all their noise in it. By weighted least
+    squares both are one estimate, and the leaves share the difference. There, last, a context's
+    shares are mixed with those of the context without its oldest symbol, which weigh as much as
+    ``prior`` noise scales (times the root of the leaves below it): a context of few records else
+    keeps the one symbol whose noise was highest, and if that is its own last one, runs of it
+    without end come before all real strings.
 
     >>> Markov(l_top=5).tree_share is None
     True
@@ -80,12 +106,28 @@ class Markov(SequenceMethod):
         "Negative counts: spread over the rest of the context, or cut off as in the paper",
         choices=("simplex", "clip"),
     )
+    root_share: float | None = parameter(
+        None,
+        "Share of the counts' ε for single symbols; 0.2 over 32 symbols or more, else 0",
+        0,
+        0.9,
+        optional=True,
+    )
+    prior: float | None = parameter(
+        None,
+        "Noise scales that the shares of the next shorter context weigh; 3 of 32 symbols or more, "
+        "else 0",
+        0,
+        100,
+        optional=True,
+    )
     mask: bool = parameter(True, "Steps that the alphabet forbids get no count (post-processing)")
 
     def build(self, task: SequenceTask) -> ContextTree:
         """See the class."""
         size = len(task.alphabet)
         width = size + 1
+        root_share, prior = self.for_many(size)
         share = self.tree_share or 1.0 / width
         first = task.budget.spend(
             share * task.budget.epsilon, "contexts", mechanism="split decisions", theorem=THEOREM
@@ -96,7 +138,7 @@ class Markov(SequenceMethod):
         follows = task.alphabet.follows if self.mask else None
 
         def split(scores: Int, depth: int) -> NDArray[np.bool_]:
-            if depth == 0 and follows is not None:
+            if depth == 0:
                 return np.ones(len(scores), dtype=np.bool_)  # a public rule, so it costs nothing
             no = self.no_split(scores, depth, scale, bias)
             exact = biased_laplace(scores, depth, self.threshold, bias, scale)
@@ -104,14 +146,43 @@ class Markov(SequenceMethod):
 
         events = events_of(task.sequences, size, self.l_top)
         first_child, exact = grown(events, size, split, self.max_depth)
+        single = None
+        if root_share > 0:
+            root = task.budget.spend(
+                root_share * task.budget.left,
+                "single symbols",
+                mechanism="geometric",
+                theorem=SINGLE,
+            )
+            noisy, of_root = geometric(task.noise, root, exact[0], sensitivity=self.l_top)
+            single = noisy.astype(np.float64), float(of_root.flat[0])
         second = task.budget.spend(
             task.budget.left, "next symbols", mechanism="geometric", theorem=LEAVES
         )
         spread = self.projection == "simplex"
         counts, variance = noisy_contexts(
-            task.noise, second, first_child, exact, self.l_top, follows, spread=spread
+            task.noise,
+            second,
+            first_child,
+            exact,
+            self.l_top,
+            follows,
+            spread=spread,
+            single=single,
         )
-        return ContextTree(first_child, counts, variance, follows)
+        if prior > 0:
+            allowed = allowed_after(follows, first_child, size)
+            weight = prior * self.l_top / second.epsilon
+            counts = drawn_to_shorter(counts, first_child, allowed, weight)
+        beside = None if single is None else single[1]
+        return ContextTree(first_child, counts, variance, follows, beside)
+
+    def for_many(self, size: int) -> tuple[float, float]:
+        """``root_share`` and ``prior`` over ``size`` symbols: given, or by a public rule."""
+        given = self.root_share, self.prior
+        usual = (0.2, 3.0) if size >= MANY else (0.0, 0.0)
+        share, prior = (u if g is None else g for g, u in zip(given, usual, strict=True))
+        return share if share >= LEAST_SHARE else 0.0, prior
 
     def structure(self, epsilon: float, size: int) -> Structure:
         """A sequence moves the scores of a path by l_top at most, where all its events are."""
@@ -156,6 +227,7 @@ def noisy_contexts(
     follows: Mask | None,
     *,
     spread: bool = True,
+    single: tuple[Float, float] | None = None,
 ) -> tuple[Float, float]:
     """Counts of what follows each context from noisy ones of the leaves, and their variance.
 
@@ -167,6 +239,7 @@ def noisy_contexts(
         l_top: events of a sequence, each in one leaf: the sensitivity.
         follows: the alphabet's rule, if it is kept.
         spread: negative counts over the rest of their context, or cut off.
+        single: noisy counts of the root that were measured beside, (|I| + 1,), and their variance.
     """
     leaf, width = first_child < 0, exact.shape[1]
     noisy, variance = geometric(noise, share, exact[leaf], sensitivity=l_top)
@@ -177,6 +250,14 @@ def noisy_contexts(
     for node in np.flatnonzero(~leaf)[::-1]:
         child = first_child[node]
         counts[node] = counts[child : child + width].sum(axis=0)
+    if single is not None:
+        leaves = leaves_below(first_child, width)[:, None] * np.ones(width)
+        leaves = leaves if allowed is None else leaves * allowed
+        if first_child[0] >= 0:
+            leaves[0] = leaves[1 : width + 1].sum(axis=0)
+        of_sum = variance.flat[0] * leaves[0]
+        trust = of_sum / np.maximum(of_sum + single[1], LEAST)
+        counts += leaves * (trust * (single[0] - counts[0]) / leaves[0])
     if spread:
         final = projected(counts, allowed)
     else:

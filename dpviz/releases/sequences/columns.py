@@ -56,6 +56,8 @@ def to_columns(alphabet: Alphabet, model: Model, header: Header) -> pyarrow.Tabl
         return with_header({"string": strings}, "sequences", header, facts)
     facts |= {"ruled": model.follows is not None, "variance": model.variance}
     if isinstance(model, ContextTree):
+        if model.root_variance is not None:
+            facts["root_variance"] = model.root_variance
         columns = {"first_child": arrow.numbers(model.first_child)}
     else:
         columns = dict(zip(("parent", "symbol"), map(arrow.numbers, _links(model)), strict=True))
@@ -77,7 +79,8 @@ def from_columns(table: pyarrow.Table, stated: dict[str, Any]) -> tuple[Alphabet
     names = tuple(stated.pop("alphabet"))
     alphabet = Alphabet(names, _unpacked(stated.pop("follows", None), len(names)))
     kind, size = stated.pop("model", "contexts"), len(alphabet)
-    lengths = stated.pop("lengths", [])
+    lengths, beside = stated.pop("lengths", []), stated.pop("root_variance", None)
+    beside = None if beside is None else float(beside)
     variance, ruled = float(stated.pop("variance", 0.0)), stated.pop("ruled", False)
     if kind == "ranking":
         return alphabet, Ranking(size, _strings(table))
@@ -88,7 +91,7 @@ def from_columns(table: pyarrow.Table, stated: dict[str, Any]) -> tuple[Alphabet
     if kind in ("contexts", "trips"):
         child = whole_numbers(table, "first_child")
         if kind == "contexts":
-            return alphabet, ContextTree(child, counts, variance, follows)
+            return alphabet, ContextTree(child, counts, variance, follows, beside)
         pairs = np.array(numbers(table, "pairs", size), dtype=np.float64)[1 : size + 1]
         by_length = np.array(lengths, dtype=np.float64)
         return alphabet, TripModel(child, counts, variance, follows, pairs=pairs, lengths=by_length)
