@@ -9,9 +9,11 @@ import {Clock} from './clock.js';
 import {Controls} from './controls.js';
 import {debounce, h, isDark} from './dom.js';
 import {Film} from './film.js';
+import {flat} from './flat.js';
 import {Keyboard} from './keyboard.js';
 import {Labels} from './labels.js';
 import {legendElement} from './legend.js';
+import {fitBounds} from './mercator.js';
 import {savePicture} from './picture.js';
 import {css} from './palette.js';
 import {Paper} from './paper.js';
@@ -39,9 +41,9 @@ function onEarth({longitude, latitude, zoom}) {
 }
 
 export class MapApp {
-  /** `gl` is {deck, converter}: deck.gl and a JSONConverter that knows the layers; a `shy` map hears no keys but its own. */
-  constructor(parent, gl, shy = false) {
-    this.gl = gl;
+  /** Draws flat until `take` brings deck.gl; a `shy` map hears no keys but its own. */
+  constructor(parent, shy = false) {
+    this.gl = flat;
     this.shy = shy;
     this.root = h('div', {class: 'map', tabindex: 0, role: 'application', 'aria-roledescription': 'map', 'data-testid': 'dpviz-map'});
     this.canvasHost = h('div', {class: 'canvas'});
@@ -73,15 +75,39 @@ export class MapApp {
     this.tellCamera = debounce(({longitude, latitude, zoom}) => this.emit('camera', {longitude, latitude, zoom}), SETTLED);
     this.resize = new ResizeObserver(() => this.fit());
     this.resize.observe(this.root);
-    this.deck = new gl.deck.Deck({
+    this.deck = this.drawnBy(flat);
+    this.root.__dpviz = this; // for tests
+  }
+
+  drawnBy({deck}) {
+    const made = new deck.Deck({
       parent: this.canvasHost, width: '100%', height: '100%', deviceProps: {type: 'webgl'}, touchAction: 'pan-y', style: {position: 'absolute'},
-      views: new gl.deck.MapView({id: 'main'}), viewState: {longitude: 0, latitude: 0, zoom: 1}, layers: [],
+      views: new deck.MapView({id: 'main'}), viewState: this.camera ?? {longitude: 0, latitude: 0, zoom: 1}, layers: [],
       onViewStateChange: ({viewState}) => this.moved(viewState),
       onHover: info => this.tooltip.show(info),
-      onAfterRender: () => this.rendered(),
+      onAfterRender: () => this.rendered(made),
       onError: error => console.warn('dpviz map:', error.message),
     });
-    this.root.__dpviz = this; // for tests
+    return made;
+  }
+
+  /**
+   * Draws with deck.gl from now on: `gl` is {deck, converter}, with a converter that knows the layers.
+   * The flat picture stays until deck.gl's first one is whole.
+   */
+  take(gl) {
+    this.flat = this.deck;
+    this.gl = gl;
+    this.deck = this.drawnBy(gl);
+    this.bound.clear();
+    if (!this.sceneSpec) return;
+    this.convertAll();
+    this.render();
+  }
+
+  /** Stays flat, and says why. */
+  stayFlat() {
+    this.frame.append(h('p', {class: 'notice', role: 'status'}, 'This browser draws without WebGL: move the map with its buttons or the arrow keys.'));
   }
 
   destroy() {
@@ -95,6 +121,7 @@ export class MapApp {
     this.player?.play(false);
     this.resize.disconnect();
     this.deck.finalize();
+    this.flat?.finalize();
     this.frame.remove();
   }
 
@@ -268,15 +295,13 @@ export class MapApp {
     this.render();
   }
 
-  fitted([west, south, east, north]) {
+  fitted(bounds) {
     const {width, height} = this.size();
     const w = this.mode === 'side' ? width / 2 : width;
-    const viewport = new this.gl.deck.WebMercatorViewport({width: w, height});
     const edge = Math.min(20, w / 20, height / 20);
     const {top, right} = this.controls.room(width <= NARROW);
     const padding = {left: edge, bottom: Math.max(edge, Math.min(BAR, height / 12)), top: Math.max(edge, Math.min(top, height / (width > NARROW ? 6 : 3))), right: width > NARROW ? Math.max(edge, right) : edge};
-    const {longitude, latitude, zoom} = viewport.fitBounds([[west, south], [east, north]], {padding});
-    return {longitude, latitude, zoom};
+    return fitBounds(bounds, {width: w, height, padding});
   }
 
   home() {
@@ -302,8 +327,13 @@ export class MapApp {
     return true;
   }
 
+  /** Those of now; of the flat picture, while deck.gl starts. */
+  get viewports() {
+    return (this.deck.isInitialized ? this.deck : this.flat)?.getViewports() ?? [];
+  }
+
   panBy(dx, dy) {
-    const viewport = this.deck.getViewports()[0];
+    const viewport = this.viewports[0];
     const [longitude, latitude] = viewport.unproject([viewport.width / 2 + dx, viewport.height / 2 + dy]);
     this.moved({...this.camera, longitude, latitude});
     return true;
@@ -313,7 +343,7 @@ export class MapApp {
 
   viewportAt(event) {
     const x = event.clientX - this.root.getBoundingClientRect().left;
-    const viewports = this.deck.getViewports();
+    const {viewports} = this;
     return viewports.find(v => x >= v.x && x <= v.x + v.width) ?? viewports[0];
   }
 
@@ -332,14 +362,14 @@ export class MapApp {
   }
 
   unproject([x, y]) {
-    const viewports = this.deck.getViewports();
+    const {viewports} = this;
     const viewport = viewports.find(v => x >= v.x && x <= v.x + v.width) ?? viewports[0];
     return viewport.unproject([x - viewport.x, y - viewport.y]);
   }
 
   /** Coordinates under the pointer, no finer than a pixel. */
   tellWhere(event) {
-    if (event.pointerType === 'touch' || !this.deck.isInitialized || !this.camera) return;
+    if (event.pointerType === 'touch' || !this.camera) return;
     const [lon, lat] = this.toLngLat(event);
     const digits = Math.min(Math.max(Math.ceil((this.camera.zoom - 1) * 0.301), 1), 6);
     this.where.textContent = `${degreesText(lat, 'NS', digits)}  ${degreesText(lon, 'EW', digits)}`;
@@ -451,18 +481,22 @@ export class MapApp {
   }
 
   moveHandles() {
-    const viewports = this.deck.isInitialized ? this.deck.getViewports() : [];
+    const viewports = this.camera ? this.viewports : [];
     this.labels.moveHandles(this.tool ? null : this.shape, viewports);
     this.labels.moveNote(this.shape, viewports[0]);
   }
 
   /** Marks the element once everything asked for is on the screen; tests and timings wait for it. */
-  rendered() {
+  rendered(by) {
     this.moveHandles();
     this.surround.draw();
     this.film.drawn();
-    if (!this.pending || !this.deck.props.layers.every(layer => layer.isLoaded)) return;
+    if (by !== this.deck || !this.pending || !by.props.layers.every(layer => layer.isLoaded)) return;
+    this.root.dataset.painted = this.counter; // by whichever of the two
+    if (by.isFlat) return;
     this.pending = false;
+    this.flat?.finalize();
+    this.flat = null;
     this.root.dataset.rendered = this.counter;
     this.whenSeen?.();
     this.whenSeen = null;

@@ -17,7 +17,7 @@
 import {cellAreas} from './areas.js';
 
 const ROW = 1024; // texels in a row of a data texture
-const ZOOM_STEPS = 10; // of a zoom, in `since` and `until`
+export const ZOOM_STEPS = 10; // of a zoom, in `since` and `until`
 const CLASSES = 8; // bounds between classes
 const COLOURS = 16;
 const ALWAYS = 255; // in `until`, a zoom that never ends; in `since`, one that never begins
@@ -108,7 +108,7 @@ const UNIFORM_MODULE = {
 };
 
 /** Density, opacity, begin and end of every cell, side by side for one texture. */
-function adaptiveValues(length, {getDensity, getGroup, getSince, getUntil}, areas) {
+export function adaptiveValues(length, {getDensity, getGroup, getSince, getUntil}, areas) {
   const values = new Float32Array(length * 4);
   for (let i = 0; i < length; i++) {
     const group = getGroup?.value[i];
@@ -120,7 +120,7 @@ function adaptiveValues(length, {getDensity, getGroup, getSince, getUntil}, area
   return values;
 }
 
-function rawValues(length, {getCount, getNoiseSd, getKm2, getFirst, getLast}) {
+export function rawValues(length, {getCount, getNoiseSd, getKm2, getFirst, getLast}) {
   const values = new Float32Array(length * 4);
   for (let i = 0; i < length; i++) {
     const sd = getNoiseSd.value[i];
@@ -133,14 +133,14 @@ function rawValues(length, {getCount, getNoiseSd, getKm2, getFirst, getLast}) {
 }
 
 /** What is in sight of a camera: west, south, east, north as offsets from `origin`, a pixel wider. */
-function sight({longitude, latitude, width, height, scale, projectFlat}, origin) {
+export function sight({longitude, latitude, width, height, scale, projectFlat}, origin) {
   const [x, y] = projectFlat([longitude, latitude]).map((each, i) => each - origin[i]);
   const [across, up] = [width / 2 + 1, height / 2 + 1].map(each => each / scale);
   return [x - across, y - up, x + across, y + up];
 }
 
 /** Rows of the cells that are drawn, in the order of the table, as floats: exact up to 2^24. */
-function drawnRows(length, boxes, values, [west, south, east, north], {raw, depth, zoom}) {
+export function drawnRows(length, boxes, values, [west, south, east, north], {raw, depth, zoom}) {
   const rows = [];
   for (let i = 0; i < length; i++) {
     const [begin, end] = [values[4 * i + 2], values[4 * i + 3]];

@@ -12,6 +12,17 @@ function makePlaceLayer({Layer}) {
 const LAYERS = ['ArcLayer', 'BitmapLayer', 'ColumnLayer', 'GeoJsonLayer', 'IconLayer', 'LineLayer', 'PathLayer',
   'PolygonLayer', 'ScatterplotLayer', 'SolidPolygonLayer', 'TextLayer', 'TripsLayer'];
 let gl;
+let able;
+
+/** Whether this browser draws with WebGL; asked once a page. */
+export function hasWebGL() {
+  if (able === undefined) {
+    const pen = document.createElement('canvas').getContext('webgl2');
+    able = Boolean(pen);
+    pen?.getExtension('WEBGL_lose_context')?.loseContext();
+  }
+  return able;
+}
 
 /** {deck, converter}, made once a page from the bundle's two globals. */
 export function prepared(deck, luma) {

@@ -68,7 +68,7 @@ export async function savePicture(app) {
     brush.drawImage(host.querySelector('canvas'), 0, 0, wide, high);
     const layer = h('canvas', {width: wide, height: high});
     const scale = Math.min(Math.max(zoom, 1.4), 2); // names to read, and not to hide the map
-    app.surround.paint(layer.getContext('2d'), app.deck.getViewports(), ratio, {width: wide / ratio, height: high / ratio}, scale / ratio);
+    app.surround.paint(layer.getContext('2d'), app.viewports, ratio, {width: wide / ratio, height: high / ratio}, scale / ratio);
     brush.drawImage(layer, 0, 0);
     app.root.setAttribute('style', before.style ?? '');
     Object.assign(app, {camera: before.camera, touched: before.touched, startCamera: before.start, before: {width: w0, height: h0}, saving: false});

@@ -6,11 +6,12 @@
  */
 import {MapApp} from './app.js';
 import {h} from './dom.js';
-import {prepared} from './gl.js';
+import {hasWebGL, prepared} from './gl.js';
 import {loadDeck} from './loader.js';
 import {columns} from './wire.js';
 
-const mounts = new WeakMap(); // parent element -> {app, data}
+const REST = 500; // ms after which a busy page waits no longer for deck.gl
+const mounts = new WeakMap(); // parent element -> {app, data, deck}
 const maps = new Map(); // key -> MapApp
 const overlays = new Map(); // key -> the overlay's latest data
 
@@ -26,32 +27,36 @@ function mountOverlay({data}) {
   return () => overlays.delete(target);
 }
 
+/** Once the browser has nothing else to do: deck.gl's start would hold up the page's words. */
+const atRest = call => (window.requestIdleCallback ?? setTimeout)(call, {timeout: REST});
+
 function mountMap({data, parentElement, setStateValue, setTriggerValue}) {
   const mount = mounts.get(parentElement) ?? {};
   mounts.set(parentElement, mount);
-  mount.data = data;
-  mount.gone = false;
   const {key, bundle} = data.spec;
-  loadDeck(bundle).then(deck => {
-    if (mount.gone || mount.data !== data) return;
-    mount.app ??= new MapApp(parentElement, prepared(deck, window.luma));
-    const {app} = mount;
-    maps.set(key, app);
-    app.emit = setStateValue;
-    app.trigger = setTriggerValue;
-    app.takeTheme();
-    if (app.data === data) return;
-    app.data = data;
+  const app = mount.app ??= new MapApp(parentElement);
+  maps.set(key, app);
+  app.emit = setStateValue;
+  app.trigger = setTriggerValue;
+  app.takeTheme();
+  if (mount.data !== data) {
+    mount.data = data;
     app.showScene(data.spec, columns(data));
     showOverlay(key);
+  }
+  mount.deck ??= new Promise(atRest).then(async () => {
+    if (!hasWebGL()) return app.stayFlat();
+    const deck = await loadDeck(bundle);
+    if (!mount.gone) app.take(prepared(deck, window.luma));
   }).catch(error => {
-    if (!mount.gone) parentElement.append(h('p', {class: 'failed', role: 'alert'}, error.message));
+    mount.deck = null; // the next run may try again
+    if (!mount.gone && !parentElement.querySelector('.failed')) parentElement.append(h('p', {class: 'failed', role: 'alert'}, error.message));
   });
   return () => {
     mount.gone = true;
-    mount.app?.destroy();
+    app.destroy();
     mounts.delete(parentElement);
-    if (maps.get(key) === mount.app) maps.delete(key);
+    if (maps.get(key) === app) maps.delete(key);
   };
 }
 

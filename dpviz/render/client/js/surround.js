@@ -3,12 +3,12 @@
  * the scale bar, degrees along the edges, the outline of a merged area. The saved picture has it too.
  */
 import {h} from './dom.js';
+import {WORLD} from './mercator.js';
 import {css} from './palette.js';
 
 const NAMES = 14; // names in view
 const PLAIN = 9; // zoom from which the bundled coast is hidden, and degrees take its place
 const NICE = [1, 2, 5];
-const WORLD = 512;
 
 /** A rectangle of 1, 2 or 5 times a power of ten metres, between 60 and 150 pixels long. */
 export function scaleBar(metresPerPixel, text = 1) {
@@ -40,8 +40,7 @@ export class Surround {
       canvas.width = Math.round(width * scale);
       canvas.height = Math.round(height * scale);
     }
-    const viewports = app.deck.isInitialized ? app.deck.getViewports() : [];
-    this.paint(canvas.getContext('2d'), viewports, scale, {width, height}, 1, app.controls.boxes());
+    this.paint(canvas.getContext('2d'), app.camera ? app.viewports : [], scale, {width, height}, 1, app.controls.boxes());
   }
 
   /** The same onto any canvas: a picture is painted at a scale of its own, and has no buttons to keep clear of. */

@@ -2,6 +2,7 @@
 import {added, answerElement, answerTable, nodeRings, quotientWords, rangeCount, shareOf} from './answer.js';
 import {MapApp} from './app.js';
 import {h} from './dom.js';
+import {hasWebGL} from './gl.js';
 import {whenIdle} from './idle.js';
 import {Player} from './player.js';
 import {Regions} from './regions.js';
@@ -37,7 +38,9 @@ export class Viewer {
     this.shown = {a: count > 2 && !spec.chooser ? Math.floor((count - 1) / 2) : 0, b: count === 2 && !spec.chooser ? 1 : null, mode: 'swipe', view: spec.view ?? null};
     const shadow = places.map.attachShadow({mode: 'open'});
     shadow.append(h('style', {}, places.style));
-    this.app = new MapApp(shadow, gl, places.shy);
+    this.app = new MapApp(shadow, places.shy);
+    if (hasWebGL()) this.app.take(gl);
+    else this.app.stayFlat();
     this.app.emit = (what, value) => {
       if (what === 'shape') this.asked(value);
       this.heard(what, value);

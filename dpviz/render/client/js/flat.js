@@ -1,0 +1,99 @@
+/**
+ * What a map draws with before deck.gl is there, or where WebGL is not: the few parts of deck.gl that
+ * the map uses, on a 2-D canvas. It draws the same layers; it has no picking, and the pointer does not
+ * move its camera.
+ */
+import {paintLayer} from './brush.js';
+import {h} from './dom.js';
+import {FlatViewport} from './mercator.js';
+
+class FlatLayer {
+  constructor(props) {
+    this.props = {opacity: 1, ...props};
+    this.id = props.id;
+    this.isLoaded = true;
+  }
+
+  clone(changes) {
+    return new this.constructor({...this.props, ...changes});
+  }
+}
+
+const FLAT_NAMES = ['ArcLayer', 'BitmapLayer', 'CellLayer', 'LineLayer', 'PathLayer', 'PlaceLayer', 'PolygonLayer', 'ScatterplotLayer',
+  'SolidPolygonLayer', 'TileLayer', 'TripsLayer'];
+const FLAT_KINDS = Object.fromEntries(FLAT_NAMES.map(name => [name, class extends FlatLayer { static layerName = name; }]));
+class OtherLayer extends FlatLayer { static layerName = ''; }
+const FLAT_DEFAULTS = {TripsLayer: {currentTime: 0}, CellLayer: {raw: false, depth: 255}};
+
+class FlatView {
+  constructor(props) {
+    this.props = props;
+  }
+
+  /** Of a place in pixels or in per cent. */
+  seen({width, height}, camera) {
+    const share = (value, whole) => typeof value === 'string' ? parseFloat(value) / 100 * whole : value ?? 0;
+    const {id, x, width: wide = '100%'} = this.props;
+    return new FlatViewport({id, x: share(x, width), width: share(wide, width), height, ...camera});
+  }
+}
+
+class FlatDeck {
+  constructor(props) {
+    this.props = props;
+    this.isInitialized = true;
+    this.isFlat = true;
+    this.layerManager = {updateLayers() {}};
+    this.canvas = h('canvas', {class: 'flat'});
+    props.parent.append(this.canvas);
+  }
+
+  setProps(changes) {
+    Object.assign(this.props, changes);
+    this.frame ??= requestAnimationFrame(() => this.redraw());
+  }
+
+  getViewports() {
+    const {views, viewState, parent} = this.props;
+    const size = {width: parent.clientWidth, height: parent.clientHeight};
+    return [views].flat().map(view => view.seen(size, viewState[view.props.id] ?? viewState));
+  }
+
+  pickObject() {
+    return null;
+  }
+
+  redraw() {
+    cancelAnimationFrame(this.frame);
+    this.frame = null;
+    const {parent, layers, layerFilter = () => true} = this.props;
+    const ratio = window.devicePixelRatio || 1;
+    const [width, height] = [parent.clientWidth, parent.clientHeight].map(pixels => Math.round(pixels * ratio));
+    if (!width || !height || !this.canvas.isConnected) return;
+    Object.assign(this.canvas, {width, height}); // blank again
+    const pen = this.canvas.getContext('2d');
+    for (const viewport of this.getViewports()) {
+      pen.save();
+      pen.scale(ratio, ratio);
+      pen.beginPath();
+      pen.rect(viewport.x, viewport.y, viewport.width, viewport.height);
+      pen.clip();
+      pen.translate(viewport.x, viewport.y);
+      for (const layer of layers) if (layerFilter({layer, viewport})) paintLayer(pen, viewport, layer, ratio);
+      pen.restore();
+    }
+    this.props.onAfterRender();
+  }
+
+  finalize() {
+    cancelAnimationFrame(this.frame);
+    this.canvas.remove();
+  }
+}
+
+const flatConverter = {
+  convert: ({layers}) => ({layers: layers.map(({'@@type': kind, ...props}) => new (FLAT_KINDS[kind] ?? OtherLayer)({...FLAT_DEFAULTS[kind], ...props}))}),
+};
+
+/** In place of {deck, converter} of `gl.js`. */
+export const flat = {deck: {...FLAT_KINDS, Deck: FlatDeck, MapView: FlatView}, converter: flatConverter};
