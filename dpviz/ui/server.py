@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import os
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -23,6 +24,7 @@ from streamlit import App, cli_util, config, net_util
 from streamlit.web.server import server_util
 
 from dpviz import limits, sandbox
+from dpviz.render import basemap
 from dpviz.ui.answers import keep_answers
 from dpviz.ui.first_paint import FirstPaint
 from dpviz.ui.map.component import bundle_url
@@ -35,6 +37,9 @@ SCRIPT = Path(__file__).parent / "shared" / "script.py"
 
 HOME = "explore"
 """The first page."""
+
+OPENED = "DPVIZ_OPEN"
+"""The environment's name for the file that ``dpviz app FILE`` opens, as the pages have it."""
 
 TILES = "https://tile.openstreetmap.org"
 """Of the detailed base map, which a visitor's browser asks for once they choose it."""
@@ -160,7 +165,17 @@ async def _refuse(scope: Scope, send: Send) -> None:
     await send({"type": "http.response.body", "body": words})
 
 
-MIDDLEWARE = [Middleware(Guard), Middleware(FirstPaint, deck=bundle_url, home=HOME)]
+def shows_demo(path: str) -> bool:
+    """Whether a newcomer finds the demo, as it comes with the app, at this path."""
+    base = str(config.get_option("server.baseUrlPath") or "").strip("/")
+    home = path == (f"/{base}/" if base else "/")
+    return home and not (has_login() or os.environ.get(OPENED) or os.environ.get(basemap.VARIABLE))
+
+
+MIDDLEWARE = [
+    Middleware(Guard),
+    Middleware(FirstPaint, deck=bundle_url, home=HOME, plain=shows_demo),
+]
 
 
 @asynccontextmanager

@@ -11,6 +11,7 @@ hosts = pytest.mark.parametrize("entry", ENTRIES)
 OFFERED = {
     "streamlit.js": ["export default function (args) {"],
     "file.js": [],
+    "first.js": [],
     "widget.js": ["export default {render};"],
 }
 

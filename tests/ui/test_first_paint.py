@@ -10,9 +10,12 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
-from dpviz.ui.first_paint import SKETCH, FirstPaint, style
-from dpviz.ui.server import HOME
+from dpviz.render import basemap
+from dpviz.ui.first_paint import DEMO, SKETCH, FirstPaint, style
+from dpviz.ui.server import HOME, OPENED, shows_demo
 from dpviz.ui.shared.navigation import page_modules
+from dpviz.ui.shared.releases import FILE
+from tests import first_page
 from tests.ui.loop import run
 
 INDEX = Path(streamlit.__file__).parent / "static" / "index.html"
@@ -25,11 +28,13 @@ def answer(path, **asked):
     """Status, headers and text of a request, as a browser asks that accepts packed pages."""
     routes = [
         Route("/", lambda request: FileResponse(INDEX)),
+        Route("/demo", lambda request: FileResponse(INDEX)),
         Route("/file", lambda request: JSONResponse({"a": "</head>"})),
         Route("/large", lambda request: FileResponse(LARGE, media_type="application/zip")),
         Route("/wrong", lambda request: PlainTextResponse("<html></head>", 404)),
     ]
-    middleware = [Middleware(FirstPaint, deck=lambda: DECK, home=HOME), Middleware(GZipMiddleware)]
+    paint = Middleware(FirstPaint, deck=lambda: DECK, home=HOME, plain=lambda path: path == "/demo")
+    middleware = [paint, Middleware(GZipMiddleware)]
     app = Starlette(routes=routes, middleware=middleware)
     headers = [(name.replace("_", "-").encode(), value.encode()) for name, value in asked.items()]
     sent = []
@@ -59,6 +64,35 @@ def test_a_page_comes_with_its_style_a_sketch_and_the_address_of_deck():
     assert status == 200
     for part in (style(), f'<div id="root">{SKETCH}</div>', f'src="{DECK}"', "<title>dpviz<"):
         assert page.count(part) == 1
+
+
+def test_the_demo_comes_whole_and_to_those_alone_who_ask_for_nothing_else():
+    page = answer("/demo", accept="text/html")[2]
+    assert page.index(DEMO.read_text(encoding="utf-8")) < page.index('<div id="root"></div>')
+    assert SKETCH not in page
+    assert "class FlatDeck" in page
+    assert page.count("<script") == page.count("</script>")
+    assert 'src: url("./static/media/SourceSansVF-Upright' in page
+    assert SKETCH in answer("/demo?epsilon=2", accept="text/html")[2]
+
+
+def test_the_demo_is_shown_at_the_first_page_of_a_server_that_shows_nothing_else(monkeypatch):
+    for name in (OPENED, basemap.VARIABLE):
+        monkeypatch.delenv(name, raising=False)
+    assert [shows_demo(path) for path in ("/", "/compare", "/maps/")] == [True, False, False]
+    for name in (OPENED, basemap.VARIABLE):
+        with monkeypatch.context() as other:
+            other.setenv(name, "file")
+            assert not shows_demo("/")
+    monkeypatch.setattr("dpviz.ui.server.has_login", lambda: True)
+    assert not shows_demo("/")
+    assert OPENED == FILE
+
+
+def test_what_comes_first_is_the_demo_as_the_app_shows_it():
+    written, bytes_written = first_page.read()
+    html, columns = first_page.page(first_page.demo())
+    assert (html, columns) == (written, bytes_written), "python -m tests.first_page writes it"
 
 
 def test_what_is_no_page_is_handed_on_as_it_is():

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "js"
-ENTRIES = ("streamlit.js", "file.js", "widget.js")
+ENTRIES = ("streamlit.js", "file.js", "widget.js", "first.js")
 """One per host."""
 
 IMPORT = re.compile(r"^import \{[^}]*\} from '\./([\w.]+)';\n", re.MULTILINE)

@@ -105,6 +105,22 @@ export class MapApp {
     this.render();
   }
 
+  /** Goes on where a visitor is on another map of the same. */
+  resume({camera, touched, shape, tool, view, root}) {
+    Object.assign(this.view, view);
+    if (touched) {
+      this.moved(camera);
+      this.touched = true;
+    }
+    if (shape) {
+      this.shapeSeq ??= 0;
+      this.setShape(shape);
+    }
+    if (tool) this.setTool(tool);
+    else if (root.getRootNode().activeElement === root) this.root.focus({preventScroll: true});
+    this.dress();
+  }
+
   /** Stays flat, and says why. */
   stayFlat() {
     this.frame.append(h('p', {class: 'notice', role: 'status'}, 'This browser draws without WebGL: move the map with its buttons or the arrow keys.'));
@@ -432,8 +448,10 @@ export class MapApp {
     const views = side
       ? [new MapView({id: 'left', x: 0, width: '50%', controller}), new MapView({id: 'right', x: '50%', width: '50%', controller})]
       : new MapView({id: 'main', controller});
+    const viewState = side ? {left: this.camera, right: this.camera} : this.camera;
+    this.flat?.setProps({viewState}); // seen until deck.gl's first picture
     this.deck.setProps({
-      views, viewState: side ? {left: this.camera, right: this.camera} : this.camera, layers: this.layers(),
+      views, viewState, layers: this.layers(),
       layerFilter: ({layer, viewport}) => !side || !layer.props.side || layer.props.side === viewport.id,
       getCursor: ({isDragging, isHovering}) => this.tool ? 'crosshair' : isDragging ? 'grabbing' : this.picks && isHovering ? 'pointer' : 'grab',
     });

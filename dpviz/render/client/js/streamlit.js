@@ -44,6 +44,7 @@ function mountMap({data, parentElement, setStateValue, setTriggerValue}) {
     app.showScene(data.spec, columns(data));
     showOverlay(key);
   }
+  window.dpvizFirst?.met(key, app);
   mount.deck ??= new Promise(atRest).then(async () => {
     if (!hasWebGL()) return app.stayFlat();
     const deck = await loadDeck(bundle);
