@@ -24,7 +24,7 @@ from dpviz.ui.map.component import TILES
 from dpviz.ui.shared.navigation import page_modules
 
 PAGE = """\
-<div class="dpviz-first" data-page="{title}">
+<template id="dpviz-first" data-page="{title}">
 <nav>{links}</nav>
 <main>
 <h1>{title}</h1>
@@ -36,7 +36,7 @@ PAGE = """\
 <div class="columns"><div class="map"></div><aside>{hint}</aside></div>
 <div class="figures">{figures}</div>
 </main>
-</div>
+</template>
 <script type="application/json" id="dpviz-first-scene">{scene}</script>
 <script type="text/plain" id="dpviz-first-columns">"""
 

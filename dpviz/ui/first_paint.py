@@ -45,8 +45,12 @@ def style() -> str:
 def demo() -> str:
     """The demo's page, and the program that draws its map."""
     page = DEMO.read_text(encoding="utf-8")
-    look = f'<script type="text/plain" id="dpviz-first-style">{map_style()}</script>'
-    return f"{page}{look}\n<script>(() => {{\n{script('first.js')}\n}})();</script>"
+    looks = {"style": map_style(), "page-style": DEMO.with_suffix(".css").read_text("utf-8")}
+    carried = "".join(
+        f'<script type="text/plain" id="dpviz-first-{name}">{text}</script>\n'
+        for name, text in looks.items()
+    )
+    return f"{page}{carried}<script>(() => {{\n{script('first.js')}\n}})();</script>"
 
 
 @lru_cache(maxsize=4)

@@ -53,9 +53,9 @@ SHIFTED = """() => window.shifts.map(entry => ({
 }))"""
 
 SEEN = """title => {
-  const first = document.querySelector('.dpviz-first[data-page]');
-  const painted = host => host.shadowRoot?.querySelector('.map')?.dataset.painted;
-  if (first) return first.dataset.page === title && Boolean(painted(first.querySelector('.map')));
+  const first = window.dpvizFirst;
+  if (first) return first.page === title && Boolean(first.app?.root.dataset.painted);
+  const painted = host => host.shadowRoot.querySelector('.map').dataset.painted;
   if (document.querySelector('[data-testid=stMain] h1')?.textContent !== title) return false;
   const inSight = ({top, bottom, width}) => width && bottom > 0 && top < innerHeight;
   const grey = [...document.querySelectorAll('[data-testid=stSkeleton]')];

@@ -2,9 +2,11 @@
 
 from tests.browser.conftest import idle
 
-FIRST = ".dpviz-first .map [aria-roledescription=map][data-painted]"
-APP = "[data-testid=dpviz-map][data-rendered]"
-CAMERA = "map => Object.values(map.__dpviz.camera).map(value => value.toFixed(6))"
+PAINTED = "window.dpvizFirst?.app?.root.dataset.painted"
+CAMERA = "Object.values(map.camera).map(value => value.toFixed(6))"
+BOX = "(({x, y, width, height}) => [x, y, width, height].map(Math.round))"
+LOOK = f"map => [{CAMERA}, {BOX}(map.root.getBoundingClientRect())]"
+DRAW = "window.dpvizFirst.app.root.querySelector('[data-testid=dpviz-draw]').click()"
 BEGIN = "**/static/js/index.*.js"
 """Streamlit's program."""
 
@@ -13,26 +15,25 @@ def test_the_first_picture_is_the_apps_and_a_rectangle_drawn_on_it_is_answered(d
     page = desk.new_page()
     try:
         page.set_viewport_size({"width": 1280, "height": 900})
-        page.route(BEGIN, lambda route: None)
+        page.route(BEGIN, lambda route: None)  # held
         page.goto(app, wait_until="commit")
-        first = page.locator(FIRST)
-        first.wait_for()
-        place, camera = first.bounding_box(), first.evaluate(CAMERA)
-        page.locator(".dpviz-first").get_by_test_id("dpviz-draw").click()
-        page.mouse.move(place["x"] + 120, place["y"] + 180)
+        page.wait_for_function(PAINTED)
+        first = page.evaluate(f"({LOOK})(window.dpvizFirst.app)")
+        page.evaluate(DRAW)
+        _, (x, y, _, _) = first
+        page.mouse.move(x + 120, y + 180)
         page.mouse.down()
-        page.mouse.move(place["x"] + 260, place["y"] + 360, steps=3)
+        page.mouse.move(x + 260, y + 360, steps=3)
         page.mouse.up()
-        drawn = first.get_attribute("data-shape")
+        drawn = page.evaluate("window.dpvizFirst.app.root.dataset.shape")
         page.unroute(BEGIN)  # what was held goes on
-        real = page.locator(APP)
+        page.wait_for_function("!window.dpvizFirst")
+        real = page.locator("[data-testid=dpviz-map][data-rendered]")
         real.wait_for()
-        page.locator(".dpviz-first").wait_for(state="detached")
         page.get_by_text("Built from").wait_for()
         idle(page)
+        assert "rect" in drawn
         assert real.get_attribute("data-shape") == drawn
-        assert real.evaluate(CAMERA) == camera
-        now = real.bounding_box()
-        assert all(abs(now[side] - place[side]) <= 2 for side in place)
+        assert real.evaluate(f"root => ({LOOK})(root.__dpviz)") == first
     finally:
         page.close()

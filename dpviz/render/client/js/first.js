@@ -10,22 +10,28 @@ const LOOK = 100; // ms between two looks at the app below
 const LATEST = 2000; // ms that words below may take once the map is there
 const RUNNING = '[data-testid=stApp]:not([data-test-script-state=notRunning])';
 
+const carriedText = name => document.getElementById(`dpviz-first-${name}`).textContent;
+
 class FirstPage {
-  constructor(element) {
-    this.element = element;
-    this.page = element.dataset.page;
+  /** In a closed shadow: whoever looks for the app's words finds those of the app alone. */
+  constructor(template) {
+    this.page = template.dataset.page;
     this.place = location.href;
+    this.element = h('div', {class: 'dpviz-first', 'data-page': this.page});
+    this.shadow = this.element.attachShadow({mode: 'closed'});
+    this.shadow.append(h('style', {}, carriedText('page-style')), template.content.cloneNode(true));
+    template.after(this.element);
     this.clicked = []; // buttons of the app that were pressed before they were there
-    for (const button of element.querySelectorAll('[data-for]')) button.onclick = () => this.clicked.push(button.dataset.for);
+    for (const button of this.shadow.querySelectorAll('[data-for]')) button.onclick = () => this.clicked.push(button.dataset.for);
     this.watch = setInterval(() => this.look(), LOOK);
   }
 
   /** The map as the page carries it. */
   async draw() {
-    const spec = JSON.parse(document.getElementById('dpviz-first-scene').textContent);
+    const spec = JSON.parse(carriedText('scene'));
     const columns = columnsOf(spec.columns, await bytesOf('dpviz-first-columns'));
-    const shadow = this.element.querySelector('.map').attachShadow({mode: 'open'});
-    shadow.append(h('style', {}, document.getElementById('dpviz-first-style').textContent));
+    const shadow = this.shadow.querySelector('.map').attachShadow({mode: 'open'});
+    shadow.append(h('style', {}, carriedText('style')));
     this.key = spec.key;
     this.app = new MapApp(shadow);
     this.app.root.removeAttribute('data-testid'); // of one map on a page
@@ -62,7 +68,7 @@ class FirstPage {
   }
 }
 
-window.dpvizFirst = new FirstPage(document.querySelector('.dpviz-first[data-page]'));
+window.dpvizFirst = new FirstPage(document.getElementById('dpviz-first'));
 window.dpvizFirst.draw().catch(error => {
   console.warn('dpviz:', error.message);
   window.dpvizFirst?.leave();
