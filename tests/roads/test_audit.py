@@ -51,7 +51,7 @@ def lower_bound(method: str, epsilon: float, n: int) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "method",
-    ["dwork", "min+opt", "freqitem", "gs"],
+    ["dwork", "min+opt", "freqitem", "gs", "flows"],
 )
 def test_no_method_leaks_more_than_it_claims(method: str) -> None:
     assert lower_bound(method, 1.5, 800) <= 1.5

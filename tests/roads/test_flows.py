@@ -225,3 +225,22 @@ def test_neighbouring_streets_are_those_of_their_edges(streets: RoadGraph) -> No
     assert len(one.weight) == 0
     pairs = near.between(np.arange(len(streets)) // 2)
     assert (pairs.edge != pairs.other).all()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_odd_networks_and_odd_trips_are_measured(odd: RoadGraph, directed: bool) -> None:
+    """Parallel edges, a loop, a ring, a second part; trips that turn, repeat and jump."""
+    nodes = {
+        "node": [*odd.node_id, "e", "f"],
+        "x": [*odd.xy[:, 0], 5, 6],
+        "y": [*odd.xy[:, 1], 5, 5],
+    }
+    ends = np.concatenate([odd.node_id[odd.ends], [["e", "f"]]])
+    edges = {"edge": [*odd.edge_id, "ef"], "src": ends[:, 0], "dst": ends[:, 1]}
+    graph = road_graph(nodes, edges, components="all", directed=directed)
+    trips = Paths.of([[0, 1, 0], [5, 5, 5], [6], [], [0, 2, 3, 4, 1, 2], [6, 0, 3]] * 5)
+    data = RoadData("odd", graph, trips, public=True)
+    release = build(data, "flows", 1e9, workload=Paths.of([[0, 2], [6], [5]]), seed=1)
+    np.testing.assert_allclose(release.edge_count, exact_visits(data), atol=1e-3)
+    secret = RoadData("odd", graph, trips)
+    assert build(secret, "flows", 0.5, workload=Paths.of([[0, 2]])).header.private
