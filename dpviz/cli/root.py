@@ -116,11 +116,17 @@ def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: s
 
     Raises:
         ReleaseError: it stands elsewhere, or nowhere.
+        KeyboardInterrupt: Ctrl-C came; what was not written by then is lost, as the ledger says.
     """
     path = Path(output)
+    before = _identity(path)
     try:
         save(path)
         return
+    except KeyboardInterrupt:
+        if release_id is not None and _identity(path) == before:  # nobody has the release
+            ledger.conclude(release_id, lost=True)
+        raise
     except Exception as error:
         reason = str(error) if isinstance(error, DpvizError) else type(error).__name__
         if release_id is None:
@@ -140,6 +146,15 @@ def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: s
         f"{path.name}: cannot be written ({reason}), nor anywhere else: the release is lost, what "
         "was paid for it stays paid, and the ledger says so"
     )
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file stands at a path, if any: a file that replaces another has a number of its own."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_ino, facts.st_mtime_ns
 
 
 def numbers(text: str, what: str) -> list[float]:

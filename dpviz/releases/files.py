@@ -33,6 +33,9 @@ KEY = b"dpviz"
 OLD_KEYS = {b"dpviz_roads": "roads", b"dpviz_sequences": "sequences", KEY: "points"}
 """Keys of the headers of schema 1, which said the kind of release by the key."""
 
+ROW_GROUP = 1 << 20
+"""Rows that are written at once, and make one group of a file."""
+
 MOST_ROWS = 8_000_000
 MOST_VALUES = 50_000_000
 MOST_BYTES = 1 << 31
@@ -43,10 +46,15 @@ of a file, bytes of the header, characters of one name."""
 
 
 def write_table(path: str | os.PathLike[str], table: pyarrow.Table) -> Path:
-    """Write a table as Parquet."""
+    """Write a table as Parquet, group of rows by group, between which it can be cancelled."""
     import pyarrow.parquet as pq
 
-    return write_file(path, lambda temporary: pq.write_table(table, temporary, compression="zstd"))
+    def write(temporary: str) -> None:
+        with pq.ParquetWriter(temporary, table.schema, compression="zstd") as writer:
+            for start in range(0, max(len(table), 1), ROW_GROUP):
+                writer.write_table(table.slice(start, ROW_GROUP))
+
+    return write_file(path, write)
 
 
 def with_header(

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 from typer.testing import CliRunner
 
@@ -170,6 +171,36 @@ def test_what_is_known_beforehand_costs_nothing(words, tmp_path, monkeypatch, ki
     assert outcomes(kind) == []
     assert not list(tmp_path.glob("*.parquet"))
     assert re.search(reason, str(error)), str(error)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ctrl_c_in_the_middle_of_saving_leaves_the_old_file_and_is_recorded(
+    words, tmp_path, monkeypatch, kind
+):
+    """Half of the file is written; after it stands, the release is not lost."""
+    output = tmp_path / "out.parquet"
+    output.write_bytes(b"an older release")
+    writer, replace = pyarrow.parquet.ParquetWriter, Path.replace
+
+    def half(self, table, *rest):
+        written(self, table, *rest)
+        raise KeyboardInterrupt
+
+    def late(self, target):
+        replace(self, target)
+        raise KeyboardInterrupt
+
+    written = writer.write_table
+    monkeypatch.setattr(writer, "write_table", half)
+    run(words[kind], "-o", output)
+    assert output.read_bytes() == b"an older release"
+    assert not list(tmp_path.glob(".dpviz-*"))
+    assert outcomes(kind) == ["lost"]
+    monkeypatch.setattr(writer, "write_table", written)
+    monkeypatch.setattr(Path, "replace", late)
+    run(words[kind], "-o", output)
+    assert dpviz.read(output).header.extra["release_id"]
+    assert outcomes(kind) == ["lost", "released"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

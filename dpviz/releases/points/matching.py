@@ -30,6 +30,9 @@ PADDINGS = ("upward", "noisy")
 so that dummies hide its size and no record is left out. "noisy": its noisy count, so that dummies
 fill up to it, and records above it are suppressed."""
 
+BLOCK = 1 << 20
+"""Pairs that are summed up at once."""
+
 MAX_PAIRS = 50_000_000
 """Public cap on the pairs of leaves that are listed."""
 
@@ -185,7 +188,12 @@ def match(
 
 def compared(matched: Matching, sizes_a: Int | Float, sizes_b: Int | Float) -> float:
     """Pairs of records in the pairs of leaves left, for leaves of these sizes."""
-    inner = np.bincount(matched.first, sizes_b[matched.second], minlength=len(sizes_a))
+    inner = np.zeros(len(sizes_a))
+    for start in range(0, len(matched.first), BLOCK):  # a hundred million pairs take a second
+        part = slice(start, start + BLOCK)
+        inner += np.bincount(
+            matched.first[part], sizes_b[matched.second[part]], minlength=len(sizes_a)
+        )
     return float(inner @ sizes_a)
 
 

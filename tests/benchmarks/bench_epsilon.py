@@ -1,0 +1,106 @@
+"""A new ε on Explore with noise fit for release, in a real Chromium without a GPU.
+
+``uv run python -m tests.benchmarks.bench_epsilon`` presses the slider of ``city-250k`` and writes
+what it takes until the picture stands into ``assets/speed.md``: seconds, and the processor time of
+server and browser, which other programs on the machine hardly change.
+"""
+
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+from tests.browser.conftest import FLAGS, PATIENCE, idle, installed_browser, serving
+
+from .bench_app import rendered, wait_for_picture
+from .pages import write_measured
+
+SCRIPT = """
+from streamlit import App
+
+from dpviz.ui import server
+from dpviz.ui.shared import skeleton
+
+seeded = skeleton.public_release
+
+def real(place, source, choice, seed, build):
+    return seeded(place, source, choice, seed, lambda *asked, seed: build(*asked))
+
+skeleton.public_release = real
+app = App(server.SCRIPT, middleware=server.MIDDLEWARE, lifespan=server.lifespan)
+"""
+"""The app, whose public maps have no seed: noise as of a release."""
+
+METHODS = ("privtree", "privtree_plus", "gradual_tree")
+ROUNDS = 6
+
+
+def processor():
+    """Seconds of processor time so far of the server, and of the browser."""
+    rows = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, rest = stat.read_text().rsplit(")", 1)
+            command = (stat.parent / "cmdline").read_bytes()
+        except OSError:
+            continue  # it has ended
+        fields = rest.split()
+        rows[int(name.split()[0])] = int(fields[1]), int(fields[11]) + int(fields[12]), command
+    spent = [0, 0]
+    for pid, (_, ticks, command) in rows.items():
+        above = pid
+        while above in rows and above != os.getpid():
+            above = rows[above][0]
+        if above == os.getpid() != pid:
+            spent[b"streamlit" not in command] += ticks
+    return [each / os.sysconf("SC_CLK_TCK") for each in spent]
+
+
+def presses(page):
+    """Of each press, after one that is not counted: seconds, and those of server and browser."""
+    page.get_by_role("slider").first.focus()
+    for counted in range(ROUNDS + 1):
+        idle(page)
+        seen, before, start = rendered(page), processor(), time.perf_counter()
+        page.keyboard.press("ArrowRight")
+        wait_for_picture(page, seen)
+        seconds = time.perf_counter() - start
+        if counted:
+            yield (seconds, *(b - a for a, b in zip(before, processor(), strict=True)))
+
+
+def report(folder):
+    yield "| method, ε = 0.63 to 2 | time | server | browser | load |"
+    yield "|---|---|---|---|---|"
+    script = Path(folder) / "app.py"
+    script.write_text(SCRIPT)
+    with sync_playwright() as playwright, serving(script) as address:
+        browser = playwright.chromium.launch(executable_path=installed_browser(), args=FLAGS)
+        for method in METHODS:
+            page = browser.new_page(viewport={"width": 1280, "height": 900})
+            page.set_default_timeout(PATIENCE)
+            page.goto(f"{address}/?data=city-250k&method={method}&epsilon=0.5")
+            wait_for_picture(page, 0)
+            spent = [statistics.median(column) for column in zip(*presses(page), strict=True)]
+            yield (
+                f"| {method} | {spent[0]:.2f} s | {spent[1]:.2f} s | {spent[2]:.2f} s "
+                f"| {os.getloadavg()[0]:.0f} |"
+            )
+            page.close()
+        browser.close()
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="dpviz-bench-") as folder:
+        lines = []
+        for line in report(folder):
+            print(line, flush=True)
+            lines.append(line)
+    write_measured("speed.md", "bench_epsilon", lines)
+
+
+if __name__ == "__main__":
+    main()
