@@ -50,9 +50,9 @@ def write_table(path: str | os.PathLike[str], table: pyarrow.Table) -> Path:
     import pyarrow.parquet as pq
 
     def write(temporary: str) -> None:
-        with pq.ParquetWriter(temporary, table.schema, compression="zstd") as writer:
+        with pq.ParquetWriter(temporary, table.schema, compression="zstd") as stream:
             for start in range(0, max(len(table), 1), ROW_GROUP):
-                writer.write_table(table.slice(start, ROW_GROUP))
+                stream.write_table(table.slice(start, ROW_GROUP))
 
     return write_file(path, write)
 

@@ -120,21 +120,24 @@ class _Curve(NamedTuple):
     Attributes:
         starts: where each begins on it, ascending, uint64 (m,).
         density: records per lattice cell, float64 (m,).
-        centres: of each, (d, m).
+        centres: of each, (m,) for each axis.
         side: of the lattice.
     """
 
     starts: Codes
     density: Float
-    centres: Float
+    centres: list[Float]
     side: int
 
     @classmethod
     def of(cls, nodes: Decomposition) -> _Curve:
         starts, leaves = leaf_order(nodes)
-        centres = np.multiply(0.5, nodes.lo.T[:, leaves] + nodes.hi.T[:, leaves])
+        middles = [
+            0.5 * (low[leaves] + high[leaves])
+            for low, high in zip(nodes.lo.T, nodes.hi.T, strict=True)
+        ]
         density = nodes.count[leaves] / nodes.volume[leaves]
-        return cls(starts, density, centres, int(nodes.hi[0].max()))
+        return cls(starts, density, middles, int(nodes.hi[0].max()))
 
 
 def _tilts(here: Float, boxes: list[tuple[Int, Int]], curve: _Curve) -> list[Float]:
@@ -153,7 +156,7 @@ def _tilts(here: Float, boxes: list[tuple[Int, Int]], curve: _Curve) -> list[Flo
         # At the domain's edge a leaf is its own neighbour.
         for edge in (np.maximum(lo - 1, 0), np.minimum(hi, curve.side - 1)):
             other = _ranks(curve.starts, np.stack([*middles[:axis], edge, *middles[axis + 1 :]]).T)
-            distance = curve.centres[axis, other]
+            distance = curve.centres[axis][other]
             distance -= centre
             distance[distance == 0] = 1.0  # from itself nothing differs
             change = curve.density[other]

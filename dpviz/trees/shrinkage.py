@@ -161,6 +161,7 @@ def shrunk(estimate: Float, variance: Float) -> tuple[Float, Float]:
     mean = posterior @ truth
     spread = np.maximum(posterior @ truth**2 - mean**2, 0.02)
     estimate, variance = estimate.copy(), variance.copy()
-    estimate[near] = np.interp(ratio[near], middle, mean) * deviation[near]
-    variance[near] *= np.interp(ratio[near], middle, spread)
+    both = np.interp(ratio[near], middle, mean + 1j * spread)  # one search for the two
+    estimate[near] = both.real * deviation[near]
+    variance[near] *= both.imag
     return estimate, variance

@@ -124,6 +124,8 @@ class CellTree:
     def decomposition(self, count: Float, variance: Float) -> Decomposition:
         """The tree with these estimates."""
         lo, hi = self.boxes()
+        for column in (lo, hi):
+            column.flags.writeable = False  # of nobody else, so that it need not be copied
         return Decomposition(lo, hi, self.parent, count, variance)
 
     def with_leaf_counts(
