@@ -96,6 +96,18 @@ def test_paying_keeps_the_release_and_a_new_visit_opens_it_by_its_link():
     assert len(dpviz.Ledger().account("city-50k").spends) == 1
 
 
+def test_a_release_of_the_list_is_in_the_address_until_it_is_closed(release):
+    stored = Shelf().keep(release, "here", "Mine")
+    app = opened(data="city-50k")
+    app.button(key="explore.side.mine.open").click().run()
+    assert not app.exception
+    assert app.query_params["release"] in (stored.id, [stored.id])
+    assert app.button(key="explore.close")
+    app.button(key="explore.close").click().run()
+    assert "release" not in app.query_params
+    assert not [button for button in app.button if button.key == "explore.close"]
+
+
 def test_a_link_to_nothing_is_one_clear_line_and_the_page_still_opens():
     app = opened(release="../../secret", data="city-50k")
     assert not app.exception

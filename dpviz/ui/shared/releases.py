@@ -31,6 +31,8 @@ PARAMETER = "release"
 """Of an address: the id of a release that is kept here."""
 FILE = "DPVIZ_OPEN"
 """The environment's name for the file that ``dpviz app FILE`` opens."""
+FILES = ("file:", "upload:")
+"""How the keys of releases begin that are not kept here."""
 RELAYED = ("x-forwarded-for", "x-forwarded-host", "x-real-ip", "forwarded", "via")
 
 
@@ -106,8 +108,12 @@ def opened(page: str) -> Opened | None:
 
 
 def show(release: Opened) -> None:
-    """Go to the page that shows a release."""
+    """Go to the page that shows a release; one that is kept here is in the address, for F5."""
     st.session_state[f"opened.{release.page}"] = release
+    link = _closed(release.page)
+    if not release.key.startswith(FILES):
+        link[PARAMETER] = release.key
+    st.session_state[f"{release.page}.link"] = link  # the page takes it from there
     modules = {module.__name__.rsplit(".", 1)[-1]: module for module in page_modules()}
     st.switch_page(page_of(modules[release.page], default=release.page == "explore"))
 
@@ -129,7 +135,14 @@ def open_given() -> None:
 def close(page: str) -> None:
     """Back to data sets."""
     st.session_state.pop(f"opened.{page}", None)
+    st.session_state[f"{page}.link"] = _closed(page)
     st.query_params.pop(PARAMETER, None)
+
+
+def _closed(page: str) -> dict[str, str]:
+    """The address that a page had, without a release."""
+    link = st.session_state.get(f"{page}.link", {})
+    return {name: value for name, value in link.items() if name != PARAMETER}
 
 
 def release_panel(page: str) -> None:
