@@ -1,6 +1,7 @@
 """Your releases: kept before they are seen, found again by another visit, opened in four ways."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -169,3 +170,20 @@ def test_one_person_s_server_is_one_that_nobody_else_reaches(
     monkeypatch.setattr(releases.st, "context", context)
     monkeypatch.setattr(releases.st, "get_option", lambda name: address)
     assert releases.alone() is expected
+
+
+@pytest.mark.parametrize(
+    ("url", "base", "root"),
+    [
+        ("https://maps.example.org/", "", "https://maps.example.org/"),
+        ("https://maps.example.org/publish?data=x#y", "", "https://maps.example.org/"),
+        ("https://example.org/maps/private/publish", "maps/private", None),
+        ("https://example.org/maps/private", "/maps/private/", None),
+        (None, "maps", "/maps/"),
+    ],
+)
+def test_a_link_leads_to_this_server_below_its_path(monkeypatch, url, base, root):
+    monkeypatch.setattr(releases.st, "context", SimpleNamespace(url=url))
+    monkeypatch.setattr(releases.st, "get_option", lambda name: base)
+    expected = root or "https://example.org/maps/private/"
+    assert releases.link_of("0" * 32) == f"{expected}?release={'0' * 32}"

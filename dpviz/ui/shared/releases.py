@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -311,5 +312,7 @@ def _one(prefix: str, stored: Stored) -> None:
 
 def link_of(identity: str) -> str:
     """The address that opens a release of this server."""
-    base = str(st.context.url or "").split("?")[0].rsplit("/", 1)[0]
-    return f"{base}/?{PARAMETER}={identity}"
+    place = urlsplit(str(st.context.url or ""))
+    root = f"{place.scheme}://{place.netloc}" if place.netloc else ""
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"{root}/{base}{'/' if base else ''}?{PARAMETER}={identity}"
