@@ -48,6 +48,8 @@ class Kinds:
                 raise DomainError(f"kind {name!r}: give a text of 1 to {MOST_LETTERS} letters")
             if name.encode(errors="ignore").decode() != name:  # a release could not be written
                 raise DomainError(f"kind {name!r} is no Unicode text: write it in UTF-8")
+            if "\0" in name:  # no database takes it
+                raise DomainError(f"kind {name!r} holds a NUL: leave it out")
         if len(set(self.names)) < len(self.names):
             twice = next(name for name in self.names if self.names.count(name) > 1)
             raise DomainError(f"kind {twice!r} is listed twice: list it once")
@@ -117,7 +119,10 @@ class Values:
         if not low < high < math.inf or low == -math.inf:
             raise DomainError(f"clip {low:g} to {high:g}: give finite limits, the lower one first")
         if not 1e-100 < farther < 1e100:
-            raise DomainError(f"clip {low:g} to {high:g}: give limits below 1e100 in size")
+            raise DomainError(
+                f"clip {low:g} to {high:g}: give limits of which the larger is between 1e-100 and "
+                "1e100 in size"
+            )
         grid = grid or float(f"1e{math.floor(math.log10(farther)) - 4}")
         if not (grid > 0 and 1 <= farther / grid <= MOST_STEPS):
             raise DomainError(
@@ -160,7 +165,10 @@ class Values:
             return None
         if column is None or clip is None:
             raise DomainError("a column of values and their public clip go together: give both")
-        ends = np.asarray(clip, dtype=np.float64).ravel()
+        try:
+            ends = np.asarray(clip, dtype=np.float64).ravel()
+        except (TypeError, ValueError):
+            raise DomainError(f"clip {clip!r}: give two numbers, as in 0,50") from None
         if len(ends) != 2:
             raise DomainError(f"a clip of {len(ends)} numbers: give its lower and its upper end")
         return cls(column, float(ends[0]), float(ends[1]), grid or 0.0)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.cycles import CYCLES, DAYS, of_cycle
 from dpviz.errors import DomainError
 from dpviz.zones import OF_ZONES, ZONE, Offsets, offsets
 
@@ -29,20 +30,10 @@ FIRST, LAST = -62_135_596_800.0, 253_402_300_800.0
 """The years 1 to 9999, which every reader knows."""
 MOST_STEPS = 20_000
 """Of one timeline."""
-CYCLES = {"day": 86_400.0, "week": 604_800.0}
-"""Seconds of each."""
-DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-
 _STEP = re.compile(r"\s*([0-9]{1,6})\s*(s|min|h|d|w|mo|y)\s*")
 MONDAY = 4.0 * 86_400
 """The first Monday since 1970."""
 _ANCHOR = datetime(2001, 1, 1)
-_CLOCK = re.compile(
-    r"\s*(?:(?P<day>mon|tue|wed|thu|fri|sat|sun)\s+)?"
-    r"(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2}(?:\.[0-9]+)?))?\s*",
-    re.IGNORECASE,
-)
-_HANDS = ("hour", "minute", "second")
 _UNIT_NAMES = {
     "s": "second", "min": "minute", "h": "hour",
     "d": "day", "w": "week", "mo": "month", "y": "year",
@@ -102,10 +93,12 @@ class Calendar:
                 f"time zone {self.zone}: clocks are known for periods from {words(low)} "
                 f"to {words(high)}, give one within"
             )
-        if step and not ((ends[1] - ends[0]) / step).is_integer():
+        steps = (ends[1] - ends[0]) / step if step else 0.0
+        if not steps.is_integer():
+            later = self.words(ends[0] + math.ceil(steps) * step) if self.cycle is None else ""
             raise DomainError(
-                f"the period from {' to '.join(map(self.words, ends))} is no whole number "
-                f"of steps of {step:g} s"
+                f"the period from {' to '.join(map(self.words, ends))} is no whole number of steps "
+                f"of {step:g} s: give another step" + (f", or end it at {later}" if later else "")
             )
         return span
 
@@ -117,7 +110,7 @@ class Calendar:
         """
         if self.cycle is None:
             return moment(value, self.zone)
-        return _of_cycle(value, self.cycle)
+        return of_cycle(value, self.cycle)
 
     def period(self, value: Any) -> tuple[float, float]:
         """Start and end (exclusive) of a pair on the axis: see :func:`period`.
@@ -367,28 +360,6 @@ def _ahead(offset: float) -> str:
     hours, rest = divmod(round(abs(offset)), 3_600)
     seconds = f":{rest % 60:02}" if rest % 60 else ""
     return f"{'-' if offset < 0 else '+'}{hours:02}:{rest // 60:02}{seconds}"
-
-
-def _of_cycle(value: Any, cycle: str) -> float:
-    """A time of a cycle: a day and a clock, or seconds since its beginning."""
-    match = _CLOCK.fullmatch(value) if isinstance(value, str) else None
-    try:
-        if match is None:
-            seconds = float(value)
-        elif (match["day"] is not None) != (cycle == "week"):
-            raise ValueError
-        else:
-            day = 0 if match["day"] is None else DAYS.index(match["day"].title())
-            hour, minute, second = (float(match[name] or 0) for name in _HANDS)
-            seconds = day * 86_400.0 + hour * 3_600 + minute * 60 + second
-            if minute >= 60 or second >= 60 or hour * 3_600 + minute * 60 + second > 86_400:
-                raise ValueError
-        if not 0 <= seconds <= CYCLES[cycle]:
-            raise ValueError
-    except (TypeError, ValueError):
-        example = "Tue 08:30" if cycle == "week" else "08:30"
-        raise DomainError(f"{value!r} is no time of a {cycle}: use one such as {example}") from None
-    return seconds
 
 
 def _step(value: Any) -> tuple[int, str]:

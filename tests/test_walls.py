@@ -34,7 +34,7 @@ DOORS = (
 
 CORRIDOR = (
     ("errors", "progress"),
-    ("arrow", "attributes", "zones"),
+    ("arrow", "attributes", "cycles", "zones"),
     ("calendar", "cuts", "rectangles"),
     ("domain", "files", "foreign", "limits", "trees"),
     ("crs", "datasets", "roads", "sandbox", "sequences", "wishes", "workloads"),

@@ -108,8 +108,10 @@ def facts(release: Mapped, label: str) -> ReleaseFacts:
 
 
 def label_of(release: Mapped) -> str:
-    """The usual name of a release: its method and its price."""
-    return f"{method_title(release.header.method)} · ε = {release.header.epsilon:g}"
+    """The usual name of a release: its method, its price, and its part of a period."""
+    name = f"{method_title(release.header.method)} · ε = {release.header.epsilon:g}"
+    period = release.header.extra.get("period")
+    return name if period is None else f"{name} · {' to '.join(period)}"
 
 
 def method_title(name: str) -> str:

@@ -184,8 +184,9 @@ def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
     every = [release, *map(release.of, release.names)]
     for mine, part in zip(answers, every, strict=True):
         count, total = part.count(rect), part.sum(rect)
-        pair = [mine[name] for name in ("count", "noise", "sum", "sumNoise")]
-        wanted = [count.count[0], count.noise_sd[0], total.sum[0], total.noise_sd[0]]
+        pair = [mine[name] for name in ("count", "noise", "uniformity", "sum", "sumNoise")]
+        wanted = [count.count[0], count.noise_sd[0], count.uniformity_sd[0]]
+        wanted += [total.sum[0], total.noise_sd[0]]
         assert pair == pytest.approx(wanted, rel=1e-9, abs=1e-6)
     share, mean = release.share(rect, "walk"), release.mean(rect)
     words = percent_interval(share.value[0], share.low[0], share.high[0])
