@@ -255,23 +255,38 @@ def continued(page, steps=3):
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
 
 
+@pytest.fixture(scope="session")
+def offline(browser):
+    """A visit without network for each set of options, whose pages share what they compile."""
+    visits = {}
+
+    def of(**options):
+        wanted = {"viewport": {"width": 1280, "height": 900}, **options}
+        key = repr(sorted(wanted.items()))
+        if key not in visits:
+            visits[key] = browser.new_context(offline=True, **wanted)
+            anchored(visits[key], ROOT.as_uri())
+        return visits[key]
+
+    yield of
+    for each in visits.values():
+        each.close()
+
+
 @pytest.fixture
-def open_file(browser, tmp_path):
+def open_file(offline, tmp_path):
     """Opens a page from the disk in a browser without network; asking for anything else fails."""
-    context, asked, wrong = None, [], []
+    page, asked, wrong = None, [], []
 
     def logged(message):
         if message.type in ("error", "warning") and not OF_DRIVER.search(message.text):
             wrong.append(message.text)
 
     def new(text, **options):
-        nonlocal context
+        nonlocal page
         path = tmp_path / "demo.html"
         path.write_text(text, encoding="utf-8")
-        context = browser.new_context(
-            offline=True, **{"viewport": {"width": 1280, "height": 900}, **options}
-        )
-        page = context.new_page()
+        page = offline(**options).new_page()
         page.on("request", lambda request: asked.append(request.url))
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", logged)
@@ -279,7 +294,7 @@ def open_file(browser, tmp_path):
         return page
 
     yield new
-    context.close()
+    page.close()
     assert wrong == []
     assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
     assert len([url for url in asked if url.startswith("file:")]) == 1

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from dpviz import sandbox
 from dpviz.cli import app
 from dpviz.cli import audit as command
 from dpviz.cli.audit import run_here, run_outside
@@ -30,6 +31,12 @@ def case(kind, *parts):
     return next(
         each for each in CASES if each.kind == kind and all(part in each.name for part in parts)
     )
+
+
+@pytest.fixture(autouse=True)
+def one_process(monkeypatch):
+    """Files are read in this process, as on systems that cannot fork."""
+    monkeypatch.setattr(sandbox, "CAN_FORK", False)
 
 
 STOLEN = case("roads", "uses all their trip ids")

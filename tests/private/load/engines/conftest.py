@@ -63,9 +63,13 @@ def postgres(postgres_server):
 
 
 @pytest.fixture(scope="session")
-def spark_session(tmp_path_factory):
+def java():
     if not servers.has_java():
         pytest.skip(servers.NO_JAVA)
+
+
+@pytest.fixture(scope="session")
+def spark_session(java, tmp_path_factory):
     yield from servers.serve_spark(tmp_path_factory.mktemp("warehouse"))
 
 

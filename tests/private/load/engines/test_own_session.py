@@ -10,7 +10,7 @@ from tests.private.load.engines.cases import CASES
 
 
 @pytest.mark.slow
-def test_the_command_starts_and_ends_a_session_of_its_own(spark_session, folders, tmp_path):
+def test_the_command_starts_and_ends_a_session_of_its_own(java, folders, tmp_path):
     case, output = CASES["plane0"], tmp_path / "r.parquet"
     box = ",".join(map(repr, case.domain.bounds))
     words = ["spark://local", "--table", str(folders / "plane0" / "day=2"), f"--bounds={box}"]
