@@ -22,7 +22,7 @@ CLASSES = 3
 
 STEP = 2.0
 """How much larger the step from an edge to the next is than (2 · trips / nodes)², the square of the
-mean number of ends at a node: a public guess, found on the built-in city."""
+mean number of ends at a node: a public guess."""
 
 
 @register

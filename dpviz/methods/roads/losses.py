@@ -17,7 +17,7 @@ RATIO = 1.2
 
 RESIDUAL = 8.0
 """κ: squared error that is left of a loss F once its size is measured, κ · F² · q^1.5 / |E|² for a
-query of q edges. Found on the built-in city."""
+query of q edges. Found on Oldenburg and the built-in city."""
 
 MOST = 3.0
 """Greatest factor by which counts grow."""
