@@ -35,7 +35,7 @@ from dpviz.trees.splits import no_split, split_scale
 
 THEOREM = "PrivTree, theorem 4.1 (docstring)"
 MANY = 32
-"""Symbols from which on single ones are measured by themselves, and shares are mixed."""
+"""Symbols from which on the root is split by rule, and measured by itself, and shares are mixed."""
 
 LEAST_SHARE = 1e-3
 """A smaller ``root_share`` buys nothing, and none is spent."""
@@ -60,9 +60,10 @@ class Markov(SequenceMethod):
     λ₁ = (2β−1)/(β−1) · l_top/ε₁, β = |I| + 1, δ = λ₁ ln β; its proof needs steps of at least one
     in δ, so δ is at least 1 here. Each event is counted in exactly one leaf, so the leaves' counts
     have L1 sensitivity l_top (theorem 4.2) and get noise of scale l_top/ε₂. Inner counts are sums
-    of leaves before any clipping; all that follows sees noisy numbers only. Here the root is split
-    by rule and not by its score: every context knows its last symbol. (Of a large alphabet λ₁
-    exceeds any score, and the paper's root stays whole by chance, in up to half of the releases.)
+    of leaves before any clipping; all that follows sees noisy numbers only. Where the
+    alphabet has a rule, or 32 symbols or more, the root is split by rule and not by its score:
+    every context knows its last symbol. (Of a large alphabet λ₁ exceeds any score, and the paper's
+    root stays whole by chance, in up to half of the releases.)
     At a public cap on the counts the tree grows no further: it is the drawn tree with subtrees left
     out by its noisy splits alone, so nothing more is paid. Do not use it for alphabets above a few
     hundred symbols.
@@ -138,7 +139,7 @@ class Markov(SequenceMethod):
         follows = task.alphabet.follows if self.mask else None
 
         def split(scores: Int, depth: int) -> NDArray[np.bool_]:
-            if depth == 0:
+            if depth == 0 and (follows is not None or size >= MANY):
                 return np.ones(len(scores), dtype=np.bool_)  # a public rule, so it costs nothing
             no = self.no_split(scores, depth, scale, bias)
             exact = biased_laplace(scores, depth, self.threshold, bias, scale)
