@@ -140,6 +140,20 @@ def page(app):
     return PAGE.format(**parts), block
 
 
+def contents(html):
+    """The page's words, and what its scene says: a property that is empty says nothing."""
+    before, mark, rest = html.partition('id="dpviz-first-scene">')
+    scene, end, after = rest.partition("</script>")
+    return before + mark + end + after, filled(json.loads(scene))
+
+
+def filled(value):
+    """Without what is empty."""
+    if isinstance(value, dict):
+        return {name: filled(each) for name, each in value.items() if each not in ("", None, False)}
+    return [filled(each) for each in value] if isinstance(value, list) else value
+
+
 def read():
     """The page as it is written: HTML, and the bytes of its columns."""
     html, mark, rest = DEMO.read_text(encoding="utf-8").rpartition('id="dpviz-first-columns">')
