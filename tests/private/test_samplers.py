@@ -334,6 +334,20 @@ def test_nothing_overflows_at_the_largest_counts_and_scales():
     assert np.abs(noisy).max() <= counts.MOST
 
 
+def test_counts_of_any_layout_type_and_number_get_their_noise_in_place():
+    """Rates so high that noise is 0 but for odds below e^-100: every count stays where it was."""
+    share = Budget(9.0).spend(9.0, "test", theorem="test")
+    table = np.arange(24, dtype=np.int32).reshape(4, 6)
+    for exact in (table, np.asfortranarray(table), table[::2, ::-1], table.T, table[:0], table[:1]):
+        noisy, variance = geometric(SecureNoise(), share, exact, sensitivity=2.0**-8)
+        assert noisy.dtype == np.int64
+        assert variance.shape == exact.shape
+        np.testing.assert_array_equal(noisy, exact)
+    for n in (0, 1, 24):
+        rates = np.full((48, 3), 500.0)[: 2 * n : 2].T  # strided along both axes
+        assert (nested_at(SecureNoise(), share, table.ravel()[:n], rates) == np.arange(n)).all()
+
+
 @pytest.mark.parametrize("sensitivity", [2.0**41, 1e30])
 def test_a_scale_above_two_to_the_forty_is_refused_in_one_line(sensitivity):
     share = Budget(1.0).spend(1.0, "test", theorem="test")
