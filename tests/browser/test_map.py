@@ -89,7 +89,13 @@ def test_a_series_steps_compares_and_answers_at_every_epsilon_offline(open_file,
     expect(page.get_by_test_id("dpviz-series-name")).to_have_text("PrivTree · ε = 3")
     page.get_by_test_id("dpviz-series-play").click()  # from the last to the first
     expect(page.get_by_test_id("dpviz-series-name")).to_have_text(re.compile("ε = 0.05"))
-    page.get_by_test_id("dpviz-series-back").click()  # a step by hand ends what plays
+    # A step by hand ends what plays. All at once: on a busy machine it would play on in between.
+    before, after = page.evaluate(
+        "() => { const before = dpviz.player.at; dpviz.player.back.click(); "
+        "return [before, dpviz.player.at]; }"
+    )
+    assert after == (before - 1) % len(series)
+    page.get_by_test_id("dpviz-series").fill("4")
     expect(page.get_by_test_id("dpviz-series-name")).to_have_text("PrivTree · ε = 3")
     assert page.get_by_test_id("dpviz-series-play").get_attribute("aria-label") == "Play (K)"
     page.get_by_test_id("dpviz-compare").select_option("0")
