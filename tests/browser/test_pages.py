@@ -14,6 +14,7 @@ pytestmark = pytest.mark.browser
 PAGES = [module.__name__.rsplit(".", 1)[-1] for module in page_modules()]
 SCHEMES = ("light", "dark")
 SIZES = {1280: 900, 390: 844}
+IMPACTS = ("serious", "critical")
 UNAVOIDABLE: dict[str, tuple[str, ...]] = {}
 """Violations that only Streamlit can repair: rule → parts of selectors, each with its reason."""
 
@@ -31,23 +32,23 @@ def settled(page):
     idle(page)
 
 
-def lasting_violations(page):
+def lasting_violations(page, impacts=IMPACTS):
     """Those that are still there after a few seconds: a page that is drawing has others."""
     for _ in range(5):
-        found = violations(page)
+        found = violations(page, impacts)
         if not found:
             break
         frames(page, 30)
     return found
 
 
-def violations(page):
-    """Serious and critical violations, one line each."""
+def violations(page, impacts=IMPACTS):
+    """Violations of these impacts, one line each."""
     found = Axe().run(page).response["violations"]
     return [
         f"{each['impact']} {each['id']}: {node['target']} {node['html'][:120]}"
         for each in found
-        if each["impact"] in ("serious", "critical")
+        if each["impact"] in impacts
         for node in each["nodes"]
         if not any(part in str(node["target"]) for part in UNAVOIDABLE.get(each["id"], ()))
     ]
@@ -61,7 +62,7 @@ def test_a_page_looks_as_it_did_and_is_open_to_everyone(app, open_page, name, wi
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
         settled(page)
-        assert lasting_violations(page) == []
+        assert lasting_violations(page, (*IMPACTS, "moderate")) == []
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
         page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
         pictures.check(f"{name}-{width}-{scheme}", page.screenshot)

@@ -140,7 +140,7 @@ export function answerElement(name, answer, interval, values = null) {
     ...row(`Mean of ${values.column}`, quotientWords(quotient(answer.sum, answer.count, [answer.sumNoise ** 2, answer.noise ** 2, 0], values.limits, interval))),
   ] : [];
   return h('div', {class: 'answer', 'data-testid': 'dpviz-answer'},
-    h('h3', {}, name),
+    h('h2', {class: 'small'}, name),
     h('p', {class: 'count'}, withNoise(answer.count, half)),
     h('dl', {},
       ...row('95 % interval (noise)', intervalWords(answer.count, half)),

@@ -199,7 +199,7 @@ export class Viewer {
     const caption = chooser ? 'Each, and its share of all' : this.spec.ends.length ? 'From each on' : undefined;
     const said = !answers ? [] : answers.includes(null)
       ? [h('p', {}, 'This rectangle lies outside the area: draw one inside the frame.')]
-      : [...whole ? [h('h3', {}, 'The whole area')] : this.now.map(at => answerElement(names[at], answers[at], interval, values)),
+      : [...whole ? [h('h2', {class: 'small'}, 'The whole area')] : this.now.map(at => answerElement(names[at], answers[at], interval, values)),
         ...names.length > 2 ? [answerTable(names, answers, interval, this.now, at => this.set({a: at, view: null}), caption, shares)] : []];
     this.places.answer.replaceChildren(...said);
   }
