@@ -32,6 +32,19 @@ METHODS = ("quadtree", "privtree", "ugrid")
 EPSILONS = (0.1, 1.0)
 ALL = "all kinds"
 
+INTRO = """\
+# What intervals of kinds and values cover when edges cut cells
+
+Share of {of:,} random rectangles ({each} each small, medium, large and huge) of the built-in \
+`{data}` whose exact count, or sum of clipped values, lies in the 95 % interval of the noise \
+alone, and in that interval widened by the uniformity error; in brackets, the least of the \
+four sizes. Means of {repeats} releases with default parameters and simulated noise. The \
+widened interval is an ESTIMATE that no theorem backs. The uniformity errors of several kinds \
+are added by standard deviations, as kinds are uneven in the same places. \
+`uv run dpviz reproduce attributes -o FOLDER --repeats {repeats}` makes this page.
+
+"""
+
 
 def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) -> list[Statement]:
     """Measure, write ``attributes.csv`` and ``attributes.md``, and say what is covered."""
@@ -109,18 +122,9 @@ def compare(rows: Sequence[Row]) -> list[Statement]:
 def page(rows: Sequence[Row], repeats: int, statements: Sequence[Statement]) -> str:
     """The Markdown page."""
     head = [f"{what}, {which}" for what in ("counts", "sums") for which in ("noise", "widened")]
+    about = INTRO.format(of=len(SIZES) * QUERIES, each=QUERIES, data=DATA, repeats=repeats)
     lines = [
-        "# What intervals of kinds and values cover when edges cut cells",
-        "",
-        f"Share of {len(SIZES) * QUERIES:,} random rectangles ({QUERIES} each small, medium, large "
-        f"and huge) of the built-in `{DATA}` whose exact count, or sum of clipped values, lies in "
-        "the 95 % interval of the noise alone, and in that interval widened by the uniformity "
-        "error; in brackets, the least of the four sizes. Means of "
-        f"{repeats} releases with default parameters and simulated noise. The widened interval is "
-        "an ESTIMATE that no theorem backs. The uniformity errors of several kinds are added by "
-        "standard deviations, as kinds are uneven in the same places. `uv run dpviz reproduce "
-        f"attributes -o FOLDER --repeats {repeats}` makes this page.",
-        "",
+        *about.splitlines(),
         "| method | ε | of | " + " | ".join(head) + " |",
         "|---|---|---|" + "---|" * len(head),
     ]
