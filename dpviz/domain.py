@@ -244,11 +244,11 @@ class Domain:
                 f"rectangles have shape {flat.shape}: give 4 numbers each, beside a period"
             )
         if end <= self.lower[-1] or start >= self.upper[-1]:
-            asked, own = (
+            asked, covered = (
                 " to ".join(map(self.calendar.words, ends)) for ends in ((start, end), self.period)
             )
             raise DomainError(
-                f"the period from {asked} lies outside that of the domain, {own}: {OVERLAP}"
+                f"the period from {asked} lies outside that of the domain, {covered}: {OVERLAP}"
             )
         low, high = (np.full((len(flat), 1), each) for each in (start, end))
         return np.hstack([flat[:, :2], low, flat[:, 2:], high])

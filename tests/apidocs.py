@@ -34,26 +34,28 @@ def public():
 
 def page():
     """The page as Markdown."""
-    parts, last = [HEAD], None
-    for package, name, found in public():
+    sections, last = [HEAD], None
+    for package, name, obj in public():
         if package != last:
             last = package
-            parts.append(f"\n## `{package}`\n\n{prose(importlib.import_module(package).__doc__)}")
-        parts.append(f"\n### `{package}.{name}`\n\n{entry(name, found)}")
-    return "\n".join(parts)
+            sections.append(
+                f"\n## `{package}`\n\n{prose(importlib.import_module(package).__doc__)}"
+            )
+        sections.append(f"\n### `{package}.{name}`\n\n{entry(name, obj)}")
+    return "\n".join(sections)
 
 
-def entry(name, found):
+def entry(name, obj):
     """Signature, docstring and members of one name."""
-    cached = hasattr(found, "__wrapped__")
-    if not (inspect.isclass(found) or inspect.isroutine(found) or cached):
-        return prose(constant_doc(name, found))
-    text = f"```python\n{name}{signature(found)}\n```\n\n{prose(inspect.getdoc(found))}"
-    if not inspect.isclass(found) or issubclass(found, BaseException):
+    cached = hasattr(obj, "__wrapped__")
+    if not (inspect.isclass(obj) or inspect.isroutine(obj) or cached):
+        return prose(constant_doc(name, obj))
+    text = f"```python\n{name}{signature(obj)}\n```\n\n{prose(inspect.getdoc(obj))}"
+    if not inspect.isclass(obj) or issubclass(obj, BaseException):
         return text
     return text + "".join(
         f"\n- `{name}.{member}{signature(each, math.inf)}`: {first(each)}"
-        for member, each in members(found)
+        for member, each in members(obj)
     )
 
 
@@ -66,11 +68,11 @@ def members(cls):
             yield name, each
 
 
-def signature(found, long=LONG):
+def signature(obj, long=LONG):
     """The signature, one parameter a line where it is long; nothing for a property or an error."""
-    if isinstance(found, property) or (inspect.isclass(found) and issubclass(found, Exception)):
+    if isinstance(obj, property) or (inspect.isclass(obj) and issubclass(obj, Exception)):
         return ""
-    shown = inspect.signature(found)
+    shown = inspect.signature(obj)
     listed, keyword_only = [], False
     for each in shown.parameters.values():
         if each.name in ("self", "cls"):
@@ -102,9 +104,9 @@ def default(parameter):
     return f" = {'…' if text.startswith('<') else text}"
 
 
-def first(found):
+def first(obj):
     """The first paragraph of a docstring, on one line."""
-    doc = inspect.getdoc(found) or ""
+    doc = inspect.getdoc(obj) or ""
     return marked(" ".join(doc.split("\n\n")[0].split()))
 
 

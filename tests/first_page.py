@@ -123,7 +123,7 @@ def page(app):
     learn = next(each.label for each in app.button if each.label.startswith("**Open Learn"))
     first, *others = page_modules()
     paths = [(each.TITLE, each.__name__.rsplit(".", 1)[-1]) for each in others]
-    parts = {
+    fields = {
         "title": app.title[0].value,
         "links": "".join(
             f'<a href="./{path}">{name}</a>' for name, path in [(first.TITLE, ""), *paths]
@@ -137,7 +137,7 @@ def page(app):
         ),
         "scene": json.dumps(spec, separators=(",", ":")),
     }
-    return PAGE.format(**parts), block
+    return PAGE.format(**fields), block
 
 
 def contents(html):

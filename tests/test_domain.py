@@ -41,11 +41,11 @@ def test_points_inside_outside_and_on_the_edges():
 def test_a_point_lies_in_its_cell(rows):
     points = np.array(rows, dtype=np.float64).reshape(-1, 2)
     cells, inside = NYC.to_lattice(points)
-    kept = points[inside]
+    located = points[inside]
     step = np.subtract(NYC.upper, NYC.lower) / NYC.side
     tolerance = 1e-6 * step  # rounding of the multiplication, a millionth of a cell
-    assert (kept >= NYC.to_coordinates(cells) - tolerance).all()
-    assert (kept <= NYC.to_coordinates(cells + 1) + tolerance).all()
+    assert (located >= NYC.to_coordinates(cells) - tolerance).all()
+    assert (located <= NYC.to_coordinates(cells + 1) + tolerance).all()
     assert (cells >= 0).all()
     assert (cells < NYC.side).all()
 

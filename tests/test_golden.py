@@ -32,11 +32,11 @@ def test_the_present_schema_has_a_file_of_every_release():
     ],
 )
 def test_an_old_file_is_read_as_it_was_written(folder, name):
-    found = facts(dpviz.read(folder / f"{name}.parquet"))
+    read = facts(dpviz.read(folder / f"{name}.parquet"))
     wanted = json.loads((folder / "facts.json").read_text())[name]
-    assert set(found) == set(wanted)
+    assert set(read) == set(wanted)
     for what, value in wanted.items():
-        assert found[what] == pytest.approx(value, rel=1e-12), what
+        assert read[what] == pytest.approx(value, rel=1e-12), what
 
 
 BEFORE = HERE / "written-by-52609b4"
@@ -49,24 +49,24 @@ WANTED = json.loads((BEFORE / "answers.json").read_text())
 def test_files_of_the_three_older_formats_answer_the_same(name, tmp_path):
     release = dpviz.read(BEFORE / f"{name}.parquet")
     for opened in (release, dpviz.read(release.save(tmp_path / "again.parquet"))):
-        found = answers(opened)
-        assert set(found) == set(WANTED[name])
+        given = answers(opened)
+        assert set(given) == set(WANTED[name])
         for what, value in WANTED[name].items():
             if (name, what) == ("trips", "uniformity_sd"):  # the model is wider in 4-D since then
-                assert (np.array(found[what]) >= np.array(value)).all()
+                assert (np.array(given[what]) >= np.array(value)).all()
             else:
-                assert_same(found[what], value)
+                assert_same(given[what], value)
     header = release.header.to_dict()
     assert json.loads(json.dumps(header)) == WANTED["header"][name]
 
 
-def assert_same(found, wanted):
+def assert_same(given, wanted):
     if isinstance(wanted, list):
-        assert len(found) == len(wanted)
-        for left, right in zip(found, wanted, strict=True):
+        assert len(given) == len(wanted)
+        for left, right in zip(given, wanted, strict=True):
             assert_same(left, right)
     else:
-        assert found == (wanted if wanted is None else pytest.approx(wanted, rel=1e-12, abs=1e-12))
+        assert given == (wanted if wanted is None else pytest.approx(wanted, rel=1e-12, abs=1e-12))
 
 
 def test_a_file_of_kinds_and_sums_answers_as_when_it_was_written():
@@ -82,5 +82,5 @@ def test_a_file_of_kinds_and_sums_answers_as_when_it_was_written():
         count, total = release.count(rect, kind=kind), release.sum(rect, kind=kind)
         mean = release.mean(rect, kind=kind)
         columns = (count.count, count.noise_sd, total.sum, total.noise_sd)
-        found = [each[0] for each in (*columns, mean.value, mean.low, mean.high)]
-        assert_same(found, values)
+        given = [each[0] for each in (*columns, mean.value, mean.low, mean.high)]
+        assert_same(given, values)

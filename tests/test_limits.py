@@ -116,9 +116,9 @@ def test_a_polygon_that_crosses_itself_everywhere(tmp_path):
 
 def test_an_ordinary_bow_tie_is_repaired(tmp_path):
     bow = shapely.Polygon([(10.2, 50.2), (10.8, 50.8), (10.8, 50.2), (10.2, 50.8)])
-    found = read_regions(polygon_file(tmp_path / "bow.geojson", [bow]), DOMAIN)
-    assert found.names == ("a",)
-    assert shapely.area(found.shapes)[0] == pytest.approx(0.18)
+    regions = read_regions(polygon_file(tmp_path / "bow.geojson", [bow]), DOMAIN)
+    assert regions.names == ("a",)
+    assert shapely.area(regions.shapes)[0] == pytest.approx(0.18)
 
 
 VIEWS = {
@@ -228,11 +228,11 @@ def test_every_limit_is_in_the_documentation():
 def test_every_limit_is_held_by_code():
     package = Path(limits.__file__).parent
     code = "".join(each.read_text() for each in package.rglob("*.py") if each.name != "limits.py")
-    own = inspect.getsource(limits.decoded) + inspect.getsource(limits.visitors)
+    checks = inspect.getsource(limits.decoded) + inspect.getsource(limits.visitors)
     idle = [
         name
         for name in NAMES
-        if not re.search(rf"\blimits\.{name}\b", code) and not re.search(rf"\b{name}\b", own)
+        if not re.search(rf"\blimits\.{name}\b", code) and not re.search(rf"\b{name}\b", checks)
     ]
     assert idle == []
 

@@ -44,15 +44,15 @@ def test_the_page_on_the_api_is_up_to_date():
 def test_every_public_name_is_documented_with_every_argument():
     names = list(apidocs.public())
     assert len(names) > 40
-    for package, name, found in names:
-        assert len(apidocs.entry(name, found)) > 20, f"{package}.{name}"
-        if not (inspect.isfunction(found) and "Args:\n" in (found.__doc__ or "")):
+    for package, name, obj in names:
+        assert len(apidocs.entry(name, obj)) > 20, f"{package}.{name}"
+        if not (inspect.isfunction(obj) and "Args:\n" in (obj.__doc__ or "")):
             continue
-        listed = re.search(r"\*\*Args\*\*\n\n((?:- .*\n)+)", apidocs.entry(name, found))[1]
+        listed = re.search(r"\*\*Args\*\*\n\n((?:- .*\n)+)", apidocs.entry(name, obj))[1]
         documented = [
             x.strip(" *") for x in ",".join(re.findall(r"^- `(.+?)`:", listed, re.M)).split(",")
         ]
-        assert documented == list(inspect.signature(found).parameters), f"{package}.{name}"
+        assert documented == list(inspect.signature(obj).parameters), f"{package}.{name}"
 
 
 def test_the_python_example_runs(pickups, capsys):

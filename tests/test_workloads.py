@@ -66,11 +66,11 @@ def test_fixed_sides_are_in_the_units_of_the_domain():
 
 
 def test_saved_workloads_are_read_back_as_they_were(tmp_path):
-    kept = [workload(DEEP, size, 7, seed=2) for size in ("large", "small")]
-    path = workloads.save(kept, DEEP, tmp_path / "queries.parquet")
-    found = workloads.read(path, DEEP)
-    assert [each.size for each in found] == ["large", "small"]
-    for mine, theirs in zip(kept, found, strict=True):
+    saved = [workload(DEEP, size, 7, seed=2) for size in ("large", "small")]
+    path = workloads.save(saved, DEEP, tmp_path / "queries.parquet")
+    opened = workloads.read(path, DEEP)
+    assert [each.size for each in opened] == ["large", "small"]
+    for mine, theirs in zip(saved, opened, strict=True):
         np.testing.assert_array_equal(mine.rects, theirs.rects)
     assert [each.name for each in tmp_path.iterdir()] == ["queries.parquet"]
 

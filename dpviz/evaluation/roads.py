@@ -90,8 +90,8 @@ def experiment(
             for epsilon in epsilons:
                 for repeat in range(repeats):
                     started = time.perf_counter()
-                    own = None if seed is None else seed + repeat
-                    release = build(data, method, epsilon, workload=workload, seed=own)
+                    shifted = None if seed is None else seed + repeat
+                    release = build(data, method, epsilon, workload=workload, seed=shifted)
                     seconds = time.perf_counter() - started
                     error = float(np.mean((workload.sum(release.edge_count) - truth) ** 2))
                     mean_length = float(workload.length.mean())

@@ -73,10 +73,10 @@ def clumped(
         single.append(random.uniform(low, high)[held == 1])
         low, high, held = low[held > 1], high[held > 1], held[held > 1]
         middle = (low + high) / 2
-        parts = random.multinomial(held, random.dirichlet(np.full(4, weight), len(held)))
+        quarters = random.multinomial(held, random.dirichlet(np.full(4, weight), len(held)))
         low = np.where(QUARTERS, middle[:, None], low[:, None]).reshape(-1, 2)
         high = np.where(QUARTERS, high[:, None], middle[:, None]).reshape(-1, 2)
-        held = parts.reshape(-1)
+        held = quarters.reshape(-1)
         low, high, held = low[held > 0], high[held > 0], held[held > 0]
     rest = random.uniform(np.repeat(low, held, axis=0), np.repeat(high, held, axis=0))
     return from_points(np.concatenate([*single, rest]), domain, public=True)

@@ -270,8 +270,8 @@ def share_scene(
 
 def shares(cells: KindCells) -> Quotients:
     """The share of the first kind in each area, with its 95 % interval."""
-    own, total = cells.variance[0], cells.variance.sum(axis=0)
-    return quotients(cells.count[0], cells.total, (own, total, own), limits=(0.0, 1.0))
+    variance, total = cells.variance[0], cells.variance.sum(axis=0)
+    return quotients(cells.count[0], cells.total, (variance, total, variance), limits=(0.0, 1.0))
 
 
 def _layer(

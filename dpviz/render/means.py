@@ -43,10 +43,10 @@ def mean_marks(release: PointRelease, id: str) -> tuple[Mark, Legend]:  # noqa: 
     pieces = []
     for k, above in enumerate(STEPS):
         lo, hi = _boxes(release, start + above)
-        found = _means(release, lo, hi)
+        means = _means(release, lo, hi)
         ends = (start + above if k else 0.0, start + STEPS[k + 1] if k + 1 < len(STEPS) else np.inf)
         times = [np.full(len(lo), each) for each in ends]
-        pieces.append((lo, hi, found.value, found.low, found.high, *times))
+        pieces.append((lo, hi, means.value, means.low, means.high, *times))
     lo, hi, value, low, high, since, until = map(np.concatenate, zip(*pieces, strict=True))
     bounds = _steps(value[(since == 0.0) & ~np.isnan(value)], values.low, values.high)
     _, offsets, origin = placed(release.domain, lo, hi)

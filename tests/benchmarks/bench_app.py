@@ -37,8 +37,8 @@ def test_cold_start_to_map(benchmark, open_page):  # noqa: F811
 
 @pytest.fixture(scope="module")
 def address():
-    with serving(ROOT / "app.py") as found:
-        yield found
+    with serving(ROOT / "app.py") as url:
+        yield url
 
 
 EXPLORED = f"?{CELLS}&epsilon="

@@ -68,11 +68,11 @@ def main():
             process = fresh.Process(target=measured, args=(Path(name), options, theirs))
             process.start()
             theirs.close()
-            seconds, cpu, peak, kept, cells = ours.recv()
+            seconds, cpu, peak, records, cells = ours.recv()
             process.join()
             print(
                 f"{what}: {seconds:.1f} s ({cpu:.0f} s of CPU), {peak:.2f} GB, "
-                f"{kept:,} records, {cells:,} cells",
+                f"{records:,} records, {cells:,} cells",
                 flush=True,
             )
 

@@ -56,7 +56,7 @@ def journeys(graph: RoadGraph, n: int, seed: int = 0) -> dict[str, np.ndarray]:
         columns["time"].append(60 * np.arange(len(at)))
         columns["x"].append(np.interp(at, along, xy[:, 0]))
         columns["y"].append(np.interp(at, along, xy[:, 1]))
-    return {name: np.concatenate(parts) for name, parts in columns.items()}
+    return {name: np.concatenate(blocks) for name, blocks in columns.items()}
 
 
 def main() -> None:

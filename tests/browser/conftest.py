@@ -113,8 +113,8 @@ def install_browser():
     if shutil.which("apt-get") and os.geteuid() == 0:
         for command in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
             subprocess.run(["apt-get", "-q", *command], check=False, capture_output=True)
-        if found := installed_browser():
-            return found
+        if path := installed_browser():
+            return path
     command = [sys.executable, "-m", "playwright", "install", "chromium"]
     subprocess.run(command, check=False, capture_output=True)
     return None  # Playwright finds its own

@@ -56,7 +56,7 @@ def tolerance(image):
     return min(TOLERANCE, distance(image, ground) / 2)
 
 
-def kept(name):
+def reference(name):
     """A kept picture."""
     if not (KEPT / f"{name}.png").exists():
         pytest.fail(f"no kept picture of {name}: look at the page, then set DPVIZ_KEEP=1")
@@ -83,7 +83,7 @@ def check(name, shoot, patience=20.0):
         still(shoot).quantize(COLOURS).save(KEPT / f"{name}.png", optimize=True)
         return
     end = time.monotonic() + patience
-    known = kept(name)
+    known = reference(name)
     while (far := distance(small(shoot()), known)) >= tolerance(known):
         if time.monotonic() > end:
             pytest.fail(f"{name} is {far:.1f} from the kept picture: look, then DPVIZ_KEEP=1")

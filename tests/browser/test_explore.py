@@ -17,34 +17,34 @@ pytestmark = pytest.mark.browser
 
 def the_map(page):
     """The map, once everything asked for is on the screen."""
-    found = page.locator("[data-testid=dpviz-map][data-rendered]").first
-    found.wait_for()
-    return found
+    map_view = page.locator("[data-testid=dpviz-map][data-rendered]").first
+    map_view.wait_for()
+    return map_view
 
 
-def at(found, x, y):
-    box = found.bounding_box()
+def at(map_view, x, y):
+    box = map_view.bounding_box()
     return box["x"] + box["width"] * x, box["y"] + box["height"] * y
 
 
-def over(found, place):
+def over(map_view, place):
     """Pixels of the page above a place, in degrees."""
-    x, y = found.evaluate("(e, at) => e.__dpviz.deck.getViewports()[0].project(at)", list(place))
-    box = found.bounding_box()
+    x, y = map_view.evaluate("(e, at) => e.__dpviz.deck.getViewports()[0].project(at)", list(place))
+    box = map_view.bounding_box()
     return box["x"] + x, box["y"] + y
 
 
-def drag(page, found, start, stop):
-    page.mouse.move(*at(found, *start))
+def drag(page, map_view, start, stop):
+    page.mouse.move(*at(map_view, *start))
     page.mouse.down()
     middle = [(a + b) / 2 for a, b in zip(start, stop, strict=True)]
-    page.mouse.move(*at(found, *middle), steps=3)
-    page.mouse.move(*at(found, *stop), steps=3)
+    page.mouse.move(*at(map_view, *middle), steps=3)
+    page.mouse.move(*at(map_view, *stop), steps=3)
     page.mouse.up()
 
 
-def shape(found):
-    return json.loads(found.get_attribute("data-shape") or "null")
+def shape(map_view):
+    return json.loads(map_view.get_attribute("data-shape") or "null")
 
 
 def metric(page, label="Noisy count"):
@@ -72,11 +72,11 @@ def test_a_drawn_rectangle_is_answered_by_the_engine_and_kept_in_the_address(
     app, open_page, release
 ):
     page = open_page(app)
-    found = the_map(page)
+    map_view = the_map(page)
     page.get_by_test_id("dpviz-draw").click()
-    drag(page, found, (0.2, 0.4), (0.5, 0.75))
+    drag(page, map_view, (0.2, 0.4), (0.5, 0.75))
     expect(metric(page)).to_be_visible()
-    rect = shape(found)["rect"]
+    rect = shape(map_view)["rect"]
     assert release.domain.lower[0] < rect[0] < rect[2] < release.domain.upper[0]
     expect(metric(page)).to_have_text(expected(release, rect))
     exact = metric(page, "Exact count (public data)").inner_text()
@@ -84,7 +84,7 @@ def test_a_drawn_rectangle_is_answered_by_the_engine_and_kept_in_the_address(
     page.wait_for_url(re.compile(r"rect="))
     before = metric(page).inner_text()
     page.reload()
-    found = the_map(page)
+    map_view = the_map(page)
     expect(metric(page)).to_have_text(before)
 
     corner = page.locator(".handle[data-corner='2']").bounding_box()
@@ -93,7 +93,7 @@ def test_a_drawn_rectangle_is_answered_by_the_engine_and_kept_in_the_address(
     page.mouse.down()
     page.mouse.move(x + 40, y - 30, steps=4)
     page.mouse.up()
-    west, south, east, north = shape(found)["rect"]
+    west, south, east, north = shape(map_view)["rect"]
     assert (west, south) == pytest.approx(rect[:2], abs=1e-6)
     assert east > rect[2]
     assert north > rect[3]
@@ -104,13 +104,13 @@ def test_a_drawn_rectangle_is_answered_by_the_engine_and_kept_in_the_address(
 
 def test_the_keyboard_and_the_form_do_what_the_mouse_does(app, open_page, release):
     page = open_page(f"{app}/?rect=14.5,-24.0,14.7,-23.8&epsilon=1&seed=0")
-    found = the_map(page)
+    map_view = the_map(page)
     rect = [14.5, -24.0, 14.7, -23.8]
     expect(metric(page)).to_have_text(expected(release, rect))
     handles = page.locator(".handle:visible")
     expect(handles).to_have_count(4)
 
-    found.focus()
+    map_view.focus()
     page.keyboard.press("d")
     page.keyboard.press("Enter")
     for _ in range(8):
@@ -118,7 +118,7 @@ def test_the_keyboard_and_the_form_do_what_the_mouse_does(app, open_page, releas
         page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.wait_for_function("old => !location.search.includes(old)", arg="rect=14.500000")
-    drawn = shape(found)["rect"]
+    drawn = shape(map_view)["rect"]
     assert drawn != rect
     expect(metric(page)).to_have_text(expected(release, drawn))
 
@@ -131,27 +131,27 @@ def test_the_keyboard_and_the_form_do_what_the_mouse_does(app, open_page, releas
     page.get_by_role("button", name="Query").click()
     typed = [14.6, -24.0, 14.8, -23.9]
     expect(metric(page)).to_have_text(expected(release, typed))
-    expect(found).to_have_attribute("data-shape", '{"kind":"rect","rect":[14.6,-24,14.8,-23.9]}')
+    expect(map_view).to_have_attribute("data-shape", '{"kind":"rect","rect":[14.6,-24,14.8,-23.9]}')
 
 
 def test_view_controls_need_no_python_and_less_epsilon_redraws_where_one_looks(app, open_page):
     page = open_page(app)
-    found = the_map(page)
+    map_view = the_map(page)
     camera = "e => JSON.stringify(e.__dpviz.camera)"
     page.get_by_role("button", name="Zoom in").click()
     page.wait_for_url(re.compile("camera="))
-    before, seen = found.evaluate(camera), int(found.get_attribute("data-rendered"))
+    before, seen = map_view.evaluate(camera), int(map_view.get_attribute("data-rendered"))
     page.get_by_role("slider").first.focus()
     page.keyboard.press("ArrowLeft")
-    expect(found).to_have_attribute("data-rendered", str(seen + 1))
-    assert found.evaluate(camera) == before
+    expect(map_view).to_have_attribute("data-rendered", str(seen + 1))
+    assert map_view.evaluate(camera) == before
     page.wait_for_url(re.compile(r"epsilon=0\.8"))
 
     page.get_by_test_id("dpviz-view").locator("summary").click()
     page.get_by_test_id("dpviz-raw").check()
     page.get_by_test_id("dpviz-depth").fill("2")
-    assert found.evaluate("e => e.__dpviz.view.depth") == 2
-    page.mouse.move(*at(found, 0.5, 0.6))
+    assert map_view.evaluate("e => e.__dpviz.view.depth") == 2
+    page.mouse.move(*at(map_view, 0.5, 0.6))
     tooltip = page.get_by_test_id("dpviz-tooltip")
     expect(tooltip).to_contain_text("±")
     expect(tooltip).to_contain_text("cells inside")

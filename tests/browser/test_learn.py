@@ -66,8 +66,8 @@ def test_every_chapter_suits_a_phone_the_map_first_its_words_last(app, open_page
         expect(heading(page, chapter)).to_be_visible()
         settled(page)
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
-        found = page.get_by_test_id("dpviz-map").first.bounding_box()
-        assert found["y"] + found["height"] <= 844
+        map_view = page.get_by_test_id("dpviz-map").first.bounding_box()
+        assert map_view["y"] + map_view["height"] <= 844
         for words in page.locator("[class*='-aside']").all():
             charts = page.get_by_test_id("stVegaLiteChart").all()
             assert words.bounding_box()["y"] > max(each.bounding_box()["y"] for each in charts)
@@ -79,9 +79,9 @@ def test_a_click_on_a_person_makes_a_neighbour_without_them(app, open_page):
     page = open_page(f"{app}/learn?chapter=neighbour&data=city-50k")
     settled(page)
     expect(page.get_by_text("one record more")).to_be_visible()
-    found = page.get_by_test_id("dpviz-map").first
+    map_view = page.get_by_test_id("dpviz-map").first
     # A disc of the layer "people" as the map draws it, so that the click meets it.
-    place = found.evaluate(
+    place = map_view.evaluate(
         """map => {
           const deck = map.__dpviz.deck, box = map.getBoundingClientRect();
           for (let y = 90; y < deck.height - 10; y += 3)

@@ -39,8 +39,8 @@ def one(series):
     return map_page(series[3:4], title="One map", rects=[RECT])
 
 
-def layers(found):
-    return found.evaluate(
+def layers(map_view):
+    return map_view.evaluate(
         "e => e.__dpviz.scene.filter(l => l.props.visible).map(l => l.id)"
         ".filter(id => id.startsWith('cells'))"
     )
@@ -55,7 +55,7 @@ def test_a_file_of_a_year_keeps_slider_playback_and_timeline_offline(open_file):
     release = dpviz.build(data, "quadtree", 1.0, seed=0, height=4)
     maps, labels = windows(release)
     page = open_file(map_page(maps, labels=labels))
-    found = the_map(page)
+    map_view = the_map(page)
     rows = page.get_by_test_id("dpviz-all").locator("tr")
     for rect in (year.place.bounds, (14.2, -23.8, 14.7, -23.3)):
         expect(rows).to_have_count(12)
@@ -68,13 +68,13 @@ def test_a_file_of_a_year_keeps_slider_playback_and_timeline_offline(open_file):
     expect(page.get_by_test_id("dpviz-series-name")).not_to_have_text(labels[5])
     page.get_by_test_id("dpviz-series").fill("11")
     expect(page.get_by_test_id("dpviz-series-name")).to_have_text("2030-12-01")
-    assert layers(found) == ["cells-11"]
+    assert layers(map_view) == ["cells-11"]
 
 
 def test_a_series_steps_compares_and_answers_at_every_epsilon_offline(open_file, series):
     page = open_file(map_page(series, rects=[RECT], title="Five ε"))
-    found = the_map(page)
-    assert layers(found) == ["cells-2"]
+    map_view = the_map(page)
+    assert layers(map_view) == ["cells-2"]
     rows = page.get_by_test_id("dpviz-all").locator("tr")
     expect(rows).to_have_count(5)
     for row, release in zip(rows.all_inner_texts(), series, strict=True):
@@ -84,8 +84,8 @@ def test_a_series_steps_compares_and_answers_at_every_epsilon_offline(open_file,
         assert f"ε = {release.header.epsilon:g}" in row
     page.get_by_test_id("dpviz-series").focus()
     page.keyboard.press("ArrowRight")
-    found.press(".")  # on the map itself
-    assert layers(found) == ["cells-4"]
+    map_view.press(".")  # on the map itself
+    assert layers(map_view) == ["cells-4"]
     expect(page.get_by_test_id("dpviz-series-name")).to_have_text("PrivTree · ε = 3")
     page.get_by_test_id("dpviz-series-play").click()  # from the last to the first
     expect(page.get_by_test_id("dpviz-series-name")).to_have_text(re.compile("ε = 0.05"))
@@ -99,16 +99,16 @@ def test_a_series_steps_compares_and_answers_at_every_epsilon_offline(open_file,
     expect(page.get_by_test_id("dpviz-series-name")).to_have_text("PrivTree · ε = 3")
     assert page.get_by_test_id("dpviz-series-play").get_attribute("aria-label") == "Play (K)"
     page.get_by_test_id("dpviz-compare").select_option("0")
-    assert layers(found) == ["cells-0", "cells-4"]
-    assert found.evaluate("e => e.__dpviz.mode") == "swipe"
-    clips = found.evaluate(
+    assert layers(map_view) == ["cells-0", "cells-4"]
+    assert map_view.evaluate("e => e.__dpviz.mode") == "swipe"
+    clips = map_view.evaluate(
         "e => Object.fromEntries(e.__dpviz.layers().filter(l => l.props.side)"
         ".map(l => [l.id, l.props.side]))"
     )
     assert clips == {"cells-4": "left", "cells-0": "right"}
     expect(page.get_by_test_id("dpviz-answer")).to_have_count(2)
     page.get_by_role("button", name="PrivTree · ε = 0.1").click()
-    assert layers(found) == ["cells-0", "cells-1"]
+    assert layers(map_view) == ["cells-0", "cells-1"]
 
 
 def test_cells_made_in_the_browser_are_those_of_the_engine(open_file, series):
@@ -116,11 +116,11 @@ def test_cells_made_in_the_browser_are_those_of_the_engine(open_file, series):
     from dpviz.render import cells
 
     page = open_file(map_page(series[2:5]))
-    found = the_map(page)
+    map_view = the_map(page)
     page.locator("[data-prepared]").wait_for()
-    assert layers(found) == ["cells-1"]
+    assert layers(map_view) == ["cells-1"]
     on_the_card = "e => e.__dpviz.scene.map(each => each.id).filter(id => id.startsWith('cells'))"
-    assert found.evaluate(on_the_card) == ["cells-0", "cells-1", "cells-2"]
+    assert map_view.evaluate(on_the_card) == ["cells-0", "cells-1", "cells-2"]
     for number in (1, 2):
         table = cells(series[2 + number], id="cells").table
         drawn = np.array(table["kind"].to_pylist()) != NEVER
@@ -134,14 +134,14 @@ def test_cells_made_in_the_browser_are_those_of_the_engine(open_file, series):
 
 def test_the_map_alone_fills_the_window_and_esc_brings_the_page_back(open_file, one):
     page = open_file(one)
-    found = the_map(page)
-    before = found.bounding_box()
+    map_view = the_map(page)
+    before = map_view.bounding_box()
     page.locator("h1").click()
     page.keyboard.press("f")  # nothing of the page takes letters: the map hears it
     expect(page.locator(".frame.presenting")).to_be_visible()
-    page.wait_for_function("e => e.clientHeight > 700", arg=found.element_handle())
+    page.wait_for_function("e => e.clientHeight > 700", arg=map_view.element_handle())
     legend = page.get_by_test_id("dpviz-legend").bounding_box()
-    shown = found.bounding_box()
+    shown = map_view.bounding_box()
     assert shown["width"] >= 1280
     assert legend["y"] >= shown["y"] + shown["height"]
     assert legend["y"] + legend["height"] <= 900 + 1
@@ -149,44 +149,44 @@ def test_the_map_alone_fills_the_window_and_esc_brings_the_page_back(open_file, 
     expect(page.locator(".frame.presenting")).to_have_count(0)
     page.wait_for_function(
         "([e, height]) => Math.abs(e.clientHeight - height) < 2",
-        arg=[found.element_handle(), before["height"]],
+        arg=[map_view.element_handle(), before["height"]],
     )
 
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_legend_covers_no_data(open_file, one, width):
     page = open_file(one, viewport={"width": width, "height": 844})
-    found = the_map(page).bounding_box()
+    map_view = the_map(page).bounding_box()
     legend = page.get_by_test_id("dpviz-legend").bounding_box()
-    assert legend["y"] >= found["y"] + found["height"]
+    assert legend["y"] >= map_view["y"] + map_view["height"]
     assert legend["x"] + legend["width"] <= width
     expect(page.get_by_test_id("dpviz-legend")).to_contain_text("too few to tell from none")
 
 
 def test_letters_draw_from_anywhere_but_a_field(open_file, one):
     page = open_file(one)
-    found = the_map(page)
+    map_view = the_map(page)
     page.locator("h1").click()
     page.keyboard.press("d")
-    assert found.evaluate("e => e.__dpviz.tool") == "rect"
+    assert map_view.evaluate("e => e.__dpviz.tool") == "rect"
     page.keyboard.press("Escape")
-    assert found.evaluate("e => e.__dpviz.tool") is None
+    assert map_view.evaluate("e => e.__dpviz.tool") is None
     page.evaluate("document.querySelector('h1').after(document.createElement('input'))")
     page.locator("header input").focus()
     page.keyboard.press("d")
-    assert found.evaluate("e => e.__dpviz.tool") is None
+    assert map_view.evaluate("e => e.__dpviz.tool") is None
 
 
 def test_raw_cells_are_a_switch_and_a_blank_cell_has_words(open_file, one, series):
     page = open_file(one)
-    found = the_map(page)
+    map_view = the_map(page)
     quiet = adaptive(series[3])
-    zoom = found.evaluate("e => e.__dpviz.camera.zoom")
+    zoom = map_view.evaluate("e => e.__dpviz.camera.zoom")
     drawn = np.flatnonzero(quiet.at(zoom) & (quiet.kind == QUIET))
     west, south, east, north = node_bounds(series[3])[drawn[quiet.km2[drawn].argmax()]]
     middle = [float(west + east) / 2, float(south + north) / 2]
-    x, y = found.evaluate("(e, at) => e.__dpviz.deck.getViewports()[0].project(at)", middle)
-    box = found.bounding_box()
+    x, y = map_view.evaluate("(e, at) => e.__dpviz.deck.getViewports()[0].project(at)", middle)
+    box = map_view.bounding_box()
     page.mouse.move(box["x"] + x - 3, box["y"] + y)
     page.mouse.move(box["x"] + x, box["y"] + y, steps=3)
     tooltip = page.get_by_test_id("dpviz-tooltip")
@@ -200,15 +200,15 @@ def test_raw_cells_are_a_switch_and_a_blank_cell_has_words(open_file, one, serie
     page.mouse.move(box["x"] + x + 2, box["y"] + y, steps=3)
     expect(tooltip).to_contain_text("±")
     page.get_by_test_id("dpviz-palette").select_option("ember")
-    accent = found.evaluate("e => e.__dpviz.accent")
+    accent = map_view.evaluate("e => e.__dpviz.accent")
     assert accent == [0, 115, 176]
 
 
 def test_the_picture_is_a_slide_with_title_legend_and_the_map(open_file, series):
     page = open_file(map_page(series[3:4], title="A slide"))
-    found = the_map(page)
+    map_view = the_map(page)
     camera = "e => JSON.stringify(e.__dpviz.camera)"
-    before = found.evaluate(camera)
+    before = map_view.evaluate(camera)
     page.get_by_test_id("dpviz-view").locator("summary").click()
     with page.expect_download() as saved:
         page.get_by_test_id("dpviz-save").click()
@@ -219,14 +219,14 @@ def test_the_picture_is_a_slide_with_title_legend_and_the_map(open_file, series)
         assert needed in colours
     strip = image.crop((0, 940, 1920, 1080)).getcolors(1 << 20)
     assert len([1 for many, _ in strip if many > 500]) >= 6  # classes
-    assert found.evaluate(camera) == before
+    assert map_view.evaluate(camera) == before
 
 
 def test_street_tiles_are_asked_for_after_a_press_only(scenes, open_page):
     page = open_page(f"{scenes}/?scene=side")
     asked = []
     page.on("request", lambda request: asked.append(request.url))
-    found = the_map(page)
+    map_view = the_map(page)
     page.get_by_role("button", name="Zoom in").click()
     frames(page, 10)
     assert [url for url in asked if "tile" in url] == []
@@ -237,43 +237,43 @@ def test_street_tiles_are_asked_for_after_a_press_only(scenes, open_page):
     assert "tile.openstreetmap.org" in row.locator("..").get_attribute("title")
     with page.expect_request(re.compile(r"tile\.openstreetmap\.org/\d")):
         page.get_by_test_id("dpviz-tiles").check()
-    assert found.evaluate("e => e.__dpviz.tiles.shown")
+    assert map_view.evaluate("e => e.__dpviz.tiles.shown")
 
 
 @pytest.mark.parametrize("mode", ["swipe", "side"])
 def test_the_camera_fits_the_domain_clear_of_the_buttons_in_every_mode(open_file, series, mode):
     page = open_file(map_page(series[3:5]))
-    found = the_map(page)
+    map_view = the_map(page)
     page.get_by_role("button", name="Side by side").click()
     if mode == "swipe":
         page.get_by_role("button", name="Swipe").click()
     top = "e => e.__dpviz.deck.getViewports()[0].project(e.__dpviz.domain.slice(2))[1]"
-    share = found.evaluate(
+    share = map_view.evaluate(
         """e => { const {deck, domain: [w, s, east, n]} = e.__dpviz;
         const [v] = deck.getViewports();
         const [x0, y0] = v.project([w, n]), [x1, y1] = v.project([east, s]);
         return Math.max((x1 - x0) / v.width, (y1 - y0) / v.height); }"""
     )
     assert 0.75 < share <= 1  # clear of the scale bar, too
-    lowest = found.evaluate(
+    lowest = map_view.evaluate(
         "e => e.__dpviz.controls.boxes().map(b => b[3]).filter(y => y < e.clientHeight / 5)"
     )
-    assert found.evaluate(top) >= max(lowest)
+    assert map_view.evaluate(top) >= max(lowest)
 
 
 def test_one_finger_scrolls_a_phone_s_page_and_buttons_fit_a_thumb(open_file, one):
     page = open_file(one, bypass_csp=True, **PHONE)
-    found = the_map(page)
+    map_view = the_map(page)
     for button in page.get_by_test_id("dpviz-map").locator("button:visible").all():
         box = button.bounding_box()
         assert min(box["width"], box["height"]) >= 44
     top = "e => e.__dpviz.deck.getViewports()[0].project(e.__dpviz.domain.slice(2))[1]"
-    assert found.evaluate(top) >= found.evaluate(
+    assert map_view.evaluate(top) >= map_view.evaluate(
         "e => Math.max(...e.__dpviz.controls.boxes().map(b => b[3])"
         ".filter(y => y < e.clientHeight / 2))"
     )
-    camera = found.evaluate("e => JSON.stringify(e.__dpviz.camera)")
-    box = found.bounding_box()
+    camera = map_view.evaluate("e => JSON.stringify(e.__dpviz.camera)")
+    box = map_view.bounding_box()
     touch = page.context.new_cdp_session(page)
     x, y = box["x"] + 100, box["y"] + 300
 
@@ -294,7 +294,7 @@ def test_one_finger_scrolls_a_phone_s_page_and_buttons_fit_a_thumb(open_file, on
         if page.evaluate("window.scrollY > 100"):
             break
     page.wait_for_function("window.scrollY > 100")
-    assert found.evaluate("e => JSON.stringify(e.__dpviz.camera)") == camera
+    assert map_view.evaluate("e => JSON.stringify(e.__dpviz.camera)") == camera
     page.wait_for_function(  # the finger's momentum may go on for a while
         "window.atTop = window.scrollY === 0 ? (window.atTop || 0) + 1 : 0,"
         " window.scrollTo(0, 0), window.atTop > 10"
@@ -302,24 +302,24 @@ def test_one_finger_scrolls_a_phone_s_page_and_buttons_fit_a_thumb(open_file, on
     moved([(x, y), (x + 60, y + 60)], 100, 0)
     page.wait_for_function(
         "([e, before]) => JSON.stringify(e.__dpviz.camera) !== before",
-        arg=[found.element_handle(), camera],
+        arg=[map_view.element_handle(), camera],
     )
     assert page.evaluate("window.scrollY") == 0
     page.evaluate("window.scrollTo(0, 0)")
     page.get_by_test_id("dpviz-draw").tap()
-    assert found.evaluate("e => e.__dpviz.tool") == "rect"
+    assert map_view.evaluate("e => e.__dpviz.tool") == "rect"
 
 
 def test_where_the_pointer_is_stands_below(open_file, one):
     page = open_file(one)
-    found = the_map(page)
-    page.mouse.move(*at(found, 0.5, 0.5))
+    map_view = the_map(page)
+    page.mouse.move(*at(map_view, 0.5, 0.5))
     expect(page.get_by_test_id("dpviz-where")).to_contain_text(
         re.compile(r"23\.\d+° S +14\.\d+° E")
     )
     page.get_by_test_id("dpviz-draw").click()
-    drag(page, found, (0.3, 0.3), (0.6, 0.6))
-    assert shape(found)["kind"] == "rect"
+    drag(page, map_view, (0.3, 0.3), (0.6, 0.6))
+    assert shape(map_view)["kind"] == "rect"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

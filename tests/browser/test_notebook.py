@@ -82,9 +82,9 @@ def words(answer):
     return with_noise(answer.count[0], INTERVAL_SDS * answer.noise_sd[0])
 
 
-def draw(page, found):
+def draw(page, map_view):
     """A rectangle by keyboard."""
-    found.focus()
+    map_view.focus()
     for key in ("d", "Enter", "Shift+ArrowRight", "Shift+ArrowDown", "Enter"):
         page.keyboard.press(key)
 
@@ -92,36 +92,36 @@ def draw(page, found):
 def test_a_widget_and_python_share_the_rectangle(open_notebook, release):
     shown = dpviz.Map(release, rectangle=RECT)
     page = open_notebook(notebook(shown, "#111111"))
-    found, answer = the_map(page), page.get_by_test_id("dpviz-answer")
-    assert found.evaluate("e => e.classList.contains('dark')")
+    map_view, answer = the_map(page), page.get_by_test_id("dpviz-answer")
+    assert map_view.evaluate("e => e.classList.contains('dark')")
     expect(answer).to_contain_text(words(shown.answer))
     page.keyboard.press("d")  # the notebook's own key, as the map has no focus
-    assert found.evaluate("e => e.__dpviz.tool") is None
-    draw(page, found)
+    assert map_view.evaluate("e => e.__dpviz.tool") is None
+    draw(page, map_view)
     drawn = page.evaluate("model.get('rectangle')")
-    assert drawn == shape(found)["rect"] == page.evaluate("model.sent.at(-1).rectangle")
+    assert drawn == shape(map_view)["rect"] == page.evaluate("model.sent.at(-1).rectangle")
     shown.set_state({"rectangle": drawn})
     expect(answer).to_contain_text(words(shown.answer))
     page.evaluate("model.set('camera', {longitude: 14.6, latitude: -23.9, zoom: 12})")
-    assert found.evaluate("e => e.__dpviz.camera.zoom") == 12
+    assert map_view.evaluate("e => e.__dpviz.camera.zoom") == 12
     page.evaluate("model.set('rectangle', null)")
     expect(answer).to_have_count(0)
     page.evaluate("left()")
-    expect(found).to_have_count(0)
+    expect(map_view).to_have_count(0)
 
 
 def test_a_release_at_the_end_of_a_cell_is_its_map(open_notebook, release):
     page = open_notebook(f"<!doctype html><title>notebook</title>{release._repr_html_()}")
     inside = page.frame_locator("iframe")
-    found = the_map(inside)
-    draw(page, found)
-    answer = release.count(shape(found)["rect"])
+    map_view = the_map(inside)
+    draw(page, map_view)
+    answer = release.count(shape(map_view)["rect"])
     expect(inside.get_by_test_id("dpviz-answer")).to_contain_text(words(answer))
 
 
 def test_moves_in_static_html_are_a_map_without_network(open_notebook):
     """As nbconvert and Quarto write it; of streets it is the same page."""
     page = open_notebook(f"<!doctype html><title>notebook</title>{moves()._repr_html_()}")
-    found = the_map(page.frame_locator("iframe"))
-    drawn = found.evaluate("e => e.__dpviz.deck.layerManager.getLayers().map(l => l.id)")
+    map_view = the_map(page.frame_locator("iframe"))
+    drawn = map_view.evaluate("e => e.__dpviz.deck.layerManager.getLayers().map(l => l.id)")
     assert "visits" in " ".join(drawn)

@@ -35,19 +35,19 @@ def settled(page):
 def lasting_violations(page, impacts=IMPACTS):
     """Those that are still there after a few seconds: a page that is drawing has others."""
     for _ in range(5):
-        found = violations(page, impacts)
-        if not found:
+        lasting = violations(page, impacts)
+        if not lasting:
             break
         frames(page, 30)
-    return found
+    return lasting
 
 
 def violations(page, impacts=IMPACTS):
     """Violations of these impacts, one line each."""
-    found = Axe().run(page).response["violations"]
+    results = Axe().run(page).response["violations"]
     return [
         f"{each['impact']} {each['id']}: {node['target']} {node['html'][:120]}"
-        for each in found
+        for each in results
         if each["impact"] in impacts
         for node in each["nodes"]
         if not any(part in str(node["target"]) for part in UNAVOIDABLE.get(each["id"], ()))
@@ -88,9 +88,9 @@ def test_a_camera_beyond_the_earth_is_brought_back(open_page, app):
     page = open_page(f"{app}/?camera=999,-999,99")
     settled(page)
     camera = "e => e.__dpviz.camera"
-    found = page.get_by_test_id("dpviz-map").first.evaluate(camera)
-    assert (found["longitude"], found["latitude"]) == (180, -85)
-    assert 10 < found["zoom"] <= 22
+    map_view = page.get_by_test_id("dpviz-map").first.evaluate(camera)
+    assert (map_view["longitude"], map_view["latitude"]) == (180, -85)
+    assert 10 < map_view["zoom"] <= 22
 
 
 @pytest.mark.slow

@@ -15,13 +15,13 @@ pytestmark = pytest.mark.browser
 
 def test_a_drawn_polygon_is_answered_by_the_engine_and_kept_in_the_address(app, open_page):
     page = open_page(f"{app}/?data=city-50k")
-    found = the_map(page)
+    map_view = the_map(page)
     page.get_by_role("button", name="Polygon").click()
     for corner in ((0.4, 0.4), (0.6, 0.4), (0.55, 0.6)):
-        page.mouse.click(*at(found, *corner))
-    page.mouse.dblclick(*at(found, 0.4, 0.6))
+        page.mouse.click(*at(map_view, *corner))
+    page.mouse.dblclick(*at(map_view, 0.4, 0.6))
     expect(metric(page)).to_be_visible()
-    ring = shape(found)["ring"]
+    ring = shape(map_view)["ring"]
     assert len(ring) >= 4
     release = dpviz.build(dpviz.load("city-50k"), seed=0)
     answer = release.count_regions([shapely.Polygon(ring)])
@@ -41,12 +41,12 @@ def test_districts_colour_the_map_and_tell_their_counts(app, open_page, tmp_path
     path = tmp_path / "districts.geojson"
     frame.to_file(path, driver="GeoJSON")
     page = open_page(f"{app}/?data=city-50k")
-    found = the_map(page)
+    map_view = the_map(page)
     page.get_by_text("Count by district").click()
     upload(page, path)
     expect(page.get_by_text("Records per km² by district")).to_be_visible()
     settled(page)
-    page.mouse.move(*at(found, 0.7, 0.5))
-    page.mouse.move(*at(found, 0.72, 0.52))
+    page.mouse.move(*at(map_view, 0.7, 0.5))
+    page.mouse.move(*at(map_view, 0.72, 0.52))
     tooltip = page.get_by_test_id("dpviz-tooltip")
     expect(tooltip).to_contain_text("East")

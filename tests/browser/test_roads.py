@@ -19,9 +19,9 @@ ENDS = ("5790", "4200")
 
 def the_map(page):
     """The map, once the streets are on the screen."""
-    found = page.locator("[data-testid=dpviz-map][data-rendered]").first
-    found.wait_for()
-    return found
+    map_view = page.locator("[data-testid=dpviz-map][data-rendered]").first
+    map_view.wait_for()
+    return map_view
 
 
 def exact_total(ends):
@@ -36,11 +36,11 @@ def metric(page, label):
 
 def test_two_clicked_streets_are_joined_and_answered(app, open_page):
     page = open_page(f"{app}/roads?seed=3")
-    found, graph = the_map(page), city_trips().graph
+    map_view, graph = the_map(page), city_trips().graph
     first, second = (node_degrees(graph)[graph.node_id.tolist().index(int(end))] for end in ENDS)
-    page.mouse.click(*over(found, first.tolist()))
+    page.mouse.click(*over(map_view, first.tolist()))
     page.get_by_text("Now the second place").wait_for()
-    page.mouse.click(*over(found, second.tolist()))
+    page.mouse.click(*over(map_view, second.tolist()))
     page.wait_for_url(re.compile(r"from=\d+.*to=\d+|to=\d+.*from=\d+"))
     ends = tuple(re.search(rf"[?&]{name}=(\d+)", page.url).group(1) for name in ("from", "to"))
     assert ends[0] != ends[1]
@@ -55,9 +55,9 @@ def test_a_phone_in_the_dark_shows_map_and_answer(app, open_page):
         height=844,
         scheme="dark",
     )
-    found = the_map(page)
+    map_view = the_map(page)
     expect(metric(page, "Exact total (public data)")).to_have_text(exact_total(ENDS))
-    box = found.bounding_box()
+    box = map_view.bounding_box()
     assert box["width"] > 300
     assert box["x"] + box["width"] <= 390
     legend = page.get_by_test_id("dpviz-legend").bounding_box()

@@ -20,16 +20,16 @@ def scenes():
 
 def test_two_sides_share_one_camera_and_one_rectangle(scenes, open_page):
     page = open_page(f"{scenes}/?scene=side")
-    found = the_map(page)
+    map_view = the_map(page)
     expect(page.locator(".label.side0")).to_have_text("<b>ε = 0.1</b>")
     page.get_by_test_id("dpviz-draw").click()
-    drag(page, found, (0.6, 0.4), (0.8, 0.6))
+    drag(page, map_view, (0.6, 0.4), (0.8, 0.6))
     expect(page.locator(".handle:visible")).to_have_count(8)
-    left, right = found.evaluate(
+    left, right = map_view.evaluate(
         "e => e.__dpviz.deck.getViewports().map(v => [v.longitude, v.latitude, v.zoom, v.width])"
     )
     assert left == right
-    shown = found.evaluate(
+    shown = map_view.evaluate(
         "e => e.__dpviz.deck.layerManager.getLayers().map(l => [l.id, l.props.side ?? 'both'])"
     )
     assert ["left", "left"] in shown
@@ -39,41 +39,43 @@ def test_two_sides_share_one_camera_and_one_rectangle(scenes, open_page):
 
 def test_the_divider_moves_and_a_polygon_is_drawn(scenes, open_page):
     page = open_page(f"{scenes}/?scene=swipe")
-    found = the_map(page)
+    map_view = the_map(page)
     divider = page.get_by_test_id("dpviz-swipe")
     divider.focus()
     for _ in range(5):
         page.keyboard.press("ArrowLeft")
     expect(divider).to_have_attribute("aria-valuenow", "40")
-    clips = found.evaluate(
+    clips = map_view.evaluate(
         "e => e.__dpviz.layers().filter(l => l.props.side).map(l => l.props.clipX)"
     )
-    assert clips[0][1] == clips[1][0] == pytest.approx(0.4 * found.bounding_box()["width"], abs=1)
+    assert (
+        clips[0][1] == clips[1][0] == pytest.approx(0.4 * map_view.bounding_box()["width"], abs=1)
+    )
     page.get_by_test_id("dpviz-polygon").click()
     for corner in [(0.3, 0.3), (0.6, 0.3), (0.6, 0.6)]:
-        page.mouse.click(*at(found, *corner))
-    page.mouse.dblclick(*at(found, 0.3, 0.6))
-    assert len(shape(found)["ring"]) == 4
+        page.mouse.click(*at(map_view, *corner))
+    page.mouse.dblclick(*at(map_view, 0.3, 0.6))
+    assert len(shape(map_view)["ring"]) == 4
     expect(page.get_by_text(re.compile(r"ring=\(\("))).to_be_visible()
 
 
 def test_a_click_is_told_a_tooltip_is_text_and_the_clock_runs(scenes, open_page):
     page = open_page(f"{scenes}/?scene=marks")
-    found = the_map(page)
-    page.mouse.move(*over(found, (14.7, -23.85)))
+    map_view = the_map(page)
+    page.mouse.move(*over(map_view, (14.7, -23.85)))
     tooltip = page.get_by_test_id("dpviz-tooltip")
     expect(tooltip).to_contain_text("<b>Here</b>")
     expect(tooltip).to_contain_text("1,240 ± 60 a day")
     expect(tooltip).to_contain_text("<u>a place</u>")
-    first = found.evaluate("e => e.__dpviz.clock.time")
+    first = map_view.evaluate("e => e.__dpviz.clock.time")
     page.wait_for_function(
-        "([e, t]) => e.__dpviz.clock.time !== t", arg=[found.element_handle(), first]
+        "([e, t]) => e.__dpviz.clock.time !== t", arg=[map_view.element_handle(), first]
     )
     page.get_by_test_id("dpviz-play").click()
-    stopped = found.evaluate("e => e.__dpviz.clock.time")
+    stopped = map_view.evaluate("e => e.__dpviz.clock.time")
     frames(page, 10)
-    assert found.evaluate("e => e.__dpviz.clock.time") == stopped
-    page.mouse.click(*over(found, (14.7, -23.85)))
+    assert map_view.evaluate("e => e.__dpviz.clock.time") == stopped
+    page.mouse.click(*over(map_view, (14.7, -23.85)))
     expect(page.get_by_text("pick ('places', 0)")).to_be_visible()
 
 

@@ -25,18 +25,18 @@ def the_map(page):
     return page.locator("[data-testid=dpviz-map][data-rendered]").first
 
 
-def at_cell(found, column, row):
+def at_cell(map_view, column, row):
     """Pixels of the page at the middle of a cell."""
     box = grid_cells(DATASETS["persons"].domain, SIDE).boxes[column * SIDE + row]
     middle = [float(box[0] + box[2]) / 2, float(box[1] + box[3]) / 2]
-    x, y = found.evaluate("(e, at) => e.__dpviz.deck.getViewports()[0].project(at)", middle)
-    frame = found.bounding_box()
+    x, y = map_view.evaluate("(e, at) => e.__dpviz.deck.getViewports()[0].project(at)", middle)
+    frame = map_view.bounding_box()
     return frame["x"] + x, frame["y"] + y
 
 
-def marks(found, layer):
+def marks(map_view, layer):
     """How many objects a layer of the map draws; None without the layer."""
-    return found.evaluate(
+    return map_view.evaluate(
         "(e, id) => e.__dpviz.layers().find(l => l.id === id)?.props.data.length ?? null", layer
     )
 
@@ -49,22 +49,22 @@ def show(page, view):
 
 def test_a_clicked_cell_shows_where_it_leads_and_lets_go(app, open_page):
     page = open_page(f"{app}/sequences")
-    found = the_map(page)
-    assert marks(found, "visits") == SIDE * SIDE
-    assert marks(found, "moves") > 20
-    assert marks(found, "next") is None
-    page.mouse.click(*at_cell(found, *CELL))
+    map_view = the_map(page)
+    assert marks(map_view, "visits") == SIDE * SIDE
+    assert marks(map_view, "moves") > 20
+    assert marks(map_view, "next") is None
+    page.mouse.click(*at_cell(map_view, *CELL))
     name = "-".join(map(str, CELL))
     page.wait_for_url(re.compile(f"cell={name}"))
     expect(page.get_by_text(f"Next from {name}")).to_be_visible()
     settled(page)
-    assert marks(found, "chosen") == 1
-    assert marks(found, "next") >= 4
+    assert marks(map_view, "chosen") == 1
+    assert marks(map_view, "next") >= 4
     assert violations(page) == []
-    page.mouse.click(*at_cell(found, *CELL))
+    page.mouse.click(*at_cell(map_view, *CELL))
     page.get_by_text("Busiest moves").wait_for()
     settled(page)
-    assert marks(found, "next") is None
+    assert marks(map_view, "next") is None
     assert "cell=" not in page.url
 
 
@@ -84,51 +84,51 @@ def test_a_place_is_chosen_by_keyboard(app, open_page):
 
 def test_a_new_epsilon_draws_another_map(app, open_page):
     page = open_page(f"{app}/sequences?epsilon=4")
-    found = the_map(page)
-    clear = marks(found, "moves")
+    map_view = the_map(page)
+    clear = marks(map_view, "moves")
     page.get_by_role("slider", name="ε (privacy loss budget)").focus()
     for _ in range(17):
         page.keyboard.press("ArrowLeft")
     page.wait_for_url(re.compile(r"epsilon=0\.08"))
     expect(page.get_by_text("Most moves are within their noise")).to_be_visible()
     settled(page)
-    assert (marks(found, "moves") or 0) < clear / 2
+    assert (marks(map_view, "moves") or 0) < clear / 2
 
 
 def test_a_row_and_a_click_choose_a_path(app, open_page):
     page = open_page(f"{app}/sequences")
     the_map(page)
     show(page, "Frequent paths")
-    found = the_map(page)
+    map_view = the_map(page)
     page.get_by_text("Choose a row, or click a path").wait_for()
     settled(page)
-    assert marks(found, "paths") == 20
+    assert marks(map_view, "paths") == 20
     box = page.get_by_test_id("stDataFrame").first.bounding_box()
     page.mouse.click(box["x"] + 15, box["y"] + 36 * 3 + 15)
     expect(page.get_by_text("Path 3:")).to_be_visible()
     settled(page)
-    assert marks(found, "path") == 1
-    assert marks(found, "paths") == 19
+    assert marks(map_view, "path") == 1
+    assert marks(map_view, "paths") == 19
 
 
 def test_synthetic_trips_move_pause_and_hurry(app, open_page):
     address = f"{app}/sequences?view=Synthetic+trips"
     page = open_page(address, 800, 600)
-    found = the_map(page)
-    assert marks(found, "trips") > 200
+    map_view = the_map(page)
+    assert marks(map_view, "trips") > 200
     time = "e => e.__dpviz.clock.time"
-    first = found.evaluate(time)
+    first = map_view.evaluate(time)
     page.get_by_test_id("dpviz-play").click()  # who wants less motion starts it
-    handle = found.element_handle()
+    handle = map_view.element_handle()
     page.wait_for_function("([e, t]) => e.__dpviz.clock.time !== t", arg=[handle, first])
     speed = page.get_by_test_id("dpviz-speed")
     expect(speed).to_have_text("1×")
     speed.click()
     expect(speed).to_have_attribute("aria-label", "Speed of the animation: 2 times")
     page.get_by_test_id("dpviz-play").click()
-    stopped = found.evaluate(time)
+    stopped = map_view.evaluate(time)
     frames(page, 10)
-    assert found.evaluate(time) == stopped
+    assert map_view.evaluate(time) == stopped
     assert violations(page) == []
 
 
@@ -136,14 +136,14 @@ def test_synthetic_trips_move_pause_and_hurry(app, open_page):
 def test_a_phone_in_the_dark_has_room_for_everything(app, open_page, view):
     address = f"{app}/sequences?cell=3-6&view={view}"
     page = open_page(address, 390, 844, "dark")
-    found = the_map(page)
+    map_view = the_map(page)
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
-    box = found.bounding_box()
+    box = map_view.bounding_box()
     assert box["width"] > 300
     legend = page.get_by_test_id("dpviz-legend").bounding_box()
     assert legend["x"] + legend["width"] <= box["x"] + box["width"]
     assert legend["height"] < box["height"] / 3
-    clock = found.locator(".clock:visible, .camera:visible, .panel:visible, .legend:visible")
+    clock = map_view.locator(".clock:visible, .camera:visible, .panel:visible, .legend:visible")
     boxes = [clock.nth(at).bounding_box() for at in range(clock.count())]
     for at, one in enumerate(boxes):
         for other in boxes[at + 1 :]:

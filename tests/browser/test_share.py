@@ -40,10 +40,10 @@ def test_a_file_answers_as_the_engine_does(open_file, releases):
     aligned = np.hstack([domain.to_coordinates(nodes.lo), domain.to_coordinates(nodes.hi)])[::97]
     beyond = [[*np.subtract(domain.lower, 1), *np.add(domain.upper, 1)]]
     rects = np.concatenate([rects, aligned, beyond])
-    found = page.evaluate("rects => rects.map(rect => dpviz.answers(rect))", rects.tolist())
+    of_file = page.evaluate("rects => rects.map(rect => dpviz.answers(rect))", rects.tolist())
     for side, release in enumerate(releases):
         answers = release.count(rects)
-        mine = [each[side] for each in found]
+        mine = [each[side] for each in of_file]
         for name, theirs in (
             ("count", answers.count),
             ("noise", answers.noise_sd),
@@ -65,37 +65,37 @@ def test_a_file_knows_the_noise_of_wavelets(open_file):
     domain = release.domain
     rng = np.random.default_rng(6)
     rects = np.sort(rng.uniform(domain.lower, domain.upper, (100, 2, 2)), axis=1).reshape(-1, 4)
-    found = page.evaluate(
+    noise_sd = page.evaluate(
         "rects => rects.map(rect => dpviz.answers(rect)[0].noise)", rects.tolist()
     )
-    assert found == pytest.approx(release.count(rects).noise_sd, rel=1e-9)
+    assert noise_sd == pytest.approx(release.count(rects).noise_sd, rel=1e-9)
 
 
 def test_a_rectangle_drawn_in_the_file_is_answered_there(open_file, releases):
     page = open_file(map_page(releases[:1], rects=[RECT]))
-    found = the_map(page)
-    assert shape(found)["rect"] == list(RECT)
+    map_view = the_map(page)
+    assert shape(map_view)["rect"] == list(RECT)
     page.get_by_test_id("dpviz-draw").click()
-    drag(page, found, (0.3, 0.4), (0.5, 0.6))
-    rect = shape(found)["rect"]
+    drag(page, map_view, (0.3, 0.4), (0.5, 0.6))
+    rect = shape(map_view)["rect"]
     answer = releases[0].count(rect)
     half = INTERVAL_SDS * answer.noise_sd[0]
     box = page.get_by_test_id("dpviz-answer")
     expect(box).to_contain_text(with_noise(answer.count[0], half))
     expect(box).to_contain_text(interval_words(answer.count[0], half))
-    assert found.evaluate("e => e.__dpviz.overlay.map(l => l.props.data.length)") == [
+    assert map_view.evaluate("e => e.__dpviz.overlay.map(l => l.props.data.length)") == [
         answer.nodes[0]
     ]
     page.get_by_role("button", name="Show rectangle 1").click()
-    assert shape(found)["rect"] == list(RECT)
+    assert shape(map_view)["rect"] == list(RECT)
     page.get_by_test_id("dpviz-clear").click()
     expect(box).to_have_count(0)
     expect(page.get_by_text("Ask the map")).to_be_visible()
-    page.mouse.move(*at(found, 0.5, 0.5))
+    page.mouse.move(*at(map_view, 0.5, 0.5))
     expect(page.get_by_test_id("dpviz-tooltip")).to_contain_text("per km²")
-    before = found.evaluate("e => e.__dpviz.camera.zoom")
+    before = map_view.evaluate("e => e.__dpviz.camera.zoom")
     page.get_by_role("button", name="Zoom in").click()
-    assert found.evaluate("e => e.__dpviz.camera.zoom") == before + 1
+    assert map_view.evaluate("e => e.__dpviz.camera.zoom") == before + 1
     page.get_by_test_id("dpviz-view").locator("summary").click()
     with page.expect_download() as saved:
         page.get_by_test_id("dpviz-save").click()
@@ -104,24 +104,24 @@ def test_a_rectangle_drawn_in_the_file_is_answered_there(open_file, releases):
 
 def test_two_maps_swipe_and_stand_side_by_side(open_file, releases):
     page = open_file(map_page(releases, rects=[RECT]))
-    found = the_map(page)
+    map_view = the_map(page)
     expect(page.get_by_test_id("dpviz-answer")).to_have_count(2)
     divider = page.get_by_test_id("dpviz-swipe")
     divider.focus()
     page.keyboard.press("ArrowLeft")
     expect(divider).to_have_attribute("aria-valuenow", "48")
     page.get_by_role("button", name="Side by side").click()
-    assert found.evaluate("e => e.__dpviz.mode") == "side"
+    assert map_view.evaluate("e => e.__dpviz.mode") == "side"
     expect(page.locator(".handle:visible")).to_have_count(8)
-    assert json.loads(found.get_attribute("data-shape"))["rect"] == list(RECT)
+    assert json.loads(map_view.get_attribute("data-shape"))["rect"] == list(RECT)
     page.get_by_role("button", name="Difference").click()
     shown = """e => e.__dpviz.scene.filter(l => l.props.visible).map(l => l.id)
         .filter(id => /^(cells|difference)/.test(id))"""
-    assert found.evaluate(shown) == ["difference"]
+    assert map_view.evaluate(shown) == ["difference"]
     expect(page.get_by_test_id("dpviz-legend")).to_contain_text("A − B, records per km²")
     expect(page.get_by_test_id("dpviz-answer")).to_have_count(2)
     page.get_by_role("button", name="Swipe").click()
-    assert found.evaluate(shown) == ["cells-0", "cells-1"]
+    assert map_view.evaluate(shown) == ["cells-0", "cells-1"]
     expect(page.get_by_test_id("dpviz-legend")).not_to_contain_text("A − B")
 
 
@@ -130,8 +130,8 @@ def test_a_projected_domain_shows_its_rectangles_and_computes_nothing(open_file)
     points = np.random.default_rng(3).uniform((4e5, 3e5), (5e5, 4e5), (2_000, 2))
     release = dpviz.build(dpviz.from_points(points, metres, public=True), epsilon=1.0, seed=0)
     page = open_file(map_page([release], rects=[(-1.5, 52.5, -1.0, 53.0)]))
-    found = the_map(page)
-    assert shape(found)["rect"] == [-1.5, 52.5, -1, 53]
+    map_view = the_map(page)
+    assert shape(map_view)["rect"] == [-1.5, 52.5, -1, 53]
     expect(page.get_by_test_id("dpviz-answer")).to_have_count(0)
     expect(page.get_by_text("Look around")).to_be_visible()
     expect(page.get_by_test_id("dpviz-draw")).to_have_count(0)
@@ -145,7 +145,7 @@ def test_a_file_of_areas_answers_as_the_engine_does_level_by_level(open_file):
     areas.shapes[59] = areas.shapes[59].union(hole)
     release = dpviz.build(city, "areas", 1.0, areas=areas, seed=1)
     page = open_file(map_page([release], rects=[RECT]))
-    found = the_map(page)
+    map_view = the_map(page)
     domain = release.domain
     rects = np.random.default_rng(5).uniform(domain.lower, domain.upper, (60, 2, 2))
     rects = [*np.sort(rects, axis=1).reshape(-1, 4).tolist(), list(domain.bounds)]
@@ -162,9 +162,9 @@ def test_a_file_of_areas_answers_as_the_engine_does_level_by_level(open_file):
     shown = (
         "e => e.__dpviz.scene.filter(l => l.props.visible && /^level/.test(l.id)).map(l => l.id)"
     )
-    assert found.evaluate(shown) == ["level-2s", "level-2-borders"]
+    assert map_view.evaluate(shown) == ["level-2s", "level-2-borders"]
     page.get_by_test_id("dpviz-chooser").select_option("district")
-    assert found.evaluate(shown) == ["level-1s", "level-1-borders"]
+    assert map_view.evaluate(shown) == ["level-1s", "level-1-borders"]
 
 
 def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
@@ -179,7 +179,7 @@ def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
     release = dpviz.build(dpviz.load(frame, domain, public=True), "quadtree", height=4, seed=1)
     rect = [0.1, 0.2, 0.55, 0.6]
     page = open_file(map_page([release], rects=[rect]))
-    found = the_map(page)
+    map_view = the_map(page)
     answers = page.evaluate("rect => dpviz.answers(rect)", rect)
     every = [release, *map(release.of, release.names)]
     for mine, part in zip(answers, every, strict=True):
@@ -196,14 +196,14 @@ def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
     wanted = ["All kinds", *names, "Leading kind", *(f"Share of {each}" for each in names)]
     assert chooser.locator("option").all_inner_texts() == [*wanted, "Mean of fare"]
     shown = "e => e.__dpviz.scene.filter(l => l.props.visible && l.props.bounds).map(l => l.id)"
-    assert found.evaluate(shown) == ["cells-0"]
+    assert map_view.evaluate(shown) == ["cells-0"]
     chooser.select_option("Mean of fare")
-    assert found.evaluate(shown) == ["mean"]
+    assert map_view.evaluate(shown) == ["mean"]
     expect(page.get_by_test_id("dpviz-legend")).to_contain_text("Mean of fare")
     expect(page.get_by_test_id("dpviz-compare")).to_be_hidden()
     chooser.select_option("bike")
     page.get_by_test_id("dpviz-compare").select_option("walk")
-    assert found.evaluate(shown) == ["cells-1", "cells-2"]
+    assert map_view.evaluate(shown) == ["cells-1", "cells-2"]
 
 
 def test_names_in_a_file_are_never_markup(open_file, releases):
@@ -218,9 +218,9 @@ def test_names_in_a_file_are_never_markup(open_file, releases):
 def test_a_file_fits_a_phone_and_is_open_to_everyone(open_file, releases, scheme):
     phone = {"viewport": {"width": 390, "height": 844}, "color_scheme": scheme}
     page = open_file(map_page(releases, rects=[RECT]), bypass_csp=True, **phone)
-    found = the_map(page)
+    map_view = the_map(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert found.evaluate("e => e.classList.contains('dark')") == (scheme == "dark")
+    assert map_view.evaluate("e => e.classList.contains('dark')") == (scheme == "dark")
     assert violations(page) == []
 
 

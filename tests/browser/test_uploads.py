@@ -44,10 +44,12 @@ def test_a_file_that_is_too_large_is_refused_in_one_line(open_page, tmp_path):
         with page.expect_request(lambda request: request.method == "PUT") as asked:
             chooser.set_input_files(small)
         request = asked.value
-        kept = ("x-xsrftoken", "cookie", "origin")
+        passed_on = ("x-xsrftoken", "cookie", "origin")
         answer = page.request.put(
             request.url,
-            headers={name: value for name, value in request.all_headers().items() if name in kept},
+            headers={
+                name: value for name, value in request.all_headers().items() if name in passed_on
+            },
             multipart={
                 "file": {"name": "v.csv", "mimeType": "text/csv", "buffer": path.read_bytes()}
             },

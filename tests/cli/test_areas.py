@@ -92,21 +92,21 @@ def test_an_own_file_gets_its_counts(visits, wards, tmp_path):
     output = tmp_path / "r.parquet"
     built(visits, wards, output, *LEVELS)
     release = dpviz.read(output)
-    own = geopandas.read_file(wards).iloc[::-1]
-    own.loc[0, "code"] = "elsewhere"
-    own.to_file(tmp_path / "own.gpkg")
+    joined = geopandas.read_file(wards).iloc[::-1]
+    joined.loc[0, "code"] = "elsewhere"
+    joined.to_file(tmp_path / "own.gpkg")
     words = ("--join", tmp_path / "own.gpkg", "--key", "code")
     code, out, _ = run("export", output, "-o", tmp_path / "j.gpkg", *words, "--json")
     assert code == 0
     assert json.loads(out) == {"output": str(tmp_path / "j.gpkg"), "rows": 16, "unmatched": 1}
     frame = geopandas.read_file(tmp_path / "j.gpkg")
-    assert frame["code"].tolist() == own["code"].tolist()
-    assert frame["people"].tolist() == own["people"].tolist()
+    assert frame["code"].tolist() == joined["code"].tolist()
+    assert frame["people"].tolist() == joined["people"].tolist()
     counts = dict(zip(release.areas.names, release.counts, strict=True))
     for row in frame.itertuples():
         assert row.count == counts.get(row.code) or np.isnan(row.count)
     assert frame["low"].isna().sum() == 1
-    districts = own.dissolve("district").reset_index()[["district", "geometry"]]
+    districts = joined.dissolve("district").reset_index()[["district", "geometry"]]
     districts.to_file(tmp_path / "d.geojson")
     words = ("--join", tmp_path / "d.geojson", "--key", "district", "--level", "district")
     assert run("export", output, "-o", tmp_path / "d.csv", *words)[0] == 0

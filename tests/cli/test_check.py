@@ -33,10 +33,10 @@ def visits(tmp_path):
 def test_facts_of_points(visits):
     code, out, _ = run("check", visits, BOX, "--unit", "who", "--json")
     assert code == 0
-    said = json.loads(out)
-    assert "FOR THEIR OWNER'S EYES ONLY: NO PART OF ANY RELEASE" in said["heading"]
-    assert said["read_as"] == "places: lon, lat"
-    assert said["facts"] == {
+    output = json.loads(out)
+    assert "FOR THEIR OWNER'S EYES ONLY: NO PART OF ANY RELEASE" in output["heading"]
+    assert output["read_as"] == "places: lon, lat"
+    assert output["facts"] == {
         "records read": 8,
         "cannot be parsed: dropped": 2,
         "no readable place: dropped": 1,
@@ -173,21 +173,21 @@ def test_files_of_counts_carry_the_names_of_what_is_in_them(tmp_path, visits):
 
     box = dpviz.Domain((0, 0), (1, 1))
     (tmp_path / "b.csv").write_text(TABLE)
-    kept = tmp_path / "all.SENSITIVE.parquet"
+    counts = tmp_path / "all.SENSITIVE.parquet"
     both = dpviz.load([visits, tmp_path / "b.csv"], box)
     assert both.names == ("visits", "b")
-    dpviz.save_counts(both, kept)
-    assert dpviz.load(kept).names == ("visits", "b")
-    assert dpviz.load(kept, name="other").names == ("visits", "b", "other")
+    dpviz.save_counts(both, counts)
+    assert dpviz.load(counts).names == ("visits", "b")
+    assert dpviz.load(counts, name="other").names == ("visits", "b", "other")
     assert dpviz.load([visits, tmp_path / "b.csv"], box, name="one").names == ("one",)
-    table = pq.read_table(kept)
+    table = pq.read_table(counts)
     facts = json.loads(table.schema.metadata[b"dpviz.counts"])
     del facts["names"]
     metadata = {b"dpviz.counts": json.dumps(facts).encode()}
-    pq.write_table(table.replace_schema_metadata(metadata), kept)
+    pq.write_table(table.replace_schema_metadata(metadata), counts)
     with pytest.raises(DataError, match="does not say under which names in the ledger"):
-        dpviz.load(kept)
-    assert dpviz.load(kept, name="visits").names == ("visits",)
+        dpviz.load(counts)
+    assert dpviz.load(counts, name="visits").names == ("visits",)
 
 
 def test_a_table_in_memory_is_sent_to_the_right_door():

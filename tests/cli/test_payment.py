@@ -111,8 +111,8 @@ def test_a_release_that_cannot_be_written_is_kept_beside_the_ledger(
     monkeypatch.setenv("DPVIZ_LEDGER", str(tmp_path / "books" / "ledger.sqlite"))
     unwritable(monkeypatch, [output.parent])
     _, error = run(words[kind], "-o", output)
-    (kept,) = (tmp_path / "books").glob("release-*.parquet")
-    assert f"was paid for and is kept: {kept}" in str(error)
+    (rescued,) = (tmp_path / "books").glob("release-*.parquet")
+    assert f"was paid for and is kept: {rescued}" in str(error)
     assert outcomes(kind) == ["released"]
     assert not list(output.parent.iterdir())
 
@@ -270,10 +270,10 @@ def test_several_sources_pay_under_each_of_their_names(tmp_path):
     ledger.set_total("b", 0.5)
     both = dpviz.load([tmp_path / "a.csv", tmp_path / "b.csv"], box)
     dpviz.build(both, "ugrid", 0.3)
-    kept = dpviz.save_counts(both, tmp_path / "both.SENSITIVE.parquet")
+    counts = dpviz.save_counts(both, tmp_path / "both.SENSITIVE.parquet")
     with pytest.raises(DpvizError, match=r"on data set 'b': 0\.2 of 0\.5 is left"):
-        dpviz.build(dpviz.load(kept), "ugrid", 0.3)
-    dpviz.build(dpviz.load(kept), "ugrid", 0.2)
+        dpviz.build(dpviz.load(counts), "ugrid", 0.3)
+    dpviz.build(dpviz.load(counts), "ugrid", 0.2)
     for name in "ab":
         assert [row.epsilon for row in ledger.account(name).spends] == [0.3, 0.2]
 
@@ -325,15 +325,15 @@ def test_kept_counts_of_several_sources_pay_under_every_name(words, tmp_path):
     """Also where one of them has paid before, and where they were kept in a file between."""
     twin = tmp_path / "others.csv"
     twin.write_text("lon,lat\n0.5,0.25\n0.75,0.125\n")
-    kept, ledger = tmp_path / "kept.SENSITIVE.parquet", dpviz.Ledger()
+    counts, ledger = tmp_path / "kept.SENSITIVE.parquet", dpviz.Ledger()
     ledger.set_total("others", 1.5)
     assert run(["build", str(twin), "--bounds=0,0,1,1"], "-o", tmp_path / "out.parquet")[0] == 0
-    command = ["aggregate", words["points"][1], str(twin), "--bounds=0,0,1,1", "-o", kept]
+    command = ["aggregate", words["points"][1], str(twin), "--bounds=0,0,1,1", "-o", counts]
     assert run([str(word) for word in command]) == (0, None)
-    _, error = run(["build", str(kept)], "-o", tmp_path / "out.parquet")
+    _, error = run(["build", str(counts)], "-o", tmp_path / "out.parquet")
     assert "cannot spend epsilon=1 on data set 'others': 0.5 of 1.5 is left" in str(error)
     assert outcomes("points") == []
-    assert run(["build", str(kept), "--epsilon=0.5"], "-o", tmp_path / "out.parquet")[0] == 0
+    assert run(["build", str(counts), "--epsilon=0.5"], "-o", tmp_path / "out.parquet")[0] == 0
     assert (ledger.account("points").spent, ledger.account("others").left) == (0.5, 0)
 
 

@@ -147,10 +147,10 @@ def test_no_command_lets_a_secret_out(files, kind, monkeypatch, capsys, caplog):
     assert leaks(raw) >= {PERSON, RECORD, STREET, SYMBOL, str(MOMENT)}
     with caplog.at_level(logging.DEBUG):
         for expected, *words in COMMANDS[kind]:
-            code, said = run(words, monkeypatch, capsys)
-            assert code == expected, (words, said)
-            assert leaks([said]) == set(), words
-            assert "Traceback" not in said, words
+            code, message = run(words, monkeypatch, capsys)
+            assert code == expected, (words, message)
+            assert leaks([message]) == set(), words
+            assert "Traceback" not in message, words
     assert leaks([caplog.text]) == set()
     written = {path for path in files.iterdir() if path not in sensitive}
     assert files / "r.parquet" in written
@@ -180,11 +180,12 @@ def test_a_bug_that_quotes_a_record_says_its_kind_only(files, kind, monkeypatch,
 
     monkeypatch.setattr(method, fail)
     with caplog.at_level(logging.DEBUG):
-        code, said = run([*words, "-o", "r.parquet"], monkeypatch, capsys)
+        code, message = run([*words, "-o", "r.parquet"], monkeypatch, capsys)
     assert code == 2
-    assert "failed after epsilon=1 was paid, which stays spent: KeyError" in said
+    assert "failed after epsilon=1 was paid, which stays spent: KeyError" in message
     ledger = [path for path in files.iterdir() if path.name.startswith("ledger.sqlite")]
     assert (
-        leaks([said, caplog.text, *(text for path in ledger for text in unpacked(path))]) == set()
+        leaks([message, caplog.text, *(text for path in ledger for text in unpacked(path))])
+        == set()
     )
     assert not (files / "r.parquet").exists()

@@ -21,10 +21,10 @@ def test_share_writes_one_file_that_says_what_it_is(releases, tmp_path):
     rect = "--rect=14.5,-24.0,14.7,-23.8"
     code, out, _ = run("share", *releases, "-o", output, rect, "--title", "A & B", "--json")
     assert code == 0
-    said = json.loads(out)
-    assert said["output"] == str(output)
-    assert said["bytes"] == output.stat().st_size < 5e6
-    assert all(text.startswith("NOT PRIVATE") for text in said["guarantees"])
+    facts = json.loads(out)
+    assert facts["output"] == str(output)
+    assert facts["bytes"] == output.stat().st_size < 5e6
+    assert all(text.startswith("NOT PRIVATE") for text in facts["guarantees"])
     text = output.read_text(encoding="utf-8")
     assert "<h1>A &amp; B</h1>" in text
     assert str(tmp_path) not in text
@@ -55,8 +55,8 @@ def test_report_and_picture_are_files_of_their_kind(releases, tmp_path, capsys, 
     titled = tmp_path / "titled.png"
     assert run("picture", releases[0], "-o", titled, "--title=A city", "--size=print")[0] == 0
     assert struct.unpack(">8xII", titled.read_bytes()[8:24]) == (3508, 2480)
-    said = fails(capsys, monkeypatch, "picture", releases[0], "-o", tmp_path / "map.jpg")
-    assert "give a file that ends in .png" in said
+    message = fails(capsys, monkeypatch, "picture", releases[0], "-o", tmp_path / "map.jpg")
+    assert "give a file that ends in .png" in message
 
 
 def test_a_release_at_an_epsilon_beyond_doubles_is_shared(tmp_path):

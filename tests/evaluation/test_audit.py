@@ -82,30 +82,30 @@ SURE = 1 - 1e-6
 
 
 def test_a_mechanism_at_twice_the_rate_is_caught():
-    found = audit(Half(factor=2.0), 1.0, trials=4000, confidence=SURE)
-    assert found.violates
-    assert 1.0 < found.epsilon_lower_bound <= 2.0
-    assert "count" in found.event
+    result = audit(Half(factor=2.0), 1.0, trials=4000, confidence=SURE)
+    assert result.violates
+    assert 1.0 < result.epsilon_lower_bound <= 2.0
+    assert "count" in result.event
 
 
 def test_the_same_mechanism_at_its_rate_is_not():
-    found = audit(Half(), 1.0, trials=4000, confidence=SURE)
-    assert not found.violates
-    assert found.epsilon_lower_bound > 0.7  # the loss is exactly 1: the audit has power
+    result = audit(Half(), 1.0, trials=4000, confidence=SURE)
+    assert not result.violates
+    assert result.epsilon_lower_bound > 0.7  # the loss is exactly 1: the audit has power
 
 
 def test_splits_on_exact_counts_are_caught_at_once():
-    found = audit(ExactSplits(), 1.0, trials=1000, confidence=SURE)
-    assert found.epsilon_lower_bound > 3
-    assert "nodes" in found.event or "level" in found.event or "depth" in found.event
+    result = audit(ExactSplits(), 1.0, trials=1000, confidence=SURE)
+    assert result.epsilon_lower_bound > 3
+    assert "nodes" in result.event or "level" in result.event or "depth" in result.event
 
 
 @pytest.mark.slow
 @pytest.mark.campaign
 def test_the_binary_sparse_vector_technique_is_caught():
-    found = audit(BinarySparseVector(), 2.0, trials=10_000)
-    assert found.violates
-    assert "49 places" in found.neighbours
+    result = audit(BinarySparseVector(), 2.0, trials=10_000)
+    assert result.violates
+    assert "49 places" in result.neighbours
 
 
 @pytest.mark.parametrize("name", PRIVATE)
@@ -116,9 +116,9 @@ def test_nothing_that_claims_epsilon_is_refuted(name):
         PointIndex.from_cells(domain, [[5, 5]], [40]), Budget(1.0, chosen.delta), SimulatedNoise(0)
     )
     assert len(nodes) < 5000, f"{name}: give the class a `tiny` for audits"
-    found = audit(chosen, 1.0, trials=100, confidence=SURE)
-    assert found.epsilon_lower_bound <= 1.0
-    assert found.structure_epsilon is None or found.structure_epsilon <= 1.0
+    result = audit(chosen, 1.0, trials=100, confidence=SURE)
+    assert result.epsilon_lower_bound <= 1.0
+    assert result.structure_epsilon is None or result.structure_epsilon <= 1.0
 
 
 @pytest.mark.slow
@@ -137,8 +137,8 @@ def test_extremes_are_one_parameter_at_an_end_each():
     for word in words:
         name, pair = word.split()
         key, value = pair.split("=")
-        found = small(word).parameters()[key]
-        assert f"{found:g}" == value if isinstance(found, float) else str(found) == value
+        extreme = small(word).parameters()[key]
+        assert f"{extreme:g}" == value if isinstance(extreme, float) else str(extreme) == value
         assert small(word) != small(name)
         assert small(word).private
 
@@ -161,18 +161,18 @@ def test_every_registered_method_and_every_preset_is_audited():
 
 
 def test_the_published_tree_that_splits_on_exact_counts_is_refuted():
-    found = audit(tiny("inln_dpsd"), 1.0, trials=600, confidence=SURE)
-    assert found.violates
-    assert found.event
+    result = audit(tiny("inln_dpsd"), 1.0, trials=600, confidence=SURE)
+    assert result.violates
+    assert result.event
 
 
 @pytest.mark.slow
 @pytest.mark.campaign
 def test_the_published_binary_sparse_vector_tree_is_refuted_by_its_runs():
-    found = audit(tiny("binary_svt_tree"), 2.0, trials=20_000)
-    assert found.epsilon_lower_bound > 2.0
-    assert "49 places" in found.neighbours
-    assert found.structure_epsilon > found.epsilon_lower_bound
+    result = audit(tiny("binary_svt_tree"), 2.0, trials=20_000)
+    assert result.epsilon_lower_bound > 2.0
+    assert "49 places" in result.neighbours
+    assert result.structure_epsilon > result.epsilon_lower_bound
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
@@ -207,12 +207,12 @@ def test_the_quadrature_over_the_threshold_agrees_with_draws():
 
 
 def test_the_page_of_audits_puts_what_is_refuted_first():
-    found = [(name, audit(tiny(name), 1.0, trials=200)) for name in ("ugrid", "inln_dpsd")]
-    text = page(found, "audit all")
+    audits = [(name, audit(tiny(name), 1.0, trials=200)) for name in ("ugrid", "inln_dpsd")]
+    text = page(audits, "audit all")
     assert text.index("`inln_dpsd` | NOT PRIVATE") < text.index("`ugrid` | 1 |")
     assert "none is refuted" in text
     assert "SO FAR WITHOUT agrid, " in text
-    refuted = dataclasses.replace(found[0][1], epsilon_lower_bound=1.5)
+    refuted = dataclasses.replace(audits[0][1], epsilon_lower_bound=1.5)
     assert "THESE ARE REFUTED: ugrid" in page([("ugrid", refuted)], "audit all")
 
 
@@ -237,15 +237,18 @@ def test_audit_all_writes_its_page(monkeypatch, capsys, tmp_path):
     with pytest.raises(SystemExit) as stopped:
         main()
     assert stopped.value.code in (0, None)
-    found = json.loads(capsys.readouterr().out)["audits"]
-    assert {row["setting"]: row["violates"] for row in found} == {"ugrid": False, "inln_dpsd": True}
+    output = json.loads(capsys.readouterr().out)["audits"]
+    assert {row["setting"]: row["violates"] for row in output} == {
+        "ugrid": False,
+        "inln_dpsd": True,
+    }
     assert "`inln_dpsd`" in path.read_text()
 
 
 def test_the_secure_source_can_be_audited():
-    found = audit(tiny("ugrid"), 1.0, trials=200, confidence=SURE, secure=True)
-    assert found.secure
-    assert found.epsilon_lower_bound <= 1.0
+    result = audit(tiny("ugrid"), 1.0, trials=200, confidence=SURE, secure=True)
+    assert result.secure
+    assert result.epsilon_lower_bound <= 1.0
 
 
 @pytest.mark.parametrize("dims", [1, 2, 4])
@@ -277,14 +280,16 @@ def test_features_of_a_known_tree():
     lo = [[0, 0], [0, 0], [0, half], [half, 0], [half, half]]
     hi = [[side, side], [half, half], [half, side], [side, half], [side, side]]
     nodes = Decomposition(lo, hi, [-1, 0, 0, 0, 0], [10.0, 4.0, 3.0, 2.0, 1.0], np.ones(5))
-    found = dict(zip(feature_names(2), features(nodes, np.array([5, half + 5]), side), strict=True))
-    assert found["nodes"] == 5
-    assert found["level of the record's leaf"] == 1
-    assert found["count of the record's leaf"] == 3
-    assert found["count outside the record's leaf"] == 7
-    assert found["splits away from the record"] == 0
-    assert found["size of the record's leaf (halvings)"] == 2
-    assert found["count near the record (1/16 of each axis)"] == pytest.approx(3 / 64)
+    by_name = dict(
+        zip(feature_names(2), features(nodes, np.array([5, half + 5]), side), strict=True)
+    )
+    assert by_name["nodes"] == 5
+    assert by_name["level of the record's leaf"] == 1
+    assert by_name["count of the record's leaf"] == 3
+    assert by_name["count outside the record's leaf"] == 7
+    assert by_name["splits away from the record"] == 0
+    assert by_name["size of the record's leaf (halvings)"] == 2
+    assert by_name["count near the record (1/16 of each axis)"] == pytest.approx(3 / 64)
 
 
 def test_limits_are_those_of_the_binomial_test():
@@ -348,8 +353,8 @@ def test_the_exact_loss_by_brute_force():
                 count = chain[end]
                 loss += math.log(no_split(count + 1, end)) - math.log(no_split(count, end))
             best_adding, best_removing = max(best_adding, loss), max(best_removing, -loss)
-    found = chain_losses(Structure(no_split, 0.0, depth, most, gain=1, loss=1, rest=(0, 0)))
-    assert found == pytest.approx((best_adding, best_removing))
+    losses = chain_losses(Structure(no_split, 0.0, depth, most, gain=1, loss=1, rest=(0, 0)))
+    assert losses == pytest.approx((best_adding, best_removing))
 
 
 def test_the_command_prints_the_contract(monkeypatch, capsys):
@@ -358,13 +363,13 @@ def test_the_command_prints_the_contract(monkeypatch, capsys):
     with pytest.raises(SystemExit) as stopped:
         main()
     assert stopped.value.code in (0, None)
-    found = json.loads(capsys.readouterr().out)
+    output = json.loads(capsys.readouterr().out)
     assert {"method", "epsilon", "epsilon_lower_bound", "confidence", "event", "trials"} <= set(
-        found
+        output
     )
-    assert (found["method"], found["epsilon"], found["trials"]) == ("ugrid", 0.5, 200)
-    assert found["epsilon_lower_bound"] <= 0.5
-    assert found["violates"] is False
+    assert (output["method"], output["epsilon"], output["trials"]) == ("ugrid", 0.5, 200)
+    assert output["epsilon_lower_bound"] <= 0.5
+    assert output["violates"] is False
 
 
 @pytest.mark.parametrize(

@@ -30,15 +30,15 @@ ALPHABETS = (1, 2, 3, 17, 300)
 def settings_of(cls):
     """Values of what moves a structure: every choice, or both ends and the default."""
     plain = cls()
-    found = {}
+    settings = {}
     for name, field in cls.parameter_fields().items():
         parameter = field.metadata["parameter"]
         value = getattr(plain, name)
         if isinstance(value, bool) or name == "projection":
             continue  # post-processing
         ends = list(parameter.choices) or [parameter.low, parameter.high]
-        found[name] = [value, *ends]
-    return found
+        settings[name] = [value, *ends]
+    return settings
 
 
 def random_setting(cls, random):

@@ -29,10 +29,10 @@ def plan_of(methods=("privtree", "ugrid:cells=8"), epsilons=(0.5, 2.0), repeats=
 
 
 def test_metrics_by_hand():
-    found = metrics.errors([11, 3, 0], [10, 0, 4], bound=5)
-    assert found.mean_relative == pytest.approx((0.1 + 0.6 + 0.8) / 3)
-    assert found.median_relative == pytest.approx(0.6)
-    assert found.mean_absolute == pytest.approx((1 + 3 + 4) / 3)
+    errors = metrics.errors([11, 3, 0], [10, 0, 4], bound=5)
+    assert errors.mean_relative == pytest.approx((0.1 + 0.6 + 0.8) / 3)
+    assert errors.median_relative == pytest.approx(0.6)
+    assert errors.mean_absolute == pytest.approx((1 + 3 + 4) / 3)
     assert metrics.sanity_bound(5000) == 5.0
     assert metrics.sanity_bound(0) == 1.0
 
@@ -69,8 +69,8 @@ def test_worker_processes_give_the_rows_of_this_process(handle):
 
 def test_repetitions_and_epsilons_have_noise_of_their_own(handle):
     rows = [row for each in run(handle, plan_of(("privtree",)), processes=0) for row in each]
-    found = [row.mean_absolute_error for row in rows if row.size == "large"]
-    assert len(set(found)) == len(found) == 4
+    errors = [row.mean_absolute_error for row in rows if row.size == "large"]
+    assert len(set(errors)) == len(errors) == 4
 
 
 def test_without_a_seed_the_noise_is_that_of_releases(handle, monkeypatch):
@@ -208,13 +208,13 @@ def test_the_command_writes_the_contract_and_resumes(tmp_path, monkeypatch, caps
     assert len(rows) == 16
     assert (tmp_path / "errors.png").read_bytes()[:4] == b"\x89PNG"
 
-    kept = output.read_text().splitlines(keepends=True)
-    output.write_text("".join(kept[:9]))
+    before = output.read_text().splitlines(keepends=True)
+    output.write_text("".join(before[:9]))
     with pytest.raises(SystemExit):
         main()
     again = output.read_text().splitlines(keepends=True)
-    assert again[:9] == kept[:9]
-    assert [line.split(",")[:5] for line in again] == [line.split(",")[:5] for line in kept]
+    assert again[:9] == before[:9]
+    assert [line.split(",")[:5] for line in again] == [line.split(",")[:5] for line in before]
 
 
 def test_the_command_refuses_sensitive_data(monkeypatch, capsys):

@@ -35,7 +35,7 @@ def test_rank_errors_are_those_of_a_count_by_hand(monkeypatch):
     release = dpviz.build(
         handle, "kdtree", 0.5, seed=1, height=3, flatten=1, prune=0, median="exponential"
     )
-    found = medians.rank_errors(handle, release)
+    by_depth = medians.rank_errors(handle, release)
     nodes = release.nodes
     line = release.domain.to_coordinates(np.hstack([nodes.lo, nodes.hi]))
     for depth in range(3):
@@ -46,7 +46,7 @@ def test_rank_errors_are_those_of_a_count_by_hand(monkeypatch):
             first = ((points >= left[0]) & (points < left[1])).sum()
             if inside:
                 errors.append(abs(first - inside / 2) / (inside / 2))
-        assert found[depth] == pytest.approx(np.mean(errors))
+        assert by_depth[depth] == pytest.approx(np.mean(errors))
 
 
 def test_medians_spend_the_paper_s_epsilon_on_every_level(monkeypatch):
@@ -118,8 +118,8 @@ def test_heights_write_every_setting(small, tmp_path, monkeypatch):
     monkeypatch.setattr(heights, "HEIGHTS", (7, 8))
     assert len(reproduce("heights", tmp_path, repeats=1)) == 5
     with (tmp_path / "heights.csv").open(newline="") as file:
-        found = {(row["tree"], row["height"], row["shape"]) for row in csv.DictReader(file)}
-    assert len(found) == len(heights.METHODS) * 2 * len(heights.SHAPES)
+        settings = {(row["tree"], row["height"], row["shape"]) for row in csv.DictReader(file)}
+    assert len(settings) == len(heights.METHODS) * 2 * len(heights.SHAPES)
     assert "disagrees" in (tmp_path / "heights.md").read_text()
 
 

@@ -27,9 +27,9 @@ CASES = file_cases()
 TOTAL = FEATURES.index("count of everything")
 
 
-def case(kind, *parts):
+def case(kind, *words):
     return next(
-        each for each in CASES if each.kind == kind and all(part in each.name for part in parts)
+        each for each in CASES if each.kind == kind and all(part in each.name for part in words)
     )
 
 
@@ -97,10 +97,10 @@ def test_an_old_mistake_shows_at_once(mistaken, rewrite, tmp_path):
     ids=[each.id for each in MISTAKES],
 )
 def test_an_old_mistake_is_refuted(mistaken, rewrite):
-    (found,) = audit_files(rewritten(rewrite), 1.0, cases=[mistaken], trials=100)
-    assert found.violates
-    assert found.epsilon_lower_bound > 1.2
-    assert "count" in found.event
+    (result,) = audit_files(rewritten(rewrite), 1.0, cases=[mistaken], trials=100)
+    assert result.violates
+    assert result.epsilon_lower_bound > 1.2
+    assert "count" in result.event
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}: {case.name}")
@@ -119,27 +119,27 @@ def test_one_unit_more_moves_nothing_but_a_count(case, tmp_path):
 @pytest.mark.slow
 @pytest.mark.campaign
 def test_no_claim_of_a_whole_build_is_refuted():
-    found = list(audit_files(run_here, 1.0, trials=100, confidence=1 - 1e-6))
-    assert [each.kind for each in found] == list(KINDS)
-    assert not any(each.violates for each in found)
+    results = list(audit_files(run_here, 1.0, trials=100, confidence=1 - 1e-6))
+    assert [each.kind for each in results] == list(KINDS)
+    assert not any(each.violates for each in results)
 
 
 def test_a_refusal_that_depends_on_one_unit_is_refuted():
     """A command that makes nothing: it only refuses what holds a certain word."""
 
     def run(words):
-        found = b"9999" in Path(words[1]).read_bytes()
-        return Outcome(2, f"error: row {201 if found else 200} is no number")
+        present = b"9999" in Path(words[1]).read_bytes()
+        return Outcome(2, f"error: row {201 if present else 200} is no number")
 
-    (found,) = audit_files(run, 1.0, cases=[LONG], trials=200)
-    assert found.violates
-    assert "checksum of the error" in found.event
+    (result,) = audit_files(run, 1.0, cases=[LONG], trials=200)
+    assert result.violates
+    assert "checksum of the error" in result.event
 
 
 def test_a_command_that_always_refuses_in_the_same_words_is_sound():
-    found = list(audit_files(lambda words: Outcome(2, "no"), 1.0, trials=100))
-    assert [each.kind for each in found] == list(KINDS)
-    assert not any(each.violates for each in found)
+    results = list(audit_files(lambda words: Outcome(2, "no"), 1.0, trials=100))
+    assert [each.kind for each in results] == list(KINDS)
+    assert not any(each.violates for each in results)
 
 
 def test_cases_differ_by_one_unit_and_have_names_of_their_own():
@@ -169,10 +169,10 @@ def test_the_command_audits_files(monkeypatch):
     monkeypatch.setattr(file_audit, "file_cases", lambda: cases)
     monkeypatch.setattr(command, "run_here", lambda words: Outcome(2, "no"))
     done = CliRunner().invoke(app, ["audit", "files", "--trials", "100", "--json"])
-    (found,) = json.loads(done.stdout)["audits"]
-    assert (found["kind"], found["violates"], found["trials"]) == ("points", False, 100)
-    said = CliRunner().invoke(app, ["audit", "files", "--trials", "100"]).stdout
-    assert said.startswith("files of points: not refuted at epsilon = 1\n")
+    (result,) = json.loads(done.stdout)["audits"]
+    assert (result["kind"], result["violates"], result["trials"]) == ("points", False, 100)
+    output = CliRunner().invoke(app, ["audit", "files", "--trials", "100"]).stdout
+    assert output.startswith("files of points: not refuted at epsilon = 1\n")
 
 
 @pytest.mark.parametrize("words", [["--set", "height=3"], ["-o", "x.md"], ["--trials", "99"]])

@@ -97,10 +97,12 @@ def test_releases_of_one_count_add_up(releases):
 @pytest.mark.parametrize("cells", [8, 32, 128])
 def test_predicted_error_of_a_grid_is_the_measured_one(city, cells):
     rects = workload(city.domain, "medium", 300).rects
-    parts = [lesson.error_parts(city, rects, "ugrid", 0.2, seed, cells=cells) for seed in range(12)]
-    measured = lesson.rms([part.measured for part in parts])
-    assert parts[0].predicted == pytest.approx(measured, rel=0.15)
-    assert parts[0].noise == parts[1].noise
+    errors = [
+        lesson.error_parts(city, rects, "ugrid", 0.2, seed, cells=cells) for seed in range(12)
+    ]
+    measured = lesson.rms([part.measured for part in errors])
+    assert errors[0].predicted == pytest.approx(measured, rel=0.15)
+    assert errors[0].noise == errors[1].noise
 
 
 def test_a_coarser_grid_is_best_at_a_smaller_epsilon(city):
@@ -120,16 +122,16 @@ def test_a_coarser_grid_is_best_at_a_smaller_epsilon(city):
 @pytest.mark.parametrize("seed", [0, 7])
 def test_a_trace_is_the_method_at_work(city, place, epsilon, seed):
     path, _ = trace(city, place, epsilon, seed)
-    found = steps(path, epsilon)
+    listed = steps(path, epsilon)
     nodes = dpviz.build(city, "privtree", epsilon, seed=seed).nodes
     target = city.domain.to_lattice([place])[0][0]
     rows = np.flatnonzero(((nodes.lo <= target) & (target < nodes.hi)).all(axis=1))
     assert (path.lo[: len(rows)] == nodes.lo[rows]).all()
     assert (path.hi[: len(rows)] == nodes.hi[rows]).all()
-    assert [step.split for step in found] == (nodes.n_children[rows] > 0).tolist()
-    for step in found:
+    assert [step.split for step in listed] == (nodes.n_children[rows] > 0).tolist()
+    for step in listed:
         assert step.split == (step.biased + step.noise > step.threshold)
-    assert sum(step.loss for step in found) <= 0.5 * epsilon
+    assert sum(step.loss for step in listed) <= 0.5 * epsilon
 
 
 def test_the_same_bits_at_a_larger_epsilon_are_smaller_noise(city):

@@ -17,11 +17,11 @@ def rows(tmp_path):
 
 
 def test_ratios_of_means_over_repetitions(rows):
-    found = error_ratios([str(rows)])
-    assert found["ours"][("city", 0.1, "small")] == pytest.approx(0.5)
-    assert found["ours"][("city", 0.1, "large")] == pytest.approx(2.0)
-    assert means(found)["ours"]["all"] == pytest.approx(1.0)
-    assert "| all | 1.000 |" in table(found)
+    ratios = error_ratios([str(rows)])
+    assert ratios["ours"][("city", 0.1, "small")] == pytest.approx(0.5)
+    assert ratios["ours"][("city", 0.1, "large")] == pytest.approx(2.0)
+    assert means(ratios)["ours"]["all"] == pytest.approx(1.0)
+    assert "| all | 1.000 |" in table(ratios)
 
 
 def test_what_cannot_be_compared_is_refused(rows, tmp_path):

@@ -42,15 +42,15 @@ def test_the_share_kept_is_that_of_geometric_units():
     """Against a million drawn units: sd of the share below 0.0006, five of them allowed."""
     drawn = np.random.default_rng(0).geometric(1 / 6.0, 1_000_000)
     for bound in (1, 3, 10):
-        kept = np.minimum(drawn, bound).sum() / drawn.sum()
-        assert kept_share(bound, 6.0) == pytest.approx(kept, abs=0.003)
+        measured = np.minimum(drawn, bound).sum() / drawn.sum()
+        assert kept_share(bound, 6.0) == pytest.approx(measured, abs=0.003)
 
 
 def test_bounds_trade_noise_for_records():
     rows = expected_by_bound(DOMAIN, "privtree", 1.0, 100_000, 8.0)
-    kept = [row.kept for row in rows]
-    assert kept == sorted(kept)
-    assert kept[-1] > 0.999
+    shares = [row.kept for row in rows]
+    assert shares == sorted(shares)
+    assert shares[-1] > 0.999
     best = min(rows, key=lambda row: row.error)
     assert 1 < best.max_per_unit < rows[-1].max_per_unit
 

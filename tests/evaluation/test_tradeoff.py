@@ -18,9 +18,9 @@ def test_the_law_is_what_a_release_at_that_price_says(method, epsilon):
     parameters = {"cells": 12} if method == "ugrid" else {"height": 4}
     first = dpviz.build(handle, method, 0.1, seed=1, **parameters).count(RECT)
     other = dpviz.build(handle, method, epsilon, seed=2, **parameters).count(RECT)
-    said = half_width(first.noise_sd[0], 0.1, epsilon)
+    stated = half_width(first.noise_sd[0], 0.1, epsilon)
     measured = half_width(other.noise_sd[0], epsilon, epsilon)
-    assert said == pytest.approx(measured, rel=0.0265)
+    assert stated == pytest.approx(measured, rel=0.0265)
 
 
 def test_the_price_and_the_width_are_inverse():

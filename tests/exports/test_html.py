@@ -54,12 +54,12 @@ DETAIL = ("kind", "since", "until", "back", "merged_sd")
 
 
 def test_the_columns_are_those_of_the_scene_and_of_the_trees(pair):
-    found = unpacked(map_page(pair))
+    columns = unpacked(map_page(pair))
     scene = release_scene(pair, ["one", "two"])
     contrast, _ = difference(pair, ["one", "two"])
     for mark in (contrast, *scene.marks[2:]):  # the cells follow from the trees
         for name in mark.table.column_names:
-            entry, values = found.pop(f"{mark.id}.{name}")
+            entry, values = columns.pop(f"{mark.id}.{name}")
             column = mark.table.column(name).combine_chunks()
             assert entry["length"] == len(column)
             flat = column
@@ -68,11 +68,11 @@ def test_the_columns_are_those_of_the_scene_and_of_the_trees(pair):
             assert np.array_equal(values, flat.to_numpy(zero_copy_only=False))
     for at, release in enumerate(pair):
         for name in TREE:
-            _, values = found.pop(f"tree{at}.{name}")
+            _, values = columns.pop(f"tree{at}.{name}")
             assert np.array_equal(values, getattr(release.nodes, name).ravel())
         for name in DETAIL:
-            assert found.pop(f"tree{at}.{name}")[0]["length"] == len(release.nodes)
-    assert found == {}
+            assert columns.pop(f"tree{at}.{name}")[0]["length"] == len(release.nodes)
+    assert columns == {}
 
 
 def test_a_series_is_in_the_order_of_epsilon_and_small():
@@ -118,11 +118,11 @@ def test_a_file_holds_the_release_and_nothing_else_of_the_data(sensitive, record
 def test_no_address_is_reachable_from_a_file(sensitive):
     page = map_page([sensitive])
     assert "default-src 'none'" in page
-    own = page
+    ours = page
     for name in ("columns", "deck"):
-        own = own.replace(element(page, name), "")
-    assert re.findall(r"(?:src|href)\s*=\s*[\"']?http", own) == []
-    assert re.findall(r"https?://[^\s\"'<]+", own) == []
+        ours = ours.replace(element(page, name), "")
+    assert re.findall(r"(?:src|href)\s*=\s*[\"']?http", ours) == []
+    assert re.findall(r"https?://[^\s\"'<]+", ours) == []
 
 
 def test_names_are_never_markup(sensitive):

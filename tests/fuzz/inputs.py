@@ -159,11 +159,11 @@ def formats():
     (package,) = _written(lambda folder: places.to_file(folder / "a.gpkg"), "a.gpkg")
     (districts,) = _written(lambda folder: boxes.to_file(folder / "a.gpkg"), "a.gpkg")
     (geo,) = _written(lambda folder: places.to_parquet(folder / "a.parquet"), "a.parquet")
-    parts = ("a.shp", "a.shx", "a.dbf", "a.prj")
-    shapefile = _written(lambda folder: places.to_file(folder / "a.shp"), *parts)
+    members = ("a.shp", "a.shx", "a.dbf", "a.prj")
+    shapefile = _written(lambda folder: places.to_file(folder / "a.shp"), *members)
     zipped = io.BytesIO()
     with zipfile.ZipFile(zipped, "w") as archive:
-        for name, content in zip(parts, shapefile, strict=True):
+        for name, content in zip(members, shapefile, strict=True):
             archive.writestr(name, content)
     lines = [shapely.LineString([(0, 0), (1, 0)]), shapely.LineString([(1, 0), (1, 1)])]
     csv = ROWS.to_csv(index=False).encode()

@@ -65,41 +65,41 @@ def _places(value):
 
 def text_mutant(content, random):
     """Cells replaced, removed, repeated; lines, too; quotes and separators of other kinds."""
-    parts = re.split(rb"([,\n])", content)
+    pieces = re.split(rb"([,\n])", content)
     for _ in range(random.integers(1, 6)):
-        at = random.integers(len(parts))
+        at = random.integers(len(pieces))
         change = random.integers(5)
         if change == 0:
-            parts[at] = str(odd(random)).encode("utf-8", "surrogatepass")
+            pieces[at] = str(odd(random)).encode("utf-8", "surrogatepass")
         elif change == 1:
-            parts[at] = [b";", b"\t", b"\r", b'"', b"\xff\xfe", b"\0", b"\n\n"][random.integers(7)]
+            pieces[at] = [b";", b"\t", b"\r", b'"', b"\xff\xfe", b"\0", b"\n\n"][random.integers(7)]
         elif change == 2:
-            del parts[at]
-            parts = parts or [b""]
+            del pieces[at]
+            pieces = pieces or [b""]
         elif change == 3:
-            parts[at] *= int(random.integers(2, 2_000))
+            pieces[at] *= int(random.integers(2, 2_000))
         else:
-            other = random.integers(len(parts))
-            parts[at], parts[other] = parts[other], parts[at]
-    return b"".join(parts)
+            other = random.integers(len(pieces))
+            pieces[at], pieces[other] = pieces[other], pieces[at]
+    return b"".join(pieces)
 
 
 def xml_mutant(content, random):
     """Tags, attributes and texts replaced, removed, repeated."""
-    parts = re.findall(rb"<[^>]*>|[^<]+", content)
+    pieces = re.findall(rb"<[^>]*>|[^<]+", content)
     for _ in range(random.integers(1, 5)):
-        at = random.integers(len(parts))
+        at = random.integers(len(pieces))
         change = random.integers(4)
         if change == 0:
-            del parts[at]
+            del pieces[at]
         elif change == 1:
             value = str(odd(random)).encode("utf-8", "replace")
-            parts[at] = re.sub(rb'"[^"]*"', b'"' + re.escape(value) + b'"', parts[at], count=1)
+            pieces[at] = re.sub(rb'"[^"]*"', b'"' + re.escape(value) + b'"', pieces[at], count=1)
         elif change == 2:
-            parts[at] *= int(random.integers(2, 50))
+            pieces[at] *= int(random.integers(2, 50))
         else:
-            parts.insert(at, parts[random.integers(len(parts))])
-    return b"".join(parts)
+            pieces.insert(at, pieces[random.integers(len(pieces))])
+    return b"".join(pieces)
 
 
 def parquet_mutant(content, random):
@@ -302,18 +302,18 @@ EXTREME_FLOATS = (0.0, -0.0, float("nan"), float("inf"), -1e308, 5e-324, 1e30, 1
 
 def byte_mutant(content, random):
     """A few bytes changed, cut or repeated."""
-    found = bytearray(content)
+    mutant = bytearray(content)
     for _ in range(random.integers(1, 8)):
-        if not found:
+        if not mutant:
             break
-        at = int(random.integers(len(found)))
+        at = int(random.integers(len(mutant)))
         change = random.integers(4)
         if change == 0:
-            found[at] ^= 1 << random.integers(8)
+            mutant[at] ^= 1 << random.integers(8)
         elif change == 1:
-            found[at] = random.integers(256)
+            mutant[at] = random.integers(256)
         elif change == 2:
-            del found[at : at + int(random.integers(1, 50))]
+            del mutant[at : at + int(random.integers(1, 50))]
         else:
-            found[at:at] = found[at : at + int(random.integers(1, 50))]
-    return bytes(found)
+            mutant[at:at] = mutant[at : at + int(random.integers(1, 50))]
+    return bytes(mutant)

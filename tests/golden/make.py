@@ -131,13 +131,13 @@ def answers(release):
     low, high = (np.array(side) for side in (release.domain.lower, release.domain.upper))
     side = high - low
     shares = ((0, 1), (0.1, 0.6), (0.33, 0.34), (0.5, 0.9))
-    found = columns(release.count([[*(low + side * a), *(low + side * b)] for a, b in shares]))
+    facts = columns(release.count([[*(low + side * a), *(low + side * b)] for a, b in shares]))
     if release.domain.dims == 2:
         corners = low + side * np.array([[0.1, 0.1], [0.8, 0.3], [0.4, 0.9]])
         region = release.count_regions([shapely.Polygon(corners)])
         named = ("count", "noise_sd", "uniformity_sd")
-        found["region"] = [float(getattr(region, name)[0]) for name in named]
-    return found
+        facts["region"] = [float(getattr(region, name)[0]) for name in named]
+    return facts
 
 
 def columns(answer):
@@ -145,23 +145,23 @@ def columns(answer):
 
 
 def model_answers(model):
-    found = {"top": [[list(string), count] for string, count in model.top(3, 4)]}
+    facts = {"top": [[list(string), count] for string, count in model.top(3, 4)]}
     if not isinstance(model, Ranking):
-        found["count"] = [model.count(string) for string in ([0], [1, 3], [2, 3, 1])]
-        found["next"] = [model.following(context).tolist() for context in ([], [0], [3, 1])]
-        found["sample"] = [row.tolist() for row in model.sample(3, seed=5)]
-    return found
+        facts["count"] = [model.count(string) for string in ([0], [1, 3], [2, 3, 1])]
+        facts["next"] = [model.following(context).tolist() for context in ([], [0], [3, 1])]
+        facts["sample"] = [row.tolist() for row in model.sample(3, seed=5)]
+    return facts
 
 
 def write(folder):
     """The golden files of the present schema, and what is in them."""
     folder.mkdir()
-    found = {}
+    by_name = {}
     for name, make in MADE.items():
         release = make()
         release.save(folder / f"{name}.parquet")
-        found[name] = facts(release)
-    (folder / "facts.json").write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+        by_name[name] = facts(release)
+    (folder / "facts.json").write_text(json.dumps(by_name, indent=2, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

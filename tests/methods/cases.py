@@ -85,24 +85,24 @@ def _values(field, dims):
     parameter = field.metadata["parameter"]
     kind = str(field.type)
     if parameter.choices:
-        found = st.sampled_from(parameter.choices)
+        values = st.sampled_from(parameter.choices)
     elif kind.startswith("bool"):
-        found = st.booleans()
+        values = st.booleans()
     elif kind.startswith("int"):
         high = min(parameter.high, TALLEST.get(field.name, parameter.high))
         if field.name in {"axes"}:
             high = min(high, dims)
         if dims > 2 and field.name in {"cells", "log_cells", "log_grid", "height", "max_depth"}:
             high = max(parameter.low, min(high, 2))
-        found = st.integers(int(parameter.low), int(high))
+        values = st.integers(int(parameter.low), int(high))
     else:
         low = max(parameter.low, -100.0) if field.name != "threshold" else 0.0
-        found = st.one_of(
+        values = st.one_of(
             st.just(field.default if isinstance(field.default, float) else low),
             st.floats(low, parameter.high),
         )
     sized = field.name in TALLEST
-    return st.one_of(st.none(), found) if parameter.optional and not sized else found
+    return st.one_of(st.none(), values) if parameter.optional and not sized else values
 
 
 def as_columns(nodes):

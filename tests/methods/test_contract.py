@@ -120,8 +120,8 @@ def test_disjoint_boxes_add_up(name, dims, releases):
     left, right = high.copy(), low.copy()
     left[0], right[0] = cut, cut
     both = release.count(np.concatenate([low, high])).count[0]
-    parts = release.count([np.concatenate([low, left]), np.concatenate([right, high])]).count
-    assert parts.sum() == pytest.approx(both, abs=1e-6 * (1 + np.abs(release.nodes.count).max()))
+    halves = release.count([np.concatenate([low, left]), np.concatenate([right, high])]).count
+    assert halves.sum() == pytest.approx(both, abs=1e-6 * (1 + np.abs(release.nodes.count).max()))
 
 
 @by_method

@@ -32,18 +32,18 @@ def partitions(n, start=0):
 
 def buckets(flags):
     """The buckets of a partition, from its flags."""
-    n, found = len(flags[-1]), []
+    n, pieces = len(flags[-1]), []
     for level, flag in enumerate(flags):
         length = n >> level
         above = np.repeat(flags[level - 1], 2) if level else np.zeros(1, dtype=bool)
-        found += [(i * length, length) for i in np.flatnonzero(flag & ~above)]
-    return sorted(found)
+        pieces += [(i * length, length) for i in np.flatnonzero(flag & ~above)]
+    return sorted(pieces)
 
 
 @given(st.lists(st.integers(0, 50), min_size=8, max_size=8))
 def test_deviations_are_those_of_the_definition(counts):
-    for level, found in enumerate(deviations(np.array(counts))):
-        for row, part in zip(found, np.array(counts).reshape(1 << level, -1), strict=True):
+    for level, costs in enumerate(deviations(np.array(counts))):
+        for row, part in zip(costs, np.array(counts).reshape(1 << level, -1), strict=True):
             assert row == pytest.approx(np.abs(part - part.mean()).sum(), abs=1e-9)
 
 
@@ -80,14 +80,14 @@ def odds_of_partitions(counts, epsilon, scales, penalty, reach):
         second, second_odds = table(part[1:], scales[1])
         singles = np.add.outer(first, second)
         singles_odds = np.outer(first_odds, second_odds)
-        found = {"whole": {}, "split": {}}
+        masses = {"whole": {}, "split": {}}
         for value, p in zip(whole, whole_odds, strict=True):
             mass = singles_odds[singles >= value].sum() * p
-            found["whole"][round(value * 4)] = found["whole"].get(round(value * 4), 0) + mass
+            masses["whole"][round(value * 4)] = masses["whole"].get(round(value * 4), 0) + mass
         for value, p in zip(singles.ravel(), singles_odds.ravel(), strict=True):
             mass = whole_odds[whole > value].sum() * p
-            found["split"][round(value * 4)] = found["split"].get(round(value * 4), 0) + mass
-        return found
+            masses["split"][round(value * 4)] = masses["split"].get(round(value * 4), 0) + mass
+        return masses
 
     left, right = half(counts[:2]), half(counts[2:])
     root, root_odds = table(counts, scales[4])
@@ -192,11 +192,11 @@ def test_bucket_trees_partition_the_grid(seed):
 def test_an_empty_line_does_not_fall_apart(epsilon):
     """The cheapest of many noisy partitions has tiny lucky buckets: the penalty forbids it."""
     counts = np.zeros(1 << 16, dtype=np.int64)
-    found = {}
+    sizes = {}
     for penalty in (0.0, Dawa().penalty):
         price = penalty * LONG_SHIFT / epsilon
         share = Budget(epsilon).spend(epsilon, "partition", theorem="test")
         flags = private_partition(SimulatedNoise(7), share, counts, price)
-        found[penalty] = len(buckets(flags))
-    assert found[0.0] > 2000
-    assert found[Dawa().penalty] < 40
+        sizes[penalty] = len(buckets(flags))
+    assert sizes[0.0] > 2000
+    assert sizes[Dawa().penalty] < 40

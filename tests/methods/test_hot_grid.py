@@ -53,9 +53,9 @@ def test_a_uniform_raster_is_smoothed_to_its_mean_and_a_peak_stays():
     codes = morton(cells)
     random = np.random.default_rng(3)
     noisy = np.rint(100 + random.laplace(0, 10, 256)).astype(np.int64)
-    found = smoothed(noisy, 200.0, codes, 4)
-    assert found.shape == (256,)
-    assert found.std() < 0.95 * noisy.std()
+    smooth = smoothed(noisy, 200.0, codes, 4)
+    assert smooth.shape == (256,)
+    assert smooth.std() < 0.95 * noisy.std()
     peak = noisy.copy()
     peak[40] += 10_000
     assert smoothed(peak, 200.0, codes, 4)[40] == pytest.approx(peak[40], rel=0.02)

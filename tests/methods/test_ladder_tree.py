@@ -66,10 +66,10 @@ def chain(rates):
     """P(N_k = x | N_{k+1} = y) as matrices over noise from −REACH to REACH, coarse to fine."""
     at = np.arange(-REACH, REACH + 1)
     shift = at[:, None] - at
-    found = []
+    chances = []
     for rate, finer in itertools.pairwise(rates):
-        found.append(refinement(rate, finer, 2 * REACH)[2 * REACH + shift])
-    return found
+        chances.append(refinement(rate, finer, 2 * REACH)[2 * REACH + shift])
+    return chances
 
 
 @pytest.mark.parametrize("parameters", [{}, {"band": 4.0, "up": 1.5}, {"looks": 1, "band": 9.0}])

@@ -72,9 +72,9 @@ def test_exponential_cuts_follow_the_exact_distribution(records, epsilon, factor
     assert set(drawn) <= set(cuts)
     expected = exact * trials
     seen = np.bincount(drawn, minlength=11)[cuts]
-    kept = expected >= 5
-    seen = np.append(seen[kept], seen[~kept].sum())
-    expected = np.append(expected[kept], expected[~kept].sum())
+    frequent = expected >= 5
+    seen = np.append(seen[frequent], seen[~frequent].sum())
+    expected = np.append(expected[frequent], expected[~frequent].sum())
     if expected[-1] < 5:  # the rare cuts together are too few for the test: join them
         expected, seen = (np.append(part[:-2], part[-2:].sum()) for part in (expected, seen))
     assert stats.chisquare(seen, expected).pvalue > 1e-6 / 21
@@ -133,15 +133,15 @@ def test_smooth_sensitivity_is_the_brute_force_maximum(records, xi):
 def test_smooth_sensitivity_is_smooth_and_above_the_local_one(records, xi):
     """Adding any record: |change of the median| ≤ σ, and σ changes by at most e^ξ."""
 
-    def found(cell):
+    def measured(cell):
         cells = column([cell], 0, 13)
         values, cumulative, starts = cells.distinct()
-        parts = medians_and_sensitivities(values, cumulative, starts, cells.lo, cells.hi, xi)
-        return parts[0][0], parts[1][0]
+        pair = medians_and_sensitivities(values, cumulative, starts, cells.lo, cells.hi, xi)
+        return pair[0][0], pair[1][0]
 
-    median, sigma = found(records)
+    median, sigma = measured(records)
     for extra in range(13):
-        other, other_sigma = found([*records, extra])
+        other, other_sigma = measured([*records, extra])
         assert abs(other - median) <= min(sigma, other_sigma) + 1e-9
         assert abs(math.log(sigma / other_sigma)) <= xi + 1e-9
 
@@ -191,8 +191,8 @@ def test_samples_keep_each_record_at_the_rate(rate):
 
 def test_samples_of_one_record_are_coin_flips():
     """20,000 isolated records in one draw: neighbours in the list are independent (4.9 sd)."""
-    kept = poisson_sample(SimulatedNoise(3), np.ones(20_000, dtype=np.int64), 0.3)
-    pairs = (kept[::2] & kept[1::2]).sum()
+    sampled = poisson_sample(SimulatedNoise(3), np.ones(20_000, dtype=np.int64), 0.3)
+    pairs = (sampled[::2] & sampled[1::2]).sum()
     assert abs(pairs - 900) < 4.9 * math.sqrt(10_000 * 0.09 * 0.91)
     assert len(poisson_sample(SimulatedNoise(3), np.zeros(0, dtype=np.int64), 0.3)) == 0
 

@@ -229,27 +229,27 @@ def test_sums_over_a_grid_are_what_its_release_answers(handle):
 
 def test_clumped_records_have_the_dimension_that_is_claimed():
     """Pairs in one of 2^k × 2^k cells fall by ((w + 1)/(4w + 1)) a level, on the average."""
-    weight, levels, found = 1.0, 4, []
+    weight, levels, sums = 1.0, 4, []
     corner = np.array([DOMAIN.lower]), np.array([DOMAIN.upper])
     for seed in range(200):
         records = clumped(DOMAIN, *corner, np.array([2_000]), (weight,) * levels, seed)
         share = exact_grid(records, 2**levels) / 2_000
-        found.append((share**2).sum())
+        sums.append((share**2).sum())
     expected = ((weight + 1) / (4 * weight + 1)) ** levels
-    assert np.mean(found) == pytest.approx(
-        expected, abs=5 * np.std(found) / np.sqrt(len(found)) + 1 / 2_000
+    assert np.mean(sums) == pytest.approx(
+        expected, abs=5 * np.std(sums) / np.sqrt(len(sums)) + 1 / 2_000
     )
 
 
 def test_a_square_is_planned_for_what_it_holds_and_says_so():
     """By the owner's guess; else for ten times its tolerance."""
-    said, silent = "any 400 km2 of about 1000 ±600", "any 400 km2 ±600"
-    assert str(parse_all([said])[0]) == "any 400 km² of about 1000 ±600 at 95%"
+    stated, silent = "any 400 km2 of about 1000 ±600", "any 400 km2 ±600"
+    assert str(parse_all([stated])[0]) == "any 400 km² of about 1000 ±600 at 95%"
     places = [as_clumped_as(DOMAIN, 4_000, 400.0, 1_000.0, fine, 0) for fine in proxy.FINE]
     for records in places:
         rects = squares(DOMAIN, places_of_records(records, 500, 1), 400.0)
         assert exact_counts(records, rects).mean() == pytest.approx(1_000, rel=0.5)
-    guessed = dpviz.plan(DOMAIN, [said], records=20_000, repeats=0)
+    guessed = dpviz.plan(DOMAIN, [stated], records=20_000, repeats=0)
     assert guessed.wishes[0].probability >= 0.95
     assert any("holds 1,000: your guess" in each for each in guessed.assumed)
     proxies, assumed = proxy.proxy_records(DOMAIN, 20_000, None, 0, parse_all([silent]))

@@ -136,11 +136,11 @@ def campaign(kind, kills, folder, seed=0):
 
 
 def main(kills):
-    found = {}
+    outcomes = {}
     for kind in KINDS:
         with tempfile.TemporaryDirectory() as folder:
-            found[kind] = campaign(kind, kills, folder)
-    print(json.dumps(found))
+            outcomes[kind] = campaign(kind, kills, folder)
+    print(json.dumps(outcomes))
 
 
 if __name__ == "__main__":

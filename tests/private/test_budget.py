@@ -31,10 +31,10 @@ def test_an_absurdly_small_epsilon_is_refused_in_one_line(epsilon, group):
 
 
 @given(st.floats(1e-6, 100), st.integers(2, 50))
-def test_equal_parts_by_hand_fit(epsilon, parts):
+def test_equal_parts_by_hand_fit(epsilon, shares):
     budget = Budget(epsilon)
-    for row in range(parts):
-        budget.spend(epsilon / parts, f"part {row}")
+    for row in range(shares):
+        budget.spend(epsilon / shares, f"part {row}")
     assert sum(Fraction(row.epsilon) for row in budget.rows) <= Fraction(epsilon)
 
 

@@ -307,9 +307,9 @@ def test_a_kill_at_any_moment_loses_no_spend_that_was_granted(ledger):
         process.kill()
         granted.update(line.strip() for line in process.communicate(timeout=120)[0].splitlines())
         account = ledger.account("people")
-        kept = {row.release for row in account.spends}
-        assert {each for each in granted if len(each) == 32} <= kept
-        assert account.spent == pytest.approx(0.001 * len(kept), abs=1e-12)
+        recorded = {row.release for row in account.spends}
+        assert {each for each in granted if len(each) == 32} <= recorded
+        assert account.spent == pytest.approx(0.001 * len(recorded), abs=1e-12)
     assert len(granted) > 6
 
 

@@ -40,9 +40,9 @@ def test_draws_follow_the_discrete_laplace_distribution(noise, scale):
     inner = np.bincount(np.clip(draws, -reach - 1, reach + 1) + reach + 1, minlength=2 * reach + 3)
     tail = (1 - expected.sum()) / 2
     probability = np.concatenate([[tail], expected, [tail]])
-    kept = probability * len(draws) > 10
-    observed = np.append(inner[kept], inner[~kept].sum())
-    wanted = np.append(probability[kept], probability[~kept].sum()) * len(draws)
+    frequent = probability * len(draws) > 10
+    observed = np.append(inner[frequent], inner[~frequent].sum())
+    wanted = np.append(probability[frequent], probability[~frequent].sum()) * len(draws)
     chosen = wanted > 0
     assert stats.chisquare(observed[chosen], wanted[chosen]).pvalue > ALARM
 
@@ -127,10 +127,10 @@ def test_the_exponential_mechanism_follows_its_law(sensitivity):
             share = Budget(1.5).spend(1.5, "choice", theorem="test")
             chosen = [exponential(SecureNoise(), share, scores, sensitivity) for _ in range(n)]
         seen = np.bincount(chosen, minlength=5)
-        kept = wanted > 5
-        assert seen[~kept].sum() <= 2  # below 1e-6 where it is expected at most 5e-5 times
-        scaled = wanted[kept] * seen[kept].sum() / wanted[kept].sum()
-        assert stats.chisquare(seen[kept], scaled).pvalue > ALARM
+        frequent = wanted > 5
+        assert seen[~frequent].sum() <= 2  # below 1e-6 where it is expected at most 5e-5 times
+        scaled = wanted[frequent] * seen[frequent].sum() / wanted[frequent].sum()
+        assert stats.chisquare(seen[frequent], scaled).pvalue > ALARM
 
 
 def test_a_candidate_of_tiny_weight_is_chosen_by_the_bits_that_say_so():

@@ -169,8 +169,8 @@ def test_first_bits_are_near_enough_at_every_rate(monkeypatch):
     assert (np.abs(draws) < 1 + np.geomspace(2.0**40, 1e-6, 804)).all()
 
 
-@pytest.mark.parametrize("own", [False, True], ids=["one rate", "a rate each"])
-def test_a_rejected_attempt_is_drawn_anew_and_the_others_stay(own, monkeypatch):
+@pytest.mark.parametrize("many", [False, True], ids=["one rate", "a rate each"])
+def test_a_rejected_attempt_is_drawn_anew_and_the_others_stay(many, monkeypatch):
     """Row 1 is rejected twice, row 2 once, rows 0 and 3 never: each has its last attempt."""
     verdicts = [[True, False, False, True], [False, True], [True]]
     attempts = [[1, 2, 3, 4], [5, 6], [7]]
@@ -192,7 +192,7 @@ def test_a_rejected_attempt_is_drawn_anew_and_the_others_stay(own, monkeypatch):
     monkeypatch.setattr(samplers, "less", less)
     monkeypatch.setattr(samplers, "uniform", uniform)
     monkeypatch.setattr(samplers, "_heights", lambda words, n, rates: np.zeros(n, dtype=np.int64))
-    draws = samplers.one_sided(None, 4, np.full(4, 0.1) if own else 0.1)
+    draws = samplers.one_sided(None, 4, np.full(4, 0.1) if many else 0.1)
     assert draws.tolist() == [1, 7, 6, 4]
     assert not verdicts
 
@@ -225,11 +225,11 @@ def test_enumerated_decisions_give_the_law(rate, monkeypatch):
     with localcontext(prec=60):
         for k in range(-6, 7):
             wanted = (1 - ratio) / (1 + ratio) * ratio ** abs(k)
-            found = Decimal(two[k].numerator) / Decimal(two[k].denominator)
-            assert abs(found - wanted) < Decimal(2) ** -150
+            chance = Decimal(two[k].numerator) / Decimal(two[k].denominator)
+            assert abs(chance - wanted) < Decimal(2) ** -150
         for k in range(7):
-            found = Decimal(one[k].numerator) / Decimal(one[k].denominator)
-            assert abs(found - (1 - ratio) * ratio**k) < Decimal(2) ** -150
+            chance = Decimal(one[k].numerator) / Decimal(one[k].denominator)
+            assert abs(chance - (1 - ratio) * ratio**k) < Decimal(2) ** -150
 
 
 def law_pvalue(draws, scale):
@@ -247,15 +247,17 @@ def law_pvalue(draws, scale):
     where = np.searchsorted(edges, draws, side="left")
     seen = np.bincount(where, minlength=len(probability))
     wanted = probability * len(draws)
-    kept = wanted > 8
-    if kept.all():
+    frequent = wanted > 8
+    if frequent.all():
         return stats.chisquare(seen, wanted).pvalue
     # Classes too rare for the test are judged together, by themselves where they are still rare.
-    rest = stats.poisson.sf(seen[~kept].sum() - 1, wanted[~kept].sum())
-    share = seen[kept] / seen[kept].sum() if kept.sum() > 1 else None
+    rest = stats.poisson.sf(seen[~frequent].sum() - 1, wanted[~frequent].sum())
+    share = seen[frequent] / seen[frequent].sum() if frequent.sum() > 1 else None
     if share is None:
         return float(rest)
-    inner = stats.chisquare(seen[kept], wanted[kept] * (seen[kept].sum() / wanted[kept].sum()))
+    inner = stats.chisquare(
+        seen[frequent], wanted[frequent] * (seen[frequent].sum() / wanted[frequent].sum())
+    )
     return min(float(rest), inner.pvalue)
 
 
@@ -291,8 +293,8 @@ def test_one_sided_draws_follow_the_law(rate):
         edges = np.arange(1, 2 + int(6 / rate))
         wanted = -np.diff(np.exp(-rate * np.append(edges, [np.inf])), prepend=1.0) * n
         seen = np.bincount(np.searchsorted(edges, draws, side="right"), minlength=len(wanted))
-        kept = wanted > 8
-        seen, wanted = (np.append(t[kept], t[~kept].sum() + 1e-9) for t in (seen, wanted))
+        frequent = wanted > 8
+        seen, wanted = (np.append(t[frequent], t[~frequent].sum() + 1e-9) for t in (seen, wanted))
         assert stats.chisquare(seen, wanted * (seen.sum() / wanted.sum())).pvalue > ALARM / 2
 
 

@@ -58,8 +58,8 @@ def test_a_file_is_geoparquet_that_geopandas_opens(release, tmp_path):
     frame = geopandas.read_parquet(tmp_path / "r.parquet")
     assert path is None or path.exists()
     assert frame.crs == "EPSG:4326"
-    own = release.to_geopandas()
-    assert frame.geometry.geom_equals(own.geometry).all()
+    direct = release.to_geopandas()
+    assert frame.geometry.geom_equals(direct.geometry).all()
     assert frame.geometry.is_valid.all()
     assert frame.geometry.iloc[0].bounds == release.domain.bounds
     for name in ("level", "parent", "first_child", "n_children", "leaf", "count", "variance"):

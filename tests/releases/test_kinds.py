@@ -77,10 +77,10 @@ def test_every_method_builds_a_tree_for_each_kind(method, tmp_path):
     assert all("disjoint" in row["theorem"] for row in again.header.budget)
     rects = np.array([[0, 0, 8, 8], QUARTER, [1.3, 0.2, 6.1, 7.7]])
     total = again.count(rects)
-    parts = [again.count(rects, kind=name) for name in KINDS]
-    assert total.count == pytest.approx(sum(part.count for part in parts))
-    assert total.noise_sd**2 == pytest.approx(sum(part.noise_sd**2 for part in parts))
-    for name, part in zip(KINDS, parts, strict=True):
+    by_kind = [again.count(rects, kind=name) for name in KINDS]
+    assert total.count == pytest.approx(sum(part.count for part in by_kind))
+    assert total.noise_sd**2 == pytest.approx(sum(part.noise_sd**2 for part in by_kind))
+    for name, part in zip(KINDS, by_kind, strict=True):
         before = release.of(name)
         assert part.count.tolist() == before.count(rects).count.tolist()
         assert part.noise_sd.tolist() == before.count(rects).noise_sd.tolist()
@@ -101,8 +101,8 @@ def test_nearly_without_noise_counts_are_exact_by_kind():
     in_quarter = (RECORDS["x"] < 4) & (RECORDS["y"] < 4)
     for name, mode in (("bike", "bike"), ("walk", "walk"), ("other", "tram")):
         wanted = [EXACT[mode], ((RECORDS["mode"] == mode) & in_quarter).sum()]
-        found = release.count([[0, 0, 8, 8], QUARTER], kind=name).count
-        assert found.round(2).tolist() == wanted
+        count = release.count([[0, 0, 8, 8], QUARTER], kind=name).count
+        assert count.round(2).tolist() == wanted
     share = release.share([0, 0, 8, 8], "bike", of=["walk"])
     assert share.value[0] == pytest.approx(EXACT["bike"] / (EXACT["bike"] + EXACT["walk"]))
     without = build("ugrid", 1e6, dpviz.Domain.from_bounds(
@@ -232,8 +232,8 @@ def test_a_file_a_folder_and_kept_counts_give_the_same_layers(tmp_path):
     RECORDS.to_parquet(tmp_path / "folder" / "t.parquet")
     how = {"columns": ("x", "y"), "bits": 8, "public": True}
     handles = [dpviz.load(tmp_path / name, BOX, **how) for name in ("t.csv", "folder")]
-    kept = dpviz.save_counts(handles[1], tmp_path / "kept.parquet")
-    handles.append(dpviz.load(kept))
+    stored = dpviz.save_counts(handles[1], tmp_path / "kept.parquet")
+    handles.append(dpviz.load(stored))
     assert [index.total for index in handles[0]._layers.counts] == [*EXACT.values()]
     for other in handles[1:]:
         for one, two in zip(handles[0]._layers.counts, other._layers.counts, strict=True):
@@ -250,12 +250,12 @@ def test_shares_are_covered_by_their_intervals():
         noise = random.laplace(0, scale, (2, 20_000))
         above, below = one + noise[0], one + rest + noise[0] + noise[1]
         variance = np.full(20_000, 2 * scale**2)
-        found = quotients(above, below, (variance, 2 * variance, variance), (0.0, 1.0))
+        shares = quotients(above, below, (variance, 2 * variance, variance), (0.0, 1.0))
         truth = one / (one + rest)
-        assert ((found.low <= truth) & (truth <= found.high)).mean() >= 0.945
-        assert (found.low <= found.high).all()
-        assert np.isnan(found.value[~found.enough]).all()
-        assert (found.high - found.low)[~found.enough].min(initial=1.0) == 1.0
+        assert ((shares.low <= truth) & (truth <= shares.high)).mean() >= 0.945
+        assert (shares.low <= shares.high).all()
+        assert np.isnan(shares.value[~shares.enough]).all()
+        assert (shares.high - shares.low)[~shares.enough].min(initial=1.0) == 1.0
 
 
 TABLE = build(**METHODS["quadtree"]).to_arrow()

@@ -86,30 +86,30 @@ def points_of(handle):
 def test_recall_and_ratios_are_those_of_brute_force(padding, dims):
     a, b = owners(400, dims)
     releases = [dpviz.build(each, "privtree", 1.0, seed=at) for at, each in enumerate((a, b))]
-    found = dpviz.match(*releases, 0.01, padding=padding)
-    truth = match_truth(found, *releases, a, b)
+    matching = dpviz.match(*releases, 0.01, padding=padding)
+    truth = match_truth(matching, *releases, a, b)
     cells = [points_of(each) for each in (a, b)]
     steps = lattice_steps(a.domain, 0.01)
     leaf = []
     for release, places, rows in zip(
-        releases, cells, (found.leaves_a, found.leaves_b), strict=True
+        releases, cells, (matching.leaves_a, matching.leaves_b), strict=True
     ):
         lo, hi = release.nodes.lo[rows], release.nodes.hi[rows]
         leaf.append(((places[:, None] >= lo) & (places[:, None] < hi)).all(axis=2).argmax(axis=1))
     near = (np.abs(cells[0][:, None] - cells[1][None]) <= steps).all(axis=2)
-    left = np.zeros((len(found.leaves_a), len(found.leaves_b)), dtype=bool)
-    left[found.first, found.second] = True
+    left = np.zeros((len(matching.leaves_a), len(matching.leaves_b)), dtype=bool)
+    left[matching.first, matching.second] = True
     assert left[np.ix_(*leaf)][near].all()  # geometry alone loses nothing
     exact = [np.bincount(each, minlength=k) for each, k in zip(leaf, left.shape, strict=True)]
     stay = [
         np.minimum(1, padded / np.maximum(size, 1))
-        for padded, size in zip((found.padded_a, found.padded_b), exact, strict=True)
+        for padded, size in zip((matching.padded_a, matching.padded_b), exact, strict=True)
     ]
     weight = np.outer(stay[0][leaf[0]], stay[1][leaf[1]])
     assert truth.matches == near.sum() > 100
     assert truth.recall == pytest.approx(weight[near].mean())
     assert truth.reduction_ratio == pytest.approx(1 - exact[0] @ left @ exact[1] / near.size)
-    assert found.compared == pytest.approx(found.padded_a @ left @ found.padded_b)
+    assert matching.compared == pytest.approx(matching.padded_a @ left @ matching.padded_b)
     assert truth.recall == 1 if padding == "upward" else 0 < truth.recall < 1
 
 
@@ -117,14 +117,16 @@ def test_margins_are_enough_and_no_more_than_needed():
     """The tail of the geometric by its sum: the margin's is under the failure, one less is not."""
     a, b = owners()
     releases = [dpviz.build(each, "privtree", 0.5, seed=3) for each in (a, b)]
-    found = dpviz.match(*releases, 0.01, failure=1e-3)
-    assert found.failure == 1e-3
+    matching = dpviz.match(*releases, 0.01, failure=1e-3)
+    assert matching.failure == 1e-3
     rate = 0.25  # half of ε on the leaves
-    margin = (found.padded_a - releases[0].nodes.count[found.leaves_a])[found.padded_a > 0].min()
+    margin = (matching.padded_a - releases[0].nodes.count[matching.leaves_a])[
+        matching.padded_a > 0
+    ].min()
     noise = np.arange(1, 2_000)
     mass = np.exp(-rate * noise) * (1 - np.exp(-rate)) / (1 + np.exp(-rate))
-    assert len(found.leaves_a) * mass[noise > margin].sum() <= 5e-4
-    assert len(found.leaves_a) * mass[noise >= margin].sum() > 5e-4
+    assert len(matching.leaves_a) * mass[noise > margin].sum() <= 5e-4
+    assert len(matching.leaves_a) * mass[noise >= margin].sum() > 5e-4
 
 
 def test_a_probability_is_stated_only_where_it_is_known():
@@ -140,8 +142,8 @@ def test_a_probability_is_stated_only_where_it_is_known():
     ]:
         release = dpviz.build(data, method, 1.0, seed=1, **parameters)
         assert fresh_leaves(release) is known, (method, parameters)
-        found = dpviz.match(release, release, 0.01)
-        assert (found.failure is not None) is known
+        matching = dpviz.match(release, release, 0.01)
+        assert (matching.failure is not None) is known
         assert dpviz.match(release, release, 0.01, padding="noisy").failure is None
 
 

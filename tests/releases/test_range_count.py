@@ -82,9 +82,9 @@ def test_a_box_that_snaps_to_nothing_holds_nothing():
 
 @given(trees())
 def test_cover_of_everything_is_the_root(nodes):
-    found = cover(nodes, [0, 0], [64, 64])
-    assert found.nodes.tolist() == [0]
-    assert found.fraction.tolist() == [1.0]
+    covering = cover(nodes, [0, 0], [64, 64])
+    assert covering.nodes.tolist() == [0]
+    assert covering.fraction.tolist() == [1.0]
 
 
 AT_ONCE = """

@@ -109,10 +109,10 @@ def test_a_valid_polygon_of_very_many_corners_is_bounded(monkeypatch):
 def test_regions_that_tile_the_domain_add_up_to_its_total():
     points = shapely.MultiPoint(np.array(DOMAIN.lower) + np.random.default_rng(1).random((50, 2)))
     frame = shapely.box(*DOMAIN.bounds)
-    parts = shapely.intersection(
+    tiles = shapely.intersection(
         shapely.get_parts(shapely.voronoi_polygons(points, extend_to=frame)), frame
     )
-    counts = RELEASE.count_regions(list(parts)).count
+    counts = RELEASE.count_regions(list(tiles)).count
     assert counts.sum() == pytest.approx(RELEASE.count(DOMAIN.bounds).count[0], abs=1e-3)
 
 
@@ -131,10 +131,12 @@ def test_a_region_inside_one_node_uses_few_nodes_and_whole_nodes_are_exact():
 
 def test_a_bow_tie_is_repaired_and_what_lies_outside_is_said():
     bow = shapely.Polygon([(10.0, 50.0), (11.0, 51.0), (11.0, 50.0), (10.0, 51.0)])
-    found = regions_of([bow, shapely.box(11.5, 50.0, 12.5, 51.0), shapely.box(0, 0, 1, 1)], DOMAIN)
-    assert shapely.is_valid(found.shapes).all()
-    assert found.inside == pytest.approx([1.0, 0.5, 0.0])
-    answer = RELEASE.count_regions(found)
+    regions = regions_of(
+        [bow, shapely.box(11.5, 50.0, 12.5, 51.0), shapely.box(0, 0, 1, 1)], DOMAIN
+    )
+    assert shapely.is_valid(regions.shapes).all()
+    assert regions.inside == pytest.approx([1.0, 0.5, 0.0])
+    answer = RELEASE.count_regions(regions)
     assert answer.count[2] == 0.0
     assert answer.nodes[2] == 0
 

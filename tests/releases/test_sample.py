@@ -27,8 +27,8 @@ RELEASE = dpviz.build(dpviz.from_points(POINTS, DOMAIN, public=True), "privtree"
 def test_every_leaf_gets_its_share_to_the_whole_number(n, seed):
     points = RELEASE.sample(n, seed)
     assert points.shape == (n, 2)
-    cells, kept = DOMAIN.to_lattice(points)
-    assert kept.all()
+    cells, inside = DOMAIN.to_lattice(points)
+    assert inside.all()
     drawn = np.bincount(located(leaf_order(RELEASE.nodes), cells), minlength=len(RELEASE.nodes))
     nodes = RELEASE.nodes
     weight = sampling_counts(nodes)

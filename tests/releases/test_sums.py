@@ -84,14 +84,14 @@ def test_every_method_has_sums_beside_counts(method, domain, tmp_path):
     assert one.sum.tolist() == two.sum.tolist()
     assert one.noise_sd.tolist() == two.noise_sd.tolist()
     assert (one.low < one.sum).all()
-    parts = [release] if domain is BOX else release.releases
-    leaves = [part.sums.sum[part.nodes.leaf].sum() for part in parts]
+    trees = [release] if domain is BOX else release.releases
+    leaves = [part.sums.sum[part.nodes.leaf].sum() for part in trees]
     assert one.sum[0] == pytest.approx(sum(leaves))
     assert all(
-        part.sums.sum[0] == pytest.approx(leaf) for part, leaf in zip(parts, leaves, strict=True)
+        part.sums.sum[0] == pytest.approx(leaf) for part, leaf in zip(trees, leaves, strict=True)
     )
     # Sums are whole steps of the public grid.
-    steps = parts[0].sums.sum[parts[0].nodes.leaf] / 0.001
+    steps = trees[0].sums.sum[trees[0].nodes.leaf] / 0.001
     assert steps == pytest.approx(np.rint(steps), abs=1e-4)
 
 
@@ -187,12 +187,12 @@ def test_a_mean_of_hardly_any_records_is_not_told():
     above = 2 * 30.0 + random.laplace(0, 40, 20_000)
     below = 2 + random.laplace(0, 4, 20_000)
     variances = np.full(20_000, 3_200.0), np.full(20_000, 32.0), np.zeros(20_000)
-    found = quotients(above, below, variances, CLIP)
-    assert ((found.low <= 30) & (found.high >= 30)).mean() >= 0.945
-    assert (found.low[~found.enough] == CLIP[0]).all()
-    assert (found.high[~found.enough] == CLIP[1]).all()
-    assert np.isnan(found.value[~found.enough]).all()
-    assert 0.5 < (~found.enough).mean() < 1
+    means = quotients(above, below, variances, CLIP)
+    assert ((means.low <= 30) & (means.high >= 30)).mean() >= 0.945
+    assert (means.low[~means.enough] == CLIP[0]).all()
+    assert (means.high[~means.enough] == CLIP[1]).all()
+    assert np.isnan(means.value[~means.enough]).all()
+    assert 0.5 < (~means.enough).mean() < 1
 
 
 @given(st.lists(st.floats(-1e12, 1e12), max_size=20), st.floats(-1e4, 1e4), st.floats(1e-3, 1e4))
@@ -292,7 +292,7 @@ def test_one_unit_moves_sums_by_at_most_its_records_times_the_clip(
     tmp_path_factory,
     one_salt,  # noqa: F811
 ):
-    found = []
+    both = []
     for each in (rows, [row for row in rows if row[0] != unit]):
         folder = tmp_path_factory.mktemp("sums")
         table = pd.DataFrame(each, columns=["who", "x", "fare"], dtype=object).assign(y="1")
@@ -303,9 +303,9 @@ def test_one_unit_moves_sums_by_at_most_its_records_times_the_clip(
             pa.parquet.write_table(pa.table(columns), folder / "t.parquet")
         source = folder / "t.csv" if form == "csv" else folder
         how = {"unit": "who", "max_per_unit": most, "columns": ("x", "y")}
-        found.append(dpviz.load(source, BOX, **how)._layers)
-    assert distance(found[0].counts[0], found[1].counts[0]) <= most
-    assert distance(found[0].sums[0], found[1].sums[0]) <= most * BOX.values.reach
+        both.append(dpviz.load(source, BOX, **how)._layers)
+    assert distance(both[0].counts[0], both[1].counts[0]) <= most
+    assert distance(both[0].sums[0], both[1].sums[0]) <= most * BOX.values.reach
 
 
 TABLE = build(**METHODS["quadtree"]).to_arrow()

@@ -20,8 +20,8 @@ def test_no_line_crosses_the_whole_map():
 
 
 def test_a_line_over_the_date_line_is_cut_there():
-    parts = _unwrapped([[178, 0], [179, 1], [-179, 2], [-178, 3]])
-    assert [part.tolist() for part in parts] == [[[178, 0], [179, 1]], [[-179, 2], [-178, 3]]]
+    lines = _unwrapped([[178, 0], [179, 1], [-179, 2], [-178, 3]])
+    assert [part.tolist() for part in lines] == [[[178, 0], [179, 1]], [[-179, 2], [-178, 3]]]
 
 
 def test_the_invented_city_has_a_ground_of_its_own():

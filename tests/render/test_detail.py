@@ -24,7 +24,7 @@ ZOOMS = (0.0, 6.0, 8.5, 9.0, 10.0, 11.5, 13.0, 16.0, 22.0)
 
 def walked(nodes, km2, side, zoom):
     """The rule by a plain walk from the roots at one zoom: {node: (kind, total)}."""
-    found = {}
+    kinds = {}
 
     def clear(n, v):
         return n > 0 and n >= STANDS * v**0.5
@@ -46,16 +46,16 @@ def walked(nodes, km2, side, zoom):
             variance = min(variance, nodes.variance[parent])
         kind = POOLED if clear(total[0], variance) else QUIET
         for c in pool:
-            found[c] = (SHOWN if kind == POOLED and len(pool) == 1 else kind, total[0])
+            kinds[c] = (SHOWN if kind == POOLED and len(pool) == 1 else kind, total[0])
         for c in stand:
             below = np.arange(nodes.first_child[c], nodes.first_child[c] + nodes.n_children[c])
             if len(below) and side[below].min() * 2**zoom >= 2:
                 split(below.tolist(), c)
             else:
-                found[c] = (SHOWN, float(nodes.count[c]))
+                kinds[c] = (SHOWN, float(nodes.count[c]))
 
     split(np.flatnonzero(nodes.parent < 0).tolist(), None)
-    return found
+    return kinds
 
 
 @st.composite
@@ -90,40 +90,40 @@ def trees(draw):
 def test_the_columns_are_the_plain_walk_at_every_zoom(nodes):
     size = (nodes.hi - nodes.lo).astype(float)
     km2, side = size.prod(axis=1) * 0.3, size.min(axis=1) / 64
-    found = detail(nodes, km2, side)
+    columns = detail(nodes, km2, side)
     for zoom in (0.0, 1.2, 2.3, 3.4, 4.5, 8.0):
-        drawn = np.flatnonzero(found.at(zoom))
+        drawn = np.flatnonzero(columns.at(zoom))
         wanted = walked(nodes, km2, side, zoom)
         assert drawn.tolist() == sorted(wanted)
         for node in drawn.tolist():
             kind, total = wanted[node]
-            assert found.kind[node] == kind
-            assert found.total[node] == pytest.approx(total, abs=1e-6)
+            assert columns.kind[node] == kind
+            assert columns.total[node] == pytest.approx(total, abs=1e-6)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
 @pytest.mark.parametrize("method", ["privtree", "quadtree", "hierarchy", "dawa", "kdtree"])
 def test_rows_tile_the_domain_and_add_up_to_the_whole(method, epsilon):
     release = dpviz.build(dpviz.load("city-50k"), method, epsilon, seed=0)
-    found, nodes = adaptive(release), release.nodes
+    columns, nodes = adaptive(release), release.nodes
     for zoom in ZOOMS:
-        drawn = np.flatnonzero(found.at(zoom))
+        drawn = np.flatnonzero(columns.at(zoom))
         assert nodes.volume[drawn].sum() == release.domain.side**2
-        heads = drawn[found.group[drawn] == drawn]
-        assert found.total[heads].sum() == pytest.approx(nodes.count[0], rel=1e-9)
+        heads = drawn[columns.group[drawn] == drawn]
+        assert columns.total[heads].sum() == pytest.approx(nodes.count[0], rel=1e-9)
         km2 = areas(node_bounds(release))
-        assert found.km2[heads].sum() == pytest.approx(km2[drawn].sum(), rel=1e-9)
-        shown = heads[found.kind[heads] != QUIET]
-        assert (found.total[shown] >= STANDS * np.sqrt(found.variance[shown])).all()
+        assert columns.km2[heads].sum() == pytest.approx(km2[drawn].sum(), rel=1e-9)
+        shown = heads[columns.kind[heads] != QUIET]
+        assert (columns.total[shown] >= STANDS * np.sqrt(columns.variance[shown])).all()
 
 
 def test_without_noise_every_cell_that_holds_somebody_is_shown():
     lo = [[0, 0], [0, 0], [32, 0], [0, 32], [32, 32]]
     hi = [[64, 64], [32, 32], [64, 32], [32, 64], [64, 64]]
     nodes = Decomposition(lo, hi, [-1, 0, 0, 0, 0], [5, 5, 0, 0, 0], np.zeros(5))
-    found = detail(nodes, np.array([4.0, 1, 1, 1, 1]), np.array([2.0, 1, 1, 1, 1]))
-    assert found.kind.tolist() == [SHOWN, SHOWN, QUIET, QUIET, QUIET]
-    assert found.total[2:].tolist() == [0, 0, 0]
+    columns = detail(nodes, np.array([4.0, 1, 1, 1, 1]), np.array([2.0, 1, 1, 1, 1]))
+    assert columns.kind.tolist() == [SHOWN, SHOWN, QUIET, QUIET, QUIET]
+    assert columns.total[2:].tolist() == [0, 0, 0]
 
 
 def test_noise_that_goes_together_adds_its_deviations():

@@ -26,11 +26,11 @@ def statistic(trips: list[list[int]], method: str, epsilon: float, n: int, seed:
     """Noisy total over the street: the direction in which the trip moves every count."""
     data = RoadData("street", STREET, Paths.of(trips), public=True)
     limits = {} if method == "normalization" else {"max_length": 4}
-    found = [
+    values = [
         build(data, method, epsilon, workload=WORKLOAD, seed=seed + k, **limits).edge_count.sum()
         for k in range(n)
     ]
-    return np.array(found)
+    return np.array(values)
 
 
 def lower_bound(method: str, epsilon: float, n: int) -> float:

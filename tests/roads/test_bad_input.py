@@ -35,10 +35,10 @@ def failed(arguments: str, monkeypatch: pytest.MonkeyPatch, capsys) -> str:  # t
     with pytest.raises(SystemExit) as stopped:
         main()
     assert stopped.value.code == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    line = str(said.err).replace("\r", "\n").strip().splitlines()[-1]
-    assert "Traceback" not in said.err
+    message = capsys.readouterr()
+    assert message.out == ""
+    line = str(message.err).replace("\r", "\n").strip().splitlines()[-1]
+    assert "Traceback" not in message.err
     return line
 
 
@@ -90,6 +90,6 @@ def test_a_query_that_is_no_path_is_refused(
         main()
     assert stopped.value.code in (0, None)
     capsys.readouterr()
-    said = failed("query out.parquet --path 10,30", monkeypatch, capsys)
-    assert "is not a path: each edge must start where the one before it ends" in said
+    message = failed("query out.parquet --path 10,30", monkeypatch, capsys)
+    assert "is not a path: each edge must start where the one before it ends" in message
     assert "names edge 5" in failed("query out.parquet --path 5", monkeypatch, capsys)

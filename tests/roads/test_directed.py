@@ -113,9 +113,9 @@ def test_shortest_paths_equal_those_of_a_directed_networkx(one_way: RoadGraph) -
     assert 10 < len(targets) < SIDE * SIDE - 1  # directions matter
     router = Router(one_way)
     _, before = router.tree(np.array([source]))
-    found = router.paths(before, np.zeros(len(targets), dtype=np.int64), targets)
-    require_paths(one_way, found)
-    np.testing.assert_allclose(found.sum(one_way.length), [best[node] for node in targets])
+    paths = router.paths(before, np.zeros(len(targets), dtype=np.int64), targets)
+    require_paths(one_way, paths)
+    np.testing.assert_allclose(paths.sum(one_way.length), [best[node] for node in targets])
 
 
 def test_no_way_back_is_said() -> None:

@@ -26,13 +26,13 @@ from dpviz.roads.streets import street_costs, streets, use_classes
 from .conftest import grid
 
 
-def bent(side: int, parts: int) -> RoadGraph:
-    """A grid whose every street has ``parts`` edges between two crossings."""
+def bent(side: int, pieces: int) -> RoadGraph:
+    """A grid whose every street has ``pieces`` edges between two crossings."""
     blocks = grid(side)
     xy, ends = [*blocks.xy.tolist()], []
     for a, b in blocks.ends.tolist():
-        inner = [len(xy) + part for part in range(parts - 1)]
-        share = np.arange(1, parts)[:, None] / parts
+        inner = [len(xy) + part for part in range(pieces - 1)]
+        share = np.arange(1, pieces)[:, None] / pieces
         xy += (blocks.xy[a] + share * (blocks.xy[b] - blocks.xy[a])).tolist()
         ends += list(zip([a, *inner], [*inner, b], strict=True))
     x, y = zip(*xy, strict=True)
@@ -44,9 +44,9 @@ def test_streets_end_where_more_than_two_edges_meet(odd: RoadGraph) -> None:
     sizes = np.diff(chains(bent(4, 3)).start)
     corners = 4  # where two streets of the grid meet and nothing else
     assert sorted(sizes.tolist()) == [3] * (24 - 2 * corners) + [6] * corners
-    found = chains(odd)
-    assert sorted(found.order.tolist()) == list(range(len(odd)))
-    rows = np.split(odd.edge_id[found.order], found.start[1:-1])
+    joined = chains(odd)
+    assert sorted(joined.order.tolist()) == list(range(len(odd)))
+    rows = np.split(odd.edge_id[joined.order], joined.start[1:-1])
     assert {frozenset(row.tolist()) for row in rows} == {
         frozenset(each) for each in (["ab1"], ["ab2"], ["bc"], ["cd", "da"], ["loop"])
     }
@@ -75,8 +75,8 @@ def test_costs_are_those_of_dense_matrices() -> None:
         error = q - q @ spread
         wanted += weight * np.array([q @ q, (q.sum() / 5) ** 2, ((error @ steps) ** 2).sum()])
     costs = street_costs(domains, workload)
-    found = [costs.apart[0], costs.together[0], costs.hidden[0]]
-    np.testing.assert_allclose(found, wanted)
+    sums = [costs.apart[0], costs.together[0], costs.hidden[0]]
+    np.testing.assert_allclose(sums, wanted)
     assert costs.hidden[1] == 0
     assert costs.apart[1] == costs.together[1]
     assert costs.chosen(1.0, 0.0).tolist() == [True, False]
@@ -93,8 +93,8 @@ def test_a_street_is_one_node_or_one_for_each_edge() -> None:
 
 def test_classes_share_the_uses_of_the_workload() -> None:
     workload = Paths.of([[0, 1, 2]] * 6 + [[3, 4]] * 9)
-    found = use_classes(workload, 6, 2)
-    assert found.tolist() == [1, 1, 1, 0, 0, 1]
+    classes = use_classes(workload, 6, 2)
+    assert classes.tolist() == [1, 1, 1, 0, 0, 1]
     assert (use_classes(Paths.of([[0]]), 4, 3) == [2, 2, 2, 2]).all()
 
 

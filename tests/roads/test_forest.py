@@ -35,8 +35,8 @@ def matrix(forest: Forest) -> np.ndarray:
 
 def are_paths(graph: RoadGraph, domains: Subdomains) -> None:
     assert sorted(domains.order.tolist()) == list(range(len(graph)))
-    parts = np.split(domains.order, domains.start[1:-1])
-    require_paths(graph, Paths.of(parts))
+    runs = np.split(domains.order, domains.start[1:-1])
+    require_paths(graph, Paths.of(runs))
 
 
 def test_every_decomposition_is_a_partition_into_paths(
@@ -70,13 +70,13 @@ def test_min_cut_cuts_least_at_a_crossing() -> None:
     for _ in range(20):
         pairs = [tuple(random.choice(5, 2, replace=False)) for _ in range(12)]
         queries = Paths.of(pairs)
-        found = len(min_cut(star, queries).runs(queries)[0])
+        runs = len(min_cut(star, queries).runs(queries)[0])
         matchings = (
             {frozenset(order[:2]), frozenset(order[2:4])}
             for order in itertools.permutations(range(5))
         )
         joined = max(sum(frozenset(pair) in matching for pair in pairs) for matching in matchings)
-        assert found == 2 * len(pairs) - joined
+        assert runs == 2 * len(pairs) - joined
 
 
 def test_min_cut_uses_networkx_at_large_crossings() -> None:
@@ -217,9 +217,9 @@ def test_regrouping_is_optimal(n: int, chosen: st.DataObject, raw: list[tuple[in
             for a, b in itertools.pairwise(cuts)
         )
 
-    found = tuple(regroup(fine, groups, low, high, np.ones(len(low))).tolist())
-    assert found in partitions(n, groups)
-    assert value(found) == max(value(cuts) for cuts in partitions(n, groups))
+    best = tuple(regroup(fine, groups, low, high, np.ones(len(low))).tolist())
+    assert best in partitions(n, groups)
+    assert value(best) == max(value(cuts) for cuts in partitions(n, groups))
 
 
 def test_the_chosen_trees_are_never_worse_than_the_others(

@@ -72,10 +72,10 @@ def test_shortest_paths_equal_those_of_networkx(streets: RoadGraph) -> None:
     router = Router(streets)
     targets = np.arange(1, 81)
     _, before = router.tree(np.array([0]))
-    found = router.paths(before, np.zeros(80, dtype=np.int64), targets)
-    require_paths(streets, found)
+    paths = router.paths(before, np.zeros(80, dtype=np.int64), targets)
+    require_paths(streets, paths)
     best = nx.single_source_dijkstra_path_length(reference, 0)
-    np.testing.assert_allclose(found.sum(streets.length), [best[node] for node in range(1, 81)])
+    np.testing.assert_allclose(paths.sum(streets.length), [best[node] for node in range(1, 81)])
 
 
 def test_a_shortest_path_needs_two_joined_nodes(odd: RoadGraph) -> None:

@@ -99,8 +99,8 @@ def test_trips_in_every_shape(odd: RoadGraph, tmp_path) -> None:  # type: ignore
     pd.DataFrame({"nodes": [["a", "b"], ["d", "a", "b"]]}).to_parquet(tmp_path / "nodes.parquet")
     for name in ("long.csv", "lists.parquet"):
         trips = read_trips(tmp_path / name, odd)._trips
-        found = sorted(odd.edge_id[trips[row]].tolist() for row in range(len(trips)))
-        assert found == sorted(listed)
+        read = sorted(odd.edge_id[trips[row]].tolist() for row in range(len(trips)))
+        assert read == sorted(listed)
     assert read_trips(tmp_path / "nodes.parquet", odd)._trips.length.sum() == 3
     capped = read_trips(tmp_path / "lists.parquet", odd, unit="person", max_per_unit=1)
     assert len(capped._trips) == 2
@@ -112,9 +112,9 @@ def test_trips_in_every_shape(odd: RoadGraph, tmp_path) -> None:  # type: ignore
 def test_a_trip_on_an_unknown_edge_is_dropped_unless_it_is_public(odd: RoadGraph, tmp_path) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "t.csv"
     pd.DataFrame({"trip": [1, 1, 2], "edge": ["bc", "moon", "da"]}).to_csv(path, index=False)
-    with pytest.raises(DataError, match="trip 0 names an edge that the road graph lacks") as found:
+    with pytest.raises(DataError, match="trip 0 names an edge that the road graph lacks") as error:
         read_trips(path, odd, public=True)
-    assert "moon" not in str(found.value)
+    assert "moon" not in str(error.value)
     assert [odd.edge_id[each] for each in read_trips(path, odd)._trips.edge] == ["da"]
     assert len(read_trips(path, odd, drop_unknown=True)._trips.edge) == 2
 

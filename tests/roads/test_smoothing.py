@@ -90,7 +90,7 @@ def test_smoothing_gives_way_where_truncation_took_as_much(streets: RoadGraph) -
     noisy = random.gamma(1.0, 30.0, len(streets)) + random.laplace(0, 15, len(streets))
     workload = Paths.of([np.argsort(-noisy)[:12]])  # the fullest edges: all pulled down
     near = neighbours(streets)
-    shares = [smoothed(noisy, 450.0, near, workload, kept)[1] for kept in (1.0, 0.97, 0.7)]
+    shares = [smoothed(noisy, 450.0, near, workload, share)[1] for share in (1.0, 0.97, 0.7)]
     assert shares[0] > shares[1] >= shares[2] == 0
 
 
@@ -125,10 +125,10 @@ def test_equations_of_flow_leave_the_visits_of_edges_as_they_were() -> None:
     noisy = random.normal(20, 8, 2 * m + nodes)
     inverse = np.diag(1 / weight)
     gain = inverse @ balance.T @ np.linalg.inv(balance @ inverse @ balance.T)
-    found = noisy - gain @ (balance @ noisy)
-    np.testing.assert_allclose(balance @ found, 0, atol=1e-9)
-    assert np.abs(found[:m] - noisy[:m]).max() > 1
-    np.testing.assert_allclose(found[:m] + found[m : 2 * m], noisy[:m] + noisy[m : 2 * m])
+    balanced = noisy - gain @ (balance @ noisy)
+    np.testing.assert_allclose(balance @ balanced, 0, atol=1e-9)
+    assert np.abs(balanced[:m] - noisy[:m]).max() > 1
+    np.testing.assert_allclose(balanced[:m] + balanced[m : 2 * m], noisy[:m] + noisy[m : 2 * m])
     covariance = (np.eye(2 * m + nodes) - gain @ balance) @ inverse
     both = np.hstack([np.eye(m), np.eye(m), np.zeros((m, nodes))])
     np.testing.assert_allclose(both @ covariance @ both.T, 2 * np.eye(m), atol=1e-9)

@@ -94,21 +94,21 @@ def test_l_follows_its_formula() -> None:
     length = np.arange(1, 11)
     paper = 2 * length**2 * edges / eps2**2 + lost**2
     assert paper_length(histogram, edges, eps2) == 1 + np.argmin(paper)
-    own = (10 - length) * (11 - length) * (21 - 2 * length) / 3 / eps1**2
-    rule = 2 * length**2 * 7.0 / eps2**2 + 3 * (5 / edges) ** 2 * np.maximum(lost**2 - own, 0)
-    found = workload_length(histogram, edges, eps1, eps2, query_edges=5.0, query_variance=7.0)
-    assert found == 1 + np.argmin(rule)
-    assert 1 < found < 10
+    noise = (10 - length) * (11 - length) * (21 - 2 * length) / 3 / eps1**2
+    rule = 2 * length**2 * 7.0 / eps2**2 + 3 * (5 / edges) ** 2 * np.maximum(lost**2 - noise, 0)
+    chosen = workload_length(histogram, edges, eps1, eps2, query_edges=5.0, query_variance=7.0)
+    assert chosen == 1 + np.argmin(rule)
+    assert 1 < chosen < 10
 
 
 def test_more_epsilon_never_shortens_trips() -> None:
     histogram = 1000 * 0.7 ** np.arange(40)
-    found = [
+    lengths = [
         workload_length(histogram, 500, 0.1 * eps, 0.9 * eps, query_edges=10, query_variance=10)
         for eps in (0.01, 0.1, 1, 10, 100)
     ]
-    assert found == sorted(found)
-    assert found[0] < found[-1]
+    assert lengths == sorted(lengths)
+    assert lengths[0] < lengths[-1]
 
 
 def test_kept_share() -> None:
@@ -129,7 +129,7 @@ def test_the_quantile_has_the_probabilities_of_the_exponential_mechanism() -> No
     score = -np.abs(np.array([1, 3, 3, 4]) - 0.5 * 4) / 0.5
     weight = np.exp(epsilon * score / 2)
     noise = SimulatedNoise(3)
-    found = np.array(
+    draws = np.array(
         [
             private_quantile(noise, Budget(epsilon).spend(epsilon, "q"), lengths, 4, 0.5)
             for _ in range(n)
@@ -137,4 +137,4 @@ def test_the_quantile_has_the_probabilities_of_the_exponential_mechanism() -> No
     )
     for candidate, p in enumerate(weight / weight.sum(), 1):
         sd = np.sqrt(n * p * (1 - p))
-        assert abs((found == candidate).sum() - n * p) < 5 * sd
+        assert abs((draws == candidate).sum() - n * p) < 5 * sd

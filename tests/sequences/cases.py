@@ -22,10 +22,10 @@ def truncated(row, l_top, size=3):
 
 def grams(rows, l_top, longest, size=3):
     """Occurrences of every string of up to ``longest`` marks, the end mark last or not in it."""
-    found = Counter()
+    counts = Counter()
     for row in rows:
         text = truncated(row, l_top, size)
         for start in range(len(text)):
             for stop in range(start + 1, min(start + longest, len(text)) + 1):
-                found[tuple(text[start:stop])] += 1
-    return found
+                counts[tuple(text[start:stop])] += 1
+    return counts

@@ -49,28 +49,28 @@ class Symbols(SequenceMethod):
 
 
 def test_noise_for_one_event_of_three_is_caught():
-    found = audit_sequences(Symbols(moves=1), 1.0, trials=3000, confidence=SURE)
-    assert found.violates
-    assert 1.0 < found.epsilon_lower_bound <= 3.0
-    assert "aaa" in found.neighbours
+    result = audit_sequences(Symbols(moves=1), 1.0, trials=3000, confidence=SURE)
+    assert result.violates
+    assert 1.0 < result.epsilon_lower_bound <= 3.0
+    assert "aaa" in result.neighbours
 
 
 def test_noise_for_three_is_not_and_the_audit_has_power():
-    found = audit_sequences(Symbols(), 1.0, trials=4000, confidence=SURE)
-    assert not found.violates
-    assert found.epsilon_lower_bound > 0.6  # the loss is exactly 1
+    result = audit_sequences(Symbols(), 1.0, trials=4000, confidence=SURE)
+    assert not result.violates
+    assert result.epsilon_lower_bound > 0.6  # the loss is exactly 1
 
 
 def test_the_reference_without_noise_is_caught():
-    found = audit_sequences(small("truncate"), 1.0, trials=300, confidence=SURE)
-    assert found.violates
-    assert found.epsilon_lower_bound > 2
+    result = audit_sequences(small("truncate"), 1.0, trials=300, confidence=SURE)
+    assert result.violates
+    assert result.epsilon_lower_bound > 2
 
 
 @pytest.mark.parametrize("name", PRIVATE)
 def test_nothing_that_claims_epsilon_is_refuted(name):
-    found = audit_sequences(small(name), 1.0, trials=400, confidence=SURE, seed=1)
-    assert not found.violates
+    result = audit_sequences(small(name), 1.0, trials=400, confidence=SURE, seed=1)
+    assert not result.violates
 
 
 @pytest.mark.slow
@@ -85,8 +85,8 @@ def test_nothing_that_claims_epsilon_is_refuted_by_many_trials(name, epsilon):
 @pytest.mark.slow
 def test_the_mechanism_that_chooses_strings_is_audited_with_power():
     """One choice: the loss is at most 1, and reached where the others weigh much."""
-    found = audit_sequences(small("topk_em", k=1), 1.0, trials=8_000, confidence=SURE)
-    assert 0.3 < found.epsilon_lower_bound <= 1.0
+    result = audit_sequences(small("topk_em", k=1), 1.0, trials=8_000, confidence=SURE)
+    assert 0.3 < result.epsilon_lower_bound <= 1.0
 
 
 @pytest.mark.parametrize("size", [2, 4, 18, 258])
@@ -106,9 +106,9 @@ def test_the_exact_loss_of_split_decisions_is_what_their_share_pays(size, epsilo
 
 
 def test_neighbours_differ_by_one_sequence_of_at_most_l_top_events():
-    found = list(pairs(0.5, 3))
-    assert len({case.name for case in found}) == len(found) >= 8
-    for case in found:
+    cases = list(pairs(0.5, 3))
+    assert len({case.name for case in cases}) == len(cases) >= 8
+    for case in cases:
         larger, smaller = case.sequences(more=True), case.sequences(more=False)
         assert len(larger) == len(smaller) + 1
         assert tuple(larger[len(smaller)].tolist()) == case.target
@@ -119,21 +119,21 @@ def test_neighbours_differ_by_one_sequence_of_at_most_l_top_events():
 def test_every_model_has_every_feature(name):
     for case in pairs(1.0, 3):
         task = SequenceTask(case.sequences(more=True), ALPHABET, Budget(1e6), SimulatedNoise(1))
-        found = features(small(name).build(task), case.target)
-        assert len(found) == len(FEATURES)
-        assert np.isfinite(found).all()
+        values = features(small(name).build(task), case.target)
+        assert len(values) == len(FEATURES)
+        assert np.isfinite(values).all()
 
 
 def test_the_command_audits_a_sequence_method():
     words = ["audit", "truncate", "--trials", "100", "--set", "l_top=2", "--json"]
-    found = json.loads(CliRunner().invoke(app, words).stdout)
-    assert (found["method"], found["guarantee"], found["violates"]) == ("truncate", "none", True)
-    assert found["parameters"]["l_top"] == 2
+    output = json.loads(CliRunner().invoke(app, words).stdout)
+    assert (output["method"], output["guarantee"], output["violates"]) == ("truncate", "none", True)
+    assert output["parameters"]["l_top"] == 2
 
 
-@pytest.mark.parametrize(("word", "said"), [("ngrm", "did you mean ngram"), ("xyz", "dpviz")])
-def test_an_unknown_method_is_one_clear_line(word, said):
-    with pytest.raises(ParameterError, match=f"unknown method '{word}': .*{said}"):
+@pytest.mark.parametrize(("word", "message"), [("ngrm", "did you mean ngram"), ("xyz", "dpviz")])
+def test_an_unknown_method_is_one_clear_line(word, message):
+    with pytest.raises(ParameterError, match=f"unknown method '{word}': .*{message}"):
         small(word)
 
 
@@ -145,8 +145,8 @@ def test_groups_of_settings_and_a_page_that_keeps_other_rows(tmp_path):
     path = tmp_path / "audit.md"
     points = [("ugrid", audited(small("ugrid"), 1.0, trials=200))]
     path.write_text(page(points, "audit all"))
-    found = [("truncate", audited(small("truncate"), 1.0, trials=200))]
-    text = page(found, "audit all", kept_rows(path, found[0][1]))
+    audits = [("truncate", audited(small("truncate"), 1.0, trials=200))]
+    text = page(audits, "audit all", kept_rows(path, audits[0][1]))
     assert text.index("`truncate` | NOT PRIVATE") < text.index("`ugrid` | 1 |")
     assert "Of the 1 settings that claim ε-DP none is refuted" in text
     other = audited(small("truncate"), 2.0, trials=200)

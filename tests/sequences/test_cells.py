@@ -62,21 +62,21 @@ def test_leaves_are_a_partition_of_at_most_so_many_cells(method, most):
 def test_the_fullest_nodes_are_opened_first():
     release = spatial("quadtree", height=4)
     nodes, most = release.nodes, 40
-    kept = {0}
+    leaves = {0}
     while True:  # brute force: the fullest closed node whose children fit
         fits = [
             node
-            for node in kept
-            if nodes.n_children[node] and len(kept) - 1 + nodes.n_children[node] <= most
+            for node in leaves
+            if nodes.n_children[node] and len(leaves) - 1 + nodes.n_children[node] <= most
         ]
         if not fits:
             break
         node = max(fits, key=lambda each: (nodes.count[each], -each))
-        kept.remove(node)
-        kept |= set(np.flatnonzero(nodes.parent == node).tolist())
+        leaves.remove(node)
+        leaves |= set(np.flatnonzero(nodes.parent == node).tolist())
     cells = leaf_cells(release, most)
-    assert cells.names == tuple(f"node-{node}" for node in sorted(kept))
-    assert (cells.lo == nodes.lo[sorted(kept)]).all()
+    assert cells.names == tuple(f"node-{node}" for node in sorted(leaves))
+    assert (cells.lo == nodes.lo[sorted(leaves)]).all()
 
 
 def test_with_room_for_all_the_cells_are_the_leaves():
@@ -118,7 +118,7 @@ def test_boxes_that_are_no_partition_are_refused(nodes):
 
 
 @pytest.mark.parametrize(
-    ("made", "said"),
+    ("made", "message"),
     [
         (lambda: leaf_cells(spatial(), 1), "1 cells: give 2 to 1024"),
         (lambda: leaf_cells(spatial(), 3), "do not fit into 3 cells"),
@@ -130,8 +130,8 @@ def test_boxes_that_are_no_partition_are_refused(nodes):
         ),
     ],
 )
-def test_bad_cells_are_one_clear_line(made, said):
-    with pytest.raises((ParameterError, ReleaseError, DataError), match=said):
+def test_bad_cells_are_one_clear_line(made, message):
+    with pytest.raises((ParameterError, ReleaseError, DataError), match=message):
         made()
 
 
@@ -153,13 +153,13 @@ def test_a_release_of_sequences_says_what_its_cells_cost_and_where_they_are(city
     release = build(data, "markov", 1.0, seed=1)
     save(release, tmp_path / "r.parquet")
     again = read(tmp_path / "r.parquet")
-    said = again.header.extra["cells"]
-    assert said["epsilon"] == 0.5
-    assert said["guarantee"] == city_release.header.guarantee
-    found = cells_of(again.header, again.alphabet.names)
-    assert found.names == cells.names
-    assert (found.boxes == cells.boxes).all()
-    assert found.domain == cells.domain == CITY
+    facts = again.header.extra["cells"]
+    assert facts["epsilon"] == 0.5
+    assert facts["guarantee"] == city_release.header.guarantee
+    stated = cells_of(again.header, again.alphabet.names)
+    assert stated.names == cells.names
+    assert (stated.boxes == cells.boxes).all()
+    assert stated.domain == cells.domain == CITY
     grid = build(city_sequences(6), "markov", 1.0, seed=1)
     assert cells_of(grid.header, grid.alphabet.names).names == grid.alphabet.names
     assert "boxes" not in grid.header.extra["cells"]
@@ -229,10 +229,10 @@ def test_places_in_a_file_over_leaves_by_command(tmp_path):
         public=True,
     )
     assert len(data.alphabet) <= 9
-    for words, said in (
+    for words, message in (
         (("--time", "when", "--leaves", leaves), "--time needs --unit"),
         (("--alphabet", "a,b", "--leaves", leaves), "--leaves is for places"),
         ((*common[3:], "--bounds", "0,0,2,2"), "give the same one to both"),
     ):
         refused = run("sequences", "build", places, "-o", out, *words)
-        assert said in str(refused.exception), refused.exception
+        assert message in str(refused.exception), refused.exception

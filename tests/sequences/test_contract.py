@@ -75,8 +75,8 @@ def _values(field):
         return st.booleans()
     if kind.startswith("int"):
         return st.integers(int(parameter.low), min(int(parameter.high), TALLEST[field.name]))
-    found = st.floats(max(parameter.low, -20.0), min(parameter.high, 20.0))
-    return st.none() | found if parameter.optional else found
+    values = st.floats(max(parameter.low, -20.0), min(parameter.high, 20.0))
+    return st.none() | values if parameter.optional else values
 
 
 @every
@@ -127,8 +127,8 @@ def test_empty_data_one_sequence_and_an_alphabet_of_one(name, size, ruled, rows)
 def test_a_large_epsilon_ranks_single_symbols_exactly(name, rows):
     release = build(public(rows * 20), name, 1e8, seed=1, l_top=10)
     counted = {symbol: grams(rows * 20, 10, 1)[(symbol,)] for symbol in range(3)}
-    found = [string[0] for string, _ in release.model.top(1) if len(string) == 1]
-    assert counted[found[0]] == max(counted.values())
+    singles = [string[0] for string, _ in release.model.top(1) if len(string) == 1]
+    assert counted[singles[0]] == max(counted.values())
     if not isinstance(release.model, Ranking):
         for symbol, count in counted.items():
             assert release.model.count([symbol]) == pytest.approx(count, abs=1e-3)
@@ -246,15 +246,15 @@ def test_sensitive_sequences_are_never_simulated_nor_given_without_a_guarantee(n
 
 @every
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ({"l_top": 0}, "l_top=0: give a number from 1"),
         ({"l_top": 1.5}, "whole number"),
         ({"nothing": 1}, "no parameter 'nothing'"),
     ],
 )
-def test_bad_parameters_are_one_clear_line(name, words, said):
-    with pytest.raises(ParameterError, match=said):
+def test_bad_parameters_are_one_clear_line(name, words, message):
+    with pytest.raises(ParameterError, match=message):
         find_method(name, **words)
 
 

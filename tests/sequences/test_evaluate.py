@@ -50,7 +50,7 @@ def test_measures_without_noise_are_those_of_the_truncated_sequences():
     rows = [[0, 1, 2]] * 50 + [[0, 1]] * 30 + [[2]] * 20 + [[1]] * 7 + [[0] * 9] * 11
     plan = SequenceExperiment(methods=("topk_em", "truncate"), **SMALL)
     measured = [row for rows in run(public(rows), plan) for row in rows]
-    found = {(row.method, row.measure): row for row in measured if row.epsilon == 1e7}
+    by_measure = {(row.method, row.measure): row for row in measured if row.epsilon == 1e7}
     whole, cut = (
         {s: c for s, c in grams(rows, l_top, 9).items() if 3 not in s} for l_top in (99, 6)
     )
@@ -63,21 +63,21 @@ def test_measures_without_noise_are_those_of_the_truncated_sequences():
             ranked = best(counts, k + 1)
             assert counts[ranked[k - 1]] > counts[ranked[k]]
         assert len(set(best(whole, k)) & set(best(cut, k))) / k == precision
-        assert found["truncate", f"top {k}"].value == precision
-        assert found["topk_em", f"top {k}"].value == precision
+        assert by_measure["truncate", f"top {k}"].value == precision
+        assert by_measure["topk_em", f"top {k}"].value == precision
     # Of 118 sequences 11 have 9 symbols, which are cut at 6.
-    assert found["truncate", LENGTHS].value == pytest.approx(11 / 118)
-    assert ("topk_em", LENGTHS) not in found
+    assert by_measure["truncate", LENGTHS].value == pytest.approx(11 / 118)
+    assert ("topk_em", LENGTHS) not in by_measure
 
 
 def test_every_method_is_measured_and_one_without_noise_once():
     plan = SequenceExperiment(methods=("markov", "ngram:n_max=2", "topk_em", "truncate"), **SMALL)
-    found = rows_of(plan)
-    keys = [(row.method, row.epsilon, row.measure, row.repeat) for row in found]
+    rows = rows_of(plan)
+    keys = [(row.method, row.epsilon, row.measure, row.repeat) for row in rows]
     assert len(set(keys)) == len(keys) == 2 * (3 + 3 + 2) * 2 + 2 * 3
-    assert all(0 <= row.value <= 1 and math.isfinite(row.build_seconds) for row in found)
-    assert {row.repeat for row in found if row.method == "truncate"} == {0}
-    means = summary(found)
+    assert all(0 <= row.value <= 1 and math.isfinite(row.build_seconds) for row in rows)
+    assert {row.repeat for row in rows if row.method == "truncate"} == {0}
+    means = summary(rows)
     assert [row["measure"] for row in means[:1]] == ["top 2"]
     assert means[-1]["measure"] == LENGTHS
     assert all(row["least"] <= row["mean"] <= row["greatest"] for row in means)
@@ -130,7 +130,7 @@ def test_progress_is_reported_and_may_cancel():
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ({"methods": ()}, "no methods"),
         ({"methods": ("cloud",)}, "unknown .*'cloud'"),
@@ -141,8 +141,8 @@ def test_progress_is_reported_and_may_cancel():
         ({"samples": 0}, "samples=0"),
     ],
 )
-def test_bad_plans_are_one_clear_line(words, said):
-    with pytest.raises(ParameterError, match=said):
+def test_bad_plans_are_one_clear_line(words, message):
+    with pytest.raises(ParameterError, match=message):
         SequenceExperiment(**words)
 
 

@@ -32,25 +32,25 @@ def truncated(row, l_top):
 
 def after(rows, l_top, context):
     """What follows a context, by brute force: a context is a tuple, "$" only in front."""
-    found = Counter()
+    counts = Counter()
     for row in rows:
         text = ["$", *truncated(row, l_top)]
         for place in range(1, len(text)):
             past = tuple(text[:place])
             if len(past) >= len(context) and past[len(past) - len(context) :] == context:
-                found[text[place]] += 1
-    return [found[0], found[1], found[2], found["&"]]
+                counts[text[place]] += 1
+    return [counts[0], counts[1], counts[2], counts["&"]]
 
 
 def contexts(first_child, width):
     """The context of every node, oldest symbol first."""
-    found = {0: ()}
+    strings = {0: ()}
     for node, child in enumerate(first_child.tolist()):
         if child >= 0:
             for symbol in range(width):
                 mark = "$" if symbol == width - 1 else symbol
-                found[child + symbol] = (mark, *found[node])
-    return found
+                strings[child + symbol] = (mark, *strings[node])
+    return strings
 
 
 @given(rows, st.integers(1, 9))
@@ -138,8 +138,8 @@ def test_forbidden_steps_get_no_count_and_records_are_cut_there():
     follows = np.array([[True, True, False], [True, True, True], [False, True, True]])
     alphabet = Alphabet(("a", "b", "c"), follows)
     data = SequenceData("test", alphabet, Sequences.of([[0, 2, 1], [0, 1, 2]]), public=True)
-    kept = data._sequences
-    assert [kept[row].tolist() for row in range(len(kept))] == [[0], [0, 1, 2]]
+    rows = data._sequences
+    assert [rows[row].tolist() for row in range(len(rows))] == [[0], [0, 1, 2]]
     release = build(data, "markov", 0.5, seed=3, max_depth=2)
     for context in ([0], [1, 0], [2, 0]):
         assert release.model.following(context)[2] == 0.0
@@ -150,16 +150,16 @@ def test_projected_rows_are_the_closest_ones_with_their_sums(seed):
     random = np.random.default_rng(seed)
     noisy = random.normal(1.0, 5.0, size=(20, 6))
     allowed = random.random((20, 6)) < 0.7
-    found = projected(noisy, allowed)
-    assert (found >= 0).all()
-    assert (found[~allowed] == 0).all()
+    closest = projected(noisy, allowed)
+    assert (closest >= 0).all()
+    assert (closest[~allowed] == 0).all()
     total = np.maximum(np.where(allowed, noisy, 0).sum(axis=1), 0)
-    np.testing.assert_allclose(found.sum(axis=1), total, atol=1e-9)
+    np.testing.assert_allclose(closest.sum(axis=1), total, atol=1e-9)
     # Optimality: where a value is positive the shift is the row's least one.
     for row in range(20):
         if total[row] > 0:
-            shift = (noisy - found)[row][allowed[row]]
-            positive = found[row][allowed[row]] > 0
+            shift = (noisy - closest)[row][allowed[row]]
+            positive = closest[row][allowed[row]] > 0
             assert np.ptp(shift[positive]) < 1e-9
             assert (shift[~positive] <= shift[positive].min() + 1e-9).all()
 
@@ -206,7 +206,7 @@ def test_sensitive_sequences_are_paid_before_any_noise_and_are_never_simulated()
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (lambda: SequenceData("x", ABC, Sequences.of([[0, 3]])), "outside the alphabet"),
         (lambda: SequenceData("x", ABC, Sequences.of([[-1]])), "outside the alphabet"),
@@ -222,8 +222,8 @@ def test_sensitive_sequences_are_paid_before_any_noise_and_are_never_simulated()
         (lambda: model_of([[0]]).sample(-1), "-1 sequences"),
     ],
 )
-def test_bad_input_is_one_clear_line(make, said):
-    with pytest.raises((ParameterError, DataError), match=said):
+def test_bad_input_is_one_clear_line(make, message):
+    with pytest.raises((ParameterError, DataError), match=message):
         make()
 
 
@@ -251,9 +251,9 @@ def test_msnbc_is_truncated_as_the_paper_says(shared_data):
     import pyarrow.parquet as pq
 
     column = pq.ParquetFile(shared_data / "msnbc_sequences.parquet").read().column(0)
-    found = column.combine_chunks()
-    start = found.offsets.to_numpy().astype(np.int64)
-    symbol = found.values.to_numpy().astype(np.int64)
+    lists = column.combine_chunks()
+    start = lists.offsets.to_numpy().astype(np.int64)
+    symbol = lists.values.to_numpy().astype(np.int64)
     sequences = Sequences(start, symbol - symbol.min())
     assert len(sequences) == 989_818
     assert events_of(sequences, 17, 20).truncated == 31_606

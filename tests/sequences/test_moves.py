@@ -34,15 +34,15 @@ def model(data, method="markov", epsilon=1.0, seed=0, **parameters):
 
 
 def test_frequent_strings_are_those_of_the_model_by_length_and_without_returns(data):
-    found = model(data, l_top=3)
-    every = found.top(2000, 4)
+    tree = model(data, l_top=3)
+    every = tree.top(2000, 4)
     wanted = [s for s, _ in every if len(s) >= 2 and len(set(s)) == len(s)][:5]
-    strings = frequent(found, 5, 2, 4, returns=False)
+    strings = frequent(tree, 5, 2, 4, returns=False)
     assert list(strings.symbols) == wanted
-    np.testing.assert_allclose(strings.count, [found.count(s) for s in wanted])
-    assert len(frequent(found, 5, 2, 4).first(3)) == 3
+    np.testing.assert_allclose(strings.count, [tree.count(s) for s in wanted])
+    assert len(frequent(tree, 5, 2, 4).first(3)) == 3
     with pytest.raises(ParameterError, match="k=0"):
-        frequent(found, 0)
+        frequent(tree, 0)
 
 
 def test_a_ranking_has_an_order_and_nothing_else(data):
@@ -68,16 +68,16 @@ def test_n_grams_tell_the_noise_of_single_symbols_only(data):
 
 def test_contexts_stand_before_their_longer_ones_and_are_the_trees(data):
     tree = model(data, epsilon=20.0, l_top=3, threshold=-1e6, max_depth=2)
-    found = contexts(tree, 1)
-    symbols = [each.symbols for each in found]
+    listed = contexts(tree, 1)
+    symbols = [each.symbols for each in listed]
     assert symbols[0] == (1,)
     assert set(symbols) == {(1,), *((before, 1) for before in range(SIZE + 1))}
-    for each in found:
+    for each in listed:
         np.testing.assert_array_equal(each.chance.sum().round(9), 1.0)
         if SIZE not in each.symbols:
             np.testing.assert_array_equal(each.chance, tree.following(each.symbols))
     assert len(contexts(tree, 1, most=3)) == 3
-    seen = [each.seen for each in found[1:]]
+    seen = [each.seen for each in listed[1:]]
     assert seen == sorted(seen, reverse=True)
 
 

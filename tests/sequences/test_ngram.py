@@ -45,28 +45,28 @@ class Watched(SimulatedNoise):
 
 def explored(rows, epsilon, noise, alphabet=ABC, **parameters):
     """The exploration of a build, with all its levels, and the tree that it gives."""
-    kept = []
+    levels = []
 
     class Kept(Exploration):
         def __init__(self, *words, **named):
             super().__init__(*words, **named)
-            kept.append(self)
+            levels.append(self)
 
     task = SequenceTask(Sequences.of(rows), alphabet, Budget(epsilon), noise)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ngram, "Exploration", Kept)
         tree = find_method("ngram", **parameters).build(task)
-    return kept[0], tree
+    return levels[0], tree
 
 
 def strings(child):
     """The string of every row of a tree."""
-    found = {0: ()}
+    texts = {0: ()}
     for row in range(len(child)):
         for symbol, below in enumerate(child[row].tolist()):
             if below >= 0:
-                found[below] = (*found[row], symbol)
-    return found
+                texts[below] = (*texts[row], symbol)
+    return texts
 
 
 @settings(max_examples=60)
@@ -128,14 +128,14 @@ def test_scale_and_threshold_are_those_of_the_specification():
     st.floats(0.0, 1.0),
 )
 def test_levels_are_whole_at_least_one_and_end_where_the_threshold_is_reached(most, ratio, mode):
-    found = int(NGram().levels_left(most, np.array([ratio]), np.array([mode]))[0])
-    assert 1 <= found <= most
+    levels = int(NGram().levels_left(most, np.array([ratio]), np.array([mode]))[0])
+    assert 1 <= levels <= most
     if not 0 < mode < 1:
-        assert found == most  # nothing is known, or the path is certain
-    elif found < most:
+        assert levels == most  # nothing is known, or the path is certain
+    elif levels < most:
         # Of a count of 1, mode^h falls to the ratio at the h-th level, and not before.
-        assert mode**found <= ratio * (1 + 1e-9)
-        assert found == 1 or mode ** (found - 1) > ratio * (1 - 1e-9)
+        assert mode**levels <= ratio * (1 + 1e-9)
+        assert levels == 1 or mode ** (levels - 1) > ratio * (1 - 1e-9)
 
 
 def spent_on_paths(tree):
@@ -187,9 +187,9 @@ def test_only_strings_above_their_threshold_are_explored():
     rows = [[0, 1, 2, 0, 1], [0, 1], [2]] * 60
     tree, _ = explored(rows, 1.0, SimulatedNoise(5), l_top=6, n_max=4)
     for above, level in zip(tree.levels[:-1], tree.levels[1:], strict=True):
-        own = above.noisy[level.parent, level.symbol]
+        noisy = above.noisy[level.parent, level.symbol]
         theta = 6 * math.log(1.5) / above.rate[level.parent]
-        assert (own > theta).all()
+        assert (noisy > theta).all()
         assert not above.last[level.parent].any()
     for level in tree.levels[1:]:
         theta = 6 * math.log(1.5) / level.rate[:, None]

@@ -66,21 +66,21 @@ def test_a_sequence_with_an_unknown_symbol_is_dropped_or_does_without_it(tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("absent.txt", None, "no file"),
         ("bad.parquet", b"PAR1 not", "bad.parquet cannot be read as Parquet"),
     ],
 )
-def test_bad_files_are_one_clear_line(tmp_path, name, content, said):
+def test_bad_files_are_one_clear_line(tmp_path, name, content, message):
     if content is not None:
         (tmp_path / name).write_bytes(content)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         read_sequences(tmp_path / name, ABC)
 
 
 @pytest.mark.parametrize(
-    ("columns", "said"),
+    ("columns", "message"),
     [
         ({"x": [1, 2]}, "0 list columns"),
         ({"x": [[1], [2]], "y": [[1], [2]]}, "2 list columns"),
@@ -88,10 +88,10 @@ def test_bad_files_are_one_clear_line(tmp_path, name, content, said):
         ({"x": [[[1]], [[2]]]}, "an id is a number or a text"),
     ],
 )
-def test_bad_columns_are_one_clear_line(tmp_path, columns, said):
+def test_bad_columns_are_one_clear_line(tmp_path, columns, message):
     path = tmp_path / "visits.parquet"
     pq.write_table(pa.table(columns), path)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         read_sequences(path, alphabet_of("1..2"))
 
 
@@ -137,19 +137,19 @@ def test_alphabets(tmp_path):
 
 def by_brute_force(points, person, time, side, gap):
     """Place by place, in order of person and time."""
-    found = []
+    rows = []
     for who in sorted(set(person)):
-        own = sorted((t, i) for i, t in enumerate(time) if person[i] == who)
+        places = sorted((t, i) for i, t in enumerate(time) if person[i] == who)
         last, current = None, None
-        for t, i in own:
+        for t, i in places:
             x, y = (min(int(value * side), side - 1) for value in points[i])
             if last is None or t - last > gap:
                 current = []
-                found.append(current)
+                rows.append(current)
             if not current or current[-1] != x * side + y:
                 current.append(x * side + y)
             last = t
-    return found
+    return rows
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5))
@@ -229,7 +229,7 @@ def test_a_file_of_before_the_other_models_holds_contexts():
 
 
 @pytest.mark.parametrize(
-    ("columns", "said"),
+    ("columns", "message"),
     [
         ({"parent": [0, 0], "symbol": [-1, 0]}, "begin with the empty one"),
         ({"parent": [-1, 2], "symbol": [-1, 0]}, "without its parent"),
@@ -243,18 +243,18 @@ def test_a_file_of_before_the_other_models_holds_contexts():
         ({"parent": [-1, None], "symbol": [-1, 0]}, "nulls"),
     ],
 )
-def test_corrupted_grams_are_one_clear_line(columns, said):
+def test_corrupted_grams_are_one_clear_line(columns, message):
     n = len(columns["parent"])
     columns = {"counts": [[1.0] * 4] * n, **columns}
     columns["counts"] = pa.array(
         columns["counts"], pa.list_(pa.float64(), len(columns["counts"][0]))
     )
-    with pytest.raises(ReleaseError, match=said):
+    with pytest.raises(ReleaseError, match=message):
         from_arrow(pa.table(columns).replace_schema_metadata(headed("grams")))
 
 
 @pytest.mark.parametrize(
-    ("strings", "said"),
+    ("strings", "message"),
     [
         ([[0], []], "distinct and not empty"),
         ([[0], [0]], "distinct and not empty"),
@@ -266,8 +266,8 @@ def test_corrupted_grams_are_one_clear_line(columns, said):
         ([["a"]], "lists of whole numbers"),
     ],
 )
-def test_a_corrupted_ranking_is_one_clear_line(strings, said):
-    with pytest.raises(ReleaseError, match=said):
+def test_a_corrupted_ranking_is_one_clear_line(strings, message):
+    with pytest.raises(ReleaseError, match=message):
         from_arrow(pa.table({"string": strings}).replace_schema_metadata(headed("ranking")))
 
 
@@ -347,7 +347,7 @@ def test_the_commands(tmp_path):
     drawn = run("sample", out, "-o", tmp_path / "s.txt", "-n", 50, "--seed", 1)
     assert drawn.exit_code == 0
     assert len((tmp_path / "s.txt").read_text().splitlines()) == 50
-    for bad, said in (
+    for bad, message in (
         (("count", out, "--string", "x"), "'x' is not in the release's alphabet"),
         (("build", source, "-o", out), "--alphabet is missing"),
         (("build", source, "-o", tmp_path / "r.csv", "--alphabet", "a"), "give a .parquet"),
@@ -355,7 +355,7 @@ def test_the_commands(tmp_path):
     ):
         result = run(*bad)
         assert isinstance(result.exception, DpvizError), result.exception
-        assert said in str(result.exception)
+        assert message in str(result.exception)
 
 
 @pytest.mark.parametrize("method", sorted(of_kind("sequences")))

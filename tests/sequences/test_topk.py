@@ -79,16 +79,16 @@ def test_rankings_have_the_probabilities_of_the_mechanism():
     rows, n, epsilon = [[0, 1], [0], [2, 0, 1]], 4_000, 3.0
     noise = SimulatedNoise(9)
     method = TopK(k=2, l_top=4)
-    found = Counter(
+    drawn = Counter(
         method.build(SequenceTask(Sequences.of(rows), ABC, Budget(epsilon), noise)).strings
         for _ in range(n)
     )
     wanted = {each: exact_probability(each, rows, 4, epsilon) for each in rankings(2)}
     assert math.fsum(wanted.values()) == pytest.approx(1.0)
-    assert set(found) <= set(wanted)
+    assert set(drawn) <= set(wanted)
     for ranking, chance in wanted.items():
         sd = math.sqrt(n * chance * (1 - chance))
-        assert abs(found[ranking] - n * chance) < 5.5 * sd + 1
+        assert abs(drawn[ranking] - n * chance) < 5.5 * sd + 1
 
 
 @settings(max_examples=60)
@@ -161,12 +161,12 @@ def test_a_ranking_lists_strings_and_has_no_counts():
 def test_exact_top_strings_are_those_of_brute_force(rows, l_top, k):
     exact = counted(rows, l_top, 12)
     wanted = sorted(exact.items(), key=lambda pair: (-pair[1], pair[0]))
-    found = [
+    strings = [
         (string, count)
         for string, count, _ in frequent(events_of(Sequences.of(rows), 3, l_top), 3, k)
     ]
-    assert [count for _, count in found] == [count for _, count in wanted[:k]]
-    assert all(exact[string] == count for string, count in found)
+    assert [count for _, count in strings] == [count for _, count in wanted[:k]]
+    assert all(exact[string] == count for string, count in strings)
     whole = exact_top(public(rows), k)
     assert all(counted(rows, 100, 12)[string] == count for string, count in whole)
 

@@ -25,20 +25,20 @@ def random_lines(seed, n=60):
 
 def test_lengths_diameters_and_passing_are_those_by_hand():
     rows = random_lines(1)
-    found = lines(*rows)
+    measured = lines(*rows)
     for at, row in enumerate(rows):
         steps = [np.linalg.norm(b - a) for a, b in itertools.pairwise(row)]
         apart = [np.linalg.norm(a - b) for a in row for b in row]
-        assert found.travelled[at] == pytest.approx(sum(steps), abs=1e-9)
-        assert found.diameter[at] == pytest.approx(max(apart))
+        assert measured.travelled[at] == pytest.approx(sum(steps), abs=1e-9)
+        assert measured.diameter[at] == pytest.approx(max(apart))
     centre, radius = np.array([2.0, 3.0]), 0.9
     by_hand = 0
     for row in rows:  # dense points along each line stand for the line
         t = np.linspace(0, 1, 4001)[:, None]
-        parts = [row, *(a + t * (b - a) for a, b in itertools.pairwise(row))]
-        by_hand += np.linalg.norm(np.concatenate(parts) - centre, axis=1).min() <= radius
+        along = [row, *(a + t * (b - a) for a, b in itertools.pairwise(row))]
+        by_hand += np.linalg.norm(np.concatenate(along) - centre, axis=1).min() <= radius
     assert 10 < by_hand < 50
-    assert found.passing(centre, radius) == by_hand
+    assert measured.passing(centre, radius) == by_hand
 
 
 def test_trips_and_patterns_are_counted_on_the_grid(monkeypatch):
@@ -70,8 +70,8 @@ def test_places_are_measured_and_plain_symbols_are_not():
         methods=("markov", "truncate"), epsilons=(1.0,), tops=(5,), repeats=1, samples=2000
     )
     rows = [row for part in run(data, plan) for row in part]
-    found = {(row.method, row.measure): row.value for row in rows}
+    values = {(row.method, row.measure): row.value for row in rows}
     for name in MEASURES[:4]:
-        assert 0 <= found["markov", name] < 0.5
-        assert found["truncate", name] >= 0
-    assert found["markov", "pattern F1"] > 0.5
+        assert 0 <= values["markov", name] < 0.5
+        assert values["truncate", name] >= 0
+    assert values["markov", "pattern F1"] > 0.5

@@ -132,7 +132,7 @@ def test_rectangles_on_a_marginal_have_the_noise_of_their_boxes(cells, within):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "facts",
     [
         [],
         "haar",
@@ -148,9 +148,9 @@ def test_rectangles_on_a_marginal_have_the_noise_of_their_boxes(cells, within):
         {"kind": "haar", "variance": 10**400, "cells": 8},
     ],
 )
-def test_a_header_that_does_not_fit_the_nodes_is_refused(said):
+def test_a_header_that_does_not_fit_the_nodes_is_refused(facts):
     table = RELEASES[2].to_arrow()
-    header = json.loads(table.schema.metadata[b"dpviz"]) | {"noise": said}
+    header = json.loads(table.schema.metadata[b"dpviz"]) | {"noise": facts}
     metadata = {**table.schema.metadata, b"dpviz": json.dumps(header).encode()}
     with pytest.raises(ReleaseError, match="noise"):
         from_arrow(table.replace_schema_metadata(metadata))
@@ -165,7 +165,7 @@ def test_nodes_finer_than_any_grid_are_refused():
     """Of 2^22 cells at most: a region's lines would take endless memory."""
     side = RELEASES[2].domain.side
     lo = np.array([[0, 0], [side >> 12, 0]])
-    said = {"kind": "haar", "variance": 1.0, "cells": 8}
-    assert HaarNoise.stated(said, side, 2 * lo, 2 * lo) is not None
+    facts = {"kind": "haar", "variance": 1.0, "cells": 8}
+    assert HaarNoise.stated(facts, side, 2 * lo, 2 * lo) is not None
     with pytest.raises(ReleaseError, match="another grid"):
-        HaarNoise.stated(said, side, lo, lo)
+        HaarNoise.stated(facts, side, lo, lo)

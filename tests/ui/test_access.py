@@ -87,7 +87,7 @@ def test_no_user_passes_for_another(monkeypatch, email, sub, name):
 
 
 @pytest.mark.parametrize(
-    ("rules", "auth", "said"),
+    ("rules", "auth", "message"),
     [
         ({"pubish": []}, AUTH, "unknown: pubish"),
         ({"look": "nobody"}, AUTH, "look: give a list"),
@@ -98,10 +98,10 @@ def test_no_user_passes_for_another(monkeypatch, email, sub, name):
         ({"look": "everyone"}, {}, "rules without a login"),
     ],
 )
-def test_wrong_rules_let_nobody_in(monkeypatch, rules, auth, said):
+def test_wrong_rules_let_nobody_in(monkeypatch, rules, auth, message):
     mine = allowed(monkeypatch, ANN, rules, auth)
     assert (mine.look, mine.publish, mine.owner) == (False, False, False)
-    assert mine.problem.startswith(said)
+    assert mine.problem.startswith(message)
 
 
 def test_secrets_that_cannot_be_read_let_nobody_in(monkeypatch, tmp_path):

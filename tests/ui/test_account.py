@@ -23,7 +23,7 @@ def explore(**address):
     return app.run()
 
 
-def said(app):
+def texts(app):
     return "\n".join(str(each.value) for each in [*app.caption, *app.error])
 
 
@@ -37,7 +37,7 @@ def test_a_build_is_paid_and_named_in_the_release():
     ]
     view = app.session_state["explore.view"]
     assert view.release.header.extra["release_id"] == account.spends[0].release
-    assert "has spent ε = 0.5 in all" in said(app)
+    assert "has spent ε = 0.5 in all" in texts(app)
 
 
 def test_a_second_click_that_stops_the_run_at_the_job_pays_nothing_more(monkeypatch):
@@ -67,10 +67,10 @@ def test_two_visitors_share_one_account_and_cannot_overspend():
     first, second = explore(epsilon="1"), explore(epsilon="1")
     assert not price(second).disabled
     pay(first)
-    assert "1; 0 is left" in said(first)
+    assert "1; 0 is left" in texts(first)
     price(second).click().run()  # its page still shows the button as it was
     assert price(second).disabled
-    assert "1; 0 is left" in said(second)
+    assert "1; 0 is left" in texts(second)
     assert "explore.view" not in second.session_state
     assert dpviz.Ledger().account("city-50k").spent == 1.0
 
@@ -121,10 +121,10 @@ def test_visitors_of_a_server_cannot_reach_each_other_s_accounts_nor_the_owner_s
     for who in ("visit:0123456789abcdef", "visit:fedcba9876543210"):
         monkeypatch.setattr("dpviz.ui.shared.account.visitor", lambda who=who: who)
         app = uploaded("visits.csv")
-        assert "“visits” has spent ε = 0 in all" in said(app)
+        assert "“visits” has spent ε = 0 in all" in texts(app)
         pay(app)
         assert not app.exception
-        assert "“visits” has spent ε = 1 in all" in said(app)
+        assert "“visits” has spent ε = 1 in all" in texts(app)
         assert app.session_state["explore.view"].release.header.source == "visits"
     assert ledger.account("visits").spent == 0
     assert [account.spent for account in ledger.accounts()] == [1, 1, 0]
@@ -135,14 +135,14 @@ def test_no_upload_takes_the_name_of_a_table_of_the_server_s_owner(public):
     facts = {"url": "duckdb:///x.duckdb", "table": "t", "bounds": [0, 0, 1, 1]}
     app = uploaded("Clínic.csv", public=public, tables={"clínic": facts})
     assert not app.exception
-    assert "is the name of a table of this server’s owner" in said(app)
+    assert "is the name of a table of this server’s owner" in texts(app)
     assert "explore.view" not in app.session_state
 
 
 def test_an_upload_that_the_ledger_knows_as_confidential_is_not_declared_public():
     dpviz.Ledger().spend("visits", 0.1, what="x")
     app = uploaded("VISITS.csv", public=True)
-    assert "is confidential, says the ledger" in said(app)
+    assert "is confidential, says the ledger" in texts(app)
     assert "explore.view" not in app.session_state
     app = uploaded("others.csv", public=True)
     assert app.session_state["explore.view"].release.header.extra["records"].startswith("declared")

@@ -23,7 +23,7 @@ def opened(page, **address):
     return app.run()
 
 
-def said(app):
+def texts(app):
     boxes = [*app.warning, *app.info, *app.error]
     return [re.sub(r"\\(.)", r"\1", each.value) for each in boxes]
 
@@ -32,7 +32,7 @@ def said(app):
 def test_nonsense_in_an_address_is_no_exception(page):
     app = opened(page, **NONSENSE)
     assert not app.exception
-    asks = [line for line in said(app) if "The address of this page asks for" in line]
+    asks = [line for line in texts(app) if "The address of this page asks for" in line]
     assert all("choose another" in line for line in asks)
     if any(box.label in ("Data", "Roads and trips") for box in app.selectbox):
         assert any("data '<b>x</b>'" in line for line in asks)
@@ -44,6 +44,6 @@ def test_nonsense_in_an_address_is_no_exception(page):
 def test_a_rectangle_outside_the_domain_is_told_with_the_remedy(page, name):
     app = opened(f"dpviz.ui.pages.{page}", **{name: "0,0,1,1"})
     assert not app.exception
-    (line,) = [line for line in said(app) if "outside the domain" in line]
+    (line,) = [line for line in texts(app) if "outside the domain" in line]
     assert line.endswith("give one that overlaps it")
     assert len(app.get("bidi_component")) >= 2  # the map is still there to draw a better one

@@ -225,8 +225,8 @@ def test_the_owner_s_exact_facts_stand_behind_a_press():
     assert not any("EXACT FACTS" in box.value for box in app.warning)
     healthy(app.button(key="explore.check").click().run())
     assert any("FOR THEIR OWNER'S EYES ONLY" in box.value for box in app.warning)
-    said = app.table[0].value["records"].to_dict()
-    assert said == {
+    rows = app.table[0].value["records"].to_dict()
+    assert rows == {
         "records read": "52",
         "no readable place: dropped": "1",
         "outside the domain: dropped": "1",
@@ -238,7 +238,7 @@ def test_the_owner_s_exact_facts_stand_behind_a_press():
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("a.csv", b"name\nAda\n", ""),
         ("a.csv", b"lon,lat\nx,y\n", "lon"),
@@ -248,25 +248,25 @@ def test_the_owner_s_exact_facts_stand_behind_a_press():
     ],
     ids=["one column", "no numbers", "not what it says", "cut off", "no archive"],
 )
-def test_a_bad_file_is_one_clear_line_without_a_path_or_a_value(name, content, said):
+def test_a_bad_file_is_one_clear_line_without_a_path_or_a_value(name, content, message):
     app = uploaded(name, content, public=True)
     assert not app.exception
     lines = [box.value for box in (*app.error, *app.warning)]
     assert len(lines) == 1, lines
-    assert said in lines[0]
+    assert message in lines[0]
     assert "/tmp" not in lines[0]
     assert "Ada" not in lines[0]
     assert "Traceback" not in lines[0]
 
 
 @pytest.mark.parametrize(
-    ("bounds", "said"), [((15, -24, 14, -23), "from 15 to 14"), ((14, -23, 15, -23), "-23 to")]
+    ("bounds", "message"), [((15, -24, 14, -23), "from 15 to 14"), ((14, -23, 15, -23), "-23 to")]
 )
-def test_a_rectangle_inside_out_is_one_clear_line(bounds, said):
+def test_a_rectangle_inside_out_is_one_clear_line(bounds, message):
     app = uploaded("a.csv", POINTS, public=True, bounds=bounds)
     assert not app.exception
     (line,) = [error.value.replace("\\", "") for error in app.error]
-    assert said in line
+    assert message in line
 
 
 def test_everything_outside_the_domain_is_a_release_of_noise():

@@ -124,8 +124,8 @@ def test_one_metre_finds_one_person():
     for metres in range(9):
         app.slider(key="learn.leaks.move").set_value(metres).run()
         counts.append(int(app.metric[0].value.replace(",", "")))
-        found = "One person found" in shown(app)
-        assert found == (metres == 4)
+        alone = "One person found" in shown(app)
+        assert alone == (metres == 4)
     assert counts == [counts[0]] * 4 + [counts[0] + 1] * 5
     app.segmented_control(key="learn.leaks.who").set_value("a private release").run()
     assert not app.exception

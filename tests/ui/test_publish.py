@@ -38,8 +38,8 @@ def words(app):
 
 
 def table(app, column):
-    (found,) = [each.value for each in app.dataframe if column in each.value.columns]
-    return found
+    (frame,) = [each.value for each in app.dataframe if column in each.value.columns]
+    return frame
 
 
 def test_the_price_and_what_to_expect_stand_before_the_payment():
@@ -163,14 +163,14 @@ def test_nothing_exact_of_an_upload_is_on_the_page():
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("../../outside.shp", b"x", "leaves its folder"),
         ("points.dbf", b"\0" * 50_000_000, "unpacks to far more"),
     ],
     ids=["path", "bomb"],
 )
-def test_a_hostile_archive_is_one_clear_line(name, content, said):
+def test_a_hostile_archive_is_one_clear_line(name, content, message):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("points.shp", b"")
@@ -181,6 +181,6 @@ def test_a_hostile_archive_is_one_clear_line(name, content, said):
     ).run()
     assert not app.exception
     (line,) = [each.value for each in app.error]
-    assert said in line
+    assert message in line
     assert line.startswith("the file ")
     assert "/" not in line

@@ -39,9 +39,9 @@ def opened(**address):
 
 def test_a_release_and_its_receipt_are_files_that_read_back(release):
     stored = Shelf().keep(release, "here", "Bicycles")
-    again, found = Shelf().open(stored.id)
+    again, opened = Shelf().open(stored.id)
     assert again == stored
-    assert found.count(found.domain.bounds).count == release.count(release.domain.bounds).count
+    assert opened.count(opened.domain.bounds).count == release.count(release.domain.bounds).count
     assert stored.receipt["epsilon"] == 1.0
     assert sum(row["epsilon"] for row in stored.receipt["prices"]) <= 1.0 + 1e-12
     Shelf().rename(stored.id, "Bicycles 2026")
@@ -143,8 +143,8 @@ def test_a_release_uploaded_as_records_says_what_it_is_and_opens(release, tmp_pa
 def test_other_files_are_told_from_releases(tmp_path):
     (tmp_path / "x.parquet").write_bytes(b"PAR1 no such thing PAR1")
     assert kind_in(tmp_path / "x.parquet") is None
-    for name, said in (("x.parquet", "no release"), ("y.parquet", "no such file")):
-        with pytest.raises(ReleaseError, match=said):
+    for name, message in (("x.parquet", "no release"), ("y.parquet", "no such file")):
+        with pytest.raises(ReleaseError, match=message):
             read_any(tmp_path / name)
 
 

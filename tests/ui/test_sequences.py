@@ -29,7 +29,7 @@ def table(app, column):
     return next(each.value for each in app.dataframe if column in each.value)
 
 
-def said(app):
+def texts(app):
     kinds = (app.markdown, app.caption, app.info, app.warning, app.error)
     return "\n".join(str(each.value) for kind in kinds for each in kind)
 
@@ -45,7 +45,7 @@ def test_it_works_out_of_the_box(release):
     pairs = [s for s, _ in release.model.top(400, 2) if len(s) == 2]
     wanted = [f"{names[a]} → {names[b]}" for a, b in pairs[:12]]
     assert table(app, "path")["path"].tolist() == wanted
-    assert "Demo · synthetic people" in said(app)
+    assert "Demo · synthetic people" in texts(app)
 
 
 def test_a_permalink_chooses_a_cell_and_tells_where_it_goes(release):
@@ -77,7 +77,7 @@ def test_leaves_of_a_release_are_the_cells(tmp_path):
     assert not app.error
     view = app.session_state["sequences.view"][1]
     assert view.names == leaf_cells(places, 200).names
-    assert "their ε add up" in said(app)
+    assert "their ε add up" in texts(app)
     uploaded(app, "sequences.leaves", "places.parquet", b"no release")
     assert "the file" in app.error[0].value
 
@@ -120,7 +120,7 @@ def test_every_method_is_shown_or_says_why_not(method, view):
     app = opened(method=method, view=view, cell="3-6")
     assert not app.exception
     assert not app.error
-    refusal = "ranks strings and holds no counts" in said(app)
+    refusal = "ranks strings and holds no counts" in texts(app)
     model = build(city_sequences(12), method, 1.0, seed=0).model
     assert refusal == (not hasattr(model, "counts"))
 
@@ -140,13 +140,13 @@ def test_methods_are_compared_side_by_side():
 
 
 def test_a_hopeless_epsilon_is_said_plainly():
-    assert "within their noise" in said(opened(epsilon="0.02"))
-    assert "within their noise" not in said(opened(epsilon="2"))
+    assert "within their noise" in texts(opened(epsilon="0.02"))
+    assert "within their noise" not in texts(opened(epsilon="2"))
 
 
 def test_sensitive_sequences_are_paid_for_and_nothing_exact_is_shown():
     app = opened(sensitive="1", epsilon="0.5", cap="3", view="Synthetic trips")
-    assert "nothing is shown yet" in said(app)
+    assert "nothing is shown yet" in texts(app)
     assert not app.dataframe
     pay(app)
     assert not app.exception
@@ -156,10 +156,10 @@ def test_sensitive_sequences_are_paid_for_and_nothing_exact_is_shown():
     assert view.release.header.private
     assert view.release.header.unit == "one person with at most 3 sequences"
     assert "exact" not in set(table(app, "share")["of"])
-    assert "exact" not in said(app.main).lower()
+    assert "exact" not in texts(app.main).lower()
     app.session_state["sequences.compare"] = True
     app.run()
-    assert "compared on public data only" in said(app)
+    assert "compared on public data only" in texts(app)
     assert len(dpviz.Ledger().account("city").spends) == 1
 
 
@@ -187,11 +187,11 @@ def uploaded(app, key, name, content):
 
 def test_own_symbols_have_tables_and_charts_but_no_map():
     app = opened(data="symbols")
-    assert "Choose a file to begin" in said(app)
+    assert "Choose a file to begin" in texts(app)
     lines = "a b c\n" * 300 + "b c\n" * 200
     app.segmented_control(key="sequences.public.upload").set_value("public")
     uploaded(app, "sequences.symbols", "visits.txt", lines.encode())
-    assert "Name the public symbols" in said(app)
+    assert "Name the public symbols" in texts(app)
     app.text_area(key="sequences.alphabet").set_value("a, b, c").run()
     assert not app.exception
     assert table(app, "path")["path"][0] == "b → c"
@@ -223,7 +223,7 @@ def test_confidential_sequences_say_nothing_of_their_symbols():
     app.text_area(key="sequences.alphabet").set_value("a").run()
     assert not app.exception
     assert not app.error
-    assert "nothing is shown yet" in said(app)
+    assert "nothing is shown yet" in texts(app)
     assert not app.table
     app.button(key="sequences.check").click().run()
     assert any("FOR THEIR OWNER'S EYES ONLY" in box.value for box in app.warning)
@@ -244,7 +244,7 @@ def places_file(people=60):
 
 def test_own_places_become_sequences_of_cells():
     app = opened(data="places")
-    assert "Choose a file first" in said(app)
+    assert "Choose a file first" in texts(app)
     app.segmented_control(key="sequences.public.upload").set_value("public")
     uploaded(app, "sequences.file", "places.csv", places_file())
     for side, value in zip(("west", "south", "east", "north"), (14, -24, 15, -23), strict=True):
@@ -267,4 +267,4 @@ def test_coming_back_keeps_the_choice_of_a_place():
     app = opened(cell="3-6")
     app.selectbox(key="sequences.cell.name").set_value("3-5").run()
     assert app.query_params["cell"] == "3-5"
-    assert "Next from" in said(app)
+    assert "Next from" in texts(app)

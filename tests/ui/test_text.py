@@ -71,8 +71,8 @@ OLD_WORDS = (
 
 @pytest.mark.parametrize("word", OLD_WORDS)
 def test_a_word_that_the_screen_gave_up_does_not_come_back(word):
-    found = [file.name for file in UI.rglob("*.py") if word in file.read_text().lower()]
-    assert found == []
+    files = [file.name for file in UI.rglob("*.py") if word in file.read_text().lower()]
+    assert files == []
 
 
 NO_TEXT = re.compile(r"bbox=\S+|width:100%|±5%|at 95%|from 50% to 99\.9%|below 100%")

@@ -64,9 +64,9 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
     for done, (method, epsilon) in enumerate(SETTINGS, 1):
         ask = _Areas(records) if method == "areas" else _Points(records, method)
         for repeat in range(repeats):
-            for what, parts, answer, truth in ask(epsilon, seed + repeat):
+            for what, labels, answer, truth in ask(epsilon, seed + repeat):
                 held = (answer.low <= truth) & (truth <= answer.high)
-                for part, hit in zip(parts, held, strict=True):
+                for part, hit in zip(labels, held, strict=True):
                     key = method, epsilon, what, part
                     hits[key] = hits.get(key, 0.0) + float(hit)
         if progress is not None:
@@ -149,13 +149,13 @@ class _Points:
         rects = self.rects
         for name in (None, KINDS[-1]):
             where = np.full(len(kind), True) if name is None else kind == name
-            parts = [f"{name or 'all kinds'}, {part}" for part in RECTS]
+            labels = [f"{name or 'all kinds'}, {part}" for part in RECTS]
             exact, total = self._exact(where), self._exact(where, fare)
-            yield "counts", parts, release.count(rects, kind=name), exact
-            yield "sums", parts, release.sum(rects, kind=name), total
-            yield "means", parts, release.mean(rects, kind=name), total / exact
+            yield "counts", labels, release.count(rects, kind=name), exact
+            yield "sums", labels, release.sum(rects, kind=name), total
+            yield "means", labels, release.mean(rects, kind=name), total / exact
             if name is not None:
-                yield "shares", parts, release.share(rects, name), exact / self._exact()
+                yield "shares", labels, release.share(rects, name), exact / self._exact()
 
     def _days(self, release: PointRelease) -> Asked:
         days = [(DAYS[0], DAYS[1]), (DAYS[1], DAYS[2])]
@@ -180,9 +180,9 @@ class _Areas:
 
     def __call__(self, epsilon: float, seed: int) -> Asked:
         release = build(self.data, "areas", epsilon, seed=seed)
-        parts = [f"area {name}" for name in self.areas.names]
+        labels = [f"area {name}" for name in self.areas.names]
         answers = release.answers
-        yield "counts", parts, answers, self.exact
+        yield "counts", labels, answers, self.exact
         wards = self.areas.slices[-1]
         mine, next_ = (answers.rows(np.arange(wards.start + at, wards.stop, 2)) for at in (0, 1))
         true = self.exact[wards][::2] - self.exact[wards][1::2]
@@ -212,17 +212,17 @@ def compare(shares: Shares, repeats: int) -> list[Statement]:
 
     statements = []
     for what in dict.fromkeys(key[2] for key in shares):
-        found = {key: share for key, share in shares.items() if key[2] == what}
-        least = min(found, key=lambda key: found[key])
-        mean = float(np.mean(list(found.values())))
-        misses = binom.isf(FALSE_ALARM / len(found), repeats, 0.05)
+        asked = {key: share for key, share in shares.items() if key[2] == what}
+        least = min(asked, key=lambda key: asked[key])
+        mean = float(np.mean(list(asked.values())))
+        misses = binom.isf(FALSE_ALARM / len(asked), repeats, 0.05)
         statements.append(
             Statement(
                 f"95 % intervals of {what} hold at least {ENOUGH:.0%}",
-                f"{mean:.1%} of {len(found)} questions; least {found[least]:.1%} "
+                f"{mean:.1%} of {len(asked)} questions; least {asked[least]:.1%} "
                 f"({least[0]}, ε = {least[1]:g}, {least[3]})",
                 (mean >= ENOUGH or repeats < MANY)
-                and round(repeats * (1 - found[least])) <= misses,
+                and round(repeats * (1 - asked[least])) <= misses,
             )
         )
     return statements
@@ -246,8 +246,8 @@ def page(shares: Shares, repeats: int, statements: list[Statement]) -> str:
     for method, epsilon in dict.fromkeys(key[:2] for key in shares):
         cells = []
         for what in whats:
-            found = [share for key, share in shares.items() if key[:3] == (method, epsilon, what)]
-            cells.append(f"{np.mean(found):.1%} ({min(found):.1%})" if found else "")
+            covered = [share for key, share in shares.items() if key[:3] == (method, epsilon, what)]
+            cells.append(f"{np.mean(covered):.1%} ({min(covered):.1%})" if covered else "")
         lines.append(f"| `{method}` | {epsilon:g} | " + " | ".join(cells) + " |")
     lines += ["", *(f"- {each.claim}: {each.measured}." for each in statements)]
     return "\n".join(lines) + "\n"

@@ -114,8 +114,8 @@ class Flows(RoadMethod):
         size = (forest.hi - forest.lo).astype(np.float64)
         street = np.empty(len(graph), dtype=np.int64)
         street[domains.order] = forest.leaf_at
-        kept = np.bincount(used, (noisy / size)[street], minlength=CLASSES).astype(np.float64)
-        grown, doubt = factors(lost, lost_variance, kept)
+        retained = np.bincount(used, (noisy / size)[street], minlength=CLASSES).astype(np.float64)
+        grown, doubt = factors(lost, lost_variance, retained)
         factor, unsure = (np.bincount(street, each[used]) / size for each in (grown, doubt))
         variance = variance * factor**2
         near = graph.remembered("neighbours", lambda: neighbours(graph)).between(street)

@@ -226,7 +226,7 @@ def workbook(table):
     kinds = f"{space}/officeDocument/2006/relationships"
     package = f"{space}/package/2006"
     sheet_type = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-    parts = {
+    members = {
         "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
         '<Default Extension="rels" ContentType="application/'
         'vnd.openxmlformats-package.relationships+xml"/>'
@@ -242,7 +242,7 @@ def workbook(table):
     }
     raw = io.BytesIO()
     with zipfile.ZipFile(raw, "w") as archive:
-        for name, text in parts.items():
+        for name, text in members.items():
             archive.writestr(name, head + text)
     return raw.getvalue()
 

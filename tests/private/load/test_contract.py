@@ -33,8 +33,8 @@ def by_dask(records, **unit):
     if unit:  # all records of a unit in one part
         frame = frame.shuffle("who")
     count = dask.delayed(dpviz.cell_counts)
-    parts = [count(part, DOMAIN, bits=8, **unit) for part in frame.to_delayed()]
-    return dask.compute(*parts, scheduler="synchronous")
+    tables = [count(part, DOMAIN, bits=8, **unit) for part in frame.to_delayed()]
+    return dask.compute(*tables, scheduler="synchronous")
 
 
 def by_duckdb(records, **unit):
@@ -90,8 +90,10 @@ def by_batches(records, **unit):
     """As Ray's map_batches and Beam's ParDo call it: a part at a time."""
     order = records.sort_values("who")
     edges = np.searchsorted(order["who"], [0, 13, 27, 40])
-    parts = [order.iloc[a:b] for a, b in itertools.pairwise(edges)]
-    return (dpviz.cell_counts(pa.Table.from_pandas(part), DOMAIN, bits=8, **unit) for part in parts)
+    batches = [order.iloc[a:b] for a, b in itertools.pairwise(edges)]
+    return (
+        dpviz.cell_counts(pa.Table.from_pandas(part), DOMAIN, bits=8, **unit) for part in batches
+    )
 
 
 engines = pytest.mark.parametrize(
@@ -151,6 +153,6 @@ def test_rows_that_no_count_gives_are_refused_without_a_value(rows, message):
 
 
 def test_no_part_and_an_empty_part_are_a_data_set_of_nobody(records):
-    for parts in ([], [dpviz.cell_counts(records.iloc[:0], DOMAIN)]):
-        handle = dpviz.from_counts(parts, DOMAIN, name="visits")
+    for tables in ([], [dpviz.cell_counts(records.iloc[:0], DOMAIN)]):
+        handle = dpviz.from_counts(tables, DOMAIN, name="visits")
         assert dpviz.build(handle, "ugrid", 1.0, cells=4).header.private

@@ -175,7 +175,7 @@ class TestFormats:
 
 class TestColumns:
     @pytest.mark.parametrize(
-        ("names", "dims", "found"),
+        ("names", "dims", "recognised"),
         [
             (["id", "Lon", "Lat"], 2, ("Lon", "Lat")),
             (["latitude", "longitude"], 2, ("longitude", "latitude")),
@@ -184,11 +184,11 @@ class TestColumns:
             (["a", "b"], 2, None),
         ],
     )
-    def test_usual_names_are_recognised(self, names, dims, found):
+    def test_usual_names_are_recognised(self, names, dims, recognised):
         from dpviz.private.load.tables import Column
 
         domain = Domain((0,) * dims, (1,) * dims)
-        assert recognised_columns([Column(name, "number") for name in names], domain) == found
+        assert recognised_columns([Column(name, "number") for name in names], domain) == recognised
 
     def test_the_domains_own_names_come_first(self):
         from dpviz.private.load.tables import Column
@@ -481,5 +481,5 @@ def test_people_of_real_check_ins_are_bounded_and_hidden_as_wholes(shared_data):
         total = release.count(world.bounds)
         # Chebyshev at a false alarm of 1e-6 would be 1,000 sd; the sum of thousands of
         # independent draws is normal: 6 sd.
-        kept = np.minimum(many, bound).sum()
-        assert abs(total.count[0] - kept) < 6 * total.noise_sd[0]
+        bounded = np.minimum(many, bound).sum()
+        assert abs(total.count[0] - bounded) < 6 * total.noise_sd[0]

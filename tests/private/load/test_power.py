@@ -76,9 +76,9 @@ def by_inference(monkeypatch):
             db.register("given", pa.table({"who": cells}))
             for kind in ("BIGINT", "DOUBLE", "VARCHAR"):
                 query = f"SELECT CAST(TRY_CAST(who AS {kind}) AS VARCHAR) FROM given"
-                found = [row[0] for row in db.execute(query).fetchall()]
-                if None not in found:
-                    return bounding.numbered([pa.array(found, pa.large_binary())])
+                ids = [row[0] for row in db.execute(query).fetchall()]
+                if None not in ids:
+                    return bounding.numbered([pa.array(ids, pa.large_binary())])
         raise AssertionError
 
     monkeypatch.setattr(points, "numbered", guessed)
@@ -94,7 +94,7 @@ def test_a_finding_put_back_fails_the_test_of_stability(folders, attack, fault, 
         attack(folders)
 
 
-def kept(monkeypatch, path, rows, key):
+def chosen(monkeypatch, path, rows, key):
     """Which rows a file gives, by their places, which are all distinct."""
     path.write_text(delimited(rows))
     with monkeypatch.context() as patch:
@@ -112,17 +112,17 @@ def test_a_unit_more_changes_nothing_of_what_a_file_keeps_of_others(tmp_path, mo
     mixed = others + extra
     for number in range(10):
         key = bytes([number]) * 16
-        alone = kept(monkeypatch, tmp_path / "a.csv", others, key)
+        alone = chosen(monkeypatch, tmp_path / "a.csv", others, key)
         assert len(alone) == 16
         for rows in (mixed, extra + others, interleaved(others, extra)):
-            more = kept(monkeypatch, tmp_path / "a.csv", rows, key)
+            more = chosen(monkeypatch, tmp_path / "a.csv", rows, key)
             assert alone < more
             assert len(more) == len(alone) + 2
 
 
 def interleaved(others, extra):
-    found = [row for pair in zip(others, extra, strict=False) for row in pair]
-    return found + others[len(extra) :]
+    mixed = [row for pair in zip(others, extra, strict=False) for row in pair]
+    return mixed + others[len(extra) :]
 
 
 def test_the_key_of_the_bounding_is_fresh_for_each_file_read(tmp_path, monkeypatch):
@@ -138,10 +138,10 @@ def test_the_key_of_the_bounding_is_fresh_for_each_file_read(tmp_path, monkeypat
     monkeypatch.setattr(bounding, "secrets", SimpleNamespace(token_bytes=watched))
     path = tmp_path / "a.csv"
     path.write_text(delimited([("ann", f"0.{row:02}1", "0.5") for row in range(64)]))
-    found = {
+    outcomes = {
         dpviz.load(path, BOX, unit="who")._index.codes.tobytes() for _ in range(20)
     }  # all the same with probability 64^-19
-    assert len(found) > 1
+    assert len(outcomes) > 1
     assert len(set(drawn)) == len(drawn) == 20
     assert {len(key) for key in drawn} == {16}
     same = {dpviz.load(path, BOX, unit="who", public=True)._index.codes.tobytes() for _ in range(3)}

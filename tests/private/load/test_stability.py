@@ -303,8 +303,8 @@ def test_records_without_an_id_are_dropped_by_every_other_reader(folders):
         assert len(read_trips(path, GRAPH, unit="who", max_per_unit=3)._trips) == 1
         path = written(here, form.replace("edges", "visits"), rows[:2],
                        ("who", "sequence", "symbol"), "visits")  # fmt: skip
-        found = read_sequences(path, Alphabet(("7",)), unit="who", max_per_unit=3)
-        assert len(found._sequences) == 1
+        data = read_sequences(path, Alphabet(("7",)), unit="who", max_per_unit=3)
+        assert len(data._sequences) == 1
     path = written(here, "csv", rows, ("who", "trip", "edge"), "edges")
     assert len(read_trips(path, GRAPH, unit="who", max_per_unit=3)._trips) == 1
     (here / "p.csv").write_text("who,x,y,when\n,0.5,0.5,1\nann,0.5,0.5,1\n")
@@ -577,7 +577,7 @@ def test_clip_and_change_of_crs_are_of_each_record_alone(crs, box):
     @given(st.lists(st.tuples(COORDINATE, COORDINATE), max_size=6))
     @example([(15.0, 15.0), (np.nan, 91.0), (15.0, 1e300), (12.0, 13.0)])
     def run(rows):
-        assert read(rows) == [kept for row in rows for kept in read([row])]
+        assert read(rows) == [record for row in rows for record in read([row])]
 
     run()
     assert len(read([(15.0, 15.0), (np.inf, 15.0), (12.0, 13.0), (15.0, 50.0)])) == 2

@@ -98,8 +98,8 @@ def test_lists_of_texts(cells):
 
 def test_ids_of_python_values():
     one, two = uuid.UUID(int=1), uuid.UUID(int=2)
-    found = texts([Decimal("sNaN"), Decimal("1.50"), one, two, float("nan"), None], "who")
-    assert found.to_pylist() == [None, b"1.50", str(one).encode(), str(two).encode(), None, None]
+    ids = texts([Decimal("sNaN"), Decimal("1.50"), one, two, float("nan"), None], "who")
+    assert ids.to_pylist() == [None, b"1.50", str(one).encode(), str(two).encode(), None, None]
     for column in (["", " ", None], pa.array(["", " ", None])):
         assert texts(column, "who").to_pylist() == [None, b" ", None]
     assert texts(pa.array([np.nan, 7.0, 0.1]), "who").to_pylist() == [None, b"7", b"0.1"]

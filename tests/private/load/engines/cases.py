@@ -28,9 +28,9 @@ class Case:
         columns = (self.table[name].to_numpy() for name in self.domain.columns)
         return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
 
-    def expected(self, bits=None, kept=None):
+    def expected(self, bits=None, rows=None):
         """The index by NumPy, of the chosen records."""
-        points = self.points if kept is None else self.points[kept]
+        points = self.points if rows is None else self.points[rows]
         bits = GRID_BITS[self.domain.dims] if bits is None else bits
         cells, _ = self.domain.to_lattice(points)
         shift = self.domain.bits - bits
@@ -51,13 +51,13 @@ class Case:
                 continue  # a record of no unit
             key = f"{who[row]} {cell} {copies[who[row], cell]}"
             units[who[row]].append((hashlib.md5(key.encode()).hexdigest(), int(row)))
-        return np.array(sorted(row for found in units.values() for _, row in sorted(found)[:k]))
+        return np.array(sorted(row for keyed in units.values() for _, row in sorted(keyed)[:k]))
 
 
 def digest(index):
     """One hash of an index's rows: equal means the same rows."""
-    parts = (index.codes.astype("<u8").tobytes(), index.weights.astype("<i8").tobytes())
-    return hashlib.sha256(b"|".join(parts)).hexdigest()
+    columns = (index.codes.astype("<u8").tobytes(), index.weights.astype("<i8").tobytes())
+    return hashlib.sha256(b"|".join(columns)).hexdigest()
 
 
 def made(seed, dims, names=None, kind=DOUBLE, who=WHOLE):

@@ -55,8 +55,8 @@ def installed_postgres():
         try:
             install("postgresql-common")  # also fetches the lists of packages
             words = ["apt-cache", "search", "--names-only", "^postgresql-[0-9]+-postgis-3$"]
-            found = subprocess.run(words, capture_output=True, text=True).stdout
-            newest = re.findall(r"^(postgresql-\d+-postgis-3) ", found, re.MULTILINE)[-1:]
+            packages = subprocess.run(words, capture_output=True, text=True).stdout
+            newest = re.findall(r"^(postgresql-\d+-postgis-3) ", packages, re.MULTILINE)[-1:]
             install(*newest)
         finally:
             settings.unlink()
@@ -123,8 +123,8 @@ def java_version():
     if shutil.which("java") is None:
         return 0
     version = subprocess.run(["java", "-version"], capture_output=True, text=True).stderr
-    found = re.search(r'version "(\d+)', version)
-    return int(found[1]) if found else 0
+    match = re.search(r'version "(\d+)', version)
+    return int(match[1]) if match else 0
 
 
 def has_java():

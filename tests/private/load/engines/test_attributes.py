@@ -72,9 +72,9 @@ def of_spark(folder, request):
 def test_every_engine_gives_the_layers_of_a_file(engine, records, request):
     url, name = engine(records, request)
     wanted = dpviz.load(records / "rides.parquet", BOX, **READ)._layers
-    found = dpviz.load(url, BOX, table=name, **READ)._layers
+    layers = dpviz.load(url, BOX, table=name, **READ)._layers
     assert all(index.total for index in wanted.counts)
-    for one, two in zip(wanted.counts + wanted.sums, found.counts + found.sums, strict=True):
+    for one, two in zip(wanted.counts + wanted.sums, layers.counts + layers.sums, strict=True):
         assert distance(one, two) == 0
     # The salt of public data is fixed, so that every engine keeps the same records of a unit.
     read = {**READ, "unit": "who", "max_per_unit": 1}

@@ -31,11 +31,11 @@ def test_the_same_query_has_the_same_rows_in_every_dialect_that_duckdb_reads_bac
     with duckdb.connect() as db:
         db.execute("CREATE TABLE t AS SELECT random() lon, random() lat FROM range(5000)")
         query = CellQuery(BOX, ("lon", "lat"), 5)
-        own = sorted(db.execute(query.sql(table("t"), "duckdb")).fetchall())
-        assert sum(n for _, n in own) > 1000
+        rows = sorted(db.execute(query.sql(table("t"), "duckdb")).fetchall())
+        assert sum(n for _, n in rows) > 1000
         for dialect in ("spark", "bigquery", "snowflake", "databricks", "trino"):
             text = sqlglot.transpile(query.sql(table("t"), dialect), read=dialect, write="duckdb")
-            assert sorted(db.execute(text[0]).fetchall()) == own, dialect
+            assert sorted(db.execute(text[0]).fetchall()) == rows, dialect
 
 
 def test_the_count_column_carries_a_check_of_the_public_facts():
@@ -54,7 +54,7 @@ def test_the_count_column_carries_a_check_of_the_public_facts():
 
 
 @pytest.mark.parametrize(
-    ("name", "parts"),
+    ("name", "names"),
     [
         ("t", ["t"]),
         ("s.t", ["s", "t"]),
@@ -64,14 +64,14 @@ def test_the_count_column_carries_a_check_of_the_public_facts():
         ("(SELECT 1)", ["(SELECT 1)"]),
     ],
 )
-def test_every_part_of_a_table_name_is_quoted(name, parts):
-    assert parts_of(name) == parts
+def test_every_part_of_a_table_name_is_quoted(name, names):
+    assert parts_of(name) == names
     for dialect in dialects():
         text = exp.select("*").from_(table(name)).sql(dialect=dialect)
         [tree] = sqlglot.parse(text, read=dialect)
-        [found] = tree.find_all(exp.Table)
-        assert ".".join(each.name for each in found.parts) == ".".join(parts), dialect
-        assert all(each.args["quoted"] for each in found.parts), dialect
+        [parsed] = tree.find_all(exp.Table)
+        assert ".".join(each.name for each in parsed.parts) == ".".join(names), dialect
+        assert all(each.args["quoted"] for each in parsed.parts), dialect
 
 
 @pytest.mark.parametrize("name", ["", ".", "a..b", "a.b.c.d", '"a', 'a"b', ".a", "a."])

@@ -82,7 +82,7 @@ def test_a_bounded_result_brings_its_bound(tmp_path):
     query = CellQuery(BOX, ("lon", "lat"), 16, "who", 3)
     pq.write_table(by_hand(query), tmp_path / "rows.parquet")
     handle = dpviz.load(tmp_path / "rows.parquet", BOX, unit="who", max_per_unit=3)
-    assert digest(handle._index) == digest(CASE.expected(kept=CASE.chosen(3)))
+    assert digest(handle._index) == digest(CASE.expected(rows=CASE.chosen(3)))
     assert handle.max_per_unit == 3
     for wrong in (
         {},
@@ -134,11 +134,11 @@ def test_days_are_merged_as_if_they_were_one_table(tmp_path, days):
     together = dpviz.load(days, BOX)
     assert digest(together._index) == digest(CASE.expected())
     assert (together.name, together.bits, together.max_per_unit) == ("one", 16, 1)
-    kept = tmp_path / "all.SENSITIVE.parquet"
-    dpviz.save_counts(dpviz.load(days[0], BOX, bits=16), kept)
+    merged = tmp_path / "all.SENSITIVE.parquet"
+    dpviz.save_counts(dpviz.load(days[0], BOX, bits=16), merged)
     for day in days[1:]:
-        dpviz.save_counts(dpviz.load([kept, day]), kept)
-    again = dpviz.load(kept)
+        dpviz.save_counts(dpviz.load([merged, day]), merged)
+    again = dpviz.load(merged)
     assert digest(again._index) == digest(CASE.expected())
     assert (again.name, again.unit, again.bits, again.public) == ("one", "one record", 16, False)
     assert again.domain.bounds == BOX.bounds
@@ -149,16 +149,16 @@ def test_days_are_merged_as_if_they_were_one_table(tmp_path, days):
 
 @settings(max_examples=30)
 @given(st.lists(st.lists(st.integers(0, 15), max_size=30), min_size=1, max_size=4))
-def test_merging_equals_counting_together(parts):
+def test_merging_equals_counting_together(tables):
     domain = dpviz.Domain((0,), (1,))
 
     def index(rows):
         return PointIndex.from_cells(domain, np.array(rows, dtype=np.int64).reshape(-1, 1))
 
-    whole = index(parts[0])
-    for part in parts[1:]:
+    whole = index(tables[0])
+    for part in tables[1:]:
         whole = whole.merged(index(part))
-    assert digest(whole) == digest(index([row for part in parts for row in part]))
+    assert digest(whole) == digest(index([row for part in tables for row in part]))
 
 
 def test_kept_counts_say_that_they_are_sensitive_and_are_the_owner_s_alone(tmp_path):
@@ -231,10 +231,10 @@ def test_what_is_said_must_be_what_the_file_states(tmp_path, days, options, mess
 def test_damaged_facts_are_one_line(tmp_path, days, facts):
     path = tmp_path / "all.SENSITIVE.parquet"
     dpviz.save_counts(dpviz.load(days[0], BOX, bits=16), path)
-    kept = pq.read_table(path)
+    content = pq.read_table(path)
     if isinstance(facts, dict):
-        facts = json.dumps({**json.loads(kept.schema.metadata[b"dpviz.counts"]), **facts})
-    pq.write_table(kept.replace_schema_metadata({b"dpviz.counts": facts.encode()}), path)
+        facts = json.dumps({**json.loads(content.schema.metadata[b"dpviz.counts"]), **facts})
+    pq.write_table(content.replace_schema_metadata({b"dpviz.counts": facts.encode()}), path)
     with pytest.raises(DataError, match=r"newer version|damaged or cut short"):
         dpviz.load(path)
 

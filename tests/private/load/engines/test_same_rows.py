@@ -31,7 +31,7 @@ def test_every_engine_keeps_the_same_records_of_a_unit(source, name, k):
     place, table = source(name)
     # The salt of public data is fixed, so that the choice can be compared.
     handle = dpviz.load(place, case.domain, table=table, unit="who", max_per_unit=k, public=True)
-    kept = case.chosen(k)
-    assert digest(handle._index) == digest(case.expected(kept=kept))
+    rows = case.chosen(k)
+    assert digest(handle._index) == digest(case.expected(rows=rows))
     assert handle.max_per_unit == k
     assert 0 < handle._index.total < case.expected().total

@@ -203,7 +203,7 @@ def test_spark_reads_a_folder_and_refuses_what_it_cannot(spark_session, folders)
     case = CASES["plane0"]
     handle = dpviz.load("spark://local", case.domain, table=f"{folders}/plane0/day=2")
     half = np.arange(case.table.num_rows) >= case.table.num_rows // 2
-    assert digest(handle._index) == digest(case.expected(kept=half))
+    assert digest(handle._index) == digest(case.expected(rows=half))
     with pytest.raises(DataError, match=r"Spark refused .*: check the name of the table"):
         dpviz.load("spark://local", case.domain, table="nothing")
     with pytest.raises(DataError, match="cannot take points in 'lon' apart"):
