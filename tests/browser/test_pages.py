@@ -70,7 +70,7 @@ def test_a_page_looks_as_it_did_and_is_open_to_everyone(app, open_page, name, wi
 
 def test_kept_pictures_tell_a_lost_theme_and_a_lost_page():
     for name, width in itertools.product(PAGES, SIZES):
-        light, dark = (pictures.kept(f"{name}-{width}-{scheme}") for scheme in SCHEMES)
+        light, dark = (pictures.reference(f"{name}-{width}-{scheme}") for scheme in SCHEMES)
         assert pictures.distance(light, dark) > 5 * pictures.TOLERANCE
         blank = light.copy()
         blank.paste((255, 255, 255), (0, 0, *light.size))

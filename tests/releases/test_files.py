@@ -176,7 +176,7 @@ def test_a_failed_write_leaves_the_old_file(release, tmp_path, monkeypatch):
     def broken(*_args, **_options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(pq, "write_table", broken)
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", broken)
     with pytest.raises(ReleaseError, match="cannot be written: No space left"):
         release.save(target)
     assert target.read_text() == "old"
