@@ -61,6 +61,8 @@ def test_the_divider_moves_and_a_polygon_is_drawn(scenes, open_page):
 
 def test_a_click_is_told_a_tooltip_is_text_and_the_clock_runs(scenes, open_page):
     page = open_page(f"{scenes}/?scene=marks")
+    page.emulate_media(reduced_motion="no-preference")  # the clock starts by itself
+    page.reload()
     map_view = the_map(page)
     page.mouse.move(*over(map_view, (14.7, -23.85)))
     tooltip = page.get_by_test_id("dpviz-tooltip")

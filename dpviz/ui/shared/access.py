@@ -133,9 +133,11 @@ def _small(address: str) -> str:
 
 
 def _in_one_word(name: str) -> str:
-    """A name that cannot be taken for another's: what ends it, is unseen or looks alike as %XX."""
+    """A name that cannot be taken for another's: what ends it, is unseen or looks alike in codes."""
     return "".join(
-        each if "!" <= each <= "~" and each != "%" else quote(each, "", errors="replace")
+        each
+        if "!" <= each <= "~" and each != "\N{PERCENT SIGN}"
+        else quote(each, "", errors="replace")
         for each in name
     )
 
