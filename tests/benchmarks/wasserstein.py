@@ -4,8 +4,8 @@
 
 PMM (the private measure mechanism of Y. He, R. Vershynin, Y. Zhu: Algorithmically Effective
 Differentially Private Synthetic Data, COLT 2023) is optimal in order for the 1-Wasserstein distance
-of points in a cube; this is our own writing of its idea, for squares. Distances are exact: of equally
-many points, by an optimal assignment.
+of points in a cube; this is our own writing of its idea, for squares. Distances are exact: of
+equally many points, by an optimal assignment.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ def _small(address: str) -> str:
 
 
 def _in_one_word(name: str) -> str:
-    """A name that cannot be taken for another's: what ends it, is unseen or looks alike in codes."""
+    """A name that nobody takes for another's: what ends it, is unseen or looks alike in codes."""
     return "".join(
         each
         if "!" <= each <= "~" and each != "\N{PERCENT SIGN}"
