@@ -13,6 +13,7 @@ from PIL import Image
 from playwright.sync_api import expect, sync_playwright
 
 import dpviz
+from dpviz.evaluation.figures.districts import voronoi
 from tests.browser.conftest import (
     FLAGS,
     PATIENCE,
@@ -34,6 +35,7 @@ PAGES = {
     "trajectories": "sequences?cell=3-6",
     "kinds": "?data=rides&method=privtree&kinds=leading&rect=14.5,-24.0,14.8,-23.75",
     "areas": "?data=city-50k&areas=h3:7&rect=14.5,-24.0,14.8,-23.75",
+    "districts": "",
     "time": "?data=year&method=privtree&rect=14.5,-24.0,14.8,-23.75",
     "plan": "publish?data=city-50k",
     "owner": "owner",
@@ -85,6 +87,14 @@ def of_notebook(page, _address, dark=False):
     the_map(page)
 
 
+def wards(folder):
+    """A file of counts by ward, of made-up wards and districts."""
+    city = dpviz.load("city-50k")
+    areas = voronoi(city.domain, 120, seed=4, levels=3)
+    release = dpviz.build(city, "areas", 1.0, areas=areas, seed=1)
+    return str(release.save(folder / "wards.parquet"))
+
+
 @contextmanager
 def ledger_of(folder):
     """Payments of two users."""
@@ -132,12 +142,13 @@ def main():
         serving(
             ROOT / "app.py", "--secrets.files", secrets_of(identity, Path(folder)), **places
         ) as hosted,
+        serving(ROOT / "app.py", **places, DPVIZ_OPEN=wards(Path(folder))) as opened,
         sync_playwright() as playwright,
     ):
         path = installed() or install_browser()
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         for name in asked.names or PAGES:
-            where = hosted if name == "owner" else address
+            where = {"owner": hosted, "districts": opened}.get(name, address)
             image = shoot(browser, where, name, asked.dark is not None)
             image.save((asked.dark or ROOT / "assets") / f"{name}.png", optimize=True)
         browser.close()
