@@ -126,7 +126,7 @@ def _guesses(wish: Wish) -> list[tuple[float, float, float]]:
 def _synthetic(
     domain: Domain, records: int, wishes: Sequence[Wish], seed: int
 ) -> tuple[DataHandle, ...]:
-    """What stands in where nothing is known of the records.
+    """The synthetic proxies where nothing is known of the records.
 
     How clumped they are decides what a square needs: where all wishes are of squares, they hold as
     many as their owner guesses, or as the tolerances tell. Else it is the city of the lessons, and

@@ -1,7 +1,7 @@
 """What plans are worth on data that they have not seen; run on demand, and again to go on.
 
 ``uv run python -m tests.benchmarks.plans --data FOLDER -o plans.csv`` takes cases one after
-another: a data set, a wish (a rectangle, areas, any square), and what stands in for the records
+another: a data set, a wish (a rectangle, areas, any square), and a proxy of the records
 (synthetic proxies; a public table of others of the same population; an earlier release of those at
 ε = 0.5). It plans from that alone; then the data themselves say how likely the wish holds there,
 and what ε an oracle, who knows them and has the same methods, would have chosen. Rows are appended;
@@ -143,7 +143,7 @@ def wish_of(kind, others, number, folder, guessed=False):
 
 
 def sort_of(number):
-    """What stands in, and what the wish is of: every data set meets each of both."""
+    """The proxy, and what the wish is of: every data set meets each of both."""
     number //= len(DATA)
     return STANDS[number % len(STANDS)], KINDS[number // len(STANDS) % len(KINDS)]
 
@@ -218,9 +218,9 @@ def page(rows):
             table(rows, "half", HALVES),
             "All wishes, by what they are of:",
             table(rows, "kind", KINDS),
-            "All wishes, by what stands in for the records:",
+            "All wishes, by proxy:",
             table(rows, "proxy", STANDS),
-            "Squares alone, by what stands in:",
+            "Squares alone, by proxy:",
             table(squared, "proxy", STANDS),
             "Squares alone, on the halves:",
             table(squared, "half", HALVES),

@@ -127,7 +127,7 @@ def factors(lost: Float, variance: float, visits: Float) -> tuple[Float, Float]:
     """By how much the counts of each class grow, and how sure that is: float64 (classes,) each.
 
     A noisy loss is shrunk by the part of its square that is noise (James and Stein, 1961), and
-    never below 0; of a class whose visits drown in noise little is said.
+    never below 0; of a class whose visits are below the noise little is said.
 
     Args:
         lost: noisy losses.
