@@ -1,11 +1,13 @@
 """A login: who may look, who may publish, whose name a spend carries; closed where in doubt."""
 
 import re
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
+import dpviz.ui
 from dpviz.ui.shared import access, releases
 from tests.ui.test_explore import APP
 
@@ -177,3 +179,28 @@ def test_users_see_their_own_releases_and_a_proxy_does_not_make_them_the_owner(m
     assert len(set(names)) == 3
     assert all(name.startswith("user:") and "ann" not in name for name in names)
     assert not releases.alone()
+
+
+def test_a_touch_of_a_part_of_the_page_asks_the_rules_again(monkeypatch):
+    def rerun():
+        raise InterruptedError("the whole page runs")
+
+    drawn = []
+    monkeypatch.setattr(access.st, "fragment", lambda draw, **_: draw)
+    monkeypatch.setattr(access.st, "rerun", rerun)
+    part = access.fragment(drawn.append)
+    allowed(monkeypatch, ANN)
+    part("for Ann")
+    allowed(monkeypatch, ANN, {"look": ["bob@example.org"]})
+    with pytest.raises(InterruptedError):
+        part("for nobody")
+    assert drawn == ["for Ann"]
+
+
+def test_every_part_that_runs_alone_asks_the_rules():
+    plain = {
+        path.name
+        for path in Path(dpviz.ui.__path__[0]).rglob("*.py")
+        if re.search(r"\bst\.fragment\b", path.read_text())
+    }
+    assert plain == {"access.py", "turns.py"}  # who waits for a place sees nothing yet

@@ -9,6 +9,8 @@ import dpviz
 from dpviz.methods import METHODS, names
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
+from dpviz.ui.points import source_form
+from dpviz.ui.shared import releases, uploads
 from tests.ui.paying import confirm, price
 
 APP = str(Path(__file__).parents[2] / "dpviz" / "ui" / "shared" / "script.py")
@@ -209,6 +211,25 @@ def test_an_upload_is_sensitive_until_declared_public():
     assert price(app)
     app = healthy(uploaded("a.csv", POINTS, public=True))
     assert metrics(app)["Exact total (public data)"] == "50"
+
+
+def test_an_upload_is_read_once_whatever_moves_after_it(monkeypatch):
+    reads = []
+
+    def counted(name, read):
+        def counting(*args, **kwargs):
+            reads.append(name)
+            return read(*args, **kwargs)
+
+        return counting
+
+    for room, name in ((source_form, "load"), (uploads, "source_columns"), (releases, "kind_in")):
+        monkeypatch.setattr(room, name, counted(name, getattr(room, name)))
+    app = healthy(uploaded("a.csv", POINTS, public=True))
+    for epsilon in (0.1, 1.0):
+        healthy(app.select_slider(key="explore.epsilon").set_value(epsilon).run())
+    healthy(app.button(key="explore.resample").click().run())
+    assert sorted(reads) == ["kind_in", "load", "source_columns"]
 
 
 def test_a_slip_in_the_area_is_one_warning():

@@ -24,6 +24,7 @@ from dpviz.ui.points.downloads import ROWS, download_buttons
 from dpviz.ui.points.map_answer import drawn
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.memory import remembered
@@ -64,7 +65,7 @@ def _level(prefix: str, release: AreaRelease) -> str:
     return str(chosen)
 
 
-@st.fragment
+@fragment
 def _map(prefix: str, release: AreaRelease, source: PointSource, level: str) -> None:
     """Drawing reruns this part only."""
     name = f"{prefix}.map"

@@ -17,6 +17,7 @@ from dpviz.evaluation.results import CONTRACT, summary
 from dpviz.methods import METHODS, names
 from dpviz.render.colors import PAIR
 from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.charts import error_chart
 from dpviz.workloads import SIZES, workload
 
@@ -63,7 +64,7 @@ def error_panel(prefix: str, source: PointSource, suggested: Sequence[str]) -> N
         suggested: methods to begin with, as ``name:key=value``.
     """
     every = PAUSE if st.session_state.get(f"{prefix}.job") else None
-    st.fragment(_panel, run_every=every)(prefix, source, suggested)
+    fragment(_panel, run_every=every)(prefix, source, suggested)
 
 
 def _panel(prefix: str, source: PointSource, suggested: Sequence[str]) -> None:

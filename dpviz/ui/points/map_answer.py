@@ -19,6 +19,7 @@ from dpviz.ui.points.attributes import Look
 from dpviz.ui.points.regions import districts_panel, polygon_panel
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.share import share_panel
 
@@ -93,7 +94,7 @@ def placed(prefix: str, scene: Scene, source: PointSource) -> Scene:
     return scene if scene.camera == camera else replace(scene, camera=camera)
 
 
-@st.fragment
+@fragment
 def _drawing(prefix: str, view: ReleaseView, source: PointSource) -> None:
     """Drawing reruns this part only."""
     name = f"{prefix}.map"

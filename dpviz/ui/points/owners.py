@@ -21,6 +21,7 @@ from dpviz.render.scene import Mark
 from dpviz.render.view import SIDES, release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
+from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.charts import measure_chart
 from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.text import badge, plain
@@ -88,7 +89,7 @@ def owners_view(prefix: str) -> None:
     _map_and_ratios(prefix, pair, (name, epsilon))
 
 
-@st.fragment
+@fragment
 def _map_and_ratios(prefix: str, pair: Pair, built: tuple[str, float]) -> None:
     left, right = st.columns([7, 3], gap="medium")
     with right:

@@ -40,6 +40,7 @@ from dpviz.ui.points.time_maps import (
     windows_table,
 )
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.charts import timeline_chart
 from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.memory import remembered
@@ -69,7 +70,7 @@ def _window(name: str) -> str | None:
 PERIOD = permalink.Field("period", _window, str)
 
 
-@st.fragment
+@fragment
 def map_in_time(
     prefix: str, release: PointRelease, source: PointSource, kinds: Look | None = None
 ) -> None:

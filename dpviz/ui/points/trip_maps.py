@@ -23,6 +23,7 @@ from dpviz.ui.map.component import events
 from dpviz.ui.points.answers import Rect, rectangle_form
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.text import plain
 
@@ -31,7 +32,7 @@ CELLS = 64
 FIELDS = tuple(replace(permalink.RECT, name=end) for end, _, _ in ENDS)
 
 
-@st.fragment
+@fragment
 def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> None:
     """Two maps and the answer: drawing reruns this part only."""
     rects: dict[str, Rect | None] = {

@@ -19,6 +19,7 @@ from dpviz.ui.points.comparison import answer_columns
 from dpviz.ui.points.map_answer import CAMERA, keep_camera, placed
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.share import share_panel
@@ -61,7 +62,7 @@ def badges(compared: Comparison) -> None:
     right.markdown(f"**B** {second}")
 
 
-@st.fragment
+@fragment
 def maps_and_answers(
     prefix: str,
     compared: Comparison,

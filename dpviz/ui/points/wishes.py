@@ -12,6 +12,7 @@ from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.planning.search import LEAST, MOST, Plan, plan
 from dpviz.render.numbers import percent
+from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import Choice, title_of
 from dpviz.ui.shared.text import plain
@@ -65,7 +66,7 @@ def wish_panel(prefix: str, domain: Domain, max_per_unit: int, left: float | Non
     return None
 
 
-@st.fragment
+@fragment
 def _sentences(prefix: str, domain: Domain, max_per_unit: int, at_most: float) -> None:
     """The sentences, and below them the ε that they ask for: it follows every number at once."""
     asked = _asked(prefix, domain, max_per_unit)

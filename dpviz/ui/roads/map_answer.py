@@ -27,6 +27,7 @@ from dpviz.ui.roads.answer import Ends, ends_form, path_answer
 from dpviz.ui.roads.plan import RoadChoice, title_of
 from dpviz.ui.roads.source import RoadSource
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.memory import remembered
 
 VIEWS = ("Trips", "Sections")
@@ -44,7 +45,7 @@ def _choose_ends(prefix: str, ends: Ends) -> None:
         st.session_state[f"{prefix}.{field.name}"] = end
 
 
-@st.fragment
+@fragment
 def map_and_answer(
     prefix: str, releases: list[RoadRelease], source: RoadSource, plan: RoadChoice, view: str
 ) -> None:

@@ -24,6 +24,7 @@ from dpviz.ui.sequences.view import (
     trip_scene,
 )
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.access import fragment
 
 ARROWS = (20, 40, 80, 160, 320)
 
@@ -39,7 +40,7 @@ FIELDS = (
 )
 
 
-@st.fragment
+@fragment
 def map_and_answer(prefix: str, view: MoveView, source: SequenceSource) -> None:
     """The map and its answer: a click reruns this part only."""
     show = st.segmented_control(

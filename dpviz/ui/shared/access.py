@@ -7,10 +7,11 @@ address that it listens on. This room sees what a provider says of a user, never
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 from urllib.parse import quote
 
 import streamlit as st
@@ -18,6 +19,9 @@ from streamlit.config import get_option
 from streamlit.errors import StreamlitSecretNotFoundError
 
 from dpviz.ui.shared.text import plain
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 RULES: dict[str, Any] = {"look": "users", "publish": "users", "owners": (), "trust_email": False}
 """The section's keys and what holds where one is left out."""
@@ -180,6 +184,23 @@ def gate() -> bool:
     else:
         st.info("This server requires a log-in.", icon=":material/lock:")
     return False
+
+
+def fragment(draw: Callable[P, T], run_every: float | None = None) -> Callable[P, T]:
+    """A part of a page that a touch of it runs alone, for those who may still look.
+
+    Args:
+        draw: the part.
+        run_every: seconds after which it runs by itself.
+    """
+
+    @wraps(draw)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+        if not access().look:
+            st.rerun()  # the whole page, whose gate says why
+        return draw(*args, **kwargs)
+
+    return st.fragment(checked, run_every=run_every)
 
 
 def _say_if_it_failed() -> None:

@@ -11,10 +11,11 @@ from dpviz.errors import DpvizError
 from dpviz.exports.data_use import data_use, sentences
 from dpviz.planning.model_scripts import script_of
 from dpviz.releases.release import Release
+from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.text import plain
 
 
-@st.fragment
+@fragment
 def code_panel(prefix: str, release: Release, command: str | None = None) -> None:
     """Folded away below a release of any kind.
 

@@ -24,6 +24,7 @@ from dpviz.releases.store import kind_in
 from dpviz.ui.server import is_here
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import has_login, user
+from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.navigation import page_modules, page_of
 from dpviz.ui.shared.shelf import Shelf, Stored, read_any
 from dpviz.ui.shared.text import plain
@@ -206,7 +207,7 @@ def uploaded(file: Any) -> Opened:
 
 def release_instead(prefix: str, path: Path, file: Any) -> bool:
     """Whether what was uploaded as records is a release: then say so, and offer to open it."""
-    if kind_in(path) is None:
+    if remembered(f"{prefix}.{path.stem}.kind", file.file_id, lambda: kind_in(path)) is None:
         return False
     st.info("This file is a release of dpviz, not records.", icon=":material/map:")
     if st.button("Open the release", key=f"{prefix}.instead", type="primary"):
