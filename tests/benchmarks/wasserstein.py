@@ -1,16 +1,23 @@
 """Distance of synthetic points from the real ones, beside a mechanism of optimal order.
 
-    uv run python -m tests.benchmarks.wasserstein
+    uv run python -m tests.benchmarks.wasserstein [--n 1000] [--repeats 4] [--authors FOLDER]
 
 PMM (the private measure mechanism of Y. He, R. Vershynin, Y. Zhu: Algorithmically Effective
 Differentially Private Synthetic Data, COLT 2023) is optimal in order for the 1-Wasserstein distance
-of points in a cube; this is our own writing of its idea, for squares. Distances are exact: of
-equally many points, by an optimal assignment.
+of points in a cube; this is our own writing of its idea, for squares. The code of its authors runs
+beside it from a checkout (github.com/kasanhyy/PMM): FOLDER. Distances are exact: of equally many
+points, by an optimal assignment.
 """
 
 from __future__ import annotations
 
+import argparse
+import importlib.util
 import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -22,10 +29,8 @@ from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 from dpviz.trees.lattice import Float
 
-N = 1_000
 EPSILONS = (0.2, 1.0, 5.0)
 METHODS = ("privtree", "privtree_plus", "ladder_tree", "quadtree")
-REPEATS = 4
 
 
 def distance(one: Float, other: Float) -> float:
@@ -75,6 +80,39 @@ def private_measure(points: Float, epsilon: float, random: np.random.Generator) 
     return np.asarray(low[rows] + random.random((len(points), 2)) * side)
 
 
+def authors_measure(code: ModuleType, points: Float, epsilon: float) -> Float:
+    """As many points as there are, from those that the authors' code makes; NumPy's global noise.
+
+    Its level j, of 0 to r, gets noise of rate ε·2^((j − r)/4) in the plane: these add up to more
+    than ε, and r itself follows from the ε it is given. It gets the one whose rates add up to ε.
+    """
+
+    def spent(given: float) -> float:
+        levels = math.ceil(math.log2(given * len(points)))
+        return float(given * (2.0 ** ((np.arange(levels + 1) - levels) / 4)).sum())
+
+    low, high = 2 / len(points), epsilon
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if spent(middle) <= epsilon else (low, middle)
+    random = np.random.default_rng(0)
+    drawn = random.permutation(code.pmm_data(points, low))
+    more = random.permutation(drawn)[: max(len(points) - len(drawn), 0)]
+    return np.concatenate([drawn, more])[: len(points)]
+
+
+def authors_code(folder: Path) -> ModuleType:
+    """Their module, without the plots that it imports and does not use."""
+    for name in ("bokeh", "bokeh.colors", "bokeh.colors.color"):
+        sys.modules.setdefault(name, ModuleType(name))
+    spec = importlib.util.spec_from_file_location("pmm", folder / "pmm.py")
+    assert spec is not None, folder
+    assert spec.loader is not None, folder
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def towns(n: int, random: np.random.Generator) -> Float:
     """Points of 40 towns of uneven size in the unit square, a tenth of them anywhere."""
     centre, weight = random.uniform(0.1, 0.9, (40, 2)), random.pareto(1.1, 40) + 0.05
@@ -87,27 +125,39 @@ def towns(n: int, random: np.random.Generator) -> Float:
 
 def main() -> None:
     """Print the table, 1000 times the distances: means and their standard errors."""
+    arguments = argparse.ArgumentParser(description=main.__doc__)
+    arguments.add_argument("--n", type=int, default=1_000, help="points, 10,000 at most")
+    arguments.add_argument("--repeats", type=int, default=4)
+    arguments.add_argument("--authors", type=Path, help="a checkout of the authors' code of PMM")
+    given = arguments.parse_args()
     random = np.random.default_rng(0)
-    points = towns(N, random)
+    points = towns(given.n, random)
     square = Domain((0.0, 0.0), (1.0, 1.0))
     data = DataHandle("towns", square, PointIndex.from_points(square, points), public=True)
+    rows = {f"`{name}`": tree(data, name, given.n) for name in METHODS}
+    rows["PMM, our writing"] = lambda epsilon, _: private_measure(points, epsilon, random)
+    if given.authors:
+        code = authors_code(given.authors)
+        np.random.seed(0)  # noqa: NPY002  their code draws from it
+        rows["PMM, its authors' code"] = lambda epsilon, _: authors_measure(code, points, epsilon)
     print(f"| | {' | '.join(f'{epsilon:g}' for epsilon in EPSILONS)} |")
     print("|---" * (len(EPSILONS) + 1) + "|")
-    for name in (*METHODS, "PMM"):
+    for title, draw in rows.items():
         cells = []
         for epsilon in EPSILONS:
-            far = [
-                distance(
-                    points,
-                    private_measure(points, epsilon, random)
-                    if name == "PMM"
-                    else build(data, name, epsilon, seed=repeat).sample(N, seed=repeat),
-                )
-                for repeat in range(REPEATS)
-            ]
-            error = float(np.std(far, ddof=1)) / math.sqrt(REPEATS)
+            far = [distance(points, draw(epsilon, seed)) for seed in range(given.repeats)]
+            error = float(np.std(far, ddof=1)) / math.sqrt(given.repeats)
             cells.append(f"{1000 * float(np.mean(far)):.1f} ± {1000 * error:.1f}")
-        print(f"| `{name}` | {' | '.join(cells)} |", flush=True)
+        print(f"| {title} | {' | '.join(cells)} |", flush=True)
+
+
+def tree(data: DataHandle, name: str, n: int) -> Callable[[float, int], Float]:
+    """What draws n synthetic points from a method's release at an ε with a seed."""
+
+    def draw(epsilon: float, seed: int) -> Float:
+        return build(data, name, epsilon, seed=seed).sample(n, seed=seed)
+
+    return draw
 
 
 if __name__ == "__main__":

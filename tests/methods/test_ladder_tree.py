@@ -9,13 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpviz.domain import Domain
 from dpviz.methods import method
 from dpviz.methods.points.ladder_tree import unspent
 from dpviz.private.budget import Budget
+from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from tests.methods.cases import path_totals, refinement
 from tests.strategies import indexes
 
+SQUARE = Domain((0.0, 0.0), (1.0, 1.0))
 REACH = 30
 """Noise beyond is left out of the enumeration: under e^-36 at the rates used."""
 
@@ -143,3 +146,12 @@ def test_rates_of_the_looks_rise_to_what_is_left():
     assert rates[:, 0] == pytest.approx([0.01, 0.03, 0.09, 0.27, 1.0])
     assert rates[:, 1] == pytest.approx([0.3, 0.5, 0.5, 0.5, 1.0])
     assert rates[:, 2].tolist() == [1.0] * 5
+
+
+@pytest.mark.parametrize("name", ["ladder_tree", "gradual_tree"])
+def test_few_records_do_not_end_in_one_box(name):
+    """A root that could stop would, in one of five of these: its first look is that coarse."""
+    index = PointIndex.from_points(SQUARE, np.random.default_rng(0).random((50, 2)) / 9)
+    for seed in range(40):
+        nodes = method(name).build(index, Budget(0.05), SimulatedNoise(seed))
+        assert len(nodes) >= 5

@@ -38,7 +38,8 @@ class GradualTree(ShrunkTree):
     With L = B − r: if N·L ≤ min(c + κ√2·L/r, most), κ standard deviations of N's noise, the node
     stops; else, if N·L ≤ βc, it splits β-ways (β = 2^d) and its children are leaves of rate L;
     else it splits β²-ways and these are measured with the part (g−1)/(g^R−1) of L, where
-    R = max(1, log_{β²}(N·L/c)).
+    R = max(1, log_{β²}(N·L/c)). The root always splits: its view is coarse, and a small data set
+    would else end in one box.
 
     Privacy: the transcript of a node that goes on is N alone, whose log probability moves by at
     most r when its count moves by one; that of a node that stops is (N, fine), where N is fine plus
@@ -92,7 +93,7 @@ class GradualTree(ShrunkTree):
             weight = coarse * rest
             doubt = math.sqrt(2.0) * np.divide(rest, rate, out=np.zeros(len(rate)), where=now)
             few = np.minimum(self.c + self.kappa * doubt, max(self.c, self.most))
-            stops = now & ((weight <= few) | (rest <= 0) | (depth == cap))
+            stops = now & (((weight <= few) & (depth > 0)) | (rest <= 0) | (depth == cap))
             noisy.append(np.where(stops, fine, coarse))
             variance.append(rate_variances(np.where(stops, left, rate)))
             if stops.all():

@@ -43,7 +43,8 @@ class LadderTree(ShrunkTree):
     While w is within ``band`` standard deviations √2·L/r_k of few, the node looks at rung k + 1.
     Then, if w ≤ few, it stops and publishes the count of rate B; else, if w > s·β²·c (β = 2^d), it
     splits β²-ways; else β-ways, and if w ≤ f·β·c the children are leaves of rate L. Other children
-    start at the part (g−1)/(g^R−1) of L, R = max(1, log_{β²}(w/c)) + r.
+    start at the part (g−1)/(g^R−1) of L, R = max(1, log_{β²}(w/c)) + r. The root always splits: its
+    first look is coarse, and a small data set would else end in one box.
 
     In four dimensions records lie along few clusters, so a leaf's error is mostly how they lie in
     it, and 16 children are mostly empty: there one axis is cut at a time (β = 2), and a node stops
@@ -116,7 +117,7 @@ class LadderTree(ShrunkTree):
             rest = left.copy()
             rest[now] = unspent(left[now], rates[at])
             stops = np.zeros(len(rate), dtype=np.bool_)
-            stops[now] = (weight <= few) | (rest[now] <= LEAST) | (depth == cap)
+            stops[now] = ((weight <= few) & (depth > 0)) | (rest[now] <= LEAST) | (depth == cap)
             count, price = np.zeros((2, len(rate)))
             done = stops[now]
             count[now] = np.where(done, noisy[-1], noisy[at])
