@@ -120,11 +120,12 @@ def test_less_epsilon_is_more_noise_on_the_screen():
     assert address(app, "epsilon") == "0.1"
 
 
-def test_rolling_the_noise_again_changes_the_answer_but_not_the_truth():
+def test_resampling_the_noise_changes_the_answer_but_not_the_truth():
     app = healthy(opened(rect=",".join(map(str, RECT))))
     first = metrics(app)
     app.button(key="explore.resample").click().run()
     second = metrics(healthy(app))
+    assert first["Noisy count"] != second["Noisy count"]
     assert first["Exact count (public data)"] == second["Exact count (public data)"]
     assert address(app, "seed") == "1"
 
