@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import pace
+
 # Servers, commands and children start as a user's do: what one has compiled the next one finds.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
@@ -29,6 +31,16 @@ def pytest_xdist_auto_num_workers(config) -> int:
     if config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
         return 0
     return min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2, 4)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # marks first: -m asks for them
+def pytest_collection_modifyitems(config, items):
+    for item in items:
+        pace.mark(item)
+    yield
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    if workers > 1:
+        items[:] = pace.arranged(items, workers)
 
 
 @pytest.hookimpl(wrapper=True)

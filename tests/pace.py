@@ -1,0 +1,64 @@
+"""Which tests are slow, and in what order several processes take them: the one place for both.
+
+A test is slow, and left out by ``-m "not slow"``, if it
+
+- drives a browser (fixture ``browser``), but for the few named in ``SMOKE``: one look at each page
+  and at a shared file;
+- starts a Java for Spark (fixture ``java``, or a parameter "spark");
+- is a campaign;
+- or carries the mark ``slow`` itself, as those do that take over a second of a quiet processor.
+
+What is left still comes into every room: mark no last test of a folder.
+"""
+
+import pytest
+
+SMOKE = (
+    "test_a_page_looks_as_it_did_and_is_open_to_everyone",
+    "test_a_file_answers_as_the_engine_does",
+    "test_the_first_picture_is_the_apps_and_a_rectangle_drawn_on_it_is_answered",
+)
+"""Tests of the browser that are not slow unless they are marked so themselves."""
+
+
+def drives_a_browser(item):
+    return "browser" in getattr(item, "fixturenames", ())
+
+
+def starts_java(item):
+    given = getattr(item, "callspec", None)
+    names = getattr(item, "fixturenames", ())
+    return "java" in names or (given is not None and "spark" in given.params.values())
+
+
+def mark(item):
+    """Adds the mark ``slow`` where the rule above says so."""
+    smoke = getattr(item, "originalname", None) in SMOKE
+    if (
+        (drives_a_browser(item) and not smoke)
+        or starts_java(item)
+        or item.get_closest_marker("campaign")
+    ):
+        item.add_marker(pytest.mark.slow)
+
+
+def arranged(items, workers):
+    """The same tests, each of ``workers`` equal parts in a row being what one process starts with.
+
+    Who is done takes the later half of what another has still to do. So what one server, one
+    browser or one Java serves comes together and first, and short tests come last.
+    """
+    java = [each for each in items if starts_java(each)]
+    heads = [
+        [each for each in items if "mypy" in each.name] + java,
+        [each for each in items if drives_a_browser(each)],
+    ]
+    heads += [[] for _ in range(workers - 2)]
+    first = {id(each) for head in heads for each in head}
+    rest = [each for each in items if id(each) not in first]
+    order, size = [], len(items) // workers
+    for head in heads[:workers]:
+        room = max(size - len(head), 0)
+        order += head + rest[:room]
+        del rest[:room]
+    return order + rest

@@ -1,0 +1,68 @@
+"""How the suite itself is run: what it leaves out, in what order, and that nothing is left."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests import leftovers, pace
+
+ROOT = Path(__file__).parents[1]
+KILLED = f"""
+import os, pathlib, signal, subprocess, time
+
+def test_that_is_killed(tmp_path):
+    program = ["sleep", "10000"]
+    server = subprocess.Popen(program, start_new_session=True)
+    pathlib.Path("run").write_text(os.environ["{leftovers.NAME}"])
+    os.kill(os.getppid(), signal.SIGTERM)
+    server.wait()
+"""
+
+
+def test_a_run_that_is_ended_leaves_no_process(tmp_path):
+    """A worker of xdist waits for a server when its own parent is ended."""
+    (tmp_path / "test_killed.py").write_text(KILLED)
+    (tmp_path / "pytest.ini").write_text("[pytest]")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    del environment[leftovers.NAME]
+    plugins = ["-p", "xdist", "-p", "tests.leftovers", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-n", "1", *plugins, "test_killed.py"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        timeout=300,
+    )
+    assert done.returncode == -15, done.stdout + done.stderr
+    run = (tmp_path / "run").read_text()
+    for _ in range(600):
+        if not list(leftovers.carrying(run)):
+            return
+        time.sleep(0.1)
+    raise AssertionError("a process outlived the run by a minute")
+
+
+def test_what_is_not_slow_still_opens_every_page():
+    """The names of the few tests of the browser that are not slow are names of tests."""
+    texts = [path.read_text() for path in (ROOT / "tests" / "browser").glob("test_*.py")]
+    for name in pace.SMOKE:
+        assert any(f"def {name}(" in text for text in texts), name
+
+
+class Item:
+    def __init__(self, name, *fixturenames):
+        self.name, self.fixturenames = name, fixturenames
+
+
+def test_each_process_starts_with_what_belongs_together():
+    items = [Item(str(each)) for each in range(6)]
+    items += [Item("test_linters[mypy]"), Item("a", "java"), Item("b", "browser")]
+    for workers, starts in ((2, "mb"), (3, "mb0"), (4, "mb0")):
+        order = pace.arranged(items, workers)
+        assert sorted(map(id, order)) == sorted(map(id, items))
+        size = len(items) // workers
+        heads = [order[each * size].name for each in range(len(starts))]
+        assert heads[:2] == ["test_linters[mypy]", "b"]
+        assert order[1].name == "a"
