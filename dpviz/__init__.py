@@ -42,6 +42,7 @@ from dpviz.releases.points.timeline import Timeline
 from dpviz.releases.release import Release
 from dpviz.releases.roads.path_count import PathAnswers
 from dpviz.releases.roads.release import RoadRelease
+from dpviz.releases.roads.timed import RoadTimeline, TimedRoadRelease
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.releases.store import read, save
 from dpviz.roads.graph import RoadGraph
@@ -71,7 +72,9 @@ __all__ = [
     "Release",
     "RoadGraph",
     "RoadRelease",
+    "RoadTimeline",
     "SequenceRelease",
+    "TimedRoadRelease",
     "Timeline",
     "build",
     "cell_counts",

@@ -16,7 +16,7 @@ from dpviz.errors import DataError, ParameterError
 from dpviz.methods import Method
 from dpviz.methods import method as find_method
 from dpviz.methods.points.declared import Declared
-from dpviz.methods.roads.base import RoadTask
+from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask
 from dpviz.methods.sequences.base import SequenceTask
 from dpviz.private.areas import AreaData
 from dpviz.private.budget import Budget, positive_epsilon
@@ -42,8 +42,9 @@ from dpviz.private.load.sequences import alphabet_of
 from dpviz.private.load.sources import public_extent, stated_domain
 from dpviz.private.load.tables import file_types, may_hold_places
 from dpviz.private.mechanisms.sources import Noise
+from dpviz.private.parallel import in_parallel
 from dpviz.private.payment import USER_LEDGER, Accountable, payment, require_public
-from dpviz.private.roads import RoadData
+from dpviz.private.roads import DISJOINT_STEPS, RoadData
 from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress, Reports, listening
 from dpviz.releases.areas.partition import Areas
@@ -52,7 +53,7 @@ from dpviz.releases.areas.source import areas_of
 from dpviz.releases.header import Header
 from dpviz.releases.points.promises import KEY as PROMISES
 from dpviz.releases.release import Release
-from dpviz.releases.roads.release import RoadRelease
+from dpviz.releases.roads.timed import facts_of_steps, road_release_of
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.roads.paths import Paths, require_paths, require_workload
 from dpviz.wishes import parse_all
@@ -364,15 +365,32 @@ def _measured(
         counts, variance = method.build(areas, data._counts, budget, noise)
         return lambda header: AreaRelease(areas, counts, variance, header), {}
     if isinstance(data, RoadData):
-        task = RoadTask(data.graph, data._trips, workload, budget, noise, progress)
-        measured = method.build(task)
-        return (
-            lambda header: RoadRelease(
-                data.graph, measured.domains, measured.nodes, measured.variance, header
-            ),
-            {"extra": measured.extra},
-        )
+        return _measured_roads(data, method, budget, noise, workload, progress)
     if not isinstance(data, SequenceData):
         raise ParameterError(f"data of kind {data.kind!r}: no engine builds from them")
     model = method.build(SequenceTask(data._sequences, data.alphabet, budget, noise))
     return lambda header: SequenceRelease(data.alphabet, model, header), {"extra": data.facts}
+
+
+def _measured_roads(
+    data: RoadData,
+    method: RoadMethod,
+    budget: Budget,
+    noise: Noise,
+    workload: Paths,
+    progress: Progress | None,
+) -> Result:
+    """A histogram of all trips, or with time of those of each step, in parallel."""
+
+    def histogram(trips: Paths, alone: Budget) -> Measured:
+        return method.build(RoadTask(data.graph, trips, workload, alone, noise, progress))
+
+    if data.steps is None:
+        each = [histogram(data._trips, budget)]
+        extra = each[0].extra
+    else:
+        purpose = "the histogram of each step"
+        each = in_parallel(budget, data._by_step, histogram, purpose=purpose, why=DISJOINT_STEPS)
+        extra = facts_of_steps([measured.extra for measured in each])
+    trees = [(measured.domains, measured.nodes, measured.variance) for measured in each]
+    return lambda header: road_release_of(data.graph, trees, data.steps, header), {"extra": extra}

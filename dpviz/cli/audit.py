@@ -27,7 +27,7 @@ def audit(
         str,
         typer.Argument(
             metavar="METHOD",
-            help="A name or alias; all, sequences or extremes for many; files for whole builds.",
+            help="A name or alias; all, sequences, roads or extremes for many; files for builds.",
         ),
     ],
     epsilon: Epsilon = 1.0,
@@ -78,7 +78,7 @@ def audit(
         return
     if output is not None:
         raise ParameterError(
-            f"output {output!r}: only for audit all and sequences; --json prints one audit"
+            f"output {output!r}: only for audit all, sequences and roads; --json prints one audit"
         )
     chosen = small(method, **settings(parameters))
     result = audited(

@@ -53,14 +53,16 @@ def check(
         check_sequences,
         check_trips,
     )
+    from dpviz.roads.steps import Steps
 
     read: dict[str, Any] = {**units.reading(), "table": table}
-    if sum(each is not None for each in (graph, alphabet, clock.time)) > 1:
-        raise ParameterError("--graph, --alphabet and --time are three kinds of data: give one")
+    if alphabet is not None and not (graph is None and clock.time is None):
+        raise ParameterError("--alphabet is of other data than --graph and --time: give one")
     if graph is not None:
         streets = Streets(
             graph=graph, components=components, crs=places.crs or "", directed=directed
         )
+        read["steps"] = Steps.of(**clock.steps()) if clock.given else None
         facts, taken = check_trips(source, streets.opened(), drop_unknown=drop_unknown, **read)
     elif alphabet is not None:
         columns = None if column is None else (column,)

@@ -131,6 +131,19 @@ class Clock:
             raise ParameterError(f"--{first} is of time: give --time and --period too")
         return given
 
+    def steps(self) -> dict[str, str]:
+        """The steps of time of trips, as :func:`dpviz.load` takes them; empty without time.
+
+        Raises:
+            ParameterError: one option without the others that it needs.
+        """
+        given = self.axis()
+        if self.hour_worth is not None:
+            raise ParameterError("--hour-worth shapes cells, trips have none: leave it out")
+        if given and self.every is None:
+            raise ParameterError("--time needs --every too: the public step, such as 1h")
+        return given
+
 
 @dataclass(frozen=True, kw_only=True)
 class Attributes:
@@ -233,6 +246,10 @@ class Order:
     as_json: Json = False
 
 
+STEPS = ("time", "period", "every", "zone", "cycle")
+"""What steps of time are made of."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Streets:
     """The public road graph of trips."""
@@ -275,7 +292,9 @@ class Streets:
 
         if source == CITY and self.graph is None:
             read_graph(CITY, directed=self.directed)
-            return load(CITY, kind="roads")
+            time: dict[str, Any] = {k: v for k, v in how.items() if k in STEPS}
+            made: RoadData = load(CITY, kind="roads", **time)
+            return made
         return load(source, self.opened(), **how)
 
 

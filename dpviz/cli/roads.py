@@ -9,12 +9,13 @@ import typer
 
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
-from dpviz.cli.options import Order, Streets, Units
+from dpviz.cli.options import Clock, Order, Streets, Units
 from dpviz.cli.root import Json, NoiseSeed, app, emit, numbers, progress, words, writable
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpviz.releases.roads.release import RoadRelease
+    from dpviz.roads.graph import Int, RoadGraph
 
 roads = typer.Typer(no_args_is_help=True, help="Event histograms on road networks.")
 app.add_typer(roads, name="roads")
@@ -31,6 +32,7 @@ def build(
     order: Order,
     streets: Streets,
     units: Units,
+    clock: Clock,
     method: Annotated[
         str, typer.Option(help="A name, or a combination such as min+opt+tru.")
     ] = "event-histogram",
@@ -51,6 +53,7 @@ def build(
         lambda: streets.load(
             source,
             **units.reading(),
+            **clock.steps(),
             public=order.public,
             drop_unknown=drop_unknown,
             name=order.dataset,
@@ -70,36 +73,39 @@ def described(release: RoadRelease, _data: object) -> Facts:
         "limit": release.limit,
     }
     edges, subdomains, nodes = facts["edges"], facts["subdomains"], facts["nodes"]
-    return facts, [f"{edges:,} edges, {subdomains:,} sub-domains, {nodes:,} nodes"]
+    line = f"{edges:,} edges, {subdomains:,} sub-domains, {nodes:,} nodes"
+    if len(release.addends) > 1:
+        facts["steps"] = len(release.addends)
+        line += f" in each of {facts['steps']:,} steps of time"
+    return facts, [line]
+
+
+Roads = Annotated[str, typer.Argument(metavar="RELEASE", help="A road release (Parquet).")]
+Period = Annotated[
+    str | None,
+    typer.Option(help="With time: A,B where steps begin, of its zone; of a cycle 07:00,09:00."),
+]
 
 
 @roads.command()
 def query(
-    release: Annotated[str, typer.Argument(metavar="RELEASE", help="A road release (Parquet).")],
+    release: Roads,
     path: Annotated[
         list[str] | None, typer.Option(help="Edge ids of a path, in order; repeat at will.")
     ] = None,
     between: Annotated[
         list[str] | None, typer.Option(help="Two node ids: the shortest path; repeat at will.")
     ] = None,
+    period: Period = None,
     as_json: Json = False,
 ) -> None:
     """Answer path queries from a release: noisy totals with 95 % intervals."""
     from dpviz import read
-    from dpviz.roads.paths import Paths, paths_from_ids
-    from dpviz.roads.routing import shortest_path
+    from dpviz.roads.paths import Paths
 
     opened = read(release, "roads")
-    given = paths_from_ids(opened.graph, [words(each) for each in path or []], "path")
-    asked = [given[row] for row in range(len(given))]
-    for each in between or []:
-        ends = words(each)
-        if len(ends) != 2:
-            raise ParameterError(f"--between {each!r}: give two node ids between commas")
-        asked.append(shortest_path(opened.graph, *ends))
-    if not asked:
-        raise ParameterError("nothing to answer: give --path or --between")
-    answers = opened.count(Paths.of(asked))
+    asked = asked_paths(opened.graph, path or [], between or [])
+    answers = opened.count(Paths.of(asked), period)
     columns = {name: column.tolist() for name, column in dataclasses.asdict(answers).items()}
     rows: list[dict[str, Any]] = [
         {"path": opened.graph.edge_id[edges].tolist()}
@@ -114,9 +120,66 @@ def query(
     emit({"answers": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
 
 
+def asked_paths(graph: RoadGraph, path: list[str], between: list[str]) -> list[Int]:
+    """Edge rows of the paths that options name.
+
+    Raises:
+        ParameterError: none, or what is no pair of nodes.
+        DataError: an edge or a node that the graph lacks, or two that nothing joins.
+    """
+    from dpviz.roads.paths import paths_from_ids
+    from dpviz.roads.routing import shortest_path
+
+    given = paths_from_ids(graph, [words(each) for each in path], "path")
+    asked = [given[row] for row in range(len(given))]
+    for each in between:
+        ends = words(each)
+        if len(ends) != 2:
+            raise ParameterError(f"--between {each!r}: give two node ids between commas")
+        asked.append(shortest_path(graph, *ends))
+    if not asked:
+        raise ParameterError("nothing to answer: give --path or --between")
+    return asked
+
+
+@roads.command()
+def timeline(
+    release: Roads,
+    path: Annotated[str | None, typer.Option(help="Edge ids of the path, in order.")] = None,
+    between: Annotated[str | None, typer.Option(help="Two node ids: the shortest path.")] = None,
+    period: Period = None,
+    as_json: Json = False,
+) -> None:
+    """Answer a path step by step over the period of a release with time."""
+    from dpviz import read
+    from dpviz.releases.roads.timed import TimedRoadRelease
+
+    opened = read(release, "roads")
+    if not isinstance(opened, TimedRoadRelease):
+        raise ParameterError("this release has no time: ask it with 'dpviz roads query'")
+    each = [[] if one is None else [one] for one in (path, between)]
+    asked = asked_paths(opened.graph, *each)
+    if len(asked) > 1:
+        raise ParameterError("--path and --between are asked one at a time: give either")
+    answers = opened.timeline(asked[0], period)
+    moment = opened.steps.calendar.words
+    columns = {
+        "start": [moment(float(each)) for each in answers.start.astype(float)],
+        "end": [moment(float(each)) for each in answers.end.astype(float)],
+        **{name: getattr(answers, name).tolist() for name in ("count", "noise_sd", "low", "high")},
+    }
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    lines = [
+        f"{row['start']} to {row['end']}: {row['count']:,.0f} (95 % for the noise: "
+        f"{row['low']:,.0f} to {row['high']:,.0f})"
+        for row in rows
+    ]
+    emit({"timeline": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
+
+
 @roads.command()
 def export(
-    release: Annotated[str, typer.Argument(metavar="RELEASE", help="A road release (Parquet).")],
+    release: Roads,
     output: Annotated[str, typer.Option("--output", "-o", help="A .geojson, .gpkg or .csv file.")],
     as_json: Json = False,
 ) -> None:
@@ -126,7 +189,7 @@ def export(
 
     opened = read(release, "roads")
     written = write(opened, output)
-    rows = len(opened.graph)
+    rows = len(opened.graph) * len(opened.addends)
     emit({"output": str(written), "rows": rows}, as_json, f"{written}: {rows:,} edges")
 
 
@@ -136,6 +199,7 @@ def evaluate(
     source: Source,
     output: Annotated[str, typer.Option("--output", "-o", help="The rows to write (.csv).")],
     streets: Streets,
+    clock: Clock,
     methods: Annotated[
         str | None, typer.Option(help="Methods between commas; those of figures 6 to 13.")
     ] = None,
@@ -160,7 +224,7 @@ def evaluate(
         find_method(name, "roads")  # a bad name fails before reading
     writable(output, ".csv")
     whole = [int(length) for length in numbers(lengths, "--lengths")]
-    data = streets.load(source, public=public)
+    data = streets.load(source, public=public, **clock.steps())
     require_public(Ledger(), data)  # exact answers follow
     rows = list(
         experiments.experiment(

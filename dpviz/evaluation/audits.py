@@ -12,6 +12,7 @@ from typing import Any
 from dpviz.errors import DataError, ParameterError
 from dpviz.evaluation.area_audit import audit_areas
 from dpviz.evaluation.audit import Audit, audit, tiny
+from dpviz.evaluation.road_audit import audit_roads, tiny_roads
 from dpviz.evaluation.sequence_audit import audit_sequences, tiny_sequences
 from dpviz.evaluation.workers import worker_pool
 from dpviz.files import write_bytes
@@ -19,6 +20,7 @@ from dpviz.methods import METHODS, names, of_kind
 from dpviz.methods import method as find_method
 from dpviz.methods.areas.base import AreaMethod
 from dpviz.methods.points.base import PointMethod
+from dpviz.methods.roads.base import RoadMethod
 from dpviz.methods.sequences.base import SequenceMethod
 from dpviz.progress import Progress
 
@@ -56,6 +58,29 @@ def area_settings() -> list[str]:
     return sorted(of_kind("areas"))
 
 
+COMBINATIONS = ("min+opt+tru",)
+"""Of the road methods' steps, what experiments name beside the presets."""
+
+
+def road_settings() -> list[str]:
+    """Every registered road method by name, then its presets that audit anything else.
+
+    >>> road_settings()[-4:]
+    ['flows', 'gs', 'normalization', 'min+opt+tru']
+    """
+    words: list[str] = []
+    seen: list[RoadMethod] = []
+    presets = [(name, *kind.presets) for name, kind in sorted(of_kind("roads").items())]
+    for word in (*(word for each in presets for word in each), *COMBINATIONS):
+        if tiny_roads(word) not in seen:
+            seen.append(tiny_roads(word))
+            words.append(word)
+    return words
+
+
+Small = PointMethod | SequenceMethod | AreaMethod | RoadMethod
+"""A method of any kind."""
+
 STEERING = ("axes", "looks", "switch")
 """Whole-number parameters that steer a method; :func:`small` keeps the others, sizes, small."""
 
@@ -91,17 +116,18 @@ def extremes() -> list[str]:
 
 
 def group(name: str) -> list[str] | None:
-    """The settings that a name stands for, or None: ``all``, ``sequences`` or ``extremes``."""
+    """The settings that a name stands for, or None: one of four groups."""
     groups = {
-        "all": lambda: [*settings(), *sequence_settings(), *area_settings()],
+        "all": lambda: [*settings(), *sequence_settings(), *area_settings(), *road_settings()],
         "sequences": sequence_settings,
+        "roads": road_settings,
         "extremes": extremes,
     }
     return groups[name.lower()]() if name.lower() in groups else None
 
 
-def small(word: str, **parameters: Any) -> PointMethod | SequenceMethod | AreaMethod:
-    """The method of a setting, on points, sequences or areas, with small builds.
+def small(word: str, **parameters: Any) -> Small:
+    """The method of a setting, on data of any kind, with small builds.
 
     Args:
         word: a name, and after it parameters as ``key=value`` between spaces.
@@ -119,8 +145,10 @@ def small(word: str, **parameters: Any) -> PointMethod | SequenceMethod | AreaMe
     if word.lower() in area_settings():
         areas: AreaMethod = find_method(word, "areas", **parameters)
         return areas
+    if "+" in word or word.lower() in {name.lower() for name in names("roads")}:
+        return tiny_roads(word, **parameters)
     if word.lower() not in {name.lower() for name in names("points")}:
-        known = [*names("points"), *sequence_settings(), *area_settings()]
+        known = [*names("points"), *sequence_settings(), *area_settings(), *names("roads")]
         near = difflib.get_close_matches(word, known, 3)
         hint = f"did you mean {' or '.join(near)}?" if near else "see dpviz methods, or sequences"
         raise ParameterError(f"unknown method {word!r}: {hint}")
@@ -136,12 +164,12 @@ def _low(name: str) -> dict[str, Any]:
     )
 
 
-def audited(
-    method: PointMethod | SequenceMethod | AreaMethod, epsilon: float, **options: Any
-) -> Audit:
+def audited(method: Small, epsilon: float, **options: Any) -> Audit:
     """The audit of a method of any of these kinds; see :func:`dpviz.evaluation.audit.audit`."""
     if isinstance(method, AreaMethod):
         return audit_areas(method, epsilon, **options)
+    if isinstance(method, RoadMethod):
+        return audit_roads(method, epsilon, **options)
     if isinstance(method, SequenceMethod):
         return audit_sequences(method, epsilon, **options)
     return audit(method, epsilon, **options)
@@ -206,7 +234,7 @@ def page(
         "# Lower bounds on the real ε",
         "",
         (
-            "Every registered method on points, on sequences and on areas, presets included"
+            "Every registered method on points, sequences, areas and roads, presets included"
             if not missing
             else "SO FAR WITHOUT " + ", ".join(missing)
         )

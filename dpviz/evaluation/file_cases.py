@@ -247,6 +247,31 @@ def _roads() -> Iterable[FileCase]:
     yield case("one person more, without a street", shared, [["zed", "z", ""]], first=True)
     yield case("one person more, without a trip", shared, [["zed", "", "a"]], first=True)
     yield case("one person more, of 500 trips", shared, [["zed", f"z{i}", "a"] for i in range(500)])
+    yield from _roads_in_time(beside)
+
+
+def _roads_in_time(beside: Mapping[str, bytes]) -> Iterable[FileCase]:
+    """Trips by the hour of the week: odd times of one person more, typed by nobody."""
+    head = ["person", "trip", "edge", "start"]
+    axis = ("--time", "start", "--period", "2024-01-01,2025-01-01", "--zone", "Europe/Berlin")
+    words = (*ROADS, *axis, "--cycle", "week", "--every", "1d")
+    clocks, seconds = "2024-03-31T03:15:00", "1711847700"
+    for what, when, usual in (
+        ("without a time", "", clocks),
+        ("whose time is a word", "noon", seconds),
+        ("whose time is in seconds", seconds, clocks),
+        ("with an offset", clocks + "+14:00", clocks),
+        ("in the hour that is not there", "2024-03-31T02:30:00", clocks),
+        ("of 9,000 digits", "9" * 9_000, seconds),
+        ("outside the period", "1970-01-01", clocks),
+    ):
+        others: Rows = [[f"p{each}", f"t{each}", "a", usual] for each in range(MANY)]
+        # A trip a day: the bound holds over all steps together.
+        more: Rows = [["zed", "z", "a", when]]
+        more += [["zed", f"z{day}", "a", f"2024-04-{day:02}"] for day in range(1, 8)]
+        texts = _csv(head, others), _csv(head, [*more, *others])
+        name = f"one person more, a trip {what} and one on each day of a week"
+        yield FileCase(name, "roads", "trips.csv", *texts, words, beside)
 
 
 PLACES = (

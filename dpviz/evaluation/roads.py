@@ -6,20 +6,24 @@ import csv
 import io
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 
 import numpy as np
 
 from dpviz.build import RoadData, build
 from dpviz.evaluation.truth import exact_visits
 from dpviz.progress import Progress
+from dpviz.roads.estimates import RoadEstimates
 from dpviz.roads.generate import clustered_workload, corridor_workload
+from dpviz.roads.graph import Float, Int
 from dpviz.roads.paths import Paths
 
 LENGTHS = (2, 10, 20, 30, 40, 50)
 EPSILONS = (1.0, 0.1, 0.01)
 REPEATS = 10
 CORRIDOR = "corridor"
+EACH_STEP = ", each step"
+"""Ends the name of a workload where it is asked of every step of time."""
 
 FIGURES: dict[str, tuple[str, ...]] = {
     "6-7 truncation": (
@@ -75,16 +79,18 @@ def experiment(
 ) -> Iterator[RoadErrorRow]:
     """Every combination, one row per release, as it is done.
 
-    With a seed the noise is simulated and repeatable; without one it is as of a release.
+    With a seed the noise is simulated and repeatable; without one it is as of a release. Of trips
+    with time, a row for all the time, which is the sum of the steps, and one for the mean over
+    steps.
 
     Raises:
         PrivacyError: the trips are not declared public.
     """
-    exact = exact_visits(data)
+    exact, of_steps = exact_visits(data), _of_steps(data)
     asked = workloads(data, lengths)
     total, done = len(asked) * len(epsilons) * len(methods) * repeats, 0
     for name, workload in asked.items():
-        truth = workload.sum(exact)
+        truth, truths = workload.sum(exact), [workload.sum(each) for each in of_steps]
         zero = float(np.mean(truth**2))
         for method in methods:
             for epsilon in epsilons:
@@ -93,22 +99,43 @@ def experiment(
                     shifted = None if seed is None else seed + repeat
                     release = build(data, method, epsilon, workload=workload, seed=shifted)
                     seconds = time.perf_counter() - started
-                    error = float(np.mean((workload.sum(release.edge_count) - truth) ** 2))
-                    mean_length = float(workload.length.mean())
-                    yield RoadErrorRow(
+                    mean_length = round(float(workload.length.mean()), 2)
+                    row = RoadErrorRow(
                         name,
-                        round(mean_length, 2),
+                        mean_length,
                         epsilon,
                         method,
                         repeat,
-                        error,
+                        _error(release, workload, truth),
                         zero,
                         release.limit,
                         round(seconds, 4),
                     )
+                    yield row
+                    if truths:
+                        errors = [
+                            _error(each, workload, exactly)
+                            for each, exactly in zip(release.addends, truths, strict=True)
+                        ]
+                        yield replace(
+                            row,
+                            workload=f"{name}{EACH_STEP}",
+                            mean_squared_error=float(np.mean(errors)),
+                            zero_squared_error=float(np.mean(np.square(truths))),
+                        )
                     done += 1
                     if progress is not None:
                         progress(done / total, f"{name}, {method}, ε = {epsilon:g}")
+
+
+def _of_steps(data: RoadData) -> list[Int]:
+    """Exact visits in each step of time; none without time."""
+    steps = 0 if data.steps is None else len(data.steps)
+    return [exact_visits(data, slice(step, step + 1)) for step in range(steps)]
+
+
+def _error(estimates: RoadEstimates, workload: Paths, truth: Float) -> float:
+    return float(np.mean((workload.sum(estimates.edge_count) - truth) ** 2))
 
 
 def as_csv(rows: Iterable[RoadErrorRow]) -> str:

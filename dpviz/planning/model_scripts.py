@@ -10,6 +10,7 @@ from dpviz.build import CITY
 from dpviz.planning.code import FILE, Code, arguments, shell
 from dpviz.planning.script import Script, settings_of, unit_of
 from dpviz.releases.roads.release import RoadRelease
+from dpviz.releases.roads.timed import TimedRoadRelease
 from dpviz.releases.sequences.release import SequenceRelease
 
 if TYPE_CHECKING:
@@ -147,6 +148,8 @@ def _of_roads(release: RoadRelease, builtin: bool, graph: str | None) -> dict[st
     unit = {} if builtin else unit_of(release.header)
     options: list[tuple[str, Any]] = [("--workload", workload)]
     flags = ["--directed"] if release.graph.directed else []
+    time = release.steps.stated() if isinstance(release, TimedRoadRelease) else {}
+    options += [(f"--{name}", value) for name, value in time.items()]
     frame, crs = [], release.graph.crs
     if not builtin:
         options = [("--graph", graph or GRAPH), *([("--crs", crs)] if crs else []), *options]
@@ -159,7 +162,7 @@ def _of_roads(release: RoadRelease, builtin: bool, graph: str | None) -> dict[st
         "flags": flags,
         "frame": ["from dpviz.build import workload_of", "", *frame],
         "domain": "graph",
-        "reading": unit,
+        "reading": {**unit, **time},
         "building": [f"workload=workload_of({workload!r}, data.graph)"],
         "question": f"release.count(workload_of({workload!r}, data.graph))",
     }

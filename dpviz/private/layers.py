@@ -7,7 +7,7 @@ SIGMOD 2009, theorem 4; with δ too, as the others' probabilities do not move).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,11 @@ import numpy as np
 from dpviz.attributes import Values
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
-from dpviz.private.budget import Budget, BudgetRow, Share
+from dpviz.private.budget import Budget, Share
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.mechanisms.counts import LEAST_RATE, geometric
 from dpviz.private.mechanisms.sources import Noise
+from dpviz.private.parallel import spend_once
 from dpviz.releases.header import Header
 from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.release import PointRelease
@@ -74,7 +75,8 @@ def measure_points(
             sums = _noisy_sums(domain.values, layers.sums[kind], nodes, share, noise)
         trees.append((nodes, sums))
         rows.append((*for_counts.rows, *whole.rows))
-    _spend(budget, rows, DISJOINT_KINDS if domain.kinds is not None else "")
+    why = DISJOINT_KINDS if domain.kinds is not None else ""
+    spend_once(budget, rows, "the tree of each kind", why)
     # The law of the noise follows from the parameters alone, so it is that of every tree.
     facts = {"noise": method.noise_model(trees[0][0])}
     if domain.kinds is not None:
@@ -143,16 +145,3 @@ def _noisy_sums(
     columns[:, leaf] = noisy * values.grid, variance * values.grid**2
     total, variances = (sum_up(nodes.parent, column) for column in columns)
     return Sums(total, variances)
-
-
-def _spend(budget: Budget, rows: Sequence[tuple[BudgetRow, ...]], why: str) -> None:
-    """Take the price of the trees from the budget of the release: that of any one of them."""
-    if any(each != rows[0] for each in rows):  # a method may choose shares by what it saw
-        purpose = "the tree of each kind"
-        budget.spend(budget.left, purpose, delta=budget.left_delta, theorem=why)
-        return
-    for row in rows[0]:
-        reason = "; ".join(each for each in (row.theorem, why) if each)
-        budget.spend(
-            row.epsilon, row.purpose, delta=row.delta, mechanism=row.mechanism, theorem=reason
-        )

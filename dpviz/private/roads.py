@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -13,16 +14,25 @@ from dpviz.private.mechanisms.noise import Noise
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.roads.graph import Int, RoadGraph
 from dpviz.roads.paths import Paths
+from dpviz.roads.steps import Steps
+
+DISJOINT_STEPS = "steps are disjoint: a trip is in that of its start"
+"""Why the histogram of each step may cost the whole of epsilon."""
 
 
 class RoadData(Handle[RoadRelease]):
-    """A handle on trips.
+    """A handle on trips; with time, on those of each step.
+
+    A trip starts in one step, so steps are disjoint and each may cost the whole of epsilon: see
+    :mod:`dpviz.private.parallel`. The bound on a unit's trips holds over all steps together.
 
     Attributes:
         graph: the public road graph.
+        steps: the public steps of time; None where trips have no time.
 
     Raises:
         DataError: a trip off the graph, or a bound below 1.
+        DomainError: more counts than a release holds.
     """
 
     kind: ClassVar[str] = "roads"
@@ -38,11 +48,17 @@ class RoadData(Handle[RoadRelease]):
         unit: str = "one trip",
         max_per_unit: int = 1,
         names: tuple[str, ...] = (),
+        steps: Steps | None = None,
+        step: Int | None = None,
     ) -> None:
         if len(trips.edge) and (trips.edge.min() < 0 or trips.edge.max() >= len(graph)):
             raise DataError("a trip names an edge that the road graph lacks: use its edges")
         super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit, names=names)
-        self.graph = graph
+        self.graph, self.steps = graph, steps
+        self.__by_step: tuple[Paths, ...] = ()
+        if steps is not None and step is not None:
+            steps.require_room(len(graph))
+            trips, self.__by_step = _told_apart(trips, step, len(steps))
         self.__trips = _canonical(trips)
 
     @property
@@ -50,18 +66,31 @@ class RoadData(Handle[RoadRelease]):
         return self.__trips
 
     @property
+    def _by_step(self) -> tuple[Paths, ...]:
+        """The trips of each step; none without time."""
+        return self.__by_step
+
+    @property
     def _frame(self) -> str:
-        return f"{len(self.graph):,} edges"
+        steps = "" if self.steps is None else f", {len(self.steps):,} steps of time"
+        return f"{len(self.graph):,} edges{steps}"
 
 
-def exact_visits(data: RoadData) -> Int:
+def exact_visits(data: RoadData, steps: slice | None = None) -> Int:
     """Trips that contain each edge, int64 (m,), for public data only.
+
+    Args:
+        data: the trips.
+        steps: of time, those that are counted; all trips by default.
 
     Raises:
         PrivacyError: the data set is not declared public.
     """
     data.require_public()
-    return visits(data._trips, len(data.graph))
+    if steps is None:
+        return visits(data._trips, len(data.graph))
+    counted = [visits(trips, len(data.graph)) for trips in data._by_step[steps]]
+    return np.asarray(np.sum(counted, axis=0), dtype=np.int64)
 
 
 def length_histogram(trips: Paths, cap: int) -> Int:
@@ -118,6 +147,15 @@ def normalised_visits(trips: Paths, edges: int, unit: int) -> Int:
 def sampled_visits(trips: Paths, edges: int, noise: Noise) -> Int:
     """Visits when every trip keeps one random edge: private, int64 (edges,), sensitivity 1."""
     return visits(truncated(trips, 1, noise), edges)
+
+
+def _told_apart(trips: Paths, step: Int, count: int) -> tuple[Paths, tuple[Paths, ...]]:
+    """The trips that start in a step, and those of each; a trip of step −1 is in none."""
+    order = np.argsort(step, kind="stable")
+    cuts = np.searchsorted(step[order], np.arange(count + 1))
+    rows = [order[low:high] for low, high in pairwise(cuts.tolist())]
+    inside = order[cuts[0] : cuts[-1]]
+    return trips.take(inside), tuple(_canonical(trips.take(each)) for each in rows)
 
 
 def _canonical(trips: Paths) -> Paths:

@@ -107,12 +107,25 @@ class RoadExtra(Strict):
     max_length: Annotated[int, Field(ge=0)] | None = None
     kept: FiniteFloat | None = None
     lengths: list[FiniteFloat] = []
+    of_steps: Annotated[list[dict[Word, Any]], Field(max_length=1_000)] = []
+
+
+class RoadTime(Strict):
+    """The steps of time of a release of trips."""
+
+    column: Word
+    period: Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]
+    every: Annotated[str, Field(max_length=20)]
+    zone: Word = "UTC"
+    cycle: Literal["day", "week"] | None = None
+    span: Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)] | None = None
 
 
 class RoadHeader(Common):
     """Header of a release of trips along roads."""
 
     kind: Literal["roads"]
+    time: RoadTime | None = None
     crs: Text = ""
     extra: RoadExtra = RoadExtra()  # type: ignore[assignment]
     directed: bool = False  # files before directed graphs say nothing

@@ -18,6 +18,7 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.releases.release import Release
 from dpviz.releases.roads import columns as roads
 from dpviz.releases.roads.release import RoadRelease
+from dpviz.releases.roads.timed import road_release_of
 from dpviz.releases.sequences import columns as sequences
 from dpviz.releases.sequences.release import SequenceRelease
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 ROOMS = {"points": points, "roads": roads, "sequences": sequences, "areas": areas}
 RELEASES: dict[str, Callable[..., Release]] = {
     "points": release_of,
-    "roads": RoadRelease,
+    "roads": road_release_of,
     "sequences": SequenceRelease,
     "areas": AreaRelease,
 }

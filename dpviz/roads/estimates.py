@@ -51,6 +51,11 @@ class RoadEstimates:
         if not (np.cumsum(filled)[:m] == 1).all() or not self.nodes.is_partition():
             raise ReleaseError("the leaves do not cover every edge once")
 
+    @property
+    def addends(self) -> tuple[RoadEstimates, ...]:
+        """Estimates with independent noise of which these are the sum; by default these alone."""
+        return (self,)
+
     @cached_property
     def leaf_at(self) -> Int:
         """The leaf that covers each position, int64 (m,)."""

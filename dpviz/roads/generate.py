@@ -8,10 +8,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.calendar import moment
 from dpviz.errors import ParameterError
 from dpviz.roads.graph import Int, RoadGraph
 from dpviz.roads.paths import Paths
 from dpviz.roads.routing import Router
+
+START = "start"
+"""Name of the column of synthetic start times."""
+
+WEEK = ("2024-03-04", "2024-03-11")
+"""The public week of synthetic trips, Monday to Monday, UTC."""
 
 BATCH = 256
 """Sources per call of the shortest-path search: 256 × 10,000 nodes are 20 MB each table."""
@@ -78,6 +85,28 @@ def commuter_trips(
         source = np.repeat(np.arange(len(rows)), trips[rows])
         routes.append(router.paths(before, source, np.concatenate(target)))
     return _shuffled(routes, random)
+
+
+def commuter_starts(trips: Paths, *, seed: int = 0) -> NDArray[np.float64]:
+    """Synthetic times at which trips start, float64 (n,) in seconds since 1970 UTC.
+
+    In the week of :data:`WEEK`, four in five trips on working days. There the longer half of the
+    trips is mostly of the rush hours, around 8:00 and 17:30, and the others spread over the day.
+
+    Args:
+        trips: any; they stay as they are.
+        seed: the same seed gives the same times.
+    """
+    random = np.random.default_rng([20_153, seed])
+    n = len(trips)
+    working = random.random(n) < 0.8
+    day = np.where(working, random.integers(0, 5, n), random.integers(5, 7, n))
+    far = trips.length > np.median(trips.length) if n else np.zeros(0, dtype=np.bool_)
+    rush = working & (random.random(n) < np.where(far, 0.85, 0.35))
+    morning = random.random(n) < 0.5
+    peak = np.where(morning, random.normal(8.0, 0.6, n), random.normal(17.5, 0.8, n))
+    hour = np.where(rush, peak, random.normal(14.0, 3.5, n)) % 24.0
+    return np.asarray(moment(WEEK[0]) + day * 86_400.0 + np.floor(hour * 3_600.0))
 
 
 def _shuffled(groups: list[Paths], random: np.random.Generator) -> Paths:

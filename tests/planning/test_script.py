@@ -48,7 +48,9 @@ def folder(tmp_path, monkeypatch):
     shapes = [box(-1, 50, 0, 52), box(0, 50, 1, 51), box(0, 51, 1, 52)]
     (tmp_path / "nodes.csv").write_text("node,x,y\na,0,0\nb,1,0\nc,2,0\nd,3,1\n")
     (tmp_path / "edges.csv").write_text("edge,src,dst\n1,a,b\n2,b,c\n3,c,d\n")
-    (tmp_path / "trips.csv").write_text("trip,edge,who\n1,1,p\n1,2,p\n2,2,p\n3,3,q\n")
+    (tmp_path / "trips.csv").write_text(
+        "trip,edge,who,at\n1,1,p,2024-01-01\n1,2,p,\n2,2,p,2024-01-02T23:30\n3,3,q,2024-01-02\n"
+    )
     (tmp_path / "walks.txt").write_text("a b a\nb c\na\n")
     geopandas.GeoDataFrame(wards, geometry=shapes, crs=4326).to_file(tmp_path / "wards.gpkg")
     monkeypatch.chdir(tmp_path)
@@ -69,12 +71,13 @@ def folder(tmp_path, monkeypatch):
         f"{PAIRS} --method=ugrid --set=cells=3",
         f"roads build {TRIPS} --workload=clustered:2 --set=limit=2 --set=truncation=fixed",
         f"roads build {TRIPS} --workload=corridor --unit=who --max-per-unit=2 --directed",
+        f"roads build {TRIPS} --time=at --cycle=week --every=1d --zone=Asia/Tokyo --method=dwork",
         "sequences build walks.txt --public --seed=7 --alphabet=a,b,c --set=l_top=4",
         f"sequences build {PLACES} --side=3 --gap=2 --steps --epsilon=0.5",
     ],
     ids=[
         *("built-in", "file", "units", "attributes", "levels", "areas", "hexagons"),
-        *("time", "trips", "roads", "one-way", "symbols", "places"),
+        *("time", "trips", "roads", "one-way", "days", "symbols", "places"),
     ],
 )
 def test_command_python_and_notebook_make_the_same_release(folder, words):

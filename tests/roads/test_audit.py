@@ -1,4 +1,4 @@
-"""An audit of the network methods: with one trip against without it, on a street of four edges.
+"""The audit of road methods: with one trip against without it, on a street of four edges.
 
 A lower bound on the real ε at confidence 1 − 1e-6 must not exceed the claim; and it must exceed a
 claim that is false, or the audit could not find anything.
@@ -7,57 +7,56 @@ claim that is false, or the audit could not find anything.
 import numpy as np
 import pytest
 
-from dpviz.build import build
-from dpviz.evaluation.events import epsilon_bound
-from dpviz.private.roads import RoadData
-from dpviz.roads.graph import road_graph
-from dpviz.roads.paths import Paths
+from dpviz.evaluation.audits import audited, group, road_settings, small
+from dpviz.evaluation.road_audit import EDGES, FEATURES, RoadBench, drives, features, tiny_roads
+from dpviz.evaluation.search import finding
+from dpviz.methods.roads.base import RoadTask
+from dpviz.private.budget import Budget
+from dpviz.private.mechanisms.noise import SimulatedNoise
+from dpviz.roads.estimates import RoadEstimates
 
-STREET = road_graph(
-    {"node": range(5), "x": range(5), "y": [0] * 5}, {"src": range(4), "dst": range(1, 5)}
-)
-WORKLOAD = Paths.of([[0, 1, 2, 3]] * 3 + [[1, 2]])
-OTHERS = [[0], [1, 2]]
-TRIP = [0, 1, 2, 3]
-FALSE_ALARM = 1e-6
+CONFIDENCE = 1 - 1e-6
 
 
-def statistic(trips: list[list[int]], method: str, epsilon: float, n: int, seed: int) -> np.ndarray:
-    """Noisy total over the street: the direction in which the trip moves every count."""
-    data = RoadData("street", STREET, Paths.of(trips), public=True)
-    limits = {} if method == "normalization" else {"max_length": 4}
-    values = [
-        build(data, method, epsilon, workload=WORKLOAD, seed=seed + k, **limits).edge_count.sum()
-        for k in range(n)
-    ]
-    return np.array(values)
+@pytest.mark.parametrize("word", road_settings())
+def test_no_method_leaks_more_than_it_claims(word: str) -> None:
+    result = audited(small(word), 1.5, trials=200, confidence=CONFIDENCE)
+    assert not result.violates
+    assert result.neighbours in [case.name for case in drives(1.5)]
 
 
-def lower_bound(method: str, epsilon: float, n: int) -> float:
-    """Threshold chosen on one half of the runs, ε bounded on the other."""
-    with_trip = statistic([*OTHERS, TRIP], method, epsilon, n, 0)
-    without = statistic(OTHERS, method, epsilon, n, n)
-    half = n // 2
-    cuts = np.quantile(with_trip[:half], np.linspace(0.05, 0.95, 19))
+class Loud(RoadBench):
+    """Noise for ε = 6, claimed as less."""
 
-    def ratio(cut: float) -> float:
-        return float(((with_trip[:half] > cut).sum() + 5) / ((without[:half] > cut).sum() + 5))
-
-    cut = max(cuts, key=ratio)
-    more, fewer = int((with_trip[half:] > cut).sum()), int((without[half:] > cut).sum())
-    return epsilon_bound(more, fewer, n - half, FALSE_ALARM, 0.0)
+    @property
+    def budget(self) -> Budget:
+        return Budget(6.0)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "method",
-    ["dwork", "min+opt", "freqitem", "gs", "flows"],
-)
-def test_no_method_leaks_more_than_it_claims(method: str) -> None:
-    assert lower_bound(method, 1.5, 800) <= 1.5
-
-
-@pytest.mark.slow
 def test_the_audit_finds_a_false_claim() -> None:
-    """Noise for ε = 5, claimed as 1.5: the trip shows."""
-    assert lower_bound("dwork", 5.0, 2_500) > 1.5
+    bench = Loud(tiny_roads("dwork"), 1.5, 900, 0, False, None)
+    assert finding(bench, list(drives(1.5)), list(FEATURES), CONFIDENCE).epsilon_lower_bound > 1.5
+
+
+@pytest.mark.parametrize("word", ["min+opt+tru", "gs", "flows"])
+def test_features_are_those_of_the_estimates(word: str) -> None:
+    bench = RoadBench(tiny_roads(word), 1.0, 100, 0, False, None)
+    for case in drives(1.0):
+        more, fewer = bench.inputs(case)
+        assert len(more) == len(fewer) + 1
+        task = RoadTask(bench.street, more, bench.workload, Budget(1.0), SimulatedNoise(3))
+        release = bench.method.build(task)
+        count = RoadEstimates(
+            bench.street, release.domains, release.nodes, release.variance
+        ).edge_count
+        along = count[slice(*case.target)]
+        expected = [along[0], along.min(), along.max(), along.sum(), count.sum()]
+        np.testing.assert_allclose(features(release, case.target)[:5], expected)
+    assert len(count) == EDGES
+
+
+def test_road_methods_are_in_the_group_of_all() -> None:
+    words = group("all")
+    assert words is not None
+    assert set(road_settings()) < set(words)
+    assert len(words) == len(set(words))

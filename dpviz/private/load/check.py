@@ -20,6 +20,7 @@ from dpviz.private.load.selection import Selection, checked_bound
 from dpviz.private.load.tables import open_table
 from dpviz.private.load.tally import Tally
 from dpviz.roads.graph import RoadGraph
+from dpviz.roads.steps import Steps
 
 HEADING = (
     "EXACT FACTS ABOUT THE RECORDS, FOR THEIR OWNER'S EYES ONLY: NO PART OF ANY RELEASE, "
@@ -78,6 +79,7 @@ def check_trips(
     max_per_unit: int = 1,
     drop_unknown: bool = False,
     table: str | None = None,
+    steps: Steps | None = None,
 ) -> Checked:
     """Of trips on a public road graph, read as ``dpviz roads build`` does.
 
@@ -94,6 +96,7 @@ def check_trips(
         max_per_unit=max_per_unit,
         drop_unknown=drop_unknown,
         table=table,
+        steps=steps,
         counts=facts,
     )
     return facts.facts, "trips"

@@ -9,20 +9,24 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle, Handle
 from dpviz.private.load.cells import Cells
-from dpviz.private.load.roads import CITY, city_trips, read_trips
+from dpviz.private.load.roads import CITY, city_trips, city_trips_in, read_trips
 from dpviz.private.load.sequences import city_sequences, read_places, read_sequences
 from dpviz.private.load.sources import read_points
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress
 from dpviz.roads.graph import RoadGraph
+from dpviz.roads.steps import Steps
 from dpviz.sequences.alphabet import Alphabet
+
+TIMES = ("period", "every", "zone", "cycle")
+"""What steps of time are made of beside their column."""
 
 ARGUMENTS = {
     "points": ("columns", "crs", "bits", "progress"),
     "places in time": ("columns", "crs", "time", "side", "gap", "cells", "neighbours"),
     "sequences of symbols": ("columns", "drop_unknown"),
-    "trips": ("drop_unknown",),
+    "trips": ("drop_unknown", "time", *TIMES),
 }
 """What a source may hold, and the arguments that are not for all of them."""
 
@@ -69,6 +73,10 @@ def load(  # type: ignore[misc]
     cells: Cells | None = None,
     neighbours: bool | None = None,
     drop_unknown: bool | None = None,
+    period: Any = None,
+    every: str | None = None,
+    zone: str | None = None,
+    cycle: str | None = None,
     progress: Progress | None = None,
 ) -> Handle[Any]:
     """Read points, sequences or trips into a handle.
@@ -103,13 +111,18 @@ def load(  # type: ignore[misc]
             layer of a GeoPackage, a sheet of a workbook.
         bits: points are moved to a public grid of 2^bits steps per axis. Folders and tables always
             are: 16 in 2-D, 10 in 4-D by default. Other sources keep the domain's own lattice.
-        time: of places, the column of the time.
+        time: of places, the column of the time; of trips, that of their start, with ``period`` or
+            ``cycle`` and ``every``: each trip is counted in the step in which it starts.
         side: of places, cells along each axis of the public grid; 8 by default.
         gap: of places, the session gap in hours; a longer one begins a new sequence. 12 by default.
         cells: of places, leaves of a release in place of a grid.
         neighbours: of places, only steps to a cell that touches; sequences are cut at others.
         drop_unknown: leave out symbols that the alphabet lacks, or edges that the graph lacks,
             instead of the whole record. Of public records, one that holds such is an error.
+        period: of trips with time, the public start and end (exclusive).
+        every: the public step, such as ``1h``.
+        zone: of times that state none, such as ``Europe/Berlin``; UTC by default.
+        cycle: ``day`` or ``week``: steps are of the time since its last beginning.
         progress: of points, called while an engine counts; raising an exception cancels.
 
     Raises:
@@ -133,6 +146,10 @@ def load(  # type: ignore[misc]
         "cells": cells,
         "neighbours": neighbours,
         "drop_unknown": drop_unknown,
+        "period": period,
+        "every": every,
+        "zone": zone,
+        "cycle": cycle,
         "progress": progress,
     }
     options: dict[str, Any] = {
@@ -142,11 +159,14 @@ def load(  # type: ignore[misc]
         if each not in ARGUMENTS[form]:
             able = " and ".join(other for other, names in ARGUMENTS.items() if each in names)
             raise DataError(f"{each} goes with {able}, the data are {form}: leave it out")
+    if form == "trips":
+        frame = {each: options.pop(each, None) for each in ("time", *TIMES)}
+        options["steps"] = Steps.of(**frame)
     built_in = domain is None and isinstance(source, str) and source == CITY
     if built_in and form == "places in time":
         return city_sequences(max_per_unit=max_per_unit, public=public is not False, **options)
     if built_in and form == "trips":
-        return city_trips()
+        return city_trips() if options["steps"] is None else city_trips_in(options["steps"])
     options |= {"unit": unit, "max_per_unit": max_per_unit, "name": name, "table": table}
     if form == "points":
         return read_points(source, cast(Domain, domain), public=public, **options)

@@ -19,9 +19,10 @@ from dpviz.private.load import tally
 from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.tables import Table
 from dpviz.private.load.tally import Tally
-from dpviz.private.load.values import listed_places, lists, texts
+from dpviz.private.load.values import listed_places, lists, texts, times
 
 Int = NDArray[np.int64]
+Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,14 @@ class Items:
         item: numbers of items, int64; −1 for what the public names lack.
         unit: number of each record's privacy unit (n,); None if a record is the unit.
         ids: of the units by number.
+        when: moment of each record (n,), in seconds since 1970 UTC or NaN; None without time.
     """
 
     start: Int
     item: Int
     unit: Int | None = None
     ids: Any = None
+    when: Float | None = None
 
     def __repr__(self) -> str:
         return "<private items>"
@@ -67,7 +70,7 @@ class Items:
     def only(self, wanted: NDArray[np.bool_]) -> Items:
         """The same records without some of their items (a mask)."""
         start = np.concatenate([[0], np.cumsum(wanted, dtype=np.int64)])[self.start]
-        return Items(start, self.item[wanted], self.unit, self.ids)
+        return Items(start, self.item[wanted], self.unit, self.ids, self.when)
 
     def take(self, records: Int) -> Items:
         """Some of the records, in ascending order."""
@@ -76,13 +79,21 @@ class Items:
         wanted[records] = True
         start = np.concatenate([[0], np.cumsum(length[wanted], dtype=np.int64)])
         unit = None if self.unit is None else self.unit[wanted]
-        return Items(start, self.item[np.repeat(wanted, length)], unit, self.ids)
+        when = None if self.when is None else self.when[wanted]
+        return Items(start, self.item[np.repeat(wanted, length)], unit, self.ids, when)
 
 
 def read_items(
-    table: Table, form: Form, names: Sequence[str], unit: str | None, counts: Tally
+    table: Table,
+    form: Form,
+    names: Sequence[str],
+    unit: str | None,
+    counts: Tally,
+    time: tuple[str, str] | None = None,
 ) -> Items:
     """Parse, type, and group by (unit, id).
+
+    A record's moment is that of its row; of a record in several rows, that of the first alone.
 
     Args:
         table: opened.
@@ -90,9 +101,12 @@ def read_items(
         names: of the items that there may be, public and distinct.
         unit: column of the privacy unit.
         counts: receives what became of the rows.
+        time: column of the moment, and the zone of those that state none.
     """
-    wanted = [each for each in (form.item, form.group, unit) if each is not None]
+    columns = (form.item, form.group, unit, time and time[0])
+    wanted = [each for each in columns if each is not None]
     lengths, items, groups, units = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [], []
+    moments = [np.empty(0, np.float64)]
     for block in table.blocks([*dict.fromkeys(wanted)]):
         counts.add(tally.READ, block.rows + block.broken)
         counts.add(tally.BROKEN, block.broken)
@@ -105,15 +119,17 @@ def read_items(
         items.append(listed_places(cells, names))
         if unit is not None:
             units.append(texts(block.columns[unit], unit))
-    item = np.concatenate(items)
+        if time is not None:
+            moments.append(times(block.columns[time[0]], *time))
+    item, when = np.concatenate(items), None if time is None else np.concatenate(moments)
     number, ids = numbered(units) if unit is not None else (None, None)
     if number is not None:
         counts.add(tally.NO_UNIT, np.count_nonzero(number < 0))
     if form.group is None:
         start = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-        read = Items(start, item, number, ids)
+        read = Items(start, item, number, ids, when)
         return read if number is None else read.take(np.flatnonzero(number >= 0))
-    return _grouped(item, groups, number, ids, counts)
+    return _grouped(Items(np.arange(len(item) + 1), item, number, ids, when), groups, counts)
 
 
 def bounded_items(items: Items, k: int, counts: Tally, *, public: bool = False) -> Items:
@@ -132,8 +148,9 @@ def bounded_items(items: Items, k: int, counts: Tally, *, public: bool = False) 
     return items
 
 
-def _grouped(item: Int, groups: Sequence[Any], unit: Int | None, ids: Any, counts: Tally) -> Items:
-    """Rows as records; a row without an id belongs to none."""
+def _grouped(rows_read: Items, groups: Sequence[Any], counts: Tally) -> Items:
+    """Records of one row each as records by id; a row without an id belongs to none."""
+    unit = rows_read.unit
     group, _ = numbered(groups)
     owner = np.zeros(len(group), dtype=np.int64) if unit is None else unit
     counts.add(tally.NO_ID, np.count_nonzero((group < 0) & (owner >= 0)))
@@ -147,4 +164,6 @@ def _grouped(item: Int, groups: Sequence[Any], unit: Int | None, ids: Any, count
     rows = rows[np.lexsort([begin[rows], owner[rows]])]
     first = np.flatnonzero(begin[rows] == rows)
     start = np.append(first, len(rows))
-    return Items(start, item[rows], None if unit is None else owner[rows[first]], ids)
+    number = None if unit is None else unit[rows[first]]
+    when = None if rows_read.when is None else rows_read.when[rows[first]]
+    return Items(start, rows_read.item[rows], number, rows_read.ids, when)

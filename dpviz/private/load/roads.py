@@ -23,9 +23,17 @@ from dpviz.private.load.tables.base import listed, pick
 from dpviz.private.load.tally import Tally
 from dpviz.private.load.values import number_of, texts
 from dpviz.private.roads import RoadData
-from dpviz.roads.generate import clustered_workload, commuter_trips, corridor_workload
+from dpviz.roads.generate import (
+    START,
+    WEEK,
+    clustered_workload,
+    commuter_starts,
+    commuter_trips,
+    corridor_workload,
+)
 from dpviz.roads.graph import RoadGraph, road_graph
 from dpviz.roads.paths import Paths, paths_from_ids
+from dpviz.roads.steps import Steps
 
 CITY_TRIPS = 45_000
 CITY = "city"
@@ -95,12 +103,34 @@ def city() -> RoadGraph:
 @lru_cache(maxsize=1)
 def city_trips() -> RoadData:
     """The built-in synthetic trips on the city's streets: public, nobody's real trips."""
-    return _synthetic(CITY, city(), CITY_TRIPS)
+    return _synthetic(CITY, city(), _city_paths())
 
 
-def _synthetic(name: str, graph: RoadGraph, size: int) -> RoadData:
-    """Commuter trips that are nobody's."""
-    trips = RoadData(name, graph, commuter_trips(graph, size), public=True)
+def city_trips_in(steps: Steps) -> RoadData:
+    """The same by steps of time, in which they start.
+
+    Raises:
+        DataError: steps by another column than theirs.
+    """
+    return _synthetic(CITY, city(), _city_paths(), steps)
+
+
+@lru_cache(maxsize=1)
+def _city_paths() -> Paths:
+    return commuter_trips(city(), CITY_TRIPS)
+
+
+def _synthetic(name: str, graph: RoadGraph, made: Paths, steps: Steps | None = None) -> RoadData:
+    """Commuter trips that are nobody's; with steps, by the times at which they start."""
+    step = None
+    if steps is not None:
+        if steps.column != START:
+            raise DataError(
+                f"time={steps.column!r}: the made-up trips have the column {START!r}, from "
+                f"{WEEK[0]} to {WEEK[1]}: name it"
+            )
+        step = steps.of_moments(commuter_starts(made))
+    trips = RoadData(name, graph, made, public=True, steps=steps, step=step)
     trips.synthetic = True
     return trips
 
@@ -115,6 +145,7 @@ def read_trips(
     drop_unknown: bool = False,
     name: str | None = None,
     table: str | None = None,
+    steps: Steps | None = None,
     counts: Tally | None = None,
 ) -> RoadData:
     """Trips into a handle.
@@ -122,6 +153,11 @@ def read_trips(
     Stability, from parse to handle: one trip more or less in the source is at most one more or
     less here; with a unit, one unit more or less changes at most ``max_per_unit`` trips. A trip is
     the rows of one (unit, trip), so that two persons may use the same numbers.
+
+    With steps of time a trip is in that of its start: the time in its row, or of a trip in several
+    rows in the first of them. The column is typed cell by cell, so its step follows from the trip
+    alone, and one without a readable time within the period is dropped like what lies outside. The
+    bound of a unit holds over all steps together.
 
     Args:
         source: a file of any format, ``duckdb:///FILE``, or a table in memory. One row per step in
@@ -135,6 +171,8 @@ def read_trips(
             public trips, one that names such an edge is an error.
         name: the owner's name for the data set, also in the ledger; by default the file's.
         table: of a database.
+        steps: public steps of time, by the column of the start; of ``generate:N`` that is
+            ``start``.
         counts: receives what became of the trips.
 
     Raises:
@@ -144,12 +182,16 @@ def read_trips(
     counts = Tally() if counts is None else counts
     generated = re.fullmatch(r"generate:([0-9]{1,9})", str(source))
     if generated:
-        return _synthetic("generated", graph, int(generated[1]))
+        return _synthetic("generated", graph, commuter_trips(graph, int(generated[1])), steps)
+    if steps is not None:
+        steps.require_room(len(graph))
     opened = open_table(source, table)
-    form = _form(opened, unit)
+    others = [unit, None if steps is None else steps.column]
+    form = _form(opened, [each for each in others if each is not None])
     of_nodes = form.item == NODES
     names = [str(each) for each in (graph.node_id if of_nodes else graph.edge_id).tolist()]
-    items = read_items(opened, form, names, unit, counts)
+    time = None if steps is None else (steps.column, steps.zone)
+    items = read_items(opened, form, names, unit, counts, time)
     lost = np.bincount(items.owner, items.item < 0, minlength=len(items)) > 0
     if of_nodes:
         items, lost = _matched(graph, items)
@@ -162,7 +204,8 @@ def read_trips(
         counts.add(tally.STEPS, np.count_nonzero(items.item < 0))
         items, lost = items.only(items.item >= 0), np.zeros(len(items), dtype=np.bool_)
     counts.add(tally.UNKNOWN, np.count_nonzero(lost))
-    items = bounded_items(items.take(np.flatnonzero(~lost)), max_per_unit, counts, public=public)
+    items = _started(items.take(np.flatnonzero(~lost)), steps, counts)
+    items = bounded_items(items, max_per_unit, counts, public=public)
     return RoadData(
         named(source, table) if name is None else name,
         graph,
@@ -170,16 +213,28 @@ def read_trips(
         public=public,
         unit="one trip" if unit is None else f"one {unit} with at most {max_per_unit} trips",
         max_per_unit=max_per_unit,
+        steps=steps,
+        step=None if steps is None or items.when is None else steps.of_moments(items.when),
     )
 
 
-def _form(table: Table, unit: str | None) -> Form:
-    """Where the steps stand, by the names of the columns."""
+def _started(items: Items, steps: Steps | None, counts: Tally) -> Items:
+    """The trips that start in one of the steps."""
+    if steps is None or items.when is None:
+        return items
+    unread = np.isnan(items.when)
+    outside = (steps.of_moments(items.when) < 0) & ~unread
+    counts.add(tally.NO_TIME, np.count_nonzero(unread))
+    counts.add(tally.OUTSIDE, np.count_nonzero(outside))
+    return items.take(np.flatnonzero(~unread & ~outside))
+
+
+def _form(table: Table, others: Sequence[str]) -> Form:
+    """Where the steps stand, by the names of the columns; there are some others."""
     existing = [column.name for column in table.columns]
     if not table.declares:  # no record decides what the columns are
         return Form(EDGES)
-    if unit is not None:
-        pick(table.columns, [unit], table.name)
+    pick(table.columns, others, table.name)
     for each in (EDGES, NODES):
         if each in existing:
             return Form(each)

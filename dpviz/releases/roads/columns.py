@@ -1,11 +1,13 @@
 """Columns of a release of trips along roads: GeoParquet; and as a GeoDataFrame.
 
 One table: first a row per edge with its line, then a row per tree node. Any GIS reads the edges.
+With time such a block for each step, one after the other, with the step and its start and end.
 """
 
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +17,11 @@ from dpviz import arrow
 from dpviz.errors import ReleaseError
 from dpviz.releases.files import MOST_VALUES, identifiers, numbers, whole_numbers, with_header
 from dpviz.releases.header import Header
+from dpviz.releases.points.columns import moments
 from dpviz.roads.decompose import Subdomains
 from dpviz.roads.estimates import RoadEstimates
 from dpviz.roads.graph import Int, RoadGraph
+from dpviz.roads.steps import Steps
 from dpviz.trees.decomposition import Decomposition
 
 if TYPE_CHECKING:
@@ -26,12 +30,44 @@ if TYPE_CHECKING:
 
 EDGE = ("geometry", "edge", "src", "dst", "length", "position")
 NODE = ("lo", "hi", "parent", "measured")
-NEEDED = ("kind", "subdomain", "count", "variance", *EDGE, *NODE)
-"""Columns that reading needs."""
+NEEDED = ("kind", "subdomain", "count", "variance", "step", *EDGE, *NODE)
+"""Columns that reading needs, the step where there is time."""
+
+Trees = tuple[Subdomains, Decomposition, NDArray[np.float64]]
+"""Of one step: paths, nodes, and the variance that each node was measured with."""
 
 
-def to_columns(estimates: RoadEstimates, header: Header) -> pyarrow.Table:
+def to_columns(
+    estimates: RoadEstimates, header: Header, steps: Steps | None = None
+) -> pyarrow.Table:
     """The table of a release, GeoParquet 1.1."""
+    import pyarrow as pa
+
+    graph = estimates.graph
+    facts: dict[str, Any] = {"crs": graph.crs, "directed": graph.directed}
+    if steps is None:
+        columns = _block(estimates)
+    else:
+        blocks = [_block(each) for each in estimates.addends]
+        columns = {
+            name: pa.chunked_array([part for block in blocks for part in block[name].chunks])
+            for name in blocks[0]
+        }
+        row = np.repeat(np.arange(len(blocks)), [len(block["kind"]) for block in blocks])
+        columns["step"] = arrow.numbers(row)
+        columns |= {name: pa.array(each[row]) for name, each in step_times(steps).items()}
+        facts["time"] = steps.to_dict()
+    return with_header(columns, "roads", header, facts, geo=json.dumps(_geo(graph)).encode())
+
+
+def step_times(steps: Steps) -> dict[str, NDArray[Any]]:
+    """Start ``t0`` and end ``t1`` of each step to the millisecond, UTC; of a cycle in hours."""
+    ends = {"t0": steps.edges[:-1], "t1": steps.edges[1:]}
+    return {k: moments(v) if steps.cycle is None else v / 3_600 for k, v in ends.items()}
+
+
+def _block(estimates: RoadEstimates) -> dict[str, Any]:
+    """The columns of one histogram: edges, then nodes."""
     import pyarrow as pa
 
     graph, nodes = estimates.graph, estimates.nodes
@@ -54,7 +90,7 @@ def to_columns(estimates: RoadEstimates, header: Header) -> pyarrow.Table:
         return column(values.tolist(), None, kind)
 
     i64, f64 = pa.int64(), pa.float64()
-    columns = {
+    return {
         "geometry": column(_lines_wkb(graph), None, pa.binary()),
         "kind": column(["edge"] * m, ["node"] * n, pa.string()),
         "edge": ids(graph.edge_id),
@@ -70,28 +106,49 @@ def to_columns(estimates: RoadEstimates, header: Header) -> pyarrow.Table:
         "variance": column(estimates.edge_noise_sd**2, nodes.variance, f64),
         "measured": column(None, estimates.measured, f64),
     }
-    facts = {"crs": graph.crs, "directed": graph.directed}
-    return with_header(columns, "roads", header, facts, geo=json.dumps(_geo(graph)).encode())
 
 
 def from_columns(
     table: pyarrow.Table, stated: dict[str, Any]
-) -> tuple[RoadGraph, Subdomains, Decomposition, NDArray[np.float64]]:
+) -> tuple[RoadGraph, list[Trees], Steps | None]:
     """The inverse of :func:`to_columns`; what the header says of it is taken out of ``stated``.
 
     Raises:
         ReleaseError: a column that is missing, of another type, or no trees over a road graph.
     """
     crs, directed = stated.pop("crs", ""), stated.pop("directed", False)
-    row_kind = identifiers(table, "kind")
-    edges = table.filter(arrow.numbers(row_kind == "edge"))
-    trees = table.filter(arrow.numbers(row_kind == "node"))
-    graph = _graph(edges, crs, directed)
+    time = stated.pop("time", None)
+    steps = None if time is None else Steps.from_dict(time)
+    blocks = [table] if steps is None else _by_step(table, len(steps))
+    edges, _ = _edges_and_nodes(blocks[0])
+    return _graph(edges, crs, directed), [_trees(each, edges) for each in blocks], steps
+
+
+def _by_step(table: pyarrow.Table, count: int) -> list[pyarrow.Table]:
+    """The block of each step."""
+    step = whole_numbers(table, "step")
+    if (np.diff(step) < 0).any() or not np.array_equal(np.unique(step), np.arange(count)):
+        raise ReleaseError(f"the rows are not those of steps 0 to {count - 1}, one after the other")
+    cuts = np.searchsorted(step, np.arange(count + 1)).tolist()
+    return [table.slice(low, high - low) for low, high in pairwise(cuts)]
+
+
+def _edges_and_nodes(block: pyarrow.Table) -> tuple[pyarrow.Table, pyarrow.Table]:
+    row_kind = identifiers(block, "kind")
+    edges, nodes = (block.filter(arrow.numbers(row_kind == each)) for each in ("edge", "node"))
+    return edges, nodes
+
+
+def _trees(block: pyarrow.Table, first: pyarrow.Table) -> Trees:
+    """The trees of a step, over the edges of the first one."""
+    edges, trees = _edges_and_nodes(block)
+    if not np.array_equal(identifiers(edges, "edge"), identifiers(first, "edge")):
+        raise ReleaseError("a step has other edges than the first")
     domains = _domains(whole_numbers(edges, "position"), whole_numbers(edges, "subdomain"))
     box = [whole_numbers(trees, each)[:, None] for each in ("lo", "hi")]
     rest = [numbers(trees, each) for each in ("parent", "count", "variance")]
     nodes = Decomposition(box[0], box[1], *rest)
-    return graph, domains, nodes, numbers(trees, "measured")
+    return domains, nodes, numbers(trees, "measured")
 
 
 def to_geopandas(estimates: RoadEstimates) -> geopandas.GeoDataFrame:

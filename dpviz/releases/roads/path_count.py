@@ -22,7 +22,7 @@ class PathAnswers(Answers):
         noise_sd: standard deviation of the noise in it, exact.
         edges: edges of the path.
         subdomains: sub-domains it runs through.
-        nodes: tree nodes of the shortest top-down answer.
+        nodes: tree nodes of the shortest top-down answer, of all steps of time together.
     """
 
     edges: Int
@@ -45,18 +45,22 @@ def path_count(estimates: RoadEstimates, paths: Paths) -> PathAnswers:
     require_paths(estimates.graph, paths)
     count = paths.sum(estimates.edge_count)
     variance = path_variance(estimates, paths)
-    covers = [cover(estimates, paths[row]) for row in range(len(paths))]
+    nodes = [
+        sum(len(cover(each, paths[row])) for each in estimates.addends) for row in range(len(paths))
+    ]
     place = estimates.domains.path[estimates.domains.position]
     return PathAnswers(
         **interval(count, np.sqrt(variance)),
         edges=paths.length,
         subdomains=np.array([len(np.unique(place[paths[row]])) for row in range(len(paths))]),
-        nodes=np.array([len(each) for each in covers]),
+        nodes=np.array(nodes),
     )
 
 
 def path_variance(estimates: RoadEstimates, paths: Paths) -> Float:
     """Exact variance of the noise in the total of each path, float64 (q,)."""
+    if len(estimates.addends) > 1:
+        return np.asarray(sum(path_variance(each, paths) for each in estimates.addends))
     nodes = estimates.nodes
     leaf, share = estimates.edge_leaf[paths.edge], estimates.edge_share[paths.edge]
     key, where = np.unique(paths.owner * len(nodes) + leaf, return_inverse=True)

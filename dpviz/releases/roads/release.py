@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from dpviz.errors import DomainError
 from dpviz.releases.header import Header
 from dpviz.releases.release import Release
 from dpviz.releases.roads import columns
@@ -35,14 +36,27 @@ class RoadRelease(RoadEstimates, Release):
         limit: int | None = self.header.extra.get("limit")
         return limit
 
-    def count(self, queries: Paths) -> PathAnswers:
+    def count(self, queries: Paths, period: Any = None) -> PathAnswers:
         """Totals of trips over the edges of paths; an edge used twice counts twice.
+
+        Args:
+            queries: the paths.
+            period: of a release with time, as :meth:`TimedRoadRelease.during` takes it.
 
         Raises:
             ParameterError: no paths.
             DataError: a sequence that is empty or not a path.
+            DomainError: a period, of a release without time or not of whole steps.
         """
-        return path_count(self, queries)
+        return path_count(self if period is None else self.during(period), queries)
+
+    def during(self, period: Any) -> RoadRelease:
+        """Of a release with time the part in a period.
+
+        Raises:
+            DomainError: this release has no time.
+        """
+        raise DomainError(f"period {period!r}: this release has no time, leave the period out")
 
     def to_geopandas(self) -> geopandas.GeoDataFrame:
         """One row per edge: line, ids, length, sub-domain, count and the sd of its noise."""

@@ -5,6 +5,7 @@ one record): the two indexes differ by at most K in L1, and every public fact an
 the same. The secret key of the bounding is held fixed, so that both runs make the same choices.
 """
 
+import csv
 import json
 from dataclasses import replace
 from functools import partial
@@ -26,6 +27,7 @@ from dpviz.private.load.sequences import read_places, read_sequences
 from dpviz.private.load.tables.memory import MemoryTable
 from dpviz.private.load.tally import Tally
 from dpviz.roads.graph import road_graph
+from dpviz.roads.steps import Steps
 from dpviz.sequences.alphabet import Alphabet
 from tests.private.load.stability import (
     BOX,
@@ -419,6 +421,68 @@ def test_trips(form, folders):
         )  # fmt: skip
 
     run()
+
+
+CLOCKS = (
+    "1709510400", "2024-03-04T08:00", "2024-03-05", "2024-03-04T08:00+05:00", "noon", "", "nan",
+    "inf", "1e999", "2025-01-01", "2024-03-31T02:30", "9" * 30, "\u0662",
+)  # fmt: skip
+BY_DAY = Steps.of("when", "2024-03-04,2024-04-04", "1d", "Europe/Berlin")
+BY_HOUR = Steps.of("when", "2024-03-04,2024-04-04", "6h", "Europe/Berlin", "week")
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "jsonl", "edges"])
+@pytest.mark.parametrize("by", [BY_DAY, BY_HOUR], ids=["days", "hours of the week"])
+def test_trips_in_time(form, by, folders):
+    """One unit's odd times type, move and refuse nobody's: at most K trips move in all steps."""
+
+    @often(8)
+    @given(st.lists(st.tuples(steps, st.sampled_from(CLOCKS)), max_size=5),
+           st.sampled_from(IDS[:12]), bounds)  # fmt: skip
+    @example([([("1", "1", "7"), ("1", "1", "1")], "noon"), ([("7", "1", "7")], "1709510400")],
+             "1", 1)  # fmt: skip
+    @example([([("7", str(each), "7")], "2024-03-05") for each in range(5)], "7", 2)
+    def run(timed, unit, most):
+        records = [(*row, when) for rows, when in timed for row in rows]
+        sources = []
+        for folder, each in zip(folders, (records, without(records, unit)), strict=True):
+            sources.append(timed_trips(folder, form, each))
+        check(
+            lambda path: read_trips(path, GRAPH, unit="who", max_per_unit=most, steps=by, name="t"),
+            sources,
+            most,
+            lambda one, two: sum(map(moved, one._by_step, two._by_step)),
+        )
+
+    run()
+
+
+def timed_trips(folder, form, records):
+    """Rows (person, trip, edge, time), or trips with lists of edges and the first row's time."""
+    names = ("who", "trip", "edge", "when")
+    if form in ("jsonl", "edges"):
+        grouped = {}
+        for who, trip, edge, when in records:
+            grouped.setdefault((who, trip), (when, []))[1].append(edge)
+        rows = [
+            {"who": who, "edges": edges, "when": when}
+            for (who, _), (when, edges) in grouped.items()
+        ]
+    else:
+        rows = [dict(zip(names, row, strict=True)) for row in records]
+    path = folder / f"timed.{'jsonl' if form == 'jsonl' else 'csv' if form == 'csv' else 'parquet'}"
+    if form == "jsonl":
+        path.write_text("\n".join(map(json.dumps, rows)))
+    elif form == "csv":
+        with path.open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerows([names, *([row[name] for name in names] for row in rows)])
+    else:
+        kinds = {"edges": pa.list_(pa.string())}
+        columns = ("who", "edges", "when") if form == "edges" else names
+        schema = pa.schema([(name, kinds.get(name, pa.string())) for name in columns])
+        pq.write_table(pa.Table.from_pylist(rows, schema), path)
+    return path
 
 
 def test_no_message_on_trips_names_a_node_or_a_number(tmp_path):

@@ -1,0 +1,155 @@
+"""Audits of road methods: with one trip against without it, on a street of four edges.
+
+As for spatial methods, a bound above the claim refutes it, and one below proves nothing. The trips
+are made here: an audit never sees anybody's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpviz.evaluation.audit import CONFIDENCE, Audit, MethodBench
+from dpviz.evaluation.search import finding
+from dpviz.methods import method as find_method
+from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask
+from dpviz.progress import Progress
+from dpviz.roads.graph import RoadGraph, road_graph
+from dpviz.roads.paths import Paths
+
+EDGES = 4
+
+FEATURES = (
+    "count of its first edge",
+    "least count of its edges",
+    "largest count of its edges",
+    "counts of its edges together",
+    "counts of all edges together",
+    "edges that are kept of a trip",
+    "noisy trips as long as it",
+    "what is made good for of truncation",
+)
+"""What an attacker looks at, who knows every trip and asks whether one more is there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drive:
+    """Trips on a street, as runs of edges; the neighbour has one more.
+
+    Attributes:
+        name: what they are, in words.
+        others: edges [low, high) of a trip, and how many trips are so.
+        target: those of the one trip more.
+    """
+
+    name: str
+    others: tuple[tuple[int, int, int], ...]
+    target: tuple[int, int]
+
+    def trips(self, more: bool) -> Paths:
+        """The larger or the smaller set."""
+        rows = [range(low, high) for low, high, times in self.others for _ in range(times)]
+        return Paths.of([*rows, range(*self.target)] if more else rows)
+
+
+def drives(epsilon: float) -> Iterator[Drive]:
+    """The inputs that an audit tries; sizes follow the noise, which is of the order EDGES/ε.
+
+    A trip along the whole street moves every count; one of a single edge a method that weighs by
+    length; one among as many as the noise is large the choice of how much is kept of a trip.
+    """
+    some, many = math.ceil(EDGES / epsilon), math.ceil(10 * EDGES / epsilon)
+    whole, first, last = (0, EDGES), (0, 1), (EDGES - 1, EDGES)
+    yield Drive("no trip, or one along the whole street", (), whole)
+    yield Drive("no trip, or one on one edge", (), first)
+    yield Drive(f"{some} trips along the whole street, or one more", ((*whole, some),), whole)
+    yield Drive(f"{many} trips along the whole street, or one more", ((*whole, many),), whole)
+    name = f"{many} trips on one edge, or one along the whole street beside"
+    yield Drive(name, ((*first, many),), whole)
+    name = f"{many} trips on the last edge, or one on the first beside"
+    yield Drive(name, ((*last, many),), first)
+
+
+def audit_roads(
+    method: RoadMethod,
+    epsilon: float = 1.0,
+    *,
+    trials: int = 40_000,
+    confidence: float = CONFIDENCE,
+    seed: int | None = 0,
+    secure: bool = False,
+    progress: Progress | None = None,
+) -> Audit:
+    """Try to refute a road method's claim; see :func:`dpviz.evaluation.audit.audit`.
+
+    Raises:
+        ParameterError: fewer than 100 trials, or a confidence outside (0, 1).
+    """
+    bench = RoadBench(method, epsilon, trials, seed, secure, progress)
+    result = finding(bench, list(drives(bench.epsilon)), list(FEATURES), confidence)
+    return bench.audit(result, None, confidence)
+
+
+def tiny_roads(name: str, **parameters: Any) -> RoadMethod:
+    """A method that cuts trips to the street's edges, where ``parameters`` allow it."""
+    plain: RoadMethod = find_method(name, "roads", **parameters)
+    if "max_length" in plain.parameter_fields():
+        plain = find_method(name, "roads", **{"max_length": EDGES, **parameters})
+    return plain
+
+
+class RoadBench(MethodBench[Drive, RoadMethod]):
+    """Builds of a road method."""
+
+    @cached_property
+    def street(self) -> RoadGraph:
+        """Of all builds."""
+        ends = np.arange(EDGES + 1)
+        nodes: dict[str, Any] = {"node": ends, "x": ends, "y": 0 * ends}
+        return road_graph(nodes, {"src": ends[:-1], "dst": ends[1:]})
+
+    @cached_property
+    def workload(self) -> Paths:
+        """Public: mostly the whole street."""
+        return Paths.of([[0, 1, 2, 3]] * 3 + [[1, 2]])
+
+    def inputs(self, case: Drive) -> tuple[Paths, Paths]:
+        """See :class:`~dpviz.evaluation.search.Bench`."""
+        return case.trips(more=True), case.trips(more=False)
+
+    def features(self, case: Drive, data: Paths) -> list[float]:
+        """See :class:`~dpviz.evaluation.search.Bench`."""
+        task = RoadTask(self.street, data, self.workload, self.budget, self.noise)
+        return features(self.method.build(task), case.target)
+
+
+def features(release: Measured, target: tuple[int, int]) -> list[float]:
+    """The numbers of :data:`FEATURES`."""
+    nodes, position = release.nodes, release.domains.position
+    leaf = np.flatnonzero(nodes.leaf)
+    size = nodes.hi[leaf, 0] - nodes.lo[leaf, 0]
+    along = np.repeat(nodes.count[leaf] / size, size)
+    order = np.concatenate([np.arange(nodes.lo[each, 0], nodes.hi[each, 0]) for each in leaf])
+    count = np.empty(EDGES)
+    count[order] = along
+    edges = count[position]
+    its = edges[slice(*target)]
+    lengths = release.extra.get("lengths", ())
+    length = target[1] - target[0]
+    as_long = lengths[length - 1] if len(lengths) >= length else 0.0
+    factors = release.extra.get("factors", (1.0,))
+    return [
+        float(its[0]),
+        float(its.min()),
+        float(its.max()),
+        float(its.sum()),
+        float(edges.sum()),
+        float(release.extra.get("limit", EDGES)),
+        float(as_long),
+        float(sum(factors)),
+    ]

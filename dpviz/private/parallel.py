@@ -1,0 +1,75 @@
+"""Parallel composition: disjoint parts of the records, each measured with the whole budget.
+
+A record lies in one part, by what its own row says and the public list of parts. With one record
+more or less the records of all other parts are the same, and so is the law of what is measured on
+them: noise of one part is independent of that of the others, and no measurement reads what another
+saw. So the probability of all outputs together changes by the factor of the one part, and all parts
+cost what one costs (F. McSherry, SIGMOD 2009, theorem 4; with δ too).
+
+Of a unit that has up to k records in all parts together, k records change, wherever they lie: at
+the budget ε/k of one record, k steps from neighbour to neighbour cost ε. So records of a unit are
+bounded over all parts, before or after they are told apart, and never part by part: that would be
+k records in each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from dpviz.private.budget import Budget, BudgetRow
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+
+def in_parallel(
+    budget: Budget,
+    parts: Iterable[P],
+    measure: Callable[[P, Budget], R],
+    *,
+    purpose: str,
+    why: str,
+) -> list[R]:
+    """What is measured on each of disjoint parts; the budget pays for one of them.
+
+    Args:
+        budget: of one record.
+        parts: the records of each.
+        measure: spends a budget of its own on one part.
+        purpose: of the whole, where parts spent it in different ways.
+        why: parts are disjoint, in words.
+    """
+    results, rows = [], []
+    for part in parts:
+        alone = Budget(budget.left, budget.left_delta)
+        results.append(measure(part, alone))
+        rows.append(alone.rows)
+    spend_once(budget, rows, purpose, why)
+    return results
+
+
+def spend_once(
+    budget: Budget, rows: Sequence[tuple[BudgetRow, ...]], purpose: str, why: str
+) -> None:
+    """Take the price of parts from the budget of them all: that of any one of them.
+
+    Args:
+        budget: of one record.
+        rows: what each part spent.
+        purpose: of the whole, where parts spent it in different ways.
+        why: parts are disjoint, in words; empty where there is one part only.
+    """
+    shares = [
+        [(row.purpose, row.epsilon, row.delta, row.mechanism) for row in each] for each in rows
+    ]
+    if any(each != shares[0] for each in shares):  # a method may choose shares by what it saw
+        budget.spend(budget.left, purpose, delta=budget.left_delta, theorem=why)
+        return
+    for same in zip(*rows, strict=True):
+        row, theorems = same[0], dict.fromkeys(each.theorem for each in same)
+        theorem = row.theorem if len(theorems) == 1 else ""  # it names a number of each part
+        reason = "; ".join(each for each in (theorem, why) if each)
+        budget.spend(
+            row.epsilon, row.purpose, delta=row.delta, mechanism=row.mechanism, theorem=reason
+        )

@@ -1,0 +1,203 @@
+"""Steps of time that trips start in: a public period in public steps. Knows no record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.calendar import Calendar, step_words
+from dpviz.errors import DomainError
+from dpviz.zones import OF_ZONES, ZONE
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+MOST = 1_000
+"""Steps of one release."""
+
+MOST_COUNTS = 2_000_000
+"""Counts of edges in all steps of one release, so that its file stays within what is read."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Half-open steps that follow one another: a time is in one of them, or in none.
+
+    Attributes:
+        column: of the time at which a trip starts.
+        period: start and end (exclusive) on the axis: seconds since 1970 UTC, or of a cycle.
+        every: the length of a step, see :func:`dpviz.calendar.edges`; the outer ones may be cut.
+        zone: of times that state none, and on whose clocks steps of a day and longer begin.
+        cycle: the axis is the time since the last beginning of a ``day`` or ``week``.
+        span: with a cycle, the period that trips are of.
+
+    Raises:
+        DomainError: no such period, step, zone or cycle, or too many steps.
+    """
+
+    column: str
+    period: tuple[float, float]
+    every: str
+    zone: str = ZONE
+    cycle: str | None = None
+    span: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        start, end = self.period
+        if not start < end or (self.cycle and not 0 <= start < end <= self.calendar.length):
+            raise DomainError("the period of trips must end after its start, within its cycle")
+        whole = self.period if self.cycle is None else (0.0, self.calendar.length)
+        object.__setattr__(self, "span", self.calendar.checked_span(whole, 0.0, self.span))
+        if len(self) > MOST:
+            raise DomainError(
+                f"step {self.every!r}: {len(self):,} steps in the period: give a longer one, so "
+                f"that there are at most {MOST:,}"
+            )
+
+    @classmethod
+    def of(
+        cls,
+        time: str | None,
+        period: Any = None,
+        every: str | None = None,
+        zone: str | None = None,
+        cycle: str | None = None,
+    ) -> Steps | None:
+        """Of what an owner states; None where nothing is.
+
+        Args:
+            time: the column.
+            period: start and end (exclusive), see :func:`dpviz.calendar.period`.
+            every: a step, such as ``1h``.
+            zone: UTC by default.
+            cycle: ``day`` or ``week``; then the period may be left out.
+
+        Raises:
+            DomainError: one without the others, or as above.
+
+        >>> steps = Steps.of("start", "2024-03-04,2024-03-06", "1d")
+        >>> steps.of_moments(np.array([1709510400.0, 1709596800.0, 1709683200.0])).tolist()
+        [0, 1, -1]
+        """
+        given = {"period": period, "every": every, "zone": zone, "cycle": cycle}
+        if time is None:
+            for name, value in given.items():
+                if value is not None:
+                    raise DomainError(f"{name}={value!r} without a time: name its column too")
+            return None
+        if period is None and cycle is None:
+            raise DomainError(f"time={time!r} without a period: give both, or neither")
+        if every is None:
+            raise DomainError(f"time={time!r} without a step: give every, such as 1h")
+        axis = Calendar(zone or ZONE, cycle)
+        span = None if period is None else Calendar(axis.zone).period(period)
+        if span is not None and cycle is None:
+            return cls(time, span, every, axis.zone)
+        return cls(time, (0.0, axis.length), every, axis.zone, cycle, span)
+
+    @cached_property
+    def calendar(self) -> Calendar:
+        """How the axis is written."""
+        return Calendar(self.zone, self.cycle)
+
+    @cached_property
+    def edges(self) -> Float:
+        """Where steps begin and end on the axis, float64 (k + 1,)."""
+        edges = self.calendar.edges(*self.period, self.every)
+        edges.flags.writeable = False
+        return edges
+
+    def __len__(self) -> int:
+        return len(self.edges) - 1
+
+    def of_moments(self, moments: Float) -> Int:
+        """The step of each moment in seconds since 1970 UTC, int64 (n,); −1 for none.
+
+        Each by itself; what is no time (NaN) is in none.
+        """
+        moments = np.where(np.isfinite(moments), moments, np.nan)
+        place = np.asarray(self.calendar.on_axis(moments), dtype=np.float64)
+        within = (place >= self.period[0]) & (place < self.period[1])
+        if self.cycle is not None and self.span is not None:
+            within &= (moments >= self.span[0]) & (moments < self.span[1])
+        step = np.searchsorted(self.edges, place, side="right") - 1
+        return np.where(within, step, -1).astype(np.int64)
+
+    def during(self, period: Any) -> Steps:
+        """The steps of a part of the period; what of it lies outside is cut.
+
+        Raises:
+            DomainError: no such part, or one that cuts a step.
+        """
+        start, end = self.calendar.period(period)
+        if end <= self.period[0] or start >= self.period[1]:
+            asked, covered = (
+                " to ".join(map(self.calendar.words, ends)) for ends in ((start, end), self.period)
+            )
+            raise DomainError(f"the period from {asked} lies outside that of the trips, {covered}")
+        start, end = max(start, self.period[0]), min(end, self.period[1])
+        for each in (start, end):
+            at = int(np.searchsorted(self.edges, each))
+            if self.edges[at] != each:
+                low, high = map(self.calendar.words, self.edges[at - 1 : at + 1].tolist())
+                raise DomainError(
+                    f"{self.calendar.words(each)} is within a step of {step_words(self.every)}: "
+                    f"counts of a part of a step are not released, give {low} or {high}"
+                )
+        return replace(self, period=(start, end))
+
+    def rows(self, within: Steps) -> slice:
+        """Which of these steps those of a part are."""
+        first = int(np.searchsorted(self.edges, within.period[0]))
+        return slice(first, first + len(within))
+
+    def words(self, step: int) -> tuple[str, str]:
+        """Start and end of a step, as an owner writes them."""
+        start, end = map(self.calendar.words, self.edges[step : step + 2].tolist())
+        return start, end
+
+    def stated(self) -> dict[str, str]:
+        """What an owner writes of them, as :meth:`of` takes it."""
+        span = None if self.span == OF_ZONES else self.span
+        ends = self.period if self.cycle is None else span
+        axis = Calendar(self.zone)
+        names = {"cycle": self.cycle, "zone": None if self.zone == ZONE else self.zone}
+        period = None if ends is None else ",".join(map(axis.words, ends))
+        given = {"time": self.column, "period": period, **names, "every": self.every}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def require_room(self, edges: int) -> None:
+        """Refuse a release of more counts than its file may hold.
+
+        Raises:
+            DomainError: so many steps of so many edges.
+        """
+        if len(self) * edges > MOST_COUNTS:
+            raise DomainError(
+                f"{len(self):,} steps of {edges:,} edges: give a longer step, so that there are at "
+                f"most {MOST_COUNTS // edges:,}"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for a release header."""
+        cycle = {} if self.cycle is None else {"cycle": self.cycle, "span": list(self.span or ())}
+        plain = {"column": self.column, "period": list(self.period), "every": self.every}
+        return {**plain, "zone": self.zone, **cycle}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Steps:
+        """The inverse of :meth:`to_dict`."""
+        start, end = values["period"]
+        span = values.get("span")
+        return cls(
+            values["column"],
+            (float(start), float(end)),
+            values["every"],
+            values.get("zone", ZONE),
+            values.get("cycle"),
+            None if span is None else (float(span[0]), float(span[1])),
+        )

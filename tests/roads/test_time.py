@@ -1,0 +1,293 @@
+"""Trips by steps of time: which step a trip is in, what is paid, what is released and answered."""
+
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import dpviz
+from dpviz.cli import app
+from dpviz.errors import DataError, DomainError, ReleaseError
+from dpviz.private.load.roads import read_trips
+from dpviz.private.roads import RoadData, exact_visits, visits
+from dpviz.roads.generate import commuter_starts, commuter_trips
+from dpviz.roads.paths import Paths
+from dpviz.roads.steps import MOST, MOST_COUNTS, Steps
+from tests.roads.conftest import grid
+
+WEEK = "2024-03-04,2024-03-11"
+DAYS = Steps.of("start", WEEK, "1d")
+HOURS = Steps.of("start", WEEK, "6h", "Europe/Berlin", "day")
+MONDAY = 1709510400.0
+
+
+@pytest.fixture(scope="module")
+def data(streets, trips):  # type: ignore[no-untyped-def]
+    step = DAYS.of_moments(commuter_starts(trips))
+    return RoadData("grid", streets, trips, public=True, steps=DAYS, step=step)
+
+
+@pytest.fixture(scope="module", params=["dwork", "min+opt+tru", "flows", "gs"])
+def release(request, data, workload):  # type: ignore[no-untyped-def]
+    wanted = None if request.param == "gs" else workload
+    return dpviz.build(data, request.param, 1.0, workload=wanted, seed=4)
+
+
+MOMENTS = st.one_of(
+    st.floats(MONDAY - 1e5, MONDAY + 8e5),
+    st.sampled_from([*DAYS.edges, *(DAYS.edges - 1e-3), np.nan, np.inf, -np.inf, 1e300]),
+)
+
+
+@settings(max_examples=40)
+@given(st.lists(MOMENTS, max_size=8), st.sampled_from([DAYS, HOURS]))
+def test_a_moment_is_in_one_step_by_itself(moments, steps):  # type: ignore[no-untyped-def]
+    """Half-open steps: a brute-force search finds the same one, and others change nothing."""
+    chosen = steps.of_moments(np.array(moments))
+    for moment, step in zip(moments, chosen.tolist(), strict=True):
+        assert steps.of_moments(np.array([moment])).tolist() == [step]
+        place = moment
+        if steps is HOURS:  # CET, an hour ahead of UTC all week
+            inside = MONDAY - 3600 <= moment < MONDAY + 7 * 86_400 - 3600
+            place = (np.floor(moment) + 3600) % 86_400 if inside else np.nan
+        spans = zip(steps.edges, steps.edges[1:], strict=False)
+        holding = [at for at, (low, high) in enumerate(spans) if low <= place < high]
+        assert holding == ([] if step < 0 else [step])
+
+
+def test_steps_are_stated_written_and_read_back():  # type: ignore[no-untyped-def]
+    for steps in (DAYS, HOURS, Steps.of("t", None, "1h", cycle="week"),
+                  Steps.of("t", "2024-01-01,2024-04-01", "1mo", "Asia/Tokyo")):  # fmt: skip
+        assert Steps.from_dict(json.loads(json.dumps(steps.to_dict()))) == steps
+        assert Steps.of(**steps.stated()) == steps
+    assert DAYS.words(6) == ("2024-03-10", "2024-03-11")
+    part = DAYS.during("2024-03-05,2030-01-01")
+    assert (len(part), DAYS.rows(part)) == (6, slice(1, 7))
+    zoned = Steps.of("t", "2024-03-30,2024-04-02", "1d", "Europe/Berlin")
+    assert np.diff(zoned.edges).tolist() == [86_400, 82_800, 86_400]  # the night of summer time
+
+
+@pytest.mark.parametrize(
+    ("stated", "message"),
+    [
+        ({"period": WEEK}, "without a time"),
+        ({"time": "t"}, "without a period"),
+        ({"time": "t", "period": WEEK}, "without a step"),
+        ({"time": "t", "period": WEEK, "every": "1s"}, "steps in the period"),
+        ({"time": "t", "period": WEEK, "every": "5min"}, f"at most {MOST:,}"),
+        ({"time": "t", "period": WEEK, "every": "soon"}, "give a number and a unit"),
+        ({"time": "t", "cycle": "day", "every": "1w"}, "longer than a day"),
+        ({"time": "t", "cycle": "year", "every": "1h"}, "choose one of day, week"),
+        ({"time": "t", "period": WEEK, "every": "1h", "zone": "Mars"}, "is not known"),
+    ],
+)
+def test_steps_that_are_none_are_refused(stated, message):  # type: ignore[no-untyped-def]
+    with pytest.raises(DomainError, match=message):
+        Steps.of(**{"time": None, **stated})
+
+
+def test_a_part_of_a_step_is_not_answered(release, workload):  # type: ignore[no-untyped-def]
+    with pytest.raises(DomainError, match="give 2024-03-05 or 2024-03-06"):
+        release.count(workload, "2024-03-04,2024-03-05T12:00")
+    with pytest.raises(DomainError, match="outside that of the trips"):
+        release.count(workload, "2025-03-04,2025-03-05")
+    with pytest.raises(DomainError, match="has no time"):
+        release.of(0).count(workload, WEEK)
+    with pytest.raises(DomainError, match=r"at most 181\b"):
+        Steps.of("t", WEEK, "15min").require_room(MOST_COUNTS // 181)
+
+
+def test_answers_of_steps_add_up_with_their_noise(release, workload):  # type: ignore[no-untyped-def]
+    """All the time, and any whole steps, are sums; their variances too, as noise is independent."""
+    rows = workload.take(np.arange(12))
+    each = [release.of(step).count(rows) for step in range(7)]
+    for period, chosen in ((None, each), ("2024-03-05,2024-03-08", each[1:4]),
+                           ("2024-03-09,2024-03-10", each[5:6])):  # fmt: skip
+        answers = release.count(rows, period)
+        for name, power in (("count", 1), ("noise_sd", 2), ("nodes", 1)):
+            summed = np.sum([getattr(one, name) ** power for one in chosen], axis=0)
+            np.testing.assert_allclose(getattr(answers, name) ** power, summed, atol=1e-6)
+    line = release.timeline(rows[0])
+    np.testing.assert_allclose(line.noise_sd, [one.noise_sd[0] for one in each])
+    assert line.start.astype(str).tolist()[1] == "2024-03-05T00:00:00"
+    np.testing.assert_allclose(rows.sum(release.edge_count), release.count(rows).count, atol=1e-6)
+
+
+def test_each_step_holds_the_trips_that_start_in_it(data, workload):  # type: ignore[no-untyped-def]
+    """At an epsilon without noise: exact visits, step by step and together."""
+    release = dpviz.build(data, "dwork", 1e6, workload=workload, seed=1)
+    for step in range(7):
+        exact = exact_visits(data, slice(step, step + 1))
+        assert exact.sum() > 0
+        np.testing.assert_allclose(release.of(step).edge_count, exact, atol=0.01)
+    np.testing.assert_allclose(release.edge_count, exact_visits(data), atol=0.05)
+
+
+def test_all_steps_cost_what_one_costs(release):  # type: ignore[no-untyped-def]
+    header = release.header
+    assert sum(row["epsilon"] for row in header.budget) == pytest.approx(header.epsilon)
+    assert all("steps are disjoint" in row["theorem"] for row in header.budget)
+    limits = [of_step.limit for of_step in release.addends]
+    assert None not in limits
+
+
+def test_the_bound_of_a_unit_holds_over_all_steps(tmp_path, streets):  # type: ignore[no-untyped-def]
+    """A person with a trip on each day: of seven trips two are kept, at half of epsilon each."""
+    rows = [f"ann,{day},{day},2024-03-{4 + day:02}T08:00" for day in range(7)]
+    (tmp_path / "trips.csv").write_text("\n".join(["who,trip,edge,start", *rows]))
+    data = read_trips(tmp_path / "trips.csv", streets, unit="who", max_per_unit=2, steps=DAYS)
+    assert sum(len(each) for each in data._by_step) == len(data._trips) == 2
+    release = dpviz.build(data, "dwork", 1.0, workload=Paths.of([[0]]), ledger=None)
+    alone = dpviz.build(
+        RoadData("one", streets, Paths.of([[0]]), public=True), "dwork", 0.5,
+        workload=Paths.of([[0]]), seed=1,
+    )  # fmt: skip
+    np.testing.assert_allclose(release.of(3).edge_noise_sd, alone.edge_noise_sd)
+    assert "with at most 2 trips" in release.header.neighbouring
+
+
+def test_one_trip_more_changes_one_step(streets):  # type: ignore[no-untyped-def]
+    trips = commuter_trips(streets, 60, mean_edges=4, hubs=9, seed=5)
+    step = DAYS.of_moments(commuter_starts(trips))
+    with_it, without = (
+        RoadData("grid", streets, trips.take(np.arange(n)), steps=DAYS, step=step[:n])
+        for n in (60, 59)
+    )
+    moved = [
+        int(np.abs(visits(one, len(streets)) - visits(two, len(streets))).sum())
+        for one, two in zip(with_it._by_step, without._by_step, strict=True)
+    ]
+    assert [bool(each) for each in moved] == [at == step[59] for at in range(7)]
+
+
+def test_no_trip_at_all_is_like_any_other_number(streets, workload):  # type: ignore[no-untyped-def]
+    """Steps without a trip: nothing tells that there was none."""
+    empty = RoadData("grid", streets, Paths.of([]), steps=DAYS, step=np.zeros(0, dtype=np.int64))
+    for name in ("min+best+tru", "flows", "freqitem", "normalization"):
+        release = dpviz.build(empty, name, 1.0, workload=workload, ledger=None)
+        assert len(release.addends) == 7
+        assert np.isfinite(release.edge_count).all()
+
+
+def test_a_release_is_saved_and_read(release, workload, tmp_path):  # type: ignore[no-untyped-def]
+    release.save(tmp_path / "r.parquet")
+    again = dpviz.read(tmp_path / "r.parquet")
+    assert again.header == release.header
+    assert again.steps == DAYS
+    rows = workload.take(np.arange(5))
+    for name in ("count", "noise_sd", "nodes"):
+        expected = getattr(release.count(rows, "2024-03-05,2024-03-07"), name)
+        np.testing.assert_array_equal(getattr(again.count(rows, "2024-03-05,2024-03-07"), name),
+                                      expected)  # fmt: skip
+    frame = release.to_geopandas()
+    assert len(frame) == 7 * len(release.graph)
+    first = frame[frame["t0"] == np.datetime64("2024-03-04")]
+    np.testing.assert_array_equal(first["count"], release.of(0).edge_count)
+
+
+def test_a_damaged_file_is_refused(release, tmp_path):  # type: ignore[no-untyped-def]
+    table = release.to_arrow()
+    broken = {
+        "one after the other": table.take(np.arange(len(table))[::-1]),
+        "'step' is missing": table.drop_columns("step"),
+        "'step' holds nulls": table.set_column(
+            table.column_names.index("step"), "step", [[None] * len(table)]
+        ).cast(table.schema),
+        "within a cycle": None,
+    }
+    for message, wrong in broken.items():
+        if wrong is None:
+            header = json.loads(table.schema.metadata[b"dpviz"])
+            header["time"] |= {"cycle": "day", "period": [0, 1e9]}
+            wrong = table.replace_schema_metadata({b"dpviz": json.dumps(header).encode()})
+            message = "within its cycle"
+        pq.write_table(wrong, tmp_path / "bad.parquet")
+        with pytest.raises(ReleaseError, match=message):
+            dpviz.read(tmp_path / "bad.parquet")
+
+
+NODES = "node,x,y\n0,0,0\n1,1,0\n2,2,0\n"
+EDGES = "edge,src,dst\na,0,1\nb,1,2\n"
+TRIPS = (
+    "trip,edge,start\n1,a,2024-03-04T08:00\n1,b,nonsense\n2,b,2024-03-05T08:00+00:00\n"
+    "3,a,soon\n4,a,2025-01-01\n5,b,1709700000\n6,a,\n"
+)
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):  # type: ignore[no-untyped-def]
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("nodes", NODES), ("edges", EDGES), ("trips", TRIPS)):
+        (tmp_path / f"{name}.csv").write_text(text)
+    (tmp_path / "w.csv").write_text("query,edge\n0,a\n1,b\n")
+    return ["--graph", "nodes.csv,edges.csv"]
+
+
+TIME = ["--time", "start", "--period", WEEK, "--every", "1d"]
+
+
+def run(*words: str) -> str:
+    result = CliRunner().invoke(app, list(words), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_commands(files):  # type: ignore[no-untyped-def]
+    """A trip's time is that of its first row; what is unreadable or outside is dropped."""
+    build = ["roads", "build", "trips.csv", *files, *TIME, "-o", "r.parquet", "--workload", "w.csv",
+             "--method", "dwork", "--set", "max_length=2", "--public", "--seed", "1"]  # fmt: skip
+    facts = json.loads(run(*build, "--epsilon", "1000000", "--json"))
+    assert facts["steps"] == 7
+    answers = json.loads(run("roads", "query", "r.parquet", "--path", "a,b", "--json"))
+    assert answers["answers"][0]["count"] == pytest.approx(4, abs=0.1)
+    words = ["--path", "a,b", "--period", "2024-03-04,2024-03-05", "--json"]
+    assert json.loads(run("roads", "query", "r.parquet", *words))["answers"][0]["count"] == (
+        pytest.approx(2, abs=0.1)
+    )
+    line = json.loads(run("roads", "timeline", "r.parquet", "--between", "0,2", "--json"))
+    assert np.rint([row["count"] for row in line["timeline"]]).tolist() == [2, 1, 1, 0, 0, 0, 0]
+    assert (line["timeline"][1]["start"], line["timeline"][1]["end"]) == ("2024-03-05",
+                                                                          "2024-03-06")  # fmt: skip
+    assert json.loads(run("roads", "export", "r.parquet", "-o", "e.csv", "--json"))["rows"] == 14
+    check = json.loads(run("check", "trips.csv", *files, *TIME, "--json"))
+    owner_facts = json.dumps(check)
+    assert '"no readable time: dropped": 2' in owner_facts
+    assert '"outside the domain: dropped": 1' in owner_facts
+    assert '"kept": 3' in owner_facts
+    code = run("info", "r.parquet", "--code", "all")
+    assert f"period='{WEEK}'" in code
+    assert f"--period {WEEK}" in code
+
+
+def test_commands_refuse_in_one_line(files):  # type: ignore[no-untyped-def]
+    build = ["roads", "build", "trips.csv", *files, "-o", "r.parquet", "--workload", "w.csv",
+             "--public"]  # fmt: skip
+    for words, message in (
+        (["--time", "start"], "--time and --period go together"),
+        (["--time", "start", "--period", WEEK], "--every too"),
+        ([*TIME, "--hour-worth", "500m"], "trips have none"),
+        (["--time", "began", *TIME[2:]], "no column"),
+    ):
+        result = CliRunner().invoke(app, [*build, *words])
+        with pytest.raises(Exception, match=message):
+            raise result.exception
+
+
+def test_the_built_in_city_has_times_of_its_own():  # type: ignore[no-untyped-def]
+    """Rush hours of working days; its trips are those without time."""
+    trips = commuter_trips(grid(7), 2_000, mean_edges=4, hubs=9)
+    starts = commuter_starts(trips)
+    assert (Steps.of("start", WEEK, "1d").of_moments(starts) >= 0).all()
+    hour = (starts - MONDAY) % 86_400 // 3_600
+    rush = np.isin(hour, (7, 8, 17, 18))
+    assert rush.mean() > 0.35
+    with pytest.raises(DataError, match="have the column 'start'"):
+        dpviz.load("generate:9", grid(3), time="when", cycle="day", every="1h")
+    made = dpviz.load("generate:50", grid(3), time="start", cycle="day", every="1h")
+    plain = dpviz.load("generate:50", grid(3))
+    np.testing.assert_array_equal(made._trips.edge, plain._trips.edge)
+    assert repr(made) == "RoadData('generated', public, 12 edges, 24 steps of time)"
