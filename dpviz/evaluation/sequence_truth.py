@@ -7,7 +7,7 @@ import numpy as np
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.private.events import events_of, frequent
 from dpviz.private.sequences import SequenceData
-from dpviz.trees.lattice import Int
+from dpviz.trees.lattice import Float, Int
 
 
 def exact_top(data: SequenceData, k: int) -> list[tuple[tuple[int, ...], int]]:
@@ -50,6 +50,16 @@ def exact_sequences(data: SequenceData, l_top: int | None = None) -> tuple[Int, 
     within = np.arange(len(symbol)) - np.repeat(start[:-1], data._sequences.length)
     lengths = np.minimum(data._sequences.length, l_top)
     return np.concatenate([[0], np.cumsum(lengths)]), symbol[within < l_top]
+
+
+def exact_lines(data: SequenceData) -> tuple[Int, Float] | None:
+    """Where the line of each sequence starts, and its places; None where symbols are no places.
+
+    Raises:
+        PrivacyError: the sequences are not declared public.
+    """
+    _public(data)
+    return data._lines
 
 
 def _longest(data: SequenceData) -> int:

@@ -17,13 +17,19 @@ import numpy as np
 from dpviz.build import Cells, SequenceData, build, cells_of
 from dpviz.errors import ParameterError
 from dpviz.evaluation.experiments import parsed, task_seed
-from dpviz.evaluation.sequence_truth import exact_lengths, exact_sequences, exact_top
+from dpviz.evaluation.sequence_truth import (
+    exact_lengths,
+    exact_lines,
+    exact_sequences,
+    exact_top,
+)
 from dpviz.evaluation.trajectories import MEASURES, Trajectories, measures
 from dpviz.methods import method as find_method
 from dpviz.methods.sequences.base import SequenceMethod
 from dpviz.progress import Progress
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.sequences.grams import Ranking
+from dpviz.sequences.places import drawn_places
 from dpviz.trees.lattice import Float, Int
 
 METHODS = ("markov", "ngram", "topk_em", "truncate")
@@ -215,7 +221,8 @@ class SequenceBaseline:
             value = variation(shares(np.diff(start)), self.lengths)
             rows.append(MeasureRow(text, epsilon, LENGTHS, repeat, value, seconds))
             if self.cells is not None and self.real is not None:
-                synthetic = _lines(self.cells, start, symbol)
+                lines = drawn_places(self.cells.boxes, start, symbol, seed or 0)
+                synthetic = Trajectories(*lines, self.real.bounds)
                 # The same circles for every release of a plan.
                 for measure, value in measures(self.real, synthetic, plan.seed or 0).items():
                     rows.append(MeasureRow(text, epsilon, measure, repeat, value, seconds))
@@ -223,27 +230,18 @@ class SequenceBaseline:
 
 
 def _places(data: SequenceData) -> tuple[Cells | None, Trajectories | None]:
-    """The cells that symbols stand for, and the real lines; None where they are no places."""
-    cells = cells_of(data.facts, data.alphabet.names)
-    if cells is None:
+    """The cells that symbols stand for, and the places themselves; None where there are none."""
+    cells, lines = cells_of(data.facts, data.alphabet.names), exact_lines(data)
+    if cells is None or lines is None:
         return None, None
-    return cells, _lines(cells, *exact_sequences(data))
+    west, south, east, north = cells.domain.bounds
+    return cells, Trajectories(*lines, (west, south, east, north))
 
 
 def _flat(rows: list[Int]) -> tuple[Int, Int]:
     """Sequences one after the other, and where each starts."""
     start = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
     return start, np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)
-
-
-def _lines(cells: Cells, start: Int, symbol: Int) -> Trajectories:
-    """Lines through the centres of cells; empty sequences, which are no lines, are left out."""
-    west, south, east, north = cells.boxes.T
-    centre = np.column_stack([west + east, south + north]) / 2
-    some = np.diff(start, append=start[-1]) > 0  # the last entry is no sequence's start
-    begin = np.append(start[some], start[-1])
-    bounds = tuple(cells.domain.bounds)
-    return Trajectories(begin, centre[symbol], (bounds[0], bounds[1], bounds[2], bounds[3]))
 
 
 def shares(length: Int) -> Float:

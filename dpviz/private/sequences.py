@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.errors import DataError
+from dpviz.errors import DataError, PrivacyError
 from dpviz.private.handle import Handle
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.sequences.alphabet import Alphabet
-from dpviz.trees.lattice import Int, ragged
+from dpviz.trees.lattice import Float, Int, ragged
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +65,7 @@ class SequenceData(Handle[SequenceRelease]):
 
     Raises:
         DataError: a symbol outside the alphabet, or a bound below 1.
+        PrivacyError: lines of sequences that are not declared public.
     """
 
     kind: ClassVar[str] = "sequences"
@@ -81,7 +82,10 @@ class SequenceData(Handle[SequenceRelease]):
         max_per_unit: int = 1,
         names: tuple[str, ...] = (),
         facts: dict[str, Any] | None = None,
+        lines: tuple[Int, Float] | None = None,
     ) -> None:
+        if lines is not None and not public:
+            raise PrivacyError("places themselves are for measures on public data only")
         symbol = sequences.symbol
         if len(symbol) and (symbol.min() < 0 or symbol.max() >= len(alphabet)):
             raise DataError(
@@ -92,10 +96,16 @@ class SequenceData(Handle[SequenceRelease]):
         self.alphabet = alphabet
         self.facts = dict(facts or {})
         self.__sequences = _truncated(sequences, alphabet.follows)
+        self.__lines = lines
 
     @property
     def _sequences(self) -> Sequences:
         return self.__sequences
+
+    @property
+    def _lines(self) -> tuple[Int, Float] | None:
+        """Of public places: where the line of each sequence starts, and its places in order."""
+        return self.__lines
 
     @property
     def _frame(self) -> str:

@@ -256,6 +256,31 @@ def cell_sequences(
         DataError: columns of different lengths, or times that are no finite numbers.
         ParameterError: a gap that is not positive.
     """
+    _, who, opens, lattice = _visits(points, person, time, cells.domain, gap)
+    symbol = cells.symbol(lattice)
+    opening = opens.copy()
+    opening[1:] |= symbol[1:] != symbol[:-1]
+    starts = np.flatnonzero(opens[opening])
+    return Sequences(np.append(starts, opening.sum()), symbol[opening]), who[opening][starts]
+
+
+def place_lines(
+    points: ArrayLike, person: ArrayLike, time: ArrayLike, domain: Domain, gap: float
+) -> tuple[Int, Float]:
+    """The places behind each of :func:`cell_sequences`, in the same order: for public data.
+
+    Returns:
+        Where each line starts, int64 (n + 1,), and the places, float64 (m, 2).
+    """
+    order, _, opens, _ = _visits(points, person, time, domain, gap)
+    start = np.append(np.flatnonzero(opens), len(order))
+    return start, np.asarray(points, dtype=np.float64)[order]
+
+
+def _visits(
+    points: ArrayLike, person: ArrayLike, time: ArrayLike, domain: Domain, gap: float
+) -> tuple[Int, Int, NDArray[np.bool_], Int]:
+    """Rows inside, by person and time: their numbers, person, whether they open, lattice."""
     points, time = np.asarray(points, dtype=np.float64), np.asarray(time, dtype=np.float64)
     if points.ndim != 2 or not len(points) == len(np.asarray(person)) == len(time):
         raise DataError("points, persons and times must have one row for each place")
@@ -264,14 +289,10 @@ def cell_sequences(
     if not gap > 0:
         raise ParameterError(f"gap={gap:g}: give a positive time")
     who = np.unique(np.asarray(person), return_inverse=True)[1].astype(np.int64)
-    lattice, inside = cells.domain.to_lattice(points)
+    lattice, inside = domain.to_lattice(points)
     who, time = who[inside], time[inside]
-    symbol = cells.symbol(lattice)
     order = np.lexsort((time, who))
-    who, time, symbol = who[order], time[order], symbol[order]
+    who, time = who[order], time[order]
     opens = np.ones(len(who), dtype=np.bool_)
     opens[1:] = (who[1:] != who[:-1]) | (time[1:] - time[:-1] > gap)
-    opening = opens.copy()
-    opening[1:] |= symbol[1:] != symbol[:-1]
-    starts = np.flatnonzero(opens[opening])
-    return Sequences(np.append(starts, opening.sum()), symbol[opening]), who[opening][starts]
+    return np.flatnonzero(inside)[order], who, opens, lattice[order]

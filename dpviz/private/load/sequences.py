@@ -14,7 +14,7 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.load import tally
 from dpviz.private.load.bounding import bounded, numbered
-from dpviz.private.load.cells import Cells, cell_sequences, grid_cells
+from dpviz.private.load.cells import Cells, cell_sequences, grid_cells, place_lines
 from dpviz.private.load.items import Form, bounded_items, read_items
 from dpviz.private.load.points import read_records
 from dpviz.private.load.selection import checked_bound
@@ -24,6 +24,7 @@ from dpviz.private.load.tally import Tally
 from dpviz.private.load.values import texts
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.sequences.alphabet import Alphabet
+from dpviz.trees.lattice import Float, Int
 
 CITY = "city"
 """The built-in sequences: a week of 5,000 invented people, on a grid."""
@@ -218,9 +219,8 @@ def read_places(
     when, people = np.asarray(records.time), np.asarray(records.unit)
     timed = np.isfinite(when)
     counts.add(tally.NO_TIME, np.count_nonzero(~timed))
-    sequences, who = cell_sequences(
-        records.points[timed], people[timed], when[timed], cells, gap * HOUR
-    )
+    places = records.points[timed], people[timed], when[timed]
+    sequences, who = cell_sequences(*places, cells, gap * HOUR)
     rows = bounded(who, records.ids, max_per_unit, public=public)
     counts.add(tally.SEQUENCES, len(who))
     counts.add(tally.OVER, len(who) - len(rows))
@@ -233,7 +233,17 @@ def read_places(
         unit=_unit(unit, max_per_unit),
         max_per_unit=max_per_unit,
         facts={"cells": cells.to_dict(), "session": {"time": time, "gap": float(gap)}},
+        lines=_chosen(place_lines(*places, domain, gap * HOUR), rows) if public else None,
     )
+
+
+def _chosen(lines: tuple[Int, Float], rows: Int) -> tuple[Int, Float]:
+    """Some lines, in order of ``rows``, which ascend."""
+    start, xy = lines
+    length = np.diff(start)
+    some = np.zeros(len(length), dtype=np.bool_)
+    some[rows] = True
+    return np.concatenate([[0], np.cumsum(length[some])]), xy[np.repeat(some, length)]
 
 
 def city_sequences(
@@ -266,11 +276,13 @@ def city_sequences(
     points = np.column_stack([table[each] for each in data.domain.columns])
     cells = cells or grid_cells(data.domain, side)
     _same_rectangle(cells, data.domain)
-    sequences, who = cell_sequences(points, table["person"], seconds, cells, gap * HOUR)
+    places = points, table["person"], seconds
+    sequences, who = cell_sequences(*places, cells, gap * HOUR)
     alphabet = cells.alphabet(neighbours=neighbours)
     facts = {"cells": cells.to_dict(), "session": {"gap": float(gap)}}
     if public:
-        everyone = SequenceData(CITY, alphabet, sequences, public=True, facts=facts)
+        lines = place_lines(*places, cells.domain, gap * HOUR)
+        everyone = SequenceData(CITY, alphabet, sequences, public=True, facts=facts, lines=lines)
         everyone.synthetic = True
         return everyone
     rows = bounded(*numbered([texts(who, "person")]), max_per_unit)
