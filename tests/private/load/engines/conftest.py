@@ -66,6 +66,9 @@ def postgres(postgres_server):
 def java():
     if not servers.has_java():
         pytest.skip(servers.NO_JAVA)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JDK_JAVA_OPTIONS", servers.SHORT_LIVED)
+        yield
 
 
 @pytest.fixture(scope="session")

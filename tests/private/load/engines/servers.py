@@ -25,6 +25,9 @@ NO_JAVA = (
     "it by itself"
 )
 
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options of a Java that lives for a minute: half of its time went into compiling its own code."""
+
 
 def install(*packages):
     """Install Debian packages; says whether that worked. Only root on Debian can."""
@@ -137,13 +140,13 @@ def serve_spark(warehouse):
     from pyspark.sql import SparkSession
 
     session = (
-        SparkSession.builder.master("local[2]")
+        SparkSession.builder.master("local[1]")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.log.level", "ERROR")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.shuffle.partitions", "1")
         .config("spark.sql.warehouse.dir", str(warehouse))
         .getOrCreate()
     )
