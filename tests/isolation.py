@@ -2,6 +2,7 @@
 
 import sys
 import uuid
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -28,3 +29,16 @@ def the_program_stays_the_same():
     program = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = program
+
+
+@pytest.fixture(scope="session", autouse=True)
+def commands_are_made_once():
+    """Typer makes every command anew at each call: more than half of what most calls took."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "typer" in sys.modules:
+            from typer import main, testing
+
+            once = cache(main.get_command)
+            patch.setattr(main, "get_command", once)
+            patch.setattr(testing, "_get_command", once)
+        yield

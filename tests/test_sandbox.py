@@ -75,7 +75,7 @@ def test_a_death_is_one_clear_line(task):
     assert run(made, 1).num_rows == 1
 
 
-@pytest.mark.parametrize("task", [endless, sleeping])
+@pytest.mark.parametrize("task", [endless, pytest.param(sleeping, marks=pytest.mark.slow)])
 def test_time_is_limited(task, monkeypatch):
     monkeypatch.setattr(sandbox, "seconds", lambda size: 1)
     with pytest.raises(DataError, match="cannot be read within"):

@@ -81,6 +81,7 @@ def test_contexts_stand_before_their_longer_ones_and_are_the_trees(data):
     assert seen == sorted(seen, reverse=True)
 
 
+@pytest.mark.slow
 def test_the_stated_noise_is_the_noise(data):
     """Over 600 builds of one tree. Noise is Laplace-like, so the sample variance of 600 draws has a
     relative sd of sqrt(5/600) < 0.092 even for a single draw; 0.3 of the sd (0.5 of the variance)

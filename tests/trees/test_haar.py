@@ -99,6 +99,7 @@ def test_the_sum_of_the_nodes_variances_is_wrong_both_ways():
     assert exact_sd > 1.1 * summed.count_regions(diagonal).noise_sd[0]
 
 
+@pytest.mark.slow
 def test_the_noise_of_simulated_releases_has_this_variance():
     """1,000 releases; false alarm below 1e-6: excess kurtosis of these sums is at most 0.73."""
     rects = np.array([[0.125, 0.25, 0.875, 0.625], [0.3, 0.1, 0.35, 0.9]])

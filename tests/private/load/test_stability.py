@@ -316,7 +316,7 @@ def test_records_without_an_id_are_dropped_by_every_other_reader(folders):
 
 @pytest.mark.parametrize("kind", ["text", "whole", "words"])
 def test_a_table_of_duckdb_and_a_folder_of_parquet(kind, folders):
-    @often(4)
+    @often(2)
     @given(rows, units, bounds)
     @example([("1", "0.5", "0.5"), ("zed", "x", "0.5")], "zed", 1)
     @example([("1", "0.5", "0.5"), ("zed", "nan", "0.5")], None, 1)
@@ -401,7 +401,7 @@ steps = st.lists(
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "duckdb", "edges", "nodes", "jsonl"])
 def test_trips(form, folders):
-    @often(6 if form == "duckdb" else 15)
+    @often(3 if form == "duckdb" else 15)
     @given(steps, st.sampled_from(IDS[:12]), bounds, st.booleans())
     @example([(who, "1", STEPS[0]) for who in IDS[:12]], "1", 1, False)
     @example([("7", "1", "7"), ("1", "1", "moon")], "1", 1, False)
@@ -497,7 +497,7 @@ def test_no_message_on_trips_names_a_node_or_a_number(tmp_path):
 def test_sequences(form, folders):
     alphabet = Alphabet(STEPS[:4] + STEPS[6:], np.eye(6, k=1, dtype=bool) | np.eye(6, dtype=bool))
 
-    @often(6 if form == "duckdb" else 15)
+    @often(3 if form == "duckdb" else 15)
     @given(steps, st.sampled_from(IDS[:12]), bounds, st.booleans())
     @example([(who, "1", STEPS[0]) for who in IDS[:12]], "1", 1, False)
     @example([("7", "1", "7"), ("1", "1", "moon")], "1", 1, False)
