@@ -22,7 +22,10 @@ LEAST = 1e-3
 """Least count of a pair in the quadrature of :func:`likely_pairs`, in trips."""
 
 ROUNDS = 12
-"""Of the fit of pairs to their margins."""
+"""Of the fit of pairs to their margins, at most."""
+
+CLOSE = 1e-3
+"""Relative change of the margins in a round at which the fit ends."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -53,7 +56,7 @@ class TripModel(ContextTree):
 
     @cached_property
     def _steps(self) -> Int:
-        return distances(self._rule)
+        return distances(self._rule, len(self.lengths))
 
     @cached_property
     def _ways(self) -> Float:
@@ -137,16 +140,21 @@ def step_rule(follows: Mask | None, size: int) -> Mask:
     return np.ones((1, 1), dtype=np.bool_) if size == 1 else ~np.eye(size, dtype=np.bool_)
 
 
-def distances(rule: Mask) -> Int:
-    """Least number of steps from each symbol to each, int64 (|I|, |I|); −1 where none leads.
+def distances(rule: Mask, limit: int = LONGEST) -> Int:
+    """Least number of steps from each symbol to each, int64 (|I|, |I|).
+
+    −1 where none leads, or more than ``limit``.
 
     >>> distances(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)).tolist()
     [[0, 1, 2], [-1, 0, 1], [-1, -1, 0]]
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import shortest_path
+    if rule.sum() == rule.size - len(rule) and not rule.diagonal().any():
+        return 1 - np.eye(len(rule), dtype=np.int64)  # anything else may follow
 
-    steps = shortest_path(csr_array(rule.astype(np.float64)), unweighted=True)
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    steps = dijkstra(csr_array(rule.astype(np.float64)), unweighted=True, limit=limit)
     return np.where(np.isfinite(steps), steps, -1).astype(np.int64)
 
 
@@ -167,22 +175,26 @@ def likely_pairs(noisy: Float, scale: float, steps: Int, longest: int) -> Float:
         steps: of :func:`distances`.
         longest: of :func:`longest_trip`: ends that lie further apart have no trips.
     """
-    possible = (steps >= 0) & (steps < longest)
-    noisy = np.where(possible, noisy, 0.0)
-    total = float(noisy.sum())
-    if total <= 0:
-        return np.zeros(noisy.shape)
-    least = 1e-3 * total
-    by_first = np.maximum(noisy.sum(axis=1), least / len(noisy))
-    by_last = np.maximum(noisy.sum(axis=0), least / len(noisy))
-    step, far = np.where(possible, steps, 0), int(steps[possible].max()) + 1
-    by_step = np.maximum(np.bincount(step[possible], noisy[possible], far), least / far)
-    mean = possible * np.outer(by_first, by_last) / total
-    for _ in range(ROUNDS):
-        mean *= (by_step / np.maximum(np.bincount(step.ravel(), mean.ravel(), far), 1e-300))[step]
-        mean *= (by_first / np.maximum(mean.sum(axis=1), 1e-300))[:, None]
-        mean *= by_last / np.maximum(mean.sum(axis=0), 1e-300)
+    first, last = np.nonzero((steps >= 0) & (steps < longest))
+    count, step = noisy[first, last], steps[first, last]
+    total, n = float(count.sum()), len(noisy)
     pairs = np.zeros(noisy.shape)
-    guess = np.maximum(mean[possible], 1e-6 * total / mean.size)
-    pairs[possible], _ = gamma_posterior(noisy[possible], scale, guess, least=LEAST)
-    return np.asarray(pairs * (total / pairs.sum()))
+    if total <= 0:
+        return pairs
+    sides = ((step, int(step.max()) + 1), (first, n), (last, n))
+    margins = [
+        np.maximum(np.bincount(side, count, size), 1e-3 * total / size) for side, size in sides
+    ]
+    mean = margins[1][first] * margins[2][last] / total
+    for _ in range(ROUNDS):
+        change = 0.0
+        for (side, size), margin in zip(sides, margins, strict=True):
+            ratio = margin / np.maximum(np.bincount(side, mean, size), 1e-300)
+            mean *= ratio[side]
+            change = max(change, float(np.abs(ratio - 1).max()))
+        if change < CLOSE:
+            break
+    guess = np.maximum(mean, 1e-6 * total / noisy.size)
+    likely, _ = gamma_posterior(count, scale, guess, least=LEAST)
+    pairs[first, last] = likely * (total / likely.sum())
+    return pairs

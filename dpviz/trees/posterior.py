@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dpviz.trees.lattice import Float
+from dpviz.trees.lattice import Float, Int
 
 SHAPES = (0.05, 0.1, 0.15, 0.25, 0.4, 0.7, 1.0, 1.5, 2.5, 4.0, 8.0)
 """Of the gamma prior: the likeliest for the noisy counts is taken."""
@@ -22,6 +22,10 @@ STEEP = 0.9
 
 ROWS = 10_000
 """Counts that are weighed at once; of more, the shape is chosen by so many, evenly spread."""
+
+RATIO = 0.01
+"""Of more counts than :data:`ROWS` with one scale, equal ones are weighed once if the logarithms of
+their guesses round to the same multiple of this."""
 
 
 def gamma_posterior(
@@ -47,18 +51,33 @@ def gamma_posterior(
     Returns:
         float64 (n,) each.
     """
-    scale = np.broadcast_to(np.asarray(scale, dtype=np.float64), noisy.shape)
+    one_scale = np.ndim(scale) == 0
+    scales = np.broadcast_to(np.asarray(scale, dtype=np.float64), noisy.shape)
     some = slice(None, None, max(-(-len(noisy) // ROWS), 1))
 
     def fit(shape: float) -> float:
-        return _weighed(noisy[some], scale[some], mean[some], shape, least)[2]
+        return _weighed(noisy[some], scales[some], mean[some], shape, least)[2]
 
     best = max(shapes, key=fit)
+    which: slice | Int = slice(None)
+    if one_scale and len(noisy) > ROWS:
+        noisy, mean, which = _distinct(noisy, mean)
+        scales = np.broadcast_to(scales[:1], noisy.shape)
     first, spread = np.zeros(len(noisy)), np.zeros(len(noisy))
     for start in range(0, len(noisy), ROWS):
         rows = slice(start, start + ROWS)
-        first[rows], spread[rows], _ = _weighed(noisy[rows], scale[rows], mean[rows], best, least)
-    return first, spread
+        first[rows], spread[rows], _ = _weighed(noisy[rows], scales[rows], mean[rows], best, least)
+    return first[which], spread[which]
+
+
+def _distinct(noisy: Float, mean: Float) -> tuple[Float, Float, Int]:
+    """Distinct counts and rounded guesses, and which of them stands for each row."""
+    values, value = np.unique(noisy, return_inverse=True)
+    step = np.rint(np.log(mean) / RATIO).astype(np.int64)
+    low = int(step.min())
+    span = int(step.max()) - low + 1
+    keys, which = np.unique(value * span + (step - low), return_inverse=True)
+    return values[keys // span], np.exp((keys % span + low) * RATIO), which
 
 
 def _weighed(

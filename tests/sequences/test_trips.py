@@ -18,6 +18,7 @@ from dpviz.private.sequences import Sequences
 from dpviz.releases.sequences import columns
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.trips import TripModel, distances, longest_trip, step_rule
+from dpviz.trees import posterior
 from dpviz.trees.posterior import gamma_posterior
 
 from .cases import ABC, public
@@ -146,6 +147,26 @@ def test_tables_have_a_public_cap_and_a_corrupted_file_is_refused():
     for wrong in ([[1.0, -1.0]], [[float("nan")]], [1.0], [[1.0], [1.0]], [[0.0] * 201]):
         with pytest.raises(ReleaseError):
             columns.from_columns(table, {**stated, "lengths": wrong})
+
+
+def test_many_counts_are_weighed_by_kinds_and_come_out_the_same(monkeypatch):
+    random = np.random.default_rng(6)
+    mean = random.gamma(0.5, 6.0, 900) + 1e-3
+    noisy = np.rint(random.poisson(mean) + random.laplace(0, 2.0, 900))
+    one_by_one = gamma_posterior(noisy, 2.0, mean, least=1e-3)
+    monkeypatch.setattr(posterior, "ROWS", 450)  # the shape is chosen by every other count
+    by_kinds = gamma_posterior(noisy, 2.0, mean, least=1e-3)
+    for one, other in zip(one_by_one, by_kinds, strict=True):
+        np.testing.assert_allclose(other, one, rtol=0.02)
+
+
+def test_distances_of_any_step_and_up_to_a_limit():
+    size = 40
+    free = step_rule(None, size)
+    assert np.array_equal(distances(free), 1 - np.eye(size))
+    row = np.abs(np.subtract.outer(np.arange(size), np.arange(size)))
+    assert np.array_equal(distances(row == 1), row)
+    assert np.array_equal(distances(row == 1, 7), np.where(row <= 7, row, -1))
 
 
 @pytest.mark.parametrize("noisy", [-4.0, 11.0, 30.0, 400.0])

@@ -59,7 +59,7 @@ class Trips(SequenceMethod):
         """See the class."""
         size, follows, budget = len(task.alphabet), task.alphabet.follows, task.budget
         longest = longest_trip(size, self.l_top)
-        steps = distances(step_rule(follows, size))
+        steps = distances(step_rule(follows, size), longest)
         far = min(int(steps.max()) + 1, longest)
         pairs, lengths = _tables(task.sequences, steps, longest, far)
         one = "a sequence is in one cell: sensitivity 1 in L1"
@@ -101,5 +101,6 @@ def _tables(sequences: Sequences, steps: Int, longest: int, far: int) -> tuple[I
     pairs = np.zeros(steps.shape, dtype=np.int64)
     np.add.at(pairs, (first, last), 1)
     lengths = np.zeros((far, longest), dtype=np.int64)
-    np.add.at(lengths, (steps[first, last].clip(0, far - 1), length - 1), 1)
+    apart = steps[first, last]
+    np.add.at(lengths, (np.where((apart >= 0) & (apart < far), apart, far - 1), length - 1), 1)
     return pairs, lengths
