@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.build import Cells, SequenceData, build, cells_of
-from dpviz.errors import ParameterError
+from dpviz.errors import DataError, ParameterError
 from dpviz.evaluation.experiments import parsed, task_seed
 from dpviz.evaluation.sequence_truth import (
     exact_lengths,
@@ -164,8 +164,13 @@ def run(
 
     Raises:
         PrivacyError: the sequences are not declared public.
+        DataError: there are none.
     """
     strings = [string for string, _ in exact_top(data, max(plan.tops))]
+    if not strings:
+        raise DataError(
+            f"{data.name} has no sequence over its alphabet: there is nothing to measure"
+        )
     lengths = shares(exact_lengths(data))
     bench = SequenceBaseline(data, plan, strings, lengths, *_places(data))
     open_tasks = [task for task in plan.tasks() if task not in set(done)]
@@ -223,8 +228,9 @@ class SequenceBaseline:
             if self.cells is not None and self.real is not None:
                 lines = drawn_places(self.cells.boxes, start, symbol, seed or 0)
                 synthetic = Trajectories(*lines, self.real.bounds)
-                # The same circles for every release of a plan.
-                for measure, value in measures(self.real, synthetic, plan.seed or 0).items():
+                # The same circles for every release of a plan; none where all drawn are empty.
+                taken = measures(self.real, synthetic, plan.seed or 0) if len(synthetic) else {}
+                for measure, value in taken.items():
                     rows.append(MeasureRow(text, epsilon, measure, repeat, value, seconds))
         return rows
 

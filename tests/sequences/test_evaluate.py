@@ -152,6 +152,11 @@ def test_sensitive_sequences_are_not_measured():
         next(run(secret, SequenceExperiment(**SMALL)))
 
 
+def test_no_sequence_is_one_clear_line():
+    with pytest.raises(DataError, match="no sequence over its alphabet"):
+        next(run(public([]), SequenceExperiment(**SMALL)))
+
+
 def test_the_command_writes_rows_and_a_picture_and_goes_on(tmp_path):
     source, output = tmp_path / "visits.txt", tmp_path / "rows.csv"
     source.write_text("a b c\na b\n" * 200)

@@ -15,6 +15,7 @@ from dpviz.evaluation.trajectories import MEASURES, Trajectories, divergence, fr
 from dpviz.private.load.cells import cell_sequences, grid_cells, place_lines
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.sequences.places import drawn_places
+from dpviz.sequences.trips import TripModel
 
 BOUNDS = (0.0, 0.0, 6.0, 6.0)
 
@@ -85,6 +86,10 @@ def test_places_are_measured_and_plain_symbols_are_not(monkeypatch):
         assert 0 <= values["trips", name] < 0.5
         assert values["truncate", name] >= 0  # what cells and l_top cost, without noise
     assert values["trips", "pattern F1"] > 0.4
+    empty = TripModel.sample
+    monkeypatch.setattr(TripModel, "sample", lambda *given: [row[:0] for row in empty(*given)])
+    none = {row.measure for row in next(run(data, plan))}  # all drawn are empty: no line
+    assert none == {"top 5", "lengths"}
     plain = SequenceData("x", data.alphabet, data._sequences, public=True)
     measured = {row.measure for part in run(plain, plan) for row in part}
     assert measured.isdisjoint(MEASURES)
