@@ -133,6 +133,11 @@ def test_all_steps_cost_what_one_costs(release):  # type: ignore[no-untyped-def]
     assert all("steps are disjoint" in row["theorem"] for row in header.budget)
     limits = [of_step.limit for of_step in release.addends]
     assert None not in limits
+    shares = [each.header.extra.get("kept") for each in release.addends]
+    if None not in shares:  # methods that estimate it say it of every window
+        assert min(shares) <= release.header.extra["kept"] <= max(shares)
+        part = release.during("2024-03-05,2024-03-08").header.extra["kept"]
+        assert min(shares[1:4]) <= part <= max(shares[1:4])
 
 
 def test_the_bound_of_a_unit_holds_over_all_steps(tmp_path, streets):  # type: ignore[no-untyped-def]

@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpviz.build import load
+from dpviz.cycles import DAYS
 from dpviz.private.load.roads import city_trips
+from dpviz.private.roads import exact_visits
 from dpviz.render.roads import degrees, domain_marks, hues, node_degrees, street_marks, top_count
 from dpviz.roads.routing import shortest_path
 from dpviz.ui.roads.plan import title_of
+from dpviz.ui.roads.source import IN_TIME
 
 SCRIPT = "from dpviz.ui.pages.roads import page\npage()\n"
 
@@ -30,8 +34,6 @@ def test_a_permalink_gives_the_shortest_path_with_its_interval() -> None:
     assert "±" in shown["Noisy total"]
     graph = city_trips().graph
     edges = shortest_path(graph, 5790, 4200)
-    from dpviz.private.roads import exact_visits
-
     exact = int(exact_visits(city_trips())[edges].sum())
     assert shown["Exact total (public data)"] == f"{exact:,}"
     assert any(f"{len(edges)} streets in" in each.value for each in app.markdown)
@@ -124,3 +126,23 @@ def odd_plane():  # type: ignore[no-untyped-def]
 
     nodes = {"node": [1, 2, 3], "x": [0, 2000, 1000], "y": [0, 0, 1000]}
     return road_graph(nodes, {"src": [1, 2], "dst": [2, 3]})
+
+
+def test_trips_by_weekday_are_looked_at_in_a_window_of_steps() -> None:
+    """The address says which steps: map, answer and exact total are of them, the chart of all."""
+    ends = {"from": "5790", "to": "4200"}
+    app = opened(**ends, method="dwork", by="week", period="Mon 00:00,Sat 00:00")
+    slider = app.select_slider[0]
+    assert slider.value == (0, 5)
+    assert any("5 of 7 steps of 1 day" in each.value for each in app.caption)
+    exact = metrics(app)["Exact total (public data)"]
+    data = load("city", kind="roads", **IN_TIME["week"])
+    edges = shortest_path(data.graph, 5790, 4200)
+    counts = [int(exact_visits(data, slice(at, at + 1))[edges].sum()) for at in range(7)]
+    assert exact == f"{sum(counts[:5]):,}"
+    (line,) = (each.value for each in app.dataframe if "low" in each.value)
+    assert line["from"].tolist() == [f"{day} 00:00" for day in DAYS]
+    slider.set_range(5, 7).run()
+    assert metrics(app)["Exact total (public data)"] == f"{sum(counts[5:]):,}"
+    assert app.query_params["period"] == "Sat 00:00,Sun 24:00"
+    assert app.query_params["by"] == "week"

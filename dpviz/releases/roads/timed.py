@@ -148,9 +148,8 @@ class TimedRoadRelease(RoadRelease):
         chosen = self.releases[rows]
         if len(chosen) == 1:
             return chosen[0]
-        extra = dict(self.header.extra)
-        if OF_STEPS in extra:
-            extra[OF_STEPS] = extra[OF_STEPS][rows]
+        extra = {k: v for k, v in self.header.extra.items() if k not in (OF_STEPS, "kept")}
+        extra |= facts_of_steps(self.header.extra.get(OF_STEPS, [{}] * len(self.steps))[rows])
         trees = [(each.domains, each.nodes, each.measured) for each in chosen]
         return TimedRoadRelease(self.graph, trees, part, replace(self.header, extra=extra))
 
@@ -225,4 +224,16 @@ def facts_of_steps(extras: Sequence[dict[str, Any]]) -> dict[str, Any]:
         if all(name in extra and extra[name] == value for extra in extras)
     }
     rest = [{k: v for k, v in extra.items() if k not in common} for extra in extras]
+    if all("kept" in extra and "lengths" in extra for extra in rest):
+        common["kept"] = _kept_of_all(rest)
     return {**common, OF_STEPS: rest} if any(rest) else common
+
+
+def _kept_of_all(extras: Sequence[dict[str, Any]]) -> float:
+    """The share of visits that truncation kept in all steps, from noisy lengths: an estimate."""
+    kept, visits = np.zeros(len(extras)), np.zeros(len(extras))
+    for step, extra in enumerate(extras):
+        lengths = np.maximum(np.asarray(extra["lengths"], dtype=np.float64), 0.0)
+        kept[step] = extra["kept"]
+        visits[step] = lengths @ np.arange(1, len(lengths) + 1)
+    return round(float(kept @ visits / visits.sum()), 4) if visits.sum() > 0 else 1.0

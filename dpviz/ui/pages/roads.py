@@ -6,13 +6,16 @@ from dataclasses import replace
 
 import streamlit as st
 
+from dpviz.build import CITY
 from dpviz.releases.roads.path_count import beats_zero
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.roads.paths import Paths
+from dpviz.ui.points.time_answer import PERIOD
 from dpviz.ui.roads.facts import release_facts
 from dpviz.ui.roads.map_answer import FIELDS, VIEWS, map_and_answer
 from dpviz.ui.roads.plan import RoadChoice, plan_form, publish_plan, sample_queries, title_of
-from dpviz.ui.roads.source import RoadSource, opened_roads, road_source
+from dpviz.ui.roads.source import RoadSource, in_time, opened_roads, road_source
+from dpviz.ui.roads.time_window import chosen_window, within
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.skeleton import Slots, run
@@ -28,7 +31,7 @@ def page() -> None:
         Slots(
             key=KEY,
             records="trips",
-            fields=FIELDS,
+            fields=(*FIELDS, PERIOD),
             source=lambda: road_source(KEY, permalink.parameter("data")),
             choose=lambda source: plan_form(KEY, source),
             build=publish_plan,
@@ -37,7 +40,8 @@ def page() -> None:
             before=lambda source: None,
             show=_show,
             link=lambda source, plan: {
-                "data": source.key if source.backdrop else None,
+                "data": CITY if source.backdrop else None,
+                "by": in_time(source) if source.backdrop else None,
                 "method": plan.methods[0],
                 "with": plan.methods[1] if len(plan.methods) > 1 else None,
                 "workload": plan.workload,
@@ -48,14 +52,18 @@ def page() -> None:
 
 def _show(release: RoadRelease, source: RoadSource, plan: RoadChoice | None) -> None:
     plan = plan or RoadChoice.of(release.header)
-    releases = [release, *_second(source, plan)]
+    window = chosen_window(KEY, release)
+    releases = [
+        within(f"{KEY}.part.{side}", each, window)
+        for side, each in enumerate([release, *_second(source, plan)])
+    ]
     workload = sample_queries(source.data.graph, plan.workload)
     _warn(releases, plan, workload)
     view = st.segmented_control(
         "Show", VIEWS, default=VIEWS[0], key=f"{KEY}.view", label_visibility="collapsed"
     )
-    map_and_answer(KEY, releases, source, plan, view or VIEWS[0])
-    release_facts(KEY, releases, plan, workload)
+    map_and_answer(KEY, releases, source, plan, view or VIEWS[0], window)
+    release_facts(KEY, releases, plan, workload, release)
 
 
 def _second(source: RoadSource, plan: RoadChoice) -> list[RoadRelease]:

@@ -65,14 +65,23 @@ def columns_form(
     return crs, None if geometry in picked else picked, names
 
 
-def period_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:
-    """The column of the time and its public period; none, or None while it is missing."""
+TRIP_STEPS = ["1h", "6h", "1d", "1w"]
+"""On offer for trips, each of which is counted in the step of its start."""
+
+
+def period_form(
+    prefix: str, names: list[str], file_id: str, *, trips: bool = False
+) -> dict[str, Any] | None:
+    """The column of the time and its public period; none, or None while it is missing.
+
+    ``trips`` are counted in steps; points have cells.
+    """
     with st.expander("Time", icon=":material/schedule:"):
         column = st.selectbox(
             "Column of the time",
             names,
             index=None,
-            placeholder="None: places only",
+            placeholder="None: all the time" if trips else "None: places only",
             key=f"{prefix}.time.{file_id}",
             help="ISO 8601 (of the zone below unless it says otherwise), dates, or seconds since "
             "1970.",
@@ -87,9 +96,11 @@ def period_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] |
         start = first.text_input("From", key=f"{prefix}.from", placeholder="2024-01-01")
         end = last.text_input("To", key=f"{prefix}.to", placeholder="2025-01-01")
         every = st.segmented_control(
-            "Move times to steps of",
-            ["15min", "1h", "1d"],
+            "Count trips in steps of" if trips else "Move times to steps of",
+            TRIP_STEPS if trips else ["15min", "1h", "1d"],
             format_func=step_words,
+            default="1d" if trips else None,
+            required=trips,
             key=f"{prefix}.step",
         )
         zone = st.text_input(
@@ -99,7 +110,7 @@ def period_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] |
         cycle = st.segmented_control(
             "As one cycle: the hour of the", ["day", "week"], key=f"{prefix}.cycle"
         )
-        worth = st.text_input(
+        worth = "" if trips else st.text_input(
             "As much as an hour is", key=f"{prefix}.hour_worth", placeholder="500m",
             help="A distance: trees cut their cells to about so many hours as they are times as "
             "wide. Left empty, time is halved as often as the sides of the area.",

@@ -10,14 +10,18 @@ import pandas as pd
 import streamlit as st
 
 from dpviz import calendar
+from dpviz.calendar import Calendar
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.points.release import PointRelease
+from dpviz.releases.points.timeline import Timeline
 from dpviz.releases.points.window import during, windows
+from dpviz.releases.roads.timed import RoadTimeline
 from dpviz.render import Scene, rounded
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees
+from dpviz.roads.steps import Steps
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.points.answers import (
     Rect,
@@ -178,7 +182,7 @@ def _move(key: str, sign: int, domain: Domain) -> None:
     st.session_state[key] = tuple(map(domain.calendar.clocks, (low + by, high + by)))
 
 
-def zone_words(domain: Domain) -> str:
+def zone_words(domain: Domain | Steps) -> str:
     """Whose clocks they are, and what a cycle is of."""
     return domain.zone if domain.cycle is None else f"hour of the {domain.cycle}, {domain.zone}"
 
@@ -244,20 +248,8 @@ def _timeline(prefix: str, release: PointRelease, rect: Rect | None, window: Win
     place = None if rect is None else from_degrees(rect, release.domain.crs)
     line = release.timeline(place, str(every))
     half = (line.high - line.low) / 2
-    rows = pd.DataFrame(
-        {
-            "start": _clocks(release.domain, line.start.astype(float)),
-            "end": _clocks(release.domain, line.end.astype(float)),
-            "from": [written.words(each) for each in line.start.astype(float).tolist()],
-            "to": [written.words(each) for each in line.end.astype(float).tolist()],
-            "count": line.count,
-            "low": line.low,
-            "high": line.high,
-        }
-    )
-    start, end = _clocks(release.domain, window)
-    hours = {"day": "%H:%M", "week": "%a %H:%M"}.get(str(release.domain.cycle))
-    st.altair_chart(timeline_chart(rows, start, end, hours))
+    rows = timeline_rows(written, line)
+    st.altair_chart(marked_timeline(rows, written, window))
     where = "the whole area" if rect is None else "the rectangle"
     st.caption(
         f"Noisy count of {where} in each step; the band is the 95 % interval of the noise alone. A "
@@ -292,9 +284,32 @@ def _fits(every: str, domain: Domain) -> bool:
     return 2 <= steps <= MOST_BANDS and (end - start) / steps >= 0.99 * (domain.step or 0.0)
 
 
-def _clocks(domain: Domain, seconds: Any) -> list[pd.Timestamp]:
+def timeline_rows(axis: Calendar, line: Timeline | RoadTimeline) -> pd.DataFrame:
+    """The steps of a timeline, as its chart takes them."""
+    ends = {"from": line.start.astype(float), "to": line.end.astype(float)}
+    return pd.DataFrame(
+        {
+            "start": _clocks(axis, ends["from"]),
+            "end": _clocks(axis, ends["to"]),
+            **{name: list(map(axis.words, each.tolist())) for name, each in ends.items()},
+            "count": line.count,
+            "low": line.low,
+            "high": line.high,
+        }
+    )
+
+
+def marked_timeline(rows: pd.DataFrame, axis: Calendar, window: Window) -> Any:
+    """The chart of a timeline, with a window marked in it."""
+    start, end = _clocks(axis, window)
+    form = {"day": "%H:%M", "week": "%a %H:%M"}.get(str(axis.cycle))
+    closing = rows.iloc[-1:].assign(start=rows["end"].iloc[-1:])  # else the last step has no width
+    return timeline_chart(pd.concat([rows, closing], ignore_index=True), start, end, form)
+
+
+def _clocks(axis: Calendar, seconds: Any) -> list[pd.Timestamp]:
     """What clocks show at places on the axis, as a chart takes them."""
-    return [pd.Timestamp(domain.calendar.clocks(each), tz="UTC") for each in seconds]
+    return [pd.Timestamp(axis.clocks(each), tz="UTC") for each in seconds]
 
 
 def _records(rows: pd.DataFrame) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from dpviz.render.roads import answer_marks, end_marks
 from dpviz.roads.graph import Int
 from dpviz.roads.paths import Paths
 from dpviz.roads.routing import shortest_path
+from dpviz.ui.roads.time_window import TimeWindow
 from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.text import plain
 
@@ -28,28 +29,33 @@ LISTED = 200
 
 
 def path_answer(
-    ends: Ends, releases: list[RoadRelease], labels: list[str], data: RoadData
-) -> list[Mark]:
-    """The answer between two end points from each release, and marks for the map."""
+    ends: Ends,
+    releases: list[RoadRelease],
+    labels: list[str],
+    data: RoadData,
+    window: TimeWindow | None = None,
+) -> tuple[list[Mark], Int | None]:
+    """The answer between two end points from each release: marks for the map, and the path."""
     graph = data.graph
     try:
         chosen = np.array([graph.node_row(name) for name in ends], dtype=np.int64)
         if len(ends) < 2:
             _invite(len(ends))
-            return end_marks(graph, chosen)
+            return end_marks(graph, chosen), None
         edges = shortest_path(graph, *ends)
     except DpvizError as error:
         st.warning(plain(error), icon=":material/wrong_location:")
-        return []
+        return [], None
     st.caption(f"Shortest path between nodes {plain(ends[0])} and {plain(ends[1])}")
     for release, label in zip(releases, labels, strict=True):
         _one(release, label, edges, data)
     if data.public:
-        exact = int(exact_visits(data)[edges].sum())
+        steps = None if window is None else window.rows
+        exact = int(exact_visits(data, steps)[edges].sum())
         st.metric("Exact total (public data)", f"{exact:,}")
     for release, label in zip(releases, labels, strict=True):
         _covering(release, label, edges)
-    return [*answer_marks(releases[0], edges), *end_marks(graph, chosen)]
+    return [*answer_marks(releases[0], edges), *end_marks(graph, chosen)], edges
 
 
 def _invite(chosen: int) -> None:

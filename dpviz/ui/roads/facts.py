@@ -20,9 +20,13 @@ from dpviz.ui.shared.text import plain
 
 
 def release_facts(
-    prefix: str, releases: list[RoadRelease], plan: RoadChoice, workload: Paths
+    prefix: str,
+    releases: list[RoadRelease],
+    plan: RoadChoice,
+    workload: Paths,
+    whole: RoadRelease,
 ) -> None:
-    """Facts, budget breakdown, downloads and a table in place of the map."""
+    """Facts and a table of what is seen; budget breakdown and downloads of the whole release."""
     for method, release in zip(plan.methods, releases, strict=False):
         if len(releases) > 1:
             st.markdown(f"**{plain(title_of(method))}**")
@@ -49,7 +53,7 @@ def release_facts(
         )
     release = releases[0]
     with st.expander("How the budget was spent, and how trips are cut", icon=":material/payments:"):
-        budget_breakdown(release.header)
+        budget_breakdown(whole.header)
         if "lengths" in release.header.extra:
             st.markdown("Noisy number of trips by their streets; L is chosen from it.")
             noisy = release.header.extra["lengths"]
@@ -59,9 +63,9 @@ def release_facts(
                 y="trips (noisy)",
                 height=220,
             )
-    code_panel(prefix, release)
+    code_panel(prefix, whole)
     with st.expander("Download this release", icon=":material/download:"):
-        file_buttons(prefix, release, "roads")
+        file_buttons(prefix, whole, "roads")
     with st.expander("The map as a table", icon=":material/table:"):
         order = np.argsort(-release.edge_count)[:1_000]
         ends = release.graph.node_id[release.graph.ends[order]]

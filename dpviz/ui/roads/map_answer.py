@@ -23,9 +23,11 @@ from dpviz.render.roads import (
 from dpviz.roads.graph import RoadGraph
 from dpviz.ui.map import map_overlay, map_view
 from dpviz.ui.map.component import events
+from dpviz.ui.points.time_answer import PERIOD
 from dpviz.ui.roads.answer import Ends, ends_form, path_answer
 from dpviz.ui.roads.plan import RoadChoice, title_of
 from dpviz.ui.roads.source import RoadSource
+from dpviz.ui.roads.time_window import TimeWindow, path_timeline
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.memory import remembered
@@ -47,9 +49,14 @@ def _choose_ends(prefix: str, ends: Ends) -> None:
 
 @fragment
 def map_and_answer(
-    prefix: str, releases: list[RoadRelease], source: RoadSource, plan: RoadChoice, view: str
+    prefix: str,
+    releases: list[RoadRelease],
+    source: RoadSource,
+    plan: RoadChoice,
+    view: str,
+    window: TimeWindow | None,
 ) -> None:
-    """The map and its answer: a click reruns this part only."""
+    """The map and its answer, with time also the path's timeline: a click reruns this part only."""
     labels = [""] if len(releases) == 1 else [f"· {title_of(method)}" for method in plan.methods]
     left, right = st.columns([7, 3], gap="medium")
     ends = _ends(prefix)
@@ -60,12 +67,14 @@ def map_and_answer(
             on_pick=partial(_picked, prefix, source.data.graph),
         )
     with right:
-        marks = path_answer(ends, releases, labels, source.data)
+        marks, edges = path_answer(ends, releases, labels, source.data, window)
         typed = ends_form(prefix, ends, source.data)
         if ends and st.button("Clear the places", icon=":material/close:", key=f"{prefix}.forget"):
             typed = ()
     map_overlay(f"{prefix}.map", marks=marks)
-    permalink.remember(prefix, FIELDS)
+    if window is not None and edges is not None:
+        path_timeline(edges, window)
+    permalink.remember(prefix, (*FIELDS, PERIOD))
     if typed is not None:
         _choose_ends(prefix, typed)
         st.rerun(scope="fragment")

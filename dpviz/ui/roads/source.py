@@ -10,7 +10,10 @@ import streamlit as st
 
 from dpviz.build import CITY, RoadData, check_trips, file_types, load, read_graph
 from dpviz.errors import DpvizError
+from dpviz.roads.generate import START
 from dpviz.roads.graph import COMPONENTS, RoadGraph
+from dpviz.ui.points.columns_form import period_form
+from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.releases import Opened
 from dpviz.ui.shared.sources import DataSource, NoRecords
@@ -23,6 +26,14 @@ UPLOAD = "files"
 STEPS = ("trip", "edge", "edges", "nodes")
 """Columns of trips that name no person."""
 TITLES = {CITY: "Synthetic city, 45,000 trips", UPLOAD: "Your own files"}
+ALL = "all"
+IN_TIME: dict[str, dict[str, Any]] = {
+    ALL: {},
+    "day": {"time": START, "cycle": "day", "every": "4h"},
+    "week": {"time": START, "cycle": "week", "every": "1d"},
+}
+"""How the built-in trips are counted."""
+IN_WORDS = {ALL: "All the time", "day": "By time of day", "week": "By weekday"}
 
 
 RoadSource = DataSource
@@ -42,9 +53,15 @@ def opened_roads(opened: Opened) -> RoadSource:
 
 
 @st.cache_resource(show_spinner="Making the built-in city and its trips …")
-def built_in() -> RoadData:
-    """Synthetic and public, so that all visitors share it."""
-    return load(CITY, kind="roads")
+def built_in(by: str = ALL) -> RoadData:
+    """Synthetic and public, so that all visitors share it; by one of :data:`IN_TIME`."""
+    data: RoadData = load(CITY, kind="roads", **IN_TIME[by])
+    return data
+
+
+def in_time(source: RoadSource) -> str | None:
+    """Of built-in trips, by which steps of time they are counted; None for all the time."""
+    return source.key.partition(".")[2] or None
 
 
 def road_source(prefix: str, start: str | None) -> RoadSource | None:
@@ -52,7 +69,20 @@ def road_source(prefix: str, start: str | None) -> RoadSource | None:
     chosen = data_choice(prefix, "Roads and trips", TITLES, start)
     if chosen == CITY:
         st.caption("Streets of an invented city and commuter trips on them: nobody's real trips.")
-        return RoadSource(data=built_in(), key=CITY, backdrop=True)
+        asked = permalink.parameter("by")
+        permalink.missing("time", asked, IN_TIME, IN_WORDS[ALL])
+        by = st.segmented_control(
+            "Count trips",
+            list(IN_TIME),
+            default=asked if asked in IN_TIME else ALL,
+            format_func=IN_WORDS.__getitem__,
+            required=True,
+            key=f"{prefix}.by",
+            help="By time, each trip is counted in the step in which it starts. The steps are "
+            "disjoint, so that each gets the whole ε.",
+        )
+        key = CITY if by == ALL else f"{CITY}.{by}"
+        return RoadSource(data=built_in(str(by)), key=key, backdrop=True)
     return _upload(prefix)
 
 
@@ -87,9 +117,12 @@ def _upload(prefix: str) -> RoadSource | None:
     if not graph_files or trips_file is None:
         st.info("Choose a road graph and trips to begin.", icon=":material/upload_file:")
         return None
-    unit, bound = None, 1
+    unit, bound, names = None, 1, _columns(prefix, trips_file)
+    clock = period_form(prefix, names, trips_file.file_id, trips=True)
+    if clock is None:
+        return None
     if not public:
-        unit, bound = unit_form(prefix, _columns(prefix, trips_file), record="trip", start=5)
+        unit, bound = unit_form(prefix, names, record="trip", start=5)
     try:
         name = dataset_name(prefix, Path(trips_file.name).stem, public=public)
     except DpvizError as error:
@@ -98,16 +131,18 @@ def _upload(prefix: str) -> RoadSource | None:
     files = [*graph_files, trips_file]
     how: dict[str, Any] = {"unit": unit, "max_per_unit": bound}
     key = "|".join(
-        [*(file.file_id for file in files), f"{components, directed, public, how}", name]
+        [*(file.file_id for file in files), f"{components, directed, public, how, clock}", name]
     )
 
     def read() -> RoadData:
         graph = _graph(prefix, graph_files, components=components, directed=directed)
-        return load(path, graph, public=public, name=name, **how)
+        return load(path, graph, public=public, name=name, **how, **clock)
 
     try:
         path = upload_path(f"{prefix}.trips", trips_file)
-        data = read_once(prefix, key, read, lambda data: check_trips(path, data.graph, **how))
+        data = read_once(
+            prefix, key, read, lambda data: check_trips(path, data.graph, steps=data.steps, **how)
+        )
     except DpvizError as error:
         st.error(plain(error), icon=":material/error:")
         return None

@@ -1,0 +1,98 @@
+"""Trips by steps of time: a window of whole steps on a slider, and the timeline of a path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import streamlit as st
+
+from dpviz.calendar import step_words
+from dpviz.errors import DpvizError
+from dpviz.releases.roads.release import RoadRelease
+from dpviz.releases.roads.timed import TimedRoadRelease
+from dpviz.roads.graph import Int
+from dpviz.roads.steps import Steps
+from dpviz.ui.points.time_answer import PERIOD, marked_timeline, timeline_rows, zone_words
+from dpviz.ui.shared.memory import remembered
+
+
+@dataclass(frozen=True, eq=False)
+class TimeWindow:
+    """A release with time, and which of its steps are looked at: edges [low, high)."""
+
+    release: TimedRoadRelease
+    low: int
+    high: int
+
+    @property
+    def rows(self) -> slice:
+        """The steps."""
+        return slice(self.low, self.high)
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """Start and end on the axis."""
+        edges = self.release.steps.edges
+        return float(edges[self.low]), float(edges[self.high])
+
+
+def chosen_window(prefix: str, release: RoadRelease) -> TimeWindow | None:
+    """The window on a slider of steps, all of them at first; None where there is no time."""
+    if not isinstance(release, TimedRoadRelease):
+        return None
+    steps = release.steps
+    last, words = len(steps), steps.calendar.words
+    stops = list(range(last + 1))
+    key = f"{prefix}.window.{steps.to_dict()}"
+    if f"{key}.first" not in st.session_state:
+        first = _asked(steps, st.session_state.get(PERIOD.place(prefix)))
+        st.session_state[f"{key}.first"] = first
+    ends: Any = st.select_slider(
+        f"Window ({zone_words(steps)})",
+        stops,
+        st.session_state[f"{key}.first"],
+        format_func=lambda stop: words(float(steps.edges[stop])),
+        key=key,
+        help="The map, the answer and the table are of these steps; the end is outside.",
+    )
+    low, high = ends
+    if low == high:
+        low, high = (low, low + 1) if low < last else (low - 1, low)
+    count = high - low
+    st.caption(
+        f"{'All' if count == last else count} of {last:,} steps of {step_words(steps.every)}. Each "
+        "has noise of its own, and a window is the sum of its steps: of k steps the noise is about "
+        "√k times that of one. For all the time alone, publish without time."
+    )
+    window = TimeWindow(release, low, high)
+    text = ",".join(map(words, window.ends))
+    st.session_state[PERIOD.place(prefix)] = None if count == last else text
+    return window
+
+
+def _asked(steps: Steps, text: str | None) -> tuple[int, int]:
+    """The steps of an address; all of them where it names none."""
+    try:
+        rows = steps.rows(steps.during(text)) if text else slice(0, len(steps))
+    except DpvizError:
+        rows = slice(0, len(steps))
+    return rows.start, rows.stop
+
+
+def within(place: str, release: RoadRelease, window: TimeWindow | None) -> RoadRelease:
+    """The part of a release in a window, kept until one of them changes."""
+    if window is None or not isinstance(release, TimedRoadRelease):
+        return release
+    return remembered(place, (release, window.ends), lambda: release.during(window.ends))
+
+
+def path_timeline(edges: Int, window: TimeWindow) -> None:
+    """Noisy totals of a path step by step, with their band, and the window in them."""
+    calendar = window.release.steps.calendar
+    rows = timeline_rows(calendar, window.release.timeline(edges))
+    st.altair_chart(marked_timeline(rows, calendar, window.ends))
+    st.caption("Noisy total of the path in each step; the band is the 95 % interval of the noise.")
+    with st.expander("The timeline as a table", icon=":material/table:"):
+        st.dataframe(rows[["from", "to", "count", "low", "high"]].round(1), hide_index=True)
