@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dpviz.exports.facts import statement
 
 if TYPE_CHECKING:
-    from dpviz.exports.registry import Entry
+    from dpviz.exports.registry import RegistryEntry
     from dpviz.releases.header import Header
     from dpviz.releases.release import Release
 
@@ -44,7 +44,7 @@ def data_use(release: Release) -> dict[str, Any]:
     return entry(release).model_dump()
 
 
-def entry(release: Release) -> Entry:
+def entry(release: Release) -> RegistryEntry:
     """An entry for a registry: see :func:`data_use`."""
     from dpviz.exports import registry
     from dpviz.methods import METHODS
@@ -101,7 +101,7 @@ def entry(release: Release) -> Entry:
     letters = unicodedata.normalize("NFKD", header.source.casefold())
     plain = "".join(each for each in letters if not unicodedata.combining(each))
     slug = "-".join(re.findall(r"[a-z0-9]+", plain))
-    return registry.Entry(
+    return registry.RegistryEntry(
         url_slug=slug or None,
         deployment=registry.Deployment(
             basic=basic,

@@ -120,7 +120,7 @@ class Deployment(Fields):
     administrative: Administrative
 
 
-class Entry(Fields):
+class RegistryEntry(Fields):
     """One entry, a draft of the highest tier."""
 
     url_slug: str | None

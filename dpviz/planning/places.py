@@ -38,7 +38,7 @@ ELSEWHERE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class PlacedWish:
     """A wish with its places on a proxy.
 
     Attributes:
@@ -53,7 +53,7 @@ class Asked:
     exact: Float
     moved: bool = False
 
-    def fewer(self) -> Asked:
+    def fewer(self) -> PlacedWish:
         """The same at fewer squares, for methods whose every build is asked anew."""
         if not self.wish.square:
             return self
@@ -91,7 +91,7 @@ class Answered:
         return within(tolerance, self.noise_sd, caution.offset * self.offset, nothing)
 
 
-def answered(proxy: DataHandle, release: PointRelease, wish: Asked) -> Answered:
+def answered(proxy: DataHandle, release: PointRelease, wish: PlacedWish) -> Answered:
     """What the cells of a release answer at the places of a wish."""
     ideal = asked(without_noise(proxy, release), wish.places)
     return Answered(ideal.count - wish.exact, ideal.noise_sd)
@@ -113,7 +113,7 @@ def _elsewhere(proxy: DataHandle, rect: Sequence[float], seed: int) -> Float:
 
 def placed(
     proxy: DataHandle, wish: Wish, seed: int, anywhere: bool, counted: bool = False
-) -> Asked:
+) -> PlacedWish:
     """A wish on a proxy, whose places follow from the seed; none of areas that are counted.
 
     Raises:
@@ -123,15 +123,15 @@ def placed(
     if wish.rect and anywhere:
         places_of(wish, proxy.domain, np.empty((0, 2)))  # refuses one outside the domain
         rects = _elsewhere(proxy, wish.rect, seed)
-        return Asked(wish, rects, exact_counts(proxy, rects).astype(np.float64), moved=True)
+        return PlacedWish(wish, rects, exact_counts(proxy, rects).astype(np.float64), moved=True)
     if wish.areas and counted:
-        return Asked(wish, (), np.empty(0))
+        return PlacedWish(wish, (), np.empty(0))
     centres = np.empty((0, 2))
     if wish.square:
         centres = places_of_records(proxy, PLACES, seed)
     places = places_of(wish, proxy.domain, centres)
     count = exact_counts if isinstance(places, np.ndarray) else exact_in_regions
-    return Asked(wish, places, count(proxy, places).astype(np.float64))
+    return PlacedWish(wish, places, count(proxy, places).astype(np.float64))
 
 
 def lower_limit(odds: Float, sure: float) -> Float:

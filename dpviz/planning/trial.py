@@ -15,7 +15,7 @@ from dpviz.errors import DataError, ParameterError
 from dpviz.evaluation.truth import exact_by_area
 from dpviz.planning.candidates import GRID, SYNTHETIC, Candidate, Caution
 from dpviz.planning.grids import grid_answers, noise_variance
-from dpviz.planning.places import Answered, Asked, answered, placed
+from dpviz.planning.places import Answered, PlacedWish, answered, placed
 from dpviz.releases.points.promises import within, worst
 from dpviz.trees.lattice import Float
 from dpviz.wishes import Wish
@@ -145,7 +145,7 @@ class Trial:
         fewest = np.asarray(np.min(counts, axis=0), dtype=np.float64)
         return np.maximum(fewest - np.sqrt(self.caution.variance * fewest), 0.0)
 
-    def _likely(self, asked: Asked, odds: Float) -> float:
+    def _likely(self, asked: PlacedWish, odds: Float) -> float:
         return asked.probability(odds, self.caution)
 
     def _widened(self, widened: Sequence[float] | float) -> list[tuple[Wish, float]]:

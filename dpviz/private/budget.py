@@ -63,18 +63,13 @@ class Share:
         this share; a sample drawn afresh for each share makes the prices add up.
 
         >>> share = Budget(0.1).spend(0.1, "medians").on_sample(0.01)
-        >>> round(share.epsilon, 4), round(amplified(share.epsilon, 0.01), 4)
+        >>> round(share.epsilon, 4), round(math.log1p(0.01 * math.expm1(share.epsilon)), 4)
         (2.4438, 0.1)
         """
         paid = self.use()
         # e^ε overflows for large ε, where ln(1 + (e^ε − 1)/rate) is ε − ln(rate) to the last digit.
         epsilon = paid - math.log(rate) if paid > 100 else math.log1p(math.expm1(paid) / rate)
         return Share(epsilon, min(self.delta / rate, 0.5), self.purpose, self.theorem)
-
-
-def amplified(epsilon: float, rate: float) -> float:
-    """The price of an ε-DP mechanism on a Poisson sample: ln(1 + rate·(e^ε − 1))."""
-    return math.log1p(rate * math.expm1(epsilon))
 
 
 class Budget:

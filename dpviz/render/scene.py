@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -144,10 +144,6 @@ class Scene:
         if len(set(ids)) < len(ids):
             raise ValueError(f"two marks share an id: {', '.join(sorted(ids))}")
         object.__setattr__(self, "tables", tables(self.marks))
-
-    def with_marks(self, *marks: Mark) -> Scene:
-        """The same scene with more marks on top."""
-        return replace(self, marks=[*self.marks, *marks])
 
     def to_dict(self) -> dict[str, Any]:
         """JSON for the map; the tables travel beside it."""

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 import dpviz
 from dpviz.exports.data_use import data_use
-from dpviz.exports.registry import Entry
+from dpviz.exports.registry import RegistryEntry
 from tests.notebook.releases import moves, streets
 
 PAGE = Path(__file__).parents[2] / "assets" / "registry.md"
@@ -41,7 +41,7 @@ def releases():
 def test_every_kind_of_release_makes_an_entry_that_publishers_complete(releases):
     for release in releases:
         draft = data_use(release)
-        assert Entry.model_validate(draft).model_dump() == draft
+        assert RegistryEntry.model_validate(draft).model_dump() == draft
         basic = draft["deployment"]["basic"]
         unknown = {name for name, value in basic.items() if value is None}
         assert unknown <= {*basic} - {"description", "data_product_type"}
@@ -55,18 +55,18 @@ def test_every_kind_of_release_makes_an_entry_that_publishers_complete(releases)
             "data_product_sector": "Government",
         }
         draft["deployment"]["basic"] = complete
-        assert Entry.model_validate(draft).deployment.basic.data_curators == ["A city"]
+        assert RegistryEntry.model_validate(draft).deployment.basic.data_curators == ["A city"]
     assert re.fullmatch(r"[a-z0-9-]+", data_use(releases[0])["url_slug"])
 
 
 def test_what_the_registry_does_not_know_is_refused(releases):
     for path, value in (("surprise", 1), ("tier", 4), ("status", "Done")):
         with pytest.raises(ValidationError):
-            Entry.model_validate(data_use(releases[0]) | {path: value})
+            RegistryEntry.model_validate(data_use(releases[0]) | {path: value})
     draft = data_use(releases[0])
     draft["deployment"]["basic"]["publication_date"] = "1/1/2026"
     with pytest.raises(ValidationError):
-        Entry.model_validate(draft)
+        RegistryEntry.model_validate(draft)
 
 
 @pytest.mark.parametrize(
@@ -84,9 +84,9 @@ def test_a_name_in_any_script_is_kept_and_its_slug_is_plain(name, slug):
     draft = data_use(dpviz.build(points, "ugrid", 0.5, cells=2, seed=1))
     assert json.loads(json.dumps(draft))["deployment"]["basic"]["name"] == name
     assert draft["url_slug"] == slug
-    assert Entry.model_validate(draft).model_dump() == draft
+    assert RegistryEntry.model_validate(draft).model_dump() == draft
 
 
 def test_the_page_compares_every_field():
     named = re.findall(r"^\| `([\w.]+)` \|", PAGE.read_text("utf-8"), re.MULTILINE)
-    assert named == list(leaves(Entry))
+    assert named == list(leaves(RegistryEntry))

@@ -53,7 +53,7 @@ Shares = dict[tuple[str, float, str, str], float]
 """(method, ε, what is asked for, of which part) → share of the releases whose interval holds it."""
 
 
-Asked = Iterator[tuple[str, list[str], Answers | SumAnswers | Quotients, Any]]
+AnsweredQueries = Iterator[tuple[str, list[str], Answers | SumAnswers | Quotients, Any]]
 """What, of which parts, the intervals, and what is true."""
 
 
@@ -124,7 +124,7 @@ class _Points:
         of_all = np.broadcast_to(values, len(self.records))
         return np.array([of_all[each & where].sum() for each in self.inside])
 
-    def __call__(self, epsilon: float, seed: int) -> Asked:
+    def __call__(self, epsilon: float, seed: int) -> AnsweredQueries:
         release, other = (
             require_kinds(self._built(self.data, epsilon, at)) for at in (seed, seed + 1_000_003)
         )
@@ -145,7 +145,7 @@ class _Points:
         release: PointRelease = build(data, self.method, epsilon, seed=seed, **METHODS[self.method])
         return release
 
-    def _attributes(self, release: KindsRelease, kind: Any, fare: Float) -> Asked:
+    def _attributes(self, release: KindsRelease, kind: Any, fare: Float) -> AnsweredQueries:
         rects = self.rects
         for name in (None, KINDS[-1]):
             where = np.full(len(kind), True) if name is None else kind == name
@@ -157,7 +157,7 @@ class _Points:
             if name is not None:
                 yield "shares", labels, release.share(rects, name), exact / self._exact()
 
-    def _days(self, release: PointRelease) -> Asked:
+    def _days(self, release: PointRelease) -> AnsweredQueries:
         days = [(DAYS[0], DAYS[1]), (DAYS[1], DAYS[2])]
         one, two = (release.count(self.rects, day) for day in days)
         first = self.records["time"].to_numpy() < np.datetime64(DAYS[1])
@@ -178,7 +178,7 @@ class _Areas:
         wards = np.bincount(at, minlength=16).astype(float)
         self.exact = np.array([wards.sum(), wards[:8].sum(), wards[8:].sum(), *wards])
 
-    def __call__(self, epsilon: float, seed: int) -> Asked:
+    def __call__(self, epsilon: float, seed: int) -> AnsweredQueries:
         release = build(self.data, "areas", epsilon, seed=seed)
         labels = [f"area {name}" for name in self.areas.names]
         answers = release.answers

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from dpviz.crs import cut_order
 from dpviz.methods.points.base import PointMethod, parameter, register
-from dpviz.methods.points.kd_cells import KdCells, grow, with_noisy_counts
+from dpviz.methods.points.kd_cells import BoxTree, KdCells, grow, with_noisy_counts
 from dpviz.private.mechanisms.medians import exact_cuts
 
 if TYPE_CHECKING:
@@ -53,11 +53,14 @@ class KdTrue(PointMethod):
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
-        tree = grow(
+        return with_noisy_counts(self.tree(index), self.height, budget, noise, self.prune)
+
+    def tree(self, index: PointIndex) -> BoxTree:
+        """Boxes cut at exact medians, with exact counts."""
+        return grow(
             KdCells.of(index),
             self.height,
             self.flatten,
             lambda cells, axis, chosen, _rounds: exact_cuts(cells.column(axis, chosen)),
             cut_order(index.domain),
         )
-        return with_noisy_counts(tree, self.height, budget, noise, self.prune)

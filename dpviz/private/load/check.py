@@ -7,8 +7,9 @@ records are dropped and why, in the order in which that comes about, and what th
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
@@ -20,7 +21,6 @@ from dpviz.private.load.selection import Selection, checked_bound
 from dpviz.private.load.tables import open_table
 from dpviz.private.load.tally import Tally
 from dpviz.roads.graph import RoadGraph
-from dpviz.roads.steps import Steps
 
 HEADING = (
     "EXACT FACTS ABOUT THE RECORDS, FOR THEIR OWNER'S EYES ONLY: NO PART OF ANY RELEASE, "
@@ -71,81 +71,30 @@ def _fates(of_engine: tuple[Tally, tuple[str, ...]]) -> Checked:
     return facts.facts, f"places: {', '.join(columns)}"
 
 
-def check_trips(
-    source: str | os.PathLike[str],
-    graph: RoadGraph,
-    *,
-    unit: str | None = None,
-    max_per_unit: int = 1,
-    drop_unknown: bool = False,
-    table: str | None = None,
-    steps: Steps | None = None,
-) -> Checked:
-    """Of trips on a public road graph, read as ``dpviz roads build`` does.
+def check_trips(source: str | os.PathLike[str], graph: RoadGraph, **how: Any) -> Checked:
+    """Of trips on a public road graph; ``how`` is of :func:`~dpviz.private.load.roads.read_trips`.
 
     Raises:
         DataError: the source cannot be read as trips.
     """
     from dpviz.private.load.roads import read_trips
 
-    facts = Tally()
-    read_trips(
-        source,
-        graph,
-        unit=unit,
-        max_per_unit=max_per_unit,
-        drop_unknown=drop_unknown,
-        table=table,
-        steps=steps,
-        counts=facts,
-    )
-    return facts.facts, "trips"
+    return _counted("trips", read_trips, source, graph, **how)
 
 
-def check_sequences(
-    source: str | os.PathLike[str],
-    alphabet: str,
-    *,
-    columns: Sequence[str] | None = None,
-    unit: str | None = None,
-    max_per_unit: int = 1,
-    drop_unknown: bool = False,
-    table: str | None = None,
-) -> Checked:
-    """Of sequences of symbols, read as ``dpviz sequences build`` does.
+def check_sequences(source: str | os.PathLike[str], alphabet: str, **how: Any) -> Checked:
+    """Of sequences; ``how`` is of :func:`~dpviz.private.load.sequences.read_sequences`.
 
     Raises:
         DataError: the source cannot be read as sequences.
     """
     from dpviz.private.load.sequences import alphabet_of, read_sequences
 
-    facts = Tally()
-    read_sequences(
-        source,
-        alphabet_of(alphabet),
-        columns=columns,
-        unit=unit,
-        max_per_unit=max_per_unit,
-        drop_unknown=drop_unknown,
-        table=table,
-        counts=facts,
-    )
-    return facts.facts, "sequences"
+    return _counted("sequences", read_sequences, source, alphabet_of(alphabet), **how)
 
 
-def check_places(
-    source: str | os.PathLike[str],
-    domain: Domain,
-    *,
-    unit: str | None,
-    time: str | None,
-    gap: float = 12.0,
-    max_per_unit: int = 1,
-    columns: Sequence[str] | None = None,
-    crs: str | None = None,
-    table: str | None = None,
-) -> Checked:
-    """Of places in time, read as ``dpviz sequences build --time`` does.
+def check_places(source: str | os.PathLike[str], domain: Domain, **how: Any) -> Checked:
+    """Of places in time; ``how`` is of :func:`~dpviz.private.load.sequences.read_places`.
 
     The cells do not matter here: a sequence is cut at session gaps alone.
 
@@ -154,17 +103,11 @@ def check_places(
     """
     from dpviz.private.load.sequences import read_places
 
+    return _counted("places in time", read_places, source, domain, **how)
+
+
+def _counted(words: str, read: Callable[..., object], *what: Any, **how: Any) -> Checked:
+    """Read as a build does, with a tally of what becomes of each record."""
     facts = Tally()
-    read_places(
-        source,
-        domain,
-        unit=unit,
-        time=time,
-        gap=gap,
-        max_per_unit=max_per_unit,
-        columns=columns,
-        crs=crs,
-        table=table,
-        counts=facts,
-    )
-    return facts.facts, "places in time"
+    read(*what, counts=facts, **how)
+    return facts.facts, words

@@ -23,11 +23,6 @@ LEAST_RATE = 2.0**-40
 """Counts with noise of a larger scale than 2^40 are refused: they say nothing."""
 
 
-def laplace_scale(epsilon: float, sensitivity: float = 1.0) -> float:
-    """Noise scale sensitivity / epsilon."""
-    return sensitivity / epsilon
-
-
 def laplace_rate(epsilon: float, sensitivity: float = 1.0) -> float:
     """The largest double that is not above epsilon / sensitivity, so that noise is never less."""
     rate = epsilon / sensitivity

@@ -17,7 +17,6 @@ from dpviz.private.mechanisms.counts import (
     geometric_variance,
     gradual_at,
     laplace_rate,
-    laplace_scale,
     nested_at,
 )
 from dpviz.private.mechanisms.decisions import NO_SPLIT_FLOOR, bernoulli, biased_laplace
@@ -49,7 +48,6 @@ __all__ = [
     "gradual_at",
     "laplace",
     "laplace_rate",
-    "laplace_scale",
     "nested_at",
     "poisson_sample",
     "published_laplace",

@@ -25,7 +25,7 @@ MIDDLE = {"small": 0.0003, "medium": 0.003, "large": 0.03}
 """The middle of each size, as a share of the area."""
 KM_PER_DEGREE = 111.2
 
-Asked = tuple[dict[str, Any], str, tuple[Any, ...]]
+Setting = tuple[dict[str, Any], str, tuple[Any, ...]]
 """Domain, method and its parameters, as a cache takes them."""
 
 
@@ -76,7 +76,7 @@ def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit:
         help="Type what everybody may know, a round number. It is NOT read from the file.",
     )
     parameters = tuple(sorted(choice.parameters.items()))
-    asked: Asked = (domain.to_dict(), choice.name, parameters)
+    asked: Setting = (domain.to_dict(), choice.name, parameters)
     with st.spinner("Trying the method on a synthetic proxy …"):
         rows = _errors(*asked, epsilon, int(records), max_per_unit)
     st.markdown(in_words(domain, rows))
@@ -124,7 +124,7 @@ def in_words(domain: Domain, rows: list[Expected]) -> str:
 
 
 def _bound_panel(
-    prefix: str, asked: Asked, epsilon: float, records: int, max_per_unit: int
+    prefix: str, asked: Setting, epsilon: float, records: int, max_per_unit: int
 ) -> None:
     """Noise against records left out, for several bounds at the same price per unit."""
     mean = st.number_input(

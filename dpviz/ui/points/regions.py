@@ -33,7 +33,7 @@ from dpviz.ui.shared.uploads import upload_path
 MOST = 20_000
 """Districts of one file."""
 
-Asked = tuple[list[dict[str, Any]], RangeAnswers, tuple[Mark, ...], Legend]
+AnsweredRegions = tuple[list[dict[str, Any]], RangeAnswers, tuple[Mark, ...], Legend]
 
 
 def polygon_panel(
@@ -114,7 +114,7 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
         return list(marks), legend
 
 
-def _asked(prefix: str, release: PointRelease, file: Any) -> Asked:
+def _asked(prefix: str, release: PointRelease, file: Any) -> AnsweredRegions:
     """Answers and marks, kept until the file or the release changes."""
     memory = st.session_state.setdefault(f"{prefix}.districts.kept", {"key": None})
     key = (file.file_id, id(release))
@@ -124,7 +124,7 @@ def _asked(prefix: str, release: PointRelease, file: Any) -> Asked:
         marks, legend = district_marks(regions, answers, release.domain)
         rows = _rows(release, regions, answers)
         memory.update(key=key, answered=(rows, answers, marks, legend), release=release)
-    asked: Asked = memory["answered"]
+    asked: AnsweredRegions = memory["answered"]
     return asked
 
 

@@ -23,7 +23,7 @@ GUESS = 100_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlanQuery:
     """What a plan is for: it serves as long as none of it changes."""
 
     domain: Domain
@@ -84,7 +84,7 @@ def _sentences(prefix: str, domain: Domain, max_per_unit: int, at_most: float) -
     _offer(prefix, (domain, max_per_unit), planned)
 
 
-def _asked(prefix: str, domain: Domain, max_per_unit: int) -> Asked | None:
+def _asked(prefix: str, domain: Domain, max_per_unit: int) -> PlanQuery | None:
     """What the sentences say; None where none is ticked."""
     square = st.checkbox("Any square …", key=f"{prefix}.wish.square")
     first, second, third = st.columns(3)
@@ -123,10 +123,10 @@ def _asked(prefix: str, domain: Domain, max_per_unit: int) -> Asked | None:
     wishes = [str(Wish(square=size, about=about, absolute=near, confidence=sure))] if square else []
     if whole:
         wishes.append(str(Wish(rect=domain.bounds, absolute=total, confidence=sure)))
-    return Asked(domain, tuple(wishes), int(records), max_per_unit) if wishes else None
+    return PlanQuery(domain, tuple(wishes), int(records), max_per_unit) if wishes else None
 
 
-def _planned(prefix: str, asked: Asked, at_most: float) -> Plan | str:
+def _planned(prefix: str, asked: PlanQuery, at_most: float) -> Plan | str:
     """The plan, searched again only when something else is asked; or one line on why there is none.
 
     It must make a map: counting the whole area alone would cost less, and show nothing.
