@@ -134,7 +134,7 @@ def _all(
     as_json: bool,
 ) -> None:
     """Audit every setting of a group; a page keeps its rows of settings outside the group."""
-    from dpviz.evaluation.audits import audit_all, group, kept_rows, page, write_page
+    from dpviz.evaluation.audits import audit_all, existing_rows, group, page, write_page
 
     results = []
     words = group(name) or []
@@ -151,7 +151,7 @@ def _all(
         for word, each in finished:
             results.append((word, each))
             if output is not None:  # as far as it is: an interrupt loses one audit, not all
-                rows = {} if name == "all" else kept_rows(output, each)
+                rows = {} if name == "all" else existing_rows(output, each)
                 command = (
                     f"audit all --epsilon {epsilon:g} --trials {trials} -o {Path(output).name}"
                 )

@@ -221,7 +221,7 @@ def page(
     Args:
         results: settings and their audits.
         command: that made them.
-        others: rows of other settings, from :func:`kept_rows`.
+        others: rows of other settings, from :func:`existing_rows`.
     """
     first = results[0][1]
     words = group("all") or []
@@ -256,7 +256,7 @@ def page(
     return "\n".join(lines) + "\n"
 
 
-def kept_rows(path: str | os.PathLike[str], like: Audit) -> dict[str, str]:
+def existing_rows(path: str | os.PathLike[str], like: Audit) -> dict[str, str]:
     """Rows of a page that exists, by setting: an audit is repeatable, so they need no new run.
 
     Raises:

@@ -174,7 +174,7 @@ def expected_by_bound(
         raise ParameterError(f"{per_unit:g} records per unit: give 1 or more")
     rows = []
     for bound in BOUNDS:
-        counted = kept_share(bound, per_unit)
+        counted = retained_share(bound, per_unit)
         expected = expected_errors(
             domain,
             method,
@@ -193,10 +193,10 @@ def expected_by_bound(
     return rows
 
 
-def kept_share(bound: int, per_unit: float) -> float:
+def retained_share(bound: int, per_unit: float) -> float:
     """The share of records that a bound keeps, where a unit's records are geometric.
 
-    >>> kept_share(1, 1.0), kept_share(1, 4.0), round(kept_share(10, 4.0), 3)
+    >>> retained_share(1, 1.0), retained_share(1, 4.0), round(retained_share(10, 4.0), 3)
     (1.0, 0.25, 0.944)
     """
     return 1.0 - (1.0 - 1.0 / per_unit) ** bound

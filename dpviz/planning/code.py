@@ -80,6 +80,18 @@ def arguments(given: Mapping[str, Any]) -> list[str]:
     return [f"{name}={value!r}" for name, value in given.items()]
 
 
+def noise_options(neighbours: str, seed: int | None, simulated: bool) -> list[tuple[str, Any]]:
+    """The options of a command that say how noise was drawn."""
+    options: list[tuple[str, Any]] = []
+    if neighbours != "add-remove":
+        options.append(("--neighbours", neighbours))
+    if seed is not None:
+        options.append(("--seed", seed))
+    elif simulated:
+        options.append(("--noise", "simulated"))
+    return options
+
+
 def shell(
     words: Sequence[str], options: Sequence[tuple[str, Any]], flags: Sequence[str] = ()
 ) -> str:

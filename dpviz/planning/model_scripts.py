@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dpviz.build import CITY
-from dpviz.planning.code import FILE, Code, arguments, shell
+from dpviz.planning.code import FILE, Code, arguments, noise_options, shell
 from dpviz.planning.script import Script, settings_of, unit_of
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.releases.roads.timed import TimedRoadRelease
@@ -66,12 +66,7 @@ class ModelScript(Code):
         options = [*self.options, ("--method", self.method)]
         options += [("--set", f"{name}={value}") for name, value in self.parameters.items()]
         options.append(("--epsilon", f"{self.epsilon!r}"))
-        if self.neighbours != "add-remove":
-            options.append(("--neighbours", self.neighbours))
-        if self.seed is not None:
-            options.append(("--seed", self.seed))
-        elif self.simulated:
-            options.append(("--noise", "simulated"))
+        options += noise_options(self.neighbours, self.seed, self.simulated)
         options.append(("--output", output))
         flags = [*self.flags, *(["--public"] if self.public else [])]
         source = CITY if self.builtin else self.source or FILE

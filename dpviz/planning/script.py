@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dpviz import calendar
 from dpviz.domain import default_columns
 from dpviz.errors import ReleaseError
-from dpviz.planning.code import FILE, Code, arguments, shell
+from dpviz.planning.code import FILE, Code, arguments, noise_options, shell
 from dpviz.releases.areas.area_file import NUMBERED
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.promises import KEY as PROMISES
@@ -159,12 +159,7 @@ class Script(Code):
         options.append(("--epsilon", f"{self.epsilon!r}"))
         options += [("--sum-share", self.sum_share)] if self.sum_share is not None else []
         options += [("--dataset", self.dataset)] if self.dataset else []
-        if self.neighbours != "add-remove":
-            options.append(("--neighbours", self.neighbours))
-        if self.seed is not None:
-            options.append(("--seed", self.seed))
-        elif self.simulated:
-            options.append(("--noise", "simulated"))
+        options += noise_options(self.neighbours, self.seed, self.simulated)
         options += [("--want", wish) for wish in self.wishes]
         options.append(("--output", output))
         flags = ["--public"] if self.simulated or (self.public and not self.builtin) else []

@@ -148,11 +148,11 @@ class Exploration:
     def result(self, variance: float) -> GramTree:
         """The tree without rows of zeros (and what is below them): there strings end."""
         counts = self.consistent()
-        keeps = counts.sum(axis=1) > 0
-        keeps[0] = True
-        number = np.cumsum(keeps) - 1
-        child = np.where((self.child >= 0) & keeps[self.child], number[self.child], -1)
-        return GramTree(child[keeps], counts[keeps], variance, self.follows)
+        nonzero = counts.sum(axis=1) > 0
+        nonzero[0] = True
+        number = np.cumsum(nonzero) - 1
+        child = np.where((self.child >= 0) & nonzero[self.child], number[self.child], -1)
+        return GramTree(child[nonzero], counts[nonzero], variance, self.follows)
 
 
 def _completed(level: Level, measured: Float, histogram: Float) -> Float:

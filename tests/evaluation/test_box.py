@@ -131,14 +131,14 @@ def random_points(name, n, seed):
         epsilon = 10 ** random.uniform(-3, 2)
         if allowed(parameters, public):
             method = methods[name](**parameters)
-            used = holds(method.structure(epsilon / unit, int(public)), epsilon, unit)
-            yield max(used)
+            prices = holds(method.structure(epsilon / unit, int(public)), epsilon, unit)
+            yield max(prices)
 
 
 @pytest.mark.parametrize("name", POINTS + SEQUENCES)
 def test_random_points_of_the_box(name):
-    used = list(random_points(name, 120, seed=1))
-    assert max(used) > 0.8  # the search has power: prices are nearly reached
+    prices = list(random_points(name, 120, seed=1))
+    assert max(prices) > 0.8  # the search has power: prices are nearly reached
 
 
 @pytest.mark.slow

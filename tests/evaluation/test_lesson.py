@@ -55,14 +55,14 @@ def test_somebody_is_alone_even_where_a_crowd_of_thousands_is_nearest():
 
 def test_lessons_refuse_sensitive_data():
     sensitive = dpviz.from_points([[0.5, 0.5]], dpviz.Domain((0, 0), (1, 1)))
-    for ask in (
+    for call in (
         lambda: lesson.records(sensitive),
         lambda: lesson.isolated_record(sensitive),
         lambda: lesson.error_parts(sensitive, [[0, 0, 1, 1]], "ugrid", 1.0, 0, cells=2),
         lambda: trace(sensitive, (0.5, 0.5), 1.0, 0),
     ):
         with pytest.raises(PrivacyError, match="public"):
-            ask()
+            call()
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 10.0])

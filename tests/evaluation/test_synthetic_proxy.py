@@ -8,7 +8,7 @@ from dpviz.errors import ParameterError
 from dpviz.evaluation.synthetic_proxy import (
     expected_by_bound,
     expected_errors,
-    kept_share,
+    retained_share,
     synthetic_proxy,
 )
 from dpviz.evaluation.truth import exact_total
@@ -43,7 +43,7 @@ def test_the_share_kept_is_that_of_geometric_units():
     drawn = np.random.default_rng(0).geometric(1 / 6.0, 1_000_000)
     for bound in (1, 3, 10):
         measured = np.minimum(drawn, bound).sum() / drawn.sum()
-        assert kept_share(bound, 6.0) == pytest.approx(measured, abs=0.003)
+        assert retained_share(bound, 6.0) == pytest.approx(measured, abs=0.003)
 
 
 def test_bounds_trade_noise_for_records():

@@ -209,8 +209,15 @@ def test_noise_is_drawn_by_mechanisms_only(name, dims):
 @pytest.mark.parametrize("path", sorted(ROOMS.glob("*.py")), ids=lambda path: path.stem)
 def test_method_files_draw_nothing_themselves(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    assert not used & {"two_sided", "one_sided", "words", "default_rng", "random", "token_bytes"}
+    names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert not names & {
+        "two_sided",
+        "one_sided",
+        "words",
+        "default_rng",
+        "random",
+        "token_bytes",
+    }
 
 
 @pytest.mark.parametrize("name", of_kind("points"))

@@ -35,8 +35,8 @@ def brute_force(nodes, lo, hi):
             return np.array([count * share, variance * share**2, cut, 1, math.sqrt(cut)])
         return sum(map(visit, np.flatnonzero(nodes.parent == node)))
 
-    count, variance, apart, used, together = visit(0)
-    return np.array([count, variance, apart + (nodes.coherence * together) ** 2, used])
+    count, variance, apart, visited, together = visit(0)
+    return np.array([count, variance, apart + (nodes.coherence * together) ** 2, visited])
 
 
 @pytest.mark.parametrize("dims", [2, 4])

@@ -23,8 +23,8 @@ def modules(entry):
 def test_every_file_is_joined_once_for_some_host():
     for entry in ENTRIES:
         assert len(set(modules(entry))) == len(modules(entry))
-    used = {name for entry in ENTRIES for name in modules(entry)}
-    assert used == {file.name for file in FOLDER.glob("*.js")}
+    joined = {name for entry in ENTRIES for name in modules(entry)}
+    assert joined == {file.name for file in FOLDER.glob("*.js")}
 
 
 @hosts

@@ -62,9 +62,9 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
     hits: Shares = {}
     records = people(seed)
     for done, (method, epsilon) in enumerate(SETTINGS, 1):
-        ask = _Areas(records) if method == "areas" else _Points(records, method)
+        answers_of = _Areas(records) if method == "areas" else _Points(records, method)
         for repeat in range(repeats):
-            for what, labels, answer, truth in ask(epsilon, seed + repeat):
+            for what, labels, answer, truth in answers_of(epsilon, seed + repeat):
                 held = (answer.low <= truth) & (truth <= answer.high)
                 for part, hit in zip(labels, held, strict=True):
                     key = method, epsilon, what, part

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpviz.build import AreaData, build, load
 from dpviz.datasets import dataset
-from dpviz.evaluation.figures.report import Statement, write_rows
+from dpviz.evaluation.figures.report import Statement, statement_table, write_rows
 from dpviz.evaluation.truth import exact_areas
 from dpviz.files import write_bytes
 from dpviz.progress import Progress
@@ -183,9 +183,4 @@ def page(
                 text = f"**{text}**" if way == best else text
                 cells.append(f"{text} ({totals[size, epsilon, way]:,.0f})")
             lines.append(f"| {size:,} | {epsilon:g} | " + " | ".join(cells) + " |")
-    lines += ["", "| we say | we find | |", "|---|---|---|"]
-    lines += [
-        f"| {each.claim} | {each.measured} | {'agrees' if each.agrees else '**disagrees**'} |"
-        for each in statements
-    ]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", *statement_table(statements, "we say")]) + "\n"

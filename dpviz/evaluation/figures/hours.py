@@ -13,7 +13,7 @@ import numpy as np
 
 from dpviz.build import build, from_points, load
 from dpviz.datasets import dataset
-from dpviz.evaluation.figures.report import Statement, write_rows
+from dpviz.evaluation.figures.report import Statement, statement_table, write_rows
 from dpviz.evaluation.truth import exact_counts
 from dpviz.files import write_bytes
 from dpviz.progress import Progress
@@ -144,9 +144,4 @@ def page(errors: Errors, exact: dict[str, Int], repeats: int, statements: list[S
             row = [(errors[method, worth, name], least[name]) for name in LOADS]
             cells = [f"**{each:,.0f}**" if each == best else f"{each:,.0f}" for each, best in row]
             lines.append(f"| {method} | {words(worth)} | " + " | ".join(cells) + " |")
-    lines += ["", "| we say | we find | |", "|---|---|---|"]
-    lines += [
-        f"| {each.claim} | {each.measured} | {'agrees' if each.agrees else '**disagrees**'} |"
-        for each in statements
-    ]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", *statement_table(statements, "we say")]) + "\n"

@@ -40,15 +40,23 @@ def write_figure(path: Path, figure: Figure) -> None:
     write_bytes(path, data.getvalue())
 
 
+def statement_table(statements: Sequence[Statement], claimed: str) -> list[str]:
+    """The statements as lines of Markdown."""
+    return [
+        f"| {claimed} | we find | |",
+        "|---|---|---|",
+        *(
+            f"| {each.claim} | {each.measured} | {'agrees' if each.agrees else '**disagrees**'} |"
+            for each in statements
+        ),
+    ]
+
+
 def write_page(
     path: Path, title: str, intro: str, pictures: Sequence[str], statements: Sequence[Statement]
 ) -> None:
     """A Markdown page: what was done, the pictures, and a table of statements."""
     lines = [f"# {title}", "", intro, ""]
     lines += [line for picture in pictures for line in (f"![{title}]({picture})", "")]
-    lines += ["| the paper says | we find | |", "|---|---|---|"]
-    lines += [
-        f"| {each.claim} | {each.measured} | {'agrees' if each.agrees else '**disagrees**'} |"
-        for each in statements
-    ]
+    lines += statement_table(statements, "the paper says")
     write_bytes(path, ("\n".join(lines) + "\n").encode())

@@ -114,7 +114,7 @@ def cell_counts(
 
 
 def from_counts(
-    parts: Any,
+    tables: Any,
     domain: Domain,
     *,
     name: str,
@@ -127,13 +127,13 @@ def from_counts(
 
     The guarantee rests on what only the caller can see to:
 
-    - each record is in ONE part, and adds 1 to ONE cell;
-    - with ``unit``, each unit adds at most ``max_per_unit`` over all parts together: the queries of
-      :func:`cell_sql` and the parts of :func:`cell_counts` keep that bound, each by itself;
+    - each record is in ONE table, and adds 1 to ONE cell;
+    - with ``unit``, each unit adds at most ``max_per_unit`` over all tables together: the queries
+      of :func:`cell_sql` and the tables of :func:`cell_counts` keep that bound, each by itself;
     - domain, bits, unit and bound were chosen without looking at the records.
 
     Args:
-        parts: a table, or many: anything that Arrow reads (pyarrow, pandas, polars, a DuckDB
+        tables: one, or many: anything that Arrow reads (pyarrow, pandas, polars, a DuckDB
             relation, an Ibis table), with the columns ``cell`` and ``n``, or those of
             :func:`cell_sql` and :func:`cell_counts`. Counts of a cell add up.
         domain: the public box.
@@ -156,8 +156,8 @@ def from_counts(
         domain, unit=unit, max_per_unit=max_per_unit, public=public, name=name, bits=bits
     )
     cells, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for part in [parts] if _is_table(parts) else parts:
-        rows = _arrow(part)
+    for each in [tables] if _is_table(tables) else tables:
+        rows = _arrow(each)
         columns = columns_of(rows.column_names)
         if columns is None:
             raise DataError(f"{TITLE} has the columns cell and n, or those of dpviz.cell_sql")

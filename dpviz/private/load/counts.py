@@ -154,7 +154,7 @@ def stated(path: Path) -> Facts | None:
         )
 
 
-def from_kept_file(path: Path, facts: Facts, chosen: Selection) -> DataHandle:
+def from_counts_file(path: Path, facts: Facts, chosen: Selection) -> DataHandle:
     """A handle on a file that we wrote; what is said about it must be what it states.
 
     Raises:

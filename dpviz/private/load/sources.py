@@ -83,7 +83,7 @@ def _one(source: str, chosen: Selection) -> DataHandle:
         )
     facts = counts.stated(path)
     if facts is not None:
-        return counts.from_kept_file(path, facts, chosen)
+        return counts.from_counts_file(path, facts, chosen)
     chosen.box(path.name)  # its lack is said first
     result = None if chosen.columns is not None else counts.result_columns(path)
     if result is not None:

@@ -21,7 +21,7 @@ from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.promises import show_promises
 from dpviz.ui.shared.shelf import receipt_of
-from dpviz.ui.shared.skeleton import Paid, build_choice, not_kept, paid_release
+from dpviz.ui.shared.skeleton import Paid, build_choice, paid_release, say_unsaved
 from dpviz.ui.shared.text import badge, plain
 
 
@@ -73,7 +73,7 @@ def payment(prefix: str, source: PointSource, choice: Choice) -> None:
 
 def published(prefix: str, made: Publication, source: PointSource, *, shown: bool) -> None:
     """The release: map (while its step is shown), answers, receipt, files."""
-    not_kept(made.problem)
+    say_unsaved(made.problem)
     st.success(
         "Published, and kept in your releases. Budget recorded; your records never left this "
         "server."

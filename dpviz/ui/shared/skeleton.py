@@ -143,7 +143,7 @@ def _paid(slots: Slots, source: Any, choice: Any) -> Any:
         slots.before(source)
         return None
     paid: Paid = shown[1]
-    not_kept(paid.problem)
+    say_unsaved(paid.problem)
     if paid.note != repr(choice):
         st.info(
             f"What is shown was published at ε = {paid.release.header.epsilon:g}, before the "
@@ -205,7 +205,7 @@ def paid_release(
     )
 
 
-def not_kept(problem: str) -> None:
+def say_unsaved(problem: str) -> None:
     """A release that could not be written must be taken home at once."""
     if problem:
         st.error(

@@ -11,7 +11,7 @@ STEPS = (
     (":material/crop_free:", "**Draw a rectangle** on the map."),
     (":material/tune:", "**Lower ε** in the sidebar: noisier, more private."),
 )
-LEARN = "**Open Learn**: nine short chapters."
+LEARN = "**Open Learn**: short chapters."
 
 
 def tour(prefix: str, steps: Sequence[tuple[str, str]] = STEPS) -> None:

@@ -18,12 +18,12 @@ def test_every_engine_counts_the_same_fates(source, name):
     readable = (np.abs(points) <= 1e300).all(axis=1)  # as far as a decimal may lie
     _, inside = case.domain.to_lattice(points)
     nameless = np.array([who is None for who in case.table["who"].to_pylist()])
-    used = len(case.chosen(3))
+    chosen = len(case.chosen(3))
     assert facts == {
         "records read": len(points),
         "no readable place: dropped": np.count_nonzero(~readable),
         "outside the domain: dropped": np.count_nonzero(readable & ~inside),
         "without the id of a privacy unit: dropped": np.count_nonzero(inside & nameless),
-        "over the bound of their unit: dropped": np.count_nonzero(inside & ~nameless) - used,
-        "kept": used,
+        "over the bound of their unit: dropped": np.count_nonzero(inside & ~nameless) - chosen,
+        "kept": chosen,
     }
