@@ -151,7 +151,7 @@ def test_what_check_does_not_do_is_one_line(visits, tmp_path, capsys, monkeypatc
         ([tmp_path / "result.csv", BOX], "holds counts per cell, not records"),
         (["duckdb:///nowhere", BOX], "name one with table=… (--table)"),
         ([visits, BOX, "--time", "who"], "by person and time: name both (unit, time)"),
-        ([visits, "--time", "who", "--alphabet", "a,b"], "three kinds of data: give one"),
+        ([visits, "--time", "who", "--alphabet", "a,b"], "--alphabet is of other data than"),
         (["persons"], "brings its own box and nothing to check"),
     ):
         assert line in fails(capsys, monkeypatch, "check", *words)
