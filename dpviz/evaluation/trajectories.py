@@ -71,12 +71,18 @@ class Trajectories:
     @cached_property
     def diameter(self) -> Float:
         """Greatest distance between two points of each line, float64 (n,)."""
-        length = np.diff(self.start)
+        import shapely
+
+        # The two places farthest apart are corners of the hull, which has few of them.
+        line = np.repeat(np.arange(len(self)), np.diff(self.start))
+        hulls = shapely.convex_hull(shapely.multipoints(self.xy, indices=line))
+        corners, line = shapely.get_coordinates(hulls, return_index=True)
+        start, length = np.searchsorted(line, np.arange(len(self))), np.bincount(line)
         widest = np.zeros(len(self))
         for size in np.unique(length).tolist():
             rows = np.flatnonzero(length == size)
             for part in np.array_split(rows, max(1, len(rows) * size * size // 4_000_000)):
-                xy = self.xy[self.start[part][:, None] + np.arange(size)]
+                xy = corners[start[part][:, None] + np.arange(size)]
                 apart = xy[:, :, None] - xy[:, None]
                 widest[part] = np.hypot(apart[..., 0], apart[..., 1]).max(axis=(1, 2))
         return widest
