@@ -5,13 +5,21 @@ A test is slow, and left out by ``-m "not slow"``, if it
 - drives a browser (fixture ``browser``), but for the few named in ``SMOKE``: one look at each page
   and at a shared file;
 - starts a Java for Spark (fixture ``java``, or a parameter "spark");
+- checks all types while mypy has no cache of what it checked before;
 - is a campaign;
-- or carries the mark ``slow`` itself, as those do that take over a second of a quiet processor.
+- stands in ``slow.txt``, as those do that took over half a second of a quiet processor;
+- or carries the mark ``slow`` itself.
 
-What is left still comes into every room: mark no last test of a folder.
+What is left still comes into every room.
 """
 
+from pathlib import Path
+
 import pytest
+
+HERE = Path(__file__).parent
+LONG = frozenset((HERE / "slow.txt").read_text(encoding="utf-8").splitlines())
+"""Tests, with or without the words of one case."""
 
 SMOKE = (
     "test_a_page_looks_as_it_did_and_is_open_to_everyone",
@@ -32,13 +40,19 @@ def starts_java(item):
     return "java" in names or any(each == "spark" for each in values if isinstance(each, str))
 
 
+def begins_a_cache(item):
+    return item.name.endswith("[mypy]") and not (HERE.parent / ".mypy_cache").exists()
+
+
 def mark(item):
     """Adds the mark ``slow`` where the rule above says so."""
     smoke = getattr(item, "originalname", None) in SMOKE
     if (
         (drives_a_browser(item) and not smoke)
         or starts_java(item)
+        or begins_a_cache(item)
         or item.get_closest_marker("campaign")
+        or not LONG.isdisjoint((item.nodeid, item.nodeid.partition("[")[0]))
     ):
         item.add_marker(pytest.mark.slow)
 
@@ -51,7 +65,7 @@ def arranged(items, workers):
     """
     java = [each for each in items if starts_java(each)]
     heads = [
-        [each for each in items if "mypy" in each.name] + java,
+        [each for each in items if each.name.endswith("[mypy]")] + java,
         [each for each in items if drives_a_browser(each)],
     ]
     heads += [[] for _ in range(workers - 2)]

@@ -1,6 +1,7 @@
 """How the suite itself is run: what it leaves out, in what order, and that nothing is left."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -66,3 +67,13 @@ def test_each_process_starts_with_what_belongs_together():
         heads = [order[each * size].name for each in range(len(starts))]
         assert heads[:2] == ["test_linters[mypy]", "b"]
         assert order[1].name == "a"
+
+
+def test_what_is_not_slow_still_comes_into_every_room():
+    for folder in (ROOT / "tests").rglob("*/"):
+        tests = {
+            f"{path.relative_to(ROOT).as_posix()}::{name}"
+            for path in folder.glob("test_*.py")
+            for name in re.findall(r"^def (test_\w+)", path.read_text(), re.MULTILINE)
+        }
+        assert tests - pace.LONG or not tests, folder

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpviz import Domain
@@ -11,6 +11,7 @@ from tests.strategies import UNIT_SQUARE, boxes, cells, indexes
 
 
 @pytest.mark.parametrize("dims", [2, 4])
+@settings(max_examples=40)
 @given(data=st.data())
 def test_box_counts_equal_a_naive_count(dims, data):
     domain = Domain((0.0,) * dims, (1.0,) * dims)
@@ -24,6 +25,7 @@ def test_box_counts_equal_a_naive_count(dims, data):
 
 
 @pytest.mark.parametrize("dims", [2, 4])
+@settings(max_examples=40)
 @given(data=st.data())
 def test_rows_of_cells_hold_a_naive_count(dims, data):
     domain = Domain((0.0,) * dims, (1.0,) * dims)

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpviz import Domain, Header, PointRelease
@@ -40,6 +40,7 @@ def brute_force(nodes, lo, hi):
 
 
 @pytest.mark.parametrize("dims", [2, 4])
+@settings(max_examples=50)
 @given(data=st.data())
 def test_both_walks_equal_brute_force(dims, data):
     nodes = data.draw(trees(dims))
