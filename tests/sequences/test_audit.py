@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from dpviz.cli import app
 from dpviz.errors import ParameterError
-from dpviz.evaluation.audits import audited, group, kept_rows, page, sequence_settings, small
+from dpviz.evaluation.audits import audited, existing_rows, group, page, sequence_settings, small
 from dpviz.evaluation.exact import chain_losses
 from dpviz.evaluation.sequence_audit import ALPHABET, FEATURES, audit_sequences, features, pairs
 from dpviz.methods import of_kind
@@ -146,10 +146,10 @@ def test_groups_of_settings_and_a_page_that_keeps_other_rows(tmp_path):
     points = [("ugrid", audited(small("ugrid"), 1.0, trials=200))]
     path.write_text(page(points, "audit all"))
     audits = [("truncate", audited(small("truncate"), 1.0, trials=200))]
-    text = page(audits, "audit all", kept_rows(path, audits[0][1]))
+    text = page(audits, "audit all", existing_rows(path, audits[0][1]))
     assert text.index("`truncate` | NOT PRIVATE") < text.index("`ugrid` | 1 |")
     assert "Of the 1 settings that claim ε-DP none is refuted" in text
     other = audited(small("truncate"), 2.0, trials=200)
     with pytest.raises(ParameterError, match="another ε"):
-        kept_rows(path, other)
-    assert kept_rows(tmp_path / "absent.md", other) == {}
+        existing_rows(path, other)
+    assert existing_rows(tmp_path / "absent.md", other) == {}
