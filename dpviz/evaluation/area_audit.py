@@ -14,10 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from dpviz.domain import Domain
-from dpviz.evaluation.audit import CONFIDENCE, Audit, MethodBench
-from dpviz.evaluation.search import finding
+from dpviz.evaluation.audit import MethodBench
 from dpviz.methods.areas.base import AreaMethod
-from dpviz.progress import Progress
 from dpviz.releases.areas.partition import Areas
 from dpviz.trees.lattice import Int
 
@@ -49,26 +47,6 @@ def quarters(epsilon: float) -> Iterator[Quarters]:
     yield Quarters(f"{many} records in each quarter, or one more", (many, many, many, many))
 
 
-def audit_areas(
-    method: AreaMethod,
-    epsilon: float = 1.0,
-    *,
-    trials: int = 40_000,
-    confidence: float = CONFIDENCE,
-    seed: int | None = 0,
-    secure: bool = False,
-    progress: Progress | None = None,
-) -> Audit:
-    """Try to refute the claim of a method on areas; see :func:`dpviz.evaluation.audit.audit`.
-
-    Raises:
-        ParameterError: fewer than 100 trials, or a confidence outside (0, 1).
-    """
-    bench = AreaBench(method, epsilon, trials, seed, secure, progress)
-    result = finding(bench, list(quarters(bench.epsilon)), list(FEATURES), confidence)
-    return bench.audit(result, None, confidence)
-
-
 class AreaBench(MethodBench[Quarters, AreaMethod]):
     """Builds of a method on areas."""
 
@@ -76,6 +54,14 @@ class AreaBench(MethodBench[Quarters, AreaMethod]):
     def areas(self) -> Areas:
         """Of all builds."""
         return square()
+
+    def cases(self) -> Iterator[Quarters]:
+        """See :class:`~dpviz.evaluation.audit.MethodBench`."""
+        return quarters(self.epsilon)
+
+    def names(self) -> tuple[str, ...]:
+        """See :class:`~dpviz.evaluation.audit.MethodBench`."""
+        return FEATURES
 
     def inputs(self, case: Quarters) -> tuple[Int, Int]:
         """See :class:`~dpviz.evaluation.search.Bench`."""
@@ -87,6 +73,9 @@ class AreaBench(MethodBench[Quarters, AreaMethod]):
         estimate, _ = self.method.build(self.areas, data, self.budget, self.noise)
         whole, half, other, first, second = estimate[:5].tolist()
         return [first, half, whole, second, other, first + half + whole]
+
+
+audit_areas = AreaBench.audit
 
 
 def square() -> Areas:

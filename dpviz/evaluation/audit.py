@@ -6,6 +6,8 @@ audit makes its own tiny data sets: it never sees a record of anyone.
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -61,37 +63,6 @@ class Audit(Finding):
         return max(self.epsilon_lower_bound, *exact) > self.epsilon
 
 
-def audit(
-    method: PointMethod,
-    epsilon: float = 1.0,
-    *,
-    trials: int = 40_000,
-    confidence: float = CONFIDENCE,
-    seed: int | None = 0,
-    secure: bool = False,
-    progress: Progress | None = None,
-) -> Audit:
-    """Try to refute a method's claim.
-
-    Args:
-        method: with its parameters; :func:`tiny` chooses some that make builds fast.
-        epsilon: the claim to test.
-        trials: runs on each of the two inputs, search included.
-        confidence: of the bound, for all events and inputs together.
-        seed: of the simulated noise, whose distributions are those of the secure noise.
-        secure: draw the noise of releases instead: slower, not repeatable.
-        progress: called with the share of the trials that are done.
-
-    Raises:
-        ParameterError: fewer than 100 trials, or a confidence outside (0, 1).
-    """
-    bench = PointBench(method, epsilon, trials, seed, secure, progress)
-    cases = list(neighbours(method, bench.epsilon, bench.domain))
-    dims = bench.domain.dims
-    result = finding(bench, cases, feature_names(dims), confidence)
-    return bench.audit(result, method.structure(bench.epsilon, dims), confidence)
-
-
 def tiny(name: str, **parameters: Any) -> PointMethod:
     """A method with the parameters that make its builds small, where ``parameters`` allow it."""
     plain = find_method(name, "points", **parameters)
@@ -129,18 +100,55 @@ class MethodBench(Bench[Case], Generic[Case, M]):
         """Of one release."""
         return Budget(self.epsilon, self.delta)
 
+    @abstractmethod
+    def cases(self) -> Iterable[Case]:
+        """The inputs that an audit tries."""
+
+    @abstractmethod
+    def names(self) -> Sequence[str]:
+        """Of the features, in words."""
+
+    def structure(self) -> Structure | SharedThreshold | None:
+        """The split decisions of a build, as far as their exact loss can be computed."""
+        return None
+
+    @classmethod
     def audit(
-        self, result: Finding, structure: Structure | SharedThreshold | None, confidence: float
+        cls,
+        method: M,
+        epsilon: float = 1.0,
+        *,
+        trials: int = 40_000,
+        confidence: float = CONFIDENCE,
+        seed: int | None = 0,
+        secure: bool = False,
+        progress: Progress | None = None,
     ) -> Audit:
-        """What was found, with the exact losses of the structure."""
+        """Try to refute a method's claim.
+
+        Args:
+            method: with its parameters; ``tiny`` of its kind chooses some that make builds fast.
+            epsilon: the claim to test.
+            trials: runs on each of the two inputs, search included.
+            confidence: of the bound, for all events and inputs together.
+            seed: of the simulated noise, whose distributions are those of the secure noise.
+            secure: draw the noise of releases instead: slower, not repeatable.
+            progress: called with the share of the trials that are done.
+
+        Raises:
+            ParameterError: fewer than 100 trials, or a confidence outside (0, 1).
+        """
+        bench = cls(method, epsilon, trials, seed, secure, progress)
+        result = finding(bench, list(bench.cases()), list(bench.names()), confidence)
+        structure = bench.structure()
         return Audit(
             **vars(result),
-            method=self.method.name,
-            epsilon=self.epsilon,
-            delta=self.delta,
+            method=method.name,
+            epsilon=bench.epsilon,
+            delta=bench.delta,
             confidence=confidence,
-            trials=self.trials,
-            secure=self.secure,
+            trials=trials,
+            secure=secure,
             structure_epsilon=structure_loss(structure),
             exact_epsilon=whole_loss(structure),
         )
@@ -155,6 +163,18 @@ class PointBench(MethodBench[Neighbours, PointMethod]):
         dims = 2 if 2 in self.method.dims else self.method.dims[0]
         return Domain((0.0,) * dims, (1.0,) * dims, default_columns(dims))
 
+    def cases(self) -> Iterable[Neighbours]:
+        """See :class:`MethodBench`."""
+        return neighbours(self.method, self.epsilon, self.domain)
+
+    def names(self) -> Sequence[str]:
+        """See :class:`MethodBench`."""
+        return feature_names(self.domain.dims)
+
+    def structure(self) -> Structure | SharedThreshold | None:
+        """See :class:`MethodBench`."""
+        return self.method.structure(self.epsilon, self.domain.dims)
+
     def inputs(self, case: Neighbours) -> tuple[PointIndex, PointIndex]:
         """See :class:`~dpviz.evaluation.search.Bench`."""
         cells = np.concatenate([case.cells, case.target[None]])
@@ -165,3 +185,6 @@ class PointBench(MethodBench[Neighbours, PointMethod]):
         """See :class:`~dpviz.evaluation.search.Bench`."""
         nodes = self.method.build(data, self.budget, self.noise)
         return features(nodes, case.target, self.domain.side)
+
+
+audit = PointBench.audit

@@ -14,11 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.evaluation.audit import CONFIDENCE, Audit, MethodBench
-from dpviz.evaluation.search import finding
+from dpviz.evaluation.audit import MethodBench
 from dpviz.methods import method as find_method
 from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask
-from dpviz.progress import Progress
 from dpviz.roads.graph import RoadGraph, road_graph
 from dpviz.roads.paths import Paths
 
@@ -75,26 +73,6 @@ def drives(epsilon: float) -> Iterator[Drive]:
     yield Drive(name, ((*last, many),), first)
 
 
-def audit_roads(
-    method: RoadMethod,
-    epsilon: float = 1.0,
-    *,
-    trials: int = 40_000,
-    confidence: float = CONFIDENCE,
-    seed: int | None = 0,
-    secure: bool = False,
-    progress: Progress | None = None,
-) -> Audit:
-    """Try to refute a road method's claim; see :func:`dpviz.evaluation.audit.audit`.
-
-    Raises:
-        ParameterError: fewer than 100 trials, or a confidence outside (0, 1).
-    """
-    bench = RoadBench(method, epsilon, trials, seed, secure, progress)
-    result = finding(bench, list(drives(bench.epsilon)), list(FEATURES), confidence)
-    return bench.audit(result, None, confidence)
-
-
 def tiny_roads(name: str, **parameters: Any) -> RoadMethod:
     """A method that cuts trips to the street's edges, where ``parameters`` allow it."""
     plain: RoadMethod = find_method(name, "roads", **parameters)
@@ -118,6 +96,14 @@ class RoadBench(MethodBench[Drive, RoadMethod]):
         """Public: mostly the whole street."""
         return Paths.of([[0, 1, 2, 3]] * 3 + [[1, 2]])
 
+    def cases(self) -> Iterator[Drive]:
+        """See :class:`~dpviz.evaluation.audit.MethodBench`."""
+        return drives(self.epsilon)
+
+    def names(self) -> tuple[str, ...]:
+        """See :class:`~dpviz.evaluation.audit.MethodBench`."""
+        return FEATURES
+
     def inputs(self, case: Drive) -> tuple[Paths, Paths]:
         """See :class:`~dpviz.evaluation.search.Bench`."""
         return case.trips(more=True), case.trips(more=False)
@@ -126,6 +112,9 @@ class RoadBench(MethodBench[Drive, RoadMethod]):
         """See :class:`~dpviz.evaluation.search.Bench`."""
         task = RoadTask(self.street, data, self.workload, self.budget, self.noise)
         return features(self.method.build(task), case.target)
+
+
+audit_roads = RoadBench.audit
 
 
 def features(release: Measured, target: tuple[int, int]) -> list[float]:

@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from dpviz.evaluation.audit import CONFIDENCE, Audit, MethodBench
-from dpviz.evaluation.search import finding
+from dpviz.evaluation.audit import MethodBench
 from dpviz.methods import method as find_method
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask
+from dpviz.methods.structure import SharedThreshold, Structure
 from dpviz.private.sequences import Sequences
-from dpviz.progress import Progress
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import GramTree, Model, Ranking
 from dpviz.sequences.model import ContextTree
@@ -83,27 +82,6 @@ def pairs(epsilon: float, l_top: int) -> Iterator[Pair]:
     yield Pair(f"{size} times a and its end, or one more", (((0,), size),), (0,))
 
 
-def audit_sequences(
-    method: SequenceMethod,
-    epsilon: float = 1.0,
-    *,
-    trials: int = 40_000,
-    confidence: float = CONFIDENCE,
-    seed: int | None = 0,
-    secure: bool = False,
-    progress: Progress | None = None,
-) -> Audit:
-    """Try to refute a sequence method's claim; see :func:`dpviz.evaluation.audit.audit`.
-
-    Raises:
-        ParameterError: fewer than 100 trials, or a confidence outside (0, 1).
-    """
-    bench = SequenceBench(method, epsilon, trials, seed, secure, progress)
-    cases = list(pairs(bench.epsilon, int(method.parameters()["l_top"])))
-    result = finding(bench, cases, list(FEATURES), confidence)
-    return bench.audit(result, method.structure(bench.epsilon, len(ALPHABET)), confidence)
-
-
 def tiny_sequences(name: str, **parameters: Any) -> SequenceMethod:
     """A method with the parameters that make its builds small, where ``parameters`` allow it."""
     cls = type(find_method(name, "sequences"))
@@ -114,6 +92,18 @@ def tiny_sequences(name: str, **parameters: Any) -> SequenceMethod:
 class SequenceBench(MethodBench[Pair, SequenceMethod]):
     """Builds of a method on sequences."""
 
+    def cases(self) -> Iterator[Pair]:
+        """See :class:`~dpviz.evaluation.audit.MethodBench`."""
+        return pairs(self.epsilon, int(self.method.parameters()["l_top"]))
+
+    def names(self) -> tuple[str, ...]:
+        """See :class:`~dpviz.evaluation.audit.MethodBench`."""
+        return FEATURES
+
+    def structure(self) -> Structure | SharedThreshold | None:
+        """See :class:`~dpviz.evaluation.audit.MethodBench`."""
+        return self.method.structure(self.epsilon, len(ALPHABET))
+
     def inputs(self, case: Pair) -> tuple[Sequences, Sequences]:
         """See :class:`~dpviz.evaluation.search.Bench`."""
         return case.sequences(more=True), case.sequences(more=False)
@@ -122,6 +112,9 @@ class SequenceBench(MethodBench[Pair, SequenceMethod]):
         """See :class:`~dpviz.evaluation.search.Bench`."""
         task = SequenceTask(data, ALPHABET, self.budget, self.noise)
         return features(self.method.build(task), case.target)
+
+
+audit_sequences = SequenceBench.audit
 
 
 def features(model: Model, target: tuple[int, ...]) -> list[float]:
