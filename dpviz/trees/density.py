@@ -1,10 +1,11 @@
-"""A linear density inside each leaf, in place of the uniform one: four sub-cells per leaf.
+"""A slope inside each leaf, in place of the uniform density: four sub-cells per leaf.
 
-The slopes come from the estimates of neighbouring leaves, so this is post-processing.
+The slopes come from the estimates of neighbouring cells, so this is post-processing.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,14 @@ from numpy.typing import NDArray
 from dpviz.progress import checkpoint
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.lattice import STRIP, Codes, Float, Int, morton, rowwise
+
+POWER = 0.35
+"""How far a half of a leaf follows its neighbour: the power of the ratio of their counts. A density
+that grows evenly in its logarithm has 1/4; chosen on built-in and real points, see
+assets/results/ours.md."""
+
+STEEPEST = 4.0
+"""Logarithm of the greatest ratio of counts that is believed; an empty neighbour has it."""
 
 
 def uniformity_variance(count: Float, share: Float) -> Float:
@@ -29,11 +38,14 @@ def uniformity_variance(count: Float, share: Float) -> Float:
 
 
 def refine(nodes: Decomposition) -> Decomposition:
-    """Split every leaf into 2^d sub-cells by limited linear slopes (2-D or less).
+    """Split every leaf into 2^d sub-cells that follow its neighbours (2-D or less).
 
-    The slope along an axis is the harmonic mean of the slopes to the two neighbours, zero where
-    they disagree (B. van Leer, 1974); the sub-cells of a leaf sum to it and are non-negative. A
-    sub-cell's variance is its share of the leaf's, so that of any union of sub-cells is never
+    The half of a leaf towards a neighbour of its own size gets a weight of (neighbour's count ÷
+    leaf's)^:data:`POWER`; the neighbour is a part of a larger leaf, or the sum of smaller ones. A
+    quarter's share is the product over the axes: positive, and the shares sum to one, so that the
+    leaf keeps its count. (Ours; after W. Tobler's smooth maps that keep totals, JASA 74, 1979.)
+
+    A sub-cell's variance is its share of the leaf's, so that of any union of sub-cells is never
     understated, although their noise is one and the same draw; and that of the uniformity model,
     because nobody measured how the leaf's records lie in its quarters.
     """
@@ -93,22 +105,18 @@ def _fill(
     dims = nodes.dims
     count, variance = nodes.count[leaves], nodes.variance[leaves]
     boxes = [(nodes.lo[leaves, axis], nodes.hi[leaves, axis]) for axis in range(dims)]
-    tilts = _tilts(count / nodes.volume[leaves], boxes, curve)
-    steep = np.maximum(sum(np.abs(tilt) for tilt in tilts), 1.0)
-    shares, change = np.ones((1 << dims, len(leaves))), np.zeros((1 << dims, len(leaves)))
-    for axis, ((lo, hi), tilt) in enumerate(zip(boxes, tilts, strict=True)):
+    shares = np.ones((1 << dims, len(leaves)))
+    for axis, ((lo, hi), pulls) in enumerate(zip(boxes, _pulls(count, boxes, curve), strict=True)):
         middle, side = (lo + hi) >> 1, hi - lo
-        tilt /= steep  # non-negative at the corners of the leaf
-        halves = (lo, middle, (middle - lo) / side, -tilt), (middle, hi, (hi - middle) / side, tilt)
+        lower = (middle - lo) / side
+        below, above = lower * np.exp(pulls[0]), (1.0 - lower) * np.exp(pulls[1])
+        lower = below / (below + above)
+        halves = (lo, middle, lower), (middle, hi, 1.0 - lower)
         for corner in range(1 << dims):
-            low, high, part, more = halves[(corner >> (dims - 1 - axis)) & 1]
+            low, high, part = halves[(corner >> (dims - 1 - axis)) & 1]
             columns["lo"][:, axis][first + corner] = low
             columns["hi"][:, axis][first + corner] = high
             shares[corner] *= part
-            change[corner] += more
-    change += 1.0
-    shares = np.maximum(shares * change, 0.0)  # rounding at the corners
-    shares /= shares.sum(axis=0)
     for corner, share in enumerate(shares):
         columns["count"][first + corner] = share * count
         columns["variance"][first + corner] = uniformity_variance(count, share) + share * variance
@@ -119,56 +127,64 @@ class _Curve(NamedTuple):
 
     Attributes:
         starts: where each begins on it, ascending, uint64 (m,).
-        density: records per lattice cell, float64 (m,).
-        centres: of each, (m,) for each axis.
+        volume: of each, float64 (m,).
+        before: records in all leaves before each, and in all, float64 (m + 1,).
         side: of the lattice.
     """
 
     starts: Codes
-    density: Float
-    centres: list[Float]
+    volume: Float
+    before: Float
     side: int
 
     @classmethod
     def of(cls, nodes: Decomposition) -> _Curve:
         starts, leaves = leaf_order(nodes)
-        middles = [
-            0.5 * (low[leaves] + high[leaves])
-            for low, high in zip(nodes.lo.T, nodes.hi.T, strict=True)
-        ]
-        density = nodes.count[leaves] / nodes.volume[leaves]
-        return cls(starts, density, middles, int(nodes.hi[0].max()))
+        before = np.concatenate([[0.0], np.cumsum(nodes.count[leaves])])
+        return cls(starts, nodes.volume[leaves].astype(np.float64), before, int(nodes.hi[0].max()))
+
+    def held(self, cells: Int, volume: Float) -> tuple[Float, Float]:
+        """Records in cells of the curve, (k,), and how many times as large the leaf around each is.
+
+        Args:
+            cells: their lower corners, (k, d).
+            volume: of each, (k,).
+        """
+        starts = morton(cells)
+        rank = np.searchsorted(self.starts, starts, side="right") - 1
+        times = self.volume[rank] / volume
+        count = (self.before[rank + 1] - self.before[rank]) / times
+        finer = np.flatnonzero(times < 1.0)  # a run of the curve, which is a run of leaves
+        ends = starts[finer] + volume[finer].astype(np.uint64)
+        stop = np.searchsorted(self.starts, ends, side="left")
+        count[finer] = self.before[stop] - self.before[rank[finer]]
+        return count, np.maximum(times, 1.0)
 
 
-def _tilts(here: Float, boxes: list[tuple[Int, Int]], curve: _Curve) -> list[Float]:
-    """Relative difference between a leaf's upper half and its mean, (k,) for each axis.
+def _pulls(count: Float, boxes: list[tuple[Int, Int]], curve: _Curve) -> list[tuple[Float, Float]]:
+    """How far the lower and the upper neighbour draw a leaf's half, a logarithm, for each axis.
 
     Args:
-        here: the leaves' densities, (k,).
+        count: of the leaves, above 0, (k,).
         boxes: their lower and upper limits, (k,) each, for each axis.
         curve: all leaves.
     """
-    middles = [(lo + hi) >> 1 for lo, hi in boxes]
-    tilts = []
+    corner = [lo for lo, _ in boxes]
+    sides = [hi - lo for lo, hi in boxes]
+    volume = np.prod(np.asarray(sides, dtype=np.float64), axis=0)
+    pulls = []
     for axis, (lo, hi) in enumerate(boxes):
-        centre = 0.5 * (lo + hi)
-        slopes = []
-        # At the domain's edge a leaf is its own neighbour.
-        for edge in (np.maximum(lo - 1, 0), np.minimum(hi, curve.side - 1)):
-            other = _ranks(curve.starts, np.stack([*middles[:axis], edge, *middles[axis + 1 :]]).T)
-            distance = curve.centres[axis][other]
-            distance -= centre
-            distance[distance == 0] = 1.0  # from itself nothing differs
-            change = curve.density[other]
-            change -= here
-            slopes.append(np.divide(change, distance, out=change))
-        before, after = slopes
-        product = before * after
-        agree = product > 0
-        total = np.where(agree, before + after, 1.0)
-        limited = np.where(agree, 2.0 * product / total, 0.0)
-        tilts.append(limited * (hi - lo) / 4.0 / here)
-    return tilts
+        both = []
+        for edge, outside in ((lo - sides[axis], lo == 0), (hi, hi == curve.side)):
+            there = np.where(outside, lo, edge)  # at the domain's edge a leaf is its own neighbour
+            cells = np.stack([*corner[:axis], there, *corner[axis + 1 :]], axis=1)
+            other, times = curve.held(cells, volume)
+            ratio = np.clip(other / count, math.exp(-STEEPEST), math.exp(STEEPEST))
+            # The middle of a leaf r times as wide is (1 + r)/2 widths away.
+            distance = 0.5 * (1.0 + times ** (1.0 / len(boxes)))
+            both.append(np.where(outside, 0.0, POWER * np.log(ratio) / distance))
+        pulls.append((both[0], both[1]))
+    return pulls
 
 
 def leaf_order(nodes: Decomposition) -> tuple[Codes, Int]:

@@ -7,6 +7,8 @@ leaves and makes large queries worse.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -16,17 +18,30 @@ from dpviz.trees.decomposition import level_slices
 from dpviz.trees.lattice import Float, Int
 
 REACH = 6.0
-"""Leaves above this many standard deviations of their noise are left as they are."""
+"""Nodes above this many standard deviations of their noise are left as they are."""
 
 FEWEST = 30
-"""A level with fewer leaves has no prior of its own and is not shrunk."""
+"""A level with fewer nodes has no prior of its own and is not shrunk."""
 
 SELECTED, SELECTED_BY_AXIS = 0.001, 0.035
 """Bias of a sum of leaves where counts decide how a tree goes on, in their summed deviations: where
 all axes are cut at once, and where one is cut at a time whatever the noise of the decision."""
 
-_BIN = 0.1
-_TOP = 10.0
+ROWS = 1500
+"""Nodes that a level's prior is fitted to, evenly spread; of more than that, tables are made."""
+
+STEPS = 40
+"""Steps of expectation–maximisation."""
+
+LOW = 0.7
+"""Estimates above this share of the prior's highest count are left as they are."""
+
+SURE = 0.2
+"""A posterior variance is at least this share of the noise's, for the weights inside families."""
+
+_TRUTH = np.concatenate([[0.0], np.geomspace(0.02, 20.0, 44)])
+_BIN = 0.15
+_CLASS = 0.1
 
 
 def settle(
@@ -35,7 +50,7 @@ def settle(
     """Non-negative, consistent, shrunk estimates of a tree.
 
     Upwards by inverse-variance weights; then, per level, an empirical-Bayes posterior mean for the
-    leaves within :data:`REACH` standard deviations; then from the root down, each family is moved
+    nodes within :data:`REACH` standard deviations; then from the root down, each family is moved
     in proportion to its variances until it sums to its parent's final estimate, and stays ≥ 0 (the
     weighted projection onto that simplex).
 
@@ -54,11 +69,9 @@ def settle(
     spread = downward(parent, target, weight)[1]
     leaf = np.ones(len(parent), dtype=np.bool_)
     leaf[parent[parent >= 0]] = False
-    levels = level_slices(parent)
-    for part in levels[1:] if shrink else ():
+    for part in level_slices(parent)[1:] if shrink else ():
         checkpoint()
-        rows = np.flatnonzero(leaf[part]) + part.start
-        target[rows], weight[rows] = shrunk(target[rows], weight[rows])
+        target[part], weight[part] = shrunk(target[part], weight[part], leaf[part])
     return nonnegative(parent, target, weight), spread
 
 
@@ -134,34 +147,86 @@ def project(target: Float, weight: Float, family: Int, total: Float) -> Float:
         wanted, loads = np.where(free, target, 0.0), np.where(free, weight, 0.0)
 
 
-def shrunk(estimate: Float, variance: Float) -> tuple[Float, Float]:
-    """Posterior means and variances under a prior fitted to the estimates themselves.
+def shrunk(estimate: Float, variance: Float, leaf: NDArray[np.bool_]) -> tuple[Float, Float]:
+    """Posterior means and variances of a level's counts under a prior fitted to all of them.
 
-    The prior of (true count / noise sd) is the non-parametric maximum-likelihood one on a grid
-    (J. Kiefer and J. Wolfowitz, 1956), fitted by expectation–maximisation under Laplace noise.
+    The prior of the true count is the non-parametric maximum-likelihood one on a grid (J. Kiefer
+    and J. Wolfowitz, 1956), fitted by expectation–maximisation: the noise of a leaf is Laplace,
+    that of an inner node, a sum of many, normal. Inner nodes belong to it: where noisy counts
+    decided which nodes are leaves, those of the leaves alone say nothing true of where counts lie,
+    while a posterior given all that was seen of a node is the same whatever it decided.
+
+    Args:
+        estimate: of each node from its own subtree, (n,).
+        variance: of each.
+        leaf: whether each is one.
     """
     deviation = np.sqrt(variance)
-    near = (deviation > 0) & (estimate < REACH * deviation)
-    if near.sum() < FEWEST:
+    noisy = deviation > 0
+    if noisy.sum() < FEWEST:
         return estimate, variance
-    ratio = np.divide(estimate, deviation, out=np.full(len(estimate), np.inf), where=deviation > 0)
-    seen = ratio[ratio < _TOP]
-    edges = np.arange(min(seen.min(), 0.0) - _BIN, _TOP + _BIN, _BIN)
-    middle = 0.5 * (edges[1:] + edges[:-1])
-    counted = np.histogram(seen, edges)[0]
-    truth = np.concatenate([[0.0], np.geomspace(0.05, _TOP, 60)])
-    likelihood = np.exp(-np.sqrt(2.0) * np.abs(middle[:, None] - truth))
+    typical = float(np.median(deviation[noisy]))
+    truth, top = typical * _TRUTH, typical * _TRUTH[-1]
+    seen = np.flatnonzero(noisy & (estimate < top))
+    if len(seen) < FEWEST:
+        return estimate, variance
+    fitted = seen[:: -(-len(seen) // ROWS)]
+    likelihood = _likelihood(estimate[fitted, None], deviation[fitted, None], truth, leaf[fitted])
     prior = np.full(len(truth), 1.0 / len(truth))
-    for _ in range(60):
-        joint = likelihood * prior
-        posterior = joint / joint.sum(axis=1, keepdims=True)
-        prior = counted @ posterior / counted.sum()
-    joint = likelihood * prior
-    posterior = joint / joint.sum(axis=1, keepdims=True)
-    mean = posterior @ truth
-    spread = np.maximum(posterior @ truth**2 - mean**2, 0.02)
+    for _ in range(STEPS):
+        prior = prior * ((1.0 / (likelihood @ prior)) @ likelihood) / len(fitted)
     estimate, variance = estimate.copy(), variance.copy()
-    both = np.interp(ratio[near], middle, mean + 1j * spread)  # one search for the two
-    estimate[near] = both.real * deviation[near]
-    variance[near] *= both.imag
+    near = noisy & (estimate < np.minimum(REACH * deviation, LOW * top))
+    for kind in (leaf, ~leaf):
+        rows = np.flatnonzero(near & kind)
+        if len(rows):
+            estimate[rows], spread = _posterior(
+                estimate[rows], deviation[rows], truth, prior, bool(leaf[rows[0]])
+            )
+            variance[rows] *= spread
     return estimate, variance
+
+
+def _likelihood(
+    seen: Float, deviation: Float, truth: Float, leaf: NDArray[np.bool_] | bool
+) -> Float:
+    """Of each true count given each estimate, but for a factor per row, (n, len(truth))."""
+    away = np.abs(seen - truth) / deviation
+    rows = np.reshape(leaf, (-1, 1))
+    fall = np.where(rows, math.sqrt(2.0) * away, 0.5 * away**2)
+    return np.asarray(np.exp(fall.min(axis=1, keepdims=True) - fall))
+
+
+def _posterior(
+    seen: Float, deviation: Float, truth: Float, prior: Float, leaf: bool
+) -> tuple[Float, Float]:
+    """Posterior means, and variances as a share of the noise's, of nodes of one kind."""
+    ratio = seen / deviation
+    if len(seen) <= ROWS:
+        mean, spread = _moments(seen, deviation, truth, prior, leaf)
+        return mean, spread
+    mean, spread = np.empty(len(seen)), np.empty(len(seen))
+    # Of many nodes a table for each class of deviations, which differ by at most 5 % in it.
+    of_class = np.rint(np.log(deviation) / _CLASS).astype(np.int64)
+    order = np.argsort(of_class, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(of_class[order])) + 1):
+        checkpoint()
+        unit = math.exp(of_class[rows[0]] * _CLASS)
+        at = np.arange(ratio[rows].min() - _BIN, ratio[rows].max() + 2 * _BIN, _BIN)
+        if len(rows) <= len(at):
+            mean[rows], spread[rows] = _moments(seen[rows], deviation[rows], truth, prior, leaf)
+            continue
+        known = _moments(at * unit, np.full(len(at), unit), truth, prior, leaf)
+        both = np.interp(ratio[rows], at, known[0] / unit + 1j * known[1])  # one search for the two
+        mean[rows], spread[rows] = both.real * deviation[rows], both.imag
+    return mean, spread
+
+
+def _moments(
+    seen: Float, deviation: Float, truth: Float, prior: Float, leaf: bool
+) -> tuple[Float, Float]:
+    joint = _likelihood(seen[:, None], deviation[:, None], truth, leaf) * prior
+    joint /= joint.sum(axis=1, keepdims=True)
+    mean = joint @ truth
+    spread = (joint @ truth**2 - mean**2) / deviation**2
+    return mean, np.maximum(spread, SURE)

@@ -1,0 +1,54 @@
+"""Posterior means of a level's noisy counts."""
+
+import numpy as np
+import pytest
+
+from dpviz.trees.shrinkage import FEWEST, ROWS, settle, shrunk
+
+
+def level(n, seed=0):
+    """Counts of which most are zero, half of them of leaves, with noise of three scales."""
+    random = np.random.default_rng(seed)
+    exact = np.where(random.random(n) < 0.6, 0.0, random.gamma(0.5, 20.0, size=n))
+    leaf = random.random(n) < 0.5
+    deviation = random.choice([4.0, 5.0, 7.0], size=n)
+    noise = np.where(leaf, random.laplace(size=n) / np.sqrt(2.0), random.normal(size=n))
+    return exact, exact + noise * deviation, deviation**2, leaf
+
+
+@pytest.mark.parametrize("n", [200, 40_000])
+def test_posterior_means_are_nearer_and_hardly_biased(n):
+    """Fixed seeds; a tenth of a deviation, and five standard errors of the noise's mean."""
+    exact, noisy, variance, leaf = level(n)
+    estimate, spread = shrunk(noisy, variance, leaf)
+    assert ((estimate - exact) ** 2).mean() < 0.75 * ((noisy - exact) ** 2).mean()
+    typical = np.sqrt(variance.mean())
+    assert abs((estimate - exact).mean()) < typical * (0.1 + 5.0 / np.sqrt(n))
+    assert (estimate >= 0).all()
+    assert (spread > 0).all()
+    assert spread.mean() < variance.mean()
+
+
+def test_tables_say_what_single_nodes_are_told():
+    """Of more than ROWS nodes of a kind, classes of deviations share a table; fewer have none."""
+    _, noisy, variance, leaf = level(ROWS)
+    few = shrunk(np.minimum(noisy, 60.0), variance, leaf)[0]
+    # The prior is fitted to every eighth of eight copies, so that only the tables differ.
+    copies = [np.repeat(each, 8) for each in (np.minimum(noisy, 60.0), variance, leaf)]
+    many = shrunk(*copies)[0][::8]
+    away = np.abs(many - few) / np.sqrt(variance)
+    assert away.max() < 0.2
+    assert away.mean() < 0.02
+
+
+@pytest.mark.parametrize("seen", [0.0, 1.0, 1e15])
+@pytest.mark.parametrize("deviation", [0.0, 1e-9, 1.0, 1e6])
+def test_extremes_stay_finite_and_keep_totals(seen, deviation):
+    parent = np.concatenate([[-1], np.zeros(2 * FEWEST, dtype=np.int64)])
+    noisy = np.full(len(parent), seen)
+    noisy[0] *= len(parent) - 1
+    variance = np.full(len(parent), deviation**2)
+    count = settle(parent, noisy, variance)[0]
+    assert np.isfinite(count).all()
+    assert (count >= 0).all()
+    assert count[1:].sum() == pytest.approx(count[0], rel=1e-9, abs=1e-6)
