@@ -61,6 +61,7 @@ def info(
         )
     from dpviz.releases.points.promises import promises
     from dpviz.releases.points.release import PointRelease
+    from dpviz.releases.roads.timed import TimedRoadRelease
 
     opened = read(release)
     header, size = opened.header.to_dict(), []
@@ -75,6 +76,11 @@ def info(
             *attribute_facts(opened.domain),
         ]
         likely = promises(opened, Path(release).absolute().parent)
+    if isinstance(opened, TimedRoadRelease):
+        steps = opened.steps
+        facts |= {"time": steps.to_dict(), "steps": len(steps)}
+        first, last = steps.words(0)[0], steps.words(len(steps) - 1)[1]
+        size = [f"{len(steps):,} steps of {steps.every} from {first} to {last} {steps.zone}"]
     if isinstance(opened, AreaRelease):
         facts = {**area_summary(opened), **header, "domain": opened.areas.domain.to_dict()}
         domain = opened.areas.domain

@@ -263,6 +263,7 @@ def test_commands(files):  # type: ignore[no-untyped-def]
     assert '"no readable time: dropped": 2' in owner_facts
     assert '"outside the domain: dropped": 1' in owner_facts
     assert '"kept": 3' in owner_facts
+    assert "7 steps of 1d from 2024-03-04 to 2024-03-11 UTC" in run("info", "r.parquet")
     code = run("info", "r.parquet", "--code", "all")
     assert f"period='{WEEK}'" in code
     assert f"--period {WEEK}" in code
