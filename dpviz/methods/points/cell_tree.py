@@ -163,7 +163,7 @@ def finished(
         noisy: measurements of its nodes.
         variance: their variances; infinite where a node was not measured.
         shrink: non-negative, shrunk estimates inside their parents' totals; else least squares.
-        slopes: a linear density inside the leaves, as sub-cells.
+        slopes: a density inside the leaves that follows their neighbours, as sub-cells.
     """
     nodes = tree.decomposition(*estimated(tree.parent, noisy, variance, shrink=shrink))
     return refine(nodes) if slopes else nodes
@@ -186,7 +186,7 @@ class ShrunkTree(PointMethod):
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
     shrink: bool = parameter(True, "Non-negative, shrunk counts inside their parents' totals")
-    slopes: bool = parameter(True, "Linear density inside the leaves (2-D)")
+    slopes: bool = parameter(True, "Sloped density inside the leaves (2-D)")
     max_depth: int = parameter(52, "Public cap on the depth", 1, 60)
 
     def cap(self, tree: CellTree) -> int:

@@ -80,7 +80,7 @@ class HotGrid(PointMethod):
         True, "Counts drawn to their surroundings, as far as noise explains the difference"
     )
     positive: bool = parameter(True, "Non-negative counts inside their parents' totals")
-    slopes: bool = parameter(True, "Linear density inside the leaves")
+    slopes: bool = parameter(True, "Sloped density inside the leaves")
     max_depth: int = parameter(10, "Public cap on the depth", 1, 26)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:

@@ -76,7 +76,7 @@ class PrivTree(PointMethod):
         choices=("paper", "tight", "exact"),
     )
     shrink: bool = parameter(False, "Non-negative, shrunk counts inside their parents' totals")
-    slopes: bool = parameter(False, "Linear density inside the leaves (2-D)")
+    slopes: bool = parameter(False, "Sloped density inside the leaves (2-D)")
     max_depth: int = parameter(52, "Public cap on the depth", 1, 60)
 
     def check(self, domain: Domain) -> None:
