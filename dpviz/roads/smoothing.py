@@ -24,6 +24,9 @@ EVERYWHERE = 0.1
 SHAPES = (0.15, 0.25, 0.4, 0.7, 1.0, 1.5, 2.5, 4.0)
 """Of the gamma prior: the likeliest for the noisy counts is taken."""
 
+MOST = 5.0
+"""Greatest factor by which a class of edges raises or lowers the means of its prior."""
+
 LEAST = 0.3
 """Least count of the quadrature, in trips."""
 
@@ -79,21 +82,31 @@ def neighbours(graph: RoadGraph) -> Adjacency:
     )
 
 
-def posterior(noisy: Float, scale: float | Float, near: Adjacency) -> tuple[Float, Float]:
+def posterior(
+    noisy: Float, scale: float | Float, near: Adjacency, classes: Int | None = None
+) -> tuple[Float, Float]:
     """Mean and variance of each count, given its noisy value and its neighbours'.
 
     The noise is taken as Laplace; the prior is a gamma law with the mean of the neighbours' noisy
-    counts, cut at 0, and the shape that makes all noisy counts likeliest.
+    counts, cut at 0, and the shape that makes all noisy counts likeliest. Counts cut at 0 are too
+    large on average, and those beside busy edges too small: with classes, the prior's means add up
+    to the noisy counts in each of them.
 
     Args:
         noisy: counts per edge, float64 (m,).
         scale: of the noise, above 0: of all, or float64 (m,).
         near: which edges meet.
+        classes: of the edges, public, int64 (m,).
 
     Returns:
         float64 (m,) each.
     """
-    mean = np.maximum(near.mean(np.maximum(noisy, 0.0)), 0.05 * max(float(noisy.mean()), LEAST))
+    least = 0.05 * max(float(noisy.mean()), LEAST)
+    mean = np.maximum(near.mean(np.maximum(noisy, 0.0)), least)
+    if classes is not None:
+        sums = (np.bincount(classes, each) for each in (noisy, mean))
+        ratio = np.divide(*sums, out=np.ones(classes.max() + 1), where=np.bincount(classes) > 0)
+        mean = np.maximum(mean * np.clip(ratio, 1 / MOST, MOST)[classes], least)
     return gamma_posterior(noisy, scale, mean, least=LEAST, shapes=SHAPES)
 
 
@@ -103,6 +116,7 @@ def smoothed(
     near: Adjacency,
     workload: Paths,
     retained: float | Float = 1.0,
+    classes: Int | None = None,
 ) -> tuple[Float, float]:
     """Counts between the noisy ones and their posterior means, and the share of the way.
 
@@ -120,11 +134,12 @@ def smoothed(
         workload: public queries.
         retained: share of the visits that truncation kept, estimated from noisy numbers: of all,
             or of each edge, float64 (m,).
+        classes: of the edges, public, int64 (m,); see :func:`posterior`.
     """
     variance = np.broadcast_to(np.asarray(variance, dtype=np.float64), noisy.shape)
     if not len(workload) or variance.max() < 1e-6:
         return noisy, 0.0
-    mean, spread = posterior(noisy, np.sqrt(np.maximum(variance, 1e-6) / 2), near)
+    mean, spread = posterior(noisy, np.sqrt(np.maximum(variance, 1e-6) / 2), near, classes)
     key, times = np.unique(workload.owner * len(noisy) + workload.edge, return_counts=True)
     square = times.astype(np.float64) ** 2
     edge = key % len(noisy)

@@ -124,12 +124,31 @@ def test_lengths_say_what_is_lost() -> None:
         assert lengths.trips == 0
 
 
-def test_factors_shrink_where_noise_is_large() -> None:
-    lost, visits = np.array([200.0, 200.0, -9.0, 1e9]), np.array([1000.0, 1000.0, 500.0, 10.0])
-    sharp, sure = factors(lost, 1e-6, visits)
-    np.testing.assert_allclose(sharp, [1.2, 1.2, 1.0, 3.0])
+def test_factors_weigh_measured_losses_against_those_the_lengths_tell() -> None:
+    ends = length_bins(100)
+    counts = np.where(ends[:-1] <= 20, 50, 0)
+    lengths = NoisyLengths(counts, 1e9, 100)
+    whole = float(lengths.lost()[0][9])
+    lost, visits = np.array([200.0, 20.0, -9.0, 1e9]), np.array([1000.0, 1000.0, 500.0, 10.0])
+
+    def grown(variance: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return factors(lost, variance, visits, lengths, 10, 60)
+
+    sharp, sure = grown(1e-6)
+    np.testing.assert_allclose(sharp, [1.2, 1.02, 1.0, 3.0], rtol=1e-6)
     assert sure.max() < 1e-3
-    np.testing.assert_allclose(factors(lost, 200.0**2, visits)[0][:3], 1.0)
+    told = 1 + whole / visits.sum()  # the same share of all classes
+    for variance in (1e18, np.inf):
+        same, unsure = grown(variance)
+        np.testing.assert_allclose(same, told)
+        np.testing.assert_allclose(unsure[:3], 0.4 * (told - 1), rtol=1e-6)
+    guess = (told - 1) * visits[0]
+    half, _ = grown((0.4 * guess) ** 2)
+    assert half[0] == pytest.approx((told + 1.2) / 2)
+    # Trips beyond the reach are in the lengths alone.
+    short, _ = factors(lost, 1e-6, visits, lengths, 10, 15)
+    beyond = float(lengths.lost()[0][14]) / visits.sum()
+    np.testing.assert_allclose(short[:2], [1.2 + beyond, 1.02 + beyond], rtol=1e-6)
 
 
 class Steady(SimulatedNoise):

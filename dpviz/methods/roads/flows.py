@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -91,7 +92,7 @@ class Flows(RoadMethod):
         outer = truncated(trips, reach, noise)
         inner = visits(truncated(outer, limit, noise), len(graph))
         used = use_classes(workload, len(graph), CLASSES)
-        lost, lost_variance = np.zeros(CLASSES), 0.0
+        lost, lost_variance = np.zeros(CLASSES), math.inf
         if reach > limit:
             share = budget.spend(
                 loss,
@@ -115,16 +116,18 @@ class Flows(RoadMethod):
         street = np.empty(len(graph), dtype=np.int64)
         street[domains.order] = forest.leaf_at
         retained = np.bincount(used, (noisy / size)[street], minlength=CLASSES).astype(np.float64)
-        grown, doubt = factors(lost, lost_variance, retained)
+        grown, doubt = factors(lost, lost_variance, retained, lengths, limit, reach)
         factor, unsure = (np.bincount(street, each[used]) / size for each in (grown, doubt))
         variance = variance * factor**2
         near = graph.remembered("neighbours", lambda: neighbours(graph)).between(street)
+        by_street = Paths(workload.start, street[workload.edge])
         counts, smoothing = smoothed(
             noisy * factor / size,
             variance / size**2,
             near,
-            Paths(workload.start, street[workload.edge]),
+            by_street,
             1 / (1 + unsure),
+            use_classes(by_street, len(size), CLASSES),
         )
         nodes = Decomposition(
             forest.lo[:, None], forest.hi[:, None], forest.parent, counts * size, variance

@@ -5,6 +5,7 @@ Everything here but the mechanisms' inputs is a function of public and noisy num
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +19,9 @@ RATIO = 1.2
 RESIDUAL = 8.0
 """κ: squared error that is left of a loss F once its size is measured, κ · F² · q^1.5 / |E|² for a
 query of q edges. Found on Oldenburg and the built-in city."""
+
+SPREAD = 0.4
+"""One standard deviation of the loss of a class about that of all trips: a public guess."""
 
 MOST = 3.0
 """Greatest factor by which counts grow."""
@@ -123,22 +127,35 @@ class NoisyLengths:
         return limit + 1 + int(np.argmin(error))
 
 
-def factors(lost: Float, variance: float, visits: Float) -> tuple[Float, Float]:
+def factors(
+    lost: Float, variance: float, visits: Float, lengths: NoisyLengths, limit: int, reach: int
+) -> tuple[Float, Float]:
     """By how much the counts of each class grow, and how sure that is: float64 (classes,) each.
 
-    A noisy loss is shrunk by the part of its square that is noise (James and Stein, 1961), and
-    never below 0; of a class whose visits are below the noise little is said.
+    Each class has two guesses of its loss: its share, by its visits, of the loss that the lengths
+    tell, give or take :data:`SPREAD` of it; and the measured one, with what the lengths tell of
+    trips beyond the reach. They are weighed by their variances. What the lengths tell is shrunk by
+    the part of its square that is noise (James and Stein, 1961).
 
     Args:
-        lost: noisy losses.
-        variance: of their noise.
+        lost: noisy losses between the limit and the reach.
+        variance: of their noise; infinite if there are none.
         visits: estimated visits that were not lost.
+        lengths: noisy lengths of trips.
+        limit: L.
+        reach: R, at least L.
 
     Returns:
         Factors of at least 1, and one standard deviation of each.
     """
-    deviation = float(np.sqrt(variance))
-    whole = np.maximum(visits, deviation + 1.0)
-    signal = np.maximum(lost, 0.0)
-    shrunk = signal * np.maximum(1.0 - variance / np.maximum(signal, 1e-9) ** 2, 0.0)
-    return np.minimum(1.0 + shrunk / whole, MOST), np.asarray(deviation / whole)
+    whole, doubt = lengths.lost()
+    whole = whole * np.maximum(1.0 - doubt / np.maximum(whole, 1e-9) ** 2, 0.0)
+    seen = np.maximum(visits, 0.0)
+    share = seen / max(float(seen.sum()), 1.0)
+    guess = whole[limit - 1] * share
+    guessed = (SPREAD * guess) ** 2 + doubt[limit - 1] * share**2
+    known = guessed / (guessed + variance) if variance > 0 else np.ones(len(lost))
+    loss = np.maximum(guess + known * (lost + whole[reach - 1] * share - guess), 0.0)
+    deviation = np.sqrt(known * variance) if math.isfinite(variance) else np.sqrt(guessed)
+    visited = np.maximum(visits, deviation + 1.0)
+    return np.minimum(1.0 + loss / visited, MOST), np.asarray(deviation / visited)
