@@ -20,7 +20,7 @@ RESIDUAL = 8.0
 """κ: squared error that is left of a loss F once its size is measured, κ · F² · q^1.5 / |E|² for a
 query of q edges. Found on Oldenburg and the built-in city."""
 
-SPREAD = 0.4
+SPREAD = 1.0
 """One standard deviation of the loss of a class about that of all trips: a public guess."""
 
 MOST = 3.0
