@@ -104,8 +104,8 @@ def posterior(
     least = 0.05 * max(float(noisy.mean()), LEAST)
     mean = np.maximum(near.mean(np.maximum(noisy, 0.0)), least)
     if classes is not None:
-        sums = (np.bincount(classes, each) for each in (noisy, mean))
-        ratio = np.divide(*sums, out=np.ones(classes.max() + 1), where=np.bincount(classes) > 0)
+        total, guess = np.bincount(classes, noisy), np.bincount(classes, mean)
+        ratio = total / np.maximum(guess, least)  # a class without edges counts for nothing
         mean = np.maximum(mean * np.clip(ratio, 1 / MOST, MOST)[classes], least)
     return gamma_posterior(noisy, scale, mean, least=LEAST, shapes=SHAPES)
 
