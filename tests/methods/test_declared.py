@@ -65,6 +65,8 @@ def test_queries_are_hot_where_their_typical_side_is_small(size, word):
     sides = [float(side) for side in size.split("x")]
     assert declared["side"] == pytest.approx(np.sqrt(np.prod(sides)), rel=1e-3)
     assert header.parameters["c"] == (0.17 if word == "hot" else 10.0)
+    follows = {"side": pytest.approx(declared["side"], rel=1e-3)} if word == "hot" else {}
+    assert Declared(word, declared["side"]).following("hot_grid", {}) == follows
 
 
 def test_what_is_no_workload_is_refused():

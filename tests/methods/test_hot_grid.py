@@ -1,73 +1,111 @@
-"""The hot grid: its price on every path, its smoothing, and squares where people are."""
+"""The hot grid: its price on every path, where it is fine, and squares where people are."""
 
 from fractions import Fraction
+from unittest.mock import patch
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import dpviz
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.evaluation.truth import HOT, exact_counts, hot
 from dpviz.methods import method
-from dpviz.methods.points import hot_grid
-from dpviz.methods.points.hot_grid import smoothed
+from dpviz.methods.points import cell_tree, hot_grid
+from dpviz.methods.points.hot_grid import HotGrid
+from dpviz.methods.points.ladder_tree import LadderTree
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
-from dpviz.trees.decomposition import MAX_NODES
-from dpviz.trees.lattice import morton
+from dpviz.trees.consistency import sum_up
+from tests.strategies import indexes
 
-from .cases import handle, skewed_points
+from .cases import handle, path_totals, skewed_points
 
 
-def test_each_level_that_is_measured_is_a_partition_and_the_shares_add_up(monkeypatch):
-    """Three draws over disjoint cells that hold every record once, for ε in all, in fractions."""
+@settings(max_examples=20)
+@given(
+    index=indexes(),
+    epsilon=st.floats(0.01, 50),
+    first=st.floats(0.001, 0.9),
+    side=st.floats(1e-4, 1),
+    c=st.floats(0.5, 50),
+    looks=st.integers(0, 8),
+    cap=st.integers(1, 12),
+    seed=st.integers(0, 2**32),
+)
+def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, seed, cap, **parameters):
+    """In fractions, without a tolerance: the record count, and every path from its first look."""
     drawn = []
 
     def logged(noise, share, counts, *rest):
-        drawn.append((Fraction(share.epsilon), int(np.sum(counts)), len(counts)))
+        drawn.append((Fraction(share.epsilon), len(counts)))
         return geometric(noise, share, counts, *rest)
 
-    monkeypatch.setattr(hot_grid, "geometric", logged)
-    data, budget = handle(skewed_points(5000, 2), 2), Budget(0.7)
-    method("hot_grid", max_depth=8).build(data._index, budget, SimulatedNoise(1))
-    assert [total for _, total, _ in drawn] == [5000] * 3
-    assert drawn[0][2] == 1
-    prices = [price for price, *_ in drawn]
-    assert Fraction(999, 1000) * Fraction(0.7) < sum(prices) <= Fraction(0.7)
-    assert float(prices[0]) == pytest.approx(0.007)
-    assert float(prices[1]) == pytest.approx(0.15 * 0.693)
+    def grown(self, index, share, noise, level):
+        tree, noisy, paid = LadderTree.grown(self, index, share, noise, level)
+        drawn.append((max(path_totals(tree.parent, paid)), level))
+        assert Fraction(share.epsilon) >= drawn[-1][0] > 0.999 * share.epsilon - 1e-8
+        assert (paid[tree.depth < min(level, cap, tree.max_depth)] == 0).all()
+        return tree, noisy, paid
+
+    chosen = method("hot_grid", max_depth=cap, **parameters)
+    with patch.object(hot_grid, "geometric", logged), patch.object(HotGrid, "grown", grown):
+        chosen.build(index, Budget(epsilon), SimulatedNoise(seed))
+    assert drawn[0][1] == 1
+    assert len(drawn) == 2
+    assert sum(price for price, _ in drawn) <= Fraction(epsilon)
 
 
-def test_leaves_are_finer_where_records_are():
-    data = handle(np.concatenate([skewed_points(20_000, 2), np.full((20_000, 2), 0.61)]), 2)
+def test_the_first_level_follows_from_the_noisy_number_of_records():
+    data = handle(skewed_points(20_000, 2), 2)
     nodes = dpviz.build(data, "hot_grid", 1.0, seed=1, slopes=False).nodes
     depth = np.log2(data.domain.side / (nodes.hi - nodes.lo)[:, 0])
-    at = data.domain.side * 0.61
-    dense = nodes.leaf & ((nodes.lo <= at) & (at < nodes.hi)).all(axis=1)
-    assert depth[dense].tolist() == [10.0]
-    assert depth[nodes.leaf].min() == method("hot_grid").level(40_000, 1.0) == 7
+    assert depth[nodes.leaf].min() == method("hot_grid").level(20_000, 1.0) == 7
+    levels = [method("hot_grid").level(total, 0.1) for total in (-50.0, 0.0, 1e4, 1e5, 1e12)]
+    assert levels == [2, 2, 4, 6, 8]
 
 
-def test_a_uniform_raster_is_smoothed_to_its_mean_and_a_peak_stays():
-    cells = np.stack(np.meshgrid(np.arange(16), np.arange(16), indexing="ij"), -1).reshape(-1, 2)
-    codes = morton(cells)
-    random = np.random.default_rng(3)
-    noisy = np.rint(100 + random.laplace(0, 10, 256)).astype(np.int64)
-    smooth = smoothed(noisy, 200.0, codes, 4)
-    assert smooth.shape == (256,)
-    assert smooth.std() < 0.95 * noisy.std()
-    peak = noisy.copy()
-    peak[40] += 10_000
-    assert smoothed(peak, 200.0, codes, 4)[40] == pytest.approx(peak[40], rel=0.02)
-    assert (smoothed(noisy * 0, 0.0, codes, 4) == 0).all()
+def test_leaves_are_finer_where_records_are_and_coarser_for_larger_squares():
+    data = handle(np.concatenate([skewed_points(10_000, 2), np.full((10_000, 2), 0.61)]), 2)
+    leaves = {}
+    for side in (0.002, 0.2):
+        nodes = dpviz.build(data, "hot_grid", 1.0, seed=1, slopes=False, side=side).nodes
+        depth = np.log2(data.domain.side / (nodes.hi - nodes.lo)[:, 0])
+        at = data.domain.side * 0.61
+        dense = nodes.leaf & ((nodes.lo <= at) & (at < nodes.hi)).all(axis=1)
+        assert depth[dense].item() >= 12
+        leaves[side] = int(nodes.leaf.sum())
+    assert leaves[0.2] < 0.9 * leaves[0.002]
 
 
-def test_leaves_stay_within_the_public_cap_on_nodes():
-    """However large the noisy counts are: the depths are cut, the build does not fail."""
-    chosen = method("hot_grid", max_depth=26)
-    depth = chosen.depths(np.full(1 << 14, 1e9), 7, 26)
-    assert depth.max() < 26
-    assert (4.0 ** (depth - 7)).sum() <= MAX_NODES / 2
+def test_estimates_move_no_record_out_of_a_block():
+    """What blocks hold is the sum of leaves that no decision has selected: a bias would add up."""
+    even = np.random.default_rng(1).random((20_000, 2))  # so that no block is empty
+    data = handle(np.concatenate([skewed_points(20_000, 2), even]), 2)
+    alone, nodes = (
+        dpviz.build(data, "hot_grid", 1.0, seed=1, slopes=False, shrink=shrink).nodes
+        for shrink in (False, True)
+    )
+    assert (nodes.count >= 0).all()
+    np.testing.assert_allclose(nodes.count, sum_up(nodes.parent, nodes.count), atol=1e-6)
+    np.testing.assert_array_equal(nodes.variance, alone.variance)
+    blocks = nodes.levels[method("hot_grid").blocks(method("hot_grid").level(40_000, 1.0))]
+    assert len(range(*blocks.indices(len(nodes)))) == 256
+    moved = np.abs(nodes.count - alone.count)
+    assert moved[blocks].max() < 1e-6 * 40_000
+    assert moved.max() > 1
+
+
+@pytest.mark.parametrize("name", ["hot_grid", "ladder_tree"])
+def test_leaves_stay_within_the_public_cap_on_nodes(name, monkeypatch):
+    """However large the noisy counts are: what has no room stops, the build does not fail."""
+    monkeypatch.setattr(cell_tree, "MAX_NODES", 7000)
+    data = handle(skewed_points(300, 2), 2)
+    nodes = dpviz.build(data, name, 50.0, seed=1, slopes=False).nodes
+    assert 5461 <= len(nodes) <= 7000
+    exact = data._index.box_counts(nodes.lo, nodes.hi)
+    np.testing.assert_allclose(nodes.count, exact, atol=5)
 
 
 def test_nothing_and_little_give_a_release():
@@ -97,12 +135,3 @@ def test_hot_squares_of_sensitive_data_are_refused():
         hot(handle(skewed_points(50, 2), 2, public=False), "hot", 5)
     with pytest.raises(ParameterError, match="one record"):
         hot(handle(np.zeros((0, 2)), 2), "hot", 5)
-
-
-def test_the_look_leaves_room_for_its_leaves_however_much_is_asked_for():
-    """A look of 4^11 cells alone passes half the cap on nodes: no depth of leaves would fit."""
-    chosen = method("hot_grid", max_depth=26, widest=1e-4)
-    first = chosen.level(1e12, 1.0)
-    assert 4.0**first <= MAX_NODES / 2
-    depth = chosen.depths(np.full(1 << 2 * first, 1e9), first, 26)
-    assert (4.0 ** (depth - first)).sum() <= MAX_NODES / 2

@@ -85,6 +85,12 @@ class CellTree:
         self.parents.append(np.repeat(rows + nodes - len(codes), self.fanout))
         self.codes.append(children.ravel())
 
+    def has_room(self, chosen: NDArray[np.bool_], twice: NDArray[np.bool_]) -> bool:
+        """Whether these nodes of the deepest level, some of them twice, fit the public cap."""
+        children = self.fanout * int(chosen.sum())
+        children += self.fanout**2 * int((chosen & twice).sum())
+        return sum(map(len, self.codes)) + children <= MAX_NODES
+
     def level_counts(self, depth: int) -> Int:
         """Exact counts of the nodes of one level: private."""
         first, last = self._runs[depth]

@@ -30,8 +30,11 @@ WORKLOADS = {
 HOT_BELOW = 0.01
 """Queries whose typical side is below this share of the domain's are hot; others are uniform."""
 
+LEAST_SIDE = 1e-4
+"""No method is fitted to squares below this share of the domain's side."""
+
 FOLLOWING: dict[str, dict[str, dict[str, Any]]] = {
-    "hot_grid": {"hot": {"widest": 0.008}},
+    "hot_grid": {"hot": {"side": 0.0045}},
     "ladder_tree": {"hot": {"c": 1.2}, "districts": {"c": 1.2}},
     "gradual_tree": {"hot": {"c": 1.2}, "districts": {"c": 1.7}},
     "self_budgeting_tree": {"hot": {"c": 1.8}, "districts": {"c": 1.8}},
@@ -147,7 +150,8 @@ class Declared:
     def following(self, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters that follow for a method, but for those given by name or by its alias.
 
-        Of a mixed workload each is the geometric mean of what follows from its words, weighted by
+        A side is that of the queries, where these were given. Of a mixed workload each is the
+        geometric mean of what follows from its words, weighted by
         their shares: these parameters are thresholds and sides, which matter by their ratios.
         """
         known = {word.lower(): entry for word, entry in names("points").items()}
@@ -160,6 +164,8 @@ class Declared:
             key: self._mean([rules.get(word, {}).get(key, defaults[key]) for word in words])
             for key in keys
         }
+        if self.side is not None and "side" in follow:
+            follow["side"] = float(f"{max(self.side, LEAST_SIDE):.4g}")
         return {key: value for key, value in follow.items() if key not in {*preset, *given}}
 
     def _mean(self, values: list[float]) -> float:

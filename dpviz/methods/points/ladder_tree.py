@@ -44,7 +44,8 @@ class LadderTree(ShrunkTree):
     Then, if w ≤ few, it stops and publishes the count of rate B; else, if w > s·β²·c (β = 2^d), it
     splits β²-ways; else β-ways, and if w ≤ f·β·c the children are leaves of rate L. Other children
     start at the part (g−1)/(g^R−1) of L, R = max(1, log_{β²}(w/c)) + r. The root always splits: its
-    first look is coarse, and a small data set would else end in one box.
+    first look is coarse, and a small data set would else end in one box. A level whose
+    children would pass the public cap on nodes is the last.
 
     In four dimensions records lie along few clusters, so a leaf's error is mostly how they lie in
     it, and 16 children are mostly empty: there one axis is cut at a time (β = 2), and a node stops
@@ -97,19 +98,35 @@ class LadderTree(ShrunkTree):
         tree, noisy, paid = self.grown(index, share, noise)
         return self.finish(tree, noisy, rate_variances(paid))
 
-    def grown(self, index: PointIndex, share: Share, noise: Noise) -> tuple[CellTree, Float, Float]:
-        """The tree, its noisy counts, and what each node's transcript costs (0: not measured)."""
+    def grown(
+        self, index: PointIndex, share: Share, noise: Noise, level: int = 0
+    ) -> tuple[CellTree, Float, Float]:
+        """The tree, its noisy counts, and what each node's transcript costs (0: not measured).
+
+        Args:
+            index: the records.
+            share: what every path may cost.
+            noise: the source of randomness.
+            level: the first one that is looked at; all cells above it split. Public, or a function
+                of what was paid for already.
+        """
         dims = index.domain.dims
-        tree, rule = CellTree(index, 1 if dims == MANY else dims), self.of_dims(dims)
+        tree = CellTree(index, 1 if dims == MANY else dims)
         cap = self.cap(tree)
+        level = min(level, cap)
         counts: list[Float] = []
         prices: list[Float] = []
+        for _ in range(level):
+            unseen = np.zeros(len(tree.codes[-1]))
+            counts.append(unseen)
+            prices.append(unseen)
+            tree.split(unseen == 0)
         # Per node: what its path has left; the rate of its first look, 0 for the middle level of a
         # double split; and there, the rate for the next level.
-        left = np.full(1, share.epsilon)
-        rate, later = self.first * left, np.zeros(1)
-        for depth in range(cap + 1):
-            now = rate > 0
+        left = np.full(len(tree.codes[-1]), share.epsilon)
+        rate, later = self.first * left, np.zeros(len(left))
+        for depth in range(level, cap + 1):
+            rule, now = self.at(dims, depth), rate > 0
             rates = self.rungs(rate[now], left[now])
             noisy = nested_at(noise, share, tree.level_counts(depth)[now], rates)
             rung, weight, few = rule.look(noisy, rates)
@@ -118,6 +135,10 @@ class LadderTree(ShrunkTree):
             rest[now] = unspent(left[now], rates[at])
             stops = np.zeros(len(rate), dtype=np.bool_)
             stops[now] = ((weight <= few) & (depth > 0)) | (rest[now] <= LEAST) | (depth == cap)
+            twice = np.zeros(len(rate), dtype=np.bool_)
+            twice[now] = (weight > rule.jump * tree.fanout**2 * rule.c) & (depth + 2 <= cap)
+            if not tree.has_room(~stops, twice):
+                stops[now] = True
             count, price = np.zeros((2, len(rate)))
             done = stops[now]
             count[now] = np.where(done, noisy[-1], noisy[at])
@@ -129,15 +150,13 @@ class LadderTree(ShrunkTree):
             start = np.zeros(len(rate))
             start[now] = rule._part(weight, tree.fanout, depth, cap) * rest[now]
             start = np.minimum(np.maximum(start, LEAST / 256), rest)
-            twice = np.zeros(len(rate), dtype=np.bool_)
-            twice[now] = (weight > rule.jump * tree.fanout**2 * rule.c) & (depth + 2 <= cap)
             columns = rest, np.where(now, np.where(twice, 0.0, start), later), start * twice
             tree.split(~stops)
             left, rate, later = (np.repeat(each[~stops], tree.fanout) for each in columns)
         return tree, np.concatenate(counts), np.concatenate(prices)
 
-    def of_dims(self, dims: int) -> LadderTree:
-        """The method with the thresholds that its rule for this many dimensions gives: public."""
+    def at(self, dims: int, depth: int) -> LadderTree:
+        """The method with the thresholds of its rule for these dimensions and level: public."""
         if dims < MANY:
             return self
         return replace(self, c=max(0.75 * self.c, LEAST_C), kappa=0.0)
