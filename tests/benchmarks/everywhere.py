@@ -38,7 +38,7 @@ from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.trees.lattice import Float, Int, grid_edges
 from dpviz.workloads import workload
 
-from .pages import ASSETS
+from .pages import ASSETS, write_measured
 
 BUILT_IN = ("city-250k", "persons", "trips-200k")
 SHARED = {
@@ -293,6 +293,8 @@ def main() -> None:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(("data", "epsilon", "column", "method", "repeat", "error"))
             writer.writerows((*row[:-1], f"{row[-1]:.5g}") for row in rows)
+        if options.output.resolve() == (ASSETS / "results").resolve():
+            write_measured("results/everywhere.md", name, lines)
 
 
 if __name__ == "__main__":
