@@ -81,12 +81,12 @@ def test_what_is_no_workload_is_refused():
 
 
 def test_the_commands_declare_it(tmp_path):
-    west, south, *_ = DATASETS["persons"].domain.bounds
+    west, south, *_ = DATASETS["city-50k"].domain.bounds
     rects = tmp_path / "squares.csv"
     rects.write_text(f"{west},{south},{west + 1e-3},{south + 1e-3}\n" * 2)
 
     def run(*words):
-        return CliRunner().invoke(app, [words[0], "persons", "--public", *words[1:]])
+        return CliRunner().invoke(app, [words[0], "city-50k", "--public", *words[1:]])
 
     def header(*words):
         out = tmp_path / "release.parquet"
