@@ -45,8 +45,36 @@ OF_DRIVER = re.compile(r"GL Driver Message")
 PATIENCE = 90_000
 """Milliseconds that anything on a page may take, on a busy machine without a GPU."""
 
+WITHOUT_WEBGL = """{
+  const {getContext} = HTMLCanvasElement.prototype;
+  HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+    return kind.startsWith("webgl") ? null : getContext.call(this, kind, ...rest);
+  };
+}"""
+"""A browser that cannot draw with WebGL, for which software costs more than all else on a page:
+maps are drawn flat then, as on machines that have none."""
+
+DECK = "dpviz.deckgl"
+"""In the address of deck.gl, which a page that draws flat has no use for."""
+
 pages = []
 """Of the browser, as opened by the test that runs."""
+
+
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers", "webgl: is about what deck.gl draws and hits; others do without"
+    )
+
+
+def drawing(page, request):
+    """A page whose maps deck.gl draws where the test is marked ``webgl``; flat ones elsewhere."""
+    if not request.node.get_closest_marker("webgl"):
+        page.add_init_script(WITHOUT_WEBGL)
+        network = page.context.new_cdp_session(page)  # a route would switch the cache off
+        network.send("Network.enable")
+        network.send("Network.setBlockedURLs", {"urls": [f"*/{DECK}/*"]})
+    return page
 
 
 def leave(address):
@@ -198,7 +226,7 @@ def anchored(context, address):
 
 
 @pytest.fixture
-def open_page(desk):
+def open_page(desk, request):
     """Opens pages that reach this machine only, and waits until the app has run.
 
     An error in the console fails the test.
@@ -206,11 +234,12 @@ def open_page(desk):
     errors = []
 
     def logged(message):
-        if message.type == "error" and not EXPECTED.search(message.location["url"]):
+        blocked = "ERR_BLOCKED_BY_CLIENT" in message.text and DECK in message.location["url"]
+        if message.type == "error" and not blocked and not EXPECTED.search(message.location["url"]):
             errors.append(f"{message.text} ({message.location['url']})")
 
     def new(address, width=1280, height=900, scheme="light", **media):
-        page = desk.new_page()
+        page = drawing(desk.new_page(), request)
         pages.append(page)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=scheme, **media)
@@ -274,7 +303,7 @@ def offline(browser):
 
 
 @pytest.fixture
-def open_file(offline, tmp_path):
+def open_file(offline, request, tmp_path):
     """Opens a page from the disk in a browser without network; asking for anything else fails."""
     page, asked, wrong = None, [], []
 
@@ -286,7 +315,7 @@ def open_file(offline, tmp_path):
         nonlocal page
         path = tmp_path / "demo.html"
         path.write_text(text, encoding="utf-8")
-        page = offline(**options).new_page()
+        page = drawing(offline(**options).new_page(), request)
         page.on("request", lambda request: asked.append(request.url))
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", logged)

@@ -16,6 +16,7 @@ PATH = "/maps/private"
 RECT = "rect=14.5,-24.0,14.7,-23.8"
 
 
+@pytest.mark.webgl
 def test_pages_maps_uploads_downloads_and_links_work_below_a_path(open_page, tmp_path):
     places = {"DPVIZ_LEDGER": str(tmp_path / "ledger.sqlite")}
     visits = tmp_path / "visits.csv"

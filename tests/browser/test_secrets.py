@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
-from tests.browser.conftest import ROOT, continued, downloaded, idle, pay, serving, upload
+from tests.browser.conftest import continued, downloaded, idle, pay, serving, upload
 
 pytestmark = pytest.mark.browser
 
@@ -125,81 +125,145 @@ def uploaded(page, records, steps=0):
         idle(page)
 
 
+SCRIPT = """
+from pathlib import Path
+import numpy as np
+from dpviz.private.index import PointIndex
+from dpviz.private.mechanisms.sources import SecureNoise
+from dpviz.ui.shared.shell import run
+
+draws = np.random.default_rng(8)
+SecureNoise.words = lambda noise, n: draws.integers(0, 2**64, n, dtype=np.uint64)
+
+def failing(step, works):
+    def fail(index, *arguments, **options):
+        synthetic = step == "first_rows" and index.total != {inside}  # which the page expects from
+        if synthetic or Path({switch!r}).read_text() != step:
+            return works(index, *arguments, **options)
+        quoted = open({records!r}).readlines()[1]
+        raise RuntimeError(f"{{quoted}} of {records}")
+    return fail
+
+for step in ("from_points", "first_rows"):
+    works = getattr(PointIndex, step)
+    if not hasattr(works, "fails"):
+        fail = failing(step, works)
+        fail.fails = True
+        setattr(PointIndex, step, fail)
+run()
+"""
+"""The app with noise from a seed: an honest noisy total is the exact one at times, not at this.
+The step that a file names fails, and quotes a record."""
+
+
+class Vault:
+    """A server of the app: its address, its ledger, and what it has logged since the test began."""
+
+    def __init__(self, address, folder):
+        self.address, self.folder = address, folder
+        self.ledger, self._log, self._switch = (folder / name for name in PLACES)
+        self._before = self._log.stat().st_size
+
+    @property
+    def log(self):
+        return self._log.read_bytes()[self._before :]
+
+    @property
+    def paid(self):
+        """The ledger's bytes, with what SQLite keeps beside it."""
+        return b"".join(path.read_bytes() for path in self.folder.glob(f"{PLACES[0]}*"))
+
+    def fail_at(self, step):
+        self._switch.write_text(step)
+
+
+PLACES = ("ledger.sqlite", "server.log", "step")
+
+
+@pytest.fixture(scope="module")
+def server(records, tmp_path_factory):
+    """One for all of these tests: its address and its folder."""
+    folder = tmp_path_factory.mktemp("vault")
+    ledger, log, switch = (folder / name for name in PLACES)
+    script = folder / "app.py"
+    script.write_text(SCRIPT.format(records=str(records), switch=str(switch), inside=INSIDE))
+    variables = {"DPVIZ_LEDGER": str(ledger), "PYTHONUNBUFFERED": "1"}
+    with log.open("wb") as sink, serving(script, log=sink, **variables) as address:
+        yield address, folder
+    assert found_in(log.read_bytes()) == set()  # nor at its end
+
+
+@pytest.fixture
+def vault(server):
+    """The server, where no step fails."""
+    vault = Vault(*server)
+    vault.fail_at("none")
+    return vault
+
+
 @pytest.mark.slow
-def test_the_detector_sees_the_exact_total_of_public_records(records, open_page, tmp_path):
+def test_the_detector_sees_the_exact_total_of_public_records(records, vault, open_page):
     """The control: where the same records are public, their count does arrive."""
-    with serving(ROOT / "app.py", DPVIZ_LEDGER=str(tmp_path / "ledger.sqlite")) as address:
-        page = open_page("about:blank")
-        traffic = Traffic(page)
-        page.goto(f"{address}/?data=Your+own+file")
-        public = page.get_by_role("button", name="already public", exact=True).or_(
-            page.get_by_role("radio", name="already public", exact=True)
-        )
-        public.first.wait_for()
-        idle(page)
-        public.first.click()
-        uploaded(page, records)
-        page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
-        expect(page.get_by_text("Exact total (public data)")).to_be_visible()
-        idle(page)
-        assert "count inside" in found_in(traffic.all)
+    page = open_page("about:blank")
+    traffic = Traffic(page)
+    page.goto(f"{vault.address}/?data=Your+own+file")
+    public = page.get_by_role("button", name="already public", exact=True).or_(
+        page.get_by_role("radio", name="already public", exact=True)
+    )
+    public.first.wait_for()
+    idle(page)
+    public.first.click()
+    uploaded(page, records)
+    page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
+    expect(page.get_by_text("Exact total (public data)")).to_be_visible()
+    idle(page)
+    assert "count inside" in found_in(traffic.all)
 
 
-def test_nothing_of_sensitive_records_leaves_the_vault(records, seeded, open_page, tmp_path):
-    ledger = tmp_path / "ledger.sqlite"
-    log = tmp_path / "server.log"
-    with (
-        log.open("wb") as sink,
-        serving(seeded, log=sink, DPVIZ_LEDGER=str(ledger)) as address,
-    ):
-        page = open_page("about:blank")
-        traffic = Traffic(page)
-        page.goto(f"{address}/publish")
-        uploaded(page, records, steps=1)
-        continued(page, 3)
-        pay(page)
-        expect(page.get_by_text("Published, and kept")).to_be_visible()
-        page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
-        receipt = downloaded(page, page.get_by_role("button", name="Receipt (JSON)"))
-        receipt = receipt.path().read_bytes()
-        main = page.get_by_test_id("stMainBlockContainer")
-        file = downloaded(page, main.get_by_role("button", name="GeoParquet"))
-        release = dpviz.read(rename(file.path(), tmp_path / "release.parquet"))
-        idle(page)
-        content = traffic.all + kept_by(page)
+def test_nothing_of_sensitive_records_leaves_the_vault(records, vault, open_page, tmp_path):
+    page = open_page("about:blank")
+    traffic = Traffic(page)
+    page.goto(f"{vault.address}/publish")
+    uploaded(page, records, steps=1)
+    continued(page, 3)
+    pay(page)
+    expect(page.get_by_text("Published, and kept")).to_be_visible()
+    page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
+    receipt = downloaded(page, page.get_by_role("button", name="Receipt (JSON)"))
+    receipt = receipt.path().read_bytes()
+    main = page.get_by_test_id("stMainBlockContainer")
+    file = downloaded(page, main.get_by_role("button", name="GeoParquet"))
+    release = dpviz.read(rename(file.path(), tmp_path / "release.parquet"))
+    idle(page)
+    content = traffic.all + kept_by(page)
     assert len(content) > 100_000  # the map's cells have arrived
     assert found_in(content) == set()
-    assert found_in(log.read_bytes()) == set()
+    assert found_in(vault.log) == set()
     assert found_in(receipt) == set()
-    assert found_in(ledger.read_bytes()) == set()
+    assert found_in(vault.paid) == set()
     assert release.header.private
     noise = release.count(release.domain.bounds).noise_sd[0]
     assert abs(release.count(release.domain.bounds).count[0] - INSIDE) < 20 * noise
 
 
 @pytest.mark.slow
-def test_nothing_of_sensitive_trips_leaves_the_vault(trips, seeded, open_page, tmp_path):
-    ledger, log = tmp_path / "ledger.sqlite", tmp_path / "server.log"
-    with (
-        log.open("wb") as sink,
-        serving(seeded, log=sink, DPVIZ_LEDGER=str(ledger)) as address,
-    ):
-        page = open_page("about:blank")
-        traffic = Traffic(page)
-        page.goto(f"{address}/sequences?data=places")
-        uploaded(page, trips)
-        pay(page)
-        page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
-        for view in ("Frequent paths", "Synthetic trips", "Moves"):
-            page.get_by_role("radio", name=view).or_(
-                page.get_by_role("button", name=view, exact=True)
-            ).first.click()
-            expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
-        idle(page)
-        content = traffic.all + kept_by(page)
+def test_nothing_of_sensitive_trips_leaves_the_vault(trips, vault, open_page):
+    page = open_page("about:blank")
+    traffic = Traffic(page)
+    page.goto(f"{vault.address}/sequences?data=places")
+    uploaded(page, trips)
+    pay(page)
+    page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
+    for view in ("Frequent paths", "Synthetic trips", "Moves"):
+        page.get_by_role("radio", name=view).or_(
+            page.get_by_role("button", name=view, exact=True)
+        ).first.click()
+        expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    idle(page)
+    content = traffic.all + kept_by(page)
     assert b"ledger" in content
-    assert dpviz.Ledger(ledger).account(trips.stem).spent == 1.0
-    for received in (content, log.read_bytes(), ledger.read_bytes()):
+    assert dpviz.Ledger(vault.ledger).account(trips.stem).spent == 1.0
+    for received in (content, vault.log, vault.paid):
         assert found_in(received) == set()
 
 
@@ -219,7 +283,7 @@ def walks(tmp_path):
     tables = {
         "nodes.csv": "node,x,y\na,0,0\nb,1,0\nc,2,0\nd,3,1\n",
         "edges.csv": "edge,src,dst,length\n1,a,b,1\n2,b,c,1\n3,c,d,1\n",
-        "walks.csv": "person,trip,edge\n" + "\n".join(rows) + "\n",
+        "routes.csv": "person,trip,edge\n" + "\n".join(rows) + "\n",
     }
     for name, text in tables.items():
         (tmp_path / name).write_text(text)
@@ -227,27 +291,22 @@ def walks(tmp_path):
 
 
 @pytest.mark.slow
-def test_nothing_of_sensitive_trips_on_roads_leaves_the_vault(walks, seeded, open_page, tmp_path):
+def test_nothing_of_sensitive_trips_on_roads_leaves_the_vault(walks, vault, open_page):
     *graph, trips = walks
-    ledger, log = tmp_path / "ledger.sqlite", tmp_path / "server.log"
     secrets = [NAME.encode(), HOME.encode(), *encodings(STEPS)]
-    with (
-        log.open("wb") as sink,
-        serving(seeded, log=sink, DPVIZ_LEDGER=str(ledger)) as address,
-    ):
-        page = open_page("about:blank")
-        traffic = Traffic(page)
-        page.goto(f"{address}/roads?data=files")
-        upload(page, graph, trips)
-        pay(page)
-        page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
-        page.get_by_text("Download this release").click()
-        file = downloaded(page, page.get_by_role("button", name="GeoParquet"))
-        idle(page)
-        content = traffic.all + kept_by(page)
-        content += file.path().read_bytes()
-    assert dpviz.Ledger(ledger).account(trips.stem).spent == 1.0
-    for received in (content, log.read_bytes(), ledger.read_bytes()):
+    page = open_page("about:blank")
+    traffic = Traffic(page)
+    page.goto(f"{vault.address}/roads?data=files")
+    upload(page, graph, trips)
+    pay(page)
+    page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
+    page.get_by_text("Download this release").click()
+    file = downloaded(page, page.get_by_role("button", name="GeoParquet"))
+    idle(page)
+    content = traffic.all + kept_by(page)
+    content += file.path().read_bytes()
+    assert dpviz.Ledger(vault.ledger).account(trips.stem).spent == 1.0
+    for received in (content, vault.log, vault.paid):
         assert [secret for secret in secrets if secret in received] == []
 
 
@@ -257,47 +316,9 @@ def kept_by(page):
     return f"{page.url} {stored} {page.context.cookies()}".encode()
 
 
-SEEDED = """
-import numpy as np
-from dpviz.private.mechanisms.sources import SecureNoise
-from dpviz.ui.shared.shell import run
-
-draws = np.random.default_rng(8)
-SecureNoise.words = lambda noise, n: draws.integers(0, 2**64, n, dtype=np.uint64)
-run()
-"""
-"""An honest noisy total is the exact one at times: not at this seed."""
-
-
-@pytest.fixture
-def seeded(tmp_path):
-    """The app with noise from a seed."""
-    script = tmp_path / "app.py"
-    script.write_text(SEEDED)
-    return script
-
-
 def rename(path, target):
     target.write_bytes(path.read_bytes())
     return target
-
-
-FAILING = """
-import os
-from dpviz.private.index import PointIndex
-from dpviz.ui.shared.shell import run
-
-works = getattr(PointIndex, {step!r})
-
-def fail(index, *arguments, **options):
-    if {step!r} == "first_rows" and index.total != {inside}:
-        return works(index, *arguments, **options)  # a synthetic proxy, which the page expects from
-    quoted = open({records!r}).readlines()[1]
-    raise RuntimeError(f"{{quoted}} of {records}")
-
-setattr(PointIndex, {step!r}, fail)
-run()
-"""
 
 
 @pytest.mark.slow
@@ -310,27 +331,26 @@ run()
     ids=["reading", "building"],
 )
 def test_an_unexpected_failure_tells_its_kind_and_nothing_else(
-    step, shown, logged, records, open_page, tmp_path
+    step, shown, logged, records, vault, open_page, tmp_path
 ):
-    script, log = tmp_path / "app.py", tmp_path / "server.log"
-    script.write_text(FAILING.format(records=str(records), step=step, inside=INSIDE))
-    with (
-        log.open("wb") as sink,
-        serving(script, log=sink, DPVIZ_LEDGER=str(tmp_path / "ledger.sqlite")) as address,
-    ):
-        page = open_page("about:blank")
-        traffic = Traffic(page)
-        page.goto(f"{address}/publish")
-        uploaded(page, records, steps=1)
-        if step == "first_rows":
-            continued(page, 3)
-            pay(page)
-        expect(page.get_by_text(shown)).to_be_visible()
-        idle(page)
-        content = traffic.all
-    for received in (content, log.read_bytes()):
+    vault.fail_at(step)
+    head, *rows = records.read_text().splitlines(keepends=True)
+    file = tmp_path / records.name  # in another order: what the server has read it reads once
+    turn = len(step)
+    file.write_text("".join([head, *rows[turn:], *rows[:turn]]))
+    page = open_page("about:blank")
+    traffic = Traffic(page)
+    page.goto(f"{vault.address}/publish")
+    uploaded(page, file, steps=1)
+    if step == "first_rows":
+        continued(page, 3)
+        pay(page)
+    expect(page.get_by_text(shown)).to_be_visible()
+    idle(page)
+    content = traffic.all
+    for received in (content, vault.log):
         assert found_in(received) == set()
-        assert str(records.parent).encode() not in received
+        assert not any(str(path.parent).encode() in received for path in (records, file))
         assert b"Traceback" not in received
         assert b"dpviz/private" not in received
-    assert logged in log.read_text()
+    assert logged in vault.log.decode()

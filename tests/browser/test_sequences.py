@@ -47,6 +47,7 @@ def show(page, view):
     ).first.click()
 
 
+@pytest.mark.webgl
 def test_a_clicked_cell_shows_where_it_leads_and_lets_go(app, open_page):
     page = open_page(f"{app}/sequences")
     map_view = the_map(page)
@@ -111,6 +112,7 @@ def test_a_row_and_a_click_choose_a_path(app, open_page):
     assert marks(map_view, "paths") == 19
 
 
+@pytest.mark.webgl
 def test_synthetic_trips_move_pause_and_hurry(app, open_page):
     address = f"{app}/sequences?view=Synthetic+trips"
     page = open_page(address, 800, 600)
@@ -132,10 +134,25 @@ def test_synthetic_trips_move_pause_and_hurry(app, open_page):
     assert violations(page) == []
 
 
-@pytest.mark.parametrize("view", ["Moves", "Frequent paths", "Synthetic trips"])
-def test_a_phone_in_the_dark_has_room_for_everything(app, open_page, view):
-    address = f"{app}/sequences?cell=3-6&view={view}"
-    page = open_page(address, 390, 844, "dark")
+def test_a_phone_in_the_dark_has_room_for_everything(app, open_page):
+    page = open_page(f"{app}/sequences?cell=3-6", 390, 844, "dark")
+    for view, layer in (
+        ("Moves", "next"),
+        ("Frequent paths", "paths"),
+        ("Synthetic trips", "trips"),
+    ):
+        show(page, view)
+        page.wait_for_function(DRAWN, arg=layer)
+        has_room(page)
+
+
+DRAWN = """id => [...document.querySelectorAll('[data-testid=stBidiComponentIsolated]')]
+  .map(each => each.shadowRoot?.querySelector('.map')?.__dpviz)
+  .some(map => map?.layers().some(layer => layer.id === id))"""
+
+
+def has_room(page):
+    """Nothing on the map covers its other controls, nor goes beyond the phone."""
     map_view = the_map(page)
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
     box = map_view.bounding_box()

@@ -105,6 +105,11 @@ export class MapApp {
     this.render();
   }
 
+  /** In pixels; a host says it first of all. Chromium keeps the place of a map as high as it was first laid out. */
+  setHeight(pixels) {
+    this.frame.style.setProperty('--map-height', `${pixels}px`);
+  }
+
   /** Goes on where a visitor is on another map of the same. */
   resume({camera, touched, shape, tool, view, root}) {
     Object.assign(this.view, view);
@@ -121,8 +126,10 @@ export class MapApp {
     this.dress();
   }
 
-  /** Stays flat, and says why. */
+  /** Stays flat, and says why: the flat picture is the last one. */
   stayFlat() {
+    this.staysFlat = true;
+    this.render();
     this.frame.append(h('p', {class: 'notice', role: 'status'}, 'This browser draws without WebGL: move the map with its buttons or the arrow keys.'));
   }
 
@@ -208,7 +215,6 @@ export class MapApp {
     this.interval = spec.interval;
     this.picks = Boolean(spec.picks);
     this.root.setAttribute('aria-label', spec.label ?? 'Map');
-    this.root.style.setProperty('--map-height', `${spec.height ?? 560}px`);
     this.domain = spec.domain;
     if (!this.camera || this.cameraKey !== spec.camera.key || refit && !this.touched) {
       this.cameraKey = spec.camera.key;
@@ -511,7 +517,7 @@ export class MapApp {
     this.film.drawn();
     if (by !== this.deck || !this.pending || !by.props.layers.every(layer => layer.isLoaded)) return;
     this.root.dataset.painted = this.counter; // by whichever of the two
-    if (by.isFlat) return;
+    if (by.isFlat && !this.staysFlat) return;
     this.pending = false;
     this.flat?.finalize();
     this.flat = null;

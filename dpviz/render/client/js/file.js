@@ -8,10 +8,9 @@ const byId = id => document.getElementById(id);
 
 async function start() {
   const spec = JSON.parse(byId('scene').textContent);
-  const [buffer, deck] = await Promise.all([bytesOf('columns'), bytesOf('deck')]);
-  const {deck: library, luma} = loadedDeck(deck);
+  const [buffer, gl] = await Promise.all([bytesOf('columns'), prepared(async () => loadedDeck(await bytesOf('deck')))]);
   const places = {map: byId('map'), modes: byId('modes'), hint: byId('hint'), answer: byId('answer'), style: byId('map-style').textContent};
-  const viewer = window.dpviz = new Viewer(places, spec, columnsOf(spec.columns, buffer), prepared(library, luma));
+  const viewer = window.dpviz = new Viewer(places, spec, columnsOf(spec.columns, buffer), gl);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => viewer.app.takeTheme());
   for (const button of document.querySelectorAll('[data-rect]')) {
     button.onclick = () => {

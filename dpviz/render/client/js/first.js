@@ -35,6 +35,7 @@ class FirstPage {
     this.key = spec.key;
     this.app = new MapApp(shadow);
     this.app.root.removeAttribute('data-testid'); // of one map on a page
+    this.app.setHeight(spec.height);
     this.app.takeTheme();
     this.app.showScene(spec, columns);
   }

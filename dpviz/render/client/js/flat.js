@@ -9,7 +9,7 @@ import {FlatViewport} from './mercator.js';
 
 class FlatLayer {
   constructor(props) {
-    this.props = {opacity: 1, ...props};
+    this.props = {opacity: 1, visible: true, ...props};
     this.id = props.id;
     this.isLoaded = true;
   }
@@ -53,10 +53,17 @@ class FlatDeck {
     this.frame ??= requestAnimationFrame(() => this.redraw());
   }
 
+  get width() {
+    return this.props.parent.clientWidth;
+  }
+
+  get height() {
+    return this.props.parent.clientHeight;
+  }
+
   getViewports() {
-    const {views, viewState, parent} = this.props;
-    const size = {width: parent.clientWidth, height: parent.clientHeight};
-    return [views].flat().map(view => view.seen(size, viewState[view.props.id] ?? viewState));
+    const {views, viewState} = this.props;
+    return [views].flat().map(view => view.seen(this, viewState[view.props.id] ?? viewState));
   }
 
   pickObject() {
@@ -66,9 +73,9 @@ class FlatDeck {
   redraw() {
     cancelAnimationFrame(this.frame);
     this.frame = null;
-    const {parent, layers, layerFilter = () => true} = this.props;
+    const {layers, layerFilter = () => true} = this.props;
     const ratio = window.devicePixelRatio || 1;
-    const [width, height] = [parent.clientWidth, parent.clientHeight].map(pixels => Math.round(pixels * ratio));
+    const [width, height] = [this.width, this.height].map(pixels => Math.round(pixels * ratio));
     if (!width || !height || !this.canvas.isConnected) return;
     Object.assign(this.canvas, {width, height}); // blank again
     const pen = this.canvas.getContext('2d');
@@ -91,8 +98,12 @@ class FlatDeck {
   }
 }
 
+const IDENTITY = '@@=-'; // deck.gl's JSON for an object as it is
+const readable = props => Object.fromEntries(Object.entries(props).map(([name, value]) => [name, value === IDENTITY ? each => each : value]));
+
 const flatConverter = {
-  convert: ({layers}) => ({layers: layers.map(({'@@type': kind, ...props}) => new (FLAT_KINDS[kind] ?? OtherLayer)({...FLAT_DEFAULTS[kind], ...props}))}),
+  convert: ({layers}) => ({layers: layers.map(({'@@type': kind, ...props}) =>
+    new (FLAT_KINDS[kind] ?? OtherLayer)({...FLAT_DEFAULTS[kind], ...readable(props)}))}),
 };
 
 /** In place of {deck, converter} of `gl.js`. */

@@ -15,7 +15,7 @@ let gl;
 let able;
 
 /** Whether this browser draws with WebGL; asked once a page. */
-export function hasWebGL() {
+function hasWebGL() {
   if (able === undefined) {
     const pen = document.createElement('canvas').getContext('webgl2');
     able = Boolean(pen);
@@ -24,8 +24,10 @@ export function hasWebGL() {
   return able;
 }
 
-/** {deck, converter}, made once a page from the bundle's two globals. */
-export function prepared(deck, luma) {
+/** {deck, converter}, made once a page from the two globals that `load` brings; null where WebGL is not. */
+export async function prepared(load) {
+  if (!hasWebGL()) return null;
+  const {deck, luma} = await load();
   if (gl) return gl;
   const classes = {CellLayer: makeCellLayer(deck, luma), PlaceLayer: makePlaceLayer(deck), ...Object.fromEntries(LAYERS.map(name => [name, deck[name]]))};
   gl = {deck, converter: new deck.JSONConverter({configuration: {classes}})};

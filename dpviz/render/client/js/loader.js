@@ -3,9 +3,11 @@
  * window.luma. The page may have asked for it already, in its head.
  */
 
+const globals = () => ({deck: window.deck, luma: window.luma});
+
 function loaded(script) {
   return new Promise((resolve, reject) => {
-    script.addEventListener('load', () => resolve(window.deck));
+    script.addEventListener('load', () => resolve(globals()));
     script.addEventListener('error', () => reject(new Error(`the map's drawing library did not load from ${script.src}`)));
   });
 }
@@ -17,8 +19,9 @@ function fetched(url) {
   return loaded(script);
 }
 
+/** {deck, luma}. */
 export function loadDeck(url) {
-  if (window.deck) return Promise.resolve(window.deck);
+  if (window.deck) return Promise.resolve(globals());
   const early = document.querySelector('script[data-dpviz-deck]');
   window.__dpvizDeck ??= (early ? loaded(early).catch(() => fetched(url)) : fetched(url)).catch(error => {
     window.__dpvizDeck = undefined; // the next run may try again

@@ -6,7 +6,7 @@
  */
 import {MapApp} from './app.js';
 import {h} from './dom.js';
-import {hasWebGL, prepared} from './gl.js';
+import {prepared} from './gl.js';
 import {loadDeck} from './loader.js';
 import {columns} from './wire.js';
 
@@ -24,7 +24,7 @@ function mountOverlay({data}) {
   const {target} = data.spec;
   overlays.set(target, data);
   showOverlay(target);
-  return () => overlays.delete(target);
+  return () => overlays.get(target) === data && overlays.delete(target);
 }
 
 /** Once the browser has nothing else to do: deck.gl's start would hold up the page's words. */
@@ -38,6 +38,7 @@ function mountMap({data, parentElement, setStateValue, setTriggerValue}) {
   maps.set(key, app);
   app.emit = setStateValue;
   app.trigger = setTriggerValue;
+  app.setHeight(data.spec.height);
   app.takeTheme();
   if (mount.data !== data) {
     mount.data = data;
@@ -46,14 +47,17 @@ function mountMap({data, parentElement, setStateValue, setTriggerValue}) {
   }
   window.dpvizFirst?.met(key, app);
   mount.deck ??= new Promise(atRest).then(async () => {
-    if (!hasWebGL()) return app.stayFlat();
-    const deck = await loadDeck(bundle);
-    if (!mount.gone) app.take(prepared(deck, window.luma));
+    const gl = await prepared(() => loadDeck(bundle));
+    if (mount.gone) return;
+    if (gl) app.take(gl);
+    else app.stayFlat();
   }).catch(error => {
     mount.deck = null; // the next run may try again
     if (!mount.gone && !parentElement.querySelector('.failed')) parentElement.append(h('p', {class: 'failed', role: 'alert'}, error.message));
   });
+  const call = mount.calls = (mount.calls ?? 0) + 1;
   return () => {
+    if (call !== mount.calls) return; // Streamlit also ends a call that a later one overtook
     mount.gone = true;
     app.destroy();
     mounts.delete(parentElement);

@@ -2,7 +2,6 @@
 import {added, answerElement, answerTable, nodeRings, quotientWords, rangeCount, shareOf} from './answer.js';
 import {MapApp} from './app.js';
 import {h} from './dom.js';
-import {hasWebGL} from './gl.js';
 import {whenIdle} from './idle.js';
 import {Player} from './player.js';
 import {Regions} from './regions.js';
@@ -15,7 +14,7 @@ const SUMS = ['sum', 'sum_variance'];
 const TREE = ['lo', 'hi', 'n_children', 'count', 'variance', 'kind', 'since', 'until', 'back', 'merged_sd'];
 
 export class Viewer {
-  /** `places` has the elements {map, modes, hint, answer}; `style`, the map's own sheet as text; `shy`, see MapApp. */
+  /** `places` has the elements {map, modes, hint, answer}; `style`, the map's own sheet as text; `shy`, see MapApp; `gl`, null to stay flat. */
   constructor(places, spec, columns, gl) {
     this.places = places;
     this.heard = () => {}; // whoever wants to know: ('shape' or 'camera', value)
@@ -39,7 +38,8 @@ export class Viewer {
     const shadow = places.map.attachShadow({mode: 'open'});
     shadow.append(h('style', {}, places.style));
     this.app = new MapApp(shadow, places.shy);
-    if (hasWebGL()) this.app.take(gl);
+    this.app.setHeight(spec.height);
+    if (gl) this.app.take(gl);
     else this.app.stayFlat();
     this.app.emit = (what, value) => {
       if (what === 'shape') this.asked(value);

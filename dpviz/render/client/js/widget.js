@@ -40,11 +40,11 @@ async function render({model, el}) {
   const show = async () => {
     const [spec, camera] = [model.get('_spec'), model.get('camera')];
     if (camera) spec.camera = {...camera, key: 'shared'};
-    const [columns, deck] = await Promise.all(['_columns', '_deck'].map(name => unpacked(bytes(model.get(name)))));
+    const carried = name => unpacked(bytes(model.get(name)));
+    const [columns, gl] = await Promise.all([carried('_columns'), prepared(async () => loadedDeck(await carried('_deck')))]);
     if (gone) return;
-    const {deck: library, luma} = loadedDeck(deck);
     const places = {...layout(host.attachShadow({mode: 'open'}), spec, model.get('_page_css')), style: model.get('_map_css'), shy: true};
-    viewer = new Viewer(places, spec, columnsOf(spec.columns, columns), prepared(library, luma));
+    viewer = new Viewer(places, spec, columnsOf(spec.columns, columns), gl);
     let drawing = false; // the visitor drew, so that what Python says is known
     const push = () => {
       if (drawing) return;
