@@ -7,38 +7,30 @@
  */
 import {Clock} from './clock.js';
 import {Controls} from './controls.js';
-import {debounce, h, isDark} from './dom.js';
+import {h, isDark} from './dom.js';
 import {Film} from './film.js';
 import {flat} from './flat.js';
 import {Keyboard} from './keyboard.js';
 import {Labels} from './labels.js';
+import {darkConstants, drawnLayers, placesIn} from './layers.js';
 import {legendElement} from './legend.js';
-import {fitBounds} from './mercator.js';
 import {savePicture} from './picture.js';
 import {css} from './palette.js';
 import {Paper} from './paper.js';
 import {Pointer} from './pointer.js';
 import {Present} from './present.js';
-import {description, shapeLayers} from './shapes.js';
-import {degreesText, Surround} from './surround.js';
+import {description} from './shapes.js';
+import {Sight} from './sight.js';
+import {Surround} from './surround.js';
 import {Tiles} from './tiles.js';
 import {Tooltip} from './tooltip.js';
 import {binaryData} from './wire.js';
 
-const SETTLED = 700; // ms without movement before Python hears of the camera
-const BAR = 34; // pixels along the lower edge that the scale bar takes
-const NARROW = 560; // pixels up to which a map gives the buttons at its side no room of their own
 const REACH = 5; // pixels around a click in which a mark is still hit: lines are thin
 const PLAIN_THEME = { // until a scene brings the project's own
   land: [246, 244, 239], water: [219, 228, 234], shore: [159, 177, 190], frame: [139, 145, 153], text: [44, 49, 56],
   halo: [255, 255, 255], hatch: [125, 97, 197], accents: {tide: [194, 65, 12]},
 };
-
-/** A camera that deck.gl can show: an address may hold any numbers. */
-function onEarth({longitude, latitude, zoom}) {
-  const clamp = (value, most) => Math.min(Math.max(value, -most), most);
-  return {longitude: clamp(longitude, 180), latitude: clamp(latitude, 85), zoom: Math.min(Math.max(zoom, 0), 22)};
-}
 
 export class MapApp {
   /** Draws flat until `take` brings deck.gl; a `shy` map hears no keys but its own. */
@@ -54,9 +46,10 @@ export class MapApp {
     parent.append(this.frame);
     Object.assign(this, {
       bound: new Map(), player: null, scene: [], overlay: [], columns: {}, sceneColumns: {}, tooltips: {}, tools: [], mode: 'single',
-      shape: null, draft: null, tool: null, camera: null, split: 0.5, emit: () => {}, trigger: () => {}, whenSeen: null,
-      view: {raw: false, palette: 'tide', depth: 255, tiles: false}, picks: false, counter: 0, touched: false,
+      shape: null, draft: null, tool: null, split: 0.5, emit: () => {}, trigger: () => {}, whenSeen: null,
+      view: {raw: false, palette: 'tide', depth: 255, tiles: false}, picks: false, counter: 0,
     });
+    this.sight = new Sight(this);
     this.status = h('div', {class: 'status', role: 'status', 'aria-live': 'polite', 'data-testid': 'dpviz-status'});
     this.attribution = h('div', {class: 'attribution'});
     this.where = h('div', {class: 'where', 'aria-hidden': 'true', 'data-testid': 'dpviz-where'});
@@ -72,8 +65,7 @@ export class MapApp {
     this.paper = new Paper(this);
     this.present = new Present(this);
     this.root.append(this.status, this.corner);
-    this.tellCamera = debounce(({longitude, latitude, zoom}) => this.emit('camera', {longitude, latitude, zoom}), SETTLED);
-    this.resize = new ResizeObserver(() => this.fit());
+    this.resize = new ResizeObserver(() => this.sight.fit());
     this.resize.observe(this.root);
     this.deck = this.drawnBy(flat);
     this.root.__dpviz = this; // for tests
@@ -83,7 +75,7 @@ export class MapApp {
     const made = new deck.Deck({
       parent: this.canvasHost, width: '100%', height: '100%', deviceProps: {type: 'webgl'}, touchAction: 'pan-y', style: {position: 'absolute'},
       views: new deck.MapView({id: 'main'}), viewState: this.camera ?? {longitude: 0, latitude: 0, zoom: 1}, layers: [],
-      onViewStateChange: ({viewState}) => this.moved(viewState),
+      onViewStateChange: ({viewState}) => this.sight.moved(viewState),
       onHover: info => this.tooltip.show(info),
       onAfterRender: () => this.rendered(made),
       onError: error => console.warn('dpviz map:', error.message),
@@ -111,11 +103,11 @@ export class MapApp {
   }
 
   /** Goes on where a visitor is on another map of the same. */
-  resume({camera, touched, shape, tool, view, root}) {
+  resume({sight, shape, tool, view, root}) {
     Object.assign(this.view, view);
-    if (touched) {
-      this.moved(camera);
-      this.touched = true;
+    if (sight.touched) {
+      this.sight.moved(sight.camera);
+      this.sight.touched = true;
     }
     if (shape) {
       this.shapeSeq ??= 0;
@@ -139,7 +131,7 @@ export class MapApp {
     this.keyboard.destroy();
     this.present.destroy();
     this.paper.destroy();
-    this.tellCamera.cancel();
+    this.sight.tell.cancel();
     this.clock.play(false);
     this.player?.play(false);
     this.resize.disconnect();
@@ -216,11 +208,7 @@ export class MapApp {
     this.picks = Boolean(spec.picks);
     this.root.setAttribute('aria-label', spec.label ?? 'Map');
     this.domain = spec.domain;
-    if (!this.camera || this.cameraKey !== spec.camera.key || refit && !this.touched) {
-      this.cameraKey = spec.camera.key;
-      this.camera = null;
-      this.startCamera = spec.camera;
-    }
+    this.sight.ask(spec.camera, refit);
     this.controls.update(spec);
     this.names = spec.labels ?? [];
     this.labels.update(this.mode, this.names);
@@ -231,7 +219,7 @@ export class MapApp {
     this.counter += 1;
     this.pending = true;
     this.dress();
-    this.fit();
+    this.sight.fit();
   }
 
   showOverlay(spec, columns) {
@@ -278,123 +266,18 @@ export class MapApp {
     return data;
   }
 
-  /** Named places of the scene's marks: {name, lon, lat, rank, from (zoom), dot}. */
   places() {
-    if (this.placesOf !== this.scene) {
-      this.placesOf = this.scene;
-      this.found = this.scene.filter(layer => layer.constructor.layerName === 'PlaceLayer').flatMap(({props}) => {
-        const {getPosition, getName, getRank, getFrom} = props.data.attributes;
-        return Array.from({length: props.data.length}, (_, i) => ({
-          lon: getPosition.value[2 * i], lat: getPosition.value[2 * i + 1], name: getName.value[i],
-          rank: getRank.value[i], from: getFrom.value[i], dot: Boolean(props.dots)}));
-      });
-    }
-    return this.found;
+    if (this.placesOf !== this.scene) Object.assign(this, {placesOf: this.scene, placed: placesIn(this.scene)});
+    return this.placed;
   }
 
-  // --- camera
+  get camera() {
+    return this.sight.camera;
+  }
 
+  /** Of the map, in pixels of the page. */
   size() {
     return {width: this.root.clientWidth, height: this.root.clientHeight};
-  }
-
-  /** Takes the camera that Python asked for, as soon as the map has a size; keeps what is seen when that changes. */
-  fit() {
-    const {width, height} = this.size();
-    if (!width || !height) return;
-    const {before} = this;
-    this.paper.shape({width, height});
-    const resized = before && (before.width !== width || before.height !== height);
-    this.before = {width, height};
-    if (this.startCamera && (!this.camera || resized && !this.touched && this.startCamera.bounds)) {
-      const {longitude, latitude, zoom, bounds} = this.startCamera;
-      this.touched = false;
-      this.camera = bounds ? this.fitted(bounds) : onEarth({longitude, latitude, zoom});
-    } else if (this.camera && resized) {
-      const grown = Math.log2(Math.min(width / before.width, height / before.height));
-      this.camera = onEarth({...this.camera, zoom: this.camera.zoom + grown});
-    }
-    this.render();
-  }
-
-  fitted(bounds) {
-    const {width, height} = this.size();
-    const w = this.mode === 'side' ? width / 2 : width;
-    const edge = Math.min(20, w / 20, height / 20);
-    const {top, right} = this.controls.room(width <= NARROW);
-    const padding = {left: edge, bottom: Math.max(edge, Math.min(BAR, height / 12)), top: Math.max(edge, Math.min(top, height / (width > NARROW ? 6 : 3))), right: width > NARROW ? Math.max(edge, right) : edge};
-    return fitBounds(bounds, {width: w, height, padding});
-  }
-
-  home() {
-    const bounds = this.domain ?? this.startCamera.bounds;
-    if (bounds) this.moved(this.fitted(bounds));
-    this.touched = !bounds;
-    return true;
-  }
-
-  moved({longitude, latitude, zoom}) {
-    if (this.pointer.drag) return;
-    const before = this.camera;
-    this.camera = onEarth({longitude, latitude, zoom});
-    this.render();
-    const same = Object.entries(this.camera).every(([name, value]) => Math.abs(value - before[name]) < 1e-9);
-    if (same) return;
-    this.touched = true;
-    this.tellCamera(this.camera); // deck.gl also reports the camera it was given
-  }
-
-  zoomBy(step) {
-    this.moved({...this.camera, zoom: this.camera.zoom + step});
-    return true;
-  }
-
-  /** Those of now; of the flat picture, while deck.gl starts. */
-  get viewports() {
-    return (this.deck.isInitialized ? this.deck : this.flat)?.getViewports() ?? [];
-  }
-
-  panBy(dx, dy) {
-    const viewport = this.viewports[0];
-    const [longitude, latitude] = viewport.unproject([viewport.width / 2 + dx, viewport.height / 2 + dy]);
-    this.moved({...this.camera, longitude, latitude});
-    return true;
-  }
-
-  // --- pixels and coordinates
-
-  viewportAt(event) {
-    const x = event.clientX - this.root.getBoundingClientRect().left;
-    const {viewports} = this;
-    return viewports.find(v => x >= v.x && x <= v.x + v.width) ?? viewports[0];
-  }
-
-  toLngLat(event, viewport = this.viewportAt(event)) {
-    const box = this.root.getBoundingClientRect();
-    const clamp = (value, top) => Math.min(Math.max(value, 0), top);
-    return viewport.unproject([
-      clamp(event.clientX - box.left - viewport.x, viewport.width), clamp(event.clientY - box.top - viewport.y, viewport.height)]);
-  }
-
-  toPixels(lngLat, event) {
-    const viewport = this.viewportAt(event);
-    const box = this.root.getBoundingClientRect();
-    const [x, y] = viewport.project(lngLat);
-    return [box.left + viewport.x + x, box.top + viewport.y + y];
-  }
-
-  unproject([x, y]) {
-    const {viewports} = this;
-    const viewport = viewports.find(v => x >= v.x && x <= v.x + v.width) ?? viewports[0];
-    return viewport.unproject([x - viewport.x, y - viewport.y]);
-  }
-
-  /** Coordinates under the pointer, no finer than a pixel. */
-  tellWhere(event) {
-    if (event.pointerType === 'touch' || !this.camera) return;
-    const [lon, lat] = this.toLngLat(event);
-    const digits = Math.min(Math.max(Math.ceil((this.camera.zoom - 1) * 0.301), 1), 6);
-    this.where.textContent = `${degreesText(lat, 'NS', digits)}  ${degreesText(lon, 'EW', digits)}`;
   }
 
   // --- drawing
@@ -439,7 +322,7 @@ export class MapApp {
     if (!this.picks || this.tool) return;
     const info = this.deck.pickObject({x, y, radius: REACH});
     if (!info?.layer || info.index < 0) return;
-    const [lon, lat] = this.unproject([x, y]);
+    const [lon, lat] = this.sight.unproject([x, y]);
     this.trigger('pick', {layer: info.layer.id, index: info.index, lon, lat});
   }
 
@@ -468,33 +351,7 @@ export class MapApp {
   }
 
   layers() {
-    const {theme, view} = this;
-    const divide = this.split * this.canvasHost.clientWidth * (window.devicePixelRatio || 1);
-    const {zoom} = this.camera;
-    const dressed = layer => {
-      const changes = {};
-      if (layer.constructor.layerName === 'CellLayer') {
-        const {palettes, palette, raw, signed, fixed, hatched} = layer.props;
-        Object.assign(changes, {
-          depth: view.depth, raw: raw || view.raw && !signed && !fixed, hatchColor: hatched ? theme.frame : theme.hatch, edgeColor: theme.land,
-          colors: (palettes[view.palette] ?? palettes[palette])[this.themeName], opacity: this.tiles.shown ? 0.75 : 0.94,
-        });
-        if (this.mode === 'swipe') changes.clipX = layer.props.side === 'left' ? [-1e9, divide] : [divide, 1e9];
-      }
-      if (layer.props.fade) {
-        const [start, end] = layer.props.fade;
-        const opacity = Math.min(Math.max((end - zoom) / (end - start), 0), 1);
-        Object.assign(changes, {opacity, visible: opacity > 0 && !(this.tiles.shown && layer.props.ground)});
-      } else if (layer.props.ground) changes.visible = !this.tiles.shown;
-      return Object.keys(changes).length ? layer.clone(changes) : layer;
-    };
-    const all = [...this.scene, ...this.overlay].map(dressed).map(layer => this.film.applied(this.clock.applied(layer)));
-    return [
-      ...this.tiles.layers(this.gl.deck, this.dark),
-      ...all.filter(layer => layer.props.ground),
-      ...all.filter(layer => !layer.props.ground),
-      ...shapeLayers(this.gl.deck, this.shape, this.draft, this.accent, theme.halo),
-    ];
+    return drawnLayers(this);
   }
 
   /** Outlines the cells of a merged area, {origin, boxes}; null for none. */
@@ -505,7 +362,7 @@ export class MapApp {
   }
 
   moveHandles() {
-    const viewports = this.camera ? this.viewports : [];
+    const viewports = this.camera ? this.sight.viewports : [];
     this.labels.moveHandles(this.tool ? null : this.shape, viewports);
     this.labels.moveNote(this.shape, viewports[0]);
   }
@@ -529,10 +386,4 @@ export class MapApp {
   savePicture() {
     return savePicture(this);
   }
-}
-
-/** What dark pages draw in other colours: `getColorDark` in place of `getColor`. */
-function darkConstants(props) {
-  const found = Object.entries(props).filter(([name]) => name.endsWith('Dark'));
-  return Object.fromEntries(found.map(([name, value]) => [name.slice(0, -4), value]));
 }

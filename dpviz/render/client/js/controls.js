@@ -14,9 +14,9 @@ export class Controls {
     this.levels = 0;
     this.tools = h('div', {class: 'tools', role: 'toolbar', 'aria-label': 'Drawing', 'data-control': ''});
     this.camera = h('div', {class: 'camera', 'data-control': ''},
-      this.button('+', 'Zoom in', () => app.zoomBy(1)),
-      this.button('−', 'Zoom out', () => app.zoomBy(-1)),
-      this.button('⌂', 'Back to the whole area', () => app.home(), 'dpviz-home'),
+      this.button('+', 'Zoom in', () => app.sight.zoomBy(1)),
+      this.button('−', 'Zoom out', () => app.sight.zoomBy(-1)),
+      this.button('⌂', 'Back to the whole area', () => app.sight.home(), 'dpviz-home'),
       this.presentButton = this.button('⛶', 'Present: the map alone (F)', () => app.present.toggle(), 'dpviz-present'));
     this.panel = h('details', {class: 'panel', 'data-control': '', 'data-testid': 'dpviz-view'});
     app.root.append(this.tools, this.camera, this.panel);

@@ -49,8 +49,8 @@ export class Keyboard {
               : key === 'Delete' || key === 'Backspace' ? this.app.clear()
                 : ARROWS[key] ? this.arrow(ARROWS[key], event.shiftKey ? FAR : STEP)
                   : key === 'Enter' || key === ' ' ? this.corner(key)
-                    : key === '+' || key === '=' ? this.app.zoomBy(1)
-                      : key === '-' ? this.app.zoomBy(-1)
+                    : key === '+' || key === '=' ? this.app.sight.zoomBy(1)
+                      : key === '-' ? this.app.sight.zoomBy(-1)
                         : false;
     if (handled === false) return;
     event.preventDefault();
@@ -77,7 +77,7 @@ export class Keyboard {
   }
 
   arrow([dx, dy], step) {
-    if (!this.app.tool) return this.app.panBy(dx * step * 3, dy * step * 3);
+    if (!this.app.tool) return this.app.sight.panBy(dx * step * 3, dy * step * 3);
     const {width, height} = this.app.size();
     const [x, y] = this.cursor ?? [width / 2, height / 2];
     this.cursor = [Math.min(Math.max(x + dx * step, 0), width), Math.min(Math.max(y + dy * step, 0), height)];
@@ -87,7 +87,7 @@ export class Keyboard {
   }
 
   preview() {
-    const here = this.app.unproject(this.cursor);
+    const here = this.app.sight.unproject(this.cursor);
     if (this.app.tool === 'rect' && this.corners.length) this.app.shape = rect(this.corners[0], here);
     if (this.app.tool === 'polygon' && this.corners.length) this.app.draft = [...this.corners, here];
     this.app.render();
@@ -103,7 +103,7 @@ export class Keyboard {
     const {width, height} = this.app.size();
     this.cursor ??= [width / 2, height / 2];
     this.app.crosshair(this.cursor);
-    const here = this.app.unproject(this.cursor);
+    const here = this.app.sight.unproject(this.cursor);
     const last = this.corners.at(-1);
     const again = last && last[0] === here[0] && last[1] === here[1];
     if (tool === 'rect' && this.corners.length && !again) return this.done(rect(this.corners[0], here));

@@ -51,13 +51,13 @@ export async function savePicture(app) {
 
   /** The map at another size, with what surrounds it, as one canvas; the map on the page is as before after it. */
   async function enlarged() {
-    const before = {camera: app.camera, touched: app.touched, start: app.startCamera, style: app.root.getAttribute('style')};
+    const before = {camera: app.camera, touched: app.sight.touched, start: app.sight.start, style: app.root.getAttribute('style')};
     app.saving = true;
     const {clientWidth: w0, clientHeight: h0} = app.root;
     const ratio = window.devicePixelRatio || 1;
     Object.assign(app.root.style, {position: 'fixed', left: '-10000px', top: 0, width: `${wide / ratio}px`, height: `${high / ratio}px`, maxHeight: 'none'});
-    app.camera = {...before.camera, zoom: before.camera.zoom + Math.log2(Math.min(wide / ratio / w0, high / ratio / h0))};
-    app.before = {width: wide / ratio, height: high / ratio};
+    app.sight.camera = {...before.camera, zoom: before.camera.zoom + Math.log2(Math.min(wide / ratio / w0, high / ratio / h0))};
+    app.sight.before = {width: wide / ratio, height: high / ratio};
     app.render();
     for (let k = 0; k < SETTLE; k++) await nextFrame();
     app.deck.redraw('picture'); // in this very frame, or the buffer is empty
@@ -68,10 +68,11 @@ export async function savePicture(app) {
     brush.drawImage(host.querySelector('canvas'), 0, 0, wide, high);
     const layer = h('canvas', {width: wide, height: high});
     const scale = Math.min(Math.max(zoom, 1.4), 2); // names to read, and not to hide the map
-    app.surround.paint(layer.getContext('2d'), app.viewports, ratio, {width: wide / ratio, height: high / ratio}, scale / ratio);
+    app.surround.paint(layer.getContext('2d'), app.sight.viewports, ratio, {width: wide / ratio, height: high / ratio}, scale / ratio);
     brush.drawImage(layer, 0, 0);
     app.root.setAttribute('style', before.style ?? '');
-    Object.assign(app, {camera: before.camera, touched: before.touched, startCamera: before.start, before: {width: w0, height: h0}, saving: false});
+    app.saving = false;
+    Object.assign(app.sight, {camera: before.camera, touched: before.touched, start: before.start, before: {width: w0, height: h0}});
     app.render();
     return copy;
   }

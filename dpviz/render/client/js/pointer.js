@@ -83,13 +83,13 @@ export class Pointer {
     event.stopPropagation();
     event.preventDefault();
     this.app.root.focus({preventScroll: true});
-    const viewport = this.app.viewportAt(event);
+    const viewport = this.app.sight.viewportAt(event);
     if (tool === 'polygon') {
       this.polygonPress = [event.clientX, event.clientY];
       return;
     }
     this.app.root.setPointerCapture(event.pointerId);
-    const start = this.app.toLngLat(event, viewport);
+    const start = this.app.sight.toLngLat(event, viewport);
     this.drag = {viewport, start, at: [event.clientX, event.clientY], before: this.app.shape};
     if (handle) {
       const [w, s, e, n] = this.app.shape.rect;
@@ -99,16 +99,16 @@ export class Pointer {
   }
 
   move(event) {
-    this.app.tellWhere(event);
+    this.app.sight.tellWhere(event);
     if (this.oneFinger && !this.drag && this.landed && Math.abs(event.clientX - this.landed[0]) > 24) {
       this.app.labels.hint('Move the map with two fingers'); // sideways there is nothing to scroll
     }
     if (this.drag) {
       event.stopPropagation();
-      this.app.shape = rect(this.drag.start, this.app.toLngLat(event, this.drag.viewport));
+      this.app.shape = rect(this.drag.start, this.app.sight.toLngLat(event, this.drag.viewport));
       this.app.render();
     } else if (this.ring) {
-      this.app.draft = [...this.ring, this.app.toLngLat(event)];
+      this.app.draft = [...this.ring, this.app.sight.toLngLat(event)];
       this.app.render();
     }
   }
@@ -140,12 +140,12 @@ export class Pointer {
   }
 
   addCorner(event) {
-    const first = this.ring && this.app.toPixels(this.ring[0], event);
+    const first = this.ring && this.app.sight.toPixels(this.ring[0], event);
     if (this.ring?.length >= 3 && Math.hypot(first[0] - event.clientX, first[1] - event.clientY) < CLOSE) {
       this.close();
       return;
     }
-    const corner = this.app.toLngLat(event);
+    const corner = this.app.sight.toLngLat(event);
     this.ring = [...this.ring ?? [], corner];
     this.app.draft = [...this.ring, corner];
     this.app.render();

@@ -40,7 +40,7 @@ export class Surround {
       canvas.width = Math.round(width * scale);
       canvas.height = Math.round(height * scale);
     }
-    this.paint(canvas.getContext('2d'), app.camera ? app.viewports : [], scale, {width, height}, 1, app.controls.boxes());
+    this.paint(canvas.getContext('2d'), app.camera ? app.sight.viewports : [], scale, {width, height}, 1, app.controls.boxes());
   }
 
   /** The same onto any canvas: a picture is painted at a scale of its own, and has no buttons to keep clear of. */

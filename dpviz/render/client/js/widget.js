@@ -52,7 +52,7 @@ async function render({model, el}) {
       if (JSON.stringify(rect ?? null) !== JSON.stringify(viewer.shape?.rect ?? null)) viewer.push(rect ?? null);
     };
     const move = () => {
-      if (model.get('camera') && viewer.app.camera) viewer.app.moved(model.get('camera'));
+      if (model.get('camera') && viewer.app.camera) viewer.app.sight.moved(model.get('camera'));
     };
     viewer.heard = (what, value) => {
       drawing = true;
