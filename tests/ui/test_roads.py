@@ -6,6 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.build import load
 from dpviz.cycles import DAYS
+from dpviz.methods import METHODS
 from dpviz.private.load.roads import city_trips
 from dpviz.private.roads import exact_visits
 from dpviz.render.roads import degrees, domain_marks, hues, node_degrees, street_marks, top_count
@@ -50,6 +51,17 @@ def test_two_methods_answer_side_by_side() -> None:
     app = opened(**{"from": "5790", "to": "4200", "method": "basic", "with": "dwork"})
     shown = metrics(app)
     assert {f"Noisy total · {title_of(name)}" for name in ("basic", "dwork")} <= set(shown)
+
+
+def test_every_parameter_of_a_method_is_in_the_form_and_reaches_the_release() -> None:
+    app = opened(**{"from": "5790", "to": "4200", "seed": "3"})
+    first = metrics(app)["Noisy total"]
+    kinds = (app.number_input, app.selectbox, app.checkbox)
+    keys = {widget.key for kind in kinds for widget in kind}
+    fields = METHODS["event-histogram"].parameter_fields()
+    assert {f"roads.event-histogram.{name}" for name in fields} <= keys
+    app.selectbox(key="roads.event-histogram.index").set_value("flat").run()
+    assert metrics(app)["Noisy total"] != first
 
 
 def test_an_unknown_place_is_refused_in_one_line() -> None:

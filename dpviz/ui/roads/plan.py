@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
@@ -16,7 +17,7 @@ from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
 from dpviz.ui.roads.source import RoadSource
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.method_form import epsilon_slider
+from dpviz.ui.shared.method_form import epsilon_slider, parameters_form
 
 START = "event-histogram"
 COMBINATIONS = ("min+opt+tru",)
@@ -50,18 +51,18 @@ def title_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class RoadChoice:
-    """What to publish: methods (one, or two to compare), ε, workload, relation, Δ."""
+    """What to publish: methods (one, or two to compare), ε, workload, relation, parameters."""
 
     methods: tuple[str, ...]
     epsilon: float
     workload: str
     neighbours: str
-    max_length: int
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, header: Header) -> RoadChoice:
         """What is known of the plan of a release that was opened."""
-        return cls((header.method,), header.epsilon, WORKLOADS[1], header.neighbouring, 0)
+        return cls((header.method,), header.epsilon, WORKLOADS[1], header.neighbouring)
 
 
 def plan_form(prefix: str, source: RoadSource) -> RoadChoice:
@@ -107,22 +108,17 @@ def plan_form(prefix: str, source: RoadSource) -> RoadChoice:
                 key=f"{prefix}.other",
             )
         )
-    with st.expander("Parameters", icon=":material/tune:"):
-        neighbours = st.radio(
-            "Neighbouring relation",
-            list(NEIGHBOURS),
-            key=f"{prefix}.neighbours",
-            help="Add or remove one trip, or replace one for twice the noise.",
-        )
-        max_length = st.number_input(
-            "Δ: public bound on the streets of a trip",
-            1,
-            10_000,
-            100,
-            key=f"{prefix}.max_length",
-            help="Longer trips are cut. Choose it without looking at the trips.",
-        )
-    return RoadChoice(tuple(methods), epsilon, workload, neighbours, int(max_length))
+    neighbours = st.radio(
+        "Neighbouring relation",
+        list(NEIGHBOURS),
+        key=f"{prefix}.neighbours",
+        help="Add or remove one trip, or replace one for twice the noise.",
+    )
+    parameters = {}
+    for name in dict.fromkeys(methods):
+        usual = find_method(name, "roads")
+        parameters[name] = parameters_form(f"{prefix}.{name}", type(usual), usual.parameters(), {})
+    return RoadChoice(tuple(methods), epsilon, workload, neighbours, parameters)
 
 
 def sample_queries(graph: RoadGraph, name: str) -> Paths:
@@ -137,9 +133,7 @@ def sample_queries(graph: RoadGraph, name: str) -> Paths:
 def publish_plan(source: RoadSource, plan: RoadChoice, **how: Any) -> RoadRelease:
     """Spend the plan's ε on one release by the first of its methods; ``how`` as for ``build``."""
     method = plan.methods[0]
-    chosen = find_method(method, "roads")
-    if "max_length" in chosen.parameter_fields():
-        chosen = find_method(method, "roads", max_length=plan.max_length)
+    chosen = find_method(method, "roads", **plan.parameters.get(method, {}))
     workload = sample_queries(source.data.graph, plan.workload)
     release: RoadRelease = build(
         source.data,
