@@ -231,6 +231,7 @@ def test_audit_all_writes_its_page(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(audits, "settings", lambda: ["ugrid", "inln_dpsd"])
     monkeypatch.setattr(audits, "sequence_settings", list)
     monkeypatch.setattr(audits, "area_settings", list)
+    monkeypatch.setattr(audits, "road_settings", list)
     path = tmp_path / "audit.md"
     arguments = ["all", "--trials", "100", "--processes", "1", "-o", str(path), "--json"]
     monkeypatch.setattr("sys.argv", ["dpviz", "audit", *arguments])
