@@ -261,5 +261,8 @@ def test_odd_networks_and_odd_trips_are_measured(odd: RoadGraph, directed: bool)
     data = RoadData("odd", graph, trips, public=True)
     release = build(data, "flows", 1e9, workload=Paths.of([[0, 2], [6], [5]]), seed=1)
     np.testing.assert_allclose(release.edge_count, exact_visits(data), atol=1e-3)
+    for epsilon in (0.001, 0.1, 1.0):
+        release = build(data, "flows", epsilon, workload=Paths.of([[0, 2], [6], [5]]), seed=1)
+        assert (release.edge_count >= 0).all()
     secret = RoadData("odd", graph, trips)
     assert build(secret, "flows", 0.5, workload=Paths.of([[0, 2]])).header.private

@@ -129,6 +129,7 @@ class Flows(RoadMethod):
             1 / (1 + unsure),
             use_classes(by_street, len(size), CLASSES),
         )
+        counts = np.maximum(counts, 0.0)
         nodes = Decomposition(
             forest.lo[:, None], forest.hi[:, None], forest.parent, counts * size, variance
         )
