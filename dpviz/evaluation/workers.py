@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
 
 
@@ -17,17 +19,36 @@ def worker_pool(
         start: called in each of them before its first task.
         *args: of ``start``.
     """
-    import multiprocessing
+    return ProcessPoolExecutor(processes, _Fresh(), initializer=_begin, initargs=(start, args))
 
-    fresh = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(processes, fresh, initializer=_begin, initargs=(start, args))
+
+class _Quiet(SpawnProcess):
+    """A process that hears of Ctrl-C only when it knows what to do about it.
+
+    While an interpreter starts, its own handler would write of it.
+    """
+
+    def start(self) -> None:
+        """See the base; the process inherits what is blocked here."""
+        if not hasattr(signal, "pthread_sigmask"):
+            return super().start()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            super().start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class _Fresh(SpawnContext):
+    Process = _Quiet
 
 
 def _begin(start: Callable[..., object] | None, args: tuple[Any, ...]) -> None:
     import os
-    import signal
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the parent gets it too, and speaks for all
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     os.environ["NUMBA_NUM_THREADS"] = "1"  # the workers share the cores already
     if start is not None:
         start(*args)

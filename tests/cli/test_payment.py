@@ -48,7 +48,7 @@ def outcomes(name):
 KINDS = ("points", "walks", "visits")
 RELEASES = {
     "points": ("dpviz.private.layers", "PointRelease"),
-    "walks": ("dpviz.build", "RoadRelease"),
+    "walks": ("dpviz.build", "road_release_of"),
     "visits": ("dpviz.build", "SequenceRelease"),
 }
 METHODS = {
