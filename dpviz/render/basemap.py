@@ -80,7 +80,7 @@ def own_ground(bounds: Bounds) -> tuple[Mark, ...]:
     try:
         return basemap_marks(path, bounds) if path else ()
     except ParameterError as error:
-        logging.getLogger(__name__).warning("%s", error)
+        logging.getLogger(__name__).warning("%s", str(error))  # of the environment, not of records
         return ()
 
 

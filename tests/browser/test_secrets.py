@@ -136,15 +136,15 @@ draws = np.random.default_rng(8)
 SecureNoise.words = lambda noise, n: draws.integers(0, 2**64, n, dtype=np.uint64)
 
 def failing(step, works):
-    def fail(index, *arguments, **options):
-        synthetic = step == "first_rows" and index.total != {inside}  # which the page expects from
-        if synthetic or Path({switch!r}).read_text() != step:
-            return works(index, *arguments, **options)
+    def fail(first, *arguments, **options):
+        records = len(arguments[0]) if step == "from_codes" else first.total
+        if records != {inside} or Path({switch!r}).read_text() != step:  # others are synthetic
+            return works(first, *arguments, **options)
         quoted = open({records!r}).readlines()[1]
         raise RuntimeError(f"{{quoted}} of {records}")
     return fail
 
-for step in ("from_points", "first_rows"):
+for step in ("from_codes", "first_rows"):
     works = getattr(PointIndex, step)
     if not hasattr(works, "fails"):
         fail = failing(step, works)
@@ -325,7 +325,7 @@ def rename(path, target):
 @pytest.mark.parametrize(
     ("step", "shown", "logged"),
     [
-        ("from_points", "This app has encountered an error", "RuntimeError in __main__"),
+        ("from_codes", "This app has encountered an error", "RuntimeError in __main__"),
         ("first_rows", "was paid, which stays spent: RuntimeError", ""),
     ],
     ids=["reading", "building"],

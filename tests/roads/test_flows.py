@@ -12,7 +12,7 @@ from dpviz.build import build
 from dpviz.evaluation.truth import exact_visits
 from dpviz.methods.roads import flows
 from dpviz.methods.roads.base import RoadTask
-from dpviz.methods.roads.losses import SPREAD, NoisyLengths, factors, length_bins
+from dpviz.methods.roads.losses import SPREAD, USUAL, NoisyLengths, drawn, factors, length_bins
 from dpviz.private.budget import Budget, Share
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.private.roads import RoadData
@@ -140,11 +140,13 @@ def test_factors_weigh_measured_losses_against_those_the_lengths_tell() -> None:
     told = 1 + whole / visits.sum()  # the same share of all classes
     for variance in (1e18, np.inf):
         same, unsure = grown(variance)
-        np.testing.assert_allclose(same, told)
         np.testing.assert_allclose(unsure[:3], SPREAD * (told - 1), rtol=1e-6)
+        np.testing.assert_allclose(same, 1 + drawn(told - 1, unsure))
     guess = (told - 1) * visits[0]
-    half, _ = grown((SPREAD * guess) ** 2)
-    assert half[0] == pytest.approx((told + 1.2) / 2)
+    half, unsure = grown((SPREAD * guess) ** 2)
+    assert half[0] == pytest.approx(1 + drawn((told + 1.2) / 2 - 1, unsure[0]))
+    assert drawn(0.7, 1e9) == pytest.approx(USUAL)
+    assert drawn(0.7, 0.0) == 0.7
     # Trips beyond the reach are in the lengths alone.
     short, _ = factors(lost, 1e-6, visits, lengths, 10, 15)
     beyond = float(lengths.lost()[0][14]) / visits.sum()

@@ -20,8 +20,13 @@ RESIDUAL = 8.0
 """κ: squared error that is left of a loss F once its size is measured, κ · F² · q^1.5 / |E|² for a
 query of q edges. Found on Oldenburg and the built-in city."""
 
-SPREAD = 1.0
+SPREAD = 0.5
 """One standard deviation of the loss of a class about that of all trips: a public guess."""
+
+USUAL, GIVE = 0.1, 0.15
+"""What a cut loses of the visits that stay, and one standard deviation of it: a public guess, to
+which a factor is drawn as far as it is unsure. Noise that makes the tail of the lengths long makes
+limit, reach and factors large at once."""
 
 MOST = 3.0
 """Greatest factor by which counts grow."""
@@ -134,8 +139,8 @@ def factors(
 
     Each class has two guesses of its loss: its share, by its visits, of the loss that the lengths
     tell, give or take :data:`SPREAD` of it; and the measured one, with what the lengths tell of
-    trips beyond the reach. They are weighed by their variances. What the lengths tell is shrunk by
-    the part of its square that is noise (James and Stein, 1961).
+    trips beyond the reach. They are weighed by their variances, and both against :data:`USUAL`.
+    What the lengths tell is shrunk by the part of its square that is noise (James and Stein, 1961).
 
     Args:
         lost: noisy losses between the limit and the reach.
@@ -158,4 +163,10 @@ def factors(
     loss = np.maximum(guess + known * (lost + whole[reach - 1] * share - guess), 0.0)
     deviation = np.sqrt(known * variance) if math.isfinite(variance) else np.sqrt(guessed)
     visited = np.maximum(visits, deviation + 1.0)
-    return np.minimum(1.0 + loss / visited, MOST), np.asarray(deviation / visited)
+    unsure = np.asarray(deviation / visited)
+    return np.minimum(1.0 + drawn(loss / visited, unsure), MOST), unsure
+
+
+def drawn(share: Float, unsure: Float) -> Float:
+    """A class's loss as a share of its visits, drawn to :data:`USUAL` as far as it is unsure."""
+    return np.asarray(USUAL + (share - USUAL) * GIVE**2 / (GIVE**2 + unsure**2))

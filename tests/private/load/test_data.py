@@ -70,7 +70,12 @@ def test_built_in_data_of_every_kind_need_no_domain():
             "crs goes with points and places in time, the data are seq",
         ),
         (TRIPS, STREETS, {"columns": ("edges",)}, "columns goes with points and places"),
-        (PLACES, BOX, {"time": "when"}, "time goes with places in time, the data are points"),
+        (
+            PLACES,
+            BOX,
+            {"time": "when"},
+            "time goes with places in time and trips, the data are points",
+        ),
         (PLACES, BOX, {"kind": "sequences", "time": "when"}, "by person and time: name both"),
         (PLACES, BOX, {"kind": "roads"}, "a box is no domain of trips"),
         (PLACES, BOX, {"kind": "tracks"}, "no data of kind 'tracks': give points, sequences"),

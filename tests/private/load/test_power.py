@@ -1,5 +1,6 @@
 """The tests of stability have power: each finding that they stand for, put back, fails them."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import duckdb
@@ -59,10 +60,10 @@ def by_trip_alone(monkeypatch):
     """Rows are grouped by the number of the trip, whose first row says who made it."""
     grouped = items._grouped
 
-    def merged(item, groups, unit, names, counts):
+    def merged(rows, groups, counts):
         group, _ = items.numbered(groups)
         first = np.unique(group, return_index=True)[1]
-        return grouped(item, groups, unit[first][group], names, counts)
+        return grouped(replace(rows, unit=rows.unit[first][group]), groups, counts)
 
     monkeypatch.setattr(items, "_grouped", merged)
 
