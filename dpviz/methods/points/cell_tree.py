@@ -190,6 +190,7 @@ class ShrunkTree(PointMethod):
     measured: ClassVar[dict[str, Any]] = {"slopes": False}
     tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
+    selected: ClassVar[float] = SELECTED
 
     shrink: bool = parameter(True, "Non-negative, shrunk counts inside their parents' totals")
     slopes: bool = parameter(True, "Sloped density inside the leaves (2-D)")
@@ -206,7 +207,7 @@ class ShrunkTree(PointMethod):
         inner = parent[len(tree.codes[0]) :]
         if np.isfinite(variance[inner]).any():
             by_axis = tree.axis_bits < tree.index.domain.dims
-            selected = SELECTED_BY_AXIS if by_axis else SELECTED
+            selected = SELECTED_BY_AXIS if by_axis else self.selected
             spread += selection_variance(parent, variance, selected)
         nodes = tree.decomposition(count, spread)
         return refine(nodes) if self.slopes else nodes
