@@ -1,27 +1,29 @@
-"""DAWA: near-uniform buckets along the Hilbert curve, measured for a workload."""
+"""DAWA: buckets that a private partition finds, measured for a workload."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter, register
+from dpviz.methods.points.cell_tree import CellTree, rate_variances
 from dpviz.methods.points.greedyh import BucketTree, level_rates
-from dpviz.private.mechanisms.noise import geometric
-from dpviz.private.mechanisms.partitions import LONG_SHIFT, private_partition, published_partition
-from dpviz.trees.consistency import least_squares
+from dpviz.methods.points.ladder_tree import MANY, LadderTree
+from dpviz.private.mechanisms.noise import geometric_at
+from dpviz.private.mechanisms.partitions import published_partition
+from dpviz.trees.consistency import combine, least_squares
 from dpviz.trees.decomposition import Decomposition
-from dpviz.trees.lattice import Codes, grid_edges, hilbert, hilbert_run_boxes
+from dpviz.trees.lattice import Codes, Float, Int, grid_edges, hilbert, hilbert_run_boxes
 from dpviz.workloads import workload
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpviz.domain import Domain
-    from dpviz.private.budget import Budget
+    from dpviz.private.budget import Budget, Share
     from dpviz.private.index import PointIndex
     from dpviz.private.mechanisms.noise import Noise
 
@@ -29,33 +31,35 @@ if TYPE_CHECKING:
 @register
 @dataclass(frozen=True, kw_only=True)
 class Dawa(PointMethod):
-    """Buckets of similar cells along the Hilbert curve; a tree over them, weighted for a workload.
+    """A private partition into buckets; then a tree of counts over them, weighted for a workload.
 
     C. Li, M. Hay, G. Miklau, Y. Wang: A Data- and Workload-Aware Algorithm for Range Queries Under
     Differential Privacy. PVLDB 7(5), 2014.
 
-    Privacy: a quarter of ε buys the partition, with independent noise on the cost of every
-    candidate (the proof is :func:`~dpviz.private.mechanisms.partitions.private_partition`'s; the
-    published first stage is not ε-DP and is kept as ``noise="published"``, NOT PRIVATE). The rest
-    buys counts of the nodes above the buckets: rates depend on the partition and a public workload
-    only, and along every path they add up to one share (GreedyH). Least squares is post-processing.
+    The published first stage adds noise to the cost of every run of cells on the Hilbert curve and
+    takes the cheapest partition. It leaves single cells without noise and is not ε-DP; it is kept
+    as ``noise="published"``, NOT PRIVATE. With the noise that a proof needs on every candidate it
+    has 1.2 to 6 times the error. So the first stage here buys noisy counts in place of noisy costs:
+    it is a ladder tree (:mod:`~dpviz.methods.points.ladder_tree`), whose leaves are the buckets. In
+    the plane they are squares, which are the runs of 4^k cells of the Hilbert curve. Costs
+    leave nothing behind but the partition; counts are estimates, too, and those of both stages are
+    combined by inverse variances. Therefore most of ε is best spent here.
 
-    The proven noise has a price: the cheapest of millions of noisy partitions is one of tiny
-    buckets that were lucky, 10^5 of them on an *empty* line of 2^20 cells. A public ``penalty`` for
-    every bucket mends that, and touches no proof: at 2 scales of the noise the empty line falls
-    into about 130 buckets (2,800 at 1.75; 3 at 2.25), whatever ε. The error is then a tenth to a
-    fiftieth on real points. The published stage hardly needs it, since its single cells have no
-    noise to be lucky with.
+    Privacy: let a be the share of ε for the partition. Along the path of nodes that hold one
+    record, what the ladder tree publishes moves by at most e^(aε) when the record comes or goes;
+    nodes elsewhere do not change (its proof). Given the partition, GreedyH's rates are functions of
+    it and of a public workload, and those of the nodes on a path add up to at most (1 − a)ε: with
+    noise of rate r a count of sensitivity 1 moves by e^r. Together e^ε, for every transcript
+    (adaptive composition). What is made of the counts is post-processing.
 
-    Candidates are the dyadic runs of the curve, so every node is a rectangle. GreedyH chooses one
-    weight per level of the dyadic tree, bottom-up, for the least error of a public sample of range
-    queries.
+    GreedyH chooses one weight per level of the tree above the buckets, bottom-up, for the least
+    error of a public sample of range queries.
 
-    Do not use it for more than a million cells or where a tree answers as well: it is slow.
+    Do not use it where unbiased counts are needed: shrinkage trades bias for variance.
 
     >>> from dpviz.methods import method
-    >>> method("DAWA").partition_share, method("dawa", noise="published").private
-    (0.25, False)
+    >>> method("DAWA").workload, method("dawa", noise="published").private
+    (100, False)
     """
 
     name: ClassVar[str] = "dawa"
@@ -67,27 +71,35 @@ class Dawa(PointMethod):
     dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     splits_axes: ClassVar[bool] = False
     presets: ClassVar[dict[str, dict[str, object]]] = {"DAWA": {}}
-    tiny: ClassVar[dict[str, object]] = {"log_cells": 2, "workload": 5}
-    advice: ClassVar[str] = "A quick answer, or more than two dimensions."
+    measured: ClassVar[dict[str, Any]] = {"slopes": False}
+    tiny: ClassVar[dict[str, object]] = {
+        "log_cells": 2,
+        "workload": 5,
+        "shrink": False,
+        "slopes": False,
+    }
+    advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
     log_cells: int | None = parameter(
         None, "log2 of the cells per side; 2^20 cells in all by default", 1, 20, optional=True
     )
-    partition_share: float = parameter(0.25, "Share of ε for the partition", 0.05, 0.95)
+    partition_share: float | None = parameter(
+        None,
+        "Share of ε for the partition; 0.75 by default, 0.25 as published",
+        0.05,
+        0.95,
+        optional=True,
+    )
     workload: int = parameter(
         100, "Public range queries of each size that the counts are for", 1, 1000
-    )
-    penalty: float = parameter(
-        2.0,
-        "What a bucket costs beside its own noise, in noise scales of its price; 0 as published",
-        0.0,
-        100.0,
     )
     noise: str = parameter(
         "proven",
         "First stage: with its proof, or as published (NOT PRIVATE)",
         choices=("proven", "published"),
     )
+    shrink: bool = parameter(True, "Non-negative, shrunk counts inside their parents' totals")
+    slopes: bool = parameter(True, "Sloped density inside the buckets (2-D)")
 
     @property
     def private(self) -> bool:
@@ -100,53 +112,39 @@ class Dawa(PointMethod):
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
-        domain = index.domain
-        dims, power = domain.dims, self._power(domain)
-        edges = [grid_edges(domain.side, 1 << power)] * dims
-        cells = np.indices([1 << power] * dims).reshape(dims, -1).T
-        line = np.empty(len(cells), dtype=np.int64)
-        line[hilbert(cells, power)] = index.histogram(edges).ravel()
-
+        usual = 0.75 if self.private else 0.25
         first = budget.spend(
-            self.partition_share * budget.epsilon,
+            (self.partition_share or usual) * budget.epsilon,
             "partition",
-            mechanism="least noisy cost" if self.private else "as published",
-            theorem="independent noise on every candidate bucket" if self.private else "REFUTED",
+            mechanism="nested geometric" if self.private else "as published",
+            theorem="ladder: the rates of a path add up to the share"
+            if self.private
+            else "REFUTED",
         )
-        chosen = private_partition if self.private else published_partition
         second = budget.spend(
             budget.left,
             "bucket counts",
             mechanism="geometric",
             theorem="rates along a path add up to the share",
         )
-        price = 1.0 / second.epsilon
-        if self.private:
-            price += self.penalty * LONG_SHIFT / first.epsilon
-        inside = chosen(noise, first, line, price)
-
-        tree = bucket_tree(inside, power, dims)
-        steps = edges[0]
-        boxes = [domain.boxes(workload(domain, size, self.workload).rects) for size in SIZES]
-        queries = tuple(
-            np.searchsorted(steps, np.concatenate([pair[side] for pair in boxes]))
-            for side in (0, 1)
+        domain, power = index.domain, self._power(index.domain)
+        queries = [domain.boxes(workload(domain, size, self.workload).rects) for size in SIZES]
+        low, high = (np.concatenate(each) for each in zip(*queries, strict=True))
+        if not self.private:
+            tree, exact = published_buckets(noise, first, index, power, 1.0 / second.epsilon)
+            rate = node_rates(tree, low, high, second.epsilon)
+            count, variance = least_squares(tree.parent, *counts_at(noise, second, exact, rate))
+            return Decomposition(tree.lo, tree.hi, tree.parent, count, variance)
+        levels = power * (domain.dims if domain.dims >= MANY else 1)
+        ladder = LadderTree(max_depth=levels, shrink=self.shrink, slopes=self.slopes)
+        cells, count, paid = ladder.grown(index, first, noise)
+        rate = node_rates(ladder_buckets(cells), low, high, second.epsilon)
+        again, spread = counts_at(noise, second, cells.counts(), rate)
+        variance, twice = rate_variances(paid), rate > 0
+        count[twice], variance[twice] = combine(
+            count[twice], variance[twice], again[twice], spread[twice]
         )
-        rates = level_rates(tree, queries[0], queries[1])
-        count, variance = [], []
-        for level, (codes, leaf) in enumerate(zip(tree.codes, tree.leaf, strict=True)):
-            exact = line.reshape(1 << level, -1).sum(axis=1)[codes.astype(np.int64)]
-            noisy, spread = np.zeros(len(exact)), np.full(len(exact), np.inf)
-            for rows, rate in ((leaf, rates.leaf[level]), (~leaf, rates.inner[level])):
-                if rate > 0 and rows.any():
-                    # At a rate r of the share a count of sensitivity 1 costs r·ε.
-                    noisy[rows], spread[rows] = geometric(noise, second, exact[rows], 1.0 / rate)
-            count.append(noisy)
-            variance.append(spread)
-        estimate, spread = least_squares(
-            tree.parent, np.concatenate(count), np.concatenate(variance)
-        )
-        return Decomposition(steps[tree.lo], steps[tree.hi], tree.parent, estimate, spread)
+        return ladder.finish(cells, count, variance)
 
     def _power(self, domain: Domain) -> int:
         power = 20 // domain.dims if self.log_cells is None else self.log_cells
@@ -161,9 +159,63 @@ class Dawa(PointMethod):
 SIZES = ("small", "medium", "large")
 """Sizes of the queries of the public workload."""
 
+MARGIN = 1e-12
+"""Rates along a path add up to their share less this part of it, against rounding."""
 
-def bucket_tree(inside: list[NDArray[np.bool_]], power: int, dims: int) -> BucketTree:
-    """The nodes that are buckets or above buckets, from the flags of a partition."""
+
+def node_rates(tree: BucketTree, low: Int, high: Int, epsilon: float) -> Float:
+    """What GreedyH pays for each node's count, (n,), 0: not measured; at most epsilon on a path."""
+    rates = level_rates(tree, low, high)
+    by_level = zip(tree.leaf, rates.leaf, rates.inner, strict=True)
+    shares = np.concatenate([np.where(leaf, last, inner) for leaf, last, inner in by_level])
+    return shares * (epsilon * (1.0 - MARGIN))
+
+
+def counts_at(noise: Noise, share: Share, exact: Int, rate: Float) -> tuple[Float, Float]:
+    """Counts with noise of these rates, 0 where one is 0, and their variances, infinite there."""
+    noisy, measured = np.zeros(len(exact)), rate > 0
+    noisy[measured] = geometric_at(noise, share, exact[measured], rate[measured])
+    return noisy, rate_variances(rate)
+
+
+def ladder_buckets(cells: CellTree) -> BucketTree:
+    """The tree above the leaves of a ladder tree."""
+    parent = cells.parent
+    leaf = np.ones(len(parent), dtype=np.bool_)
+    leaf[parent[1:]] = False
+    ends = np.cumsum([len(codes) for codes in cells.codes])
+    return BucketTree(np.split(leaf, ends[:-1]), parent, *cells.boxes(), cells.fanout)
+
+
+def published_buckets(
+    noise: Noise, share: Share, index: PointIndex, power: int, bucket_cost: float
+) -> tuple[BucketTree, Int]:
+    """The published first stage on the Hilbert curve through 2^power cells per side: NOT PRIVATE.
+
+    Returns:
+        The tree above its buckets, in steps of the lattice, and the exact counts of its nodes.
+    """
+    dims, side = index.domain.dims, index.domain.side
+    cells = np.indices([1 << power] * dims).reshape(dims, -1).T
+    line = np.empty(len(cells), dtype=np.int64)
+    line[hilbert(cells, power)] = index.histogram([grid_edges(side, 1 << power)] * dims).ravel()
+    tree, codes = bucket_tree(published_partition(noise, share, line, bucket_cost), power, dims)
+    exact = [
+        line.reshape(1 << level, -1).sum(axis=1)[each.astype(np.int64)]
+        for level, each in enumerate(codes)
+    ]
+    step = side >> power
+    return replace(tree, lo=tree.lo * step, hi=tree.hi * step), np.concatenate(exact)
+
+
+def bucket_tree(
+    inside: list[NDArray[np.bool_]], power: int, dims: int
+) -> tuple[BucketTree, list[Codes]]:
+    """The nodes that are buckets or above buckets, from the flags of a partition of the curve.
+
+    Returns:
+        The tree, in cells of the grid, and the positions of its nodes, level by level.
+    """
     codes: list[Codes] = [np.zeros(1, dtype=np.uint64)]
     leaf, parents, boxes = [], [np.full(1, -1, dtype=np.int64)], []
     start = 0
@@ -178,4 +230,4 @@ def bucket_tree(inside: list[NDArray[np.bool_]], power: int, dims: int) -> Bucke
         parents.append(np.repeat(start + rows, 2))
         start += len(here)
     lo, hi = (np.concatenate(column) for column in zip(*boxes, strict=True))
-    return BucketTree(codes, leaf, np.concatenate(parents), lo, hi)
+    return BucketTree(leaf, np.concatenate(parents), lo, hi), codes

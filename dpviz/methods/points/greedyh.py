@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpviz.trees.lattice import Codes, Float, Int, overlaps, volumes
+from dpviz.trees.lattice import Float, Int, overlaps, volumes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,21 +22,21 @@ GRID = np.linspace(0.0, 0.95, 39)
 
 @dataclass(frozen=True)
 class BucketTree:
-    """The dyadic tree above the buckets, breadth-first, level by level.
+    """The tree above the buckets, breadth-first, level by level.
 
     Attributes:
-        codes: positions of the nodes of each level, uint64.
-        leaf: whether they are buckets.
+        leaf: of the nodes of each level, whether they are buckets.
         parent: breadth-first parents.
         lo: first cells of all nodes, int64 of shape (n, d).
         hi: cells after their last.
+        fanout: children of every node that is not a bucket.
     """
 
-    codes: list[Codes]
     leaf: list[NDArray[np.bool_]]
     parent: Int
     lo: Int
     hi: Int
+    fanout: int = 2
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def level_rates(tree: BucketTree, low: Int, high: Int) -> Rates:
         if len(inner):
             cut = np.flatnonzero(~leaf[here.node] & (here.share < 1.0))
             row = np.searchsorted(inner, here.node[cut])
-            total = s_below.reshape(-1, 2).sum(axis=1)
+            total = s_below.reshape(-1, tree.fanout).sum(axis=1)
             e_cut, g_cut = (
                 np.bincount(pairs[level + 1].above, part, minlength=len(e))[cut]
                 for part in (e_below, g_below)
@@ -141,10 +141,10 @@ def _cuts(tree: BucketTree, low: Int, high: Int) -> tuple[list[Float], list[_Pai
         measured = share > 0
         pairs.append(_Pairs(node[measured], above[measured], share[measured]))
         open_pairs = np.flatnonzero(~leaf[pairs[-1].node] & (pairs[-1].share < 1.0))
-        first_child = 2 * (np.cumsum(~leaf) - 1)
-        query = np.repeat(query[measured][open_pairs], 2)
-        node = (first_child[pairs[-1].node[open_pairs], None] + np.arange(2)).ravel()
-        above = np.repeat(open_pairs, 2)
-        whole = np.repeat(covered[-1][~leaf], 2)
+        first_child = tree.fanout * (np.cumsum(~leaf) - 1)
+        query = np.repeat(query[measured][open_pairs], tree.fanout)
+        node = (first_child[pairs[-1].node[open_pairs], None] + np.arange(tree.fanout)).ravel()
+        above = np.repeat(open_pairs, tree.fanout)
+        whole = np.repeat(covered[-1][~leaf], tree.fanout)
         start += len(leaf)
     return covered, pairs
