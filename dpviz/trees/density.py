@@ -37,7 +37,7 @@ def uniformity_variance(count: Float, share: Float) -> Float:
     return np.maximum(count, 0.0) ** 2 * share * (1.0 - share) / 3.0
 
 
-def refine(nodes: Decomposition) -> Decomposition:
+def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
     """Split every leaf into 2^d sub-cells that follow its neighbours (2-D or less).
 
     The half of a leaf towards a neighbour of its own size gets a weight of (neighbour's count ÷
@@ -48,6 +48,11 @@ def refine(nodes: Decomposition) -> Decomposition:
     A sub-cell's variance is its share of the leaf's, so that of any union of sub-cells is never
     understated, although their noise is one and the same draw; and that of the uniformity model,
     because nobody measured how the leaf's records lie in its quarters.
+
+    Args:
+        nodes: a tree of Morton cells.
+        doubt: counts are compared after so many standard deviations of the noise of each leaf were
+            added to it, so that noise alone makes no steep slopes.
     """
     dims, leaf = nodes.dims, nodes.leaf
     open_leaf = leaf & (nodes.count > 0)
@@ -59,12 +64,15 @@ def refine(nodes: Decomposition) -> Decomposition:
     if len(nodes) + (len(leaves) << dims) > MAX_NODES:
         return nodes  # a flat density inside the leaves, where sub-cells would pass the cap
     columns, place, first = _with_room(nodes, leaves, 1 << dims)
-    curve = _Curve.of(nodes)
+    compared = nodes.count
+    if doubt:
+        compared = np.maximum(compared, 0.0) + doubt * np.sqrt(nodes.variance)
+    curve = _Curve.of(nodes, compared)
     for start in range(0, len(leaves), STRIP):
         checkpoint()
         part = slice(start, start + STRIP)
         columns["parent"][first[part, None] + np.arange(1 << dims)] = place[leaves[part], None]
-        _fill(columns, first[part], nodes, leaves[part], curve)
+        _fill(columns, first[part], nodes, leaves[part], compared, curve)
     for column in columns.values():
         column.flags.writeable = False
     return Decomposition(**columns)
@@ -99,14 +107,20 @@ def _with_room(
 
 
 def _fill(
-    columns: dict[str, NDArray[Any]], first: Int, nodes: Decomposition, leaves: Int, curve: _Curve
+    columns: dict[str, NDArray[Any]],
+    first: Int,
+    nodes: Decomposition,
+    leaves: Int,
+    compared: Float,
+    curve: _Curve,
 ) -> None:
     """Write the 2^d sub-cells of each of some leaves, from the row of its first one on, (k,)."""
     dims = nodes.dims
     count, variance = nodes.count[leaves], nodes.variance[leaves]
     boxes = [(nodes.lo[leaves, axis], nodes.hi[leaves, axis]) for axis in range(dims)]
     shares = np.ones((1 << dims, len(leaves)))
-    for axis, ((lo, hi), pulls) in enumerate(zip(boxes, _pulls(count, boxes, curve), strict=True)):
+    both = _pulls(compared[leaves], boxes, curve)
+    for axis, ((lo, hi), pulls) in enumerate(zip(boxes, both, strict=True)):
         middle, side = (lo + hi) >> 1, hi - lo
         lower = (middle - lo) / side
         below, above = lower * np.exp(pulls[0]), (1.0 - lower) * np.exp(pulls[1])
@@ -138,9 +152,9 @@ class _Curve(NamedTuple):
     side: int
 
     @classmethod
-    def of(cls, nodes: Decomposition) -> _Curve:
+    def of(cls, nodes: Decomposition, count: Float) -> _Curve:
         starts, leaves = leaf_order(nodes)
-        before = np.concatenate([[0.0], np.cumsum(nodes.count[leaves])])
+        before = np.concatenate([[0.0], np.cumsum(count[leaves])])
         return cls(starts, nodes.volume[leaves].astype(np.float64), before, int(nodes.hi[0].max()))
 
     def held(self, cells: Int, volume: Float) -> tuple[Float, Float]:

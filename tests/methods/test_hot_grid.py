@@ -17,7 +17,7 @@ from dpviz.methods.points.hot_grid import HotGrid
 from dpviz.methods.points.ladder_tree import LadderTree
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
-from dpviz.trees.consistency import sum_up
+from dpviz.trees.consistency import least_squares, sum_up
 from tests.strategies import indexes
 
 from .cases import handle, path_totals, skewed_points
@@ -83,18 +83,29 @@ def test_estimates_move_no_record_out_of_a_block():
     """What blocks hold is the sum of leaves that no decision has selected: a bias would add up."""
     even = np.random.default_rng(1).random((20_000, 2))  # so that no block is empty
     data = handle(np.concatenate([skewed_points(20_000, 2), even]), 2)
-    alone, nodes = (
-        dpviz.build(data, "hot_grid", 1.0, seed=1, slopes=False, shrink=shrink).nodes
-        for shrink in (False, True)
-    )
-    assert (nodes.count >= 0).all()
-    np.testing.assert_allclose(nodes.count, sum_up(nodes.parent, nodes.count), atol=1e-6)
-    np.testing.assert_array_equal(nodes.variance, alone.variance)
+    measured, finish = {}, HotGrid.finish
+
+    def finished(self, tree, noisy, variance):
+        measured.update(noisy=noisy.copy(), variance=variance.copy())
+        return finish(self, tree, noisy, variance)
+
+    estimates = {}
+    for shrink in (False, True):
+        with patch.object(HotGrid, "finish", finished):
+            nodes = dpviz.build(data, "hot_grid", 1.0, seed=1, slopes=False, shrink=shrink).nodes
+        estimates[shrink] = nodes.count
+        np.testing.assert_allclose(nodes.count, sum_up(nodes.parent, nodes.count), atol=1e-6)
+    variance = np.where(nodes.leaf, measured["variance"], np.inf)
+    variance[0] = measured["variance"][0]
+    alone, spread = least_squares(nodes.parent, measured["noisy"], variance)
     blocks = nodes.levels[method("hot_grid").blocks(method("hot_grid").level(40_000, 1.0))]
     assert len(range(*blocks.indices(len(nodes)))) == 256
-    moved = np.abs(nodes.count - alone.count)
-    assert moved[blocks].max() < 1e-6 * 40_000
-    assert moved.max() > 1
+    for shrink, count in estimates.items():
+        assert (count.min() >= 0) == shrink
+        moved = np.abs(count - alone)
+        assert moved[blocks].max() < 1e-6 * 40_000
+        assert moved.max() > 1
+    np.testing.assert_array_equal(nodes.variance, spread)
 
 
 @pytest.mark.parametrize("name", ["hot_grid", "ladder_tree"])

@@ -98,3 +98,12 @@ def test_a_leaf_leans_to_where_there_are_more():
     north = 1.0 / (1.0 + math.exp(STEEPEST * POWER))
     assert quarter[8, 0] == pytest.approx(30.0 * west * (1.0 - north))
     assert quarter[12, 4] == pytest.approx(30.0 * (1.0 - west) * north)
+
+
+def test_a_leaf_leans_less_where_noise_is_large():
+    """As above, two deviations of 1 more for every leaf: of the smaller cells there are four."""
+    quarter = dict(leaf_counts(refine(uneven(), 2.0)))
+    west = 1.0 / (1.0 + (32.0 / 27.0) ** POWER)
+    north = 1.0 / (1.0 + (32.0 / 2.0) ** POWER)
+    assert quarter[8, 0] == pytest.approx(30.0 * west * (1.0 - north))
+    assert quarter[12, 4] == pytest.approx(30.0 * (1.0 - west) * north)

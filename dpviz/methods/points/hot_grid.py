@@ -13,7 +13,7 @@ from dpviz.methods.points.cell_tree import rate_variances
 from dpviz.methods.points.ladder_tree import LadderTree
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
-from dpviz.trees.consistency import least_squares, upward
+from dpviz.trees.consistency import downward, least_squares, upward
 from dpviz.trees.density import refine
 from dpviz.trees.shrinkage import nonnegative
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 FINEST_LOOK = 8
 """The first level that is looked at, at most: 4^8 cells."""
+
+DOUBT = 1.0
+"""Slopes see counts that are so many standard deviations of their noise higher."""
 
 
 @register
@@ -50,6 +53,9 @@ class HotGrid(LadderTree):
     8 × 8 cells of the first level least squares takes all that was measured, but what a block holds
     is the sum of its leaves, as nearly without bias as these are; large sums add blocks.
 
+    Nothing is cut at zero, as in a flat grid: what that adds to empty cells it would take from full
+    ones beside them, and those are asked for. Slopes are gentler where noise is large.
+
     Privacy: each record is in the domain, which costs 0.01ε, and in one cell of the first level;
     the cells of that level are disjoint, and which level it is follows from the noisy n. Inside a
     cell the theorem of the ladder tree holds word for word, with what is left of ε in place of ε:
@@ -69,7 +75,7 @@ class HotGrid(LadderTree):
     dims: ClassVar[tuple[int, ...]] = (2,)
     advice: ClassVar[str] = "Large rectangles: the noise of thousands of leaves adds up."
 
-    shrink: bool = parameter(True, "Non-negative counts inside the totals of blocks")
+    shrink: bool = parameter(False, "Non-negative counts inside the totals of blocks")
     first: float = parameter(0.1, "Share of ε of the first look at each cell", 0.001, 0.9)
     kappa: float = parameter(1.0, "κ: and so many standard deviations of its noise more", 0, 10)
     side: float = parameter(
@@ -95,19 +101,22 @@ class HotGrid(LadderTree):
         return self.finish(tree, noisy, variance)
 
     def finish(self, tree: CellTree, noisy: Float, variance: Float) -> Decomposition:
-        """Estimates inside the totals of blocks; without ``shrink``, of the leaves alone."""
+        """Estimates inside the totals of blocks, with the variances of the leaves alone."""
         parent = tree.parent
         leaf = np.ones(len(parent), dtype=np.bool_)
         leaf[parent[1:]] = False
         alone = np.where(leaf, variance, np.inf)
         alone[0] = variance[0]
         count, spread = least_squares(parent, noisy, alone)
+        block = tree.depth <= self.blocks(int(tree.depth[leaf].min()))
+        wanted, weight = upward(parent, noisy, variance)
+        wanted = np.where(block, count, wanted)
         if self.shrink:
-            block = tree.depth <= self.blocks(int(tree.depth[leaf].min()))
-            wanted, weight = upward(parent, noisy, variance)
-            count = nonnegative(parent, np.where(block, count, wanted), weight)
+            count = nonnegative(parent, wanted, weight)
+        else:
+            count, _ = downward(parent, wanted, weight)
         nodes = tree.decomposition(count, spread)
-        return refine(nodes) if self.slopes else nodes
+        return refine(nodes, DOUBT) if self.slopes else nodes
 
     def blocks(self, level: int) -> int:
         """The level of the blocks whose totals stay, of the first level that is looked at."""
