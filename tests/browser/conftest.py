@@ -207,6 +207,13 @@ def app(ledgers):
 
 
 @pytest.fixture(scope="session")
+def scenes():
+    """A page of maps that no page of the app has: see ``scenes.py``."""
+    with serving(Path(__file__).with_name("scenes.py")) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
 def desk(browser):
     """What the pages of all tests share: a cache of what they load. Each has its own visit.
 
@@ -269,6 +276,14 @@ def pay(page):
     page.get_by_role("button", name="Spend it", exact=True).click()
 
 
+def onward(page, step):
+    """Page Publish from the step of this number to the next one."""
+    shown = page.locator(f".st-key-publish-step-{step}")
+    shown.get_by_role("button", name="Continue").click()
+    shown.wait_for(state="hidden")
+    idle(page)
+
+
 def continued(page, steps=3):
     """Page Publish at the step of this number, from wherever it is before."""
     for step in range(steps):
@@ -278,10 +293,8 @@ def continued(page, steps=3):
                 "visible=true"
             ).first.wait_for()
         if shown.is_visible():
-            shown.get_by_role("button", name="Continue").click()
-            shown.wait_for(state="hidden")
-            idle(page)
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+            onward(page, step)
+    idle(page)
 
 
 @pytest.fixture(scope="session")

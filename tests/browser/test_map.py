@@ -19,13 +19,11 @@ from dpviz.render.detail import NEVER, QUIET
 from tests.browser.conftest import frames
 from tests.browser.test_explore import at, drag, shape, the_map
 from tests.browser.test_pages import OF_COLOURS, violations
-from tests.browser.test_scenes import scenes
 
 pytestmark = pytest.mark.browser
 RECT = (14.5, -24.0, 14.7, -23.8)
 EPSILONS = (0.05, 0.1, 0.3, 1.0, 3.0)
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-__all__ = ["scenes"]
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +69,15 @@ def test_a_file_of_a_year_keeps_slider_playback_and_timeline_offline(open_file):
     assert layers(map_view) == ["cells-11"]
 
 
-def test_a_series_steps_compares_and_answers_at_every_epsilon_offline(open_file, series):
-    page = open_file(map_page(series, rects=[RECT], title="Five ε"))
+def test_a_series_is_open_to_everyone_steps_compares_and_answers_at_every_epsilon(
+    open_file, series
+):
+    page = open_file(map_page(series, rects=[RECT], title="Five ε"), bypass_csp=True)
     map_view = the_map(page)
+    for scheme, rules in (("dark", OF_COLOURS), ("light", None)):
+        page.emulate_media(color_scheme=scheme)
+        frames(page)
+        assert violations(page, rules=rules) == []
     assert layers(map_view) == ["cells-2"]
     rows = page.get_by_test_id("dpviz-all").locator("tr")
     expect(rows).to_have_count(5)
@@ -132,9 +136,17 @@ def test_cells_made_in_the_browser_are_those_of_the_engine(open_file, series):
             assert same == pytest.approx(theirs[drawn], rel=2e-5, abs=1e-7), column
 
 
-def test_the_map_alone_fills_the_window_and_esc_brings_the_page_back(open_file, one):
+def test_one_map_has_room_fills_the_window_hears_letters_and_tells_the_place(open_file, one):
     page = open_file(one)
     map_view = the_map(page)
+    the_legend_covers_no_data(page)
+    the_map_alone_fills_the_window(page, map_view)
+    letters_draw_from_anywhere_but_a_field(page, map_view)
+    where_the_pointer_is_stands_below(page, map_view)
+
+
+def the_map_alone_fills_the_window(page, map_view):
+    """Until the same key brings the page back."""
     before = map_view.bounding_box()
     page.locator("h1").click()
     page.keyboard.press("f")  # nothing of the page takes letters: the map hears it
@@ -153,22 +165,19 @@ def test_the_map_alone_fills_the_window_and_esc_brings_the_page_back(open_file, 
     )
 
 
-def test_the_legend_covers_no_data(open_file, one):
-    page = open_file(one)
-    for width in (1280, 390):
-        page.set_viewport_size({"width": width, "height": 844})
+def the_legend_covers_no_data(page):
+    for size in ({"width": 390, "height": 844}, {"width": 1280, "height": 900}):
+        page.set_viewport_size(size)
         frames(page)
         map_view = the_map(page).bounding_box()
         legend = page.get_by_test_id("dpviz-legend").bounding_box()
-        assert map_view["width"] > 0.6 * min(width, 800)
+        assert map_view["width"] > 0.6 * min(size["width"], 800)
         assert legend["y"] >= map_view["y"] + map_view["height"]
-        assert legend["x"] + legend["width"] <= width
+        assert legend["x"] + legend["width"] <= size["width"]
     expect(page.get_by_test_id("dpviz-legend")).to_contain_text("too few to tell from none")
 
 
-def test_letters_draw_from_anywhere_but_a_field(open_file, one):
-    page = open_file(one)
-    map_view = the_map(page)
+def letters_draw_from_anywhere_but_a_field(page, map_view):
     page.locator("h1").click()
     page.keyboard.press("d")
     assert map_view.evaluate("e => e.__dpviz.tool") == "rect"
@@ -180,8 +189,22 @@ def test_letters_draw_from_anywhere_but_a_field(open_file, one):
     assert map_view.evaluate("e => e.__dpviz.tool") is None
 
 
+def where_the_pointer_is_stands_below(page, map_view):
+    page.mouse.move(*at(map_view, 0.5, 0.5))
+    expect(page.get_by_test_id("dpviz-where")).to_contain_text(
+        re.compile(r"23\.\d+° S +14\.\d+° E")
+    )
+    before = shape(map_view)
+    page.get_by_test_id("dpviz-draw").click()
+    drag(page, map_view, (0.3, 0.3), (0.6, 0.6))
+    assert shape(map_view)["kind"] == "rect"
+    assert shape(map_view) != before
+
+
 @pytest.mark.webgl
-def test_raw_cells_are_a_switch_and_a_blank_cell_has_words(open_file, one, series):
+def test_a_blank_cell_has_words_the_picture_is_a_slide_and_raw_cells_are_a_switch(
+    open_file, one, series
+):
     page = open_file(one)
     map_view = the_map(page)
     quiet = adaptive(series[3])
@@ -196,6 +219,7 @@ def test_raw_cells_are_a_switch_and_a_blank_cell_has_words(open_file, one, serie
     tooltip = page.get_by_test_id("dpviz-tooltip")
     expect(tooltip).to_contain_text("Too few to tell from none")
     page.get_by_test_id("dpviz-view").locator("summary").click()
+    the_picture_is_a_slide(page, map_view)
     depth = page.get_by_test_id("dpviz-depth")
     expect(depth).to_be_hidden()
     page.get_by_test_id("dpviz-raw").check()
@@ -208,13 +232,10 @@ def test_raw_cells_are_a_switch_and_a_blank_cell_has_words(open_file, one, serie
     assert accent == [0, 115, 176]
 
 
-@pytest.mark.webgl
-def test_the_picture_is_a_slide_with_title_legend_and_the_map(open_file, series):
-    page = open_file(map_page(series[3:4], title="A slide"))
-    map_view = the_map(page)
+def the_picture_is_a_slide(page, map_view):
+    """With title, legend and the map, which stays as it was."""
     camera = "e => JSON.stringify(e.__dpviz.camera)"
     before = map_view.evaluate(camera)
-    page.get_by_test_id("dpviz-view").locator("summary").click()
     with page.expect_download() as saved:
         page.get_by_test_id("dpviz-save").click()
     image = Image.open(io.BytesIO(Path(saved.value.path()).read_bytes())).convert("RGB")
@@ -225,45 +246,6 @@ def test_the_picture_is_a_slide_with_title_legend_and_the_map(open_file, series)
     strip = image.crop((0, 940, 1920, 1080)).getcolors(1 << 20)
     assert len([1 for many, _ in strip if many > 500]) >= 6  # classes
     assert map_view.evaluate(camera) == before
-
-
-@pytest.mark.webgl
-def test_street_tiles_are_asked_for_after_a_press_only(scenes, open_page):
-    page = open_page(f"{scenes}/?scene=side")
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
-    map_view = the_map(page)
-    page.get_by_role("button", name="Zoom in").click()
-    frames(page, 10)
-    assert [url for url in asked if "tile" in url] == []
-    view = page.get_by_test_id("dpviz-view")
-    if view.get_attribute("open") is None:
-        view.locator("summary").click()
-    row = page.get_by_text("Street map (online)")
-    assert "tile.openstreetmap.org" in row.locator("..").get_attribute("title")
-    with page.expect_request(re.compile(r"tile\.openstreetmap\.org/\d")):
-        page.get_by_test_id("dpviz-tiles").check()
-    assert map_view.evaluate("e => e.__dpviz.tiles.shown")
-
-
-def test_the_camera_fits_the_domain_clear_of_the_buttons_in_every_mode(open_file, series):
-    page = open_file(map_page(series[3:5]))
-    map_view = the_map(page)
-    for mode in ("Side by side", "Swipe"):
-        page.get_by_role("button", name=mode).click()
-        frames(page)
-        top = "e => e.__dpviz.deck.getViewports()[0].project(e.__dpviz.domain.slice(2))[1]"
-        share = map_view.evaluate(
-            """e => { const {deck, domain: [w, s, east, n]} = e.__dpviz;
-            const [v] = deck.getViewports();
-            const [x0, y0] = v.project([w, n]), [x1, y1] = v.project([east, s]);
-            return Math.max((x1 - x0) / v.width, (y1 - y0) / v.height); }"""
-        )
-        assert 0.75 < share <= 1  # clear of the scale bar, too
-        lowest = map_view.evaluate(
-            "e => e.__dpviz.controls.boxes().map(b => b[3]).filter(y => y < e.clientHeight / 5)"
-        )
-        assert map_view.evaluate(top) >= max(lowest)
 
 
 @pytest.mark.webgl
@@ -314,24 +296,3 @@ def test_one_finger_scrolls_a_phone_s_page_and_buttons_fit_a_thumb(open_file, on
     page.evaluate("window.scrollTo(0, 0)")
     page.get_by_test_id("dpviz-draw").tap()
     assert map_view.evaluate("e => e.__dpviz.tool") == "rect"
-
-
-def test_where_the_pointer_is_stands_below(open_file, one):
-    page = open_file(one)
-    map_view = the_map(page)
-    page.mouse.move(*at(map_view, 0.5, 0.5))
-    expect(page.get_by_test_id("dpviz-where")).to_contain_text(
-        re.compile(r"23\.\d+° S +14\.\d+° E")
-    )
-    page.get_by_test_id("dpviz-draw").click()
-    drag(page, map_view, (0.3, 0.3), (0.6, 0.6))
-    assert shape(map_view)["kind"] == "rect"
-
-
-def test_a_series_is_open_to_everyone(open_file, series):
-    page = open_file(map_page(series, rects=[RECT]), bypass_csp=True)
-    the_map(page)
-    for scheme, rules in (("light", None), ("dark", OF_COLOURS)):
-        page.emulate_media(color_scheme=scheme)
-        frames(page)
-        assert violations(page, rules=rules) == []

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 import dpviz
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
+from tests.browser.conftest import drawing
 from tests.browser.test_explore import shape, the_map
 from tests.notebook.releases import moves
 
@@ -42,7 +43,7 @@ window.left = await widget.render({model, el: document.getElementById('cell')});
 
 
 @pytest.fixture
-def open_notebook(browser, tmp_path):
+def open_notebook(browser, request, tmp_path):
     """Opens a page from the disk without network; an error fails, a driver's remark does not."""
     wrong = []
     with browser.new_context(offline=True, viewport={"width": 1280, "height": 900}) as context:
@@ -50,10 +51,10 @@ def open_notebook(browser, tmp_path):
         def new(text):
             path = tmp_path / "notebook.html"
             path.write_text(text, encoding="utf-8")
-            page = context.new_page()
+            page = drawing(context.new_page(), request)
             page.on("pageerror", lambda error: wrong.append(str(error)))
             page.on("console", lambda m: wrong.append(m.text) if m.type == "error" else None)
-            page.on("requestfailed", lambda request: wrong.append(request.url))
+            page.on("requestfailed", lambda failed: wrong.append(failed.url))
             page.goto(path.as_uri())
             return page
 
@@ -89,6 +90,7 @@ def draw(page, map_view):
         page.keyboard.press(key)
 
 
+@pytest.mark.webgl
 def test_a_widget_and_python_share_the_rectangle(open_notebook, release):
     shown = dpviz.Map(release, rectangle=RECT)
     page = open_notebook(notebook(shown, "#111111"))
@@ -119,6 +121,7 @@ def test_a_release_at_the_end_of_a_cell_is_its_map(open_notebook, release):
     expect(inside.get_by_test_id("dpviz-answer")).to_contain_text(words(answer))
 
 
+@pytest.mark.webgl
 def test_moves_in_static_html_are_a_map_without_network(open_notebook):
     """As nbconvert and Quarto write it; of streets it is the same page."""
     page = open_notebook(f"<!doctype html><title>notebook</title>{moves()._repr_html_()}")

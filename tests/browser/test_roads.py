@@ -49,9 +49,9 @@ def test_two_clicked_streets_are_joined_and_answered(app, open_page):
     expect(metric(page, "Noisy total")).to_contain_text("±")
 
 
-def test_a_phone_in_the_dark_shows_map_and_answer(app, open_page):
+def test_a_phone_in_the_dark_shows_map_and_answers_of_two_methods_and_sub_domains(app, open_page):
     page = open_page(
-        f"{app}/roads?seed=3&from={ENDS[0]}&to={ENDS[1]}",
+        f"{app}/roads?seed=3&method=basic&with=dwork&from={ENDS[0]}&to={ENDS[1]}",
         width=390,
         height=844,
         scheme="dark",
@@ -66,11 +66,6 @@ def test_a_phone_in_the_dark_shows_map_and_answer(app, open_page):
     assert legend["height"] < box["height"] / 3
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 390  # nothing to scroll sideways
-
-
-def test_sub_domains_and_a_second_method_are_drawn(app, open_page):
-    page = open_page(f"{app}/roads?seed=3&method=basic&with=dwork&from={ENDS[0]}&to={ENDS[1]}")
-    the_map(page)
     for name in ("basic", "dwork"):
         expect(metric(page, f"Noisy total · {title_of(name)}")).to_contain_text("±")
     expect(page.get_by_test_id("dpviz-legend")).to_contain_text("Trips per street")

@@ -6,20 +6,18 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import frames, serving
+from tests.browser.conftest import frames
 from tests.browser.test_explore import at, drag, over, shape, the_map
 
 pytestmark = [pytest.mark.browser, pytest.mark.webgl]
 
 
-@pytest.fixture(scope="module")
-def scenes():
-    with serving(Path(__file__).with_name("scenes.py")) as address:
-        yield address
-
-
 def test_two_sides_share_one_camera_one_rectangle_and_one_picture(scenes, open_page):
-    page = open_page(f"{scenes}/?scene=side")
+    """And street tiles, which are asked for after a press only."""
+    page = open_page("about:blank")
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{scenes}/?scene=side")
     map_view = the_map(page)
     expect(page.locator(".label.side0")).to_have_text("<b>ε = 0.1</b>")
     page.get_by_test_id("dpviz-draw").click()
@@ -41,6 +39,15 @@ def test_two_sides_share_one_camera_one_rectangle_and_one_picture(scenes, open_p
     with page.expect_download() as saved:
         page.get_by_test_id("dpviz-save").click()
     assert Path(saved.value.path()).read_bytes().startswith(b"\x89PNG")
+
+    page.get_by_role("button", name="Zoom in").click()
+    frames(page, 10)
+    assert [url for url in asked if "tile" in url] == []
+    row = page.get_by_text("Street map (online)")
+    assert "tile.openstreetmap.org" in row.locator("..").get_attribute("title")
+    with page.expect_request(re.compile(r"tile\.openstreetmap\.org/\d")):
+        page.get_by_test_id("dpviz-tiles").check()
+    assert map_view.evaluate("e => e.__dpviz.tiles.shown")
 
 
 def test_the_divider_moves_and_a_polygon_is_drawn(scenes, open_page):
@@ -66,9 +73,8 @@ def test_the_divider_moves_and_a_polygon_is_drawn(scenes, open_page):
 
 
 def test_a_click_is_told_a_tooltip_is_text_and_the_clock_runs(scenes, open_page):
-    page = open_page(f"{scenes}/?scene=marks")
-    page.emulate_media(reduced_motion="no-preference")  # the clock starts by itself
-    page.reload()
+    # The clock starts by itself.
+    page = open_page(f"{scenes}/?scene=marks", reduced_motion="no-preference")
     map_view = the_map(page)
     page.mouse.move(*over(map_view, (14.7, -23.85)))
     tooltip = page.get_by_test_id("dpviz-tooltip")

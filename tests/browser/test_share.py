@@ -113,6 +113,7 @@ def test_two_maps_swipe_and_stand_side_by_side(open_file, releases):
     expect(divider).to_have_attribute("aria-valuenow", "48")
     page.get_by_role("button", name="Side by side").click()
     assert map_view.evaluate("e => e.__dpviz.mode") == "side"
+    the_camera_fits(page, map_view)
     expect(page.locator(".handle:visible")).to_have_count(8)
     assert json.loads(map_view.get_attribute("data-shape"))["rect"] == list(RECT)
     page.get_by_role("button", name="Difference").click()
@@ -124,6 +125,24 @@ def test_two_maps_swipe_and_stand_side_by_side(open_file, releases):
     page.get_by_role("button", name="Swipe").click()
     assert map_view.evaluate(shown) == ["cells-0", "cells-1"]
     expect(page.get_by_test_id("dpviz-legend")).not_to_contain_text("A − B")
+    the_camera_fits(page, map_view)
+
+
+def the_camera_fits(page, map_view):
+    """All of the domain, clear of the buttons and of the scale bar."""
+    frames(page)
+    top = "e => e.__dpviz.deck.getViewports()[0].project(e.__dpviz.domain.slice(2))[1]"
+    share = map_view.evaluate(
+        """e => { const {deck, domain: [w, s, east, n]} = e.__dpviz;
+        const [v] = deck.getViewports();
+        const [x0, y0] = v.project([w, n]), [x1, y1] = v.project([east, s]);
+        return Math.max((x1 - x0) / v.width, (y1 - y0) / v.height); }"""
+    )
+    assert 0.75 < share <= 1
+    lowest = map_view.evaluate(
+        "e => e.__dpviz.controls.boxes().map(b => b[3]).filter(y => y < e.clientHeight / 5)"
+    )
+    assert map_view.evaluate(top) >= max(lowest)
 
 
 def test_a_projected_domain_shows_its_rectangles_and_computes_nothing(open_file):
@@ -229,9 +248,9 @@ def test_a_file_fits_a_phone_and_is_open_to_everyone(open_file, releases):
 
 def test_a_report_is_open_to_everyone_and_one_sheet_of_paper(open_file, releases):
     page = open_file(report_page(releases[:1], rects=[RECT]), bypass_csp=True)
-    for scheme in ("light", "dark"):
+    for scheme, rules in (("light", None), ("dark", OF_COLOURS)):
         page.emulate_media(color_scheme=scheme)
-        assert violations(page) == []
+        assert violations(page, rules=rules) == []
     paper = page.pdf(prefer_css_page_size=True)
     assert len(re.findall(rb"/Type\s*/Page\b", paper)) == 1
 
