@@ -36,7 +36,7 @@ def opened(**query: str) -> AppTest:
 
 def compared(app: AppTest):
     """The releases on the maps."""
-    return app.session_state["compare.scene"][1][0].releases
+    return app.session_state["compare.scene"][0][1].releases
 
 
 def shown(app: AppTest) -> str:

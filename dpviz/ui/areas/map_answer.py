@@ -20,15 +20,13 @@ from dpviz.render.projection import from_degrees
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.points.answers import Rect, history_table, partly, rectangle_form, show_answers
 from dpviz.ui.points.area_form import SIDES
-from dpviz.ui.points.downloads import ROWS, download_buttons
+from dpviz.ui.points.downloads import ROWS, release_details
 from dpviz.ui.points.map_answer import drawn
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
-from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.promises import show_promises
 from dpviz.ui.shared.text import level_title, plain
 
@@ -130,11 +128,7 @@ def _facts(prefix: str, release: AreaRelease, source: PointSource) -> None:
         )
         st.metric("Levels", len(areas.levels), width="content")
     show_promises(release)
-    with st.expander("How the budget was spent", icon=":material/payments:"):
-        budget_breakdown(release.header)
-    code_panel(prefix, release)
-    with st.expander("Download this release", icon=":material/download:"):
-        download_buttons(prefix, release)
+    release_details(prefix, release)
 
 
 def _exact_total(prefix: str, release: AreaRelease, source: PointSource) -> int:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from dpviz.releases.points.release import PointRelease
-from dpviz.ui.points.downloads import download_buttons
+from dpviz.ui.points.downloads import release_details
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.trip_maps import FIELDS, maps_and_answer
-from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.method_form import Choice
-from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.skeleton import run
 
 TITLE, ICON, ORDER = "Trips", ":material/trip_origin:", 5
@@ -35,8 +33,4 @@ def page() -> None:
 
 def _show(release: PointRelease, source: PointSource, choice: Choice | None) -> None:
     maps_and_answer(KEY, release, source)
-    with st.expander("How the budget was spent", icon=":material/payments:"):
-        budget_breakdown(release.header)
-    code_panel(KEY, release)
-    with st.expander("Download this release", icon=":material/download:"):
-        download_buttons(KEY, release)
+    release_details(KEY, release)

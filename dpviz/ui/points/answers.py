@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from dpviz.ui.points.attributes import attribute_answers
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.method_form import title_of
+from dpviz.ui.shared.panels import file_button
 from dpviz.ui.shared.text import plain, small_share
 
 SHOWN_NODES = 2_000
@@ -160,24 +161,16 @@ def history_table(prefix: str) -> None:
         if not history:
             st.caption("Answers are kept here during this visit.")
             return
-        st.dataframe(
-            [_in_words(row) for row in history],
-            hide_index=True,
-        )
+        st.dataframe([_in_words(row) for row in history], hide_index=True)
         left, right = st.columns(2)
-        left.download_button(
-            "Download answers (CSV)",
-            as_csv(history),
-            "answers.csv",
-            "text/csv",
-            icon=":material/download:",
-        )
+        with left:
+            file_button("Download answers (CSV)", as_csv(history), "answers.csv", f"{prefix}.csv")
         if right.button("Clear", icon=":material/delete:", key=f"{prefix}.forget"):
             history.clear()
             st.rerun()
 
 
-def as_csv(rows: list[dict[str, Any]]) -> str:
+def as_csv(rows: Sequence[Mapping[Any, Any]]) -> str:
     """Rows as CSV under the union of their columns."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()

@@ -20,6 +20,7 @@ from dpviz.ui.points.answers import on_screen
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.charts import half_width_chart
+from dpviz.ui.shared.panels import table_panel
 from dpviz.ui.shared.text import plain, small_share
 
 Rect = tuple[float, float, float, float]
@@ -152,5 +153,4 @@ def _wanted(prefix: str, listed: Sequence[Answer]) -> None:
     ]
     marks = [{"side": side, "ε": epsilon, "± records": wanted} for side, epsilon in needed.items()]
     st.altair_chart(half_width_chart(rows, wanted, marks))
-    with st.expander("The curve as a table", icon=":material/table:"):
-        st.dataframe(rows[::3], hide_index=True)
+    table_panel("The curve as a table", rows[::3])

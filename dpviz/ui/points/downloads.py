@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,15 +15,22 @@ from dpviz.releases.release import Release
 from dpviz.releases.store import save
 from dpviz.render import rounded, short
 from dpviz.render.cells import densities, node_bounds
+from dpviz.ui.shared.code import code_panel
+from dpviz.ui.shared.panels import file_button, file_bytes
+from dpviz.ui.shared.prices import budget_breakdown
 
-FORMATS = {
-    "GeoParquet": ("parquet", "application/vnd.apache.parquet"),
-    "GeoJSON": ("geojson", "application/geo+json"),
-    "GeoPackage": ("gpkg", "application/geopackage+sqlite3"),
-    "CSV": ("csv", "text/csv"),
-}
+FORMATS = {"GeoParquet": "parquet", "GeoJSON": "geojson", "GeoPackage": "gpkg", "CSV": "csv"}
 ROWS = 500
 """Rows of the table that stands for the map."""
+
+
+def release_details(prefix: str, release: Release) -> None:
+    """Folded away below a map of points or areas: what it cost, how it was made, its files."""
+    with st.expander("How the budget was spent", icon=":material/payments:"):
+        budget_breakdown(release.header)
+    code_panel(prefix, release)
+    with st.expander("Download this release", icon=":material/download:"):
+        download_buttons(prefix, release)
 
 
 def download_buttons(prefix: str, release: Release) -> None:
@@ -56,24 +59,9 @@ def file_buttons(prefix: str, release: Release, stem: str) -> None:
         stem: of the files' names.
     """
     with st.container(horizontal=True, gap="small"):  # wraps where it is narrow
-        for label, (ending, mime) in FORMATS.items():
-            name = f"{stem}.{ending}"
-            st.download_button(
-                label,
-                partial(_file, save if ending == "parquet" else export, release, name),
-                name,
-                mime,
-                key=f"{prefix}.{name}",
-                on_click="ignore",
-                icon=":material/download:",
-            )
-
-
-def _file(write: Callable[[Any, Path], object], release: Any, name: str) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
-        path = Path(folder) / name
-        write(release, path)
-        return path.read_bytes()
+        for label, ending in FORMATS.items():
+            name, write = f"{stem}.{ending}", save if ending == "parquet" else export
+            file_button(label, partial(file_bytes, write, release, name), name, f"{prefix}.{name}")
 
 
 def table_of_cells(release: PointRelease) -> None:

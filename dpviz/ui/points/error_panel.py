@@ -19,6 +19,7 @@ from dpviz.render.colors import PAIR
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.charts import error_chart
+from dpviz.ui.shared.panels import file_button, table_panel
 from dpviz.workloads import SIZES, workload
 
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
@@ -188,30 +189,14 @@ def _charts(place: Any, rows: Sequence[ErrorRow], plan: Experiment, metric: str)
 
 
 def _downloads(prefix: str, rows: Sequence[ErrorRow], metric: str) -> None:
-    with st.expander("These measurements as a table", icon=":material/table:"):
-        st.dataframe(summary(rows), hide_index=True)
+    table_panel("These measurements as a table", summary(rows))
     left, right, _ = st.columns([1, 1, 3])
     # Made when asked for: the link to a file of rows that grow is dead before the browser tries it.
-    left.download_button(
-        "CSV",
-        lambda: _csv(rows),
-        "errors.csv",
-        "text/csv",
-        icon=":material/download:",
-        key=f"{prefix}.csv",
-        on_click="ignore",
-        width="stretch",
-    )
-    right.download_button(
-        "PNG",
-        lambda: _png(rows, metric),
-        "errors.png",
-        "image/png",
-        icon=":material/image:",
-        key=f"{prefix}.png",
-        on_click="ignore",
-        width="stretch",
-    )
+    with left:
+        file_button("CSV", lambda: _csv(rows), "errors.csv", f"{prefix}.csv", width="stretch")
+    with right:
+        made = lambda: _png(rows, metric)  # noqa: E731
+        file_button("PNG", made, "errors.png", f"{prefix}.png", "image", width="stretch")
 
 
 def _csv(rows: Sequence[ErrorRow]) -> str:

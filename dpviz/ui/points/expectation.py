@@ -14,6 +14,7 @@ from dpviz.render.cells import domain_bounds
 from dpviz.render.numbers import percent
 from dpviz.ui.areas.expectation import areas_expectation
 from dpviz.ui.shared.method_form import Choice
+from dpviz.ui.shared.panels import table_panel
 
 SHOWN = {
     "small": "0.01–0.1 % of the area",
@@ -161,6 +162,5 @@ def _bound_panel(
         f"A small K leaves records out, a large one needs more noise. On the synthetic "
         f"proxy the least error is at K = {best.max_per_unit}; the dashed line is your choice."
     )
-    with st.expander("The chart as a table", icon=":material/table:"):
-        table[error] = [rounded(row.error, row.error) for row in rows]
-        st.dataframe(table, hide_index=True)
+    table[error] = [rounded(row.error, row.error) for row in rows]
+    table_panel("The chart as a table", table)

@@ -8,10 +8,8 @@ from dpviz.evaluation.truth import exact_total
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import with_noise
-from dpviz.ui.points.downloads import download_buttons, table_of_cells
+from dpviz.ui.points.downloads import release_details, table_of_cells
 from dpviz.ui.points.source_form import PointSource
-from dpviz.ui.shared.code import code_panel
-from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.promises import show_promises
 
 
@@ -48,10 +46,6 @@ def release_facts(
         st.metric("Cells", f"{int(nodes.leaf.sum()):,}", help=inside, width="content")
         st.metric("Levels", nodes.depth, width="content")
     show_promises(release)
-    with st.expander("How the budget was spent", icon=":material/payments:"):
-        budget_breakdown(release.header)
-    code_panel(prefix, release)
-    with st.expander("Download this release", icon=":material/download:"):
-        download_buttons(prefix, release)
+    release_details(prefix, release)
     with st.expander("The map as a table", icon=":material/table:"):
         table_of_cells(release if shown is None else shown)

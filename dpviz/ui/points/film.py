@@ -19,6 +19,7 @@ from dpviz.ui.points.source_form import PointSource, built_in
 from dpviz.ui.shared.charts import interval_chart, lines_chart
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import Choice, title_of
+from dpviz.ui.shared.panels import table_panel
 from dpviz.ui.shared.skeleton import build_choice
 from dpviz.workloads import workload
 
@@ -137,11 +138,9 @@ def known_accuracy(source: PointSource, methods: Sequence[tuple[str, str]]) -> N
         if (error := _error(str(source.name), described, epsilon)) is not None
     ]
     st.altair_chart(lines_chart(rows, "Median relative error"))
-    with st.expander("The chart as a table", icon=":material/table:"):
-        st.dataframe(
-            [{**row, "error": percent(row["error"], 2)} for row in rows],
-            hide_index=True,
-        )
+    table_panel(
+        "The chart as a table", [{**row, "error": percent(row["error"], 2)} for row in rows]
+    )
     st.caption(
         f"Median relative error of {QUERIES} rectangles of 0.1–1 % of the area, one release each."
     )

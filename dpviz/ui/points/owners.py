@@ -24,6 +24,7 @@ from dpviz.ui.map.component import events
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.charts import measure_chart
 from dpviz.ui.shared.hints import hint
+from dpviz.ui.shared.panels import table_panel
 from dpviz.ui.shared.text import badge, plain
 
 EPSILONS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
@@ -199,5 +200,4 @@ def _curves(built: tuple[str, float], within: float, padding: str) -> None:
     ):
         chart = measure_chart(rows, axis, ("reduction ratio", "recall"))
         place.altair_chart(chart)
-    with st.expander("Both curves as a table", icon=":material/table:"):
-        st.dataframe([*by_epsilon, *by_distance], hide_index=True)
+    table_panel("Both curves as a table", [*by_epsilon, *by_distance])

@@ -18,6 +18,7 @@ from dpviz.ui.points.review import command, review
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.method_form import Choice
+from dpviz.ui.shared.panels import file_button
 from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.promises import show_promises
 from dpviz.ui.shared.shelf import receipt_of
@@ -99,15 +100,8 @@ def _take_home(prefix: str, release: PointRelease | AreaRelease, redo: str) -> N
     show_promises(release)
     st.header("Take it with you", anchor=False)
     download_buttons(prefix, release)
-    st.download_button(
-        "Receipt (JSON)",
-        json.dumps(receipt_of(release), indent=2, ensure_ascii=False),
-        "receipt.json",
-        "application/json",
-        key=f"{prefix}.receipt",
-        on_click="ignore",
-        icon=":material/receipt:",
-    )
+    receipt = json.dumps(receipt_of(release), indent=2, ensure_ascii=False)
+    file_button("Receipt (JSON)", receipt, "receipt.json", f"{prefix}.receipt", "receipt")
     st.header("How the budget was spent", anchor=False)
     budget_breakdown(release.header)
     code_panel(prefix, release, redo)

@@ -27,6 +27,8 @@ from dpviz.ui.points.answers import as_csv, covered_cells, show_answers
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.attributes import region_kinds
 from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.panels import file_button
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.uploads import upload_path
 
@@ -79,7 +81,9 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
         if file is None:
             return [], None
         try:
-            rows, answers, marks, legend = _asked(prefix, release, file)
+            rows, answers, marks, legend = remembered(
+                f"{prefix}.districts.kept", (file.file_id, release), lambda: _asked(release, file)
+            )
         except DpvizError as error:
             st.error(plain(error), icon=":material/error:")
             return [], None
@@ -100,39 +104,21 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
             ],
             hide_index=True,
         )
-        st.download_button(
-            "Counts by district (CSV)",
-            as_csv(rows),
-            "districts.csv",
-            "text/csv",
-            key=f"{prefix}.districts.csv",
-            on_click="ignore",
-            icon=":material/download:",
-        )
+        label = "Counts by district (CSV)"
+        file_button(label, as_csv(rows), "districts.csv", f"{prefix}.districts.csv")
         if not st.toggle("Show them on the map", value=True, key=f"{prefix}.districts.shown"):
             return [], None
         return list(marks), legend
 
 
-def _asked(prefix: str, release: PointRelease, file: Any) -> AnsweredRegions:
-    """Answers and marks, kept until the file or the release changes."""
-    memory = st.session_state.setdefault(f"{prefix}.districts.kept", {"key": None})
-    key = (file.file_id, id(release))
-    if memory["key"] != key:
-        regions = _read(release, file)
-        answers = release.count_regions(regions)
-        marks, legend = district_marks(regions, answers, release.domain)
-        rows = _rows(release, regions, answers)
-        memory.update(key=key, answered=(rows, answers, marks, legend), release=release)
-    asked: AnsweredRegions = memory["answered"]
-    return asked
-
-
-def _read(release: PointRelease, file: Any) -> Regions:
+def _asked(release: PointRelease, file: Any) -> AnsweredRegions:
+    """Answers and marks."""
     regions = read_regions(upload_path("districts", file), release.domain)
     if len(regions) > MOST:
         raise DpvizError(f"{len(regions):,} districts: give a file of at most {MOST:,}")
-    return regions
+    answers = release.count_regions(regions)
+    marks, legend = district_marks(regions, answers, release.domain)
+    return _rows(release, regions, answers), answers, marks, legend
 
 
 def _rows(release: PointRelease, regions: Regions, answers: RangeAnswers) -> list[dict[str, Any]]:

@@ -48,6 +48,7 @@ from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.charts import timeline_chart
 from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.panels import file_button
 from dpviz.ui.shared.share import share_panel
 from dpviz.ui.shared.text import plain
 
@@ -263,15 +264,9 @@ def _timeline(prefix: str, release: PointRelease, rect: Rect | None, window: Win
             "95 % interval ±": [rounded(value, value) for value in half],
         }
         st.dataframe(table, hide_index=True)
-        st.download_button(
-            "Download the timeline (CSV)",
-            as_csv(_records(rows)),
-            "timeline.csv",
-            "text/csv",
-            key=f"{prefix}.timeline.csv",
-            on_click="ignore",
-            icon=":material/download:",
-        )
+        text = as_csv(rows[["from", "to", "count", "low", "high"]].to_dict("records"))
+        label = "Download the timeline (CSV)"
+        file_button(label, text, "timeline.csv", f"{prefix}.timeline.csv")
 
 
 def _fits(every: str, domain: Domain) -> bool:
@@ -310,11 +305,6 @@ def marked_timeline(rows: pd.DataFrame, axis: Calendar, window: Window) -> Any:
 def _clocks(axis: Calendar, seconds: Any) -> list[pd.Timestamp]:
     """What clocks show at places on the axis, as a chart takes them."""
     return [pd.Timestamp(axis.clocks(each), tz="UTC") for each in seconds]
-
-
-def _records(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    names = ("from", "to", "count", "low", "high")
-    return [dict(zip(names, row, strict=True)) for row in rows[[*names]].to_numpy().tolist()]
 
 
 def seen_from_above(prefix: str, release: PointRelease) -> PointRelease:

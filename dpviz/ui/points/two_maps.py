@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -13,15 +14,15 @@ from dpviz.render import Camera, Scene, difference_scene
 from dpviz.render.cells import domain_bounds
 from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
-from dpviz.ui.map.component import events
 from dpviz.ui.points.answers import as_csv, rectangle_form
 from dpviz.ui.points.comparison import answer_columns
-from dpviz.ui.points.map_answer import CAMERA, keep_camera, placed
+from dpviz.ui.points.map_answer import CAMERA, drawn, keep_camera, placed
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.panels import file_button
 from dpviz.ui.shared.share import share_panel
 from dpviz.ui.shared.text import badge
 
@@ -95,7 +96,7 @@ def maps_and_answers(
             _scene(prefix, compared, source, mode or "side"),
             key=f"{prefix}.map",
             height=WIDE if side_by_side else HEIGHT,
-            on_shape=lambda: _drawn(prefix),
+            on_shape=partial(drawn, prefix),
         )
         keep_camera(prefix, source)
         below(rect)
@@ -112,7 +113,9 @@ def maps_and_answers(
             rows = answer_columns(prefix, compared.releases, compared.labels, source, rect)
         typed = rectangle_form(prefix, rect, domain_bounds(compared.releases[0].domain))
         if rows:
-            _table(prefix, rows)
+            with st.expander("Both answers as a table", icon=":material/table:"):
+                st.dataframe(rows, hide_index=True)
+                file_button("Answers (CSV)", as_csv(rows), "comparison.csv", f"{prefix}.csv")
         share_panel(prefix, f"{prefix}.map", compared.releases, compared.labels, series)
     map_overlay(f"{prefix}.map", shape=Shape(rect=rect) if rect else None)
     permalink.remember(prefix, FIELDS)
@@ -123,38 +126,19 @@ def maps_and_answers(
 
 def _scene(prefix: str, compared: Comparison, source: PointSource, mode: Any) -> Scene:
     """Kept with what it shows, so that an answer does not make the cells again."""
-    asked = (source.key, compared.labels, *map(id, compared.releases), mode)
+    asked = (source.key, compared, mode)
 
-    def make() -> tuple[Comparison, Scene]:
+    def make() -> Scene:
         camera = Camera(bounds=domain_bounds(compared.releases[0].domain), key=source.key)
         title = f"{source.title} · {' and '.join(compared.labels)}"
         if mode == "difference":
             scene = difference_scene(compared.releases, compared.labels, camera=camera)
-            return compared, replace(scene, title=title)
+            return replace(scene, title=title)
         labels = [f"{side}: {label}" for side, label in zip("AB", compared.labels, strict=True)]
         scene = release_scene(compared.releases, labels, mode=mode, camera=camera)
-        return compared, replace(scene, title=title)
+        return replace(scene, title=title)
 
     place = f"{prefix}.scene"
-    scene = placed(prefix, remembered(place, asked, make)[1], source)
-    st.session_state[place] = (asked, (compared, scene))
+    scene = placed(prefix, remembered(place, asked, make), source)
+    st.session_state[place] = (asked, scene)
     return scene
-
-
-def _table(prefix: str, rows: Sequence[dict[str, Any]]) -> None:
-    with st.expander("Both answers as a table", icon=":material/table:"):
-        st.dataframe(rows, hide_index=True)
-        st.download_button(
-            "Answers (CSV)",
-            as_csv(list(rows)),
-            "comparison.csv",
-            "text/csv",
-            icon=":material/download:",
-            key=f"{prefix}.csv",
-            on_click="ignore",
-        )
-
-
-def _drawn(prefix: str) -> None:
-    shape = events(f"{prefix}.map").shape
-    st.session_state[f"{prefix}.rect"] = shape.rect if shape else None

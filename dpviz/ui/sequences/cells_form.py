@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 
 import streamlit as st
 
@@ -12,6 +10,7 @@ from dpviz.build import Cells, leaf_cells
 from dpviz.errors import DpvizError
 from dpviz.releases.store import read as read_release
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.panels import read_upload
 from dpviz.ui.shared.text import plain
 
 LEAVES = 200
@@ -96,14 +95,11 @@ def _leaves_form(prefix: str) -> tuple[str, Cells | None]:
     )
     if file is None:
         return "", None
-    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
-        path = Path(folder) / "release.parquet"
-        path.write_bytes(file.getbuffer())
-        try:
-            cells = leaf_cells(read_release(path), LEAVES)
-        except DpvizError as error:
-            st.error(plain(str(error).replace(path.name, "the file")), icon=":material/error:")
-            return "", None
+    try:
+        cells = read_upload(file, lambda path: leaf_cells(read_release(path), LEAVES))
+    except DpvizError as error:
+        st.error(plain(str(error).replace("release.parquet", "the file")), icon=":material/error:")
+        return "", None
     st.caption(
         f"{len(cells)} cells of a release that says: {plain(cells.origin['guarantee'])}. Where "
         "both are about the same people, their ε add up."

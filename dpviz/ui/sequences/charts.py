@@ -8,12 +8,14 @@ import numpy as np
 import streamlit as st
 
 from dpviz.evaluation.sequence_truth import exact_lengths
+from dpviz.evaluation.sequences import shares, variation
 from dpviz.render.flows import chance_words
 from dpviz.render.numbers import percent
 from dpviz.sequences.moves import following_sd
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import MoveView
 from dpviz.ui.shared.charts import chances_chart, lengths_chart
+from dpviz.ui.shared.panels import table_panel
 
 SYNTHETIC, EXACT = "synthetic", "exact (public data)"
 END = "(the end)"
@@ -41,14 +43,11 @@ def length_chart(view: MoveView, source: SequenceSource) -> None:
         + (f"  \n:blue[:material/bar_chart:] {EXACT}" if exact is not None else "")
     )
     if exact is not None:
-        both = [np.bincount(each, minlength=400)[:400] / len(each) for each in (drawn, exact)]
-        apart = 0.5 * float(np.abs(both[0] - both[1]).sum())
+        apart = variation(shares(drawn), shares(exact))
         st.caption(f"Axis ∝ √share. Total variation distance of the two: {apart:.2f}.")
-    with st.expander("The chart as a table", icon=":material/table:"):
-        st.dataframe(
-            [{**row, "share": percent(row["share"], 1)} for row in rows],
-            hide_index=True,
-        )
+    table_panel(
+        "The chart as a table", [{**row, "share": percent(row["share"], 1)} for row in rows]
+    )
 
 
 def _length_rows(length: Any, longest: int, label: str) -> list[dict[str, Any]]:
@@ -85,11 +84,7 @@ def follow_chart(view: MoveView) -> None:
         chances_chart(rows, labels, END),
         alt="Chance of each symbol after each other one; the table below holds them",
     )
-    with st.expander("The chart as a table", icon=":material/table:"):
-        st.dataframe(
-            [
-                {"symbol": row["symbol"], "next": row["next"], "chance": row["words"]}
-                for row in rows
-            ],
-            hide_index=True,
-        )
+    table_panel(
+        "The chart as a table",
+        [{"symbol": row["symbol"], "next": row["next"], "chance": row["words"]} for row in rows],
+    )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import tempfile
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,9 +13,11 @@ import streamlit as st
 from dpviz.build import build
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.evaluation.sequence_truth import exact_lengths, exact_top
+from dpviz.evaluation.sequences import shares, variation
 from dpviz.methods import of_kind
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.sequences.release import SequenceRelease
+from dpviz.releases.store import save
 from dpviz.render import with_noise
 from dpviz.render.flowlines import centres
 from dpviz.render.flows import path_words
@@ -27,7 +27,9 @@ from dpviz.ui.sequences.panel import refused, strings_table
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import SAMPLED, MoveView
 from dpviz.ui.shared.code import code_panel
+from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import Choice
+from dpviz.ui.shared.panels import file_button, file_bytes
 from dpviz.ui.shared.prices import budget_breakdown
 
 COMPARED = 20
@@ -76,12 +78,7 @@ def comparison(prefix: str, source: SequenceSource, choice: Choice, seed: int) -
         )
         return
     key = (source.key, tuple(choice.parameters.items()), choice.epsilon, seed)
-    remembered = st.session_state.get(f"{prefix}.compared")
-    if remembered is None or remembered[0] != key:
-        with st.spinner("Building a release by every method …"):
-            remembered = (key, *_compared(source, choice, seed))
-        st.session_state[f"{prefix}.compared"] = remembered
-    _, columns, scores = remembered
+    columns, scores = remembered(f"{prefix}.compared", key, lambda: _compared(source, choice, seed))
     most = max(map(len, columns.values()))
     filled = {title: [*cells, *[""] * (most - len(cells))] for title, cells in columns.items()}
     st.dataframe(
@@ -98,6 +95,7 @@ def comparison(prefix: str, source: SequenceSource, choice: Choice, seed: int) -
     )
 
 
+@st.spinner("Building a release by every method …")
 def _compared(
     source: SequenceSource, choice: Choice, seed: int
 ) -> tuple[dict[str, list[str]], list[dict[str, str]]]:
@@ -105,7 +103,7 @@ def _compared(
     data = source.data
     exact = exact_top(data, COMPARED)
     wanted = {string for string, _ in exact}
-    length = np.bincount(exact_lengths(data)) / max(len(exact_lengths(data)), 1)
+    length = shares(exact_lengths(data))
     columns = {
         "Exact (public data)": [
             f"{path_words(string, data.alphabet.names)}  ·  {count:,}" for string, count in exact
@@ -125,7 +123,9 @@ def _compared(
         scores.append(
             {
                 "method": title,
-                f"of the exact top {COMPARED} found": percent(_recall(top, wanted)),
+                f"of the exact top {COMPARED} found": percent(
+                    len(wanted & set(top.symbols)) / max(len(wanted), 1)
+                ),
                 "lengths: total variation distance": _length_distance(release, length),
             }
         )
@@ -142,54 +142,28 @@ def _cells(top: Strings, release: SequenceRelease, wanted: set[tuple[int, ...]])
     ]
 
 
-def _recall(top: Strings, wanted: set[tuple[int, ...]]) -> float:
-    return len(wanted & set(top.symbols)) / max(len(wanted), 1)
-
-
 def _length_distance(release: SequenceRelease, exact: Any) -> str:
     try:
         drawn = release.model.sample(SAMPLED, seed=0)
     except ParameterError:
         return "–"
-    share = np.bincount([len(row) for row in drawn]) / len(drawn)
-    most = max(len(share), len(exact))
-    both = (np.pad(each, (0, most - len(each))) for each in (share, exact))
-    return f"{0.5 * np.abs(next(both) - next(both)).sum():.2f}"
+    return f"{variation(shares(np.array([len(row) for row in drawn])), exact):.2f}"
 
 
 def download_buttons(prefix: str, view: MoveView, source: SequenceSource) -> None:
     """The release, and synthetic sequences where it can draw them."""
     with st.container(horizontal=True, gap="small"):
-        st.download_button(
-            "Release (Parquet)",
-            partial(_release_file, view.release),
-            "sequences.parquet",
-            "application/vnd.apache.parquet",
-            key=f"{prefix}.release",
-            on_click="ignore",
-            icon=":material/download:",
-        )
+        name = "sequences.parquet"
+        written = partial(file_bytes, save, view.release, name)
+        file_button("Release (Parquet)", written, name, f"{prefix}.release")
         if not view.refusal:
-            st.download_button(
-                f"{SAMPLED:,} synthetic sequences (CSV)",
-                partial(synthetic_csv, view, source),
-                "synthetic.csv",
-                "text/csv",
-                key=f"{prefix}.synthetic",
-                on_click="ignore",
-                icon=":material/download:",
-            )
+            label = f"{SAMPLED:,} synthetic sequences (CSV)"
+            made = partial(synthetic_csv, view, source)
+            file_button(label, made, "synthetic.csv", f"{prefix}.synthetic")
     st.caption(
         "The release with its header, never the sequences it was made of: `dpviz sequences` reads "
         "it. Synthetic sequences are drawn from it and cost nothing."
     )
-
-
-def _release_file(release: SequenceRelease) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
-        path = Path(folder) / "sequences.parquet"
-        release.save(path)
-        return path.read_bytes()
 
 
 def synthetic_csv(view: MoveView, source: SequenceSource) -> bytes:

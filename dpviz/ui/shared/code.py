@@ -12,6 +12,7 @@ from dpviz.exports.data_use import data_use, sentences
 from dpviz.planning.model_scripts import script_of
 from dpviz.releases.release import Release
 from dpviz.ui.shared.access import fragment
+from dpviz.ui.shared.panels import file_button
 from dpviz.ui.shared.text import plain
 
 
@@ -44,21 +45,8 @@ def code_panel(prefix: str, release: Release, command: str | None = None) -> Non
                 "It makes another release of these choices, and spends ε again. No release holds "
                 "a seed, or the name of a file."
             )
-            st.download_button(
-                "Notebook",
-                partial(script.notebook, "A private map", sentences(release)),
-                "release.ipynb",
-                "application/x-ipynb+json",
-                key=f"{prefix}.notebook",
-                on_click="ignore",
-                icon=":material/download:",
-            )
-        st.download_button(
-            "Data-use statement (JSON)",
-            json.dumps(data_use(release), indent=2, ensure_ascii=False),
-            "data-use.json",
-            "application/json",
-            key=f"{prefix}.statement",
-            on_click="ignore",
-            icon=":material/policy:",
-        )
+            notebook = partial(script.notebook, "A private map", sentences(release))
+            file_button("Notebook", notebook, "release.ipynb", f"{prefix}.notebook")
+        text = json.dumps(data_use(release), indent=2, ensure_ascii=False)
+        label = "Data-use statement (JSON)"
+        file_button(label, text, "data-use.json", f"{prefix}.statement", "policy")

@@ -9,10 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 import uuid
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,6 +24,7 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import has_login, user
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.navigation import page_modules, page_of
+from dpviz.ui.shared.panels import file_button, read_upload
 from dpviz.ui.shared.shelf import Shelf, Stored, read_any
 from dpviz.ui.shared.text import plain
 
@@ -198,11 +197,8 @@ def uploaded(file: Any) -> Opened:
     Raises:
         DpvizError: the file is none.
     """
-    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
-        # The visitor's own name for the file never becomes a path.
-        path = Path(folder) / "release.parquet"
-        path.write_bytes(file.getbuffer())
-        return Opened(f"upload:{file.file_id}", Path(file.name).stem[:120], read_any(path))
+    release = read_upload(file, read_any)
+    return Opened(f"upload:{file.file_id}", Path(file.name).stem[:120], release)
 
 
 def release_instead(prefix: str, path: Path, file: Any) -> bool:
@@ -253,23 +249,24 @@ def release_choice(prefix: str, label: str) -> Opened | None:
         placeholder="Choose one of yours" if mine else "None of yours yet",
     )
     file = st.file_uploader(f"Or a file as {label}", ["parquet"], key=f"{prefix}.release")
-    key = f"upload:{file.file_id}" if file is not None else (chosen.id if chosen else None)
-    remembered: Opened | None = st.session_state.get(f"{prefix}.opened")
-    if key is None or (remembered is not None and remembered.key == key):
-        return remembered if key else None
-    try:
+    if file is None and chosen is None:
+        return None
+
+    def read() -> Opened:
         if file is not None:
-            remembered = uploaded(file)
+            made = uploaded(file)
         else:
             assert chosen is not None
-            remembered = Opened(chosen.id, chosen.title, Shelf().open(chosen.id)[1])
-        if remembered.release.kind != "points" or remembered.release.domain.dims != 2:
+            made = Opened(chosen.id, chosen.title, Shelf().open(chosen.id)[1])
+        if made.release.kind != "points" or made.release.domain.dims != 2:
             raise ReleaseError("only releases of places in two dimensions are compared here")
+        return made
+
+    try:
+        return remembered(f"{prefix}.opened", (chosen and chosen.id, file and file.file_id), read)
     except DpvizError as error:
         st.error(plain(error), icon=":material/error:")
         return None
-    st.session_state[f"{prefix}.opened"] = remembered
-    return remembered
 
 
 def _one(prefix: str, stored: Stored) -> None:
@@ -280,24 +277,10 @@ def _one(prefix: str, stored: Stored) -> None:
                 show(Opened(stored.id, stored.title, shelf.open(stored.id)[1]))
             except DpvizError as error:
                 st.error(plain(error), icon=":material/error:")
-        st.download_button(
-            "Download",
-            partial(shelf.path(stored.id).read_bytes),
-            "release.parquet",
-            "application/vnd.apache.parquet",
-            key=f"{prefix}.mine.file",
-            on_click="ignore",
-            icon=":material/download:",
-        )
-        st.download_button(
-            "Receipt",
-            json.dumps(stored.receipt, indent=2, ensure_ascii=False),
-            "receipt.json",
-            "application/json",
-            key=f"{prefix}.mine.receipt",
-            on_click="ignore",
-            icon=":material/receipt:",
-        )
+        made = shelf.path(stored.id).read_bytes
+        file_button("Download", made, "release.parquet", f"{prefix}.mine.file")
+        receipt = json.dumps(stored.receipt, indent=2, ensure_ascii=False)
+        file_button("Receipt", receipt, "receipt.json", f"{prefix}.mine.receipt", "receipt")
     with st.expander("Rename or share", icon=":material/link:"):
         key = f"{prefix}.mine.title.{stored.id}.{stored.title}"
         st.text_input(

@@ -18,11 +18,12 @@ from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.ui.map.component import events
 from dpviz.ui.points.area_form import SIDES
+from dpviz.ui.shared.panels import file_button
 
 MOST = 12
 """Rectangles that a file lists."""
 
-Series = Callable[[], tuple[list[PointRelease], list[str]]]
+Series = Callable[[], tuple[Sequence[PointRelease], Sequence[str]]]
 
 
 def share_panel(
@@ -52,51 +53,27 @@ def share_panel(
         names = list(labels) or labels_of(releases)
         rects = asked(prefix, releases[0])
         camera = camera_of(map_key)
-        files: dict[str, tuple[str, str, Callable[[], str | bytes]]] = {
-            "Map (HTML)": (
-                "map.html",
-                "text/html",
-                lambda: map_page(
-                    releases, labels=names, rects=rects, title=title[0], camera=camera
-                ),
-            ),
-            "Report (HTML)": (
-                "report.html",
-                "text/html",
-                lambda: report_page(releases, labels=names, rects=rects, title=title[0]),
-            ),
-            "Picture (PNG)": (
-                "map.png",
-                "image/png",
-                lambda: comparison_png(
-                    releases, names, rects[0] if rects else None, title=title[0]
-                ),
-            ),
+
+        def page(steps: Series) -> str:
+            maps, labels = steps()
+            return map_page(maps, labels=labels, rects=rects, title=title[0], camera=camera)
+
+        def report() -> str:
+            return report_page(releases, labels=names, rects=rects, title=title[0])
+
+        def picture() -> bytes:
+            return comparison_png(releases, names, rects[0] if rects else None, title=title[0])
+
+        files: dict[str, tuple[str, Callable[[], str | bytes]]] = {
+            "Map (HTML)": ("map.html", lambda: page(lambda: (releases, names))),
+            "Report (HTML)": ("report.html", report),
+            "Picture (PNG)": ("map.png", picture),
         }
         for label, steps in (series or {}).items():
-            files[f"{label} (HTML)"] = (
-                f"series-{label[-1].lower()}.html",
-                "text/html",
-                partial(_series_page, steps, rects, title, camera),
-            )
+            files[f"{label} (HTML)"] = f"series-{label[-1].lower()}.html", partial(page, steps)
         with st.container(horizontal=True):
-            for label, (name, mime, make) in files.items():
-                st.download_button(
-                    label,
-                    make,
-                    name,
-                    mime,
-                    key=f"{prefix}.share.{name}",
-                    on_click="ignore",
-                    icon=":material/download:",
-                )
-
-
-def _series_page(
-    steps: Series, rects: Sequence[Bounds], title: Sequence[str], camera: Camera | None
-) -> str:
-    releases, labels = steps()
-    return map_page(releases, labels=labels, rects=rects, title=title[0], camera=camera)
+            for label, (name, make) in files.items():
+                file_button(label, make, name, f"{prefix}.share.{name}")
 
 
 def _title(prefix: str) -> list[str]:

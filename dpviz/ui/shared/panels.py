@@ -1,0 +1,62 @@
+"""What stands folded away or beside a map: files to take home, tables in place of pictures."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import streamlit as st
+
+T = TypeVar("T")
+
+MIMES = {
+    "parquet": "application/vnd.apache.parquet",
+    "geojson": "application/geo+json",
+    "gpkg": "application/geopackage+sqlite3",
+    "csv": "text/csv",
+    "json": "application/json",
+    "html": "text/html",
+    "png": "image/png",
+    "ipynb": "application/x-ipynb+json",
+}
+"""By the ending of a file."""
+
+
+def file_button(
+    label: str, data: Any, name: str, key: str, icon: str = "download", **look: Any
+) -> None:
+    """One file, which is made when the button is pressed where ``data`` is a function."""
+    st.download_button(
+        label,
+        data,
+        name,
+        MIMES[name.rpartition(".")[2]],
+        key=key,
+        on_click="ignore",
+        icon=f":material/{icon}:",
+        **look,
+    )
+
+
+def table_panel(title: str, rows: Any, **look: Any) -> None:
+    """What a map or a chart shows, in rows, for those who cannot see it."""
+    with st.expander(title, icon=":material/table:"):
+        st.dataframe(rows, hide_index=True, **look)
+
+
+def file_bytes(write: Callable[[Any, Path], object], release: Any, name: str) -> bytes:
+    """A file of this name, as ``write`` makes it of a release."""
+    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
+        path = Path(folder) / name
+        write(release, path)
+        return path.read_bytes()
+
+
+def read_upload(file: Any, read: Callable[[Path], T]) -> T:
+    """What is read of an uploaded release; the visitor's name for it never becomes a path."""
+    with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
+        path = Path(folder) / "release.parquet"
+        path.write_bytes(file.getbuffer())
+        return read(path)
