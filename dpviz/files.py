@@ -7,10 +7,12 @@ write into the same folder.
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -51,6 +53,15 @@ def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Pat
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
     """Write some bytes, as :func:`write_file`."""
     return write_file(path, lambda temporary: Path(temporary).write_bytes(content))
+
+
+def csv_text(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Rows below a line of names, as CSV with plain line ends."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def _sweep(folder: Path) -> None:

@@ -6,16 +6,14 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dpviz.cli.building import Facts, build_release
+from dpviz.cli.building import Facts
 from dpviz.cli.groups import option
-from dpviz.cli.options import Attributes, Clock, Order, Places
-from dpviz.cli.root import emit, words
+from dpviz.cli.options import Attributes, Clock, Places
+from dpviz.cli.root import as_rows, emit, words
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from dpviz.build import Areas, DataHandle
+    from dpviz.build import Areas
     from dpviz.releases.areas.release import AreaRelease
 
 
@@ -72,29 +70,6 @@ class Partition:
         )
 
 
-def build_areas(
-    areas: Areas,
-    method: str | None,
-    order: Order,
-    points: Callable[[], DataHandle],
-    *,
-    columns_named: bool,
-    wishes: Sequence[str] = (),
-) -> None:
-    """Spend epsilon on counts of areas; see :func:`dpviz.cli.building.build_release`."""
-    from dpviz.build import AreaData
-
-    build_release(
-        "areas",
-        method or "areas",
-        order,
-        lambda: AreaData(points(), areas),
-        described,
-        columns_named=columns_named,
-        wishes=wishes,
-    )
-
-
 def checked_name(method: str | None) -> str:
     """The method of a build without areas.
 
@@ -139,7 +114,7 @@ def answer_areas(release: AreaRelease, as_json: bool) -> None:
         "low": answers.low.tolist(),
         "high": answers.high.tolist(),
     }
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    rows = as_rows(columns)
     lines = [
         f"{row['level']} {row['name']}: {row['count']:,.1f} "
         f"(95 % for the noise: {row['low']:,.0f} to {row['high']:,.0f})"

@@ -99,10 +99,6 @@ def audit(
     emit(facts, as_json, "\n".join(_lines(result, result.method)))
 
 
-INTERRUPTED = 130
-"""Exit code after Ctrl-C."""
-
-
 def _lines(result: Audit | FileAudit, what: str, unit: str = "record") -> list[str]:
     """What one audit found, in words."""
     verdict = "VIOLATES" if result.violates else "not refuted at"
@@ -194,7 +190,7 @@ def _files(
 
 def run_here(words: Sequence[str]) -> Outcome:
     """A command in this process, as a shell would see it end."""
-    from dpviz.cli import main
+    from dpviz.cli import INTERRUPTED, main
     from dpviz.evaluation.file_audit import Outcome
 
     before, sys.argv = sys.argv, ["dpviz", *words]

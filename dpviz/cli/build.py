@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpviz.cli.areas import Partition, build_areas, checked_name
+from dpviz.cli.areas import Partition, checked_name
+from dpviz.cli.areas import described as described_areas
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Attributes, Bits, Clock, Order, Places, TableName, Units
@@ -62,6 +63,7 @@ def build(
 ) -> None:
     """Spend epsilon on one release of a data set; the ledger pays unless the data are public."""
     from dpviz import load
+    from dpviz.build import AreaData
 
     for_what = workload_rule(workload)
     areas = partition.read(source, places, clock, attributes, workload)
@@ -80,23 +82,15 @@ def build(
         )
         return handle
 
-    columns_named = bool(places.names)
-    if areas is not None:
-        if sum_share is not None:
-            raise ParameterError("--sum-share is of --sum: leave it out")
-        build_areas(areas, method, order, points, columns_named=columns_named, wishes=want or ())
+    shared: dict[str, Any] = {"columns_named": bool(places.names), "wishes": want or ()}
+    if areas is None:
+        name, shared["sum_share"] = checked_name(method), sum_share
+        build_release("points", name, order, points, described, for_what, **shared)
         return
-    build_release(
-        "points",
-        checked_name(method),
-        order,
-        points,
-        described,
-        for_what,
-        columns_named=columns_named,
-        wishes=want or (),
-        sum_share=sum_share,
-    )
+    if sum_share is not None:
+        raise ParameterError("--sum-share is of --sum: leave it out")
+    counted = lambda: AreaData(points(), areas)  # noqa: E731
+    build_release("areas", method or "areas", order, counted, described_areas, **shared)
 
 
 def workload_rule(workload: str | None) -> Callable[[DataHandle], Declared | None]:

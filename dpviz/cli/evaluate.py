@@ -1,9 +1,9 @@
-"""The command that measures errors of methods on public data."""
+"""Commands that measure errors of methods on public data, and sum up what was measured."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,8 @@ from dpviz.cli.root import Json, NoiseSeed, app, emit, numbers, progress, words
 from dpviz.errors import ParameterError, PrivacyError
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from dpviz.build import DataHandle
     from dpviz.methods.points.declared import Declared
     from dpviz.workloads import Workload
@@ -78,12 +80,7 @@ def evaluate(
         )
     if plot is not None:
         drawable(plot)
-    handle = load(
-        source,
-        places.domain(source),
-        **places.reading(),
-        public=True,
-    )
+    handle = load(source, places.domain(source), **places.reading(), public=True)
     require_public(Ledger(), handle)  # exact counts follow
     declared, workload_file = _declared(workload_file, handle)
     asked = _workloads(handle, words(sizes), queries, seed or 0, nonempty, workload_file)
@@ -101,18 +98,30 @@ def evaluate(
         results.append(rows)
     if plot is not None:
         from dpviz.evaluation.plots import error_figure
-        from dpviz.files import write_file
 
-        figure = error_figure(results.rows, title=handle.name)
-        write_file(plot, lambda temporary: figure.savefig(temporary, dpi=150))
+        write_plot(plot, error_figure(results.rows, title=handle.name))
     means = summary(results.rows)
     lines = [
         f"{row['method']:<28}{row['epsilon']:<8g}{row['size']:<9}"
         f"{row['mean_relative_error']:<12.4g}{row['median_relative_error']:.4g}"
         for row in means
     ]
-    facts = {"output": output, "rows": len(results.rows), "results": means}
-    emit(facts, as_json, "\n".join([f"{output}: {len(results.rows):,} rows", *lines]))
+    emit_results(output, len(results.rows), means, lines, as_json)
+
+
+def write_plot(path: str, figure: Figure) -> None:
+    """Write a figure, whole or not at all."""
+    from dpviz.files import write_file
+
+    write_file(path, lambda temporary: figure.savefig(temporary, dpi=150))
+
+
+def emit_results(
+    output: str, rows: int, results: list[dict[str, Any]], lines: list[str], as_json: bool
+) -> None:
+    """What an evaluation found: its means as values for JSON, and in lines for people."""
+    facts = {"output": output, "rows": rows, "results": results}
+    emit(facts, as_json, "\n".join([f"{output}: {rows:,} rows", *lines]))
 
 
 def _declared(workload: str | None, handle: DataHandle) -> tuple[Declared | None, str | None]:
@@ -165,3 +174,16 @@ def drawable(plot: str) -> None:
     path = Path(plot)
     if path.suffix.lower() not in {".png", ".svg", ".pdf"} or not path.parent.is_dir():
         raise ParameterError(f"plot {plot!r}: give a .png, .svg or .pdf in a folder that exists")
+
+
+@app.command()
+def ratios(
+    files: Annotated[list[str], typer.Argument(help="CSV files of 'dpviz evaluate'.")],
+    against: Annotated[str, typer.Option(help="The method that counts as 1.")] = "privtree",
+    as_json: Json = False,
+) -> None:
+    """Geometric means of (mean relative error / that of one method) over evaluations."""
+    from dpviz.evaluation.ratios import error_ratios, means, table
+
+    by_method = error_ratios(files, against)
+    emit({"against": against, "ratios": means(by_method)}, as_json, table(by_method))

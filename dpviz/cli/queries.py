@@ -10,7 +10,7 @@ import typer
 
 from dpviz.cli.areas import answer_areas
 from dpviz.cli.attributes import attribute_lines, attribute_rows, region_rows
-from dpviz.cli.root import Json, ReleaseFile, app, emit, numbers
+from dpviz.cli.root import Json, ReleaseFile, app, as_rows, emit, numbers
 from dpviz.errors import DataError, ParameterError
 from dpviz.releases.areas.release import AreaRelease
 
@@ -102,11 +102,8 @@ def timeline(
     opened = one_kind(read(release, "points"), kind)
     answers = opened.timeline(None if rect is None else numbers(rect, "--rect"), every, period)
     moment = opened.domain.calendar.words
-    starts, ends = (map(moment, each.astype(float)) for each in (answers.start, answers.end))
-    rows = [
-        {"start": start, "end": end, **row}
-        for start, end, row in zip(starts, ends, answer_rows(answers), strict=True)
-    ]
+    ends = {name: map(moment, getattr(answers, name).astype(float)) for name in ("start", "end")}
+    rows = [at | row for at, row in zip(as_rows(ends), answer_rows(answers), strict=True)]
     lines = [
         f"{row['start']} to {row['end']}: {row['count']:,.1f} "
         f"(95 % for the noise: {row['low']:,.0f} to {row['high']:,.0f})"
@@ -268,11 +265,8 @@ def answer_rows(answers: RangeAnswers) -> list[dict[str, Any]]:
     """One dictionary per answer."""
     from dpviz.releases.points.range_count import RangeAnswers
 
-    columns = {
-        field.name: getattr(answers, field.name).tolist()
-        for field in dataclasses.fields(RangeAnswers)
-    }
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    names = [field.name for field in dataclasses.fields(RangeAnswers)]
+    return as_rows({name: getattr(answers, name).tolist() for name in names})
 
 
 def _is_number(word: str) -> bool:

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Clock, Order, Streets, Units
-from dpviz.cli.root import Json, NoiseSeed, app, emit, numbers, progress, words, writable
+from dpviz.cli.root import (
+    Json,
+    NoiseSeed,
+    app,
+    as_rows,
+    emit,
+    numbers,
+    progress,
+    words,
+    writable,
+)
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -106,12 +116,9 @@ def query(
     opened = read(release, "roads")
     asked = asked_paths(opened.graph, path or [], between or [])
     answers = opened.count(Paths.of(asked), period)
+    paths = {"path": [opened.graph.edge_id[edges].tolist() for edges in asked]}
     columns = {name: column.tolist() for name, column in dataclasses.asdict(answers).items()}
-    rows: list[dict[str, Any]] = [
-        {"path": opened.graph.edge_id[edges].tolist()}
-        | {name: column[row] for name, column in columns.items()}
-        for row, edges in enumerate(asked)
-    ]
+    rows = as_rows(paths | columns)
     lines = [
         f"{row['edges']} edges: {row['count']:,.0f} (95 % for the noise: {row['low']:,.0f} to "
         f"{row['high']:,.0f}; {row['subdomains']} sub-domains, {row['nodes']} nodes)"
@@ -168,7 +175,7 @@ def timeline(
         "end": [moment(float(each)) for each in answers.end.astype(float)],
         **{name: getattr(answers, name).tolist() for name in ("count", "noise_sd", "low", "high")},
     }
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    rows = as_rows(columns)
     lines = [
         f"{row['start']} to {row['end']}: {row['count']:,.0f} (95 % for the noise: "
         f"{row['low']:,.0f} to {row['high']:,.0f})"

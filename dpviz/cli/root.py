@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -55,6 +55,15 @@ LedgerFile = Annotated[
 def emit(values: dict[str, Any], as_json: bool, text: str) -> None:
     """Print the JSON object, or the text for people."""
     print(json.dumps(_plain(values), allow_nan=False) if as_json else text)
+
+
+def as_rows(columns: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
+    """Columns of one length as rows.
+
+    >>> as_rows({"a": [1, 2], "b": [3, 4]})
+    [{'a': 1, 'b': 3}, {'a': 2, 'b': 4}]
+    """
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def complain(line: str) -> None:

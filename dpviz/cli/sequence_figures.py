@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from dpviz.cli.evaluate import drawable
+from dpviz.cli.evaluate import drawable, emit_results, write_plot
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Symbols, Units
-from dpviz.cli.root import Json, NoiseSeed, emit, numbers, progress, words
+from dpviz.cli.root import Json, NoiseSeed, numbers, progress, words
 from dpviz.cli.sequences import Source, sequences
 from dpviz.errors import PrivacyError
 
@@ -69,15 +69,12 @@ def evaluate(
         results.append(rows)
     if plot is not None:
         from dpviz.evaluation.plots import sequence_figure
-        from dpviz.files import write_file
 
-        figure = sequence_figure(results.rows, title=data.name)
-        write_file(plot, lambda temporary: figure.savefig(temporary, dpi=150))
+        write_plot(plot, sequence_figure(results.rows, title=data.name))
     measures = summary(results.rows)
     lines = [
         f"{row['measure']:<15}{row['method']:<28}{row['epsilon']:<8g}{row['mean']:<8.3f}"
         f"({row['least']:.3f} to {row['greatest']:.3f})"
         for row in measures
     ]
-    facts = {"output": output, "rows": len(results.rows), "results": measures}
-    emit(facts, as_json, "\n".join([f"{output}: {len(results.rows):,} rows", *lines]))
+    emit_results(output, len(results.rows), measures, lines, as_json)

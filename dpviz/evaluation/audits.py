@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import os
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import as_completed
 from pathlib import Path
 from typing import Any
@@ -34,13 +35,17 @@ def settings() -> list[str]:
     >>> [name for name in settings() if name.startswith("kd")]
     ['kd_pure', 'kd_true', 'kdtree', 'kd-hybrid', 'kd-cell', 'kd-noisymean']
     """
-    words = []
-    for name, kind in sorted(of_kind("points").items()):
-        seen = []
-        for word in (name, *kind.presets):
-            if tiny(word) not in seen:
-                seen.append(tiny(word))
-                words.append(word)
+    return _different("points", tiny)
+
+
+def _different(kind: str, small: Callable[[str], Any], more: tuple[str, ...] = ()) -> list[str]:
+    """Names and presets of a kind, the first of those that audit the same."""
+    words, seen = [], []
+    presets = [(name, *cls.presets) for name, cls in sorted(of_kind(kind).items())]
+    for word in (*itertools.chain(*presets), *more):
+        if small(word) not in seen:
+            seen.append(small(word))
+            words.append(word)
     return words
 
 
@@ -68,14 +73,7 @@ def road_settings() -> list[str]:
     >>> road_settings()[-4:]
     ['flows', 'gs', 'normalization', 'min+opt+tru']
     """
-    words: list[str] = []
-    seen: list[RoadMethod] = []
-    presets = [(name, *kind.presets) for name, kind in sorted(of_kind("roads").items())]
-    for word in (*(word for each in presets for word in each), *COMBINATIONS):
-        if tiny_roads(word) not in seen:
-            seen.append(tiny_roads(word))
-            words.append(word)
-    return words
+    return _different("roads", tiny_roads, COMBINATIONS)
 
 
 Small = PointMethod | SequenceMethod | AreaMethod | RoadMethod

@@ -6,13 +6,13 @@ is an attack on one such step; the files are made here and hold nobody's records
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from dpviz.files import csv_text
 
 MANY = 200
 """Units of others in a file: a merge of them all stands far above the noise of ε = 1."""
@@ -355,11 +355,7 @@ def _areas() -> Iterable[FileCase]:
 
 
 def _csv(head: list[str], rows: Rows) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows(rows)
-    return text.getvalue().encode()
+    return csv_text(head, rows).encode()
 
 
 def _geojson(features: list[dict[str, Any]]) -> bytes:

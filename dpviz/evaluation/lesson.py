@@ -64,7 +64,7 @@ def records(handle: DataHandle, rect: Rect | None = None) -> Float:
     Raises:
         PrivacyError: the data set is not declared public.
     """
-    _public(handle)
+    handle.require_public()
     step = 0.5  # the middle of a lattice cell
     places: Float = handle.domain.to_coordinates(handle._index.cells + step)
     if rect is None:
@@ -239,7 +239,7 @@ def error_parts(
     Raises:
         PrivacyError: the data set is not declared public.
     """
-    _public(handle)
+    handle.require_public()
     exact = exact_counts(handle, rects)
     aligned = build(handle, method, NOISELESS, seed=0, ledger=None, **parameters)
     noiseless = aligned.count(rects).count
@@ -271,8 +271,3 @@ def aligned(release: PointRelease, rect: Rect, across: int) -> Rect:
     west, south = (low + start * cell).tolist()
     east, north = (low + stop * cell).tolist()
     return west, south, east, north
-
-
-def _public(handle: DataHandle) -> None:
-    if not handle.public:
-        raise PrivacyError("lessons show exact counts: they are for public data only")

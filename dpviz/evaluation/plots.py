@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,21 +41,11 @@ def error_figure(
         title: above the panels.
         labels: other names for methods.
     """
-    from matplotlib.figure import Figure
-
-    rows = list(rows)
-    sizes = list(dict.fromkeys(row.size for row in rows))
-    methods = list(dict.fromkeys(row.method for row in rows))
-    figure = Figure(figsize=(3.4 * len(sizes) + 1.6, 3.4), layout="constrained")
-    panels = figure.subplots(1, len(sizes), sharey=True, squeeze=False)[0]
-    for panel, size in zip(panels, sizes, strict=True):
-        for style, name in enumerate(methods):
-            chosen = [row for row in rows if row.size == size and row.method == name]
-            _draw(panel, chosen, metric, style, (labels or {}).get(name, name))
-        _dress(panel, f"{size} queries", sorted({row.epsilon for row in rows}))
+    figure, panels = _panels(list(rows), "size", metric, (3.4, 3.4), title, labels, sharey=True)
+    for size, panel in panels.items():
+        panel.set_title(f"{size} queries", fontsize=10)
         panel.set_yscale("log")
-    panels[0].set_ylabel(METRICS[metric])
-    _finish(figure, panels[0], title)
+    next(iter(panels.values())).set_ylabel(METRICS[metric])
     return figure
 
 
@@ -68,23 +58,42 @@ def sequence_figure(rows: Iterable[MeasureRow], title: str = "") -> Figure:
         rows: at least one.
         title: above the panels.
     """
-    from matplotlib.figure import Figure
-
-    rows = list(rows)
-    measures = list(dict.fromkeys(row.measure for row in rows))
-    methods = list(dict.fromkeys(row.method for row in rows))
-    figure = Figure(figsize=(2.9 * len(measures) + 1.6, 3.2), layout="constrained")
-    panels = figure.subplots(1, len(measures), squeeze=False)[0]
-    for panel, measure in zip(panels, measures, strict=True):
-        for style, name in enumerate(methods):
-            chosen = [row for row in rows if row.measure == measure and row.method == name]
-            _draw(panel, chosen, "value", style, name)
-        _dress(panel, measure, sorted({row.epsilon for row in rows}))
+    figure, panels = _panels(list(rows), "measure", "value", (2.9, 3.2), title)
+    for measure, panel in panels.items():
         share = measure.startswith("top") or measure.endswith("F1")
         panel.set_ylabel(_axis(measure), fontsize=9)
         panel.set_ylim(bottom=0.0, top=1.0 if share else None)
-    _finish(figure, panels[0], title)
     return figure
+
+
+def _panels(
+    rows: Sequence[Any],
+    by: str,
+    metric: str,
+    size: tuple[float, float],
+    title: str,
+    labels: dict[str, str] | None = None,
+    *,
+    sharey: bool = False,
+) -> tuple[Figure, dict[str, Axes]]:
+    """A panel for each value of the column ``by``, with a line of ``metric`` for each method."""
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(getattr(row, by) for row in rows))
+    methods = list(dict.fromkeys(row.method for row in rows))
+    figure = Figure(figsize=(size[0] * len(names) + 1.6, size[1]), layout="constrained")
+    axes = figure.subplots(1, len(names), sharey=sharey, squeeze=False)[0]
+    panels: dict[str, Axes] = dict(zip(names, axes, strict=True))
+    for name, panel in panels.items():
+        for style, method in enumerate(methods):
+            chosen = [row for row in rows if getattr(row, by) == name and row.method == method]
+            _draw(panel, chosen, metric, style, (labels or {}).get(method, method))
+        _dress(panel, name, sorted({row.epsilon for row in rows}))
+    handles, words = axes[0].get_legend_handles_labels()
+    figure.legend(handles, words, loc="outside right center", frameon=False, fontsize=8)
+    if title:
+        figure.suptitle(title, fontsize=11)
+    return figure, panels
 
 
 def _axis(measure: str) -> str:
@@ -94,20 +103,7 @@ def _axis(measure: str) -> str:
     return "Total variation distance" if measure == "lengths" else measure.capitalize()
 
 
-def _finish(figure: Figure, panel: Axes, title: str) -> None:
-    handles, names = panel.get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside right center", frameon=False, fontsize=8)
-    if title:
-        figure.suptitle(title, fontsize=11)
-
-
-def _draw(
-    panel: Axes,
-    rows: Sequence[ErrorRow] | Sequence[MeasureRow],
-    metric: str,
-    style: int,
-    label: str,
-) -> None:
+def _draw(panel: Axes, rows: Sequence[Any], metric: str, style: int, label: str) -> None:
     epsilons = sorted({row.epsilon for row in rows})
     if not epsilons:
         return

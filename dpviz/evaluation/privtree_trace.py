@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpviz.errors import PrivacyError
 from dpviz.methods.points.privtree import PrivTree
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise, bernoulli
@@ -108,8 +107,7 @@ def trace(
     Raises:
         PrivacyError: the data set is not declared public.
     """
-    if not handle.public:
-        raise PrivacyError("a trace shows exact counts: it is for public data only")
+    handle.require_public()
     method, domain, noise = PrivTree(), handle.domain, Recorded(seed)
     nodes = method.build(handle._index, Budget(epsilon), noise)
     target = domain.to_lattice(np.atleast_2d(place))[0][0]

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpviz.errors import ParameterError
 from dpviz.evaluation.experiments import ErrorRow, Experiment
-from dpviz.evaluation.rowfile import RowFile, rows_in
+from dpviz.evaluation.rowfile import RowFile
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,15 +65,6 @@ def about(handle: DataHandle, plan: Experiment) -> dict[str, Any]:
         "seed": plan.seed,
         "sanity": plan.sanity,
     }
-
-
-def read_rows(path: str | os.PathLike[str]) -> list[ErrorRow]:
-    """The rows of a file; a last line that a crash left unfinished is ignored.
-
-    Raises:
-        DataError: not a file of rows.
-    """
-    return rows_in(path, ErrorRow, OPTIONAL)
 
 
 def summary(rows: Iterable[ErrorRow]) -> list[dict[str, Any]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields, replace
@@ -12,6 +10,7 @@ import numpy as np
 
 from dpviz.build import RoadData, build
 from dpviz.evaluation.truth import exact_visits
+from dpviz.files import csv_text
 from dpviz.progress import Progress
 from dpviz.roads.estimates import RoadEstimates
 from dpviz.roads.generate import clustered_workload, corridor_workload
@@ -140,11 +139,7 @@ def _error(estimates: RoadEstimates, workload: Paths, truth: Float) -> float:
 
 def as_csv(rows: Iterable[RoadErrorRow]) -> str:
     """Rows with a header line."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([field.name for field in fields(RoadErrorRow)])
-    writer.writerows(astuple(row) for row in rows)
-    return text.getvalue()
+    return csv_text([field.name for field in fields(RoadErrorRow)], map(astuple, rows))
 
 
 def summary(rows: Iterable[RoadErrorRow]) -> list[dict[str, object]]:

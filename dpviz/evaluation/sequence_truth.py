@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpviz.errors import ParameterError, PrivacyError
+from dpviz.errors import ParameterError
 from dpviz.private.events import events_of, frequent
 from dpviz.private.sequences import SequenceData
 from dpviz.trees.lattice import Float, Int
@@ -19,8 +19,9 @@ def exact_top(data: SequenceData, k: int) -> list[tuple[tuple[int, ...], int]]:
     """
     if k < 1:
         raise ParameterError(f"k={k}: give at least 1")
-    _public(data)
-    whole = events_of(data._sequences, len(data.alphabet), _longest(data) + 1)
+    data.require_public()
+    longest = int(data._sequences.length.max(initial=0))
+    whole = events_of(data._sequences, len(data.alphabet), longest + 1)
     return [(string, count) for string, count, _ in frequent(whole, len(data.alphabet), k)]
 
 
@@ -30,7 +31,7 @@ def exact_lengths(data: SequenceData, l_top: int | None = None) -> Int:
     Raises:
         PrivacyError: the sequences are not declared public.
     """
-    _public(data)
+    data.require_public()
     length = data._sequences.length
     return length if l_top is None else np.minimum(length, l_top)
 
@@ -43,7 +44,7 @@ def exact_sequences(data: SequenceData, l_top: int | None = None) -> tuple[Int, 
     Raises:
         PrivacyError: the sequences are not declared public.
     """
-    _public(data)
+    data.require_public()
     start, symbol = data._sequences.start, data._sequences.symbol
     if l_top is None:
         return start, symbol
@@ -58,14 +59,5 @@ def exact_lines(data: SequenceData) -> tuple[Int, Float] | None:
     Raises:
         PrivacyError: the sequences are not declared public.
     """
-    _public(data)
+    data.require_public()
     return data._lines
-
-
-def _longest(data: SequenceData) -> int:
-    return int(data._sequences.length.max(initial=0))
-
-
-def _public(data: SequenceData) -> None:
-    if not data.public:
-        raise PrivacyError("exact answers are NOT PRIVATE: only for data declared public")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
-from dpviz.errors import ParameterError, PrivacyError
+from dpviz.errors import ParameterError
 from dpviz.private.areas import AreaData
 from dpviz.private.areas import exact_areas as exact_areas
 from dpviz.private.handle import DataHandle
@@ -142,8 +142,7 @@ def public_records(handle: DataHandle) -> PublicRecords:
     Raises:
         PrivacyError: the data set is not declared public.
     """
-    if not handle.public:
-        raise PrivacyError("the records of sensitive data never leave their process")
+    handle.require_public()
     index = handle._index
     return PublicRecords(handle.name, handle.domain, index.codes, index.weights)
 
@@ -179,8 +178,7 @@ def hot(handle: DataHandle, size: str, queries: int = 10_000, seed: int = 0) -> 
         PrivacyError: the data set is not declared public.
         ParameterError: no records, or fewer than one query.
     """
-    if not handle.public:
-        raise PrivacyError("queries around records of sensitive data would tell where they are")
+    handle.require_public()
     index, domain = handle._index, handle.domain
     if queries < 1 or not index.total:
         raise ParameterError(f"size {size}: needs at least one query and one record")
@@ -199,8 +197,7 @@ def places_of_records(handle: DataHandle, n: int, seed: int = 0) -> Float:
         PrivacyError: the data set is not declared public.
         ParameterError: no records.
     """
-    if not handle.public:
-        raise PrivacyError("the records of sensitive data are never shown")
+    handle.require_public()
     if not handle._index.total:
         raise ParameterError("no record lies in the domain: choose other data, or another box")
     return _drawn(handle._index, n, np.random.default_rng(seed))

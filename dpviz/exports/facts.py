@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     Mapped = PointRelease | AreaRelease
 
 
+FEW = "too few records"
+
+
 @dataclass(frozen=True)
 class Reply:
     """One release's answer in words.
@@ -206,19 +209,20 @@ def _attributes(release: Mapped, inside: Any, kind: str | None) -> Iterator[tupl
     if isinstance(release, AreaRelease):
         return
     if isinstance(release, KindsRelease):
-        share = "" if kind is None else _quotient_words(release.share(inside, kind), shares=True)
+        share = "" if kind is None else quotient_words(release.share(inside, kind), shares=True)
         yield "Share", share
     values = release.domain.values
     if values is not None:
         total = release.sum(inside, kind=kind)
         half = INTERVAL_SDS * float(total.noise_sd[0])
         yield f"Sum of {values.column}", with_noise(float(total.sum[0]), half)
-        yield f"Mean of {values.column}", _quotient_words(release.mean(inside, kind=kind))
+        yield f"Mean of {values.column}", quotient_words(release.mean(inside, kind=kind))
 
 
-def _quotient_words(answer: Quotients, *, shares: bool = False) -> str:
+def quotient_words(answer: Quotients, *, shares: bool = False) -> str:
+    """A quotient and its interval, or that there are too few records for one."""
     if not answer.enough[0]:
-        return "too few records"
+        return FEW
     value, low, high = (float(each[0]) for each in (answer.value, answer.low, answer.high))
     if shares:
         return percent_interval(value, low, high)

@@ -28,9 +28,6 @@ class Caution:
     variance: float = 0.0
 
 
-KNOWN = Caution(1.0, 0.0)
-"""The records are the proxy's: what an oracle knows."""
-
 SAMPLED = Caution(1.0, 2.0 * SURE, 2.0)
 """They are others of one population: two samples, each of its own standard error."""
 

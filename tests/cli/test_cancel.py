@@ -13,7 +13,9 @@ import pytest
 from dpviz import Ledger
 from dpviz.cli import interrupts
 from dpviz.cli.root import progress
-from dpviz.evaluation.results import read_rows
+from dpviz.evaluation.experiments import ErrorRow
+from dpviz.evaluation.results import OPTIONAL
+from dpviz.evaluation.rowfile import rows_in
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends the signal of a POSIX terminal")
 
@@ -122,7 +124,7 @@ def test_an_evaluation_by_several_processes(tmp_path, interrupted):
     assert all("%" in line for line in lines[:-1])
     # Rows stay, whole, with their plan: the same command goes on from there.
     assert names(tmp_path) == ["rows.csv", "rows.plan.json"]
-    read_rows(tmp_path / "rows.csv")
+    rows_in(tmp_path / "rows.csv", ErrorRow, OPTIONAL)
 
 
 def test_audits_by_several_processes_end_at_once(tmp_path, interrupted):

@@ -20,7 +20,7 @@ from dpviz.evaluation.truth import (
     without_noise,
 )
 from dpviz.planning import proxy, search
-from dpviz.planning.candidates import KNOWN, Candidate
+from dpviz.planning.candidates import Candidate, Caution
 from dpviz.planning.grids import grid_answers, noise_variance
 from dpviz.planning.proxy import as_clumped_as, clumped
 from dpviz.planning.search import LEAST, STEP, least, prices
@@ -272,7 +272,7 @@ def test_a_public_table_stands_in_unless_the_ledger_knows_it(tmp_path, capsys, m
         planned = json.loads(out)
         assert "spread as, the records of the public table" in planned["assumed"][0]
         handle = dpviz.from_points(others, DOMAIN, public=True)
-        truth = Trial([handle], parse_all([wish]), repeats=2, seed=seed, caution=KNOWN)
+        truth = Trial([handle], parse_all([wish]), repeats=2, seed=seed, caution=Caution(1.0, 0.0))
         chosen = Candidate(planned["method"], planned["parameters"])
         assert truth.probabilities(chosen, planned["epsilon"])[0] > 0.94
     dpviz.Ledger().spend("census", 0.1, what="ugrid", purpose="before")

@@ -26,17 +26,12 @@ from dpviz.progress import Progress
 
 Reproduction = Callable[[Path, int, int, Progress | None], list[Statement]]
 
+_MODULES = (
+    *(fanout, medians, kdtrees, heights, intervals),
+    *(matching, districts, attributes, coverage, hours),
+)
 FIGURES: dict[str, Reproduction] = {
-    "fanout": fanout.reproduce,
-    "medians": medians.reproduce,
-    "kdtrees": kdtrees.reproduce,
-    "heights": heights.reproduce,
-    "intervals": intervals.reproduce,
-    "matching": matching.reproduce,
-    "districts": districts.reproduce,
-    "attributes": attributes.reproduce,
-    "coverage": coverage.reproduce,
-    "hours": hours.reproduce,
+    module.__name__.rpartition(".")[2]: module.reproduce for module in _MODULES
 }
 """What can be redone: (folder, repeats, seed, progress) → the papers' statements and ours."""
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpviz.build import DataHandle, build, load
 from dpviz.evaluation.figures.intervals import QUERIES, SIZES, WANTED, Row, covered, mean_of
-from dpviz.evaluation.figures.report import Statement, write_rows
+from dpviz.evaluation.figures.report import Statement, table, write_rows
 from dpviz.evaluation.truth import exact_counts, exact_sums, of_one_kind
 from dpviz.files import write_bytes
 from dpviz.progress import Progress
@@ -123,11 +123,7 @@ def page(rows: Sequence[Row], repeats: int, statements: Sequence[Statement]) -> 
     """The Markdown page."""
     head = [f"{what}, {which}" for what in ("counts", "sums") for which in ("noise", "widened")]
     about = INTRO.format(of=len(SIZES) * QUERIES, each=QUERIES, data=DATA, repeats=repeats)
-    lines = [
-        *about.splitlines(),
-        "| method | ε | of | " + " | ".join(head) + " |",
-        "|---|---|---|" + "---|" * len(head),
-    ]
+    rest = []
     for key in dict.fromkeys((row["method"], row["epsilon"], row["of"]) for row in rows):
         wanted = dict(zip(("method", "epsilon", "of"), key, strict=True))
         cells = []
@@ -135,6 +131,6 @@ def page(rows: Sequence[Row], repeats: int, statements: Sequence[Statement]) -> 
             for column in ("noise_only", "with_uniformity"):
                 sizes = [mean_of(rows, column, what=what, size=size, **wanted) for size in SIZES]
                 cells.append(f"{np.mean(sizes):.1%} ({min(sizes):.1%})")
-        lines.append(f"| `{key[0]}` | {key[1]:g} | {key[2]} | " + " | ".join(cells) + " |")
-    lines += ["", *(f"- {each.claim}: {each.measured}." for each in statements)]
-    return "\n".join(lines) + "\n"
+        rest.append([f"`{key[0]}`", f"{key[1]:g}", key[2], *cells])
+    lines = [*about.splitlines(), *table(("method", "ε", "of", *head), rest), ""]
+    return "\n".join([*lines, *(f"- {each.claim}: {each.measured}." for each in statements)]) + "\n"

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpviz.build import AreaData, DataHandle, build, load
 from dpviz.domain import Domain
-from dpviz.evaluation.figures.report import Statement, write_rows
+from dpviz.evaluation.figures.report import Statement, table, write_rows
 from dpviz.files import write_bytes
 from dpviz.progress import Progress
 from dpviz.releases.answers import Answers, difference
@@ -240,14 +240,14 @@ def page(shares: Shares, repeats: int, statements: list[Statement]) -> str:
         "Noise is simulated, of the exact law. `uv run dpviz reproduce coverage -o FOLDER "
         f"--repeats {repeats}` makes this page.",
         "",
-        "| method | ε | " + " | ".join(whats) + " |",
-        "|---|---|" + "---|" * len(whats),
     ]
+    rows = []
     for method, epsilon in dict.fromkeys(key[:2] for key in shares):
         cells = []
         for what in whats:
             covered = [share for key, share in shares.items() if key[:3] == (method, epsilon, what)]
             cells.append(f"{np.mean(covered):.1%} ({min(covered):.1%})" if covered else "")
-        lines.append(f"| `{method}` | {epsilon:g} | " + " | ".join(cells) + " |")
-    lines += ["", *(f"- {each.claim}: {each.measured}." for each in statements)]
+        rows.append([f"`{method}`", f"{epsilon:g}", *cells])
+    lines += [*table(("method", "ε", *whats), rows), ""]
+    lines += [*(f"- {each.claim}: {each.measured}." for each in statements)]
     return "\n".join(lines) + "\n"

@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from dpviz.build import load
 from dpviz.datasets import dataset
 from dpviz.evaluation.experiments import ErrorRow, Experiment, run
-from dpviz.evaluation.figures.report import Statement, write_figure, write_page, write_rows
+from dpviz.evaluation.figures.report import (
+    Statement,
+    setting_row,
+    write_figure,
+    write_page,
+    write_rows,
+)
 from dpviz.evaluation.plots import error_figure
+from dpviz.evaluation.ratios import geometric_mean
 from dpviz.evaluation.results import mean_error
 from dpviz.progress import Progress
 from dpviz.workloads import workload
@@ -24,6 +29,7 @@ DATA = {"city-250k": (1, 2), "trips-200k": (1, 2, 4)}
 EPSILONS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 SIZES = ("small", "medium", "large")
 QUERIES = 10_000
+METRIC = "mean_relative_error"
 
 
 def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) -> list[Statement]:
@@ -44,15 +50,14 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
     write_rows(
         folder / "fanout.csv",
         [
-            {
-                "data": name,
-                "fanout": fanout_of(row.method),
-                "epsilon": row.epsilon,
-                "size": row.size,
-                "repeat": row.repeat,
-                "mean_relative_error": f"{row.mean_relative_error:.6g}",
-                "build_seconds": f"{row.build_seconds:.3f}",
-            }
+            setting_row(
+                row,
+                METRIC,
+                data=name,
+                fanout=1 << int(row.method.rpartition("=")[2]),
+                epsilon=row.epsilon,
+                size=row.size,
+            )
             for name, part in rows.items()
             for row in part
         ],
@@ -81,22 +86,18 @@ def described(axes: int) -> str:
     return f"privtree:axes={axes}"
 
 
-def fanout_of(method: str) -> int:
-    """β of such a method."""
-    return 1 << int(method.rpartition("=")[2])
-
-
 def compare(name: str, rows: list[ErrorRow], axes: tuple[int, ...]) -> list[Statement]:
     """One statement per smaller fanout: its error against that of the full one."""
     full = described(axes[-1])
     statements = []
     for count in axes[:-1]:
         ratios = [
-            _mean(rows, described(count), epsilon, size) / _mean(rows, full, epsilon, size)
+            mean_error(rows, METRIC, described(count), epsilon, size)
+            / mean_error(rows, METRIC, full, epsilon, size)
             for epsilon in EPSILONS
             for size in SIZES
         ]
-        ratio = float(np.exp(np.mean(np.log(ratios))))
+        ratio = geometric_mean(ratios)
         larger = sum(value > 1 for value in ratios)
         statements.append(
             Statement(
@@ -108,10 +109,6 @@ def compare(name: str, rows: list[ErrorRow], axes: tuple[int, ...]) -> list[Stat
             )
         )
     return statements
-
-
-def _mean(rows: list[ErrorRow], method: str, epsilon: float, size: str) -> float:
-    return mean_error(rows, "mean_relative_error", method, epsilon, size)
 
 
 def _part(progress: Progress | None, at: int) -> Progress | None:

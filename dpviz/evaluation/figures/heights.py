@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING
 
 from dpviz.datasets import dataset
 from dpviz.evaluation.experiments import ErrorRow
-from dpviz.evaluation.figures.report import Statement, write_figure, write_page, write_rows
-from dpviz.evaluation.figures.shapes import DATA, geometric_mean, measured, median_error
+from dpviz.evaluation.figures.report import (
+    Statement,
+    setting_row,
+    write_figure,
+    write_page,
+    write_rows,
+)
+from dpviz.evaluation.figures.shapes import DATA, METRIC, measured, median_error
 from dpviz.evaluation.plots import COLOURS, MARKERS
+from dpviz.evaluation.ratios import geometric_mean
 from dpviz.progress import Progress
 
 if TYPE_CHECKING:
@@ -43,14 +50,12 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
     write_rows(
         folder / "heights.csv",
         [
-            {
-                "tree": asked[row.method][0],
-                "height": asked[row.method][1],
-                "shape": row.size,
-                "repeat": row.repeat,
-                "median_relative_error": f"{row.median_relative_error:.6g}",
-                "build_seconds": f"{row.build_seconds:.3f}",
-            }
+            setting_row(
+                row,
+                METRIC,
+                **dict(zip(("tree", "height"), asked[row.method], strict=True)),
+                shape=row.size,
+            )
             for row in rows
         ],
     )

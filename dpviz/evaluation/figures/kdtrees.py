@@ -10,9 +10,16 @@ from pathlib import Path
 
 from dpviz.datasets import dataset
 from dpviz.evaluation.experiments import ErrorRow
-from dpviz.evaluation.figures.report import Statement, write_figure, write_page, write_rows
-from dpviz.evaluation.figures.shapes import DATA, SHAPES, geometric_mean, measured, median_error
+from dpviz.evaluation.figures.report import (
+    Statement,
+    setting_row,
+    write_figure,
+    write_page,
+    write_rows,
+)
+from dpviz.evaluation.figures.shapes import DATA, METRIC, SHAPES, measured, median_error
 from dpviz.evaluation.plots import error_figure
+from dpviz.evaluation.ratios import geometric_mean
 from dpviz.progress import Progress
 
 EPSILONS = (0.1, 0.5, 1.0)
@@ -39,18 +46,11 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
     write_rows(
         folder / "kdtrees.csv",
         [
-            {
-                "tree": names[row.method],
-                "epsilon": row.epsilon,
-                "shape": row.size,
-                "repeat": row.repeat,
-                "median_relative_error": f"{row.median_relative_error:.6g}",
-                "build_seconds": f"{row.build_seconds:.3f}",
-            }
+            setting_row(row, METRIC, tree=names[row.method], epsilon=row.epsilon, shape=row.size)
             for row in rows
         ],
     )
-    write_figure(folder / "kdtrees.png", error_figure(rows, "median_relative_error", labels=names))
+    write_figure(folder / "kdtrees.png", error_figure(rows, METRIC, labels=names))
     statements = compare(by_name(rows))
     write_page(
         folder / "kdtrees.md",

@@ -6,6 +6,7 @@ trees, all of the counts' budget on the leaves; only leaves that may hold a matc
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +19,9 @@ from dpviz.datasets import registers
 from dpviz.domain import Domain
 from dpviz.evaluation.experiments import parsed
 from dpviz.evaluation.figures.report import Statement, write_figure, write_page, write_rows
+from dpviz.evaluation.figures.report import table as markdown
 from dpviz.evaluation.matching import match_truth
+from dpviz.evaluation.ratios import geometric_mean
 from dpviz.progress import Progress
 from dpviz.releases.points.matching import GUARANTEE, PADDINGS, match
 
@@ -170,25 +173,19 @@ def mean(rows: Sequence[Row], what: str, **setting: Any) -> float:
 
 def table(rows: Sequence[Row]) -> str:
     """What each tree keeps, as Markdown."""
-    lines = [
-        "| attributes | tree | leaves | ε | ratio, noisy padding | its recall | ratio, upward "
-        "padding | its recall | ratio of exact sizes |",
-        "|---" * 9 + "|",
-    ]
-    for dims in ATTRIBUTES:
-        for name in TREES:
-            for epsilon in EPSILONS:
-                at = {"attributes": dims, "tree": name, "epsilon": epsilon}
-                noisy, upward = {**at, "padding": "noisy"}, {**at, "padding": "upward"}
-                lines.append(
-                    f"| {dims} | {name} | {mean(rows, 'leaves', **at):,.0f} | {epsilon:g} "
-                    f"| {mean(rows, 'reduction_ratio', **noisy):.4f} "
-                    f"| {mean(rows, 'recall', **noisy):.3f} "
-                    f"| {mean(rows, 'reduction_ratio', **upward):.4f} "
-                    f"| {mean(rows, 'recall', **upward):.3f} "
-                    f"| {mean(rows, 'true_reduction_ratio', **at):.4f} |"
-                )
-    return "\n".join(lines)
+    head = (
+        *("attributes", "tree", "leaves", "ε", "ratio, noisy padding", "its recall"),
+        *("ratio, upward padding", "its recall", "ratio of exact sizes"),
+    )
+    lines = []
+    for dims, name, epsilon in itertools.product(ATTRIBUTES, TREES, EPSILONS):
+        at = {"attributes": dims, "tree": name, "epsilon": epsilon}
+        cells = [f"{dims}", name, f"{mean(rows, 'leaves', **at):,.0f}", f"{epsilon:g}"]
+        for padding in ("noisy", "upward"):
+            cells.append(f"{mean(rows, 'reduction_ratio', padding=padding, **at):.4f}")
+            cells.append(f"{mean(rows, 'recall', padding=padding, **at):.3f}")
+        lines.append([*cells, f"{mean(rows, 'true_reduction_ratio', **at):.4f}"])
+    return "\n".join(markdown(head, lines))
 
 
 def picture(rows: Sequence[Row]) -> Figure:
@@ -222,8 +219,8 @@ def compare(rows: Sequence[Row], seconds: dict[str, float]) -> list[Statement]:
         return f"{count} of {len(settings)} settings against {other}"
 
     def share(better: str, other: str) -> float:
-        ratios = [work(better, *at) / max(work(other, *at), 1e-9) for at in settings]
-        return float(np.exp(np.mean(np.log(np.maximum(ratios, 1e-9)))))
+        ratios = (work(better, *at) / max(work(other, *at), 1e-9) for at in settings)
+        return geometric_mean(max(each, 1e-9) for each in ratios)
 
     quad, noisymean = share("kd-standard", "quad-baseline"), share("kd-standard", "kd-noisymean")
     times = ", ".join(f"{name} {value:.2f} s" for name, value in seconds.items())

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpviz.files import write_bytes
+from dpviz.files import csv_text, write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from dpviz.evaluation.experiments import ErrorRow
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,7 @@ class Statement:
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Rows with equal keys as a CSV file."""
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_bytes(path, text.getvalue().encode())
+    write_bytes(path, csv_text(rows[0], (row.values() for row in rows)).encode())
 
 
 def write_figure(path: Path, figure: Figure) -> None:
@@ -40,16 +37,34 @@ def write_figure(path: Path, figure: Figure) -> None:
     write_bytes(path, data.getvalue())
 
 
+def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    """A table as lines of Markdown.
+
+    >>> table(("a", ""), [("1", "2")])
+    ['| a | |', '|---|---|', '| 1 | 2 |']
+    """
+    lines = [f"| {' | '.join(head)} |".replace("|  |", "| |"), "|---" * len(head) + "|"]
+    return [*lines, *(f"| {' | '.join(row)} |" for row in rows)]
+
+
+def setting_row(row: ErrorRow, metric: str, **setting: Any) -> dict[str, Any]:
+    """One build's error by one metric, after what the figure calls its setting."""
+    error = f"{getattr(row, metric):.6g}"
+    return {
+        **setting,
+        "repeat": row.repeat,
+        metric: error,
+        "build_seconds": f"{row.build_seconds:.3f}",
+    }
+
+
 def statement_table(statements: Sequence[Statement], claimed: str) -> list[str]:
     """The statements as lines of Markdown."""
-    return [
-        f"| {claimed} | we find | |",
-        "|---|---|---|",
-        *(
-            f"| {each.claim} | {each.measured} | {'agrees' if each.agrees else '**disagrees**'} |"
-            for each in statements
-        ),
+    rows = [
+        (each.claim, each.measured, "agrees" if each.agrees else "**disagrees**")
+        for each in statements
     ]
+    return table((claimed, "we find", ""), rows)
 
 
 def write_page(

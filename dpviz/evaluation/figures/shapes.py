@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dpviz.build import DataHandle
 
 DATA = "city-1m"
+METRIC = "median_relative_error"
 QUERIES = 600
 DRAWS = 20
 """Queries drawn for each that is asked for: most thin ones hold a record, some do not."""
@@ -68,13 +69,4 @@ def measured(
 
 def median_error(rows: Iterable[ErrorRow], method: str, epsilon: float, shape: str) -> float:
     """Median relative error over the queries, mean over the repetitions."""
-    return mean_error(rows, "median_relative_error", method, epsilon, shape)
-
-
-def geometric_mean(values: Iterable[float]) -> float:
-    """The geometric mean of positive numbers.
-
-    >>> round(geometric_mean([1, 4]), 9)
-    2.0
-    """
-    return float(np.exp(np.mean(np.log(list(values)))))
+    return mean_error(rows, METRIC, method, epsilon, shape)

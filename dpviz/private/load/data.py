@@ -10,6 +10,7 @@ from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle, Handle
 from dpviz.private.load.cells import Cells
 from dpviz.private.load.roads import CITY, city_trips, city_trips_in, read_trips
+from dpviz.private.load.selection import Selection
 from dpviz.private.load.sequences import city_sequences, read_places, read_sequences
 from dpviz.private.load.sources import read_points
 from dpviz.private.roads import RoadData
@@ -169,7 +170,7 @@ def load(  # type: ignore[misc]
         return city_trips() if options["steps"] is None else city_trips_in(options["steps"])
     options |= {"unit": unit, "max_per_unit": max_per_unit, "name": name, "table": table}
     if form == "points":
-        return read_points(source, cast(Domain, domain), public=public, **options)
+        return read_points(source, Selection(cast(Domain, domain), public=public, **options))
     if domain is None and cells is not None:
         domain = cells.domain
     if domain is None:

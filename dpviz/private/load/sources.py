@@ -20,35 +20,19 @@ from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables import Table, open_table, stem
 from dpviz.private.load.tables.memory import MemoryTable, is_frame
 from dpviz.private.load.tally import Tally, dropped
-from dpviz.progress import Progress
 
 
-def read_points(
-    source: Any,
-    domain: Domain | None = None,
-    *,
-    columns: Sequence[str] | None = None,
-    crs: str | None = None,
-    unit: str | None = None,
-    max_per_unit: int = 1,
-    public: bool | None = None,
-    name: str | None = None,
-    table: str | None = None,
-    bits: int | None = None,
-    progress: Progress | None = None,
-) -> DataHandle:
-    """Points into a handle; :func:`dpviz.load` says what the arguments are.
+def read_points(source: Any, chosen: Selection) -> DataHandle:
+    """Points into a handle.
 
     Raises:
         DataError: the source cannot be read as points.
     """
-    chosen = Selection(
-        domain, columns, crs, unit, max_per_unit, public, name, table, bits, progress
-    )
     if isinstance(source, (str, os.PathLike)):
         return _one(os.fspath(source), chosen)
     if is_frame(source):
-        return _of_table(MemoryTable(source, name or "table"), name or "table", chosen)
+        name = chosen.name or "table"
+        return _of_table(MemoryTable(source, name), name, chosen)
     if not all(isinstance(each, (str, os.PathLike)) for each in source):
         raise DataError(
             "no source of points: give paths, or a table in memory (an array of coordinates: to "

@@ -83,14 +83,13 @@ def _map(prefix: str, release: AreaRelease, source: PointSource, level: str) -> 
 
 
 def _scene(prefix: str, release: AreaRelease, source: PointSource, level: str) -> Scene:
-    """The picture; kept, with the release that it is of, until one or the level changes."""
+    """The picture; kept until the release or the level changes."""
 
-    def draw() -> tuple[AreaRelease, Scene]:
+    def draw() -> Scene:
         camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
-        return release, areas_scene(release, level, camera=camera)
+        return areas_scene(release, level, camera=camera)
 
-    made: tuple[AreaRelease, Scene] = remembered(f"{prefix}.areas", (level, id(release)), draw)
-    return made[1]
+    return remembered(f"{prefix}.areas", (level, release), draw)
 
 
 def _answer(prefix: str, release: AreaRelease, source: PointSource, rect: Rect | None) -> None:
@@ -132,16 +131,12 @@ def _facts(prefix: str, release: AreaRelease, source: PointSource) -> None:
 
 
 def _exact_total(prefix: str, release: AreaRelease, source: PointSource) -> int:
-    """Public records in any of the areas; kept with the release until one changes."""
+    """Public records in any of the areas; kept until they or the release change."""
 
-    def count() -> tuple[AreaRelease, int]:
-        exact = exact_by_area(source.data, release.areas)
-        return release, int(exact[release.areas.slices[0]].sum())
+    def count() -> int:
+        return int(exact_by_area(source.data, release.areas)[release.areas.slices[0]].sum())
 
-    made: tuple[AreaRelease, int] = remembered(
-        f"{prefix}.areas.exact", (source.key, id(release)), count
-    )
-    return made[1]
+    return remembered(f"{prefix}.areas.exact", (source.key, release), count)
 
 
 def _table(release: AreaRelease, level: str) -> None:

@@ -54,7 +54,7 @@ def _before(source: SequenceSource) -> None:
 
 
 def _show(release: SequenceRelease, source: SequenceSource, choice: Choice | None) -> None:
-    asked = (source.key, id(release))  # the view holds the release: its id is not given twice
+    asked = (source.key, release)
     view = remembered(f"{KEY}.view", asked, lambda: MoveView.of((source.key,), release))
     if view.below_noise:
         st.warning(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +10,7 @@ import streamlit as st
 
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
+from dpviz.files import csv_text
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.range_count import RangeAnswers, cover
 from dpviz.releases.points.release import PointRelease
@@ -21,6 +20,7 @@ from dpviz.render.cells import domain_bounds, node_bounds
 from dpviz.render.colors import ACCENT
 from dpviz.render.numbers import MINUS, percent
 from dpviz.render.projection import from_degrees
+from dpviz.render.scene import Bounds
 from dpviz.trees.lattice import Int
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.attributes import attribute_answers
@@ -33,7 +33,7 @@ from dpviz.ui.shared.text import plain, small_share
 SHOWN_NODES = 2_000
 """Nodes of an answer that are outlined on the map; more would be a grey sheet."""
 
-Rect = tuple[float, float, float, float]
+Rect = Bounds
 
 
 def answer_panel(
@@ -173,11 +173,7 @@ def history_table(prefix: str) -> None:
 def as_csv(rows: Sequence[Mapping[Any, Any]]) -> str:
     """Rows as CSV under the union of their columns."""
     names = list(dict.fromkeys(name for row in rows for name in row))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, names, restval="")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    return csv_text(names, ([row.get(name, "") for name in names] for row in rows))
 
 
 def rectangle_form(prefix: str, rect: Rect | None, domain: Rect) -> Rect | None:

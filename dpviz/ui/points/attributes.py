@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.evaluation.truth import of_one_kind
+from dpviz.exports.facts import FEW, quotient_words
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.kinds import KindsRelease, require_kinds
 from dpviz.releases.points.quotient import Quotients
@@ -18,7 +19,6 @@ from dpviz.releases.points.region_count import Regions
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Scene, rounded, with_noise
 from dpviz.render.kinds import overlay_scene, share_scene
-from dpviz.render.numbers import percent_interval
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.text import plain
@@ -34,7 +34,6 @@ CLIPPED = (
     "95 % interval of the noise alone. It is of the values as clipped to {low:g} to {high:g}: what "
     "lies beyond is missing from it, a bias that no interval shows."
 )
-FEW = "too few records"
 
 
 @dataclass(frozen=True)
@@ -161,7 +160,7 @@ def attribute_answers(
         against = of[0] if of else "all others"
         st.metric(
             f"Share of {plain(kind)} against {plain(against)}",
-            _interval(share, shares=True),
+            quotient_words(share, shares=True),
             help="With its 95 % interval for the noise (Fieller).",
         )
     values = release.domain.values
@@ -194,7 +193,7 @@ def _kind_row(name: str, answer: RangeAnswers, share: Quotients) -> dict[str, st
     """Count and share of a kind in one place."""
     half = float(answer.high[0] - answer.low[0]) / 2
     count = with_noise(float(answer.count[0]), half)
-    return {"kind": name, "noisy count": count, "share": _interval(share, shares=True)}
+    return {"kind": name, "noisy count": count, "share": quotient_words(share, shares=True)}
 
 
 def kinds_table(rows: list[dict[str, str]]) -> None:
@@ -214,16 +213,5 @@ def _sum_words(
         return {}
     total = release.sum(rect, period, kind)
     half = float(total.high[0] - total.low[0]) / 2
-    mean = _interval(release.mean(rect, period, kind))
+    mean = quotient_words(release.mean(rect, period, kind))
     return {"Sum": with_noise(float(total.sum[0]), half), "Mean": mean}
-
-
-def _interval(answer: Quotients, *, shares: bool = False) -> str:
-    """A quotient and its interval, or that there are too few records for one."""
-    if not answer.enough[0]:
-        return FEW
-    value, low, high = (float(each[0]) for each in (answer.value, answer.low, answer.high))
-    if shares:
-        return percent_interval(value, low, high)
-    half = (high - low) / 2
-    return f"{rounded(value, half)} ({rounded(low, half)} to {rounded(high, half)})"

@@ -16,14 +16,12 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import rounded, with_noise
 from dpviz.render.projection import from_degrees
-from dpviz.ui.points.answers import on_screen
+from dpviz.ui.points.answers import Rect, on_screen
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.charts import half_width_chart
 from dpviz.ui.shared.panels import table_panel
 from dpviz.ui.shared.text import plain, small_share
-
-Rect = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)

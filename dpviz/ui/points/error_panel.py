@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import time
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ import streamlit as st
 from dpviz.evaluation.experiments import ErrorRow, Experiment, run
 from dpviz.evaluation.plots import COLOURS, METRICS, error_figure
 from dpviz.evaluation.results import CONTRACT, summary
+from dpviz.files import csv_text
 from dpviz.methods import METHODS, names
 from dpviz.render.colors import PAIR
 from dpviz.ui.points.source_form import PointSource
@@ -200,12 +200,8 @@ def _downloads(prefix: str, rows: Sequence[ErrorRow], metric: str) -> None:
 
 
 def _csv(rows: Sequence[ErrorRow]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     columns = (*CONTRACT, "mean_absolute_error")
-    writer.writerow(columns)
-    writer.writerows([[getattr(row, name) for name in columns] for row in rows])
-    return text.getvalue()
+    return csv_text(columns, ([getattr(row, name) for name in columns] for row in rows))
 
 
 def _png(rows: Sequence[ErrorRow], metric: str) -> bytes:

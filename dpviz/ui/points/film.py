@@ -15,6 +15,7 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.render import with_noise
 from dpviz.render.numbers import percent
 from dpviz.render.projection import from_degrees
+from dpviz.render.scene import Bounds
 from dpviz.ui.points.source_form import PointSource, built_in
 from dpviz.ui.shared.charts import interval_chart, lines_chart
 from dpviz.ui.shared.memory import public_release
@@ -29,8 +30,6 @@ MEASURED = (0.1, 0.4, 1.6, 6.4)
 QUERIES = 200
 LARGEST = 100_000
 """Cells of a release in a file of the film: more take a minute to write and to open."""
-
-Rect = tuple[float, float, float, float]
 
 
 def film_strip(prefix: str, current: float, show: Callable[[float], None]) -> None:
@@ -54,7 +53,7 @@ def film_strip(prefix: str, current: float, show: Callable[[float], None]) -> No
 
 
 def film_answers(
-    prefix: str, source: PointSource, choices: Sequence[Choice], rect: Rect | None
+    prefix: str, source: PointSource, choices: Sequence[Choice], rect: Bounds | None
 ) -> None:
     """The drawn rectangle's answer and interval at every ε of the film, in a chart and a table."""
     with st.expander(

@@ -14,6 +14,7 @@ from dpviz.render import Camera, Scene, difference_scene, rounded, with_noise
 from dpviz.render.cells import domain_bounds
 from dpviz.render.colors import Theme
 from dpviz.render.projection import from_degrees
+from dpviz.render.scene import Bounds
 from dpviz.render.view import MOST, film_scene
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.memory import remembered
@@ -28,7 +29,6 @@ LOOKS = {
 LARGEST = 1_200_000
 """Cells that a browser takes at once."""
 
-Rect = tuple[float, float, float, float]
 Window = tuple[float, float]
 
 
@@ -112,7 +112,7 @@ def small_maps(prefix: str, release: PointRelease, theme: Any) -> None:
     )
 
 
-def windows_table(prefix: str, release: PointRelease, rect: Rect | None) -> None:
+def windows_table(prefix: str, release: PointRelease, rect: Bounds | None) -> None:
     """The noisy count of every window: of the rectangle, or of the whole area."""
     pairs, labels = steps_of(release)
     place = _place(release, rect)
@@ -128,7 +128,7 @@ def windows_table(prefix: str, release: PointRelease, rect: Rect | None) -> None
     st.dataframe(rows, hide_index=True)
 
 
-def difference_answer(prefix: str, release: PointRelease, rect: Rect | None) -> None:
+def difference_answer(prefix: str, release: PointRelease, rect: Bounds | None) -> None:
     """A − B of the rectangle, or of the whole area, with the interval for the noise of both."""
     a, b = st.session_state[f"{prefix}.pair"]
     answer = release.difference(_place(release, rect), a, b)
@@ -142,7 +142,7 @@ def difference_answer(prefix: str, release: PointRelease, rect: Rect | None) -> 
     )
 
 
-def _place(release: PointRelease, rect: Rect | None) -> Any:
+def _place(release: PointRelease, rect: Bounds | None) -> Any:
     if rect is None:
         return release.domain.place.bounds
     return from_degrees(rect, release.domain.crs)

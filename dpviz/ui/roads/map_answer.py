@@ -99,12 +99,9 @@ def _picked(prefix: str, graph: RoadGraph) -> None:
 def _scene(
     prefix: str, releases: list[RoadRelease], source: RoadSource, plan: RoadChoice, view: str
 ) -> Scene:
-    """The picture; kept, with the releases that it is of, until one or the view changes."""
-    asked = (view, *map(id, releases))
-    made = remembered(
-        f"{prefix}.scene", asked, lambda: (releases, _drawn(releases, source, plan, view))
-    )
-    return made[1]
+    """The picture; kept until a release or the view changes."""
+    draw = lambda: _drawn(releases, source, plan, view)  # noqa: E731
+    return remembered(f"{prefix}.scene", (view, *releases), draw)
 
 
 def _drawn(releases: list[RoadRelease], source: RoadSource, plan: RoadChoice, view: str) -> Scene:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from functools import partial
 from typing import Any
 
@@ -14,6 +12,7 @@ from dpviz.build import build
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.evaluation.sequence_truth import exact_lengths, exact_top
 from dpviz.evaluation.sequences import shares, variation
+from dpviz.files import csv_text
 from dpviz.methods import of_kind
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.sequences.release import SequenceRelease
@@ -168,15 +167,14 @@ def download_buttons(prefix: str, view: MoveView, source: SequenceSource) -> Non
 
 def synthetic_csv(view: MoveView, source: SequenceSource) -> bytes:
     """One row per place: sequence, step, name, and the centre of the cell where it has one."""
-    text = io.StringIO()
-    write = csv.writer(text, lineterminator="\n")
     middle = None if source.places is None else np.round(centres(source.places), 6).tolist()
-    write.writerow(["sequence", "step", "symbol", *([] if middle is None else ["lon", "lat"])])
-    for number, sequence in enumerate(view.synthetic):
-        for step, symbol in enumerate(sequence.tolist()):
-            where = [] if middle is None else middle[symbol]
-            write.writerow([number, step, view.names[symbol], *where])
-    return text.getvalue().encode()
+    head = ["sequence", "step", "symbol", *([] if middle is None else ["lon", "lat"])]
+    rows = (
+        [number, step, view.names[symbol], *([] if middle is None else middle[symbol])]
+        for number, sequence in enumerate(view.synthetic)
+        for step, symbol in enumerate(sequence.tolist())
+    )
+    return csv_text(head, rows).encode()
 
 
 def tables(view: MoveView) -> None:
