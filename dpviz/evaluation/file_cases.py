@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from dpviz.files import csv_text
@@ -18,6 +19,7 @@ MANY = 200
 """Units of others in a file: a merge of them all stands far above the noise of ε = 1."""
 
 PLACE = (0.3, 0.3)
+UNIT = ("--unit", "device", "--max-per-unit", "1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,20 +48,35 @@ class FileCase:
 Rows = list[list[Any]]
 
 
+def _cases(
+    kind: str,
+    file: str,
+    head: list[str],
+    words: tuple[str, ...],
+    beside: Mapping[str, bytes] = MappingProxyType({}),
+) -> Callable[..., FileCase]:
+    """Makes cases of tables: rows of others, and those of one unit more after or before them."""
+
+    def case(
+        name: str,
+        others: Rows,
+        more: Rows,
+        first: bool = False,
+        words: tuple[str, ...] = words,
+    ) -> FileCase:
+        rows = [*more, *others] if first else [*others, *more]
+        return FileCase(name, kind, file, _csv(head, others), _csv(head, rows), words, beside)
+
+    return case
+
+
 def file_cases() -> list[FileCase]:
     """Every case, points first."""
     return [*_points(), *_roads(), *_sequences(), *_areas()]
 
 
 def _points() -> Iterable[FileCase]:
-    unit = ("--unit", "device", "--max-per-unit", "1")
-    head = ["device", "x", "y"]
-
-    def case(name: str, others: Rows, more: Rows, first: bool = False) -> FileCase:
-        rows = [*more, *others] if first else [*others, *more]
-        texts = _csv(head, others), _csv(head, rows)
-        return FileCase(name, "points", "places.csv", *texts, (*POINTS, *unit))
-
+    case = _cases("points", "places.csv", ["device", "x", "y"], (*POINTS, *UNIT))
     long = [[10**17 + each, *PLACE] for each in range(MANY)]
     yield case("18-digit devices, or one of 20 digits more", long, [["9" * 20, *PLACE]])
     yield case("18-digit devices, or one named zed more", long, [["zed", *PLACE]])
@@ -105,7 +122,7 @@ def _points() -> Iterable[FileCase]:
     }
     for what, feature in odd.items():
         texts = _geojson(features), _geojson([feature, *features])
-        words = (*POINTS, *unit)
+        words = (*POINTS, *UNIT)
         yield FileCase(f"one feature more, {what}", "points", "places.geojson", *texts, words)
 
 
@@ -123,7 +140,7 @@ def _raw() -> Iterable[FileCase]:
         "a mark of byte order": b"\xef\xbb\xbfzed,0.3,0.3\n",
     }.items():
         texts = b"device,x,y\n" + others, b"device,x,y\n" + more + others
-        words = (*POINTS, "--unit", "device", "--max-per-unit", "1")
+        words = (*POINTS, *UNIT)
         yield FileCase(f"one line more, of {what}", "points", "places.csv", *texts, words)
 
 
@@ -131,9 +148,9 @@ def _attributes() -> Iterable[FileCase]:
     """Kinds and values: one unit more must not change how those of others are read."""
     head = ["device", "x", "y", "mode", "fare"]
     others: Rows = [[10**17 + each, *PLACE, "bike", 7.5] for each in range(MANY)]
-    unit = ("--unit", "device", "--max-per-unit", "1")
-    kinds = (*POINTS, *unit, "--kind", "mode", "--kinds", "bike,other")
-    sums = (*POINTS, *unit, "--sum", "fare", "--clip", "0,20")
+    kinds = (*POINTS, *UNIT, "--kind", "mode", "--kinds", "bike,other")
+    sums = (*POINTS, *UNIT, "--sum", "fare", "--clip", "0,20")
+    case = _cases("points", "places.csv", head, sums)
     for what, mode in {
         "of a kind that is not listed": "zed",
         "without a kind": "",
@@ -142,9 +159,8 @@ def _attributes() -> Iterable[FileCase]:
         "of a kind of 300,000 letters": "z" * 300_000,
     }.items():
         for words in (kinds, (*kinds[:-1], "bike")):
-            texts = _csv(head, others), _csv(head, [["zed", *PLACE, mode, 1], *others])
             name = f"one device more, {what}, where {words[-1]} are listed"
-            yield FileCase(name, "points", "places.csv", *texts, words)
+            yield case(name, others, [["zed", *PLACE, mode, 1]], True, words)
     for what, fare in {
         "whose value is a word": "many",
         "without a value": "",
@@ -152,14 +168,13 @@ def _attributes() -> Iterable[FileCase]:
         "whose value is far beyond the clip": "1e300",
         "with a decimal comma in its value": "7,5",
     }.items():
-        texts = _csv(head, others), _csv(head, [["zed", *PLACE, "bike", fare], *others])
-        yield FileCase(f"one device more, {what}", "points", "places.csv", *texts, sums)
+        yield case(f"one device more, {what}", others, [["zed", *PLACE, "bike", fare]], first=True)
 
 
 def _times() -> Iterable[FileCase]:
     """The axis of time, in a zone and as a cycle: odd timestamps of one more, typed by nobody."""
     head = ["device", "x", "y", "when"]
-    unit = ("--unit", "device", "--max-per-unit", "1", "--time", "when")
+    case = _cases("points", "places.csv", head, ())
     year = ("--period", "2024-01-01,2025-01-01", "--zone", "Europe/Berlin", "--every", "1h")
     clocks, seconds = "2024-03-31T03:15:00", "1711847700"
     others: dict[str, Rows] = {
@@ -177,10 +192,10 @@ def _times() -> Iterable[FileCase]:
         ("of 9,000 digits", "9" * 9_000, "number"),
     )
     for at, (what, when, name) in enumerate(odd):
-        texts = _csv(head, others[name]), _csv(head, [["zed", *PLACE, when], *others[name]])
         words, axis = ((*year, "--cycle", "week"), "week") if at % 2 else (year, "year")
         more = f"one device more, its time {what} beside a {name}, in a {axis}"
-        yield FileCase(more, "points", "places.csv", *texts, (*POINTS, *unit, *words))
+        options = (*POINTS, *UNIT, "--time", "when", *words)
+        yield case(more, others[name], [["zed", *PLACE, when]], True, options)
 
 
 def _json_lines() -> Iterable[FileCase]:
@@ -197,7 +212,7 @@ def _json_lines() -> Iterable[FileCase]:
         "bytes that are no text": b"\xff\xfe\x80\n",
     }.items():
         for first, larger in ((False, others + more), (True, more + others)):
-            words = (*POINTS, "--x", "x", "--y", "y", "--unit", "device", "--max-per-unit", "1")
+            words = (*POINTS, "--x", "x", "--y", "y", *UNIT)
             name = f"one record more, of {what}" + (", first" if first else "")
             yield FileCase(name, "points", "places.jsonl", others, larger, words)
 
@@ -227,11 +242,7 @@ def _roads() -> Iterable[FileCase]:
     head = ["person", "trip", "edge"]
     beside = {"nodes.csv": NODES, "edges.csv": EDGES, "workload.csv": WORKLOAD}
 
-    def case(name: str, others: Rows, more: Rows, first: bool = False) -> FileCase:
-        rows = [*more, *others] if first else [*others, *more]
-        texts = _csv(head, others), _csv(head, rows)
-        return FileCase(name, "roads", "trips.csv", *texts, ROADS, beside)
-
+    case = _cases("roads", "trips.csv", head, ROADS, beside)
     shared: Rows = [[f"p{each}", f"t{each}", "a"] for each in range(MANY)]
     thief: Rows = [["thief", f"t{each}", "a"] for each in range(MANY)]
     name = "a trip of each person, or one person more who uses all their trip ids"
@@ -255,6 +266,7 @@ def _roads_in_time(beside: Mapping[str, bytes]) -> Iterable[FileCase]:
     head = ["person", "trip", "edge", "start"]
     axis = ("--time", "start", "--period", "2024-01-01,2025-01-01", "--zone", "Europe/Berlin")
     words = (*ROADS, *axis, "--cycle", "week", "--every", "1d")
+    case = _cases("roads", "trips.csv", head, words, beside)
     clocks, seconds = "2024-03-31T03:15:00", "1711847700"
     for what, when, usual in (
         ("without a time", "", clocks),
@@ -269,9 +281,8 @@ def _roads_in_time(beside: Mapping[str, bytes]) -> Iterable[FileCase]:
         # A trip a day: the bound holds over all steps together.
         more: Rows = [["zed", "z", "a", when]]
         more += [["zed", f"z{day}", "a", f"2024-04-{day:02}"] for day in range(1, 8)]
-        texts = _csv(head, others), _csv(head, [*more, *others])
         name = f"one person more, a trip {what} and one on each day of a week"
-        yield FileCase(name, "roads", "trips.csv", *texts, words, beside)
+        yield case(name, others, more, first=True)
 
 
 PLACES = (
@@ -285,13 +296,7 @@ def _sequences() -> Iterable[FileCase]:
     head = ["person", "x", "y", "time"]
     noon = "2020-01-01T12:00:00"
 
-    def case(
-        name: str, others: Rows, more: Rows, first: bool = False, words: tuple[str, ...] = ()
-    ) -> FileCase:
-        rows = [*more, *others] if first else [*others, *more]
-        texts = _csv(head, others), _csv(head, rows)
-        return FileCase(name, "sequences", "places.csv", *texts, (*PLACES, *words))
-
+    case = _cases("sequences", "places.csv", head, PLACES)
     people: Rows = [[f"p{each}", *PLACE, noon] for each in range(MANY)]
     long: Rows = [[10**17 + each, *PLACE, noon] for each in range(MANY)]
     yield case("18-digit persons, or one of 20 digits more", long, [["9" * 20, *PLACE, noon]])
@@ -308,7 +313,9 @@ def _sequences() -> Iterable[FileCase]:
     yield case("one person more, with the day first", days, [["zed", *PLACE, "13/02/2020 10:00"]])
     yield case("one person more, whose time is a number", people, [["zed", *PLACE, "1577880000"]])
     yield case("one person more, without a time", people, [["zed", *PLACE, ""]], first=True)
-    yield case("one person more, outside", people, [["zed", 7, 7, noon]], True, ("--steps",))
+    yield case(
+        "one person more, outside", people, [["zed", 7, 7, noon]], True, (*PLACES, "--steps")
+    )
     texts = b"a b\n" * MANY
     for what, line in {
         "a symbol that is not there": b"z\n",
@@ -338,8 +345,10 @@ def _areas() -> Iterable[FileCase]:
     ]
     words = (
         *("--bounds", "0,0,1,1", "--areas", "{areas.geojson}", "--levels", "land,name"),
-        *("--unit", "device", "--max-per-unit", "1"),
+        *UNIT,
     )
+    beside = {"areas.geojson": _geojson(features)}
+    case = _cases("areas", "places.csv", ["device", "x", "y"], words, beside)
     others = [[10**17 + each, *PLACE] for each in range(MANY)]
     units: dict[str, Rows] = {
         "on the border of two areas": [["zed", 0.5, 0.5]] * 3,
@@ -348,10 +357,7 @@ def _areas() -> Iterable[FileCase]:
         "whose place is a word": [["1", "here", "there"]],
     }
     for what, more in units.items():
-        head = ["device", "x", "y"]
-        texts = _csv(head, others), _csv(head, [*more, *others])
-        beside = {"areas.geojson": _geojson(features)}
-        yield FileCase(f"one device more, {what}", "areas", "places.csv", *texts, words, beside)
+        yield case(f"one device more, {what}", others, more, first=True)
 
 
 def _csv(head: list[str], rows: Rows) -> bytes:

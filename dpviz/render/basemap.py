@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpviz.datasets.basemap import base_map, city_backdrop, named_places
 from dpviz.datasets.geography import BOUNDS, TOWNS, sea_outline, to_lonlat
@@ -18,8 +18,7 @@ from dpviz.render.colors import FRAME, LAND, ROAD, SHORE, WATER, Themed
 from dpviz.render.marks import paths, polygons
 from dpviz.render.names import places
 from dpviz.render.scene import BUNDLED, Bounds, Mark
-
-Float = NDArray[np.float64]
+from dpviz.trees.lattice import Float
 
 FADE = (8.0, 9.0)
 """Zooms over which the bundled outlines (1:50m) fade: nearer they would be off by a kilometre."""

@@ -19,6 +19,7 @@ from dpviz.render.numbers import percent
 from dpviz.render.projection import areas, to_degrees, world
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Bounds, Mark, Side
+from dpviz.trees.lattice import Float
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
@@ -32,8 +33,6 @@ ZOOM_STEPS = 10
 
 HOME = (800, 560)
 """Pixels of a usual map: legends are worked out for the zoom at which it shows the domain."""
-
-Float = NDArray[np.float64]
 
 
 def node_bounds(release: PointRelease) -> Float:

@@ -14,10 +14,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpviz.trees.lattice import Float
+
 Color = tuple[int, int, int]
 Stops = tuple[Color, ...]
 Theme = Literal["light", "dark"]
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.lattice import Float, Int
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 SHOWN, POOLED, QUIET, NEVER = 0, 1, 2, 3

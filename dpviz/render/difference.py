@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,13 +18,12 @@ from dpviz.render.legend import Legend, Swatch, scale_labels
 from dpviz.render.projection import areas, to_degrees, world
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
+from dpviz.trees.lattice import Float, Int
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
     from dpviz.releases.points.release import PointRelease
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 CLEAR = 3.0
 """Standard deviations of its noise from which a difference is drawn: there are many looks, and two
@@ -83,48 +82,32 @@ def difference(
 ) -> tuple[Mark, Legend]:
     """The boxes of A − B as one mark, and the legend."""
     domain = releases[0].domain
-    start = home_zoom(domain_bounds(domain))
-    pieces = []
-    for k, above in enumerate(STEPS):
-        lo, hi = coarser(releases, start + above)
+
+    def drawn(zoom: float) -> Sequence[NDArray[Any]]:
+        lo, hi = coarser(releases, zoom)
         a, b = (release.count_boxes(lo, hi) for release in releases)
-        end = start + STEPS[k + 1] if k + 1 < len(STEPS) else np.inf
-        times = [np.full(len(lo), each) for each in (start + above if k else 0.0, end)]
-        pieces.append((lo, hi, a.count, a.noise_sd, b.count, b.noise_sd, *times))
-    lo, hi, count_a, sd_a, count_b, sd_b, since, until = (
-        np.concatenate(column) for column in zip(*pieces, strict=True)
-    )
+        return lo, hi, a.count, a.noise_sd, b.count, b.noise_sd
+
+    lo, hi, count_a, sd_a, count_b, sd_b, since, until = by_zoom(domain, drawn)
     km2, offsets, origin = placed(domain, lo, hi)
     gap, noise = count_a - count_b, sd_a + sd_b if shared else np.hypot(sd_a, sd_b)
     clear = np.abs(gap) >= np.maximum(CLEAR * noise, 1e-12)
     density = np.where(clear, gap / km2, 0.0)
     home = (since == 0.0) & clear
     scale = scale_of(np.abs(density[home]), np.abs(gap[home]), most=SIDES)
-    table = pa.table(
-        {
-            **drawn_columns(offsets, density, since, until),
-            "count_a": numbers(count_a.astype(np.float32)),
-            "sd_a": numbers(sd_a.astype(np.float32)),
-            "count_b": numbers(count_b.astype(np.float32)),
-            "sd_b": numbers(sd_b.astype(np.float32)),
-            "gap": numbers(gap.astype(np.float32)),
-            "sd": numbers(noise.astype(np.float32)),
-        }
-    )
+    columns = {
+        "count_a": count_a,
+        "sd_a": sd_a,
+        "count_b": count_b,
+        "sd_b": sd_b,
+        "gap": gap,
+        "sd": noise,
+    }
+    words = {name: numbers(each.astype(np.float32)) for name, each in columns.items()}
+    table = pa.table(drawn_columns(offsets, density, since, until) | words)
     colors = _colors()
-    every = {"light": colors.light, "dark": colors.dark}
-    layer = pydeck.Layer(
-        "CellLayer",
-        None,
-        id="difference",
-        origin=origin,
-        bounds=[*(-each for each in reversed(scale.bounds)), *scale.bounds],
-        palettes={"tide": every, "ember": every, "grey": every},
-        palette=pydeck.types.String("tide"),
-        signed=True,
-        raw=False,
-        pickable=True,
-    )
+    both = [*(-each for each in reversed(scale.bounds)), *scale.bounds]
+    layer = cell_layer("difference", origin, both, one_palette(colors), signed=True)
     rows = (
         Row(labels[0], "count_a", noise_sd="sd_a"),
         Row(labels[1], "count_b", noise_sd="sd_b"),
@@ -156,6 +139,46 @@ def coarser(releases: Sequence[PointRelease], zoom: float) -> tuple[Int, Int]:
 
 BOUND = {f"get{name.title()}": name for name in ("bounds", "density", "since", "until")}
 """What a layer of cells reads of :func:`drawn_columns`."""
+
+
+def cell_layer(
+    id: str,  # noqa: A002
+    origin: Sequence[float],
+    bounds: Sequence[float],
+    palettes: Any,
+    **properties: Any,
+) -> pydeck.Layer:
+    """Cells with values of their own in classes, whatever palette densities have."""
+    return pydeck.Layer(
+        "CellLayer",
+        None,
+        id=id,
+        origin=origin,
+        bounds=list(bounds),
+        palettes=palettes,
+        palette=pydeck.types.String("tide"),
+        raw=False,
+        pickable=True,
+        **properties,
+    )
+
+
+def one_palette(colors: Themed) -> dict[str, Any]:
+    """The same colours under the name of every palette."""
+    themes = {"light": colors.light, "dark": colors.dark}
+    return dict.fromkeys(("tide", "ember", "grey"), themes)
+
+
+def by_zoom(domain: Domain, columns: Callable[[float], Sequence[NDArray[Any]]]) -> list[Any]:
+    """Columns of the boxes at each zoom of :data:`STEPS`; from and until which each is drawn."""
+    start = home_zoom(domain_bounds(domain))
+    pieces = []
+    for k, above in enumerate(STEPS):
+        made = columns(start + above)
+        until = start + STEPS[k + 1] if k + 1 < len(STEPS) else np.inf
+        times = (np.full(len(made[0]), each) for each in (start + above if k else 0.0, until))
+        pieces.append((*made, *times))
+    return [np.concatenate(column) for column in zip(*pieces, strict=True)]
 
 
 def drawn_columns(offsets: Float, density: Float, since: Float, until: Float) -> dict[str, Any]:

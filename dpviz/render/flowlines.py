@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
+from dpviz.trees.lattice import Float, Int
 
 GAP, BEND, BENDS = 0.2, 0.16, 14
 """How far an arrow stays away from the centres, in sides of a cell; how far it leans to its right,

@@ -9,11 +9,12 @@ import numpy as np
 
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.colors import ACCENT, HALO, LAND, QUIET, Themed
-from dpviz.render.flowlines import Float, Int, arrows, cell_side, centres, head, path_line
+from dpviz.render.flowlines import arrows, cell_side, centres, head, path_line
 from dpviz.render.marks import boxes, paths, points, polygons, trips
 from dpviz.render.numbers import rounded, with_noise
 from dpviz.render.scale import Scale, between, line_colors, lines_scale
 from dpviz.render.scene import Mark, Row
+from dpviz.trees.lattice import Float, Int
 
 if TYPE_CHECKING:
     from dpviz.sequences.moves import Strings

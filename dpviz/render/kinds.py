@@ -13,30 +13,35 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pydeck
 from numpy.typing import NDArray
 
 from dpviz.arrow import numbers
 from dpviz.releases.points.quotient import quotients
 from dpviz.releases.points.range_count import box_count
 from dpviz.render.basemap import outlines
-from dpviz.render.cells import adaptive, domain_bounds, home_zoom
+from dpviz.render.cells import adaptive, domain_bounds
 from dpviz.render.colors import FRAME, GREY, LAND, MORE_A, MORE_B, Themed, along, stops
 from dpviz.render.detail import QUIET, STANDS, stands
-from dpviz.render.difference import BOUND, STEPS, drawn_columns, placed
+from dpviz.render.difference import (
+    BOUND,
+    by_zoom,
+    cell_layer,
+    drawn_columns,
+    one_palette,
+    placed,
+)
 from dpviz.render.legend import Legend, Swatch, scale_labels
 from dpviz.render.numbers import percent, percent_interval
 from dpviz.render.scale import scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
 from dpviz.trees.consistency import sum_up
+from dpviz.trees.lattice import Float, Int
 
 if TYPE_CHECKING:
     from dpviz.releases.points.kinds import KindsRelease
     from dpviz.releases.points.quotient import Quotients
     from dpviz.releases.points.release import PointRelease
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 STRENGTHS = 4
 """Classes of density, as strengths of a kind's colour."""
@@ -92,30 +97,17 @@ class KindCells:
 def kind_cells(release: KindsRelease) -> KindCells:
     """The boxes of adaptive detail of all kinds, and the kinds in each."""
     nodes, adapted = release.nodes, adaptive(release)
-    start = home_zoom(domain_bounds(release.domain))
-    pieces = []
-    for k, above in enumerate(STEPS):
-        rows = np.flatnonzero(adapted.at(start + above))
+
+    def drawn(zoom: float) -> Sequence[NDArray[Any]]:
+        rows = np.flatnonzero(adapted.at(zoom))
         lo, hi = nodes.lo[rows], nodes.hi[rows]
         _, member = np.unique(adapted.group[rows], return_inverse=True)
         alone = np.bincount(member)[member] == 1
         each = [_grouped(part, lo, hi, member, alone) for part in release.releases]
-        end = STEPS[k + 1] + start if k + 1 < len(STEPS) else np.inf
-        pieces.append(
-            (
-                lo,
-                hi,
-                adapted.km2[rows],
-                np.full(len(rows), start + above if k else 0.0),
-                np.full(len(rows), end),
-                np.array([count for count, _ in each]).T,
-                np.array([variance for _, variance in each]).T,
-                adapted.kind[rows] == QUIET,
-            )
-        )
-    lo, hi, km2, since, until, count, variance, quiet = (
-        np.concatenate(column) for column in zip(*pieces, strict=True)
-    )
+        count, variance = (np.array(column).T for column in zip(*each, strict=True))
+        return lo, hi, adapted.km2[rows], count, variance, adapted.kind[rows] == QUIET
+
+    lo, hi, km2, count, variance, quiet, since, until = by_zoom(release.domain, drawn)
     _, offsets, origin = placed(release.domain, lo, hi)
     stand = stands(count.sum(axis=1), variance.sum(axis=1))
     return KindCells(km2, offsets, origin, since, until, count.T, variance.T, quiet | ~stand)
@@ -288,20 +280,7 @@ def _layer(
     """Some of the cells, by value in classes."""
     at = np.flatnonzero(mask)
     drawn = drawn_columns(cells.offsets[at], density[at], cells.since[at], cells.until[at])
-    every = {"light": colors.light, "dark": colors.dark}
-    layer = pydeck.Layer(
-        "CellLayer",
-        None,
-        id=id_,
-        origin=cells.origin,
-        bounds=list(bounds),
-        palettes={"tide": every, "ember": every, "grey": every},
-        palette=pydeck.types.String("tide"),
-        fixed=True,
-        raw=False,
-        pickable=True,
-        **properties,
-    )
+    layer = cell_layer(id_, cells.origin, bounds, one_palette(colors), fixed=True, **properties)
     words = {name: column.take(pa.array(at)) for name, column in columns.items()}
     first = [Row("Leads", "leads")] if "leads" in columns else []
     return Mark(

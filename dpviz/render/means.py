@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pydeck
 
 from dpviz.arrow import numbers
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.kinds import KindsRelease
 from dpviz.releases.points.quotient import Quotients
 from dpviz.releases.points.sums import added, box_sum, mean_of, values_of
-from dpviz.render.cells import adaptive, domain_bounds, home_zoom
+from dpviz.render.cells import adaptive
 from dpviz.render.colors import every_palette
-from dpviz.render.difference import BOUND, STEPS, drawn_columns, placed
+from dpviz.render.difference import BOUND, by_zoom, cell_layer, drawn_columns, placed
 from dpviz.render.legend import Legend
 from dpviz.render.numbers import short
 from dpviz.render.scale import Scale
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 CLASSES = 6
 """About so many."""
 
-FEW = "blank: too few records"
-
 
 def mean_marks(release: PointRelease, id: str) -> tuple[Mark, Legend]:  # noqa: A002
     """Cells of the map of all records, coarse to fine, in classes of the mean in each.
@@ -39,40 +36,26 @@ def mean_marks(release: PointRelease, id: str) -> tuple[Mark, Legend]:  # noqa: 
         id: of the mark.
     """
     values = values_of(release.domain)
-    start = home_zoom(domain_bounds(release.domain))
-    pieces = []
-    for k, above in enumerate(STEPS):
-        lo, hi = _boxes(release, start + above)
+    adapted, nodes = adaptive(release), release.nodes
+
+    def at_zoom(zoom: float) -> tuple[Int | Float, ...]:
+        rows = np.flatnonzero(adapted.at(zoom))
+        lo, hi = nodes.lo[rows], nodes.hi[rows]
         means = _means(release, lo, hi)
-        ends = (start + above if k else 0.0, start + STEPS[k + 1] if k + 1 < len(STEPS) else np.inf)
-        times = [np.full(len(lo), each) for each in ends]
-        pieces.append((lo, hi, means.value, means.low, means.high, *times))
-    lo, hi, value, low, high, since, until = map(np.concatenate, zip(*pieces, strict=True))
+        return lo, hi, means.value, means.low, means.high
+
+    lo, hi, value, low, high, since, until = by_zoom(release.domain, at_zoom)
     bounds = _steps(value[(since == 0.0) & ~np.isnan(value)], values.low, values.high)
     _, offsets, origin = placed(release.domain, lo, hi)
     blank = values.low - 1.0 - abs(values.low)  # under the first class
-    columns = {
-        "value": value,
-        "sd": (high - low) / 2 / INTERVAL_SDS,
-        "low": low,
-        "high": high,
-    }
+    spread = (high - low) / 2 / INTERVAL_SDS
+    columns = {"value": value, "sd": spread, "low": low, "high": high}
     drawn = drawn_columns(offsets, np.where(np.isnan(value), blank, value), since, until)
     table = pa.table(
         drawn | {name: numbers(each.astype(np.float32)) for name, each in columns.items()}
     )
     palettes = every_palette(len(bounds))
-    layer = pydeck.Layer(
-        "CellLayer",
-        None,
-        id=id,
-        origin=origin,
-        bounds=list(bounds),
-        palettes=palettes,
-        palette=pydeck.types.String("tide"),
-        raw=False,
-        pickable=True,
-    )
+    layer = cell_layer(id, origin, bounds, palettes)
     title = f"Mean of {values.column}"
     rows = (
         Row("mean", "value", noise_sd="sd"),
@@ -93,12 +76,6 @@ def _means(release: PointRelease, lo: Int, hi: Int) -> Quotients:
     trees = release.releases if isinstance(release, KindsRelease) else (release,)
     sums = [box_sum(tree.nodes, tree.sums, lo, hi) for tree in trees if tree.sums is not None]
     return mean_of(release.domain, added(sums), release.count_boxes(lo, hi))
-
-
-def _boxes(release: PointRelease, zoom: float) -> tuple[Int, Int]:
-    drawn = np.flatnonzero(adaptive(release).at(zoom))
-    nodes = release.nodes
-    return nodes.lo[drawn], nodes.hi[drawn]
 
 
 def _steps(values: Float, least: float, most: float) -> tuple[float, ...]:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.render.areas import level_of
@@ -33,7 +32,6 @@ from dpviz.render.surround import draw_ground, draw_scale_bar, draw_shores
 if TYPE_CHECKING:
     from dpviz.releases.points.release import PointRelease
 
-Float = NDArray[np.float64]
 Rgb = tuple[float, float, float]
 
 SIZES = {"screen": (1920, 1080), "print": (3508, 2480)}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Float = NDArray[np.float64]
+from dpviz.trees.lattice import Float
 
 WORLD = 512.0
 """World units around the globe, deck.gl's common space."""

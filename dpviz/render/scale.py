@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.render.colors import Themed, classed
-
-Float = NDArray[np.float64]
+from dpviz.trees.lattice import Float
 
 SERIES = ((1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))
 """Bounds within a decade, the finest first."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.render.basemap import outlines
 from dpviz.render.colors import HALO, TEXT, Theme
 from dpviz.render.projection import WORLD, world
 from dpviz.render.scene import Bounds, Mark
-
-Float = NDArray[np.float64]
+from dpviz.trees.lattice import Float
 
 METRES = 40_075_017.0
 """Around the equator."""

@@ -7,14 +7,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.calendar import Calendar, step_words
 from dpviz.errors import DomainError
+from dpviz.trees.lattice import Float, Int
 from dpviz.zones import OF_ZONES, ZONE
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 MOST = 1_000
 """Steps of one release."""

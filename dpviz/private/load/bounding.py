@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz import arrow
-
-Int = NDArray[np.int64]
+from dpviz.trees.lattice import Int
 
 _PUBLIC = b"public records: nobody is left out in secret"
 

@@ -20,9 +20,7 @@ from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.tables import Table
 from dpviz.private.load.tally import Tally
 from dpviz.private.load.values import listed_places, lists, texts, times
-
-Int = NDArray[np.int64]
-Float = NDArray[np.float64]
+from dpviz.trees.lattice import Float, Int
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 from dpviz import arrow
 from dpviz.errors import DataError
 from dpviz.private.load.tables.base import is_text, shown
+from dpviz.trees.lattice import Float
 from dpviz.zones import ZONE, offsets
-
-Float = NDArray[np.float64]
 
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
 _YEAR_1 = -62_135_596_800
