@@ -139,7 +139,7 @@ def test_sensitive_data_are_refused_everywhere():
     secret = dpviz.from_points(POINTS, DOMAIN)
     with pytest.raises(PrivacyError, match="never shown"):
         list(run(secret, plan_of(), processes=0))
-    with pytest.raises(PrivacyError, match="never leave"):
+    with pytest.raises(PrivacyError, match="never shown"):
         public_records(secret)
 
 
