@@ -66,7 +66,7 @@ class Handle(ABC, Generic[R]):
             PrivacyError: the data set is not declared public.
         """
         if not self.public:
-            raise PrivacyError("exact counts of sensitive data are never shown")
+            raise PrivacyError("exact answers are NOT PRIVATE: for public data only, never shown of others")
 
     def __repr__(self) -> str:
         kind = "public" if self.public else "sensitive"
