@@ -66,7 +66,7 @@ class Handle(ABC, Generic[R]):
             PrivacyError: the data set is not declared public.
         """
         if not self.public:
-            raise PrivacyError("exact answers are NOT PRIVATE: for public data only, never shown of others")
+            raise PrivacyError("exact answers, NOT PRIVATE, are for public data only: never shown")
 
     def __repr__(self) -> str:
         kind = "public" if self.public else "sensitive"

@@ -25,9 +25,8 @@ from dpviz.ui.points.map_answer import drawn
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
-from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.promises import show_promises
+from dpviz.ui.shared.panels import hint, show_promises
 from dpviz.ui.shared.text import level_title, plain
 
 

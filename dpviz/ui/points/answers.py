@@ -25,9 +25,8 @@ from dpviz.trees.lattice import Int
 from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.attributes import attribute_answers
 from dpviz.ui.points.source_form import PointSource
-from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.method_form import title_of
-from dpviz.ui.shared.panels import file_button
+from dpviz.ui.shared.panels import file_button, hint
 from dpviz.ui.shared.text import plain, small_share
 
 SHOWN_NODES = 2_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -29,11 +29,11 @@ class Answer:
     """One side's answer to the rectangle."""
 
     side: str
-    label: str
+    method: str
     epsilon: float
     count: float
     noise_sd: float
-    half: float
+    half_width: float
     uniformity_sd: float
     nodes: int
 
@@ -80,11 +80,13 @@ def answer_columns(
     for place, answer in zip(st.columns(2), listed, strict=True):
         with place:
             spread = INTERVAL_SDS * answer.uniformity_sd
-            apart = "" if exact is None else _error(on_screen(answer.count, answer.half), exact)
+            apart = (
+                "" if exact is None else _error(on_screen(answer.count, answer.half_width), exact)
+            )
             st.caption(
                 f"{answer.side} · noisy count", help="± the 95 % interval of the noise alone"
             )
-            number = with_noise(answer.count, answer.half).replace(" ", "\u00a0")
+            number = with_noise(answer.count, answer.half_width).replace(" ", "\u00a0")
             st.markdown(f"**{plain(number)}**")
             st.markdown(
                 f"{apart}**Error from cut cells:** ± {rounded(spread, spread)}  \n"
@@ -95,17 +97,8 @@ def answer_columns(
     st.caption("Error from cut cells (uniformity error): an ESTIMATE, where an edge cuts a cell.")
     _wanted(prefix, listed)
     return [
-        {
-            **dict(zip(SIDES, rect, strict=True)),
-            "side": answer.side,
-            "method": answer.label,
-            "epsilon": answer.epsilon,
-            "count": answer.count,
-            "noise_sd": answer.noise_sd,
-            "half_width": answer.half,
-            "uniformity_sd": answer.uniformity_sd,
-            "nodes": answer.nodes,
-        }
+        dict(zip(SIDES, rect, strict=True))
+        | asdict(answer)
         | ({} if exact is None else {"exact": exact, "error": answer.count - exact})
         for answer in listed
     ]
@@ -136,7 +129,7 @@ def _wanted(prefix: str, listed: Sequence[Answer]) -> None:
     needed = {answer.side: epsilon_for(answer.noise_sd, answer.epsilon, wanted) for answer in noisy}
     st.markdown(
         "  \n".join(
-            f"**{answer.side}** ({plain(answer.label)}): ε = **{needed[answer.side]:.3g}**"
+            f"**{answer.side}** ({plain(answer.method)}): ε = **{needed[answer.side]:.3g}**"
             for answer in noisy
         )
     )

@@ -10,7 +10,7 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.render import with_noise
 from dpviz.ui.points.downloads import release_details, table_of_cells
 from dpviz.ui.points.source_form import PointSource
-from dpviz.ui.shared.promises import show_promises
+from dpviz.ui.shared.panels import show_promises
 
 
 def empty_area(source: PointSource) -> None:

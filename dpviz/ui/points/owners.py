@@ -23,8 +23,7 @@ from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.charts import measure_chart
-from dpviz.ui.shared.hints import hint
-from dpviz.ui.shared.panels import table_panel
+from dpviz.ui.shared.panels import hint, table_panel
 from dpviz.ui.shared.text import badge, plain
 
 EPSILONS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)

@@ -18,9 +18,8 @@ from dpviz.ui.points.review import command, review
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.method_form import Choice
-from dpviz.ui.shared.panels import file_button
+from dpviz.ui.shared.panels import file_button, show_promises
 from dpviz.ui.shared.prices import budget_breakdown
-from dpviz.ui.shared.promises import show_promises
 from dpviz.ui.shared.shelf import receipt_of
 from dpviz.ui.shared.skeleton import Paid, build_choice, paid_release, say_unsaved
 from dpviz.ui.shared.text import badge, plain

@@ -46,9 +46,8 @@ from dpviz.ui.points.time_maps import (
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.charts import timeline_chart
-from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.panels import file_button
+from dpviz.ui.shared.panels import file_button, hint
 from dpviz.ui.shared.share import share_panel
 from dpviz.ui.shared.text import plain
 

@@ -24,7 +24,7 @@ from dpviz.ui.points.answers import Rect, rectangle_form
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
-from dpviz.ui.shared.hints import hint
+from dpviz.ui.shared.panels import hint
 from dpviz.ui.shared.text import plain
 
 ENDS = (("from", "Pickups", (0, 1)), ("to", "Drop-offs", (2, 3)))

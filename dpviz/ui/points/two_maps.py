@@ -20,9 +20,8 @@ from dpviz.ui.points.map_answer import CAMERA, drawn, keep_camera, placed
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
-from dpviz.ui.shared.hints import hint
 from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.panels import file_button
+from dpviz.ui.shared.panels import file_button, hint
 from dpviz.ui.shared.share import share_panel
 from dpviz.ui.shared.text import badge
 

@@ -20,7 +20,7 @@ from dpviz.roads.graph import Int
 from dpviz.roads.paths import Paths
 from dpviz.roads.routing import shortest_path
 from dpviz.ui.roads.time_window import TimeWindow
-from dpviz.ui.shared.hints import hint
+from dpviz.ui.shared.panels import hint
 from dpviz.ui.shared.text import plain
 
 Ends = tuple[str, ...]

@@ -16,7 +16,7 @@ from dpviz.trees.lattice import Float
 from dpviz.ui.sequences.charts import length_chart
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import MoveView
-from dpviz.ui.shared.hints import hint
+from dpviz.ui.shared.panels import hint
 from dpviz.ui.shared.text import plain
 
 NEXT = 10

@@ -1,4 +1,4 @@
-"""What stands folded away or beside a map: files to take home, tables in place of pictures."""
+"""What stands beside or below a map: hints, promises, tables in place of pictures, files."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import streamlit as st
+
+from dpviz.releases.areas.release import AreaRelease
+from dpviz.releases.points.promises import promises
+from dpviz.releases.points.release import PointRelease
+from dpviz.ui.shared.text import plain
 
 T = TypeVar("T")
 
@@ -60,3 +65,18 @@ def read_upload(file: Any, read: Callable[[Path], T]) -> T:
         path = Path(folder) / "release.parquet"
         path.write_bytes(file.getbuffer())
         return read(path)
+
+
+def hint(prefix: str, words: str, title: str = "") -> None:
+    """A line that says what to do next; ``style.css`` leaves it out of a printed page."""
+    with st.container(key=f"{prefix}-hint"):
+        if title:
+            st.markdown(f"**{title}**")
+        st.caption(words)
+
+
+def show_promises(release: PointRelease | AreaRelease) -> None:
+    """The promises of the header, each with its probability; nothing where there are none."""
+    if likely := promises(release):
+        st.markdown("**What it promises, and how likely that holds, from the release alone**")
+        st.markdown("\n".join(f"- {plain(str(each))}" for each in likely))
