@@ -1,5 +1,6 @@
 """The ledger cannot be overspent, by processes together or by a crash, and never loses a spend."""
 
+import json
 import os
 import signal
 import sqlite3
@@ -33,15 +34,40 @@ def handle(**options):
     return dpviz.from_points(POINTS, SQUARE, name="people", **options)
 
 
-def python(code, *words, wait=True):
-    """Run code in a process of its own."""
-    process = subprocess.Popen(
+def python(code, *words):
+    """Start code in a process of its own."""
+    return subprocess.Popen(
         [sys.executable, "-c", code, *map(str, words)], stdout=subprocess.PIPE, text=True
     )
-    if not wait:
-        return process
-    out, _ = process.communicate(timeout=120)
-    return process.returncode, out
+
+
+@pytest.fixture(scope="module")
+def nursery(ledgers):
+    """The process that forks; in one of its own, since forks of one with threads may hang."""
+    places = {"DPVIZ_LEDGER": str(ledgers / "none.sqlite"), "DPVIZ_RELEASES": str(ledgers / "none")}
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.private.forks"],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, **places},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        yield process
+        process.stdin.close()
+
+
+@pytest.fixture
+def forked(nursery):
+    """Run code in a child of its own; its exit code and what it printed."""
+
+    def outcome(code, *words):
+        places = {name: os.environ[name] for name in ("DPVIZ_LEDGER", "DPVIZ_RELEASES")}
+        nursery.stdin.write(json.dumps([code, [*map(str, words)], places]) + "\n")
+        nursery.stdin.flush()
+        return json.loads(nursery.stdout.readline())
+
+    return outcome
 
 
 def test_decimals_add_up_exactly_and_no_further(ledger):
@@ -161,7 +187,7 @@ print(done)
 def test_processes_together_cannot_overspend(ledger, tmp_path):
     ledger.set_total("people", 1.0)
     go = tmp_path / "go"
-    spenders = [python(SPENDER, ledger.path, go, wait=False) for _ in range(4)]
+    spenders = [python(SPENDER, ledger.path, go) for _ in range(4)]
     go.touch()
     granted = [int(each.communicate(timeout=120)[0]) for each in spenders]
     assert sum(granted) == 10  # of 32 attempts
@@ -170,7 +196,7 @@ def test_processes_together_cannot_overspend(ledger, tmp_path):
 
 def test_processes_that_begin_the_same_ledger_share_it(ledger, tmp_path):
     go = tmp_path / "go"
-    spenders = [python(SPENDER, ledger.path, go, wait=False) for _ in range(3)]
+    spenders = [python(SPENDER, ledger.path, go) for _ in range(3)]
     go.touch()
     granted = sum(int(each.communicate(timeout=120)[0]) for each in spenders)
     assert granted == 24 == len(ledger.account("people").spends)
@@ -193,7 +219,6 @@ def test_threads_together_cannot_overspend(ledger):
 
 CRASH = """
 import os, signal, sys
-import numpy as np
 import dpviz
 from dpviz.private.ledger import book, file
 path, step, out, kind = sys.argv[1:]
@@ -220,24 +245,9 @@ elif step == "conclude":
 elif step == "save":
     import dpviz.releases.files
     dpviz.releases.files.Path.replace = die
-from dpviz import Domain, Ledger
-square = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
-def points():
-    return dpviz.from_points(np.full((100, 2), 0.5), square, name="people"), "ugrid", None
-def roads():
-    from dpviz.private.roads import RoadData
-    from dpviz.roads.graph import road_graph
-    from dpviz.roads.paths import Paths
-    nodes = {"node": [1, 2, 3, 4], "x": [0, 1, 1, 0], "y": [0, 0, 1, 1]}
-    streets = road_graph(nodes, {"src": [1, 2, 3], "dst": [2, 3, 4]})
-    trips = RoadData("people", streets, Paths.of([[0, 1], [1, 2]] * 50))
-    return trips, "event-histogram", Paths.of([[0, 1]])
-def sequences():
-    from dpviz.private.sequences import SequenceData, Sequences
-    from dpviz.sequences.alphabet import Alphabet
-    rows = Sequences.of([[0, 1], [1]] * 50)
-    return SequenceData("people", Alphabet(("a", "b")), rows), "markov", None
-data, method, queries = {"points": points, "roads": roads, "sequences": sequences}[kind]()
+from dpviz import Ledger
+from tests.private.kills import KINDS
+data, method, queries = KINDS[kind]()
 release = dpviz.build(data, method, 0.4, workload=queries, ledger=Ledger(path))
 dpviz.save(release, out)
 """
@@ -267,24 +277,24 @@ QUICK = {"commit", "noise", "save"}
         for step in STEPS
     ],
 )
-def test_a_kill_at_any_step_never_gives_an_unpaid_release(ledger, tmp_path, kind, step):
+def test_a_kill_at_any_step_never_gives_an_unpaid_release(forked, ledger, tmp_path, kind, step):
     paid, outcome = STEPS[step]
     output = tmp_path / "release.parquet"
     if step != "create":
-        ledger.set_total("people", 1)
-    code, _ = python(CRASH, ledger.path, step, output, kind)
+        ledger.set_total(kind, 1)
+    code, _ = forked(CRASH, ledger.path, step, output, kind)
     assert code == (0 if step == "none" else -signal.SIGKILL)
-    spends = ledger.account("people").spends
+    spends = ledger.account(kind).spends
     assert [row.outcome for row in spends] == [outcome] * paid
     assert output.exists() == (step == "none")
     if output.exists():
         assert dpviz.read(output).header.extra["release_id"] == spends[0].release
     # Whatever happened, the ledger works on and counts what was paid.
     if step == "create":
-        ledger.set_total("people", 1)
-    assert ledger.account("people").left == pytest.approx(1 - 0.4 * paid)
+        ledger.set_total(kind, 1)
+    assert ledger.account(kind).left == pytest.approx(1 - 0.4 * paid)
     unit = {"points": "one record", "roads": "one trip", "sequences": "one sequence"}[kind]
-    ledger.spend("people", 0.6, what="x", unit=unit)
+    ledger.spend(kind, 0.6, what="x", unit=unit)
 
 
 KEEPER = """
@@ -301,7 +311,7 @@ def test_a_kill_at_any_moment_loses_no_spend_that_was_granted(ledger):
     ledger.set_total("people", 100)
     granted = set()
     for delay in np.random.default_rng(3).uniform(0.0, 0.05, size=6):
-        process = python(KEEPER, ledger.path, wait=False)
+        process = python(KEEPER, ledger.path)
         granted.add(process.stdout.readline().strip())  # it runs
         time.sleep(delay)
         process.kill()
@@ -333,10 +343,10 @@ except LedgerError as error:
 
 @pytest.mark.skipif(os.name != "posix", reason="limits of a process are POSIX")
 @pytest.mark.parametrize("room_left", [0, 100, 5_000, 30_000])
-def test_the_system_refusing_a_write_anywhere_spends_nothing(ledger, room_left):
+def test_the_system_refusing_a_write_anywhere_spends_nothing(forked, ledger, room_left):
     """The journal, or a page in the midst of the commit, does not fit, says the system itself."""
     ledger.set_total("people", 1)
-    code, out = python(FULL, ledger.path, room_left)
+    code, out = forked(FULL, ledger.path, room_left)
     assert code == 0
     assert "nothing was spent" in out
     assert "NOISE" not in out
