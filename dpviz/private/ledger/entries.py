@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
@@ -178,7 +178,7 @@ class Entry:
 
     def body(self) -> str:
         """The text that is written and hashed."""
-        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
+        return json.dumps(vars(self), default=vars, ensure_ascii=False, sort_keys=True)
 
     @classmethod
     def of(cls, body: str) -> Entry:
