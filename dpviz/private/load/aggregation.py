@@ -172,16 +172,18 @@ def engine_layers(
     # A fixed salt only where the data is public: elsewhere it would tell who was left out.
     salt = "" if chosen.public else secrets.token_hex(16)
     partitions = 1 if unit is None else engine.partitions
+    also = None if unit is None else engine.part(unit)
+    texts = [
+        f"{query.sql(relation, engine.dialect, salt, also, sums=sums)}\nLIMIT {MAX_CELLS + 1}"
+        for sums in (False, True)[: 1 if domain.values is None else 2]
+    ]
     layers = Layers(())
     for number in range(partitions):
-        also = engine.part(unit, number) if unit is not None else None
-        counted = []
-        for sums in (False, True)[: 1 if domain.values is None else 2]:
-            text = query.sql(relation, engine.dialect, salt, also, sums=sums)
-            limited = f"{text}\nLIMIT {MAX_CELLS + 1}"
-            counted.append(
-                watched(engine, limited, chosen.progress, number / partitions, 1 / partitions)
-            )
+        engine.choose(number)
+        counted = [
+            watched(engine, text, chosen.progress, number / partitions, 1 / partitions)
+            for text in texts
+        ]
         part = layers_of_rows(counted, domain, query.bits)
         layers = layers.merged(part) if number else part
         if layers.cells > MAX_CELLS:

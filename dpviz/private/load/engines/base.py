@@ -43,8 +43,11 @@ class Engine(Protocol):
     def check_points(self, relation: Any, column: str, domain: Domain) -> None:
         """Raise unless the column holds points in the CRS of the domain that SQL can take apart."""
 
-    def part(self, unit: str, number: int) -> Any:
-        """A condition, as a sqlglot expression, for one part of the units."""
+    def part(self, unit: str) -> Any:
+        """A condition, as a sqlglot expression, for the part of the units that is chosen."""
+
+    def choose(self, number: int) -> None:
+        """Choose a part of the units for the queries that follow."""
 
     def rows(self, query: str) -> Rows:
         """Run a query that gives two columns of whole numbers."""

@@ -29,6 +29,8 @@ MEMORY = "2GB"
 _POLL = 0.1
 """Seconds between two interrupts of a connection whose time is over."""
 
+_PART = "dpviz_part"
+
 
 class Duck:
     """A connection to DuckDB, in memory unless a database file is given.
@@ -165,7 +167,7 @@ class Duck:
         """Never: ST_X is in an extension that is fetched from elsewhere."""
         raise no_points(self.title, column)
 
-    def part(self, unit: str, number: int) -> Any:
+    def part(self, unit: str) -> Any:
         """One of eight parts of the units, by DuckDB's own fast hash of their ids as text.
 
         Values of two types may have one text, and are one unit.
@@ -175,7 +177,13 @@ class Duck:
         key = exp.cast(exp.column(exp.to_identifier(unit, quoted=True), table="source"), "varchar")
         key_hash = exp.Anonymous(this="hash", expressions=[key])
         hashed = exp.Mod(this=key_hash, expression=_n(self.partitions))
-        return exp.EQ(this=hashed, expression=_n(number))
+        chosen = exp.Anonymous(this="getvariable", expressions=[exp.Literal.string(_PART)])
+        return exp.EQ(this=hashed, expression=chosen)
+
+    def choose(self, number: int) -> None:
+        """Choose one of the parts, in a variable of the connection: the query's text stays."""
+        with refused(self.title, NOT_NUMBERS):
+            self._engine.execute(f"SET VARIABLE {_PART} = CAST({number} AS UBIGINT)")
 
     def rows(self, query: str) -> Rows:
         """Run a query that gives two columns of whole numbers."""

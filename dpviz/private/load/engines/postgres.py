@@ -75,9 +75,12 @@ class Postgres:
                 f"give the domain in EPSG:{srid}"
             )
 
-    def part(self, unit: str, number: int) -> Any:
+    def part(self, unit: str) -> Any:
         """All units at once."""
         return None
+
+    def choose(self, number: int) -> None:
+        """There is one part."""
 
     def rows(self, query: str) -> Rows:
         """Run a query that gives two columns of whole numbers."""

@@ -80,9 +80,12 @@ class Spark:
         """Never: Spark SQL has no ST_X of its own."""
         raise no_points(self.title, column)
 
-    def part(self, unit: str, number: int) -> Any:
+    def part(self, unit: str) -> Any:
         """All units at once."""
         return None
+
+    def choose(self, number: int) -> None:
+        """There is one part."""
 
     def rows(self, query: str) -> Rows:
         """Run a query that gives two columns of whole numbers; they come as Arrow columns."""
