@@ -214,6 +214,15 @@ def scenes():
 
 
 @pytest.fixture(scope="session")
+def below(ledgers):
+    """The app below a path of its own, taking files of up to 1 MB."""
+    options = ("--server.baseUrlPath", "maps/private", "--server.maxUploadSize", "1")
+    places = {"DPVIZ_LEDGER": str(ledgers / "below.sqlite")}
+    with serving(ROOT / "app.py", *options, **places) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
 def desk(browser):
     """What the pages of all tests share: a cache of what they load. Each has its own visit.
 

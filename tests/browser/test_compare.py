@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from dpviz.evaluation.truth import exact_counts
 from dpviz.ui.points.source_form import built_in
+from tests.browser.test_explore import at
 from tests.browser.test_pages import settled
 
 pytestmark = pytest.mark.browser
@@ -13,29 +14,41 @@ pytestmark = pytest.mark.browser
 def draw(page, left, size):
     """A square of this size in pixels, from this share of the map's width on."""
     page.get_by_role("button", name="Draw").first.click()
-    canvas = page.locator("canvas").last.bounding_box()
-    x, y = canvas["x"] + canvas["width"] * left, canvas["y"] + canvas["height"] * 0.45
+    x, y = at(page.get_by_test_id("dpviz-map"), left, 0.45)
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x + size, y + size, steps=6)
     page.mouse.up()
 
 
-def test_a_drawn_rectangle_is_answered_by_both_sides(app, open_page):
-    page = open_page(f"{app}/compare?data=city-50k")
-    settled(page)
-    draw(page, 0.2, 60)
+def test_both_views_share_legend_and_rectangle_errors_are_measured_owners_compared(app, open_page):
+    """Then errors are measured and two owners compared, on the same visit."""
+    page = open_page(f"{app}/compare?data=city-50k&mode=swipe&rect=14.6,-23.9,14.75,-23.75")
     page.get_by_text("Exact count (public data)").wait_for()
-    page.wait_for_url(lambda address: "rect=" in address)
-    text = page.locator("[data-testid=stMain]").inner_text()
-    assert text.count("noisy count") == 2
+    page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
+    assert page.get_by_test_id("dpviz-swipe").is_visible()
+    assert page.get_by_test_id("dpviz-legend").count() == 1
+    page.get_by_role("radio", name="Side by side").or_(
+        page.get_by_role("button", name="Side by side")
+    ).first.click()
+    page.get_by_test_id("dpviz-swipe").wait_for(state="hidden")
+    expect(page.get_by_test_id("dpviz-map")).to_have_count(1)  # one map, one camera, two halves
+    expect(page.get_by_test_id("dpviz-legend")).to_have_count(1)
+    assert "rect=14.6" in page.url
+    settled(page)
+    draw(page, 0.1, 60)  # further west
+    page.wait_for_url(lambda address: "rect=" in address and "rect=14.6" not in address)
     rect = [float(word) for word in page.url.split("rect=")[1].split("&")[0].split("%2C")]
     exact = int(exact_counts(built_in("city-50k"), rect)[0])
-    assert f"Exact count (public data): {exact:,}" in text
+    page.get_by_text(f"Exact count (public data): {exact:,}").wait_for()
+    assert page.locator("[data-testid=stMain]").inner_text().count("noisy count") == 2
+    page.get_by_text("The curve as a table").click()
+    page.get_by_test_id("stDataFrame").first.wait_for()
+    errors_are_measured_with_progress_and_cancelled(page)
+    two_owners_outline_what_must_be_compared(page)
 
 
-def test_errors_are_measured_with_progress_and_cancelled(app, open_page):
-    page = open_page(f"{app}/compare?data=city-50k")
+def errors_are_measured_with_progress_and_cancelled(page):
     page.get_by_text("Measure your own choice").click()
     repetitions = page.get_by_label("Repetitions")
     repetitions.fill("100")
@@ -52,25 +65,7 @@ def test_errors_are_measured_with_progress_and_cancelled(app, open_page):
     expect(page.get_by_role("button", name="Cancel")).to_be_disabled()  # nothing is at work
 
 
-def test_both_views_have_one_legend_one_rectangle_and_a_table(app, open_page):
-    page = open_page(f"{app}/compare?data=city-50k&mode=swipe&rect=14.6,-23.9,14.75,-23.75")
-    page.get_by_text("Exact count (public data)").wait_for()
-    page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
-    assert page.get_by_test_id("dpviz-swipe").is_visible()
-    assert page.get_by_test_id("dpviz-legend").count() == 1
-    page.get_by_role("radio", name="Side by side").or_(
-        page.get_by_role("button", name="Side by side")
-    ).first.click()
-    page.get_by_test_id("dpviz-swipe").wait_for(state="hidden")
-    expect(page.get_by_test_id("dpviz-map")).to_have_count(1)  # one map, one camera, two halves
-    expect(page.get_by_test_id("dpviz-legend")).to_have_count(1)
-    assert "rect=14.6" in page.url
-    page.get_by_text("The curve as a table").click()
-    page.get_by_test_id("stDataFrame").first.wait_for()
-
-
-def test_two_owners_outline_what_must_be_compared(app, open_page):
-    page = open_page(f"{app}/compare?data=city-50k")
+def two_owners_outline_what_must_be_compared(page):
     page.get_by_text("Two owners", exact=True).click()
     page.get_by_text("Recall (public data)").wait_for()
     page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()

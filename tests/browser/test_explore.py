@@ -68,9 +68,8 @@ def expected_of(answer):
     return with_noise(answer.count[0], half)
 
 
-def test_a_drawn_rectangle_is_answered_by_the_engine_and_kept_in_the_address(
-    app, open_page, release
-):
+def test_a_rectangle_is_answered_by_the_engine_and_kept_in_the_address(app, open_page, release):
+    """Drawn with the mouse, restored, moved at a corner, drawn by keyboard, typed, cleared."""
     page = open_page(app)
     map_view = the_map(page)
     page.get_by_test_id("dpviz-draw").click()
@@ -97,18 +96,8 @@ def test_a_drawn_rectangle_is_answered_by_the_engine_and_kept_in_the_address(
     assert (west, south) == pytest.approx(rect[:2], abs=1e-6)
     assert east > rect[2]
     assert north > rect[3]
-    page.get_by_test_id("dpviz-clear").click()
-    expect(metric(page)).to_have_count(0)
-    expect(page.locator(".handle:visible")).to_have_count(0)
-
-
-def test_the_keyboard_and_the_form_do_what_the_mouse_does(app, open_page, release):
-    page = open_page(f"{app}/?rect=14.5,-24.0,14.7,-23.8&epsilon=1&seed=0")
-    map_view = the_map(page)
-    rect = [14.5, -24.0, 14.7, -23.8]
-    expect(metric(page)).to_have_text(expected(release, rect))
-    handles = page.locator(".handle:visible")
-    expect(handles).to_have_count(4)
+    expect(page.locator(".handle:visible")).to_have_count(4)
+    idle(page)
 
     map_view.focus()
     page.keyboard.press("d")
@@ -117,10 +106,10 @@ def test_the_keyboard_and_the_form_do_what_the_mouse_does(app, open_page, releas
         page.keyboard.press("ArrowRight")
         page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    page.wait_for_function("old => !location.search.includes(old)", arg="rect=14.500000")
     drawn = shape(map_view)["rect"]
-    assert drawn != rect
+    assert drawn != [west, south, east, north]
     expect(metric(page)).to_have_text(expected(release, drawn))
+    page.wait_for_url(re.compile(rf"rect={drawn[0]:.6f}"))
 
     idle(page)  # until then the fields of the last rectangle stand beside the new ones
     page.get_by_text("Enter coordinates").click()
@@ -132,6 +121,9 @@ def test_the_keyboard_and_the_form_do_what_the_mouse_does(app, open_page, releas
     typed = [14.6, -24.0, 14.8, -23.9]
     expect(metric(page)).to_have_text(expected(release, typed))
     expect(map_view).to_have_attribute("data-shape", '{"kind":"rect","rect":[14.6,-24,14.8,-23.9]}')
+    page.get_by_test_id("dpviz-clear").click()
+    expect(metric(page)).to_have_count(0)
+    expect(page.locator(".handle:visible")).to_have_count(0)
 
 
 @pytest.mark.webgl
@@ -158,28 +150,14 @@ def test_view_controls_need_no_python_and_less_epsilon_redraws_where_one_looks(a
     expect(tooltip).to_contain_text("cells inside")
 
 
-def test_sensitive_data_show_nothing_before_they_are_paid_for_and_nothing_exact_after(
-    app, open_page
+def test_an_upload_shows_nothing_before_it_is_paid_for_nothing_exact_after_and_no_markup(
+    app, open_page, tmp_path
 ):
-    page = open_page(f"{app}/?data=city-50k&sensitive=1&epsilon=1&rect=14.5,-24.0,14.7,-23.8")
-    page.get_by_role("button", name="Publish: spend").wait_for()
-    assert page.locator("[data-testid=dpviz-legend]").count() == 0
-    pay(page)
-    the_map(page)
-    expect(metric(page)).to_be_visible()
-    text = page.locator("[data-testid=stMain]").inner_text().lower()
-    assert "not private" not in text
-    assert "exact count" not in text
-    assert "exact total" not in text
-    expect(page.get_by_text("has spent ε = 1").first).to_be_visible()
-
-
-def test_names_of_columns_are_never_markup(app, open_page, tmp_path):
     evil = "<img src=x onerror=window.pwned=1>"
     file = tmp_path / "points.csv"
     rows = "\n".join(f"{14.6 + i / 1000},{-23.9 + i / 1000}" for i in range(100))
     file.write_text(f'"{evil}","[a](javascript:window.pwned=1)"\n{rows}\n')
-    page = open_page(f"{app}/?data=Your own file")
+    page = open_page(f"{app}/?data=Your own file&rect=14.5,-24.0,14.7,-23.8")
     upload(page, file)
     column = page.get_by_role("combobox", name="Longitude / x")
     expect(column).to_be_visible()
@@ -190,8 +168,16 @@ def test_names_of_columns_are_never_markup(app, open_page, tmp_path):
         page.get_by_label(side, exact=True).fill(str(value))
         page.keyboard.press("Tab")
         idle(page)
+    page.get_by_role("button", name="Publish: spend").wait_for()
+    assert page.locator("[data-testid=dpviz-legend]").count() == 0
     pay(page)
     the_map(page)
+    expect(metric(page)).to_be_visible()
+    text = page.locator("[data-testid=stMain]").inner_text().lower()
+    assert "not private" not in text
+    assert "exact count" not in text
+    assert "exact total" not in text
+    expect(page.get_by_text("has spent ε = 1").first).to_be_visible()
     assert page.evaluate("window.pwned") is None
     assert page.locator("img[src=x]").count() == 0
 
@@ -250,11 +236,13 @@ def test_kinds_and_hexagons_come_from_an_address_with_map_and_answer(app, open_p
     expect(the_map(page)).to_have_attribute("aria-label", re.compile("the kind that leads"))
     rides = dpviz.build(dpviz.load("rides"), "ugrid", epsilon=1.0, seed=0)
     expect(metric(page)).to_have_text(expected_of(rides.count(RECT)))
-    page.goto(f"{app}/?data=rides&method=ugrid&kinds={','.join(rides.names[:2])}&{asked}")
-    the_map(page)
-    share = rides.share(RECT, rides.names[0], rides.names[1:2])
-    label = f"Share of {rides.names[0]} against {rides.names[1]}"
+    page.get_by_role("radio", name="Share", exact=True).or_(
+        page.get_by_role("button", name="Share", exact=True)
+    ).first.click()
+    share = rides.share(RECT, rides.names[0])
+    label = f"Share of {rides.names[0]} against all others"
     expect(metric(page, label)).to_contain_text(f"{100 * share.value[0]:.0f} %")
+    expect(the_map(page)).not_to_have_attribute("aria-label", re.compile("the kind that leads"))
     page.goto(f"{app}/?data=city-50k&areas=h3:6&{asked}")
     the_map(page)
     hexagons = dpviz.build(dpviz.load("city-50k"), "areas", epsilon=1.0, seed=0, areas="h3:6")

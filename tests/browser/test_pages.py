@@ -12,7 +12,7 @@ from tests.browser.conftest import frames, idle
 pytestmark = pytest.mark.browser
 
 PAGES = [module.__name__.rsplit(".", 1)[-1] for module in page_modules()]
-BY_DECK = ("explore", "compare", "roads", "trips")
+BY_DECK = ("explore", "trips")
 """Pages whose kept pictures deck.gl draws; of the others' maps it draws others in tests of their
 own, and these are flat."""
 SCHEMES = ("light", "dark")

@@ -7,24 +7,20 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
-from tests.browser.conftest import ROOT, downloaded, idle, serving, upload
+from tests.browser.conftest import downloaded, idle, upload
 from tests.browser.proxy import proxy
 from tests.browser.test_explore import metric, the_map
 
 pytestmark = pytest.mark.browser
-PATH = "/maps/private"
 RECT = "rect=14.5,-24.0,14.7,-23.8"
 
 
 @pytest.mark.webgl
-def test_pages_maps_uploads_downloads_and_links_work_below_a_path(open_page, tmp_path):
-    places = {"DPVIZ_LEDGER": str(tmp_path / "ledger.sqlite")}
+def test_pages_maps_uploads_downloads_and_links_work_below_a_path(below, open_page, tmp_path):
     visits = tmp_path / "visits.csv"
     visits.write_text("lon,lat\n14.5,-23.9\n")
-    with (
-        serving(ROOT / "app.py", "--server.baseUrlPath", PATH.strip("/"), **places) as app,
-        proxy(urlsplit(app).port, PATH) as (address, outside),
-    ):
+    server = urlsplit(below)
+    with proxy(server.port, server.path) as (address, outside):
         page = open_page(f"{address}/?data=city-50k&{RECT}")  # a link that somebody sent
         the_map(page)
         expect(metric(page)).to_be_visible()
