@@ -73,19 +73,17 @@ def test_the_address_restores_everything():
 @pytest.mark.parametrize(
     "odd",
     [
-        {"epsilon": "nan"},
-        {"epsilon": "-1"},
-        {"rect": "1,2,3"},
-        {"rect": "15,-23,14,-24"},
-        {"rect": "0,0,1,1"},
-        {"camera": "x"},
-        {"method": "<b>none</b>"},
-        {"data": "../../etc/passwd"},
-        {"seed": "1e400"},
-        {"seed": "-3"},
-        {"set": "threshold:nan;tree_share:9"},
+        {
+            "epsilon": "nan",
+            "rect": "1,2,3",
+            "camera": "x",
+            "seed": "1e400",
+            "set": "threshold:nan;tree_share:9",
+        },
+        {"epsilon": "-1", "rect": "15,-23,14,-24", "seed": "-3", "method": "<b>none</b>"},
+        {"data": "../../etc/passwd", "rect": "0,0,1,1"},
     ],
-    ids=str,
+    ids=["no numbers", "no sense", "nowhere"],
 )
 def test_an_address_that_makes_no_sense_still_opens_the_page(odd):
     app = opened(**odd)
@@ -139,6 +137,10 @@ def test_a_rectangle_outside_the_domain_is_one_clear_line():
 def test_sensitive_data_wait_for_the_button_and_show_nothing_exact():
     app = healthy(opened(sensitive="1", rect=",".join(map(str, RECT))))
     assert not app.metric
+    offered = app.selectbox(key="explore.method").options
+    assert offered
+    assert not any("NOT PRIVATE" in option for option in offered)
+    assert not any(button.key == "explore.check" for button in app.button)  # for uploads alone
     assert "ε = 1" in price(app).label
     price(app).click().run()
     assert any("it cannot be undone" in warning.value for warning in app.warning)
@@ -163,19 +165,17 @@ def test_sensitive_data_wait_for_the_button_and_show_nothing_exact():
         exact_counts(dpviz.load("city-50k", public=False), RECT)
 
 
-def test_sensitive_data_are_offered_methods_with_a_guarantee_only():
-    app = healthy(opened(sensitive="1"))
-    offered = app.selectbox(key="explore.method").options
-    assert offered
-    assert not any("NOT PRIVATE" in option for option in offered)
-
-
-def uploaded(name, content, public=False, bounds=(14, -24, 15, -23)):
-    """Explore with a file of one's own, as far as its errors let it come."""
-    app = opened(data="Your own file")
-    app.file_uploader(key="explore.file").set_value((name, content, "text/csv")).run()
+def uploaded(name, content, public=False, bounds=(14, -24, 15, -23), app=None):
+    """Explore with a file of one's own, as far as its errors let it come; or with another one."""
+    app = app or opened(data="Your own file")
     if public:
-        app.segmented_control(key="explore.public.upload").set_value("public").run()
+        app.segmented_control(key="explore.public.upload").set_value("public")
+    app.file_uploader(key="explore.file").set_value((name, content, "text/csv")).run()
+    return bounded(app, bounds)
+
+
+def bounded(app, bounds):
+    """With these bounds, where the page asks for any."""
     sides = ("west", "south", "east", "north")
     for side, value in zip(sides, bounds, strict=True):
         if any(box.key == f"explore.bounds.{side}" for box in app.number_input):
@@ -210,7 +210,8 @@ def test_an_upload_is_sensitive_until_declared_public():
     app = healthy(uploaded("a.csv", POINTS))
     assert not app.metric
     assert price(app)
-    app = healthy(uploaded("a.csv", POINTS, public=True))
+    app.segmented_control(key="explore.public.upload").set_value("public").run()
+    healthy(app)
     assert metrics(app)["Exact total (public data)"] == "50"
 
 
@@ -256,44 +257,37 @@ def test_the_owner_s_exact_facts_stand_behind_a_press():
     }
     healthy(app.run())
     assert not app.table
-    assert not any(button.key == "explore.check" for button in opened(sensitive="1").button)
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.csv", b"name\nAda\n", ""),
-        ("a.csv", b"lon,lat\nx,y\n", "lon"),
-        ("a.parquet", POINTS, "not"),
-        ("a.geojson", b"{", ""),
-        ("a.zip", b"PK\x03\x04 no zip", ""),
-    ],
-    ids=["one column", "no numbers", "not what it says", "cut off", "no archive"],
-)
-def test_a_bad_file_is_one_clear_line_without_a_path_or_a_value(name, content, message):
-    app = uploaded(name, content, public=True)
-    assert not app.exception
-    lines = [box.value for box in (*app.error, *app.warning)]
-    assert len(lines) == 1, lines
-    assert message in lines[0]
-    assert "/tmp" not in lines[0]
-    assert "Ada" not in lines[0]
-    assert "Traceback" not in lines[0]
+BAD = {
+    "one column": ("a.csv", b"name\nAda\n", ""),
+    "no numbers": ("a.csv", b"lon,lat\nx,y\n", "lon"),
+    "not what it says": ("a.parquet", POINTS, "not"),
+    "cut off": ("a.geojson", b"{", ""),
+    "no archive": ("a.zip", b"PK\x03\x04 no zip", ""),
+}
 
 
-@pytest.mark.parametrize(
-    ("bounds", "message"), [((15, -24, 14, -23), "from 15 to 14"), ((14, -23, 15, -23), "-23 to")]
-)
-def test_a_rectangle_inside_out_is_one_clear_line(bounds, message):
-    app = uploaded("a.csv", POINTS, public=True, bounds=bounds)
-    assert not app.exception
-    (line,) = [error.value.replace("\\", "") for error in app.error]
-    assert message in line
+def test_a_bad_file_is_one_clear_line_without_a_path_or_a_value():
+    app = opened(data="Your own file")
+    for case, (name, content, message) in BAD.items():
+        uploaded(name, content, public=True, app=app)
+        assert not app.exception, case
+        lines = [box.value for box in (*app.error, *app.warning)]
+        assert len(lines) == 1, (case, lines)
+        assert message in lines[0], case
+        for private in ("/tmp", "Ada", "Traceback"):
+            assert private not in lines[0], case
 
 
-def test_everything_outside_the_domain_is_a_release_of_noise():
-    app = healthy(uploaded("a.csv", POINTS, public=True, bounds=(0, 0, 1, 1)))
-    assert metrics(app)["Exact total (public data)"] == "0"
+def test_a_rectangle_inside_out_is_one_clear_line_and_one_of_nobody_a_release_of_noise():
+    app = uploaded("a.csv", POINTS, public=True, bounds=(15, -24, 14, -23))
+    for bounds, message in (((15, -24, 14, -23), "from 15 to 14"), ((14, -23, 15, -23), "-23 to")):
+        bounded(app, bounds)
+        assert not app.exception
+        (line,) = [error.value.replace("\\", "") for error in app.error]
+        assert message in line
+    assert metrics(healthy(bounded(app, (0, 0, 1, 1))))["Exact total (public data)"] == "0"
 
 
 RING = ((14.45, -24.05), (14.7, -24.0), (14.65, -23.85), (14.5, -23.9))

@@ -4,6 +4,8 @@ nor Explore of their kinds and values, or by area.
 The other pages are driven in a browser; Learn shows built-in data alone.
 """
 
+from functools import cache
+
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
@@ -29,6 +31,7 @@ SECRETS = {
 BOUNDS = {"west": 14.0, "south": -24.0, "east": 15.0, "north": -23.0}
 
 
+@cache
 def planted(ends):
     """A file of points (1) or of trips (2 ends), with one far from all others and some outside."""
     places = np.random.default_rng(8).normal([14.6, -23.5], 0.05, size=(ends, RECORDS, 2)).round(7)

@@ -105,14 +105,23 @@ def listening(port):
     }
 
 
+@pytest.fixture
+def trap():
+    """Where all that leaves by HTTP would come to, and the environment that leads there."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        proxy = f"http://127.0.0.1:{server.getsockname()[1]}"
+        names = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy")
+        yield server, {**dict.fromkeys(names, proxy), "NO_PROXY": ""}
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the kernel's table of sockets")
 @pytest.mark.parametrize("command", [README, COMMAND], ids=["README", "dpviz app"])
-def test_every_way_to_start_it_listens_on_this_machine_alone(command, tmp_path):
-    """Started from another folder, with nothing said of an address."""
+def test_every_way_to_start_it_listens_on_this_machine_alone(command, tmp_path, trap):
+    """Started from another folder, with nothing said of an address; it calls nothing outside."""
     port = "--port" if command is COMMAND else "--server.port"
-    with serving(
-        None, command=[*command, port], cwd=tmp_path, STREAMLIT_SERVER_HEADLESS="true"
-    ) as address:
+    server, outside = trap
+    environment = {"STREAMLIT_SERVER_HEADLESS": "true", **outside}
+    with serving(None, command=[*command, port], cwd=tmp_path, **environment) as address:
         assert listening(int(address.rpartition(":")[2])) == {"0100007F"}
         for path in ("/", "/_stcore/health", "/nothing-there"):
             with urllib.request.urlopen(address + path, timeout=10) as page:
@@ -121,35 +130,28 @@ def test_every_way_to_start_it_listens_on_this_machine_alone(command, tmp_path):
         asked = urllib.request.Request(address, headers={"Host": "evil.example"})
         with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.urlopen(asked, timeout=10)
+        asked = {"Origin": "https://evil.example", "Host": address.removeprefix("http://")}
+        asked |= {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
+        asked["Sec-WebSocket-Key"] = "AAAAAAAAAAAAAAAAAAAAAA=="
+        request = urllib.request.Request(f"{address}/_stcore/stream", headers=asked)
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(request, timeout=10)
+    server.settimeout(0.2)
+    with pytest.raises(TimeoutError):
+        server.accept()
 
 
-def test_a_start_calls_nothing_outside(tmp_path):
-    """All that leaves by HTTP would come to this trap; its control does."""
-    with socket.create_server(("127.0.0.1", 0)) as trap:
-        trap.settimeout(0.2)
-        proxy = f"http://127.0.0.1:{trap.getsockname()[1]}"
-        outside = {"HTTP_PROXY": proxy, "HTTPS_PROXY": proxy, "http_proxy": proxy, "NO_PROXY": ""}
-        with serving(ROOT / "app.py", "--browser.serverAddress", "127.0.0.1", **outside) as address:
-            asked = {"Origin": "https://evil.example", "Host": address.removeprefix("http://")}
-            asked |= {
-                "Upgrade": "websocket",
-                "Connection": "Upgrade",
-                "Sec-WebSocket-Version": "13",
-            }
-            asked["Sec-WebSocket-Key"] = "AAAAAAAAAAAAAAAAAAAAAA=="
-            request = urllib.request.Request(f"{address}/_stcore/stream", headers=asked)
-            with pytest.raises(urllib.error.HTTPError, match="403"):
-                urllib.request.urlopen(request, timeout=10)
-        with pytest.raises(TimeoutError):
-            trap.accept()
-        code = "from streamlit import net_util; net_util.get_external_ip()"
-        control = subprocess.Popen(
-            [sys.executable, "-c", code], env={**os.environ, **outside}, stderr=subprocess.DEVNULL
-        )
-        trap.settimeout(30)
-        trap.accept()[0].close()
-        control.terminate()
-        control.wait(20)
+def test_what_calls_outside_comes_to_the_trap(trap):
+    """So that its silence says something: what Streamlit asks by default at a start."""
+    server, outside = trap
+    code = "from streamlit import net_util; net_util.get_external_ip()"
+    control = subprocess.Popen(
+        [sys.executable, "-c", code], env={**os.environ, **outside}, stderr=subprocess.DEVNULL
+    )
+    server.settimeout(30)
+    server.accept()[0].close()
+    control.terminate()
+    control.wait(20)
 
 
 def test_the_settings_that_keep_it_at_home():

@@ -63,7 +63,7 @@ class Access:
 
 def has_login() -> bool:
     """Whether this server has a login, or rules for one."""
-    return _secrets() is None or bool(_section("auth")) or bool(_section("dpviz").get("access"))
+    return _guarded(_secrets())
 
 
 def user() -> Mapping[str, Any]:
@@ -74,10 +74,11 @@ def user() -> Mapping[str, Any]:
 
 def access() -> Access:
     """What the visitor of this run may do; rules that cannot be read let nobody in."""
-    if not has_login():
+    secrets = _secrets()
+    if not _guarded(secrets):
         return Access()
-    rules = _section("dpviz").get("access", {})
-    problem = _problem(rules)
+    rules = _section(secrets, "dpviz").get("access", {})
+    problem = _problem(secrets, rules)
     if problem:
         return Access(look=False, publish=False, problem=problem)
     rules = {**RULES, **rules}
@@ -95,23 +96,31 @@ def access() -> Access:
 
 
 def _secrets() -> Mapping[str, Any] | None:
-    """The secrets of this server; None where they cannot be read, so that nobody is let in."""
+    """The secrets of this server; None where they cannot be read, so that nobody is let in.
+
+    Looked up once for a question: where there is no file, Streamlit looks for one every time.
+    """
     try:
         return st.secrets.to_dict()
     except StreamlitSecretNotFoundError:
         return None if any(Path(each).exists() for each in get_option("secrets.files")) else {}
 
 
-def _section(name: str) -> Mapping[str, Any]:
-    section = (_secrets() or {}).get(name, {})
+def _guarded(secrets: Mapping[str, Any] | None) -> bool:
+    rules = _section(secrets, "dpviz").get("access")
+    return secrets is None or bool(_section(secrets, "auth")) or bool(rules)
+
+
+def _section(secrets: Mapping[str, Any] | None, name: str) -> Mapping[str, Any]:
+    section = (secrets or {}).get(name, {})
     return section if isinstance(section, Mapping) else {}
 
 
-def _problem(rules: Any) -> str:
+def _problem(secrets: Mapping[str, Any] | None, rules: Any) -> str:
     """What is wrong with the rules; a misspelt one would otherwise let everybody in."""
-    if _secrets() is None:
+    if secrets is None:
         return "the file of secrets cannot be read"
-    if not _section("auth"):
+    if not _section(secrets, "auth"):
         return "rules without a login: add the section [auth]"
     if not isinstance(rules, Mapping):
         return "no table: write [dpviz.access]"
