@@ -1,5 +1,6 @@
 """Fixtures of the whole suite."""
 
+import gc
 import os
 import sys
 import zlib
@@ -41,6 +42,12 @@ def pytest_collection_modifyitems(config, items):
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     if workers > 1:
         items[:] = pace.arranged(items, workers)
+
+
+def pytest_collection_finish():
+    """What is loaded by now stays: no later pass over the garbage has to look at it."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -32,12 +32,16 @@ def whole_loss(structure: Structure | SharedThreshold | None) -> float | None:
 
 
 def release_loss(structure: Structure, most_counts: int | None = None) -> float:
-    """Exact loss of all that is released: splits and the rest are worst at once.
+    """Exact loss of all that is released: splits and the rest are worst at once."""
+    return with_rest(structure, chain_losses(structure, most_counts))
 
-    The noise of the rest is independent of the bits, so the suprema add up in each direction.
+
+def with_rest(structure: Structure, losses: tuple[float, float]) -> float:
+    """Exact loss of a release from that of its splits in each direction.
+
+    The noise of the rest is independent of the bits, so the suprema add up.
     """
-    pairs = zip(chain_losses(structure, most_counts), structure.rest, strict=True)
-    return max(math.fsum(pair) for pair in pairs)
+    return max(math.fsum(pair) for pair in zip(losses, structure.rest, strict=True))
 
 
 def chain_losses(structure: Structure, most_counts: int | None = None) -> tuple[float, float]:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.exact import chain_losses, release_loss
+from dpviz.evaluation.exact import chain_losses, with_rest
 from dpviz.methods import of_kind
 from dpviz.methods.points.privtree_plus import SLACK, Curve
 from dpviz.methods.structure import Structure
@@ -61,12 +61,11 @@ def holds(structure, epsilon, unit):
     """Its exact losses against its prices; where a unit has several records, against as many."""
     assert isinstance(structure, Structure)
     structure = dataclasses.replace(structure, records=structure.records * unit)
-    adding, removing = chain_losses(structure, COUNTS)
+    losses = adding, removing = chain_losses(structure, COUNTS)
     assert adding <= unit * structure.gain
     assert removing <= unit * structure.loss
     rest = (unit * structure.rest[0], unit * structure.rest[1])
-    whole = release_loss(dataclasses.replace(structure, rest=rest), COUNTS)
-    assert whole <= epsilon
+    assert with_rest(dataclasses.replace(structure, rest=rest), losses) <= epsilon
     return adding / (unit * structure.gain), removing / (unit * structure.loss)
 
 

@@ -108,10 +108,10 @@ def listening(port):
 @pytest.fixture
 def trap():
     """Where all that leaves by HTTP would come to, and the environment that leads there."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        proxy = f"http://127.0.0.1:{server.getsockname()[1]}"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        proxy = f"http://127.0.0.1:{listener.getsockname()[1]}"
         names = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy")
-        yield server, {**dict.fromkeys(names, proxy), "NO_PROXY": ""}
+        yield listener, {**dict.fromkeys(names, proxy), "NO_PROXY": ""}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the kernel's table of sockets")
@@ -119,7 +119,7 @@ def trap():
 def test_every_way_to_start_it_listens_on_this_machine_alone(command, tmp_path, trap):
     """Started from another folder, with nothing said of an address; it calls nothing outside."""
     port = "--port" if command is COMMAND else "--server.port"
-    server, outside = trap
+    listener, outside = trap
     environment = {"STREAMLIT_SERVER_HEADLESS": "true", **outside}
     with serving(None, command=[*command, port], cwd=tmp_path, **environment) as address:
         assert listening(int(address.rpartition(":")[2])) == {"0100007F"}
@@ -136,20 +136,20 @@ def test_every_way_to_start_it_listens_on_this_machine_alone(command, tmp_path, 
         request = urllib.request.Request(f"{address}/_stcore/stream", headers=asked)
         with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.urlopen(request, timeout=10)
-    server.settimeout(0.2)
+    listener.settimeout(0.2)
     with pytest.raises(TimeoutError):
-        server.accept()
+        listener.accept()
 
 
 def test_what_calls_outside_comes_to_the_trap(trap):
     """So that its silence says something: what Streamlit asks by default at a start."""
-    server, outside = trap
+    listener, outside = trap
     code = "from streamlit import net_util; net_util.get_external_ip()"
     control = subprocess.Popen(
         [sys.executable, "-c", code], env={**os.environ, **outside}, stderr=subprocess.DEVNULL
     )
-    server.settimeout(30)
-    server.accept()[0].close()
+    listener.settimeout(30)
+    listener.accept()[0].close()
     control.terminate()
     control.wait(20)
 
