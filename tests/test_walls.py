@@ -176,8 +176,7 @@ TEMPORARY = (
     "private/ledger",  # a folder entry and a seal of its own
     "private/load/tables/archive.py",  # unpacks into a private folder
     "sandbox.py",  # into memory
-    "ui/sequences/cells_form.py",
-    "ui/shared/releases.py",
+    "ui/shared/panels.py",  # an upload, into a folder that ends with its block
     "ui/shared/uploads.py",
 )
 """Where a write is not of a file that stays."""
