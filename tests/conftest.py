@@ -50,6 +50,11 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+def pytest_sessionfinish():
+    """Compiled libraries count what is left at the end, and call what is frozen a leak."""
+    gc.unfreeze()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item):
     with _noise(item, item.path.name):  # fixtures of a module may be made for any of its tests
