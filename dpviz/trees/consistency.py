@@ -63,9 +63,15 @@ def downward(parent: ArrayLike, estimate: Float, spread: Float) -> tuple[Float, 
     return final, final_spread
 
 
-def upward(parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike) -> tuple[Float, Float]:
-    """The first phase of :func:`least_squares`: each node's best estimate from its own subtree."""
+def upward(
+    parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike, limit: ArrayLike = 1.0
+) -> tuple[Float, Float]:
+    """The first phase of :func:`least_squares`: each node's best estimate from its own subtree.
+
+    A node's own measurement weighs at most its ``limit`` against the sum of its children.
+    """
     parent = np.asarray(parent)
+    limits = np.broadcast_to(np.asarray(limit, dtype=np.float64), parent.shape)
     estimate = np.array(noisy, dtype=np.float64)
     spread = np.array(variance, dtype=np.float64)
     for part in level_slices(parent)[:0:-1]:
@@ -78,6 +84,7 @@ def upward(parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike) -> tuple[Fl
             spread[inner],
             np.bincount(family, weights=estimate[part])[of_each],
             np.bincount(family, weights=spread[part])[of_each],
+            limits[inner],
         )
     return estimate, spread
 
@@ -90,12 +97,17 @@ def _distinct(ascending: Int) -> Int:
 
 
 def combine(
-    first: ArrayLike, first_variance: ArrayLike, second: ArrayLike, second_variance: ArrayLike
+    first: ArrayLike,
+    first_variance: ArrayLike,
+    second: ArrayLike,
+    second_variance: ArrayLike,
+    limit: ArrayLike = 1.0,
 ) -> tuple[Float, Float]:
     """Two independent unbiased estimates of the same numbers as one, by inverse variances.
 
-    An infinite first variance means that there is no first estimate. Where both variances are zero
-    (epsilon so large that the noise underflows) the two agree and the first is kept.
+    The first weighs at most ``limit``. An infinite first variance means that there is none. Where
+    both variances are zero (epsilon so large that the noise underflows) the two agree and the first
+    is kept.
 
     >>> combine([10.0], [1.0], [16.0], [2.0])
     (array([12.]), array([0.66666667]))
@@ -109,9 +121,10 @@ def combine(
     variance = np.where(missing, 0.0, variance)
     total = np.where(missing, 1.0, variance + other)
     weight = np.divide(other, total, out=np.ones_like(total), where=total > 0)
-    weight = np.where(missing, 0.0, weight)
+    weight = np.minimum(np.where(missing, 0.0, weight), limit)
     finite = np.where(missing, 0.0, first)
-    return weight * finite + (1.0 - weight) * second, np.where(missing, other, weight * variance)
+    spread = weight**2 * variance + (1.0 - weight) ** 2 * other
+    return weight * finite + (1.0 - weight) * second, spread
 
 
 def prune(nodes: Decomposition, threshold: float) -> Decomposition:

@@ -43,11 +43,11 @@ def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, seed, ca
         return geometric(noise, share, counts, *rest)
 
     def grown(self, index, share, noise, level):
-        tree, noisy, paid = LadderTree.grown(self, index, share, noise, level)
+        tree, noisy, paid, limit = LadderTree.grown(self, index, share, noise, level)
         drawn.append((max(path_totals(tree.parent, paid)), level))
         assert Fraction(share.epsilon) >= drawn[-1][0] > 0.999 * share.epsilon - 1e-8
         assert (paid[tree.depth < min(level, cap, tree.max_depth)] == 0).all()
-        return tree, noisy, paid
+        return tree, noisy, paid, limit
 
     chosen = method("hot_grid", max_depth=cap, **parameters)
     with patch.object(hot_grid, "geometric", logged), patch.object(HotGrid, "grown", grown):

@@ -46,7 +46,7 @@ def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, seed, ca
     """In fractions, without a tolerance: every node's transcript, from the root to a leaf."""
     chosen = method("ladder_tree", max_depth=cap, **parameters)
     share = Budget(epsilon).spend(epsilon, "test", theorem="test")
-    tree, _, paid = chosen.grown(index, share, SimulatedNoise(seed))
+    tree, _, paid, _ = chosen.grown(index, share, SimulatedNoise(seed))
     totals = path_totals(tree.parent, paid)
     assert max(totals) <= Fraction(epsilon)
     # Nothing is left unspent on any path, but what is too little to measure anything with.

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpviz.trees.consistency import least_squares, prune, sum_up
+from dpviz.trees.consistency import combine, least_squares, prune, sum_up
 from tests.strategies import trees
 
 
@@ -55,3 +55,9 @@ def test_pruning_cuts_below_small_nodes_only(nodes, threshold):
         return above < 0 or (nodes.count[above] >= threshold and survives(above))
 
     assert len(pruned) == sum(survives(node) for node in range(len(nodes)))
+
+
+def test_a_limited_weight_keeps_its_honest_variance():
+    estimate, variance = combine([10.0, 10.0], [1.0, 1.0], [16.0, 16.0], [2.0, 2.0], [0.5, 1.0])
+    assert estimate == pytest.approx([13.0, 12.0])
+    assert variance == pytest.approx([0.75, 2 / 3])

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dpviz.trees.shrinkage import FEWEST, ROWS, settle, shrunk
+from dpviz.trees.consistency import upward
+from dpviz.trees.shrinkage import BLOCK, FEWEST, ROWS, estimated, settle, shrunk, weight_limit
 
 
 def level(n, seed=0):
@@ -52,3 +53,34 @@ def test_extremes_stay_finite_and_keep_totals(seen, deviation):
     assert np.isfinite(count).all()
     assert (count >= 0).all()
     assert count[1:].sum() == pytest.approx(count[0], rel=1e-9, abs=1e-6)
+
+
+def test_sums_of_nodes_that_decided_are_unbiased_from_a_block_on():
+    """Nodes of 20 records that stop below a noisy 20, else have four children, under one root.
+
+    Their sum is off by at most five standard errors, and by least squares by more than ten.
+    """
+    random, nodes, exact = np.random.default_rng(1), 4 * BLOCK, 20.0
+    fine = exact + random.normal(size=nodes) * 3.0
+    coarse = fine + random.normal(size=nodes) * np.sqrt(91.0)
+    inner = np.flatnonzero(coarse > exact)
+    own, variance = np.where(coarse > exact, coarse, fine), np.full(nodes, 9.0)
+    variance[inner] = 100.0
+    children = exact / 4 + random.normal(size=4 * len(inner)) * 4.0
+    parent = np.concatenate([[-1], np.zeros(nodes, dtype=np.int64), np.repeat(inner + 1, 4)])
+    noisy = np.concatenate([[0.0], own, children])
+    variance = np.concatenate([[np.inf], variance, np.full(len(children), 16.0)])
+    limit = weight_limit(np.full(len(parent), 9.0), variance, *np.zeros((1, 1)), np.ones(1))
+    total, spread = (column[0] for column in estimated(parent, noisy, variance, limit))
+    assert abs(total - nodes * exact) < 5.0 * np.sqrt(spread)
+    biased, spread = (column[0] for column in estimated(parent, noisy, variance))
+    assert biased - nodes * exact > 10.0 * np.sqrt(spread)
+
+
+def test_small_nodes_and_certain_decisions_keep_the_weights_of_least_squares():
+    parent = np.concatenate([[-1], np.zeros(BLOCK - 1, dtype=np.int64)])
+    noisy, variance = np.arange(BLOCK, dtype=np.float64), np.full(BLOCK, 2.0)
+    small = estimated(parent, noisy, variance, np.zeros(BLOCK))
+    assert np.array_equal(small, upward(parent, noisy, variance))
+    above, ones = np.array([3.0, 11.0]), np.ones(2)
+    assert weight_limit(0.1 * ones, ones, above, ones).tolist() == [0.1, 1.0]

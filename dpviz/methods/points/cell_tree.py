@@ -15,11 +15,17 @@ from dpviz.methods.points.base import PointMethod, parameter
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric, geometric_variance
 from dpviz.progress import checkpoint
-from dpviz.trees.consistency import least_squares, sum_up
+from dpviz.trees.consistency import downward, sum_up
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.density import refine
 from dpviz.trees.lattice import Codes, Float, Int, unmorton
-from dpviz.trees.shrinkage import SELECTED, SELECTED_BY_AXIS, selection_variance, settle
+from dpviz.trees.shrinkage import (
+    SELECTED,
+    SELECTED_BY_AXIS,
+    estimated,
+    selection_variance,
+    settle,
+)
 
 if TYPE_CHECKING:
     from dpviz.private.budget import Budget
@@ -171,14 +177,17 @@ def finished(
         shrink: non-negative, shrunk estimates inside their parents' totals; else least squares.
         slopes: a density inside the leaves that follows their neighbours, as sub-cells.
     """
-    nodes = tree.decomposition(*estimated(tree.parent, noisy, variance, shrink=shrink))
+    nodes = tree.decomposition(*settled(tree.parent, noisy, variance, shrink=shrink))
     return refine(nodes) if slopes else nodes
 
 
-def estimated(parent: Int, noisy: Float, variance: Float, *, shrink: bool) -> tuple[Float, Float]:
+def settled(
+    parent: Int, noisy: Float, variance: Float, limit: Float | None = None, *, shrink: bool
+) -> tuple[Float, Float]:
     """Estimates of a measured tree and their variances, as :func:`finished` says."""
-    estimates = settle if shrink else least_squares
-    return estimates(parent, noisy, variance)
+    if shrink:
+        return settle(parent, noisy, variance, limit)
+    return downward(parent, *estimated(parent, noisy, variance, limit))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,7 +199,6 @@ class ShrunkTree(PointMethod):
     measured: ClassVar[dict[str, Any]] = {"slopes": False}
     tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
-    selected: ClassVar[float] = SELECTED
 
     shrink: bool = parameter(True, "Non-negative, shrunk counts inside their parents' totals")
     slopes: bool = parameter(True, "Sloped density inside the leaves (2-D)")
@@ -200,14 +208,21 @@ class ShrunkTree(PointMethod):
         """The deepest level that a tree may have: public."""
         return min(self.max_depth, tree.max_depth)
 
-    def finish(self, tree: CellTree, noisy: Float, variance: Float) -> Decomposition:
-        """See :func:`finished`; inner counts that were measured have decided, too."""
+    def finish(
+        self, tree: CellTree, noisy: Float, variance: Float, limit: Float | None = None
+    ) -> Decomposition:
+        """See :func:`finished`; inner counts that were measured have decided, too.
+
+        The limits of their weights: see :func:`~dpviz.trees.shrinkage.estimated`.
+        """
         parent = tree.parent
-        count, spread = estimated(parent, noisy, variance, shrink=self.shrink)
+        by_axis = tree.axis_bits < tree.index.domain.dims
+        if by_axis:
+            limit = None  # there shrinkage takes from large rectangles what decisions add
+        count, spread = settled(parent, noisy, variance, limit, shrink=self.shrink)
         inner = parent[len(tree.codes[0]) :]
         if np.isfinite(variance[inner]).any():
-            by_axis = tree.axis_bits < tree.index.domain.dims
-            selected = SELECTED_BY_AXIS if by_axis else self.selected
+            selected = SELECTED_BY_AXIS if by_axis else SELECTED
             spread += selection_variance(parent, variance, selected)
         nodes = tree.decomposition(count, spread)
         return refine(nodes) if self.slopes else nodes

@@ -95,12 +95,14 @@ class HotGrid(LadderTree):
             mechanism="nested geometric",
             theorem="ladder (docstring): the rates of a path add up to what is left of ε",
         )
-        tree, noisy, paid = self.grown(index, share, noise, level)
+        tree, noisy, paid, _ = self.grown(index, share, noise, level)
         variance = rate_variances(paid)
         noisy[0], variance[0] = total[0], spread[0]
         return self.finish(tree, noisy, variance)
 
-    def finish(self, tree: CellTree, noisy: Float, variance: Float) -> Decomposition:
+    def finish(
+        self, tree: CellTree, noisy: Float, variance: Float, limit: Float | None = None
+    ) -> Decomposition:
         """Estimates inside the totals of blocks, with the variances of the leaves alone."""
         parent = tree.parent
         leaf = np.ones(len(parent), dtype=np.bool_)

@@ -11,7 +11,7 @@ import numpy as np
 from dpviz.methods.points.base import parameter, register
 from dpviz.methods.points.cell_tree import CellTree, ShrunkTree, rate_variances
 from dpviz.private.mechanisms.noise import nested_at
-from dpviz.trees.shrinkage import SELECTED
+from dpviz.trees.shrinkage import weight_limit
 
 if TYPE_CHECKING:
     from dpviz.private.budget import Budget, Share
@@ -68,7 +68,6 @@ class LadderTree(ShrunkTree):
 
     name: ClassVar[str] = "ladder_tree"
     title: ClassVar[str] = "Ladder tree (ours)"
-    selected: ClassVar[float] = 2 * SELECTED  # a node decides by up to K + 1 looks
 
     c: float = parameter(1.7, "c: stop where noisy count × unspent ε is at most this", LEAST_C, 50)
     kappa: float = parameter(2.0, "κ: and so many standard deviations of its noise more", 0, 10)
@@ -97,13 +96,15 @@ class LadderTree(ShrunkTree):
             mechanism="nested geometric",
             theorem="ladder (docstring): the rates of a path add up to ε",
         )
-        tree, noisy, paid = self.grown(index, share, noise)
-        return self.finish(tree, noisy, rate_variances(paid))
+        tree, noisy, paid, limit = self.grown(index, share, noise)
+        return self.finish(tree, noisy, rate_variances(paid), limit)
 
     def grown(
         self, index: PointIndex, share: Share, noise: Noise, level: int = 0
-    ) -> tuple[CellTree, Float, Float]:
-        """The tree, its noisy counts, and what each node's transcript costs (0: not measured).
+    ) -> tuple[CellTree, Float, Float, Float]:
+        """The tree, its noisy counts, what each node's transcript costs (0: not measured), limits.
+
+        Limits of the weights: see :func:`~dpviz.trees.shrinkage.weight_limit`.
 
         Args:
             index: the records.
@@ -118,10 +119,12 @@ class LadderTree(ShrunkTree):
         level = min(level, cap)
         counts: list[Float] = []
         prices: list[Float] = []
+        limits: list[Float] = []
         for _ in range(level):
             unseen = np.zeros(len(tree.codes[-1]))
             counts.append(unseen)
             prices.append(unseen)
+            limits.append(unseen)
             tree.split(unseen == 0)
         # Per node: what its path has left; the rate of its first look, 0 for the middle level of a
         # double split; and there, the rate for the next level.
@@ -147,6 +150,12 @@ class LadderTree(ShrunkTree):
             price[now] = np.where(done, rates[-1], rates[at])
             counts.append(count)
             prices.append(price)
+            limit = np.ones(len(rate))
+            if depth > 0:  # the root always splits
+                doubt = math.sqrt(2.0) * rest[now] / rates[at]
+                variances = rate_variances(rates[-1]), rate_variances(rates[at])
+                limit[now] = weight_limit(*variances, weight - few, doubt)
+            limits.append(limit)
             if stops.all():
                 break
             start = np.zeros(len(rate))
@@ -155,7 +164,7 @@ class LadderTree(ShrunkTree):
             columns = rest, np.where(now, np.where(twice, 0.0, start), later), start * twice
             tree.split(~stops)
             left, rate, later = (np.repeat(each[~stops], tree.fanout) for each in columns)
-        return tree, np.concatenate(counts), np.concatenate(prices)
+        return tree, np.concatenate(counts), np.concatenate(prices), np.concatenate(limits)
 
     def at(self, dims: int, depth: int) -> LadderTree:
         """The method with the thresholds of its rule for these dimensions and level: public."""
