@@ -91,7 +91,9 @@ def test_rates_of_every_path_add_up_to_epsilon(index, epsilon, c, kappa, g, most
     budget = Budget(epsilon)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gradual_tree, "gradual_at", logged)
-        patch.setattr(ShrunkTree, "finish", lambda _self, tree, _noisy, variance: (tree, variance))
+        patch.setattr(
+            ShrunkTree, "finish", lambda _self, tree, _noisy, variance, _limit: (tree, variance)
+        )
         tree, variance = chosen.build(index, budget, SimulatedNoise(seed))
     assert [row.epsilon for row in budget.rows] == [epsilon]
     measured = np.flatnonzero(np.isfinite(variance))
