@@ -200,6 +200,8 @@ class ShrunkTree(PointMethod):
     tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
+    selected: ClassVar[float] = SELECTED
+
     shrink: bool = parameter(True, "Non-negative, shrunk counts inside their parents' totals")
     slopes: bool = parameter(True, "Sloped density inside the leaves (2-D)")
     max_depth: int = parameter(52, "Public cap on the depth", 1, 60)
@@ -222,7 +224,8 @@ class ShrunkTree(PointMethod):
         count, spread = settled(parent, noisy, variance, limit, shrink=self.shrink)
         inner = parent[len(tree.codes[0]) :]
         if np.isfinite(variance[inner]).any():
-            selected = SELECTED_BY_AXIS if by_axis else SELECTED
+            decided = self.selected if limit is None else SELECTED
+            selected = SELECTED_BY_AXIS if by_axis else decided
             spread += selection_variance(parent, variance, selected)
         nodes = tree.decomposition(count, spread)
         return refine(nodes) if self.slopes else nodes

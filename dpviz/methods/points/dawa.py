@@ -137,7 +137,7 @@ class Dawa(PointMethod):
             return Decomposition(tree.lo, tree.hi, tree.parent, count, variance)
         levels = power * (domain.dims if domain.dims >= MANY else 1)
         ladder = LadderTree(max_depth=levels, shrink=self.shrink, slopes=self.slopes)
-        cells, count, paid = ladder.grown(index, first, noise)
+        cells, count, paid, _ = ladder.grown(index, first, noise)
         rate = node_rates(ladder_buckets(cells), low, high, second.epsilon)
         again, spread = counts_at(noise, second, cells.counts(), rate)
         variance, twice = rate_variances(paid), rate > 0

@@ -11,7 +11,7 @@ import numpy as np
 from dpviz.methods.points.base import parameter, register
 from dpviz.methods.points.cell_tree import CellTree, ShrunkTree, rate_variances
 from dpviz.private.mechanisms.noise import nested_at
-from dpviz.trees.shrinkage import weight_limit
+from dpviz.trees.shrinkage import SELECTED, weight_limit
 
 if TYPE_CHECKING:
     from dpviz.private.budget import Budget, Share
@@ -68,6 +68,7 @@ class LadderTree(ShrunkTree):
 
     name: ClassVar[str] = "ladder_tree"
     title: ClassVar[str] = "Ladder tree (ours)"
+    selected: ClassVar[float] = 2 * SELECTED  # without limits: a node decides by up to K + 1 looks
 
     c: float = parameter(1.7, "c: stop where noisy count × unspent ε is at most this", LEAST_C, 50)
     kappa: float = parameter(2.0, "κ: and so many standard deviations of its noise more", 0, 10)
