@@ -136,9 +136,9 @@ def selection_variance(parent: ArrayLike, variance: ArrayLike, selected: float =
     is left adds up over all leaves below a node, in one direction. An ESTIMATE: on built-in data at
     ε = 0.1 and 1 it is 0.0003 to 0.0014 of the leaves' summed standard deviations, less above, and
     of the ladder tree, which decides more often, twice as much; with limited weights (see
-    :func:`estimated`) it has at most 0.003 of them at ε = 0.1 and 0.0002 at 1. Cut one axis at a time, a path
-    decides four times as often, and by counts that are mostly noise: on made-up trips 0.008 (ε = 1)
-    to 0.035 (ε = 0.1).
+    :func:`estimated`) it has at most 0.003 of them at ε = 0.1 and 0.0002 at 1. Cut one axis at a
+    time, a path decides four times as often, and by counts that are mostly noise: on made-up trips
+    0.008 (ε = 1) to 0.035 (ε = 0.1).
 
     Args:
         parent: breadth-first parents, −1 for roots.
