@@ -99,7 +99,7 @@ def test_prices_of_both_stages_add_up_to_at_most_epsilon_on_every_path(
     budget, noise = Budget(epsilon), SimulatedNoise(seed)
     first = budget.spend(part * epsilon, "partition", theorem="test")
     second = budget.spend(budget.left, "counts", theorem="test")
-    cells, _, paid = LadderTree(max_depth=4).grown(index, first, noise)
+    cells, _, paid, _ = LadderTree(max_depth=4).grown(index, first, noise)
     random = np.random.default_rng(seed)
     low = random.integers(0, index.domain.side // 2, (queries, index.domain.dims))
     high = low + random.integers(1, index.domain.side // 2, low.shape)
