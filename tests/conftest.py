@@ -28,10 +28,13 @@ settings.load_profile("dpviz")
 
 
 def pytest_xdist_auto_num_workers(config) -> int:
-    """The whole suite on every core; chosen tests in one process, where they start at once."""
+    """The whole suite on every core; chosen tests in one process, where they start at once.
+
+    One more than there are cores: who drives a browser mostly waits for it.
+    """
     if config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
         return 0
-    return min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2, 4)
+    return min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2, 4) + 1
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # marks first: -m asks for them

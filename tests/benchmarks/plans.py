@@ -20,7 +20,7 @@ import dpviz
 from dpviz.crs import METRES_PER_DEGREE
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import exact_counts, places_of_records
-from dpviz.planning.candidates import KNOWN
+from dpviz.planning.candidates import Caution
 from dpviz.planning.proxy import proxy_records
 from dpviz.planning.search import caution_of, least, prices
 from dpviz.planning.trial import Trial
@@ -40,6 +40,9 @@ DEVELOPED = ("codepoint_london", "beijing_taxi_30k", "foursquare_us_checkins", "
 """On which the planner's figures were chosen, by other wishes; the rest are held back."""
 
 HALVES = ("developed on", "held back")
+KNOWN = Caution(1.0, 0.0)
+"""The records are the proxy's: what an oracle knows."""
+
 STANDS = ("synthetic", "table", "release")
 KINDS = ("square", "rect", "areas")
 RECORDS = 20_000

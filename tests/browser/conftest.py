@@ -24,6 +24,7 @@ FLAGS = [
     "--enable-unsafe-swiftshader",
     "--webgl-antialiasing-mode=none",  # four times the pixels that software has to draw
     "--disable-gpu-compositing",  # maps need WebGL; the page around them is cheaper without
+    "--font-render-hinting=none",  # letters as wide as those of a browser with windows
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",

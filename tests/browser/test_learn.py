@@ -93,13 +93,14 @@ def test_a_click_on_a_person_makes_a_neighbour_without_them(app, open_page):
     expect(page.get_by_text("one record more")).to_be_visible()
     map_view = page.get_by_test_id("dpviz-map").first
     # A disc of the layer "people" as the map draws it, so that the click meets it.
-    place = map_view.evaluate(
+    place = page.wait_for_function(
         """map => {
           const deck = map.__dpviz.deck, box = map.getBoundingClientRect();
           for (let y = 90; y < deck.height - 10; y += 3)
             for (let x = 40; x < deck.width - 90; x += 3)
               if (deck.pickObject({x, y, layerIds: ['people']})) return [box.x + x, box.y + y];
-        }"""
+        }""",
+        arg=map_view.element_handle(),
     )
-    page.mouse.click(*place)
+    page.mouse.click(*place.json_value())
     expect(page.get_by_text("one record less")).to_be_visible()
