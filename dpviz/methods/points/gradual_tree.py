@@ -51,6 +51,9 @@ class GradualTree(ShrunkTree):
     The parameters were chosen on built-in synthetic data (``city-250k``, ``persons``), ``most``
     after a look at two real sets, see assets/results/ours.md.
 
+    Looks that decided weigh less in estimates of large nodes, which no decision pushes up then:
+    :func:`~dpviz.trees.shrinkage.estimated`.
+
     Do not use it where unbiased counts are needed: shrinkage trades bias for variance.
 
     >>> from dpviz.methods import method

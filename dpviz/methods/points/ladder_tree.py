@@ -59,6 +59,9 @@ class LadderTree(ShrunkTree):
     transcript, and each node leaves B − r_k, rounded down, to the next: r + … + B ≤ ε for every
     transcript, exactly (adaptive composition). All later steps are post-processing.
 
+    Looks that decided weigh less in estimates of large nodes, which no decision pushes up then:
+    :func:`~dpviz.trees.shrinkage.estimated`.
+
     Do not use it where unbiased counts are needed: shrinkage trades bias for variance.
 
     >>> from dpviz.methods import method

@@ -46,6 +46,9 @@ class SelfBudgetingTree(ShrunkTree):
     the path's geometric mechanisms add up to ε for every transcript (adaptive sequential
     composition; R ≥ 1 and g > 1 keep each share at most 1). All later steps are post-processing.
 
+    Looks that decided weigh less in estimates of large nodes, which no decision pushes up then:
+    :func:`~dpviz.trees.shrinkage.estimated`.
+
     Do not use it where unbiased counts are needed: shrinkage trades bias for variance.
 
     >>> from dpviz.methods import method
