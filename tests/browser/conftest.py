@@ -30,7 +30,6 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--js-flags=--single-threaded",  # the other cores have tests of their own
     "--process-per-site",  # pages of one visit share what has been compiled: see ``anchored``
 ]
 SHELL = "chromium-headless-shell"
