@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,8 @@ class Dataset:
     time: str | None = None
 
     def table(self) -> Table:
-        """All columns by name; coordinates are float64 in the domain's CRS."""
-        return self.make()
+        """All columns by name, read-only; coordinates are float64 in the domain's CRS."""
+        return _made(self.name)
 
     def points(self) -> NDArray[np.float64]:
         """Coordinates (size, dims), float64, in the order of the domain's columns."""
@@ -137,6 +138,15 @@ DATASETS: dict[str, Dataset] = {
     )
 }
 """Every built-in data set by name; the first is the one to start with."""
+
+
+@lru_cache(maxsize=4)
+def _made(name: str) -> Table:
+    """The records of a set; the last few stay, which a session asks for again and again."""
+    table = DATASETS[name].make()
+    for column in table.values():
+        column.flags.writeable = False
+    return table
 
 
 def dataset(name: str) -> Dataset:

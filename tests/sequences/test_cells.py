@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ UNIT = dpviz.Domain.from_bounds([0.0, 0.0, 1.0, 1.0])
 CITY = dpviz.datasets.DATASETS["persons"].domain
 
 
+@cache
 def spatial(method="privtree", dims=2, n=600, **parameters):
     domain = dpviz.Domain((0.0,) * dims, (1.0,) * dims)
     points = np.random.default_rng(3).beta(2, 5, size=(n, dims))
@@ -167,6 +169,13 @@ def test_a_release_of_sequences_says_what_its_cells_cost_and_where_they_are(city
     assert cells_of(symbols, ("a",)) is None
 
 
+@pytest.fixture(scope="module")
+def nine(city_release):
+    """Nine leaves, and the header of a release over them."""
+    cells = leaf_cells(city_release, 9)
+    return cells, build(city_sequences(cells=cells), "markov", 1.0, seed=1, max_depth=1).header
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -181,10 +190,9 @@ def test_a_release_of_sequences_says_what_its_cells_cost_and_where_they_are(city
         {"side": "x"},
     ],
 )
-def test_corrupted_cells_in_a_header_are_one_clear_line(city_release, change):
-    cells = leaf_cells(city_release, 9)
-    data = city_sequences(cells=cells)
-    header = build(data, "markov", 1.0, seed=1, max_depth=1).header
+def test_corrupted_cells_in_a_header_are_one_clear_line(nine, change):
+    cells, header = nine
+    assert cells_of(header, cells.names).names == cells.names
     corrupted = dataclasses.replace(header, extra={"cells": {**cells.to_dict(), **change}})
     with pytest.raises(ReleaseError, match="damaged"):
         cells_of(corrupted, cells.names)

@@ -41,7 +41,7 @@ Errors = dict[tuple[str, float | None, str], float]
 
 def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) -> list[Statement]:
     """Measure, write ``hours.csv`` and ``hours.md``, and say what a weight is good for."""
-    data, made = load(DATA), dataset(DATA).make()
+    data, made = load(DATA), dataset(DATA).table()
     points = np.column_stack([made[name] for name in data.domain.columns])
     boxes = {
         name: questions(data.domain, points, *size, seed + at)

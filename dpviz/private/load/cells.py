@@ -290,9 +290,12 @@ def _visits(
         raise ParameterError(f"gap={gap:g}: give a positive time")
     who = np.unique(np.asarray(person), return_inverse=True)[1].astype(np.int64)
     lattice, inside = domain.to_lattice(points)
-    who, time = who[inside], time[inside]
-    order = np.lexsort((time, who))
-    who, time = who[order], time[order]
+    rows, who, time = np.flatnonzero(inside), who[inside], time[inside]
+    same = who[1:] == who[:-1]
+    if not ((who[1:] > who[:-1]) | (same & (time[1:] >= time[:-1]))).all():  # few tables are sorted
+        order = np.lexsort((time, who))
+        rows, who, time, lattice = rows[order], who[order], time[order], lattice[order]
+        same = who[1:] == who[:-1]
     opens = np.ones(len(who), dtype=np.bool_)
-    opens[1:] = (who[1:] != who[:-1]) | (time[1:] - time[:-1] > gap)
-    return np.flatnonzero(inside)[order], who, opens, lattice[order]
+    opens[1:] = ~same | (time[1:] - time[:-1] > gap)
+    return rows, who, opens, lattice
