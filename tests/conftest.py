@@ -37,6 +37,13 @@ def pytest_xdist_auto_num_workers(config) -> int:
     return min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2, 4) + 1
 
 
+def pytest_configure(config):
+    """In a fresh clone nothing is compiled: each process begins with another part of it."""
+    worker = getattr(config, "workerinput", None)
+    if worker is not None:
+        pace.compile_part(int(worker["workerid"].removeprefix("gw")), worker["workercount"])
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # marks first: -m asks for them
 def pytest_collection_modifyitems(config, items):
     for item in items:

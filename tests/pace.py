@@ -13,7 +13,9 @@ A test is slow, and left out by ``-m "not slow"``, if it
 What is left still comes into every room.
 """
 
+from importlib import import_module
 from pathlib import Path
+from py_compile import compile as compile_file
 
 import pytest
 
@@ -27,6 +29,21 @@ SMOKE = (
     "test_the_first_picture_is_the_apps_and_a_rectangle_drawn_on_it_is_answered",
 )
 """Tests of the browser that are not slow unless they are marked so themselves."""
+
+
+LIBRARIES = ("streamlit.testing.v1", "numba", "pandas", "geopandas", "scipy.stats", "altair", "duckdb")
+"""What nearly every process imports, in the order of what compiling it takes."""
+
+
+def compile_part(number, workers):
+    """Compiles a share of our modules, and the libraries beginning with another one than the others.
+
+    Processes that start together would each compile everything: what one has done the next finds.
+    """
+    for path in sorted((HERE.parent / "dpviz").rglob("*.py"))[number::workers]:
+        compile_file(path)
+    for place in range(len(LIBRARIES)):
+        import_module(LIBRARIES[(number + place) % len(LIBRARIES)])
 
 
 def drives_a_browser(item):
