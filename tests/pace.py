@@ -13,9 +13,9 @@ A test is slow, and left out by ``-m "not slow"``, if it
 What is left still comes into every room.
 """
 
+from compileall import compile_file
 from importlib import import_module
 from pathlib import Path
-from py_compile import compile as compile_file
 
 import pytest
 
@@ -31,17 +31,17 @@ SMOKE = (
 """Tests of the browser that are not slow unless they are marked so themselves."""
 
 
-LIBRARIES = ("streamlit.testing.v1", "numba", "pandas", "geopandas", "scipy.stats", "altair", "duckdb")
-"""What nearly every process imports, in the order of what compiling it takes."""
+LIBRARIES = ("streamlit.testing.v1", "numba", "pandas", "geopandas", "scipy.stats", "altair")
+"""What nearly every process imports."""
 
 
 def compile_part(number, workers):
-    """Compiles a share of our modules, and the libraries beginning with another one than the others.
+    """Compiles a share of our modules, and libraries beginning with another one than others do.
 
     Processes that start together would each compile everything: what one has done the next finds.
     """
     for path in sorted((HERE.parent / "dpviz").rglob("*.py"))[number::workers]:
-        compile_file(path)
+        compile_file(path, quiet=2)  # where it is not yet
     for place in range(len(LIBRARIES)):
         import_module(LIBRARIES[(number + place) % len(LIBRARIES)])
 
