@@ -79,9 +79,11 @@ def unmorton(codes: ArrayLike, dims: int) -> Int:
     """Lattice cells of Morton codes: int64 of shape (n, dims); the inverse of :func:`morton`."""
     codes = np.asarray(codes, dtype=np.uint64)
     cells = np.empty((len(codes), dims), dtype=np.int64)
-    for axis in range(dims):
+    for start in range(0, len(codes), STRIP):
         checkpoint()
-        cells[:, axis] = _gather(codes >> np.uint64(dims - 1 - axis), dims).astype(np.int64)
+        strip = slice(start, start + STRIP)
+        for axis in range(dims):
+            cells[strip, axis] = _gather(codes[strip] >> np.uint64(dims - 1 - axis), dims)
     return cells
 
 

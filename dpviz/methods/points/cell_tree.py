@@ -16,7 +16,7 @@ from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric, geometric_variance
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import downward, sum_up
-from dpviz.trees.decomposition import MAX_NODES, Decomposition
+from dpviz.trees.decomposition import MAX_NODES, Decomposition, level_slices
 from dpviz.trees.density import refine
 from dpviz.trees.lattice import Codes, Float, Int, unmorton
 from dpviz.trees.shrinkage import (
@@ -119,19 +119,16 @@ class CellTree:
 
     def boxes(self) -> tuple[Int, Int]:
         """Lattice boxes of all nodes, breadth-first."""
+        checkpoint()
         domain, order = self.index.domain, cut_order(self.index.domain)
-        corners, sides = [], []
-        for depth, codes in enumerate(self.codes):
-            checkpoint()
-            bits = depth * self.axis_bits
-            full = codes << np.uint64(self.code_bits - bits)
-            full = full if order.is_morton else order.to_morton(full)
-            corners.append(unmorton(full, domain.dims))
-            halvings = order.halvings(bits)
-            side = np.array([1 << (domain.bits - halving) for halving in halvings], dtype=np.int64)
-            sides.append(np.broadcast_to(side, (len(codes), domain.dims)))
-        lo = np.concatenate(corners)
-        return lo, lo + np.concatenate(sides)
+        bits = [depth * self.axis_bits for depth in range(len(self.codes))]
+        levels = zip(self.codes, bits, strict=True)
+        full = np.concatenate([codes << np.uint64(self.code_bits - each) for codes, each in levels])
+        lo = unmorton(full if order.is_morton else order.to_morton(full), domain.dims)
+        hi = lo.copy()
+        for part, each in zip(level_slices(self.parent), bits, strict=True):
+            hi[part] += [1 << (domain.bits - halving) for halving in order.halvings(each)]
+        return lo, hi
 
     def decomposition(self, count: Float, variance: Float) -> Decomposition:
         """The tree with these estimates."""
