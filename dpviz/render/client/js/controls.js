@@ -1,9 +1,12 @@
 /** The map's buttons and its view panel: drawing tools, zoom, presenting, raw cells, colours, tiles, picture. */
-import {h} from './dom.js';
+import {h, icon} from './dom.js';
 
+const HOME = 'M2 8 8 2.5 14 8M4 6.5v7h8v-7';
+const CORNERS = 'M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4';
+const PENTAGON = 'M8 2 14 6.5 11.7 13.5H4.3L2 6.5Z';
 const TOOLS = {
   rect: {text: '▭ Draw', title: 'Draw a rectangle (D, or Shift + drag)', test: 'dpviz-draw'},
-  polygon: {text: '⬠ Polygon', title: 'Draw a polygon: click its corners, double-click to end (P)', test: 'dpviz-polygon'},
+  polygon: {sign: PENTAGON, text: ' Polygon', title: 'Draw a polygon: click its corners, double-click to end (P)', test: 'dpviz-polygon'},
 };
 const PALETTE_NAMES = {tide: 'Tide', ember: 'Ember', grey: 'Grey'};
 const PANEL_OPEN = 960; // pixels from which there is room for the panel
@@ -16,8 +19,8 @@ export class Controls {
     this.camera = h('div', {class: 'camera', 'data-control': ''},
       this.button('+', 'Zoom in', () => app.sight.zoomBy(1)),
       this.button('−', 'Zoom out', () => app.sight.zoomBy(-1)),
-      this.button('⌂', 'Back to the whole area', () => app.sight.home(), 'dpviz-home'),
-      this.presentButton = this.button('⛶', 'Present: the map alone (F)', () => app.present.toggle(), 'dpviz-present'));
+      this.button(icon(HOME), 'Back to the whole area', () => app.sight.home(), 'dpviz-home'),
+      this.presentButton = this.button(icon(CORNERS), 'Present: the map alone (F)', () => app.present.toggle(), 'dpviz-present'));
     this.panel = h('details', {class: 'panel', 'data-control': '', 'data-testid': 'dpviz-view'});
     app.root.append(this.tools, this.camera, this.panel);
   }
@@ -34,9 +37,9 @@ export class Controls {
     this.key = key;
     const {app} = this;
     this.tools.replaceChildren(...(spec.tools ?? []).map(name => {
-      const {text, title, test} = TOOLS[name];
+      const {sign, text, title, test} = TOOLS[name];
       return h('button', {type: 'button', title, 'aria-pressed': 'false', 'data-tool': name, 'data-testid': test,
-        onclick: () => app.setTool(app.tool === name ? null : name)}, text);
+        onclick: () => app.setTool(app.tool === name ? null : name)}, sign && icon(sign), text);
     }));
     if (spec.tools?.length) {
       this.clearButton = this.button('✕ Clear', 'Clear the drawn shape (Delete)', () => app.clear(), 'dpviz-clear');

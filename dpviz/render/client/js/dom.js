@@ -12,6 +12,19 @@ export function h(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** A line drawing on 16 by 16 in the colour of the text: signs that not every machine's letters have. */
+export function icon(path) {
+  const name = 'http://www.w3.org/2000/svg';
+  const svg = document.createElementNS(name, 'svg');
+  const line = document.createElementNS(name, 'path');
+  svg.setAttribute('viewBox', '0 0 16 16');
+  svg.setAttribute('class', 'icon');
+  svg.setAttribute('aria-hidden', 'true');
+  line.setAttribute('d', path);
+  svg.append(line);
+  return svg;
+}
+
 /** `call(...args)` once `wait` milliseconds have passed without another call. */
 export function debounce(call, wait) {
   let timer;
