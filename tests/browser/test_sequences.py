@@ -11,7 +11,7 @@ from dpviz.datasets import DATASETS
 from dpviz.private.load.cells import grid_cells
 from dpviz.releases.store import read
 from tests.browser.conftest import downloaded, frames
-from tests.browser.test_pages import OF_COLOURS, settled, violations
+from tests.browser.test_pages import OF_COLOURS, settled, unfold, violations
 
 pytestmark = pytest.mark.browser
 
@@ -171,11 +171,7 @@ def has_room(page):
 def test_all_that_unfolds_is_open_to_everyone_and_downloads_are_files(app, open_page, tmp_path):
     page = open_page(f"{app}/sequences")
     the_map(page)
-    closed = page.locator("[data-testid=stExpander] details:not([open]) > summary")
-    assert closed.count() >= 5
-    while closed.count():
-        closed.first.click()
-        settled(page)
+    unfold(page, 5)
     page.get_by_text("All use simulated noise and the same seed").wait_for()
     settled(page)
     for scheme, rules in (("light", None), ("dark", OF_COLOURS)):
