@@ -13,11 +13,13 @@ from dpviz.errors import ParameterError, PrivacyError
 from dpviz.evaluation.truth import HOT, exact_counts, hot
 from dpviz.methods import method
 from dpviz.methods.points import cell_tree, hot_grid
-from dpviz.methods.points.hot_grid import HotGrid
+from dpviz.methods.points.hot_grid import HotGrid, in_full_cells
 from dpviz.methods.points.ladder_tree import LadderTree
 from dpviz.private.budget import Budget
+from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
 from dpviz.trees.consistency import least_squares, sum_up
+from dpviz.trees.lattice import grid_edges
 from tests.strategies import indexes
 
 from .cases import handle, path_totals, skewed_points
@@ -35,35 +37,60 @@ from .cases import handle, path_totals, skewed_points
     seed=st.integers(0, 2**32),
 )
 def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, seed, cap, **parameters):
-    """In fractions, without a tolerance: the record count, and every path from its first look."""
-    drawn = []
+    """In fractions, without a tolerance: the record count, the questions, and every path."""
+    drawn, paths = [], []
 
-    def logged(noise, share, counts, *rest):
-        drawn.append((Fraction(share.epsilon), len(counts)))
-        return geometric(noise, share, counts, *rest)
+    def logged(noise, share, counts, sensitivity=1):
+        drawn.append((Fraction(share.epsilon), len(counts), sensitivity))
+        return geometric(noise, share, counts, sensitivity)
 
     def grown(self, index, share, noise, level):
         tree, noisy, paid, limit = LadderTree.grown(self, index, share, noise, level)
-        drawn.append((max(path_totals(tree.parent, paid)), level))
-        assert Fraction(share.epsilon) >= drawn[-1][0] > 0.999 * share.epsilon - 1e-8
+        paths.append(max(path_totals(tree.parent, paid)))
+        assert Fraction(share.epsilon) >= paths[0] > 0.999 * share.epsilon - 1e-8
         assert (paid[tree.depth < min(level, cap, tree.max_depth)] == 0).all()
         return tree, noisy, paid, limit
 
     chosen = method("hot_grid", max_depth=cap, **parameters)
     with patch.object(hot_grid, "geometric", logged), patch.object(HotGrid, "grown", grown):
         chosen.build(index, Budget(epsilon), SimulatedNoise(seed))
-    assert drawn[0][1] == 1
-    assert len(drawn) == 2
-    assert sum(price for price, _ in drawn) <= Fraction(epsilon)
+    assert [draw[1:] for draw in drawn] == [(1, 1)] + (len(drawn) - 1) * [(1, 2)]
+    assert len(drawn) <= 4
+    assert sum(price for price, *_ in drawn) + paths[0] <= Fraction(epsilon)
 
 
-def test_the_first_level_follows_from_the_noisy_number_of_records():
-    data = handle(skewed_points(20_000, 2), 2)
-    nodes = dpviz.build(data, "hot_grid", 1.0, seed=1, slopes=False).nodes
-    depth = np.log2(data.domain.side / (nodes.hi - nodes.lo)[:, 0])
-    assert depth[nodes.leaf].min() == method("hot_grid").level(20_000, 1.0) == 7
-    levels = [method("hot_grid").level(total, 0.1) for total in (-50.0, 0.0, 1e4, 1e5, 1e12)]
-    assert levels == [2, 2, 4, 6, 8]
+@settings(max_examples=50)
+@given(
+    index=indexes(), level=st.integers(0, 3), full=st.integers(1, 60), seed=st.integers(0, 2**32)
+)
+def test_a_record_moves_what_full_cells_hold_by_at_most_two(index, level, full, seed):
+    """The sensitivity that each question pays for; and what it counts, cell by cell."""
+    cells = index.histogram([grid_edges(index.domain.side, 2**level)] * 2)
+    exact = sum(w if w >= full else w**2 // full for w in map(int, cells.ravel()))
+    assert in_full_cells(index, level, full) == exact
+    place = np.random.default_rng(seed).integers(0, index.domain.side, (1, 2))
+    for repeat in (1, full - 1, full):
+        many = index.merged(PointIndex.from_cells(index.domain, place, [repeat]))
+        more = many.merged(PointIndex.from_cells(index.domain, place))
+        moved = in_full_cells(more, level, full) - in_full_cells(many, level, full)
+        assert 0 <= moved <= 2
+
+
+def test_the_first_level_follows_from_how_close_together_records_lie():
+    """Of as many records, finer where more of them share a cell, and for smaller squares."""
+    even = np.random.default_rng(1).random((40_000, 2))
+    levels = {}
+    for name, points in (("even", even), ("towns", even**2), ("one place", even * 1e-9 + 0.3)):
+        for side in (0.001, 0.1):
+            data = handle(points, 2)
+            nodes = dpviz.build(data, "hot_grid", 1.0, seed=1, slopes=False, side=side).nodes
+            depth = np.log2(data.domain.side / (nodes.hi - nodes.lo)[:, 0])
+            levels[name, side] = depth[nodes.leaf].min()
+    assert levels["even", 0.001] == method("hot_grid").coarsest(40_000, 1.0) == 6
+    assert 6 < levels["towns", 0.001] < levels["one place", 0.001] == 9
+    assert levels["towns", 0.1] < levels["towns", 0.001]
+    coarsest = [method("hot_grid").coarsest(total, 0.1) for total in (-50.0, 0.0, 1e4, 1e5, 1e12)]
+    assert coarsest == [2, 2, 3, 5, 9]
 
 
 def test_leaves_are_finer_where_records_are_and_coarser_for_larger_squares():
@@ -98,8 +125,11 @@ def test_estimates_move_no_record_out_of_a_block():
     variance = np.where(nodes.leaf, measured["variance"], np.inf)
     variance[0] = measured["variance"][0]
     alone, spread = least_squares(nodes.parent, measured["noisy"], variance)
-    blocks = nodes.levels[method("hot_grid").blocks(method("hot_grid").level(40_000, 1.0))]
-    assert len(range(*blocks.indices(len(nodes)))) == 256
+    depth = np.log2(data.domain.side / (nodes.hi - nodes.lo)[:, 0])
+    first = int(depth[nodes.leaf].min())
+    blocks = nodes.levels[method("hot_grid").blocks(first)]
+    assert first > 6
+    assert len(range(*blocks.indices(len(nodes)))) == 4 ** (first - 3)
     for shrink, count in estimates.items():
         assert (count.min() >= 0) == shrink
         moved = np.abs(count - alone)
@@ -112,6 +142,7 @@ def test_estimates_move_no_record_out_of_a_block():
 def test_leaves_stay_within_the_public_cap_on_nodes(name, monkeypatch):
     """However large the noisy counts are: what has no room stops, the build does not fail."""
     monkeypatch.setattr(cell_tree, "MAX_NODES", 7000)
+    monkeypatch.setattr(hot_grid, "FINEST_LOOK", 6)
     data = handle(skewed_points(300, 2), 2)
     nodes = dpviz.build(data, name, 50.0, seed=1, slopes=False).nodes
     assert 5461 <= len(nodes) <= 7000

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from dpviz.methods.points.base import parameter, register
-from dpviz.methods.points.cell_tree import rate_variances
+from dpviz.methods.points.cell_tree import CellTree, rate_variances
 from dpviz.methods.points.ladder_tree import LadderTree
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
@@ -18,15 +18,26 @@ from dpviz.trees.density import refine
 from dpviz.trees.shrinkage import nonnegative
 
 if TYPE_CHECKING:
-    from dpviz.methods.points.cell_tree import CellTree
     from dpviz.private.budget import Budget
     from dpviz.private.index import PointIndex
     from dpviz.private.mechanisms.noise import Noise
     from dpviz.trees.decomposition import Decomposition
     from dpviz.trees.lattice import Float
 
-FINEST_LOOK = 8
-"""The first level that is looked at, at most: 4^8 cells."""
+FINEST_LOOK = 9
+"""The first level that is looked at, at most: 4^9 cells."""
+
+LEVELS = 8
+"""The first level is one of so many, at most: three questions find it."""
+
+QUESTION = 0.01
+"""Share of ε of each question, and of the record count."""
+
+FULL = 5.5
+"""A cell of the first level is full with so many times 1/ε records."""
+
+MOST_FULL = 1 << 31
+"""And with so many in any case, so that no square of a count overflows."""
 
 DOUBT = 1.0
 """Slopes see counts that are so many standard deviations of their noise higher."""
@@ -38,16 +49,21 @@ class HotGrid(LadderTree):
     """A grid whose cells are divided as a ladder tree divides them; for small squares.
 
     Ours. Who asks for small squares where people are needs no count of half a country, so nothing
-    is measured between the domain and a level of about one cell per 1/ε records: 1 % of ε buys a
-    noisy n, and all cells of level ½ log₂(nε), 2 to 8, are looked at for the share ``first`` of the
-    rest. From there on every cell goes on as a node of the ladder tree: it looks again while it is
-    in doubt, stops with all that its path has left, or splits. Where people are many and close
-    together it goes as deep as they deserve; elsewhere it stays a grid.
+    is measured between the domain and a first level, near the best flat grid's. Which one that is
+    depends on how close together the records lie: it is the finest at which half of them see
+    ``FULL``/ε records in their cell. Bisection asks at most three levels, for 1 % of ε each, and a
+    noisy n costs 1 %: a level d counts if Σ g(w) + noise ≥ n/2 + 2/(0.01ε), where a cell of
+    w records adds g(w) = ⌊w²/T⌋, but w from T = ⌈FULL/ε·max(1, m)^1.5⌉ on, and m = ``side``·2^d
+    cells lie along a square's side. (What began too fine cannot be merged any more, and its noise
+    grows with m: so more is asked for there.) All cells of that level are looked at for the share
+    ``first`` of the rest. From there on every cell goes on as a node of the ladder tree: it stops
+    with all that its path has left, as if nobody had looked, or splits. Where people are many and
+    close together it goes as deep as they deserve; elsewhere it stays a grid.
 
-    Below the size that is asked for, many leaves make one answer. With m = ``side``·2^j leaves of
-    level j along its side, their noise has a deviation in proportion to m, and what is wrong at its
-    edge one in proportion to √m times a leaf's count: so a leaf is to hold more there, c·√m records
-    for m > 1. The rule is public.
+    Below the size that is asked for, many leaves make one answer. With m leaves along its side,
+    their noise has a deviation in proportion to m, and what is wrong at its edge one in proportion
+    to √m times a leaf's count: so a leaf is to hold more there, c·√m records for m > 1. The rule is
+    public.
 
     A look that decides is an estimate as well, and what went on was too high: so inside a block of
     8 × 8 cells of the first level least squares takes all that was measured, but what a block holds
@@ -56,18 +72,22 @@ class HotGrid(LadderTree):
     Nothing is cut at zero, as in a flat grid: what that adds to empty cells it would take from full
     ones beside them, and those are asked for. Slopes are gentler where noise is large.
 
-    Privacy: each record is in the domain, which costs 0.01ε, and in one cell of the first level;
-    the cells of that level are disjoint, and which level it is follows from the noisy n. Inside a
-    cell the theorem of the ladder tree holds word for word, with what is left of ε in place of ε:
-    the rates of every path add up to at most that, exactly, for every transcript. The two prices
-    add up to ε (sequential composition). All later steps are post-processing.
+    Privacy: each record is in the domain, which costs 0.01ε. It is in one cell of every level, and
+    one record more moves that cell's g by at most 2: up to T by the difference of ⌊(w + 1)²/T⌋ and
+    ⌊w²/T⌋, whose arguments differ by (2w + 1)/T < 2 as w < T, and above T by 1. So the geometric
+    mechanism with sensitivity 2 answers each question for 0.01ε; which level is asked next is a
+    function of earlier answers, and there are at most three questions, each paid for when it is
+    asked (adaptive composition). The cells of the level that is found are disjoint. Inside a cell
+    the theorem of the ladder tree holds word for word, with what is left of ε in place of ε: the
+    rates of every path add up to at most that, exactly, for every transcript. The prices add up to
+    ε (sequential composition). All later steps are post-processing.
 
     Do not use it for large rectangles: it measures nothing above its first level, and their noise
     adds up.
 
     >>> from dpviz.methods import method
-    >>> method("hot_grid").level(250_000, 0.1)
-    7
+    >>> method("hot_grid").coarsest(250_000, 0.1)
+    6
     """
 
     name: ClassVar[str] = "hot_grid"
@@ -76,19 +96,20 @@ class HotGrid(LadderTree):
     advice: ClassVar[str] = "Large rectangles: the noise of thousands of leaves adds up."
 
     shrink: bool = parameter(False, "Non-negative counts inside the totals of blocks")
-    first: float = parameter(0.1, "Share of ε of the first look at each cell", 0.001, 0.9)
-    kappa: float = parameter(1.0, "κ: and so many standard deviations of its noise more", 0, 10)
+    c: float = parameter(3.0, "c: stop where noisy count × unspent ε is at most this", 0.5, 50)
+    first: float = parameter(0.3, "Share of ε of the first look at each cell", 0.001, 0.9)
+    looks: int = parameter(0, "K: further looks at most", 0, 8)
+    kappa: float = parameter(1.5, "κ: and so many standard deviations of its noise more", 0, 10)
     side: float = parameter(
         0.0045, "Typical side of the squares asked for, as a share of the domain's", 1e-4, 1
     )
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
-        share = budget.spend(
-            0.01 * budget.epsilon, "record count", mechanism="geometric", why=DISJOINT
-        )
+        price = QUESTION * budget.epsilon
+        share = budget.spend(price, "record count", mechanism="geometric", why=DISJOINT)
         total, spread = geometric(noise, share, [index.total])
-        level = self.level(float(total[0]), budget.epsilon)
+        level = self.first_level(index, budget, noise, float(total[0]))
         share = budget.spend(
             budget.left,
             "measured path",
@@ -124,10 +145,62 @@ class HotGrid(LadderTree):
         """The level of the blocks whose totals stay, of the first level that is looked at."""
         return max(level - 3, 0)
 
-    def level(self, total: float, epsilon: float) -> int:
-        """The first level that is looked at, ⌊½ log₂(nε)⌋, 2 to 8."""
-        return min(max(2, math.floor(0.5 * math.log2(max(total * epsilon, 1.0)))), FINEST_LOOK)
+    def first_level(self, index: PointIndex, budget: Budget, noise: Noise, total: float) -> int:
+        """The first level that is looked at: see the class.
+
+        Args:
+            index: the records.
+            budget: pays for each question.
+            noise: the source of randomness.
+            total: noisy number of records.
+        """
+        epsilon, price = budget.epsilon, QUESTION * budget.epsilon
+        low = self.coarsest(total, epsilon)
+        high = min(low + LEVELS - 1, FINEST_LOOK, self.cap(CellTree(index, 2)))
+        while low < high:
+            level = (low + high + 1) // 2
+            share = budget.spend(
+                price,
+                f"records in full cells of level {level}",
+                mechanism="geometric",
+                why="a record is in one cell and moves what it adds by at most 2",
+            )
+            full = min(math.ceil(FULL / epsilon * self.crowd(level) ** 3), MOST_FULL)
+            seen, _ = geometric(noise, share, [in_full_cells(index, level, full)], 2)
+            # One noise scale more, so that where noise decides it is for the coarser level.
+            if seen[0] >= total / 2 + 2 / price:
+                low = level
+            else:
+                high = level - 1
+        return low
+
+    def coarsest(self, total: float, epsilon: float) -> int:
+        """The coarsest first level, ⌊½ log₂(nε)⌋ − 1, 2 to 9: that of records that lie evenly."""
+        even = math.floor(0.5 * math.log2(max(total * epsilon, 1.0))) - 1
+        return min(max(2, even), FINEST_LOOK)
+
+    def crowd(self, depth: int) -> float:
+        """√m, at least 1, for m leaves of a level along the side of a square."""
+        return math.sqrt(max(1.0, self.side * 2.0**depth))
 
     def at(self, dims: int, depth: int) -> LadderTree:
         """A leaf is to hold more where many make one answer."""
-        return replace(self, c=min(self.c * math.sqrt(max(1.0, self.side * 2.0**depth)), 50.0))
+        return replace(self, c=min(self.c * self.crowd(depth), 50.0))
+
+
+def in_full_cells(index: PointIndex, level: int, full: int) -> int:
+    """Records in the cells of a level that hold ``full`` or more, and ⌊w²/full⌋ for w in others.
+
+    One record more or less moves it by at most 2. Private.
+
+    Args:
+        index: the records, in two dimensions.
+        level: 4^level cells.
+        full: from 1 to 2^31.
+    """
+    codes, cumulative = index.runs
+    cells = codes >> np.uint64(2 * (index.domain.bits - level))
+    last = np.append(cells[1:] != cells[:-1], True)[: len(cells)]
+    held = np.diff(cumulative[1:][last], prepend=0)
+    few = np.minimum(held, full)
+    return int(np.where(held < full, few * few // full, held).sum())
