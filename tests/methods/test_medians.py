@@ -130,15 +130,12 @@ def test_smooth_sensitivity_is_the_brute_force_maximum(records, xi):
 def test_smooth_sensitivity_is_smooth_and_above_the_local_one(records, xi):
     """Adding any record: |change of the median| ≤ σ, and σ changes by at most e^ξ."""
 
-    def measured(cell):
-        cells = column([cell], 0, 13)
-        values, cumulative, starts = cells.distinct()
-        pair = medians_and_sensitivities(values, cumulative, starts, cells.lo, cells.hi, xi)
-        return pair[0][0], pair[1][0]
-
-    median, sigma = measured(records)
-    for extra in range(13):
-        other, other_sigma = measured([*records, extra])
+    cells = column([records, *([*records, extra] for extra in range(13))], 0, 13)
+    values, cumulative, starts = cells.distinct()
+    (median, *others), (sigma, *sigmas) = medians_and_sensitivities(
+        values, cumulative, starts, cells.lo, cells.hi, xi
+    )
+    for other, other_sigma in zip(others, sigmas, strict=True):
         assert abs(other - median) <= min(sigma, other_sigma) + 1e-9
         assert abs(math.log(sigma / other_sigma)) <= xi + 1e-9
 
