@@ -115,7 +115,7 @@ def test_kd_trees_write_every_setting(small, tmp_path, monkeypatch):
 
 
 def test_heights_write_every_setting(small, tmp_path, monkeypatch):
-    monkeypatch.setattr(heights, "HEIGHTS", (7, 8))
+    monkeypatch.setattr(heights, "HEIGHTS", (5, 8))
     assert len(reproduce("heights", tmp_path, repeats=1)) == 5
     with (tmp_path / "heights.csv").open(newline="") as file:
         settings = {(row["tree"], row["height"], row["shape"]) for row in csv.DictReader(file)}

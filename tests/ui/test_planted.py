@@ -41,7 +41,7 @@ def planted(ends):
     rows = [
         ",".join(f"{value:.10f}" for value in row)
         + f",{NAME} {at},{MODE if at % 50 == 0 else 'bike'},{FARE if at == 0 else at % 7}"
-        for at, row in enumerate(np.concatenate(places, axis=1))
+        for at, row in enumerate(np.concatenate(places, axis=1).tolist())
     ]
     return "\n".join([f"{names},name,mode,fare", *rows]).encode()
 
