@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from dpviz.errors import DpvizError, PrivacyError
-from dpviz.private.ledger import Ledger
+from dpviz.private.ledger import Ledger, new_release
 
 USER_LEDGER = Ledger()
 """The ledger of this user, wherever it is when a build pays: what pays by default."""
@@ -113,23 +113,29 @@ def payment(
     if ledger is None:
         yield dict(UNPAID)
         return
-    paid = ledger.spend(
-        charged_names(data),
-        epsilon,
-        delta,
-        what=what,
-        purpose=purpose,
-        unit=data.accounted_unit,
-        neighbours=neighbours,
-    )
+    release, paid = new_release(), False
     try:
-        yield {"release_id": paid}
-    except BaseException as error:
-        ledger.conclude(paid, failed=True)
-        if not isinstance(error, Exception):
+        ledger.spend(
+            charged_names(data),
+            epsilon,
+            delta,
+            what=what,
+            purpose=purpose,
+            unit=data.accounted_unit,
+            neighbours=neighbours,
+            release=release,
+        )
+        paid = True
+        yield {"release_id": release}
+    except Exception as error:
+        if not paid:
             raise
+        ledger.conclude(release, failed=True)
         why = str(error) if isinstance(error, DpvizError) else type(error).__name__
         raise PrivacyError(
             f"the build failed after epsilon={epsilon:g} was paid, which stays spent: {why}"
         ) from None
-    ledger.conclude(paid)
+    except BaseException:  # Ctrl-C, perhaps between the entry and its return
+        ledger.conclude(release, failed=True)
+        raise
+    ledger.conclude(release)

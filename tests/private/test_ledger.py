@@ -1,6 +1,7 @@
 """The ledger cannot be overspent, by processes together or by a crash, and never loses a spend."""
 
 import json
+import operator
 import os
 import signal
 import sqlite3
@@ -390,6 +391,28 @@ def test_a_cancelled_build_keeps_its_spend(ledger):
     with pytest.raises(KeyboardInterrupt):
         dpviz.build(handle(), "quadtree", 0.5, height=8, ledger=ledger, progress=cancel)
     assert ledger.account("people").spends[0].outcome == "failed"
+
+
+@pytest.mark.parametrize(("step", "paid"), [("chain.append", False), ("seal", True)])
+def test_an_interrupt_within_the_payment_leaves_a_failed_spend_or_none(
+    ledger, monkeypatch, step, paid
+):
+    """Before the commit nothing is paid; after it the build ends before it began."""
+    interrupts, works = iter([KeyboardInterrupt]), operator.attrgetter(step)(book)
+
+    def interrupted(*words, **options):
+        for each in interrupts:
+            raise each
+        return works(*words, **options)
+
+    ledger.set_total("people", 1)
+    monkeypatch.setattr(f"dpviz.private.ledger.book.{step}", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        dpviz.build(handle(), "ugrid", 0.5, ledger=ledger)
+    account = ledger.account("people")
+    assert [row.outcome for row in account.spends] == ["failed"] * paid
+    assert account.spent == 0.5 * paid
+    ledger.verify()
 
 
 def test_what_is_refused_costs_nothing(ledger):

@@ -15,9 +15,9 @@ file under the same name are noticed. The hash has no key: whoever may write bot
 out to deceive can compute it anew. It protects from accidents and careless hands, not from them.
 """
 
-from dpviz.private.ledger.book import Ledger
+from dpviz.private.ledger.book import Ledger, new_release
 from dpviz.private.ledger.entries import Account, Spend
 from dpviz.private.ledger.file import default_path
 from dpviz.private.ledger.names import account_key
 
-__all__ = ["Account", "Ledger", "Spend", "account_key", "default_path"]
+__all__ = ["Account", "Ledger", "Spend", "account_key", "default_path", "new_release"]

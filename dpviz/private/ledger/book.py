@@ -107,6 +107,7 @@ class Ledger:
         purpose: str = "",
         unit: str = "one record",
         neighbours: str = "add-remove",
+        release: str = "",
     ) -> str:
         """Pay; when this returns, the entries are on disk.
 
@@ -121,6 +122,8 @@ class Ledger:
                 that the first spend fixes the unit of a data set.
             neighbours: the relation that the price is for, "add-remove" or "replace". An account
                 counts what adding or removing a unit costs: half of what replacing one does.
+            release: its id, a new one by default. Who chose it can conclude the release also where
+                an interrupt came between the entries and the return.
 
         Returns:
             The id of the release that may now be made.
@@ -139,7 +142,7 @@ class Ledger:
         payers = {account_key(name): checked_name(name) for name in reversed(names)}
         price = amounts.amount(epsilon, "epsilon")
         price_delta = amounts.amount(delta, "delta", least=0.0)
-        release, now = uuid.uuid4().hex, _now()
+        release, now = release or new_release(), _now()
         with self._writing() as (db, head):
             for key, name in reversed(payers.items()):
                 state = chain.state_of(db, key)
@@ -161,7 +164,7 @@ class Ledger:
         return release
 
     def conclude(self, release: str, *, failed: bool = False, lost: bool = False) -> None:
-        """Note the outcome of a build; the spend stays either way.
+        """Note the outcome of a build that was paid for; the spend stays either way.
 
         Where the note cannot be written the row stays ``paid``, and the release is not lost.
 
@@ -173,7 +176,7 @@ class Ledger:
         outcome = "failed" if failed else "lost" if lost else "released"
         with suppress(LedgerError), self._writing() as (db, head):
             before = chain.outcome(db, release)
-            if before is None or (lost and before == "released"):
+            if before == "paid" or (lost and before == "released"):
                 chain.append(db, head, Entry("outcome", _now(), release=release, outcome=outcome))
 
     def verify(self, *, accept: bool = False) -> int:
@@ -229,6 +232,11 @@ class Ledger:
             yield db, chain.checked_head(db, sealed(path))
             head = chain.head(db)
         seal(path, head)
+
+
+def new_release() -> str:
+    """An id that no other release has."""
+    return uuid.uuid4().hex
 
 
 def _account(db: sqlite3.Connection, key: str, name: str, history: bool) -> Account:

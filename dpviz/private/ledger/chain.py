@@ -93,9 +93,9 @@ def outcomes_of(db: sqlite3.Connection, key: str) -> dict[str, str]:
 
 
 def outcome(db: sqlite3.Connection, release: str) -> str | None:
-    """The last outcome of a release."""
-    entries = _entries(db, "WHERE e.release = ? AND e.release <> '' AND e.account = ''", release)
-    return entries[-1].outcome if entries else None
+    """The last outcome of a release: ``paid`` before any; None where nobody paid for it."""
+    entries = _entries(db, "WHERE e.release = ? AND e.release <> ''", release)
+    return entries[-1].outcome or "paid" if entries else None
 
 
 def append(db: sqlite3.Connection, head: Head, entry: Entry) -> Head:
