@@ -292,7 +292,7 @@ def _visits(
     lattice, inside = domain.to_lattice(points)
     rows, who, time = np.flatnonzero(inside), who[inside], time[inside]
     same = who[1:] == who[:-1]
-    if not ((who[1:] > who[:-1]) | (same & (time[1:] >= time[:-1]))).all():  # few tables are sorted
+    if not ((who[1:] > who[:-1]) | (same & (time[1:] >= time[:-1]))).all():  # a sorted table stays
         order = np.lexsort((time, who))
         rows, who, time, lattice = rows[order], who[order], time[order], lattice[order]
         same = who[1:] == who[:-1]
