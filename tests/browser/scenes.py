@@ -16,11 +16,13 @@ from dpviz.render import (
     points,
     trips,
 )
+from dpviz.render.marks import polygons
 from dpviz.ui.map import map_view
 
 st.set_page_config(layout="wide")
 BOUNDS = (14.4, -24.1, 15.0, -23.6)
 LINE = np.array([[14.45, -24.05], [14.7, -23.85], [14.95, -23.65]])
+SQUARE = [[14.5, -23.75], [14.55, -23.75], [14.55, -23.7], [14.5, -23.7], [14.5, -23.75]]
 
 
 @st.cache_resource
@@ -46,8 +48,23 @@ if kind in ("side", "swipe"):
 else:
     scene = Scene(
         marks=[
-            paths("paths", [LINE, LINE[::-1] + 0.05], color=[[255, 0, 0], [0, 0, 255]], width=3),
-            arcs("arcs", LINE[:2], LINE[1:], width=3),
+            polygons("square", [SQUARE], rows=[Row("Square", "name")], extra={"name": ["one"]}),
+            paths(
+                "paths",
+                [LINE, LINE[::-1] + 0.05],
+                color=[[255, 0, 0], [0, 0, 255]],
+                width=3,
+                rows=[Row("Path", "name")],
+                extra={"name": ["below", "above"]},
+            ),
+            arcs(
+                "arcs",
+                LINE[:2],
+                LINE[1:],
+                width=3,
+                rows=[Row("Arc", "name")],
+                extra={"name": ["first", "second"]},
+            ),
             trips("trips", [LINE], [[0, 5, 10]], trail=3),
             points(
                 "places",

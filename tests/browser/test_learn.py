@@ -91,7 +91,6 @@ def test_a_key_that_comes_too_early_is_heard_and_a_printed_chapter_is_of_words_a
     assert the_map.evaluate(shape) == pytest.approx(drawn, rel=0.02)
 
 
-@pytest.mark.webgl
 def test_a_click_on_a_person_makes_a_neighbour_without_them(app, open_page):
     page = open_page(f"{app}/learn?chapter=neighbour&data=city-50k")
     settled(page)
@@ -100,10 +99,10 @@ def test_a_click_on_a_person_makes_a_neighbour_without_them(app, open_page):
     # A disc of the layer "people" as the map draws it, so that the click meets it.
     place = page.wait_for_function(
         """map => {
-          const deck = map.__dpviz.deck, box = map.getBoundingClientRect();
-          for (let y = 90; y < deck.height - 10; y += 3)
-            for (let x = 40; x < deck.width - 90; x += 3)
-              if (deck.pickObject({x, y, layerIds: ['people']})) return [box.x + x, box.y + y];
+          const box = map.getBoundingClientRect();
+          for (let y = 90; y < box.height - 10; y += 3)
+            for (let x = 40; x < box.width - 90; x += 3)
+              if (map.__dpviz.hit([x, y])?.layer.id === 'people') return [box.x + x, box.y + y];
         }""",
         arg=map_view.element_handle(),
     )

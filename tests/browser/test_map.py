@@ -201,7 +201,6 @@ def where_the_pointer_is_stands_below(page, map_view):
     assert shape(map_view) != before
 
 
-@pytest.mark.webgl
 def test_a_blank_cell_has_words_the_picture_is_a_slide_and_raw_cells_are_a_switch(
     open_file, one, series
 ):
@@ -294,5 +293,9 @@ def test_one_finger_scrolls_a_phone_s_page_and_buttons_fit_a_thumb(open_file, on
     )
     assert page.evaluate("window.scrollY") == 0
     page.evaluate("window.scrollTo(0, 0)")
+    tooltip = page.get_by_test_id("dpviz-tooltip")
+    expect(tooltip).to_be_hidden()
+    page.touchscreen.tap(*at(map_view, 0.5, 0.5))
+    expect(tooltip).to_contain_text("km²")
     page.get_by_test_id("dpviz-draw").tap()
     assert map_view.evaluate("e => e.__dpviz.tool") == "rect"

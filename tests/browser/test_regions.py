@@ -32,7 +32,6 @@ def test_a_drawn_polygon_is_answered_by_the_engine_and_kept_in_the_address(app, 
     expect(metric(again)).to_have_text(expected_of(answer))
 
 
-@pytest.mark.webgl
 def test_districts_colour_the_map_and_tell_their_counts(app, open_page, tmp_path):
     domain = dpviz.load("city-50k").domain
     west, south, east, north = domain.bounds

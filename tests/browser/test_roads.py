@@ -34,7 +34,6 @@ def metric(page, label):
     return box.get_by_test_id("stMetricValue")
 
 
-@pytest.mark.webgl
 def test_two_clicked_streets_are_joined_and_answered(app, open_page):
     page = open_page(f"{app}/roads?seed=3")
     map_view, graph = the_map(page), city_trips().graph

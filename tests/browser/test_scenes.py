@@ -9,9 +9,10 @@ from playwright.sync_api import expect
 from tests.browser.conftest import frames
 from tests.browser.test_explore import at, drag, over, shape, the_map
 
-pytestmark = [pytest.mark.browser, pytest.mark.webgl]
+pytestmark = pytest.mark.browser
 
 
+@pytest.mark.webgl
 def test_two_sides_share_one_camera_one_rectangle_and_one_picture(scenes, open_page):
     """And street tiles, which are asked for after a press only."""
     page = open_page("about:blank")
@@ -72,6 +73,24 @@ def test_the_divider_moves_and_a_polygon_is_drawn(scenes, open_page):
     expect(page.get_by_text(re.compile(r"ring=\(\("))).to_be_visible()
 
 
+ABOVE, BESIDE = (14.625, -23.9), (14.45, -23.9)
+MARKS = {
+    ABOVE: ["paths", 1],
+    (14.575, -23.95): ["arcs", 0],  # over a path that lies below
+    (14.825, -23.75): ["arcs", 1],
+    (14.7, -23.85): ["places", 0],
+    (14.52, -23.72): ["square", 0],
+}
+"""What lies at places of the scene ``marks``."""
+
+HIT = """(e, [place, [dx, dy], reach]) => {
+  const [x, y] = e.__dpviz.deck.getViewports()[0].project(place);
+  const mark = e.__dpviz.hit([x + dx, y + dy], reach);
+  return mark && [mark.layer.id, mark.index];
+}"""
+
+
+@pytest.mark.webgl
 def test_a_click_is_told_a_tooltip_is_text_and_the_clock_runs(scenes, open_page):
     # The clock starts by itself.
     page = open_page(f"{scenes}/?scene=marks", reduced_motion="no-preference")
@@ -81,6 +100,11 @@ def test_a_click_is_told_a_tooltip_is_text_and_the_clock_runs(scenes, open_page)
     expect(tooltip).to_contain_text("<b>Here</b>")
     expect(tooltip).to_contain_text("1,240 ± 60 a day")
     expect(tooltip).to_contain_text("<u>a place</u>")
+    for place, mark in MARKS.items():
+        assert map_view.evaluate(HIT, [place, [0, 0], 0]) == mark
+    assert map_view.evaluate(HIT, [BESIDE, [0, 0], 0]) is None
+    assert map_view.evaluate(HIT, [ABOVE, [0, 4], 0]) is None
+    assert map_view.evaluate(HIT, [ABOVE, [0, 4], 5]) == MARKS[ABOVE]
     first = map_view.evaluate("e => e.__dpviz.clock.time")
     page.wait_for_function(
         "([e, t]) => e.__dpviz.clock.time !== t", arg=[map_view.element_handle(), first]

@@ -47,7 +47,6 @@ def show(page, view):
     ).first.click()
 
 
-@pytest.mark.webgl
 def test_a_clicked_cell_shows_where_it_leads_and_lets_go(app, open_page):
     page = open_page(f"{app}/sequences")
     map_view = the_map(page)
@@ -106,7 +105,6 @@ def test_more_epsilon_draws_another_map_and_a_place_and_a_path_are_chosen(app, o
     assert marks(map_view, "paths") == 19
 
 
-@pytest.mark.webgl
 def test_synthetic_trips_move_pause_and_hurry(app, open_page):
     address = f"{app}/sequences?view=Synthetic+trips"
     page = open_page(address, 500, 420)

@@ -10,6 +10,7 @@ import {Controls} from './controls.js';
 import {h, isDark} from './dom.js';
 import {Film} from './film.js';
 import {flat} from './flat.js';
+import {hit} from './hit.js';
 import {Keyboard} from './keyboard.js';
 import {Labels} from './labels.js';
 import {darkConstants, drawnLayers, placesIn} from './layers.js';
@@ -76,7 +77,6 @@ export class MapApp {
       parent: this.canvasHost, width: '100%', height: '100%', deviceProps: {type: 'webgl'}, touchAction: 'pan-y', style: {position: 'absolute'},
       views: new deck.MapView({id: 'main'}), viewState: this.camera ?? {longitude: 0, latitude: 0, zoom: 1}, layers: [],
       onViewStateChange: ({viewState}) => this.sight.moved(viewState),
-      onHover: info => this.tooltip.show(info),
       onAfterRender: () => this.rendered(made),
       onError: error => console.warn('dpviz map:', error.message),
     });
@@ -248,7 +248,8 @@ export class MapApp {
 
   converted(spec, available) {
     this.columns = {...this.sceneColumns, ...this.overlayColumns};
-    const layers = this.gl.converter.convert({layers: spec.layers ?? []}).layers ?? [];
+    const asked = (spec.layers ?? []).map(({pickable, ...layer}) => ({...layer, hit: pickable})); // by us: see hit.js
+    const layers = this.gl.converter.convert({layers: asked}).layers ?? [];
     return layers.map(layer => {
       const bindings = spec.bind?.[layer.id];
       const constants = this.dark ? darkConstants(layer.props) : {};
@@ -320,10 +321,29 @@ export class MapApp {
   /** A click at a pixel of the map: what lies within a few pixels of it goes to the host. */
   clicked(x, y) {
     if (!this.picks || this.tool) return;
-    const info = this.deck.pickObject({x, y, radius: REACH});
-    if (!info?.layer || info.index < 0) return;
+    const mark = this.hit([x, y], REACH);
+    if (!mark) return;
     const [lon, lat] = this.sight.unproject([x, y]);
-    this.trigger('pick', {layer: info.layer.id, index: info.index, lon, lat});
+    this.trigger('pick', {layer: mark.layer.id, index: mark.index, lon, lat});
+  }
+
+  /** The object {layer, index} at a pixel of the map, or so near to it; null for none. */
+  hit([x, y], reach = 0) {
+    const viewport = this.sight.viewportOf(x);
+    if (!viewport) return null;
+    return hit(this.deck.props.layers.filter(({props}) => this.mode !== 'side' || !props.side || props.side === viewport.id), viewport, [x - viewport.x, y - viewport.y], reach);
+  }
+
+  /** The pointer is at a pixel of the map, or has left it (null): the tooltip follows, once a picture. */
+  hover(at) {
+    this.pointed = at;
+    this.looking ??= requestAnimationFrame(() => {
+      this.looking = null;
+      if (this.gone) return;
+      const mark = this.pointed && this.camera && !this.pointer.busy ? this.hit(this.pointed) : null;
+      this.over = Boolean(mark);
+      this.tooltip.show(mark, this.pointed);
+    });
   }
 
   // --- the picture
@@ -342,7 +362,7 @@ export class MapApp {
     this.deck.setProps({
       views, viewState, layers: this.layers(),
       layerFilter: ({layer, viewport}) => !side || !layer.props.side || layer.props.side === viewport.id,
-      getCursor: ({isDragging, isHovering}) => this.tool ? 'crosshair' : isDragging ? 'grabbing' : this.picks && isHovering ? 'pointer' : 'grab',
+      getCursor: ({isDragging}) => this.tool ? 'crosshair' : isDragging ? 'grabbing' : this.picks && this.over ? 'pointer' : 'grab',
     });
     this.root.classList.toggle('drawing', Boolean(this.tool));
     this.root.classList.toggle('halves', side);

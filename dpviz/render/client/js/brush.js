@@ -4,24 +4,12 @@
  * Each brush takes the pen in CSS pixels, a viewport, a layer's properties, and device pixels a pixel.
  * What only moves (TripsLayer) has no brush: the clock starts with nothing on the map.
  */
-import {cellAreas} from './areas.js';
-import {adaptiveValues, drawnRows, rawValues, sight, ZOOM_STEPS} from './cells.js';
+import {cellTable, drawnRows, sight, ZOOM_STEPS} from './cells.js';
+import {count, pixelsOf, reader} from './objects.js';
 import {css} from './palette.js';
 
 const HATCHED = 8; // pixels from which a cell is hatched, and between two of its lines
 
-/** One value for each object: of a bound column (at its vertex, for lines), of a function, or the same for all. */
-function reader({data, ...props}, name, otherwise) {
-  const bound = data?.attributes?.[name];
-  if (bound) {
-    const {value, size} = bound;
-    return (i, vertex = i) => size === 1 ? value[vertex] : value.subarray(size * vertex, size * vertex + size);
-  }
-  const given = props[name] ?? otherwise;
-  return typeof given === 'function' ? i => given(data[i]) : () => given;
-}
-
-const objects = ({data}) => data?.length ?? 0;
 const visible = opacity => opacity ** (1 / 2.2); // as deck.gl's shaders take it
 
 /** The corners of every line or ring in pixels: call(i, first vertex, points). */
@@ -29,7 +17,7 @@ function eachLine(props, name, viewport, call) {
   const {data} = props;
   const bound = data?.attributes?.[name];
   const given = props[name];
-  for (let i = 0; i < objects(props); i++) {
+  for (let i = 0; i < count(props); i++) {
     if (!bound) {
       call(i, i, given(data[i]).map(point => viewport.project(point)));
       continue;
@@ -45,14 +33,8 @@ function trace(pen, points) {
   points.forEach(([x, y], k) => k ? pen.lineTo(x, y) : pen.moveTo(x, y));
 }
 
-/** Pixels of a width in pixels or metres, between its bounds. */
-function widthIn(viewport, {widthUnits = 'meters', widthScale = 1, widthMinPixels = 0, widthMaxPixels = Infinity}) {
-  const unit = widthScale * (widthUnits === 'pixels' ? 1 : 1 / viewport.metres);
-  return width => Math.min(Math.max(width * unit, widthMinPixels), widthMaxPixels);
-}
-
 function paintPaths(pen, viewport, props) {
-  const [colour, width, pixels] = [reader(props, 'getColor', [0, 0, 0]), reader(props, 'getWidth', 1), widthIn(viewport, props)];
+  const [colour, width, pixels] = [reader(props, 'getColor', [0, 0, 0]), reader(props, 'getWidth', 1), pixelsOf(viewport, props, 'width')];
   pen.lineJoin = props.jointRounded ? 'round' : 'miter';
   pen.lineCap = props.capRounded ? 'round' : 'butt';
   let style = null; // neighbours of one look are one stroke
@@ -84,11 +66,12 @@ function paintPolygons(pen, viewport, props) {
 
 function paintPoints(pen, viewport, props) {
   const [place, radius, fill, edge] = [reader(props, 'getPosition'), reader(props, 'getRadius', 1), reader(props, 'getFillColor', [0, 0, 0]), reader(props, 'getLineColor', [0, 0, 0])];
-  const {radiusUnits = 'meters', radiusMinPixels = 0, radiusMaxPixels = Infinity, stroked = false, filled = true} = props;
-  for (let i = 0; i < objects(props); i++) {
+  const {stroked = false, filled = true} = props;
+  const pixels = pixelsOf(viewport, props, 'radius');
+  for (let i = 0; i < count(props); i++) {
     const [x, y] = viewport.project(place(i));
     pen.beginPath();
-    pen.arc(x, y, Math.min(Math.max(radius(i) / (radiusUnits === 'pixels' ? 1 : viewport.metres), radiusMinPixels), radiusMaxPixels), 0, 7);
+    pen.arc(x, y, pixels(radius(i)), 0, 7);
     if (filled) {
       pen.fillStyle = css(fill(i), visible(props.opacity));
       pen.fill();
@@ -102,8 +85,8 @@ function paintPoints(pen, viewport, props) {
 
 function paintArcs(pen, viewport, props) {
   const [from, to, first, last] = ['getSourcePosition', 'getTargetPosition', 'getSourceColor', 'getTargetColor'].map(name => reader(props, name));
-  const [width, pixels] = [reader(props, 'getWidth', 1), widthIn(viewport, props)];
-  for (let i = 0; i < objects(props); i++) {
+  const [width, pixels] = [reader(props, 'getWidth', 1), pixelsOf(viewport, props, 'width')];
+  for (let i = 0; i < count(props); i++) {
     const [a, b] = [viewport.project(from(i)), viewport.project(to(i))];
     const blend = pen.createLinearGradient(...a, ...b);
     blend.addColorStop(0, css(first(i), visible(props.opacity)));
@@ -127,11 +110,9 @@ function hatching(colour) {
 
 /** The cells of a release, edge to edge on whole device pixels. */
 function paintCells(pen, viewport, props, ratio) {
-  const {data, origin, raw, depth, bounds, colors, signed, hatched, clipX} = props;
-  const {length, attributes} = data;
-  if (!length) return;
-  const values = raw ? rawValues(length, attributes) : adaptiveValues(length, attributes, attributes.getGroup && cellAreas(attributes));
-  const boxes = attributes.getBounds.value;
+  const {origin, raw, depth, bounds, colors, signed, hatched, clipX} = props;
+  if (!count(props)) return;
+  const {length, boxes, values} = cellTable(props);
   const rows = drawnRows(length, boxes, values, sight(viewport, origin), {raw, depth, zoom: viewport.zoom * ZOOM_STEPS});
   const whole = value => Math.ceil(value * ratio - 0.5) / ratio;
   const below = (raw || hatched) && !signed && pen.createPattern(hatching(css([...props.hatchColor.slice(0, 3), 191])), 'repeat');

@@ -55,9 +55,6 @@ void main(void) {
   vec4 values = texelFetch(valuesTexture, at, 0); // density, opacity, when it begins and when it ends
   corner = vec2(float(k == 1 || k == 2 || k == 4), float(k == 2 || k == 4 || k == 5));
   vec2 world = mix(bounds.xy, bounds.zw, corner);
-  geometry.worldPosition = vec3(world, 0.0);
-  geometry.uv = corner;
-  geometry.pickingColor = vec3(float((id + 1) & 255), float(((id + 1) >> 8) & 255), float(((id + 1) >> 16) & 255));
   gl_Position = cell.worldToClip * vec4(world, 0.0, 1.0);
   vec4 low = step(cell.lowBounds, vec4(values.x));
   vec4 high = step(cell.highBounds, vec4(values.x));
@@ -65,8 +62,6 @@ void main(void) {
   if (cell.twoSided > 0.5) shade = abs(shade - 3.0) < 0.5 ? -1.0 : shade + 1.0; // blank in the middle of nine
   strength = values.y;
   below = values.x < 0.0 && cell.twoSided < 0.5 ? max(cell.raw, cell.hatched) : 0.0;
-  vec4 unused = vec4(1.0);
-  DECKGL_FILTER_COLOR(unused, geometry);
 }
 `;
 
@@ -93,9 +88,7 @@ void main(void) {
   vec2 inside = min(corner, 1.0 - corner) / max(width, vec2(1e-9));
   float edge = (1.0 - smoothstep(0.0, 0.5, min(inside.x, inside.y))) * smoothstep(14.0, 28.0, pixels);
   color = mix(color, cell.edgeColor.rgb, edge * cell.edgeColor.a * step(0.001, alpha));
-  fragColor = vec4(color, max(alpha * layer.opacity, 0.0015)); // never nothing: a blank cell has words too
-  geometry.uv = corner;
-  DECKGL_FILTER_COLOR(fragColor, geometry);
+  fragColor = vec4(color, alpha * layer.opacity);
 }
 `;
 
@@ -108,7 +101,7 @@ const UNIFORM_MODULE = {
 };
 
 /** Density, opacity, begin and end of every cell, side by side for one texture. */
-export function adaptiveValues(length, {getDensity, getGroup, getSince, getUntil}, areas) {
+function adaptiveValues(length, {getDensity, getGroup, getSince, getUntil}, areas) {
   const values = new Float32Array(length * 4);
   for (let i = 0; i < length; i++) {
     const group = getGroup?.value[i];
@@ -120,7 +113,7 @@ export function adaptiveValues(length, {getDensity, getGroup, getSince, getUntil
   return values;
 }
 
-export function rawValues(length, {getCount, getNoiseSd, getKm2, getFirst, getLast}) {
+function rawValues(length, {getCount, getNoiseSd, getKm2, getFirst, getLast}) {
   const values = new Float32Array(length * 4);
   for (let i = 0; i < length; i++) {
     const sd = getNoiseSd.value[i];
@@ -130,6 +123,19 @@ export function rawValues(length, {getCount, getNoiseSd, getKm2, getFirst, getLa
     values[4 * i + 3] = getLast.value[i];
   }
   return values;
+}
+
+const tables = new WeakMap();
+
+/** The boxes of a layer's cells and what is drawn of them, adaptive or raw: worked out once for its data. */
+export function cellTable({data, raw}) {
+  const made = tables.get(data) ?? {};
+  tables.set(data, made);
+  const {length, attributes} = data;
+  return made[raw ? 'raw' : 'adaptive'] ??= {
+    length, boxes: attributes.getBounds.value,
+    values: raw ? rawValues(length, attributes) : adaptiveValues(length, attributes, attributes.getGroup && cellAreas(attributes)),
+  };
 }
 
 /** What is in sight of a camera: west, south, east, north as offsets from `origin`, a pixel wider. */
@@ -151,7 +157,7 @@ export function drawnRows(length, boxes, values, [west, south, east, north], {ra
 }
 
 /** The class is made once deck.gl has loaded, because it extends deck.gl's Layer. */
-export function makeCellLayer({Layer, project32, picking}, {Model}) {
+export function makeCellLayer({Layer, project32}, {Model}) {
   return class CellLayer extends Layer {
     static layerName = 'CellLayer';
     static defaultProps = {
@@ -169,7 +175,7 @@ export function makeCellLayer({Layer, project32, picking}, {Model}) {
     };
 
     getShaders() {
-      return super.getShaders({vs: VERTEX, fs: FRAGMENT, modules: [project32, picking, UNIFORM_MODULE]});
+      return super.getShaders({vs: VERTEX, fs: FRAGMENT, modules: [project32, UNIFORM_MODULE]});
     }
 
     initializeState() {
@@ -186,7 +192,7 @@ export function makeCellLayer({Layer, project32, picking}, {Model}) {
       }
       const changed = props.data !== oldProps.data;
       if (!props.data?.attributes || !(changed || props.raw !== oldProps.raw)) return;
-      const {length, attributes} = props.data;
+      const {length} = props.data;
       const rows = Math.max(1, Math.ceil(length / ROW));
       const texels = source => {
         const padded = new Float32Array(ROW * rows * 4);
@@ -194,10 +200,10 @@ export function makeCellLayer({Layer, project32, picking}, {Model}) {
         return padded;
       };
       if (length) {
-        if (changed || !this.state.bounds) this._texture('bounds', ROW, rows, 'rgba32float', texels(attributes.getBounds.value));
-        const values = props.raw ? rawValues(length, attributes) : adaptiveValues(length, attributes, attributes.getGroup && cellAreas(attributes));
-        this._texture('values', ROW, rows, 'rgba32float', texels(values));
-        this.setState({table: {length, boxes: attributes.getBounds.value, values}, drawnFor: null});
+        const table = cellTable(props);
+        if (changed || !this.state.bounds) this._texture('bounds', ROW, rows, 'rgba32float', texels(table.boxes));
+        this._texture('values', ROW, rows, 'rgba32float', texels(table.values));
+        this.setState({table, drawnFor: null});
       }
     }
 

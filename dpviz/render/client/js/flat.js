@@ -1,7 +1,6 @@
 /**
  * What a map draws with before deck.gl is there, or where WebGL is not: the few parts of deck.gl that
- * the map uses, on a 2-D canvas. It draws the same layers; it has no picking, and the pointer does not
- * move its camera.
+ * the map uses, on a 2-D canvas. It draws the same layers; the pointer does not move its camera.
  */
 import {paintLayer} from './brush.js';
 import {h} from './dom.js';
@@ -64,10 +63,6 @@ class FlatDeck {
   getViewports() {
     const {views, viewState} = this.props;
     return [views].flat().map(view => view.seen(this, viewState[view.props.id] ?? viewState));
-  }
-
-  pickObject() {
-    return null;
   }
 
   redraw() {

@@ -25,6 +25,9 @@ export class Pointer {
     listen('pointermove', this.move);
     listen('pointerup', this.up);
     listen('pointercancel', this.cancel);
+    app.root.addEventListener('pointerleave', event => {
+      if (event.pointerType !== 'touch') app.hover(null); // a finger leaves where it was lifted
+    }, {signal: this.abort.signal});
     listen('dblclick', this.doubleClick);
     this.fingers = new Set();
     app.root.addEventListener('touchmove', event => {
@@ -53,6 +56,12 @@ export class Pointer {
     if (yes === Boolean(this.oneFinger)) return;
     this.oneFinger = yes;
     this.app.render();
+  }
+
+  /** Of the map, [x, y]. */
+  pixel(event) {
+    const {left, top} = this.app.root.getBoundingClientRect();
+    return [event.clientX - left, event.clientY - top];
   }
 
   get busy() {
@@ -100,6 +109,7 @@ export class Pointer {
 
   move(event) {
     this.app.sight.tellWhere(event);
+    this.app.hover(event.buttons || event.target.closest?.('[data-control]') ? null : this.pixel(event));
     if (this.oneFinger && !this.drag && this.landed && Math.abs(event.clientX - this.landed[0]) > 24) {
       this.app.labels.hint('Move the map with two fingers'); // sideways there is nothing to scroll
     }
@@ -118,9 +128,10 @@ export class Pointer {
       // deck.gl's own click gives up where drawing is slow: its press may last 250 ms at most.
       const [x, y] = this.press;
       this.press = null;
-      const {left, top} = this.app.root.getBoundingClientRect();
       const still = Math.hypot(event.clientX - x, event.clientY - y) < CLICK;
-      if (still) this.app.clicked(event.clientX - left, event.clientY - top);
+      if (!still) return;
+      if (event.pointerType === 'touch') this.app.hover(this.pixel(event)); // a finger does not hover
+      this.app.clicked(...this.pixel(event));
     } else if (this.drag) {
       event.stopPropagation();
       const {at: [x, y], before} = this.drag;

@@ -93,7 +93,11 @@ export class Sight {
   }
 
   viewportAt(event) {
-    const x = event.clientX - this.app.root.getBoundingClientRect().left;
+    return this.viewportOf(event.clientX - this.app.root.getBoundingClientRect().left);
+  }
+
+  /** Of a pixel of the map, counted from its left. */
+  viewportOf(x) {
     const {viewports} = this;
     return viewports.find(v => x >= v.x && x <= v.x + v.width) ?? viewports[0];
   }
@@ -113,8 +117,7 @@ export class Sight {
   }
 
   unproject([x, y]) {
-    const {viewports} = this;
-    const viewport = viewports.find(v => x >= v.x && x <= v.x + v.width) ?? viewports[0];
+    const viewport = this.viewportOf(x);
     return viewport.unproject([x - viewport.x, y - viewport.y]);
   }
 

@@ -23,22 +23,24 @@ export class Tooltip {
     app.root.append(this.box);
   }
 
-  show(info) {
+  /** Of an object {layer, index} at a pixel of the map; null hides it. */
+  show(mark, at) {
     const {app} = this;
-    const {layer} = info;
-    const spec = layer && info.index >= 0 && !app.pointer.busy && app.tooltips[layer.id];
+    const [x, y] = at ?? [];
+    const {layer, index} = mark ?? {};
+    const spec = layer && app.tooltips[layer.id];
     this.box.hidden = !spec;
     const cells = spec && !spec.rows.length && layer.constructor.layerName === 'CellLayer' ? layer.props.data.attributes : null;
-    app.outline(cells && !layer.props.raw ? {origin: layer.props.origin, boxes: groupBoxes(cells, info.index)} : null);
+    app.outline(cells && !layer.props.raw ? {origin: layer.props.origin, boxes: groupBoxes(cells, index)} : null);
     if (!spec) return;
     const lines = cells
-      ? cellWords(cells, info.index, layer.props.raw, app.interval).map((text, k) => h('div', {class: k ? '' : 'first'}, text))
-      : tooltipRows(spec.rows, app.columns, info.index, app.interval)
+      ? cellWords(cells, index, layer.props.raw, app.interval).map((text, k) => h('div', {class: k ? '' : 'first'}, text))
+      : tooltipRows(spec.rows, app.columns, index, app.interval)
         .map(([label, value]) => h('div', {}, h('span', {}, label), h('span', {}, value)));
     this.box.replaceChildren(...spec.title ? [h('b', {}, spec.title)] : [], ...lines);
     const {width, height} = app.size();
     const {offsetWidth: w, offsetHeight: t} = this.box;
-    this.box.style.left = `${info.x + 14 + w > width ? Math.max(0, info.x - w - 10) : info.x + 14}px`;
-    this.box.style.top = `${info.y + 14 + t > height ? Math.max(0, info.y - t - 10) : info.y + 14}px`;
+    this.box.style.left = `${x + 14 + w > width ? Math.max(0, x - w - 10) : x + 14}px`;
+    this.box.style.top = `${y + 14 + t > height ? Math.max(0, y - t - 10) : y + 14}px`;
   }
 }
