@@ -1,6 +1,5 @@
 """A limit on visitors and on work at a time; who leaves gives their place back."""
 
-import gc
 import threading
 
 import pytest
@@ -8,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz import limits
 from dpviz.errors import DataError
-from dpviz.ui.shared import turns
+from dpviz.ui.shared import garbage, turns
 
 
 def page():
@@ -37,7 +36,7 @@ def test_the_third_visitor_waits_until_one_leaves(few):
     assert "2 people are here" in visits[2].info[0].value
     assert visits[0].run().markdown[0].value == "in"
     del visits[0]
-    gc.collect()
+    garbage.sweep()
     assert visits[1].run().markdown[0].value == "in"
     assert not visits[1].info
 

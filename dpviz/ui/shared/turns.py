@@ -5,7 +5,6 @@ A page that computes takes a turn; a build in a thread takes one of its own, whi
 
 from __future__ import annotations
 
-import gc
 import threading
 import time
 import weakref
@@ -15,6 +14,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from dpviz import limits
+from dpviz.ui.shared import garbage
 
 _KEY = "visit"
 _POLL = 0.25
@@ -56,7 +56,7 @@ def _full() -> bool:
     global _swept
     most = limits.visitors().most
     if len(_visits) >= most and time.monotonic() - _swept >= _AGAIN:
-        gc.collect()
+        garbage.sweep()
         _swept = time.monotonic()
     return len(_visits) >= most
 
