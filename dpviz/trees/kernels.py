@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.trees.density import uniformity_variance
+from dpviz.trees.threads import sleep_between_calls
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
@@ -23,6 +24,8 @@ Float = NDArray[np.float64]
 SCAN = 24
 """Below this many unique points a cell is scanned instead of divided."""
 
+
+sleep_between_calls()
 
 _uniformity = nb.njit(cache=True)(uniformity_variance)
 
