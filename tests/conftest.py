@@ -40,8 +40,12 @@ def pytest_xdist_auto_num_workers(config) -> int:
 def pytest_configure(config):
     """In a fresh clone nothing is compiled: each process begins with another part of it."""
     worker = getattr(config, "workerinput", None)
-    if worker is not None:
-        pace.compile_part(int(worker["workerid"].removeprefix("gw")), worker["workercount"])
+    if worker is None:
+        return
+    number, workers = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
+    pace.compile_part(number, workers)
+    if config.args == config.getini("testpaths"):
+        config.args = ["dpviz", *map(str, pace.rotated(number, workers))]
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # marks first: -m asks for them
@@ -51,6 +55,7 @@ def pytest_collection_modifyitems(config, items):
     yield
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     if workers > 1:
+        items.sort(key=lambda item: item.path)  # each has collected in an order of its own
         items[:] = pace.arranged(items, workers)
 
 

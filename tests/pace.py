@@ -15,6 +15,7 @@ What is left still comes into every room.
 
 from compileall import compile_file
 from importlib import import_module
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -39,11 +40,28 @@ def compile_part(number, workers):
     """Compiles a share of our modules, and libraries beginning with another one than others do.
 
     Processes that start together would each compile everything: what one has done the next finds.
+    The last one compiles the loops that all of them, and the servers they start, will run.
     """
     for path in sorted((HERE.parent / "dpviz").rglob("*.py"))[number::workers]:
         compile_file(path, quiet=2)  # where it is not yet
     for place in range(len(LIBRARIES)):
         import_module(LIBRARIES[(number + place) % len(LIBRARIES)])
+    if number == workers - 1:
+        import_module("dpviz.ui.shared.warm").loops()
+
+
+def rotated(number, workers):
+    """All folders and files of tests, in the order in which one process collects them.
+
+    Pytest compiles a module of tests when it collects it: what one process comes to first, the
+    others find compiled.
+    """
+    places = sorted([*HERE.glob("*/__init__.py"), *HERE.glob("test_*.py")])
+    places = [place.parent if place.name == "__init__.py" else place for place in places]
+    sizes = [sum(file.stat().st_size for file in (place, *place.rglob("*.py"))) for place in places]
+    before = [end - size for end, size in zip(accumulate(sizes), sizes, strict=True)]
+    start = sum(each < sum(sizes) * number / workers for each in before)
+    return places[start:] + places[:start]
 
 
 def drives_a_browser(item):

@@ -69,6 +69,14 @@ def test_each_process_starts_with_what_belongs_together():
         assert order[1].name == "a"
 
 
+def test_each_process_collects_all_tests_beginning_with_others():
+    orders = [pace.rotated(number, 3) for number in range(3)]
+    assert len({order[0] for order in orders}) == 3
+    every = {path for place in orders[0] for path in (place, *place.rglob("test_*.py"))}
+    assert every >= set((ROOT / "tests").rglob("test_*.py"))
+    assert orders[1] != sorted(orders[1]) == orders[0] == sorted(orders[2])
+
+
 def test_what_is_not_slow_still_comes_into_every_room():
     for folder in (ROOT / "tests").rglob("*/"):
         tests = {

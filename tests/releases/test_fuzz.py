@@ -7,6 +7,7 @@ always, 10,000 of each kind of release in the slow one. None takes 10 s or a gig
 import json
 import resource
 import time
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +27,7 @@ FAMILIES = {
     "sequences": ("contexts", "grams", "ranking"),
     "areas": ("areas",),
 }
-TABLES = {name: MADE[name]().to_arrow() for names in FAMILIES.values() for name in names}
+NAMES = sorted(name for names in FAMILIES.values() for name in names)
 FOREIGN = (None, True, -1, 0, 2**70, 1e308, float("nan"), "", "x" * 5_000, [], {}, [[1]], "1e999")
 VALUES = (
     -(2**63),
@@ -53,7 +54,15 @@ def packed(table):
     return sink.getvalue().to_pybytes()
 
 
-CONTENT = {name: packed(table) for name, table in TABLES.items()}
+@cache
+def table_of(name):
+    """Made when it is asked for: every process collects this module, and few come here."""
+    return MADE[name]().to_arrow()
+
+
+@cache
+def content_of(name):
+    return packed(table_of(name))
 
 
 def corrupted(content, random):
@@ -71,7 +80,7 @@ def corrupted(content, random):
         elif kind == 3:
             content[at:at] = content[at : at + size]
         elif kind == 4:
-            other = CONTENT[str(random.choice(sorted(CONTENT)))]
+            other = content_of(str(random.choice(NAMES)))
             content[at : at + size] = other[at : at + size]
         elif content:  # the footer holds the schema and the lengths that readers trust
             back = len(content) - 1 - int(random.integers(min(len(content), 4_000)))
@@ -199,15 +208,15 @@ def mutant_survives(family, seed, path):
     random = np.random.default_rng(seed)
     name = str(random.choice(FAMILIES[family]))
     if seed % 2:
-        path.write_bytes(corrupted(CONTENT[name], random))
+        path.write_bytes(corrupted(content_of(name), random))
         return survives(lambda: dpviz.read(path))
-    table = TABLES[name]
+    table = table_of(name)
     for _ in range(random.integers(1, 3)):
         if table.num_columns and table.num_rows:
             mutate = TABLE_MUTATIONS[random.integers(len(TABLE_MUTATIONS))]
             table = mutate(table, random)
             if files.KEY not in (table.schema.metadata or {}):
-                table = table.replace_schema_metadata(TABLES[name].schema.metadata)
+                table = table.replace_schema_metadata(table_of(name).schema.metadata)
     return survives(lambda: from_arrow(table))
 
 
@@ -224,14 +233,14 @@ def test_a_corrupted_release_answers_or_is_one_clear_line(family, mutants, tmp_p
         mutant_survives(family, seed, path)
 
 
-@pytest.mark.parametrize("name", sorted(TABLES))
+@pytest.mark.parametrize("name", NAMES)
 def test_a_sound_table_is_read(name):
-    assert from_arrow(TABLES[name]).header == MADE[name]().header
+    assert from_arrow(table_of(name)).header == MADE[name]().header
 
 
 def chain(n):
     """A table of points whose nodes are one chain of n."""
-    table = TABLES["points"]
+    table = table_of("points")
     box = pa.FixedSizeListArray.from_arrays
     columns = {
         "lo": box(pa.array(np.zeros(2 * n, dtype=np.int64)), 2),
@@ -260,7 +269,7 @@ def test_a_small_file_of_very_many_nodes_is_refused_before_memory_is_taken(tmp_p
     """60 million nodes of one value each: 2 MB in the file, gigabytes in memory."""
     path = tmp_path / "mutant.parquet"
     rows = pa.table({"count": pa.array(np.zeros(1_000_000))})
-    schema = rows.schema.with_metadata(TABLES["points"].schema.metadata)
+    schema = rows.schema.with_metadata(table_of("points").schema.metadata)
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for _ in range(60):
             writer.write_table(rows.cast(schema))
@@ -271,7 +280,7 @@ def test_a_small_file_of_very_many_nodes_is_refused_before_memory_is_taken(tmp_p
 
 
 def test_a_street_id_of_megabytes_is_refused(tmp_path):
-    table = TABLES["roads"]
+    table = table_of("roads")
     ids = table["edge"].to_pylist()
     ids[0] = "x" * 4_000_000
     at = table.column_names.index("edge")

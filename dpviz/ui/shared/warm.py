@@ -40,8 +40,12 @@ def warm() -> Thread:
 
 def _load() -> None:
     main_thread().join(PAUSE)
-    if not main_thread().is_alive():
-        return  # the server has been stopped meanwhile
+    if main_thread().is_alive():  # else the server has been stopped meanwhile
+        loops()
+
+
+def loops() -> None:
+    """Ask what walks both compiled loops, of nobody's records."""
     import numpy as np
 
     from dpviz.build import build, from_points
