@@ -17,3 +17,20 @@ def components_are_looked_for_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", once)
         yield
+
+
+@pytest.fixture(scope="package", autouse=True)
+def a_page_is_waited_for_asleep():
+    """Streamlit looks a thousand times a second whether the page has run, and takes its turns."""
+    from streamlit.testing.v1 import local_script_runner as runners
+
+    gives_up = runners.require_widgets_deltas
+
+    def joined(runner, timeout):
+        runner._script_thread.join(timeout)
+        if runner._script_thread.is_alive():
+            gives_up(runner, 0)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runners, "require_widgets_deltas", joined)
+        yield
