@@ -138,7 +138,8 @@ def marked(text):
 def constant_doc(name, value):
     """The string that stands below the assignment of a public constant, in whichever module."""
     for file in sorted((ROOT / "dpviz").rglob("*.py")):
-        body = ast.parse(file.read_text(encoding="utf-8")).body
+        source = file.read_text(encoding="utf-8")
+        body = ast.parse(source).body if name in source else ()
         for node, after in itertools.pairwise(body):
             targets = getattr(node, "targets", [getattr(node, "target", None)])
             named = any(isinstance(each, ast.Name) and each.id == name for each in targets)
