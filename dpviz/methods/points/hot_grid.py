@@ -10,7 +10,7 @@ import numpy as np
 
 from dpviz.methods.points.base import parameter, register
 from dpviz.methods.points.cell_tree import CellTree, rate_variances
-from dpviz.methods.points.ladder_tree import LadderTree
+from dpviz.methods.points.ladder_tree import Ladder, cell_counts
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.trees.consistency import downward, least_squares, upward
@@ -45,7 +45,7 @@ DOUBT = 1.0
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class HotGrid(LadderTree):
+class HotGrid(Ladder):
     """A grid whose cells are divided as a ladder tree divides them; for small squares.
 
     Ours. Who asks for small squares where people are needs no count of half a country, so nothing
@@ -183,7 +183,7 @@ class HotGrid(LadderTree):
         """√m, at least 1, for m leaves of a level along the side of a square."""
         return math.sqrt(max(1.0, self.side * 2.0**depth))
 
-    def at(self, dims: int, depth: int) -> LadderTree:
+    def at(self, dims: int, depth: int) -> Ladder:
         """A leaf is to hold more where many make one answer."""
         return replace(self, c=min(self.c * self.crowd(depth), 50.0))
 
@@ -198,9 +198,6 @@ def in_full_cells(index: PointIndex, level: int, full: int) -> int:
         level: 4^level cells.
         full: from 1 to 2^31.
     """
-    codes, cumulative = index.runs
-    cells = codes >> np.uint64(2 * (index.domain.bits - level))
-    last = np.append(cells[1:] != cells[:-1], True)[: len(cells)]
-    held = np.diff(cumulative[1:][last], prepend=0)
+    held = cell_counts(index, level)
     few = np.minimum(held, full)
     return int(np.where(held < full, few * few // full, held).sum())

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from dpviz.methods.points.base import parameter, register
 from dpviz.methods.points.cell_tree import CellTree, ShrunkTree, rate_variances
-from dpviz.private.mechanisms.noise import nested_at
+from dpviz.private.budget import DISJOINT
+from dpviz.private.mechanisms.noise import geometric, nested_at
 from dpviz.trees.shrinkage import SELECTED, weight_limit
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 SURE = 12.0
 """A weight of so many times ``most`` is in no doubt."""
 
+PLANE = 2
+"""Dimensions in which it may be asked whether records lie evenly."""
+
 MANY = 4
 """Dimensions from which on one axis is cut at a time."""
 
@@ -31,46 +35,26 @@ LEAST_C = 0.5
 LEAST = 2.0**-30
 """A path with less than this left stops: no count can be measured with it."""
 
+EVEN = 0.55
+"""Records lie evenly where so many of n are left when no cell may hold more than its even part."""
 
-@register
+ON_EVEN: dict[str, Any] = {"c": 4.0, "kappa": 2.0, "first": 0.25, "looks": 1}
+"""Parameters where records lie evenly: cells are first looked at well, and leaves are larger."""
+
+COUNT = 0.2
+"""The record count costs so much of what the question may cost."""
+
+SHARP = 0.005
+"""The question costs no more than noise of this share of n does."""
+
+MANY_RECORDS = 8000.0
+"""It is asked where n·ε is at least this: smaller trees that begin so finely are too high."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class LadderTree(ShrunkTree):
-    """A gradual tree whose decisions in doubt are looked at again, each look refining the last.
+class Ladder(ShrunkTree):
+    """How nodes are looked at, and when they stop: the theorem is that of :class:`LadderTree`."""
 
-    Ours. As in the gradual tree, a node carries what its path has left of ε, B, and its count is
-    known coarsely before it is known finely. Here it has nested noisy counts of rates
-    r₀ ≤ r₁ ≤ … ≤ B, r_k = min(up^k·r₀, top·B): each is the next finer one plus noise that knows no
-    count. At rung k, with L = B − r_k and the weight w = N_k·L, few = min(c + κ√2·L/r_k, most).
-    While w is within ``band`` standard deviations √2·L/r_k of few, the node looks at rung k + 1.
-    Then, if w ≤ few, it stops and publishes the count of rate B; else, if w > s·β²·c (β = 2^d), it
-    splits β²-ways; else β-ways, and if w ≤ f·β·c the children are leaves of rate L. Other children
-    start at the part (g−1)/(g^R−1) of L, R = max(1, log_{β²}(w/c)) + r. The root always splits: its
-    first look is coarse, and a small data set would else end in one box. A level whose
-    children would pass the public cap on nodes is the last.
-
-    In four dimensions records lie along few clusters, so a leaf's error is mostly how they lie in
-    it, and 16 children are mostly empty: there one axis is cut at a time (β = 2), and a node stops
-    at ¾c whatever the noise (κ = 0). The rule is public; no step of the proof knows β, c or κ.
-
-    Privacy: of one node, only the last look depends on the count: P(N₀ … N_k | count) is
-    P(N_k | count) times factors without it, and moves by at most r_k when the count moves by one.
-    Whether to look again is a function of N₀ … N_k. So a node that goes on costs r_k, and one that
-    stops costs B. The differing record lies in one path; B, rates and splits are functions of the
-    transcript, and each node leaves B − r_k, rounded down, to the next: r + … + B ≤ ε for every
-    transcript, exactly (adaptive composition). All later steps are post-processing.
-
-    Looks that decided weigh less in estimates of large nodes, which no decision pushes up then:
-    :func:`~dpviz.trees.shrinkage.estimated`.
-
-    Do not use it where unbiased counts are needed: shrinkage trades bias for variance.
-
-    >>> from dpviz.methods import method
-    >>> method("ladder_tree").looks
-    3
-    """
-
-    name: ClassVar[str] = "ladder_tree"
-    title: ClassVar[str] = "Ladder tree (ours)"
     selected: ClassVar[float] = 2 * SELECTED  # without limits: a node decides by up to K + 1 looks
 
     c: float = parameter(1.7, "c: stop where noisy count × unspent ε is at most this", LEAST_C, 50)
@@ -91,17 +75,6 @@ class LadderTree(ShrunkTree):
     band: float = parameter(1.5, "Doubt: so many standard deviations around the threshold", 0, 10)
     jump: float = parameter(0.75, "s: split twice at once above s·β²·c, β = 2^d", 0.1, 10)
     last: float = parameter(1.0, "f: children are leaves up to f·β·c", 0, 10)
-
-    def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class."""
-        share = budget.spend(
-            budget.left,
-            "measured path",
-            mechanism="nested geometric",
-            theorem="ladder (docstring): the rates of a path add up to ε",
-        )
-        tree, noisy, paid, limit = self.grown(index, share, noise)
-        return self.finish(tree, noisy, rate_variances(paid), limit)
 
     def grown(
         self, index: PointIndex, share: Share, noise: Noise, level: int = 0
@@ -170,7 +143,7 @@ class LadderTree(ShrunkTree):
             left, rate, later = (np.repeat(each[~stops], tree.fanout) for each in columns)
         return tree, np.concatenate(counts), np.concatenate(prices), np.concatenate(limits)
 
-    def at(self, dims: int, depth: int) -> LadderTree:
+    def at(self, dims: int, depth: int) -> Ladder:
         """The method with the thresholds of its rule for these dimensions and level: public."""
         if dims < MANY:
             return self
@@ -208,6 +181,133 @@ class LadderTree(ShrunkTree):
         reach = np.log(np.maximum(weight / self.c, 1.0)) / (2.0 * math.log(fanout))
         part = (self.g - 1.0) / (self.g ** (np.maximum(reach, 1.0) + self.reserve) - 1.0)
         return np.where(weight <= self.last * fanout * self.c, 1.0, np.minimum(part, 1.0))
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class LadderTree(Ladder):
+    """A gradual tree whose decisions in doubt are looked at again, each look refining the last.
+
+    Ours. As in the gradual tree, a node carries what its path has left of ε, B, and its count is
+    known coarsely before it is known finely. Here it has nested noisy counts of rates
+    r₀ ≤ r₁ ≤ … ≤ B, r_k = min(up^k·r₀, top·B): each is the next finer one plus noise that knows no
+    count. At rung k, with L = B − r_k and the weight w = N_k·L, few = min(c + κ√2·L/r_k, most).
+    While w is within ``band`` standard deviations √2·L/r_k of few, the node looks at rung k + 1.
+    Then, if w ≤ few, it stops and publishes the count of rate B; else, if w > s·β²·c (β = 2^d), it
+    splits β²-ways; else β-ways, and if w ≤ f·β·c the children are leaves of rate L. Other children
+    start at the part (g−1)/(g^R−1) of L, R = max(1, log_{β²}(w/c)) + r. The root always splits: its
+    first look is coarse, and a small data set would else end in one box. A level whose
+    children would pass the public cap on nodes is the last.
+
+    In four dimensions records lie along few clusters, so a leaf's error is mostly how they lie in
+    it, and 16 children are mostly empty: there one axis is cut at a time (β = 2), and a node stops
+    at ¾c whatever the noise (κ = 0). The rule is public; no step of the proof knows β, c or κ.
+
+    Privacy: of one node, only the last look depends on the count: P(N₀ … N_k | count) is
+    P(N_k | count) times factors without it, and moves by at most r_k when the count moves by one.
+    Whether to look again is a function of N₀ … N_k. So a node that goes on costs r_k, and one that
+    stops costs B. The differing record lies in one path; B, rates and splits are functions of the
+    transcript, and each node leaves B − r_k, rounded down, to the next: r + … + B ≤ ε for every
+    transcript, exactly (adaptive composition). All later steps are post-processing.
+
+    Where records lie evenly, looks above the level that a flat grid would have decide nothing. So
+    with ``even`` > 0, in the plane, :data:`COUNT`·``even``·ε is paid first for a noisy n; and where
+    nε is :data:`MANY_RECORDS` or more, p = min(``even``·ε, 1/(:data:`SHARP`·n)) for one question:
+    how many records are left if no cell of level L may hold more than t? L = round(1 + ¼ log₂(nε))
+    and t = ⌈n/4^L⌉ are functions of the noisy n. What is missing is how far their distribution is
+    from an even one, in total variation. If :data:`EVEN`·n are left and 1/p more, all cells of
+    level L are looked at first, with the parameters :data:`ON_EVEN`; else the tree is as above.
+
+    Privacy of that: p, L and t are functions of a count that is paid for. A record is in one cell
+    of level L, and one record more moves that cell's min(w, t) by 0 or 1: sensitivity 1, and p
+    pays for it. The theorem above holds for a tree that begins with all cells of a level that is a
+    function of what was paid for, with what is left of ε in place of ε: a record is in one of
+    these, and its path begins there. The prices add up to ε (adaptive composition).
+
+    Looks that decided weigh less in estimates of large nodes, which no decision pushes up then:
+    :func:`~dpviz.trees.shrinkage.estimated`.
+
+    Do not use it where unbiased counts are needed: shrinkage trades bias for variance.
+
+    >>> from dpviz.methods import method
+    >>> method("ladder_tree").looks
+    3
+    """
+
+    name: ClassVar[str] = "ladder_tree"
+    title: ClassVar[str] = "Ladder tree (ours)"
+
+    even: float = parameter(
+        0.0, "Share of ε, at most, of asking whether records lie evenly (2-D)", 0, 0.1
+    )
+
+    def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
+        """See the class."""
+        level = 0
+        if index.domain.dims == PLANE and COUNT * self.even * budget.epsilon > LEAST:
+            price = COUNT * self.even * budget.epsilon
+            share = budget.spend(price, "record count", mechanism="geometric", why=DISJOINT)
+            total = float(geometric(noise, share, [index.total])[0][0])
+            if total * budget.epsilon >= MANY_RECORDS:
+                level = self.even_level(index, budget, noise, total)
+        share = budget.spend(
+            budget.left,
+            "measured path",
+            mechanism="nested geometric",
+            theorem="ladder (docstring): the rates of a path add up to this share",
+        )
+        rule = replace(self, **ON_EVEN) if level else self
+        tree, noisy, paid, limit = rule.grown(index, share, noise, level)
+        return self.finish(tree, noisy, rate_variances(paid), limit)
+
+    def even_level(self, index: PointIndex, budget: Budget, noise: Noise, total: float) -> int:
+        """The first level that is looked at: see the class. 0 where records do not lie evenly.
+
+        Args:
+            index: the records, in the plane.
+            budget: pays for the question.
+            noise: the source of randomness.
+            total: noisy number of records.
+        """
+        price = min(self.even * budget.epsilon, 1.0 / (SHARP * total))
+        level = round(1 + math.log2(max(total * budget.epsilon, 1.0)) / 4)
+        level = min(level, self.cap(CellTree(index, PLANE)))
+        share = budget.spend(
+            price,
+            f"records within even parts of level {level}",
+            mechanism="geometric",
+            why="a record is in one cell and moves what it adds by at most 1",
+        )
+        part = max(math.ceil(total / 4.0**level), 1)
+        seen, _ = geometric(noise, share, [within_parts(index, level, part)])
+        # One noise scale more, so that where noise decides it is for the root.
+        return level if seen[0] >= EVEN * total + 1 / price else 0
+
+
+def cell_counts(index: PointIndex, level: int) -> Int:
+    """Records in the cells of a level that hold any: private.
+
+    Args:
+        index: the records, in two dimensions.
+        level: 4^level cells.
+    """
+    codes, cumulative = index.runs
+    cells = codes >> np.uint64(2 * (index.domain.bits - level))
+    last = np.append(cells[1:] != cells[:-1], True)[: len(cells)]
+    return np.asarray(np.diff(cumulative[1:][last], prepend=0))
+
+
+def within_parts(index: PointIndex, level: int, part: int) -> int:
+    """What is left of the records where no cell of a level holds more than ``part``.
+
+    One record more or less moves it by at most 1. Private.
+
+    Args:
+        index: the records, in two dimensions.
+        level: 4^level cells.
+        part: 1 or more.
+    """
+    return int(np.minimum(cell_counts(index, level), part).sum())
 
 
 def unspent(left: Float, rate: Float) -> Float:
