@@ -17,7 +17,7 @@ from dpviz.trees.consistency import downward, sum_up, upward
 from dpviz.trees.decomposition import level_slices
 from dpviz.trees.lattice import Float, Int
 
-BLOCK = 1000
+BLOCK = 300
 """Leaves from which on the estimate of a node is one that no decision biases."""
 
 CERTAIN = 10.0
@@ -97,7 +97,7 @@ def estimated(
     Where a node that goes on weighs its look by that too, e counts for the same whichever way it
     decided, and for nothing on the average: for normal noise exactly, however often it looked, as
     the conditional mean of the final error given the looks so far is a martingale (optional
-    stopping). Least squares gives such looks more, which is nearer in each node, but over thousands
+    stopping). Least squares gives such looks more, which is nearer in each node, but over hundreds
     of nodes the bias adds up. So nodes with :data:`BLOCK` leaves or more have limited weights.
 
     Args:

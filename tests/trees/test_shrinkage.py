@@ -60,7 +60,7 @@ def test_sums_of_nodes_that_decided_are_unbiased_from_a_block_on():
 
     Their sum is off by at most five standard errors, and by least squares by more than ten.
     """
-    random, nodes, exact = np.random.default_rng(1), 4 * BLOCK, 20.0
+    random, nodes, exact = np.random.default_rng(1), 16 * BLOCK, 20.0
     fine = exact + random.normal(size=nodes) * 3.0
     coarse = fine + random.normal(size=nodes) * np.sqrt(91.0)
     inner = np.flatnonzero(coarse > exact)
