@@ -30,8 +30,9 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # Most of a page's program runs a few times: to optimise it costs more than it would save.
-    "--js-flags=--no-opt --invocation-count-for-maglev=4000",
+    # Most of a page's program runs a few times: to optimise it costs more than it would save. The
+    # next page of the site runs it again, so what has been compiled is kept.
+    "--js-flags=--no-opt --invocation-count-for-maglev=4000 --no-flush-bytecode",
     "--process-per-site",  # pages of one visit share what has been compiled: see ``anchored``
 ]
 SHELL = "chromium-headless-shell"
