@@ -4,8 +4,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.evaluation.lesson import METRES, IsolatedRecord
-from dpviz.ui.lessons import leaks
+from dpviz.ui.lessons import leaks, turning
 from dpviz.ui.pages.learn import chapters
+from dpviz.ui.points import time_answer
 
 NAMES = list(chapters())
 
@@ -122,3 +123,15 @@ def test_what_leaks_is_seen_from_near():
     west, south, east, north = leaks._around(isolated)
     assert (east - west) / isolated.step == pytest.approx(320)
     assert (north - south) * METRES == pytest.approx(320)
+
+
+def test_a_press_that_is_heard_after_the_page_was_left_does_nothing(monkeypatch):
+    """Streamlit has let the page's widgets go by then, but still calls what a press calls."""
+    left = {}
+    monkeypatch.setattr(turning.st, "session_state", left)
+    turning._turn_page("learn", ["one", "two"], 1)
+    time_answer._move("explore.window", 1, None)
+    assert left == {}
+    left["learn.chapter"] = "one"
+    turning._turn_page("learn", ["one", "two"], 1)
+    assert left == {"learn.chapter": "two"}

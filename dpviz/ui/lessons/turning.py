@@ -49,6 +49,11 @@ def _turn(key: str, label: str, shortcut: str, names: list[str], to: int, icon: 
 
 
 def _turn_page(key: str, names: list[str], by: int) -> None:
-    """From the chapter that is open when the press is heard: no press of two is lost."""
+    """From the chapter that is open when the press is heard: no press of two is lost.
+
+    A press that is heard once the page has been left turns nothing: there is no chapter any more.
+    """
+    if f"{key}.chapter" not in st.session_state:
+        return
     at = names.index(st.session_state[f"{key}.chapter"]) + by
     st.session_state[f"{key}.chapter"] = names[min(max(at, 0), len(names) - 1)]

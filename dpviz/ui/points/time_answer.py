@@ -174,7 +174,9 @@ def _asked(domain: Domain, text: str | None) -> Window:
 
 
 def _move(key: str, sign: int, domain: Domain) -> None:
-    """The window one length on, or up to the end of the period."""
+    """The window one length on, or up to the end of the period; none if the page has been left."""
+    if key not in st.session_state:
+        return
     low, high = map(domain.calendar.of_clocks, st.session_state[key])
     start, end = domain.period
     by = sign * (high - low)
