@@ -125,3 +125,14 @@ def refinement(rate, finer, reach):
     law = 0.5 * changes * -np.expm1(-rate) * np.exp(-rate * (size - 1))
     law[reach] = 1 - changes
     return law
+
+
+def moved_by_a_record(index, question, threshold, seed):
+    """By how much one record more moves an answer, at a place with up to ``threshold`` others."""
+    place = np.random.default_rng(seed).integers(0, index.domain.side, (1, index.domain.dims))
+    moved = []
+    for repeat in (1, threshold - 1, threshold):
+        many = index.merged(PointIndex.from_cells(index.domain, place, [repeat]))
+        more = many.merged(PointIndex.from_cells(index.domain, place))
+        moved.append(question(more) - question(many))
+    return moved

@@ -21,7 +21,7 @@ from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
 from dpviz.trees.lattice import grid_edges
 from dpviz.workloads import workload
-from tests.methods.cases import handle, path_totals, refinement
+from tests.methods.cases import handle, moved_by_a_record, path_totals, refinement
 from tests.strategies import indexes
 
 SQUARE = Domain((0.0, 0.0), (1.0, 1.0))
@@ -111,12 +111,8 @@ def test_a_record_moves_what_is_within_even_parts_by_at_most_one(index, level, p
     cells = index.histogram([grid_edges(index.domain.side, 2**level)] * 2)
     exact = sum(min(w, part) for w in map(int, cells.ravel()))
     assert within_parts(index, level, part) == exact
-    place = np.random.default_rng(seed).integers(0, index.domain.side, (1, 2))
-    for repeat in (1, part - 1, part):
-        many = index.merged(PointIndex.from_cells(index.domain, place, [repeat]))
-        more = many.merged(PointIndex.from_cells(index.domain, place))
-        moved = within_parts(more, level, part) - within_parts(many, level, part)
-        assert 0 <= moved <= 1
+    moved = moved_by_a_record(index, lambda held: within_parts(held, level, part), part, seed)
+    assert 0 <= min(moved) <= max(moved) <= 1
 
 
 def test_where_records_lie_evenly_a_tree_begins_with_a_grid():
