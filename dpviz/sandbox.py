@@ -44,6 +44,16 @@ _FRUGAL = {
 }
 """What keeps libraries from reserving memory that counts against a child's limit."""
 
+_PROGRAM = """
+import sys, types
+package = sys.modules["dpviz"] = types.ModuleType("dpviz")
+package.__path__ = sys.argv[1:]
+from dpviz.sandbox import main
+main()
+"""
+"""The nursery, in a package whose door stays shut: behind it are methods, releases, plans. It finds
+no module in the current folder, where a stranger's files may be (``-P``)."""
+
 _GRACE = 30.0
 """Seconds beyond its own limits after which a child that does not answer is given up."""
 _MESSAGE = 1 << 16
@@ -177,10 +187,10 @@ class _Nursery:
         if self._line is None or self._owner != os.getpid():
             ours, theirs = socket.socketpair()
             with theirs:
-                root = str(Path(__file__).parents[1])
-                search = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+                room = Path(__file__).parent
+                search = os.pathsep.join(filter(None, [str(room.parent), os.getenv("PYTHONPATH")]))
                 self._process = subprocess.Popen(
-                    [sys.executable, "-m", __name__],
+                    [sys.executable, "-P", "-c", _PROGRAM, str(room)],
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
@@ -217,7 +227,7 @@ def main() -> None:
         while True:
             order, files, _, _ = socket.recv_fds(line, _MESSAGE, 2)
             if not order:
-                return
+                os._exit(0)  # its parent waits: nothing is taken apart that ends anyway
             task, arguments, needs, time, room = json.loads(order)
             for name in (*_OF_ALL, *needs, task.partition(":")[0]):
                 importlib.import_module(name)
@@ -263,8 +273,3 @@ def _limit(time: int, room: int) -> None:
             resource.setrlimit(what, (most, most))
     with contextlib.suppress(OSError):
         os.nice(5)  # visitors come first
-
-
-if __name__ == "__main__":
-    main()
-    os._exit(0)  # its parent waits: nothing is taken apart that ends anyway

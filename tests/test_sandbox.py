@@ -22,6 +22,10 @@ def made(rows):
     return pa.table({"value": np.arange(rows)})
 
 
+def modules():
+    return pa.table({"name": sorted(sys.modules)})
+
+
 def refused():
     raise DomainError("this is the line")
 
@@ -80,6 +84,30 @@ def test_time_is_limited(task, monkeypatch):
     monkeypatch.setattr(sandbox, "seconds", lambda size: 1)
     with pytest.raises(DataError, match="cannot be read within"):
         run(task)
+
+
+@pytest.fixture
+def nursery(monkeypatch):
+    """A new one, which has read nothing yet."""
+    monkeypatch.setattr(sandbox, "_nursery", sandbox._Nursery())
+    yield sandbox._nursery
+    sandbox._nursery.close()
+
+
+@pytest.mark.parametrize("planted", ["numpy", "pyarrow", "json", "dpviz"])
+def test_no_module_of_the_current_folder_is_loaded(planted, nursery, tmp_path, monkeypatch):
+    """There a stranger's files may be: what the nursery loads runs without limits."""
+    (tmp_path / f"{planted}.py").write_text("open('it ran', 'w')")
+    monkeypatch.chdir(tmp_path)
+    assert run(made, 3).num_rows == 3
+    assert not (tmp_path / "it ran").exists()
+
+
+def test_the_nursery_holds_what_parses_and_nothing_that_releases(nursery):
+    nursery.warm()
+    names = run(modules)["name"].to_pylist()
+    assert "dpviz.sandbox" in names
+    assert [name for name in names if name.startswith(("dpviz.methods", "dpviz.build"))] == []
 
 
 def test_a_nursery_that_was_killed_is_started_anew():

@@ -214,6 +214,7 @@ def run_outside(words: Sequence[str]) -> Outcome:
     """A command in a process of its own."""
     from dpviz.evaluation.file_audit import Outcome
 
-    started = [sys.executable, "-c", "from dpviz.cli import main; main()", *words]
+    # Not from the current folder (-P), where a stranger's modules may be.
+    started = [sys.executable, "-P", "-c", "from dpviz.cli import main; main()", *words]
     done = subprocess.run(started, capture_output=True, text=True, check=False)
     return Outcome(done.returncode, done.stderr)

@@ -91,7 +91,7 @@ def opened(path: str | os.PathLike[str], columns: dict[str, tuple[str, ...]]) ->
     if not path.is_file():
         raise ReleaseError(f"{path.name}: no such file")
     try:
-        return _asked("decoded", path, columns)
+        return _asked("decoded", path, columns, needs=("dpviz.releases.schema",))
     except DataError as error:  # its child died
         raise ReleaseError(f"{path.name}: not a readable Parquet file, or damaged") from error
 
@@ -103,12 +103,12 @@ def metadata_of(path: str | os.PathLike[str]) -> dict[bytes, bytes]:
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 return {}
-        return dict(_asked("metadata", path).schema.metadata or {})
+        return dict(_asked("metadata", path, needs=()).schema.metadata or {})
     except (DpvizError, OSError):
         return {}
 
 
-def _asked(task: str, path: Path, *arguments: Any) -> pyarrow.Table:
+def _asked(task: str, path: Path, *arguments: Any, needs: tuple[str, ...]) -> pyarrow.Table:
     """By a child: a damaged footer of a Parquet file can abort the process that looks at it."""
     warm()  # starts while this process imports what the answer needs
     import pyarrow  # noqa: F401
@@ -119,7 +119,7 @@ def _asked(task: str, path: Path, *arguments: Any) -> pyarrow.Table:
         *arguments,
         where=path.name,
         size=path.stat().st_size,
-        needs=("pyarrow.parquet", "dpviz.releases.schema"),
+        needs=("pyarrow.parquet", *needs),
     )
 
 
