@@ -33,7 +33,7 @@ _alone = Lock()
 
 
 def one_at_a_time(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """A parallel kernel that visitors of one server call in turn.
+    """A parallel kernel that visitors of one server call in turn, with columns it cannot write to.
 
     Each call uses every core as it is. Where numba finds no OpenMP, as on many Macs, two calls at
     once from different threads end the whole process.
@@ -42,9 +42,17 @@ def one_at_a_time(kernel: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(kernel)
     def call(*columns: Any) -> Any:
         with _alone:
-            return kernel(*columns)
+            return kernel(*map(_read_only, columns))
 
     return call
+
+
+def _read_only(column: Any) -> Any:
+    """A view that refuses writes: numba compiles once more, for seconds, for arrays that do not."""
+    if isinstance(column, np.ndarray):
+        column = column.view()
+        column.flags.writeable = False
+    return column
 
 
 @one_at_a_time

@@ -258,7 +258,9 @@ def test_shares_are_covered_by_their_intervals():
         assert (shares.high - shares.low)[~shares.enough].min(initial=1.0) == 1.0
 
 
-TABLE = build(**METHODS["quadtree"]).to_arrow()
+@pytest.fixture(scope="module")
+def table():
+    return build(**METHODS["quadtree"]).to_arrow()
 
 
 @pytest.mark.parametrize(
@@ -271,26 +273,26 @@ TABLE = build(**METHODS["quadtree"]).to_arrow()
         (lambda kinds: list(range(len(kinds))), "is not in the header's list"),
     ],
 )
-def test_damaged_columns_of_kinds_are_refused(damage, words):
-    place = TABLE.column_names.index("kind")
-    kinds = damage(TABLE["kind"].to_pylist())
+def test_damaged_columns_of_kinds_are_refused(damage, words, table):
+    place = table.column_names.index("kind")
+    kinds = damage(table["kind"].to_pylist())
     with pytest.raises(ReleaseError, match=words):
-        from_arrow(TABLE.set_column(place, "kind", pa.array(kinds)))
+        from_arrow(table.set_column(place, "kind", pa.array(kinds)))
 
 
-def test_a_file_without_the_column_of_its_kinds_is_refused():
+def test_a_file_without_the_column_of_its_kinds_is_refused(table):
     with pytest.raises(ReleaseError, match="column 'kind' is missing"):
-        from_arrow(TABLE.drop_columns(["kind"]))
+        from_arrow(table.drop_columns(["kind"]))
 
 
 @pytest.mark.parametrize("wrong", [1, [], {"column": "a"}, {"column": 1, "names": ["a"]},
                                    {"column": "a", "names": ["a", "a"]},
                                    {"column": "a", "names": ["x"] * 100}])  # fmt: skip
-def test_damaged_headers_of_kinds_are_refused(wrong):
-    header = json.loads(TABLE.schema.metadata[b"dpviz"])
+def test_damaged_headers_of_kinds_are_refused(wrong, table):
+    header = json.loads(table.schema.metadata[b"dpviz"])
     header["domain"]["kinds"] = wrong
     with pytest.raises(DpvizError):
-        from_arrow(TABLE.replace_schema_metadata({b"dpviz": json.dumps(header).encode()}))
+        from_arrow(table.replace_schema_metadata({b"dpviz": json.dumps(header).encode()}))
 
 
 PLACES = ("--bounds=0,0,8,8", "--x", "x", "--y", "y", "--kind", "mode", "--kinds", "bike,walk")

@@ -308,7 +308,9 @@ def test_one_unit_moves_sums_by_at_most_its_records_times_the_clip(
     assert distance(both[0].sums[0], both[1].sums[0]) <= most * BOX.values.reach
 
 
-TABLE = build(**METHODS["quadtree"]).to_arrow()
+@pytest.fixture(scope="module")
+def table():
+    return build(**METHODS["quadtree"]).to_arrow()
 
 
 @pytest.mark.parametrize(
@@ -320,12 +322,12 @@ TABLE = build(**METHODS["quadtree"]).to_arrow()
         ("sum_variance", lambda column: pa.array([-1.0] * len(column))),
     ],
 )
-def test_damaged_sums_are_refused(name, damage):
-    place = TABLE.column_names.index(name)
+def test_damaged_sums_are_refused(name, damage, table):
+    place = table.column_names.index(name)
     with pytest.raises(ReleaseError):
-        from_arrow(TABLE.set_column(place, name, damage(TABLE[name])))
+        from_arrow(table.set_column(place, name, damage(table[name])))
     with pytest.raises(ReleaseError, match=f"column '{name}' is missing"):
-        from_arrow(TABLE.drop_columns([name]))
+        from_arrow(table.drop_columns([name]))
 
 
 @pytest.mark.parametrize("wrong", [1, {}, {"column": "a", "low": 0.0, "high": 1.0},
@@ -333,11 +335,11 @@ def test_damaged_sums_are_refused(name, damage):
                                    {"column": "a", "low": 0.0, "high": 1.0, "grid": 1e-30},
                                    {"column": "a", "low": 0.0, "high": 1, "grid": 0.1, "b": 1},
                                    ])  # fmt: skip
-def test_damaged_headers_of_values_are_refused(wrong):
-    header = json.loads(TABLE.schema.metadata[b"dpviz"])
+def test_damaged_headers_of_values_are_refused(wrong, table):
+    header = json.loads(table.schema.metadata[b"dpviz"])
     header["domain"]["values"] = wrong
     with pytest.raises(DpvizError):
-        from_arrow(TABLE.replace_schema_metadata({b"dpviz": json.dumps(header).encode()}))
+        from_arrow(table.replace_schema_metadata({b"dpviz": json.dumps(header).encode()}))
 
 
 PLACES = ("--bounds=0,0,8,8", "--x", "x", "--y", "y", "--sum", "fare", "--clip=-5,40")

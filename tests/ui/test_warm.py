@@ -14,6 +14,14 @@ assert set(warm.FIRST) <= set(sys.modules)
 warm.PAUSE = 0.0
 assert warm.warm() is warm.warm()
 warm.warm().join()
+from dpviz.releases.points.range_count import BULK
+import dpviz
+from dpviz.evaluation.truth import without_noise
+data = dpviz.load("persons")
+release = dpviz.build(data, "quadtree", 1.0, seed=1, height=6)
+cells = release.nodes.lo, release.nodes.hi
+assert len(release.nodes) > BULK
+without_noise(data, release).count_boxes(*cells)
 from numba import threading_layer
 from dpviz.trees.kernels import count_boxes, walk_tree
 print(threading_layer(), *[len(each.__wrapped__.signatures) for each in (count_boxes, walk_tree)])
