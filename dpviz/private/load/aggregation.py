@@ -171,15 +171,16 @@ def engine_layers(
     query, unit = _query(engine, relation, name, domain, chosen), chosen.unit
     # A fixed salt only where the data is public: elsewhere it would tell who was left out.
     salt = "" if chosen.public else secrets.token_hex(16)
-    partitions = 1 if unit is None else engine.partitions
-    also = None if unit is None else engine.part(unit)
+    partitions = 1 if unit is None else engine.partitions(relation)
+    also = None if unit is None or partitions == 1 else engine.part(unit)
     texts = [
         f"{query.sql(relation, engine.dialect, salt, also, sums=sums)}\nLIMIT {MAX_CELLS + 1}"
         for sums in (False, True)[: 1 if domain.values is None else 2]
     ]
     layers = Layers(())
     for number in range(partitions):
-        engine.choose(number)
+        if also is not None:
+            engine.choose(number)
         counted = [
             watched(engine, text, chosen.progress, number / partitions, 1 / partitions)
             for text in texts

@@ -31,8 +31,6 @@ class Engine(Protocol):
 
     dialect: str
     title: str
-    partitions: int
-    """In how many parts units are handled, so that memory holds one part at a time."""
 
     def relation(self, table: str) -> Any:
         """A table as a sqlglot expression to select from."""
@@ -42,6 +40,9 @@ class Engine(Protocol):
 
     def check_points(self, relation: Any, column: str, domain: Domain) -> None:
         """Raise unless the column holds points in the CRS of the domain that SQL can take apart."""
+
+    def partitions(self, relation: Any) -> int:
+        """In how many parts the units of a relation are handled: memory holds one at a time."""
 
     def part(self, unit: str) -> Any:
         """A condition, as a sqlglot expression, for the part of the units that is chosen."""

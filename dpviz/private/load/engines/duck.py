@@ -25,6 +25,9 @@ NOT_A_DATABASE = "is this its database file, and no other program writes it?"
 MEMORY = "2GB"
 """What DuckDB may hold in memory; beyond it, it spills to a temporary folder of its own."""
 
+SMALL, PARTS = 1_000_000, 8
+"""Units of more rows are handled in so many parts. All records of a unit are in one part, and which
+of them are kept depends on them alone, so that the number of parts changes no count."""
 
 _POLL = 0.1
 """Seconds between two interrupts of a connection whose time is over."""
@@ -40,7 +43,6 @@ class Duck:
 
     dialect = "duckdb"
     title = "DuckDB"
-    partitions = 8
 
     def __init__(self, path: Path | None = None, *, size: int = 0, ordered: bool = False) -> None:
         """Connect.
@@ -167,8 +169,18 @@ class Duck:
         """Never: ST_X is in an extension that is fetched from elsewhere."""
         raise no_points(self.title, column)
 
+    def partitions(self, relation: Any) -> int:
+        """One where rows are few. They are counted up to the limit, and no column is read."""
+        from sqlglot import exp
+
+        rows = exp.select("1").from_(relation.copy()).limit(SMALL + 1)
+        query = exp.select(exp.Count(this=exp.Star())).from_(rows.subquery("limited"))
+        with refused(self.title, NOT_NUMBERS):
+            (number,) = self._engine.execute(query.sql(dialect=self.dialect)).fetchall()[0]
+        return 1 if number <= SMALL else PARTS
+
     def part(self, unit: str) -> Any:
-        """One of eight parts of the units, by DuckDB's own fast hash of their ids as text.
+        """One of the parts of the units, by DuckDB's own fast hash of their ids as text.
 
         Values of two types may have one text, and are one unit.
         """
@@ -176,7 +188,7 @@ class Duck:
 
         key = exp.cast(exp.column(exp.to_identifier(unit, quoted=True), table="source"), "varchar")
         key_hash = exp.Anonymous(this="hash", expressions=[key])
-        hashed = exp.Mod(this=key_hash, expression=_n(self.partitions))
+        hashed = exp.Mod(this=key_hash, expression=_n(PARTS))
         chosen = exp.Anonymous(this="getvariable", expressions=[exp.Literal.string(_PART)])
         return exp.EQ(this=hashed, expression=chosen)
 

@@ -34,7 +34,6 @@ class Postgres:
 
     dialect = "postgres"
     title = "PostgreSQL"
-    partitions = 1  # it sorts on disk
 
     def __init__(self, url: str) -> None:
         try:
@@ -74,6 +73,10 @@ class Postgres:
                 f"column {shown(column)} is in EPSG:{srid}, the domain in {domain.crs}: "
                 f"give the domain in EPSG:{srid}"
             )
+
+    def partitions(self, relation: Any) -> int:
+        """One: it sorts on disk."""
+        return 1
 
     def part(self, unit: str) -> Any:
         """All units at once."""

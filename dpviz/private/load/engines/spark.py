@@ -37,7 +37,6 @@ class Spark:
 
     dialect = "spark"
     title = "Spark"
-    partitions = 1  # it sorts on the disks of its workers
 
     def __init__(self, url: str) -> None:
         try:
@@ -79,6 +78,10 @@ class Spark:
     def check_points(self, relation: Any, column: str, domain: Domain) -> None:
         """Never: Spark SQL has no ST_X of its own."""
         raise no_points(self.title, column)
+
+    def partitions(self, relation: Any) -> int:
+        """One: it sorts on the disks of its workers."""
+        return 1
 
     def part(self, unit: str) -> Any:
         """All units at once."""
