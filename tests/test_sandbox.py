@@ -135,26 +135,35 @@ def test_the_nursery_ends_with_its_parent():
 
 def test_bytes_of_foreign_parquet_are_parsed_by_the_child_only(tmp_path, monkeypatch):
     """pyarrow aborts its process at some damaged footers: this one never looks."""
+    import pyarrow.dataset as ds
     import pyarrow.parquet as pq
 
     import dpviz
     from dpviz.private.load import counts
-    from dpviz.private.load.aggregation import _refuse_mixed_types
     from dpviz.releases.store import kind_in
     from tests.golden.make import MADE
 
     release = MADE["points"]()
-    path = release.save(tmp_path / "release.parquet")
+    path, folder = release.save(tmp_path / "release.parquet"), tmp_path / "folder"
+    folder.mkdir()
+    pq.write_table(pa.table({"x": [0.5], "y": [0.5]}), folder / "a.parquet")
+
+    opened = []
 
     def opened_here(*args, **options):
+        opened.append(args)
         raise AssertionError("opened in this process")
 
     for name in ("ParquetFile", "read_schema", "read_metadata", "read_table"):
         monkeypatch.setattr(pq, name, opened_here)
+    monkeypatch.setattr(ds, "dataset", opened_here)
     assert dpviz.read(path).header == release.header
     assert kind_in(path) == "points"
     assert counts.stated(path) is None
-    _refuse_mixed_types(tmp_path)
+    box = dpviz.Domain((0, 0), (1, 1), ("x", "y"))
+    for source in (folder, folder / "a.parquet"):
+        assert dpviz.load(source, box)._index.total == 1
+    assert opened == []
 
 
 def test_a_release_at_which_its_child_dies_is_one_clear_line(tmp_path, monkeypatch):

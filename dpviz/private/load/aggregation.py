@@ -6,9 +6,11 @@ of records; what is lost is the position within a cell.
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -59,13 +61,15 @@ def table_fates(
         return _fates(engine, engine.relation(table), table_name(table), domain, chosen)
 
 
-def folder_fates(folder: Path, domain: Domain, chosen: Selection) -> tuple[Tally, tuple[str, ...]]:
+def folder_fates(
+    folder: Path, footers: Footers, domain: Domain, chosen: Selection
+) -> tuple[Tally, tuple[str, ...]]:
     """The same of a folder of Parquet.
 
     Raises:
         DataError: as :func:`folder_layers`.
     """
-    with _folder(folder, domain, chosen) as (engine, relation):
+    with _folder(folder, footers, domain, chosen) as (engine, relation):
         return _fates(engine, relation, folder.name, domain, chosen)
 
 
@@ -74,32 +78,65 @@ def table_name(table: str) -> str:
     return Path(table).name if "/" in table else parts_of(table)[-1]
 
 
-def folder_layers(folder: Path, domain: Domain, chosen: Selection) -> Layers:
+def folder_layers(folder: Path, footers: Footers, domain: Domain, chosen: Selection) -> Layers:
     """The indexes of all Parquet files in a folder, counted by DuckDB.
 
     Raises:
-        DataError: no such files or columns, or more cells than fit.
+        DataError: no such columns, one of several types, or more cells than fit.
     """
-    with _folder(folder, domain, chosen) as (engine, relation):
+    with _folder(folder, footers, domain, chosen) as (engine, relation):
         return engine_layers(engine, relation, folder.name, domain, chosen)
 
 
-@contextmanager
-def _folder(folder: Path, domain: Domain, chosen: Selection) -> Iterator[tuple[Engine, Any]]:
-    """DuckDB on a folder, and the relation of its files."""
-    from dpviz.private.load.engines.duck import Duck
+@dataclass(frozen=True)
+class Footers:
+    """What the Parquet files of a folder declare.
 
+    Attributes:
+        size: of all, in bytes.
+        columns: names of those of the first file.
+        strict: columns of a type whose values are checked as they are read, and what to do instead.
+        mixed: what to say of a column that has another type in another file, which an engine would
+            cast; or nothing.
+    """
+
+    size: int
+    columns: tuple[str, ...]
+    strict: dict[str, str]
+    mixed: str
+
+
+def folder_footers(folder: Path) -> Footers:
+    """A child looks: a damaged footer can abort the process that looks at it.
+
+    Raises:
+        DataError: no Parquet file, or a damaged one.
+    """
     sizes = [path.stat().st_size for path in folder.rglob("*.parquet")]
     if not sizes:
         raise DataError(
             f"no Parquet file in the folder {folder.name}: give one with .parquet files"
         )
-    size = sum(sizes)
-    strict = _refuse_mixed_types(folder, size)
-    with closing(Duck(size=size)) as engine:
+    task, needs = f"{__name__}:footers", ("pyarrow.parquet",)
+    size, place = sum(sizes), str(folder.absolute())
+    declared = confined(task, place, where=folder.name, size=size, needs=needs)
+    stated = json.loads(declared.schema.metadata[b"stated"])
+    return Footers(size, tuple(stated["columns"]), stated["strict"], stated["mixed"])
+
+
+@contextmanager
+def _folder(
+    folder: Path, footers: Footers, domain: Domain, chosen: Selection
+) -> Iterator[tuple[Engine, Any]]:
+    """DuckDB on a folder, and the relation of its files."""
+    from dpviz.private.load.engines.duck import Duck
+
+    if footers.mixed:
+        raise DataError(footers.mixed)
+    with closing(Duck(size=footers.size)) as engine:
         relation = engine.folder(folder)
         for names in _names(engine.columns(relation), domain, chosen, folder.name):
-            _refuse_strict(names, strict, folder.name)
+            _refuse_strict(names, footers.strict, folder.name)
         yield engine, relation
 
 
@@ -110,19 +147,6 @@ def _refuse_strict(names: Sequence[str], strict: dict[str, str], folder: str) ->
             raise DataError(f"column {shown(name)} of {folder} holds {strict[name]}")
 
 
-def _refuse_mixed_types(folder: Path, size: int = 0) -> dict[str, str]:
-    """Raise unless a column has one declared type in all files: otherwise an engine would cast.
-
-    A child looks: a damaged footer can abort the process that looks at it.
-
-    Returns:
-        Columns of a type whose values are checked as they are read, and what to do with them.
-    """
-    task, needs = f"{__name__}:mixed_types", ("pyarrow.parquet",)
-    strict = confined(task, str(folder.absolute()), where=folder.name, size=size, needs=needs)
-    return dict(zip(*(strict[each].to_pylist() for each in ("column", "why")), strict=True))
-
-
 _STRICT = {
     "TIME": "times of day: write it as text",
     "JSON": "JSON: write it as plain text",
@@ -130,12 +154,14 @@ _STRICT = {
 }
 
 
-def mixed_types(place: str) -> Any:
-    """In the child: raises, or a table of the columns whose values are checked."""
+def footers(place: str) -> Any:
+    """In the child: an empty table that states :class:`Footers`."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     folder, types, strict = Path(place), dict[str, str](), dict[str, str]()
+    first: list[str] | None = None
+    mixed = ""
     for path in sorted(folder.rglob("*.parquet")):
         with parsing(path.name, "Parquet"), pq.ParquetFile(path) as file:
             schema = file.schema_arrow
@@ -144,15 +170,16 @@ def mixed_types(place: str) -> Any:
                 exact = logical.type == "TIMESTAMP" and "milliseconds" not in logical.to_json()
                 if logical.type in _STRICT and not exact:
                     strict[leaf.path] = _STRICT[logical.type]
+        first = schema.names if first is None else first
         for column in schema:
             kind = str(column.type).removeprefix("large_")
             if types.setdefault(column.name, kind) != kind:
-                raise DataError(
+                mixed = mixed or (
                     f"column {shown(column.name)} is {types[column.name]} in one file of "
                     f"{folder.name} and {kind} in another: write them with one type"
                 )
-    columns = {"column": list(strict), "why": list(strict.values())}
-    return pa.table({name: pa.array(cells, pa.string()) for name, cells in columns.items()})
+    stated = {"columns": first or [], "strict": strict, "mixed": mixed}
+    return pa.table({}).replace_schema_metadata({"stated": json.dumps(stated)})
 
 
 def engine_layers(

@@ -14,7 +14,8 @@ from typing import Any
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.load import counts
-from dpviz.private.load.aggregation import folder_fates, table_fates
+from dpviz.private.load.aggregation import folder_fates, folder_footers, table_fates
+from dpviz.private.load.count_rows import columns_of
 from dpviz.private.load.engines import scheme_of
 from dpviz.private.load.points import layout, read_layers
 from dpviz.private.load.selection import Selection, checked_bound
@@ -53,17 +54,23 @@ def check_points(
         if table is None:
             raise DataError("a database holds many tables: name one with table=… (--table)")
         return _fates(table_fates(str(source), table, domain, chosen))
-    if columns is None and counts.result_columns(path) is not None:
+    if path.is_dir():
+        footers = folder_footers(path)
+        _refuse_counts(path, columns, columns_of(footers.columns))
+        return _fates(folder_fates(path, footers, domain, chosen))
+    opened = open_table(source, table)
+    _refuse_counts(path, columns, counts.result_columns(path, opened))
+    how = layout(opened, domain, columns=columns, crs=crs, unit=unit)
+    read_layers(opened, how, domain, most=max_per_unit, counts=facts)
+    return facts.facts, f"places: {how.words}"
+
+
+def _refuse_counts(path: Path, columns: Sequence[str] | None, result: Any) -> None:
+    if columns is None and result is not None:
         raise DataError(
             f"{path.name} holds counts per cell, not records: what became of those, the engine "
             "that counted them knows"
         )
-    if path.is_dir():
-        return _fates(folder_fates(path, domain, chosen))
-    opened = open_table(source, table)
-    how = layout(opened, domain, columns=columns, crs=crs, unit=unit)
-    read_layers(opened, how, domain, most=max_per_unit, counts=facts)
-    return facts.facts, f"places: {how.words}"
 
 
 def _fates(of_engine: tuple[Tally, tuple[str, ...]]) -> Checked:

@@ -6,8 +6,7 @@ They are EXACT COUNTS, as SENSITIVE as the records; no message holds one.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from dpviz.private.load.aggregation import MAX_CELLS, layers_of_rows, too_many
 from dpviz.private.load.cellquery import CellQuery
 from dpviz.private.load.engines.base import Rows
 from dpviz.private.load.selection import Selection
-from dpviz.private.load.tables import open_table
+from dpviz.private.load.tables import Table
 from dpviz.private.load.tables.base import is_text
 from dpviz.private.load.values import plain
 
@@ -92,14 +91,13 @@ def handle_of(
     )
 
 
-def read_rows(path: Path, cell: str, count: str) -> Rows:
-    """The two columns as whole numbers."""
-    files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+def read_rows(tables: Iterable[Table], cell: str, count: str, title: str) -> Rows:
+    """The two columns of tables as whole numbers."""
     columns: dict[str, list[Any]] = {cell: [np.empty(0, np.int64)], count: [np.empty(0, np.int64)]}
-    for file in files:
-        for block in open_table(file).blocks([cell, count]):
+    for table in tables:
+        for block in table.blocks([cell, count]):
             for name, some in columns.items():
-                some.append(whole(block.columns[name], name, path.name))
+                some.append(whole(block.columns[name], name, title))
     return np.concatenate(columns[cell]), np.concatenate(columns[count])
 
 

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,8 +36,9 @@ from dpviz.private.load.count_rows import (
 )
 from dpviz.private.load.engines.base import Rows
 from dpviz.private.load.selection import Selection, bounded, checked_bits
-from dpviz.private.load.tables import open_table
+from dpviz.private.load.tables import Table
 from dpviz.private.load.tables.base import parsing
+from dpviz.private.load.tables.confined import ConfinedTable
 from dpviz.releases.files import metadata_of
 from dpviz.trees.lattice import unmorton
 
@@ -130,15 +131,31 @@ def stated(path: Path) -> Facts | None:
     Raises:
         DataError: a newer version, or a damaged one.
     """
-    if not path.is_file() or path.suffix.lower() != ".parquet":
+    if not may_state(path) or not path.is_file():
         return None
-    text = metadata_of(path).get(KEY)  # whatever else it is, it is read elsewhere
+    return _facts(metadata_of(path), path.name)  # whatever else it is, it is read elsewhere
+
+
+def may_state(path: Path) -> bool:
+    """Whether a file of this name may be one that we wrote."""
+    return path.suffix.lower() == ".parquet"
+
+
+def stated_by(table: Table, path: Path) -> Facts | None:
+    """The same of a file that is open."""
+    if not may_state(path) or not isinstance(table, ConfinedTable):
+        return None
+    return _facts(table.metadata, path.name)
+
+
+def _facts(metadata: dict[bytes, bytes], name: str) -> Facts | None:
+    text = metadata.get(KEY)
     if text is None:
         return None
-    with parsing(path.name, "counts per cell"):
+    with parsing(name, "counts per cell"):
         facts = json.loads(text)
         if facts["version"] > 1:
-            raise DataError(f"{path.name} is of a newer version: update dpviz to read it")
+            raise DataError(f"{name} is of a newer version: update dpviz to read it")
         domain, most = Domain.from_dict(facts["domain"]), int(facts["max_per_unit"])
         if most < 1:
             raise ValueError("no bound")
@@ -154,7 +171,7 @@ def stated(path: Path) -> Facts | None:
         )
 
 
-def from_counts_file(path: Path, facts: Facts, chosen: Selection) -> DataHandle:
+def from_counts_file(path: Path, table: Table, facts: Facts, chosen: Selection) -> DataHandle:
     """A handle on a file that we wrote; what is said about it must be what it states.
 
     Raises:
@@ -179,7 +196,8 @@ def from_counts_file(path: Path, facts: Facts, chosen: Selection) -> DataHandle:
             "data set (name, --dataset)"
         )
     names = dict.fromkeys([*facts.names, *([chosen.name] if chosen.name else [])])
-    layers = checked_layers(read_rows(path, "cell", "n"), facts.domain, facts.bits, path.name)
+    rows = read_rows([table], "cell", "n", path.name)
+    layers = checked_layers(rows, facts.domain, facts.bits, path.name)
     return DataHandle(
         chosen.name or facts.name,
         facts.domain,
@@ -193,31 +211,24 @@ def from_counts_file(path: Path, facts: Facts, chosen: Selection) -> DataHandle:
     )
 
 
-def result_columns(path: Path) -> tuple[str, str] | None:
-    """The columns of cells and counts of a file or folder that a warehouse wrote; or None."""
-    names: Sequence[str]
-    if not path.is_dir() and path.suffix.lower() not in _RESULTS:
+def result_columns(path: Path, table: Table) -> tuple[str, str] | None:
+    """The columns of cells and counts of a file that a warehouse wrote; or None."""
+    if path.suffix.lower() not in _RESULTS:
         return None
-    if path.is_dir():
-        import pyarrow.dataset as ds
-
-        try:
-            names = ds.dataset(path, format="parquet").schema.names
-        except Exception:  # it is read elsewhere, with an error of its own
-            return None
-    else:
-        names = [column.name for column in open_table(path).columns]
-    return columns_of(names)
+    return columns_of([column.name for column in table.columns])
 
 
-def result(path: Path, columns: tuple[str, str], chosen: Selection) -> DataHandle:
+def result(
+    path: Path, tables: Iterable[Table], columns: tuple[str, str], chosen: Selection
+) -> DataHandle:
     """A handle on what a warehouse counted by the query of ``dpviz sql``.
 
     Raises:
         DataError: rows that no such query gives, or one with other public facts.
     """
     check_facts(columns[1], chosen, path.name)
-    return handle_of(read_rows(path, *columns), chosen, path.name, path.stem, part_of(str(path)))
+    rows = read_rows(tables, *columns, path.name)
+    return handle_of(rows, chosen, path.name, path.stem, part_of(str(path)))
 
 
 def merged(

@@ -12,8 +12,10 @@ from dpviz.datasets import DATASETS, Dataset
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle
+from dpviz.private.index import Layers
 from dpviz.private.load import counts
-from dpviz.private.load.aggregation import folder_layers, table_layers, table_name
+from dpviz.private.load.aggregation import folder_footers, folder_layers, table_layers, table_name
+from dpviz.private.load.count_rows import columns_of
 from dpviz.private.load.engines import scheme_of
 from dpviz.private.load.points import layout, located, read_layers
 from dpviz.private.load.selection import Selection
@@ -57,7 +59,9 @@ def _one(source: str, chosen: Selection) -> DataHandle:
     if scheme_of(source) is not None:
         if chosen.table is None:
             raise DataError("a database holds many tables: name one with table=… (--table)")
-        return _counted(source, table_name(chosen.table), chosen)
+        title = table_name(chosen.table)
+        layers = table_layers(source, chosen.table, chosen.box(title), chosen)
+        return _counted(source, title, layers, chosen)
     if source in DATASETS:
         return _built_in(DATASETS[source], chosen)
     if not path.suffix and not path.exists():
@@ -65,16 +69,31 @@ def _one(source: str, chosen: Selection) -> DataHandle:
             f"no file and no built-in data set {source!r}: "
             f"give a path, or one of {', '.join(DATASETS)}"
         )
-    facts = counts.stated(path)
-    if facts is not None:
-        return counts.from_counts_file(path, facts, chosen)
-    chosen.box(path.name)  # its lack is said first
-    result = None if chosen.columns is not None else counts.result_columns(path)
-    if result is not None:
-        return counts.result(path, result, chosen)
+    if path.is_dir() or not counts.may_state(path):
+        chosen.box(path.name)  # its lack is said first
     if path.is_dir():
-        return _counted(source, path.name, chosen)
-    return _of_table(open_table(path, chosen.table), stem(path), chosen, path)
+        return _of_folder(path, chosen)
+    table = open_table(path, chosen.table)  # once: a child answers each question to it
+    facts = counts.stated_by(table, path)
+    if facts is not None:
+        return counts.from_counts_file(path, table, facts, chosen)
+    chosen.box(path.name)
+    result = None if chosen.columns is not None else counts.result_columns(path, table)
+    if result is not None:
+        return counts.result(path, [table], result, chosen)
+    return _of_table(table, stem(path), chosen, path)
+
+
+def _of_folder(folder: Path, chosen: Selection) -> DataHandle:
+    """A handle on a folder of Parquet."""
+    footers = folder_footers(folder)
+    result = None if chosen.columns is not None else columns_of(footers.columns)
+    if result is not None:
+        files = map(open_table, sorted(folder.rglob("*.parquet")))
+        return counts.result(folder, files, result, chosen)
+    domain = chosen.box(folder.name)
+    layers = folder_layers(folder, footers, domain, chosen)
+    return _counted(str(folder), folder.name, layers, chosen)
 
 
 def _together(sources: Sequence[str], chosen: Selection) -> DataHandle:
@@ -129,13 +148,9 @@ def public_extent(
     return west, south, east, north
 
 
-def _counted(source: str, title: str, chosen: Selection) -> DataHandle:
+def _counted(source: str, title: str, layers: Layers, chosen: Selection) -> DataHandle:
     """A handle on a folder of Parquet or a table, counted by cell outside Python."""
     domain = chosen.box(title)
-    if chosen.table is None:
-        layers = folder_layers(Path(source), domain, chosen)
-    else:
-        layers = table_layers(source, chosen.table, domain, chosen)
     return DataHandle(
         chosen.name or title,
         domain,

@@ -1,12 +1,20 @@
 """dpviz.load: every source gives an opaque handle."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import dpviz
+from dpviz import sandbox
 from dpviz.errors import DataError
 from dpviz.private.index import PointIndex
+from dpviz.private.load.counts import KEY
+from dpviz.private.load.tables import open_table
 
 NYC = dpviz.Domain((-74.30, 40.45), (-73.60, 41.00))
 
@@ -76,3 +84,102 @@ def test_a_built_in_set_can_be_bounded():
 def test_bad_requests(arguments, message):
     with pytest.raises(DataError, match=message):
         dpviz.load(**arguments)
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """The tasks of children, and what is done before each."""
+    run, tasks, before = sandbox._Nursery.run, [], {}
+
+    def noted(self, task, *order):
+        before.get(len(tasks), lambda: None)()
+        tasks.append(task.partition(":")[2])
+        return run(self, task, *order)
+
+    monkeypatch.setattr(sandbox._Nursery, "run", noted)
+    return tasks, before
+
+
+@pytest.mark.skipif(not sandbox.CAN_FORK, reason="needs fork: see dpviz.sandbox")
+def test_a_file_is_given_to_as_few_children_as_it_has_questions(taxi, tmp_path, calls):
+    """The layout answers whether a file holds counts, and which; a folder is counted by DuckDB."""
+    path, _ = taxi
+    tasks, _ = calls
+    dpviz.load(path, NYC)
+    assert tasks == ["layout", "records"]
+    tasks.clear()
+    dpviz.load(tmp_path, NYC)
+    assert tasks == ["footers"]
+    counts = dpviz.save_counts(dpviz.load(path, NYC, bits=9), tmp_path / "SENSITIVE.parquet")
+    tasks.clear()
+    assert dpviz.load(counts)._index.total == 36
+    assert tasks == ["layout", "records"]
+
+
+def truncated(path):
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+
+
+def other_columns(path):
+    pq.write_table(pa.table({"a": [1.0]}), path)
+
+
+@pytest.mark.skipif(not sandbox.CAN_FORK, reason="needs fork: see dpviz.sandbox")
+@pytest.mark.parametrize("change", [truncated, other_columns, Path.unlink])
+@pytest.mark.parametrize("when", [0, 1])
+@pytest.mark.parametrize("kind", ["file", "counts"])
+def test_a_file_that_changes_while_it_is_read_is_one_clear_line(
+    taxi, tmp_path, calls, change, when, kind
+):
+    path, _ = taxi
+    if kind == "counts":
+        path = dpviz.save_counts(dpviz.load(path, NYC, bits=9), tmp_path / "SENSITIVE.parquet")
+    tasks, before = calls
+    tasks.clear()
+    before[when] = lambda: change(path)
+    with pytest.raises(DataError) as caught:
+        dpviz.load(path, NYC, name="taxi")
+    assert "\n" not in str(caught.value)
+    assert "-73" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "facts", [b"\xff\xfe", b"{}", b"[" * 100_000, b'{"version": 1, "domain": {}}', b"\0" * 1_000]
+)
+def test_facts_that_are_none_are_one_clear_line(taxi, facts):
+    path, _ = taxi
+    table = pq.read_table(path)
+    pq.write_table(table.replace_schema_metadata({KEY: facts}), path)
+    for domain in (NYC, None):
+        with pytest.raises(DataError, match=r"^taxi\.parquet cannot be read as counts per cell"):
+            dpviz.load(path, domain)
+
+
+def test_what_a_file_says_beside_its_columns_is_no_word_of_ours(taxi):
+    """The child's own statements travel under a name that a file may use as well."""
+    path, _ = taxi
+    wrong = json.dumps({"crs": "EPSG:27700", "declares": False, "json": ["lon"], "broken": 7})
+    table = pq.read_table(path).replace_schema_metadata({"stated": wrong, "pandas": "{"})
+    pq.write_table(table, path)
+    opened = open_table(path)
+    assert (opened.crs, opened.declares) == (None, True)
+    handle = dpviz.load(path, NYC, public=True)
+    assert (handle._index.total, handle.dropped) == (36, 4)
+
+
+def test_files_of_a_folder_are_looked_at_by_a_child(taxi, tmp_path):
+    """A damaged one is one clear line, wherever it stands, and also beside counts."""
+    path, _ = taxi
+    whole = path.read_bytes()
+    for first, second in ((whole[:-20], whole), (whole, whole[:-20])):
+        (tmp_path / "a.parquet").write_bytes(first)
+        path.write_bytes(second)
+        with pytest.raises(DataError, match=r"cannot be read as Parquet: it is damaged"):
+            dpviz.load(tmp_path, NYC)
+    for name, kind in (("a", pa.int32()), ("taxi", pa.int64())):  # of one meaning, in two types
+        rows = {"cell": pa.array([1, 2], kind), "n": pa.array([3, 4], kind)}
+        pq.write_table(pa.table(rows), tmp_path / f"{name}.parquet")
+    assert dpviz.load(tmp_path, NYC, bits=9)._index.total == 14
+    with pytest.raises(DataError, match=r"column 'cell' is int32 in one file of"):
+        dpviz.load(tmp_path, NYC, columns=["cell", "n"])

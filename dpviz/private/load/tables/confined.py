@@ -23,15 +23,21 @@ _PLACES = ("places x", "places y")
 
 
 class ConfinedTable:
-    """A table whose file is opened anew, in a child, for each question."""
+    """A table whose file is opened anew, in a child, for each question.
+
+    Attributes:
+        metadata: what the schema of a Parquet file says beside its columns.
+    """
 
     def __init__(
         self, path: Path, kind: str, name: str | None = None, layer: str | None = None
     ) -> None:
         self.name = name or path.name
         self._file = (str(path.absolute()), kind, self.name, layer)
+        self._size = path.stat().st_size
         described = self._asked("layout")
         stated = json.loads(described.schema.metadata[b"stated"])
+        self.metadata: dict[bytes, bytes] = described.schema.metadata
         self.crs: str | None = stated["crs"]
         self.declares: bool = stated["declares"]
         self.columns: Sequence[Column] = [
@@ -63,10 +69,9 @@ class ConfinedTable:
             yield Block(0, {name: [] for name in names}, np.empty((0, 2)), stated["broken"])
 
     def _asked(self, task: str, *arguments: Any) -> Any:
-        path, kind, name, _ = self._file
-        size = Path(path).stat().st_size
+        _, kind, name, _ = self._file
         call, needs = f"{__name__}:{task}", formats()[kind].needs
-        return confined(call, *self._file, *arguments, where=name, size=size, needs=needs)
+        return confined(call, *self._file, *arguments, where=name, size=self._size, needs=needs)
 
 
 def layout(path: str, kind: str, name: str, layer: str | None) -> Any:
@@ -79,7 +84,8 @@ def layout(path: str, kind: str, name: str, layer: str | None) -> Any:
         "name": pa.array([each.name for each in table.columns], pa.string()),
         "kind": pa.array([each.kind for each in table.columns], pa.string()),
     }
-    return _stating(pa.table(described), crs=table.crs, declares=table.declares)
+    schema = pa.table(described).replace_schema_metadata(getattr(table, "metadata", None))
+    return _stating(schema, crs=table.crs, declares=table.declares)
 
 
 def records(
@@ -139,7 +145,8 @@ def _moment(stated: dict[str, Any]) -> Any:
 
 
 def _stating(table: Any, **facts: Any) -> Any:
-    return table.replace_schema_metadata({"stated": json.dumps(facts)})
+    before = table.schema.metadata or {}
+    return table.replace_schema_metadata({**before, b"stated": json.dumps(facts).encode()})
 
 
 def _opened(path: str, kind: str, name: str, layer: str | None) -> Table:

@@ -42,6 +42,7 @@ class ParquetTable:
             self._size = path.stat().st_size
             self._file = pq.ParquetFile(path, memory_map=True)
             schema = self._file.schema_arrow
+            self.metadata: dict[bytes, bytes] = schema.metadata or {}
             self._geometry, self.crs, self._encoding = _geo(self._file.metadata.metadata)
             self.columns: Sequence[Column] = [
                 Column(
