@@ -136,8 +136,8 @@ class Budget:
             granted_delta = self._take(
                 delta, self._left_delta, f"delta={delta:g} on {purpose}", self.delta
             )
+            self._left_delta -= granted_delta
         self._left -= granted
-        self._left_delta -= granted_delta
         row = BudgetRow(purpose, float(granted), float(granted_delta), mechanism, theorem or why)
         self._rows.append(row)
         return Share(row.epsilon, row.delta, purpose, theorem)

@@ -84,10 +84,9 @@ class Decomposition:
         late = self.parent >= np.arange(n, dtype=np.int32)
         if order.any() or late.any() or self.parent[0] != -1:
             raise ReleaseError("nodes are not in breadth-first order")
-        levels = level_slices(self.parent, MAX_LEVELS + 1)
-        if len(levels) > MAX_LEVELS:
+        if len(self.levels) > MAX_LEVELS:
             raise ReleaseError(f"more than {MAX_LEVELS} levels: the tree is damaged")
-        roots = levels[0].stop
+        roots = self.levels[0].stop
         for start in range(roots, n, STRIP):
             checkpoint()
             part = slice(start, start + STRIP)
@@ -130,7 +129,7 @@ class Decomposition:
     @cached_property
     def levels(self) -> tuple[slice, ...]:
         """One slice of nodes per level, roots first."""
-        return level_slices(self.parent)
+        return level_slices(self.parent, MAX_LEVELS + 1)  # one more is refused
 
     @property
     def leaf(self) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric, geometric_variance
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import downward, sum_up
-from dpviz.trees.decomposition import MAX_NODES, Decomposition, level_slices
+from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.density import refine
 from dpviz.trees.lattice import Codes, Float, Int, unmorton
 from dpviz.trees.shrinkage import (
@@ -126,8 +126,11 @@ class CellTree:
         full = np.concatenate([codes << np.uint64(self.code_bits - each) for codes, each in levels])
         lo = unmorton(full if order.is_morton else order.to_morton(full), domain.dims)
         hi = lo.copy()
-        for part, each in zip(level_slices(self.parent), bits, strict=True):
+        start = 0
+        for codes, each in zip(self.codes, bits, strict=True):
+            part = slice(start, start + len(codes))
             hi[part] += [1 << (domain.bits - halving) for halving in order.halvings(each)]
+            start = part.stop
         return lo, hi
 
     def decomposition(self, count: Float, variance: Float) -> Decomposition:

@@ -144,8 +144,7 @@ class PrivTree(PointMethod):
             return tight_constant(fanout) / (epsilon_tree * (1.0 - MARGIN))
         epsilon_tree *= 1.0 - MARGIN
         low, high = 0.01 / epsilon_tree, tight_constant(fanout) / epsilon_tree
-        for _ in range(200):
-            middle = 0.5 * (low + high)
+        while low < (middle := 0.5 * (low + high)) < high:
             if exact_loss(middle, fanout) <= epsilon_tree:
                 high = middle
             else:
