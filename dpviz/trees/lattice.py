@@ -131,9 +131,9 @@ def hilbert(cells: ArrayLike, order: int) -> Codes:
             _turn(axes, axis, bit)
     for axis in range(1, len(axes)):
         axes[axis] ^= axes[axis - 1]
-    flip = np.zeros_like(axes[0])
-    for bit in range(order - 1, 0, -1):
-        flip ^= np.where(axes[-1] >> bit & 1, (1 << bit) - 1, 0)
+    flip = axes[-1] >> 1
+    for shift in (1, 2, 4, 8, 16, 32):
+        flip ^= flip >> shift  # in the end each bit is the parity of those above it
     return morton(np.stack([column ^ flip for column in axes], axis=1))
 
 
@@ -154,11 +154,12 @@ def _turn(axes: list[Int], axis: int, bit: int) -> None:
     """Skilling's step: where the bit is set invert the lower bits of axis 0, else swap them."""
     checkpoint()
     low = (1 << bit) - 1
-    set_ = axes[axis] >> bit & 1
-    swapped = np.where(set_, 0, (axes[0] ^ axes[axis]) & low)
-    axes[0] ^= np.where(set_, low, swapped)
+    inverted = -(axes[axis] >> bit & 1) & low  # masks: np.where takes several times as long
     if axis:
+        swapped = (axes[0] ^ axes[axis]) & (inverted ^ low)
         axes[axis] ^= swapped
+        inverted |= swapped
+    axes[0] ^= inverted
 
 
 def hilbert_run_boxes(runs: ArrayLike, bits: int, order: int, dims: int) -> tuple[Int, Int]:

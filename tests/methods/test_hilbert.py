@@ -46,6 +46,19 @@ def test_the_curve_visits_every_cell_once_in_steps_of_one(order, dims):
     assert (np.abs(np.diff(cells, axis=0)).sum(axis=1) == 1).all()
 
 
+@pytest.mark.parametrize(("order", "dims"), [(52, 1), (26, 2), (20, 3), (15, 4)])
+def test_on_the_finest_grids_too(order, dims):
+    """There and back, to a neighbour in one step, and in the block that leading bits say."""
+    cells = np.random.default_rng(0).integers(0, 1 << order, (1000, dims))
+    codes = hilbert(cells, order)
+    np.testing.assert_array_equal(unhilbert(codes, order, dims), cells)
+    beside = unhilbert(codes ^ np.uint64(1), order, dims)
+    assert (np.abs(beside - cells).sum(axis=1) == 1).all()
+    for bits in range(1, order, 5):
+        blocks = hilbert(cells >> bits, order - bits)
+        np.testing.assert_array_equal(blocks, codes >> np.uint64(dims * bits))
+
+
 @pytest.mark.parametrize(("order", "dims"), [(6, 1), (5, 2), (3, 3), (3, 4)])
 def test_aligned_runs_are_boxes(order, dims):
     cells = unhilbert(np.arange(1 << (order * dims)), order, dims)
