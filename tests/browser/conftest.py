@@ -34,6 +34,10 @@ FLAGS = [
     # next page of the site runs it again, so what has been compiled is kept.
     "--js-flags=--no-opt --invocation-count-for-maglev=4000 --no-flush-bytecode",
     "--process-per-site",  # pages of one visit share what has been compiled: see ``anchored``
+    # A script that has been compiled was parsed again on another thread while it came in: a sixth
+    # of opening a page. The last two are of Playwright's list, whose place this one takes.
+    "--disable-features=ScriptStreaming,BackgroundResourceFetch,"
+    "AvoidUnnecessaryBeforeUnloadCheckSync,PaintHolding",
 ]
 SHELL = "chromium-headless-shell"
 """The same engine without a browser's own windows: it takes two thirds of the processor's time."""
@@ -346,11 +350,13 @@ def open_file(offline, request, tmp_path):
         if message.type in ("error", "warning") and not OF_DRIVER.search(message.text):
             wrong.append(message.text)
 
-    def new(text, **options):
+    def new(text, size=None, **options):
         nonlocal page
         path = tmp_path / "demo.html"
         path.write_text(text, encoding="utf-8")
         page = drawing(offline(**options).new_page(), request)
+        if size:
+            page.set_viewport_size(size)
         page.on("request", lambda request: asked.append(request.url))
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", logged)

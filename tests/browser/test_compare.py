@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from dpviz.evaluation.truth import exact_counts
 from dpviz.ui.points.source_form import built_in
-from tests.browser.test_explore import at
+from tests.browser.test_explore import at, what_is_shown_is_written
 from tests.browser.test_pages import settled
 
 pytestmark = pytest.mark.browser
@@ -21,7 +21,9 @@ def draw(page, left, size):
     page.mouse.up()
 
 
-def test_both_views_share_legend_and_rectangle_errors_are_measured_owners_compared(app, open_page):
+def test_both_views_share_legend_and_rectangle_errors_are_measured_owners_compared(
+    app, open_page, open_file, tmp_path
+):
     """Then errors are measured and two owners compared, on the same visit."""
     page = open_page(f"{app}/compare?data=city-50k&mode=swipe&rect=14.6,-23.9,14.75,-23.75")
     page.get_by_text("Exact count (public data)").wait_for()
@@ -42,6 +44,8 @@ def test_both_views_share_legend_and_rectangle_errors_are_measured_owners_compar
     exact = int(exact_counts(built_in("city-50k"), rect)[0])
     page.get_by_text(f"Exact count (public data): {exact:,}").wait_for()
     assert page.locator("[data-testid=stMain]").inner_text().count("noisy count") == 2
+    page.get_by_text("Share", exact=True).click()
+    what_is_shown_is_written(page, open_file, tmp_path / "map.html", maps=2)
     page.get_by_text("The curve as a table").click()
     page.get_by_test_id("stDataFrame").first.wait_for()
     errors_are_measured_with_progress_and_cancelled(page)

@@ -10,7 +10,7 @@ import dpviz
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
 from dpviz.ui.shared.tour import TITLE
-from tests.browser.conftest import idle, pay, upload
+from tests.browser.conftest import downloaded, frames, idle, pay, upload
 
 pytestmark = pytest.mark.browser
 
@@ -66,6 +66,26 @@ def expected_of(answer):
     half = (answer.high[0] - answer.low[0]) / 2
     assert half == pytest.approx(INTERVAL_SDS * answer.noise_sd[0], abs=1)
     return with_noise(answer.count[0], half)
+
+
+def what_is_shown_is_written(page, open_file, path, maps):
+    """By the app, whose page has "Share" unfolded, to a file of so many maps at this path."""
+    page.get_by_label("Title", exact=True).fill("A <b>title</b>")
+    page.keyboard.press("Tab")
+    frames(page)
+    idle(page)  # the server has heard of the title
+    file = downloaded(page, page.get_by_role("button", name="Map (HTML)"))
+    file.save_as(path)
+    text = path.read_text(encoding="utf-8")
+    assert "exact" not in re.sub(r"<(script|style).*?</\1>", "", text, flags=re.DOTALL).lower()
+    file = open_file(text)
+    the_map(file)
+    expect(file.get_by_role("heading", level=1)).to_have_text("A <b>title</b>")
+    answers = file.get_by_test_id("dpviz-answer").all_inner_texts()
+    assert len(answers) == maps
+    shown = page.locator("[data-testid=stMain]").inner_text().replace("\u00a0", " ")
+    for answer in answers:
+        assert answer.splitlines()[1 if "ε" in answer.splitlines()[0] else 0] in shown
 
 
 def test_a_rectangle_is_answered_by_the_engine_and_kept_in_the_address(app, open_page, release):

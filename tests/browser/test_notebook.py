@@ -43,22 +43,23 @@ window.left = await widget.render({model, el: document.getElementById('cell')});
 
 
 @pytest.fixture
-def open_notebook(browser, request, tmp_path):
+def open_notebook(offline, request, tmp_path):
     """Opens a page from the disk without network; an error fails, a driver's remark does not."""
-    wrong = []
-    with browser.new_context(offline=True, viewport={"width": 1280, "height": 900}) as context:
+    page, wrong = None, []
 
-        def new(text):
-            path = tmp_path / "notebook.html"
-            path.write_text(text, encoding="utf-8")
-            page = drawing(context.new_page(), request)
-            page.on("pageerror", lambda error: wrong.append(str(error)))
-            page.on("console", lambda m: wrong.append(m.text) if m.type == "error" else None)
-            page.on("requestfailed", lambda failed: wrong.append(failed.url))
-            page.goto(path.as_uri())
-            return page
+    def new(text):
+        nonlocal page
+        path = tmp_path / "notebook.html"
+        path.write_text(text, encoding="utf-8")
+        page = drawing(offline().new_page(), request)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda m: wrong.append(m.text) if m.type == "error" else None)
+        page.on("requestfailed", lambda failed: wrong.append(failed.url))
+        page.goto(path.as_uri())
+        return page
 
-        yield new
+    yield new
+    page.close()
     assert wrong == []
 
 

@@ -8,6 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from dpviz.ui.shared.navigation import page_modules
 from tests.browser import pictures
 from tests.browser.conftest import frames, idle
+from tests.browser.test_explore import what_is_shown_is_written
 
 pytestmark = pytest.mark.browser
 
@@ -51,7 +52,8 @@ def lasting_violations(page, impacts=IMPACTS, rules=None):
 
 def violations(page, impacts=IMPACTS, rules=None):
     """Violations of these impacts, one line each; of these rules only, if any are named."""
-    options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
+    options = {"resultTypes": ["violations"], "preload": {"assets": ["media"]}}  # no style sheets:
+    options |= {"runOnly": list(rules)} if rules else {}  # no rule that is on reads them
     if not page.evaluate("'axe' in window"):  # once a page: what is compiled by then stays
         page.evaluate(Axe().axe_script)
     results = page.evaluate("async options => (await axe.run(options)).violations", options)
@@ -101,7 +103,9 @@ def unfold(page, least):
 
 
 @pytest.mark.slow
-def test_all_that_a_page_can_unfold_is_open_to_everyone_and_what_is_not_is_found(app, open_page):
+def test_all_that_a_page_can_unfold_is_open_to_everyone_and_what_is_not_is_found(
+    app, open_page, open_file, tmp_path
+):
     """At an address that asks for a camera beyond the earth, besides: it is brought back.
 
     Chapters and trajectories unfold where they are walked: see their own tests.
@@ -121,3 +125,4 @@ def test_all_that_a_page_can_unfold_is_open_to_everyone_and_what_is_not_is_found
         page.emulate_media(color_scheme=scheme)
         settled(page)
         assert lasting_violations(page, rules=rules) == []
+    what_is_shown_is_written(page, open_file, tmp_path / "map.html", maps=1)

@@ -13,7 +13,10 @@ from tests.browser.test_pages import settled
 pytestmark = pytest.mark.browser
 
 
-def test_a_drawn_polygon_is_answered_by_the_engine_and_kept_in_the_address(app, open_page):
+def test_a_drawn_polygon_is_answered_and_kept_in_the_address_and_districts_colour_the_map(
+    app, open_page, tmp_path
+):
+    """By the engine; beside the polygon that an address brings, the districts tell their counts."""
     page = open_page(f"{app}/?data=city-50k")
     map_view = the_map(page)
     page.get_by_role("button", name="Polygon").click()
@@ -30,9 +33,10 @@ def test_a_drawn_polygon_is_answered_by_the_engine_and_kept_in_the_address(app, 
     again = open_page(page.url)
     the_map(again)
     expect(metric(again)).to_have_text(expected_of(answer))
+    districts_colour_the_map_and_tell_their_counts(again, tmp_path)
 
 
-def test_districts_colour_the_map_and_tell_their_counts(app, open_page, tmp_path):
+def districts_colour_the_map_and_tell_their_counts(page, tmp_path):
     domain = dpviz.load("city-50k").domain
     west, south, east, north = domain.bounds
     middle = (west + east) / 2
@@ -40,7 +44,6 @@ def test_districts_colour_the_map_and_tell_their_counts(app, open_page, tmp_path
     frame = geopandas.GeoDataFrame({"name": ["West", "East"]}, geometry=shapes, crs=4326)
     path = tmp_path / "districts.geojson"
     frame.to_file(path, driver="GeoJSON")
-    page = open_page(f"{app}/?data=city-50k")
     map_view = the_map(page)
     page.get_by_text("Count by district").click()
     upload(page, path)

@@ -47,7 +47,11 @@ def show(page, view):
     ).first.click()
 
 
-def test_a_clicked_cell_shows_where_it_leads_and_lets_go(app, open_page):
+@pytest.mark.slow
+def test_a_clicked_cell_shows_where_it_leads_and_lets_go_and_all_that_unfolds_is_open_to_everyone(
+    app, open_page, tmp_path
+):
+    """And downloads are files."""
     page = open_page(f"{app}/sequences")
     map_view = the_map(page)
     assert marks(map_view, "visits") == SIDE * SIDE
@@ -66,6 +70,8 @@ def test_a_clicked_cell_shows_where_it_leads_and_lets_go(app, open_page):
     settled(page)
     assert marks(map_view, "next") is None
     assert "cell=" not in page.url
+    all_that_unfolds_is_open_to_everyone(page)
+    downloads_are_files(page, tmp_path)
 
 
 def test_more_epsilon_draws_another_map_and_a_place_and_a_path_are_chosen(app, open_page):
@@ -165,10 +171,7 @@ def has_room(page):
             assert apart, (one, other)
 
 
-@pytest.mark.slow
-def test_all_that_unfolds_is_open_to_everyone_and_downloads_are_files(app, open_page, tmp_path):
-    page = open_page(f"{app}/sequences")
-    the_map(page)
+def all_that_unfolds_is_open_to_everyone(page):
     unfold(page, 5)
     page.get_by_text("All use simulated noise and the same seed").wait_for()
     settled(page)
@@ -176,6 +179,9 @@ def test_all_that_unfolds_is_open_to_everyone_and_downloads_are_files(app, open_
         page.emulate_media(color_scheme=scheme)
         settled(page)
         assert violations(page, rules=rules) == []
+
+
+def downloads_are_files(page, tmp_path):
     file = downloaded(page, page.get_by_role("button", name="Release (Parquet)"))
     file.save_as(tmp_path / "release.parquet")
     release = read(tmp_path / "release.parquet")
