@@ -3,7 +3,8 @@
 It raises an exception in whatever runs just then. If that is a callback of a compiled library
 (pyarrow, for one, imports pandas in the middle of a conversion, and goes on without it whatever the
 import raises), the exception is lost there. So it is raised again until it is on its way, and never
-a second time while what it passes puts things in order.
+a second time while what it passes puts things in order. In a destructor it is lost as well; there
+Python would write of it.
 
 The system may hand the signal to any thread. The main one, where it waits in a system call, does
 not wake of that: so a thread of its own hears of every signal, and wakes it.
@@ -30,16 +31,20 @@ _woken = -1
 """Where the interpreter writes a byte for every signal; −1 where nobody listens."""
 _owner = 0
 """The process that listens."""
+_usual = sys.unraisablehook
+"""What writes of other exceptions that nothing can catch."""
 
 
 def listen() -> None:
     """From now on Ctrl-C ends the command, also where it was started with SIGINT ignored, and so
     does SIGTERM, by which systems and containers end what runs in them.
     """
-    global _woken, _owner
+    global _woken, _owner, _usual
     _interrupted.clear()
     _ended.clear()
     _owner = os.getpid()
+    if sys.unraisablehook is not _lost:
+        _usual, sys.unraisablehook = sys.unraisablehook, _lost
     signal.signal(signal.SIGINT, interrupt)
     signal.signal(signal.SIGTERM, _terminate)
     if hasattr(signal, "pthread_kill") and _woken < 0:
@@ -76,6 +81,8 @@ def came() -> bool:
     """Whether there was a Ctrl-C, now that the work has ended: it is not raised again."""
     global _woken
     _ended.set()
+    if sys.unraisablehook is _lost:
+        sys.unraisablehook = _usual
     woken, _woken = _woken, -1
     if woken >= 0:
         signal.set_wakeup_fd(-1)
@@ -102,6 +109,12 @@ def leave(code: int) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
+
+
+def _lost(unraisable: sys.UnraisableHookArgs) -> None:
+    """Nothing of a Ctrl-C in a destructor: it is raised again."""
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        _usual(unraisable)
 
 
 def _watch(heard: int) -> None:

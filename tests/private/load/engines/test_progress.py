@@ -147,10 +147,10 @@ def test_control_c_ends_the_query_and_says_so(tmp_path):
         tmp_path / "r.parquet",
     ]
     code = (
-        "import sys; sys.argv[0] = 'dpviz'; from dpviz.cli import main;"
+        "import sys; sys.argv[0] = 'dpviz'; from dpviz.cli import program;"
         "from dpviz.private.load import dialects;"
         "from dpviz.private.load.engines.duck import Duck;"
-        "Duck.relation = lambda self, name: dialects.table(name); main()"
+        "Duck.relation = lambda self, name: dialects.table(name); program()"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code, "build", *map(str, words)],
