@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import glob
+import shutil
 import tempfile
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -44,13 +47,12 @@ class Duck:
     dialect = "duckdb"
     title = "DuckDB"
 
-    def __init__(self, path: Path | None = None, *, size: int = 0, ordered: bool = False) -> None:
+    def __init__(self, path: Path | None = None, *, size: int = 0) -> None:
         """Connect.
 
         Args:
-            path: of a database file.
+            path: of a database file; its rows come in the order in which they were inserted.
             size: in bytes of what will be read, where it is no database file.
-            ordered: whether rows come in the order in which they were inserted.
 
         Raises:
             DataError: the file is no database, or cannot be opened in time.
@@ -63,23 +65,23 @@ class Duck:
             confined(f"{__name__}:trial", *where, where=path.name, size=size, needs=("duckdb",))
         self._closed = threading.Event()
         self._is_file = path is not None
-        self._spill = tempfile.TemporaryDirectory(prefix="dpviz-")
+        target = ":memory:" if path is None else str(path.absolute())
+        self._spill = tempfile.TemporaryDirectory(prefix="dpviz-") if path is None else None
+        config = {
+            # By default in the current folder.
+            "temp_directory": _shared_spill(target) if self._spill is None else self._spill.name,
+            "memory_limit": MEMORY,
+            "preserve_insertion_order": str(self._is_file).lower(),
+        }
         try:
             with refused(self.title, NOT_A_DATABASE):
-                target = ":memory:" if path is None else str(path)
-                self._engine = duckdb.connect(target, read_only=path is not None)
-                for setting, value in (
-                    ("temp_directory", self._spill.name),  # by default in the current folder
-                    ("memory_limit", MEMORY),
-                    ("preserve_insertion_order", str(ordered).lower()),
-                    ("enable_progress_bar", "true"),  # or it does not measure progress
-                    ("enable_progress_bar_print", "false"),
-                ):
-                    self._engine.execute(f"SET {setting} = ?", [value])
+                self._engine = duckdb.connect(target, read_only=self._is_file, config=config)
+                self._engine.execute("SET enable_progress_bar = true")  # or it measures none
+                self._engine.execute("SET enable_progress_bar_print = false")
                 if self._is_file:  # a name of a table is never the name of another file
                     self._engine.execute("SET enable_external_access = false")
         except BaseException:
-            self._spill.cleanup()
+            self._remove_spilled()
             raise
         threading.Thread(target=self._end, args=(seconds(size),), daemon=True).start()
 
@@ -91,12 +93,8 @@ class Duck:
                     self._engine.interrupt()
 
     @classmethod
-    def of_url(cls, url: str, *, ordered: bool = False) -> Duck:
+    def of_url(cls, url: str) -> Duck:
         """``duckdb:///FILE``: relative to the current folder, or absolute (also with four slashes).
-
-        Args:
-            url: of the database file.
-            ordered: whether rows come in the order in which they were inserted.
 
         Raises:
             DataError: no such file.
@@ -104,7 +102,7 @@ class Duck:
         written = unquote(url.partition("://")[2]).removeprefix("/")
         for path in (Path(written), Path(f"/{written}")):
             if written and path.is_file():
-                return cls(path, ordered=ordered)
+                return cls(path)
         raise DataError(f"no file {Path(written).name!r}: give duckdb:///FILE, a DuckDB database")
 
     def relation(self, name: str) -> Any:
@@ -221,7 +219,21 @@ class Duck:
         """End the connection and remove what was spilled."""
         self._closed.set()
         self._engine.close()
-        self._spill.cleanup()
+        self._remove_spilled()
+
+    def _remove_spilled(self) -> None:
+        if self._spill is not None:
+            self._spill.cleanup()
+
+
+@cache
+def _shared_spill(_path: str) -> str:
+    """Where all connections to a database file spill: in one process they share one instance, and
+    are refused where they ask for other settings. DuckDB removes what it has written there.
+    """
+    folder = tempfile.mkdtemp(prefix="dpviz-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def seconds(size: int) -> int:

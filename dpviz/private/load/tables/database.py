@@ -50,7 +50,7 @@ class DatabaseTable:
         from dpviz.private.load.engines.base import refused
         from dpviz.private.load.engines.duck import Duck
 
-        with closing(Duck.of_url(self._url, ordered=True)) as engine:
+        with closing(Duck.of_url(self._url)) as engine:
             wanted = [exp.column(exp.to_identifier(name, quoted=True)) for name in names]
             query = exp.select(*(wanted or [exp.Literal.number(1)]))
             text = query.from_(engine.relation(self._table)).sql(dialect="duckdb")

@@ -1,5 +1,7 @@
 """Folders and tables as sources: what is refused, and what a message says."""
 
+from contextlib import closing
+
 import duckdb
 import numpy as np
 import pyarrow as pa
@@ -9,6 +11,8 @@ import pytest
 import dpviz
 from dpviz.errors import DataError, DpvizError
 from dpviz.private.load import aggregation
+from dpviz.private.load.engines.duck import Duck
+from dpviz.private.load.tables.database import DatabaseTable
 from tests.cli.test_releases import run
 from tests.private.load.engines.cases import CASES, EVIL, digest
 from tests.private.load.engines.servers import PASSWORD
@@ -110,6 +114,24 @@ def test_a_duckdb_file_is_read_only_and_found_by_both_kinds_of_path(tmp_path, mo
     (tmp_path / "text.duckdb").write_text("no database")
     with pytest.raises(DataError, match="is this its database file"):
         dpviz.load("duckdb:///text.duckdb", CASE.domain, table="t")
+
+
+def test_a_database_file_can_be_read_while_it_is_read(tmp_path):
+    """By two visitors of one server, say: in one process DuckDB gives both the same instance."""
+    url = f"duckdb:///{tmp_path / 'one.duckdb'}"
+    with duckdb.connect(url.removeprefix("duckdb:///")) as db:
+        db.register("points", CASE.table)
+        db.execute("CREATE TABLE t AS FROM points")
+    with closing(Duck.of_url(url)) as first:
+        rows = first.batches("FROM t", 100)
+        handle = dpviz.load(url, CASE.domain, table="t")
+        table = DatabaseTable(url, "t")
+        blocks = [block.columns["who"] for block in table.blocks(["who"])]
+        assert sum(batch.num_rows for batch in rows) == CASE.table.num_rows
+        with pytest.raises(DataError, match="PermissionException"):
+            first.rows("SELECT 1, count(*) FROM read_text('/dev/null')")
+    assert digest(handle._index) == digest(CASE.expected())
+    assert [name for block in blocks for name in block.to_pylist()] == CASE.table["who"].to_pylist()
 
 
 def test_a_table_of_postgres_by_an_evil_name(postgres):
