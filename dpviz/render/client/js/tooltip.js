@@ -16,6 +16,12 @@ export function tooltipRows(rows, columns, index, interval) {
   }).filter(Boolean);
 }
 
+const INSET = 8; // pixels that stay free inside of the map's edge
+
+/** Where a box of this size begins: behind a pixel, or before it where there is no room. */
+const placed = (at, size, room) =>
+  Math.max(INSET, Math.min(at + 14 + size + INSET > room ? at - size - 10 : at + 14, room - size - INSET));
+
 export class Tooltip {
   constructor(app) {
     this.app = app;
@@ -39,8 +45,8 @@ export class Tooltip {
         .map(([label, value]) => h('div', {}, h('span', {}, label), h('span', {}, value)));
     this.box.replaceChildren(...spec.title ? [h('b', {}, spec.title)] : [], ...lines);
     const {width, height} = app.size();
+    Object.assign(this.box.style, {left: `${INSET}px`, top: `${INSET}px`}); // where it stood may squeeze it
     const {offsetWidth: w, offsetHeight: t} = this.box;
-    this.box.style.left = `${x + 14 + w > width ? Math.max(0, x - w - 10) : x + 14}px`;
-    this.box.style.top = `${y + 14 + t > height ? Math.max(0, y - t - 10) : y + 14}px`;
+    Object.assign(this.box.style, {left: `${placed(x, w, width)}px`, top: `${placed(y, t, height)}px`});
   }
 }
