@@ -34,8 +34,8 @@ FLAGS = [
     # next page of the site runs it again, so what has been compiled is kept.
     "--js-flags=--no-opt --invocation-count-for-maglev=4000 --no-flush-bytecode",
     "--process-per-site",  # pages of one visit share what has been compiled: see ``anchored``
-    # A script that has been compiled was parsed again on another thread while it came in: a sixth
-    # of opening a page. The last two are of Playwright's list, whose place this one takes.
+    # A script that has been compiled was parsed again on another thread while it came in: about
+    # a tenth of opening a page. The last two are of Playwright's list, whose place this one takes.
     "--disable-features=ScriptStreaming,BackgroundResourceFetch,"
     "AvoidUnnecessaryBeforeUnloadCheckSync,PaintHolding",
 ]

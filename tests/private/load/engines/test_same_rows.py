@@ -46,11 +46,10 @@ def in_duckdb(request, folders, duckdb_file):
     return lambda name: {"source": f"duckdb:///{duckdb_file}", "table": name}
 
 
-@pytest.mark.parametrize(("small", "parts"), [(2_000, 1), (1_999, 8), (0, 8)])
-@pytest.mark.parametrize("name", ["plane2", "texts"])
-@pytest.mark.parametrize("k", [1, 5])
+@pytest.mark.parametrize(("small", "parts"), [(2_000, 1), (1_999, 8)])
+@pytest.mark.parametrize(("name", "k"), [("plane2", 1), ("texts", 5)])
 def test_no_record_is_chosen_by_the_number_of_parts(in_duckdb, name, k, small, parts, monkeypatch):
-    """At the limit, one row beyond it, and far beyond: counts and sums are the same."""
+    """At the limit and one row beyond it: counts and sums are the same."""
     case, numbers, choose = CASES[name], [], duck.Duck.choose
 
     def chosen(engine, number):
