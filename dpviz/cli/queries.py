@@ -184,7 +184,7 @@ def emit_rectangles(
         for row in rows
         for line in (
             f"{','.join(f'{value:g}' for value in row['rect'])}: {row['count']:,.1f} "
-            f"(95 % for the noise: {row['low']:,.0f} to {row['high']:,.0f}; {row['nodes']} nodes)"
+            f"(95 % for the noise: {row['low']:,.0f} to {row['high']:,.0f}; nodes: {row['nodes']})"
             + uniformity_words(release, row["uniformity_sd"]),
             *attribute_lines(row),
         )
@@ -228,7 +228,7 @@ def emit_regions(release: PointRelease, path: str, name: str | None, as_json: bo
     ]
     lines = [
         f"{row['region']}: {row['count']:,.1f} (95 % for the noise: {row['low']:,.0f} to "
-        f"{row['high']:,.0f}; {row['nodes']} nodes)"
+        f"{row['high']:,.0f}; nodes: {row['nodes']})"
         + (
             ""
             if row["inside"] > 0.9999

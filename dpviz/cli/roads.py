@@ -121,7 +121,7 @@ def query(
     rows = as_rows(paths | columns)
     lines = [
         f"{row['edges']} edges: {row['count']:,.0f} (95 % for the noise: {row['low']:,.0f} to "
-        f"{row['high']:,.0f}; {row['subdomains']} sub-domains, {row['nodes']} nodes)"
+        f"{row['high']:,.0f}; sub-domains: {row['subdomains']}, nodes: {row['nodes']})"
         for row in rows
     ]
     emit({"answers": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
