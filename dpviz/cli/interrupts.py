@@ -111,6 +111,16 @@ def leave(code: int) -> NoReturn:
     os._exit(code)
 
 
+def _forked() -> None:
+    """A child that a library forked tells nobody of its signals: the pipe is its parent's too."""
+    if _woken >= 0:
+        signal.set_wakeup_fd(-1)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
 def _lost(unraisable: sys.UnraisableHookArgs) -> None:
     """Nothing of a Ctrl-C in a destructor: it is raised again."""
     if not issubclass(unraisable.exc_type, KeyboardInterrupt):
