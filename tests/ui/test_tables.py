@@ -80,11 +80,30 @@ def test_a_public_table_is_public_because_its_owner_says_so(facts):
 
 def test_a_table_that_is_described_wrongly_is_not_offered(facts):
     dpviz.Ledger().set_total("clinic-c", 1.0)
-    wrong_facts = ({"bounds": [0] * 4}, {"columns": ["lon"] * 4}, {"publik": True}, {"url": None})
+    wrong_facts = (
+        {"bounds": [0] * 4},
+        {"bounds": "0,0,1,1"},
+        {"columns": ["lon"] * 4},
+        {"columns": 5},
+        {"publik": True},
+        {"url": None},
+        {"bits": "many"},
+        {"max_per_unit": "many"},
+    )
     for change in wrong_facts:
         wrong = {key: value for key, value in {**facts, **change}.items() if value is not None}
         assert "Visits of the clinic" not in offers(opened(wrong, "clinic-c")), change
     assert "Visits of the clinic" in offers(opened(facts, "clinic-c"))
+
+
+@pytest.mark.parametrize("section", ["x", {"tables": "x"}, {"tables": ["x"]}, {"tables": {"a": 1}}])
+def test_secrets_that_hold_no_tables_offer_none_and_the_pages_still_open(section):
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.secrets["dpviz"] = section
+    app.query_params["data"] = "Your own file"
+    app.run()
+    assert not app.exception
+    assert "Visits of the clinic" not in offers(app)
 
 
 def test_a_table_that_is_gone_is_one_line(facts):

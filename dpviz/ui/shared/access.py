@@ -106,6 +106,11 @@ def _secrets() -> Mapping[str, Any] | None:
         return None if any(Path(each).exists() for each in get_option("secrets.files")) else {}
 
 
+def section(name: str) -> Mapping[str, Any]:
+    """A section of this server's secrets; empty where there is none."""
+    return _section(_secrets(), name)
+
+
 def _guarded(secrets: Mapping[str, Any] | None) -> bool:
     rules = _section(secrets, "dpviz").get("access")
     return secrets is None or bool(_section(secrets, "auth")) or bool(rules)

@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
-from streamlit.errors import StreamlitSecretNotFoundError
 
 from dpviz.build import Ledger, load, require_public
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DataError, DpvizError
+from dpviz.ui.shared.access import section
 
 DAY = 86_400.0
 _NEEDED = {"url", "table", "bounds"}
@@ -35,13 +35,12 @@ def offered(dims: int, *, sensitive: bool = False) -> dict[str, str]:
     tables = {}
     for name, facts in _configured().items():
         try:
-            domain = _domain(name, facts)
-            public = facts.get("public") is True
+            stated = _stated(name, facts)
             account = Ledger().account(name, history=False)
-            ready = not sensitive if public else account.total is not None
+            ready = not sensitive if stated["public"] else account.total is not None
         except DpvizError:
             continue  # nothing that a visitor could mend
-        if ready and domain.dims == dims and name not in DATASETS:
+        if ready and stated["domain"].dims == dims and name not in DATASETS:
             tables[name] = str(facts.get("title", name))
     return tables
 
@@ -65,43 +64,42 @@ def reserved_names() -> tuple[str, ...]:
 
 @st.cache_resource(show_spinner="Counting records in the database …", max_entries=4, ttl=DAY)
 def _counted(name: str, stated: str, _facts: Mapping[str, Any]) -> Any:
-    return load(
-        str(_facts["url"]),
-        _domain(name, _facts),
-        table=str(_facts["table"]),
-        columns=_names(_facts),
-        bits=_facts.get("bits"),
-        unit=_facts.get("unit"),
-        max_per_unit=int(_facts.get("max_per_unit", 1)),
-        public=_facts.get("public") is True,
-        name=name,
-    )
+    return load(**_stated(name, _facts))
 
 
 def _configured() -> dict[str, Mapping[str, Any]]:
     """The section ``[dpviz.tables]`` of the secrets; empty without secrets."""
-    try:
-        tables = st.secrets.get("dpviz", {}).get("tables", {})
-    except StreamlitSecretNotFoundError:
-        return {}
-    return {str(name): facts for name, facts in tables.items() if isinstance(facts, Mapping)}
+    tables = section("dpviz").get("tables")
+    every = tables.items() if isinstance(tables, Mapping) else ()
+    return {str(name): facts for name, facts in every if isinstance(facts, Mapping)}
 
 
-def _names(facts: Mapping[str, Any]) -> tuple[str, ...] | None:
-    columns = facts.get("columns")
-    return None if columns is None else tuple(map(str, columns))
-
-
-def _domain(name: str, facts: Mapping[str, Any]) -> Domain:
-    """The public box of a table, if all that it needs is there and nothing else is.
+def _stated(name: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """A table as :func:`dpviz.load` takes it, if all that it needs is there and nothing else is.
 
     Raises:
-        DpvizError: something is missing, unknown or no box.
+        DpvizError: something is missing, unknown, of a wrong kind or no box.
     """
     wrong = (_NEEDED - set(facts)) | (set(facts) - _NEEDED - _OPTIONAL)
     if wrong:
         raise DataError(f"table {name}: missing or unknown in the secrets: {', '.join(wrong)}")
-    names = _names(facts) or ()
-    of_points = len(names) == 1 and len(facts["bounds"]) == 4
-    crs = str(facts.get("crs", "EPSG:4326"))
-    return Domain.from_bounds(facts["bounds"], () if of_points else names, crs)
+    columns, bits = facts.get("columns"), facts.get("bits")
+    try:
+        names = None if columns is None else tuple(map(str, columns))
+        of_points = len(names or ()) == 1 and len(facts["bounds"]) == 4
+        crs = str(facts.get("crs", "EPSG:4326"))
+        return {
+            "source": str(facts["url"]),
+            "domain": Domain.from_bounds(facts["bounds"], () if of_points else names or (), crs),
+            "table": str(facts["table"]),
+            "columns": names,
+            "bits": None if bits is None else int(bits),
+            "unit": facts.get("unit"),
+            "max_per_unit": int(facts.get("max_per_unit", 1)),
+            "public": facts.get("public") is True,
+            "name": name,
+        }
+    except (TypeError, ValueError):
+        raise DataError(
+            f"table {name}: no box, or a value of a wrong kind in the secrets"
+        ) from None
