@@ -5,6 +5,7 @@ import io
 import struct
 
 import numpy as np
+import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
@@ -195,6 +196,16 @@ def test_a_comparison_opens_with_the_choice_of_explore_as_a():
     assert app.selectbox(key="compare.a.method").value == "quadtree"
     assert app.select_slider(key="compare.a.epsilon").value == 0.5
     assert [release.header.epsilon for release in compared(app)] == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("epsilon", ["abc", "nan", "1,2"])
+def test_an_epsilon_that_explore_could_not_read_is_none_here(epsilon):
+    """The address of a first run is kept as it came: Explore shows another ε, and so does this."""
+    app = AppTest.from_function(compare, default_timeout=60)
+    app.session_state["explore.link"] = {"epsilon": epsilon}
+    app.run()
+    assert not app.exception
+    assert app.select_slider(key="compare.a.epsilon").value == 1.0
 
 
 def test_two_releases_are_compared_without_anything_exact():

@@ -92,9 +92,14 @@ def number(name: str) -> float | None:
 
 
 def number_list(name: str, length: int) -> tuple[float, ...] | None:
+    """Numbers of the address, as :func:`numbers` reads them."""
+    return numbers(parameter(name), length)
+
+
+def numbers(text: str | None, length: int) -> tuple[float, ...] | None:
     """Numbers between commas; None where they are missing or not ``length`` finite numbers."""
     try:
-        values = tuple(float(word) for word in (parameter(name) or "").split(","))
+        values = tuple(float(word) for word in (text or "").split(","))
     except ValueError:
         return None
     return values if len(values) == length and all(map(math.isfinite, values)) else None
