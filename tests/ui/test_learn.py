@@ -96,7 +96,9 @@ def test_a_control_that_an_address_sets_wrongly_stands_at_its_start(at):
     assert "at" not in app.query_params
 
 
-@pytest.mark.parametrize("query", [{"chapter": "99"}, {"data": "nowhere"}, {"chapter": "x"}])
+@pytest.mark.parametrize(
+    "query", [{"chapter": "99"}, {"data": "nowhere"}, {"chapter": "x"}, {"chapter": "9" * 5_000}]
+)
 def test_an_address_that_asks_for_what_there_is_not_says_so(query):
     app = opened(**query)
     assert "asks for" in app.warning[0].value

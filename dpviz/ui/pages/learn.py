@@ -63,8 +63,7 @@ def _restore(names: list[str]) -> None:
 def _chapter(name: str) -> str:
     names = list(chapters())
     asked = permalink.parameter(name) or names[0]
-    if asked.isdecimal() and 1 <= int(asked) <= len(names):
-        asked = names[int(asked) - 1]
+    asked = {str(at): slug for at, slug in enumerate(names, 1)}.get(asked, asked)
     permalink.missing("chapter", asked, names, "the first")
     return asked if asked in names else names[0]
 
