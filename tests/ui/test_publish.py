@@ -71,6 +71,21 @@ def test_a_total_is_set_once_and_knowingly():
     assert not [each for each in app.button if each.label == "Set the budget"]
 
 
+def test_an_account_without_a_total_may_have_spent_more_than_any_total_on_offer():
+    dpviz.Ledger().spend("city-50k", 150, what="privtree")
+    app = opened()
+    assert not app.exception
+    assert app.number_input(key="publish.total.value").value == 150
+
+
+def test_a_ledger_that_cannot_be_read_is_one_clear_line():
+    dpviz.Ledger().set_total("city-50k", 2)
+    dpviz.Ledger().path.write_bytes(b"no ledger" * 1_000)
+    app = opened()
+    assert not app.exception
+    assert [each.value for each in app.error if "ledger is damaged" in each.value]
+
+
 def test_a_total_that_another_tab_set_meanwhile_is_one_clear_line():
     dpviz.Ledger().set_total("city-50k", 2)
     script = "from dpviz.ui.points.review import set_total\nset_total('city-50k', 1.0)\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpviz.build import Ledger
+from dpviz.errors import LedgerError
 from dpviz.ui.points.area_form import sides_in_words
 from dpviz.ui.points.choice_form import points_choice
 from dpviz.ui.points.domain_map import choose_domain, show_domain
@@ -17,6 +18,7 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.releases import your_releases
 from dpviz.ui.shared.steps import next_step, steps
+from dpviz.ui.shared.text import plain
 
 TITLE, ICON, ORDER = "Publish", ":material/lock:", 2
 KEY = "publish"
@@ -72,7 +74,12 @@ def page() -> None:
 
 def _budget(source: PointSource) -> Choice | None:
     left, right = st.columns([4, 5], gap="large")
-    domain, account = source.data.domain, Ledger().account(source.account)
+    domain = source.data.domain
+    try:
+        account = Ledger().account(source.account)
+    except LedgerError as error:
+        st.error(plain(error), icon=":material/error:")
+        return None
     with left:
         planned = None
         if domain == domain.plain:  # a plan is of counts alone

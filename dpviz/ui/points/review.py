@@ -32,7 +32,7 @@ def account_form(prefix: str, account: Account) -> None:
             total = st.number_input(
                 "Lifetime budget (permanent)",
                 0.01,
-                100.0,
+                max(100.0, account.spent),
                 max(1.0, account.spent),
                 key=f"{prefix}.total.value",
                 help="Every release of these people's records adds up. Decide before the first.",
