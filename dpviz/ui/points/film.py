@@ -22,6 +22,7 @@ from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import Choice, title_of
 from dpviz.ui.shared.panels import table_panel
 from dpviz.ui.shared.skeleton import build_choice
+from dpviz.ui.shared.text import plain
 from dpviz.workloads import workload
 
 FRAMES = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -83,7 +84,7 @@ def film_answers(
                         }
                     )
         except DpvizError as error:
-            st.caption(str(error))
+            st.caption(plain(error))
             return
         st.altair_chart(interval_chart(rows, exact))
         table = [
