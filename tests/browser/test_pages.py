@@ -66,9 +66,13 @@ def violations(page, impacts=IMPACTS, rules=None):
     ]
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(each, marks=[pytest.mark.webgl] * (each in BY_DECK)) for each in PAGES]
-)
+def marks(name):
+    """Of a page's test: a developer who is in a hurry sees one page with a map and one without."""
+    slow = name not in (PAGES[0], PAGES[-1])
+    return [pytest.mark.webgl] * (name in BY_DECK) + [pytest.mark.slow] * slow
+
+
+@pytest.mark.parametrize("name", [pytest.param(each, marks=marks(each)) for each in PAGES])
 def test_a_page_looks_as_it_did_and_is_open_to_everyone(app, open_page, name):
     """In one visit; what is as true in the dark is asked of the light page alone."""
     path = "" if name == PAGES[0] else name  # the first page has no path of its own
