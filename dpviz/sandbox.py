@@ -18,7 +18,6 @@ import importlib
 import json
 import mmap
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -56,7 +55,6 @@ no module in the current folder, where a stranger's files may be (``-P``)."""
 
 _GRACE = 30.0
 """Seconds beyond its own limits after which a child that does not answer is given up."""
-_MESSAGE = 1 << 16
 
 
 def confined(
@@ -133,17 +131,14 @@ class _Nursery:
         self, task: str, arguments: Any, needs: tuple[str, ...], sink: int, time: int, room: int
     ) -> bytes:
         """Status of a task: DONE, REFUSED, or nothing where its child died."""
-        message = json.dumps([task, arguments, needs, time, room]).encode()
-        ours, theirs = os.pipe()
-        try:
-            try:
-                self._send(message, [sink, theirs])
-            finally:
-                os.close(theirs)
-            ready = select.select([ours], [], [], WALL * time + _GRACE)[0]
-            return os.read(ours, 1) if ready else b""
-        finally:
-            os.close(ours)
+        order = json.dumps([task, arguments, needs, time, room]).encode()
+        ours, theirs = socket.socketpair()
+        with ours, contextlib.suppress(TimeoutError):
+            with theirs:
+                self._send(order, sink, theirs.fileno())
+            ours.settimeout(WALL * time + _GRACE)
+            return ours.recv(1)
+        return b""
 
     def warm(self) -> None:
         """Start it before it is needed."""
@@ -167,14 +162,14 @@ class _Nursery:
                 os.killpg(self._process.pid, signal.SIGKILL)
         self.close()
 
-    def _send(self, order: bytes, files: list[int]) -> None:
-        if len(order) > _MESSAGE:
-            raise DataError("too many columns are asked for at once: choose fewer")
+    def _send(self, order: bytes, sink: int, answer: int) -> None:
+        """Hand an order over in the file that will hold its result: a line would cut a long one."""
         with self._lock:
             for attempt in (1, 2):
                 line = self._started()
                 try:
-                    socket.send_fds(line, [order], files)
+                    os.pwrite(sink, order, 0)
+                    socket.send_fds(line, [b"?"], [sink, answer])
                     if line.recv(1):
                         return
                 except OSError:
@@ -225,9 +220,11 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends the line
     with socket.socket(fileno=os.dup(0)) as line:
         while True:
-            order, files, _, _ = socket.recv_fds(line, _MESSAGE, 2)
-            if not order:
+            asked, files, _, _ = socket.recv_fds(line, 1, 2)
+            if not asked:
                 os._exit(0)  # its parent waits: nothing is taken apart that ends anyway
+            order = os.pread(files[0], os.fstat(files[0]).st_size, 0)
+            os.ftruncate(files[0], 0)
             task, arguments, needs, time, room = json.loads(order)
             for name in (*_OF_ALL, *needs, task.partition(":")[0]):
                 importlib.import_module(name)

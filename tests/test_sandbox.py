@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -20,6 +21,10 @@ pytestmark = pytest.mark.skipif(not sandbox.CAN_FORK, reason="needs fork: see th
 
 def made(rows):
     return pa.table({"value": np.arange(rows)})
+
+
+def length_of(text):
+    return made(len(text))
 
 
 def modules():
@@ -66,6 +71,25 @@ def run(task, *arguments):
 def test_a_table_comes_back_whole():
     assert run(made, 100_000)["value"].to_numpy().sum() == 100_000 * 99_999 // 2
     assert run(made, 0).num_rows == 0
+
+
+@pytest.mark.parametrize("length", [40_000, 1_000_000])
+def test_a_long_order_arrives_whole(length):
+    """A line may cut what is longer than one of the system's buffers, here or elsewhere."""
+    assert run(length_of, "ä" * length).num_rows == length
+
+
+def test_a_process_that_holds_many_files_open_reads_one_more():
+    """``select`` knows files by numbers below 1024 only."""
+    before, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, most), most))
+    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        assert run(made, 3).num_rows == 3
+    finally:
+        for each in held:
+            os.close(each)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (before, most))
 
 
 def test_a_refusal_keeps_its_kind_and_words():
@@ -191,7 +215,7 @@ def test_stopping_ends_the_children_that_still_read():
     ours, theirs = os.pipe()
     with sandbox._sink() as sink:
         order = [f"{__name__}:sleeping", (), (), 60, 1 << 34]
-        nursery._send(json.dumps(order).encode(), [sink.fileno(), theirs])
+        nursery._send(json.dumps(order).encode(), sink.fileno(), theirs)
     os.close(theirs)
     nursery.stop()
     try:
