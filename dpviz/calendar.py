@@ -228,8 +228,9 @@ def moment(value: Any, zone: str = ZONE) -> float:
         if isinstance(value, datetime):
             zoned = value.replace(tzinfo=UTC) if value.tzinfo is None else value
             since = (zoned - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds()
-            return since if value.tzinfo else float(offsets(zone).to_moments(since))
-        seconds = float(value)
+            seconds = since if value.tzinfo else float(offsets(zone).to_moments(since))
+        else:
+            seconds = float(value)
     except (TypeError, ValueError):
         raise _no_time(value) from None
     if not FIRST <= seconds < LAST:
@@ -277,6 +278,12 @@ def edges(start: float, end: float, every: str, zone: str = ZONE) -> Float:
     4
     """
     count, unit = _step(every)
+    steps = (end - start) / _seconds(every)
+    if steps > MOST_STEPS:
+        raise DomainError(
+            f"step {every!r}: {steps:,.0f} steps in the period: give a longer one, so that "
+            f"there are at most {MOST_STEPS:,}"
+        )
     moved = offsets(zone)
     by_clocks = zone != ZONE and unit in ("d", "w", *MONTHS)
     first_moment, last_moment = start, end
@@ -290,15 +297,8 @@ def edges(start: float, end: float, every: str, zone: str = ZONE) -> Float:
         borders = months.astype("datetime64[M]").astype("datetime64[s]").astype(np.float64)
     else:
         width, origin = count * SECONDS[unit], MONDAY if unit == "w" else 0
-        steps = (end - start) / width
-        if steps <= MOST_STEPS:
-            low, high = math.floor((start - origin) / width), math.ceil((end - origin) / width)
-            borders = np.arange(low, high + 1, dtype=np.float64) * width + origin
-        else:
-            raise DomainError(
-                f"step {every!r}: {steps:,.0f} steps in the period: give a longer one, so that "
-                f"there are at most {MOST_STEPS:,}"
-            )
+        low, high = math.floor((start - origin) / width), math.ceil((end - origin) / width)
+        borders = np.arange(low, high + 1, dtype=np.float64) * width + origin
     borders = moved.to_moments(borders) if by_clocks else borders
     within = borders[(borders > first_moment) & (borders < last_moment)]
     return np.concatenate([[first_moment], within, [last_moment]])

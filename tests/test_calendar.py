@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpviz.calendar import Calendar, moment
+from dpviz.calendar import Calendar, edges, moment, period
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ParameterError
 from dpviz.private.load.cellquery import CellQuery
@@ -156,3 +156,16 @@ def test_an_engine_is_not_asked_about_two_centuries_of_changing_clocks():
         CellQuery(Domain.from_bounds(**box), ("x", "y"), 4)
     decade = Domain.from_bounds(**box, period="2015-01-01,2025-01-01")
     assert len(CellQuery(decade, ("x", "y"), 4).sql(table("visits"), "duckdb")) < 100_000
+
+
+@pytest.mark.parametrize("text", ["0001-01-01T00:00+14:00", "9999-12-31T23:00-12:00"])
+def test_a_moment_in_a_year_that_readers_do_not_know(text):
+    """Neither Python nor a header's reader could write it or read it back."""
+    with pytest.raises(DomainError, match="is no time: use ISO 8601"):
+        moment(text)
+
+
+@pytest.mark.parametrize("step", ["1h", "1mo"])
+def test_a_timeline_has_at_most_so_many_steps_whatever_their_unit(step):
+    with pytest.raises(DomainError, match=rf"step '{step}': .* steps in the period: give a longer"):
+        edges(*period("0001-01-01,9999-01-01"), step)
