@@ -45,8 +45,11 @@ class Results(RowFile[ErrorRow]):
         """Other sizes of queries may join the file; those of one size must be the same."""
         common = {key: here[key] for key in ("source", "bounds", "seed", "sanity")}
         super().compare(there, common)
+        marks = there.get("checksum")
+        if not isinstance(marks, dict):
+            raise ParameterError(f"{self.path.name} is of unknown queries: choose another output")
         for size, mark in here["checksum"].items():
-            if there["checksum"].get(size, mark) != mark:
+            if marks.get(size, mark) != mark:
                 raise ParameterError(
                     f"{self.path.name} holds answers to other {size} queries: choose another"
                 )

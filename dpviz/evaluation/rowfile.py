@@ -49,17 +49,23 @@ class RowFile(Generic[R]):
     ) -> None:
         self.path = Path(path)
         self.columns = columns or tuple(field.name for field in fields(kind))  # type: ignore[arg-type]
-        if self.path.suffix.lower() != ".csv" or not self.path.parent.is_dir():
+        named = self.path.suffix.lower() == ".csv" and not self.path.is_dir()
+        if not (named and self.path.parent.is_dir()):
             raise ParameterError(f"output {str(path)!r}: give a .csv file in a folder that exists")
         side = self.path.with_suffix(".plan.json")
         if self.path.exists() and side.exists():
             self.compare(_plan(side), about)
-        if self.path.exists() and self.path.stat().st_size > 0:
-            self.rows = rows_in(self.path, kind, missing)
-            self._mend()
-        else:
-            self.rows = []
-            write_bytes(self.path, (",".join(self.columns) + "\n").encode())
+        text = _text(self.path) if self.path.exists() else ""
+        header = text.partition("\n")[0].strip()
+        if text and header != ",".join(self.columns):
+            raise ParameterError(
+                f"{self.path.name} has the columns {header[:400]}, not {','.join(self.columns)}: "
+                "choose another output"
+            )
+        self.rows = rows_in(self.path, kind, missing) if text else []
+        if not text.endswith("\n"):  # new, or with a last line that a crash left unfinished
+            whole = text[: text.rfind("\n") + 1] or ",".join(self.columns) + "\n"
+            write_bytes(self.path, whole.encode())
         write_bytes(side, (json.dumps(about, indent=1) + "\n").encode())
 
     def compare(self, there: dict[str, Any], here: dict[str, Any]) -> None:
@@ -80,18 +86,6 @@ class RowFile(Generic[R]):
         with self.path.open("ab", buffering=0) as file:
             file.write(text.getvalue().encode())
         self.rows += rows
-
-    def _mend(self) -> None:
-        """Cut a last line that a crash left unfinished; refuse other columns."""
-        text = self.path.read_text(encoding="utf-8")
-        header = text.partition("\n")[0].strip().split(",")
-        if tuple(header) != self.columns:
-            raise ParameterError(
-                f"{self.path.name} has the columns {','.join(header)}, not "
-                f"{','.join(self.columns)}: choose another output"
-            )
-        if not text.endswith("\n"):
-            write_bytes(self.path, text[: text.rindex("\n") + 1].encode())
 
 
 def _plan(side: Path) -> dict[str, Any]:
@@ -120,18 +114,25 @@ def rows_in(
         DataError: not a file of rows.
     """
     path = Path(path)
-    text = path.read_text(encoding="utf-8")
-    text = text[: text.rfind("\n") + 1]
+    text = _text(path)
     kinds = {"str": str, "int": int, "float": float}
-    rows = []
-    for line, values in enumerate(csv.DictReader(io.StringIO(text)), 2):
-        whole = {**(missing or {}), **values}
-        try:
+    rows: list[R] = []
+    try:
+        for values in csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1])):
+            whole = {**(missing or {}), **values}
             typed = {
                 field.name: kinds[str(field.type)](whole[field.name])
                 for field in fields(kind)  # type: ignore[arg-type]
             }
             rows.append(kind(**typed))
-        except (KeyError, TypeError, ValueError):
-            raise DataError(f"{path.name}: line {line} is not a row of an experiment") from None
+    except (csv.Error, KeyError, TypeError, ValueError):
+        line = len(rows) + 2
+        raise DataError(f"{path.name}: line {line} is not a row of an experiment") from None
     return rows
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise DataError(f"{path.name} is no text in UTF-8: choose another output") from None

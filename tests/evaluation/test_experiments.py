@@ -224,3 +224,37 @@ def test_the_command_refuses_sensitive_data(monkeypatch, capsys):
         main()
     assert stopped.value.code == 2
     assert "only for public data; add --public" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"\xff\xfe", "no text in UTF-8"),
+        ((",".join(CONTRACT) + "\n" + "a" * 200_000 + "\n").encode(), "line 2 is not a row"),
+        (b"precious", "has the columns precious"),
+    ],
+)
+def test_a_file_of_anything_else_is_refused_and_stays(handle, tmp_path, content, words):
+    output = tmp_path / "errors.csv"
+    output.write_bytes(content)
+    with pytest.raises((DataError, ParameterError), match=words):
+        Results(output, about(handle, plan_of()), absolute=False)
+    assert output.read_bytes() == content
+
+
+def test_a_header_without_its_line_break_is_made_whole(handle, tmp_path):
+    output = tmp_path / "errors.csv"
+    output.write_text(",".join(CONTRACT))
+    assert Results(output, about(handle, plan_of()), absolute=False).rows == []
+    assert output.read_text() == ",".join(CONTRACT) + "\n"
+
+
+def test_neither_a_folder_nor_a_plan_of_unknown_queries_is_resumed(handle, tmp_path):
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(ParameterError, match=r"folder\.csv': give a \.csv file"):
+        Results(tmp_path / "folder.csv", about(handle, plan_of()), absolute=False)
+    output, facts = tmp_path / "errors.csv", about(handle, plan_of())
+    Results(output, facts, absolute=False)
+    (tmp_path / "errors.plan.json").write_text(json.dumps({**facts, "checksum": None}))
+    with pytest.raises(ParameterError, match="unknown queries"):
+        Results(output, facts, absolute=False)
