@@ -25,7 +25,7 @@ def error_ratios(files: Sequence[str], against: str = "privtree") -> Ratios:
         against: the method that counts as 1; it must be in every file.
 
     Raises:
-        DataError: a file that is not such a CSV, or lacks the method.
+        DataError: a file that is not such a CSV, lacks the method, or holds an error without ratio.
     """
     ratios: Ratios = defaultdict(dict)
     for file in files:
@@ -35,15 +35,20 @@ def error_ratios(files: Sequence[str], against: str = "privtree") -> Ratios:
                 for row in csv.DictReader(rows):
                     key = row["method"], float(row["epsilon"]), row["size"]
                     errors[key].append(float(row["mean_relative_error"]))
-        except (OSError, KeyError, ValueError) as error:
+        except (OSError, csv.Error, KeyError, TypeError, ValueError) as error:
             raise DataError(f"{file}: not a CSV of 'dpviz evaluate'") from error
-        for (method, epsilon, size), values in errors.items():
-            base = errors.get((against, epsilon, size))
-            if not base:
+        means = {key: math.fsum(values) / len(values) for key, values in errors.items()}
+        for (method, epsilon, size), mean in means.items():
+            base = means.get((against, epsilon, size))
+            if base is None:
                 raise DataError(f"{file}: has no {against} at epsilon {epsilon:g}, size {size}")
+            if not (0 < mean < math.inf and 0 < base < math.inf):
+                raise DataError(
+                    f"{file}: an error at epsilon {epsilon:g}, size {size}, is 0 or not finite: "
+                    "ratios are of others, leave it out"
+                )
             if method != against:
-                share = math.fsum(values) / len(values) / (math.fsum(base) / len(base))
-                ratios[method][Path(file).stem, epsilon, size] = share
+                ratios[method][Path(file).stem, epsilon, size] = mean / base
     return dict(ratios)
 
 

@@ -31,3 +31,20 @@ def test_what_cannot_be_compared_is_refused(rows, tmp_path):
     other.write_text("a,b\n1,2\n")
     with pytest.raises(DataError, match="not a CSV of 'dpviz evaluate'"):
         error_ratios([str(other)])
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("privtree,1\n", "not a CSV"),
+        ("a" * 200_000 + "\n", "not a CSV"),
+        ("privtree,1,small,0,0\nours,1,small,0,0.1\n", "is 0 or not finite"),
+        ("privtree,1,small,0,0.1\nours,1,small,0,0\n", "is 0 or not finite"),
+        ("privtree,1,small,0,nan\n", "is 0 or not finite"),
+    ],
+)
+def test_errors_that_have_no_ratio_are_refused(tmp_path, lines, words):
+    path = tmp_path / "errors.csv"
+    path.write_text("method,epsilon,size,repeat,mean_relative_error\n" + lines)
+    with pytest.raises(DataError, match=words):
+        error_ratios([str(path)])
