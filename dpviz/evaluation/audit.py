@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from dpviz.domain import Domain, default_columns
+from dpviz.errors import ParameterError
 from dpviz.evaluation.events import feature_names, features
 from dpviz.evaluation.exact import structure_loss, whole_loss
 from dpviz.evaluation.neighbours import Neighbours, neighbours
@@ -32,6 +33,9 @@ M = TypeVar("M", bound=Method)
 
 CONFIDENCE = 0.9999
 """The false-positive rate is at most 1e-4."""
+
+LEAST = 1e-4
+"""The smallest claim that is tested: inputs hold records in proportion to 1/ε."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +96,9 @@ class MethodBench(Bench[Case], Generic[Case, M]):
         progress: Progress | None,
     ) -> None:
         super().__init__(trials, method.delta, progress)
-        self.method, self.epsilon, self.secure = method, positive_epsilon(epsilon), secure
+        if positive_epsilon(epsilon) < LEAST:
+            raise ParameterError(f"epsilon={epsilon:g}: an audit needs at least {LEAST:g}")
+        self.method, self.epsilon, self.secure = method, float(epsilon), secure
         self.noise: Noise = SecureNoise() if secure else SimulatedNoise(seed)
 
     @property
@@ -136,7 +142,8 @@ class MethodBench(Bench[Case], Generic[Case, M]):
             progress: called with the share of the trials that are done.
 
         Raises:
-            ParameterError: fewer than 100 trials, or a confidence outside (0, 1).
+            ParameterError: a claim below :data:`LEAST`, fewer than 100 trials, or a confidence
+                outside (0, 1).
         """
         bench = cls(method, epsilon, trials, seed, secure, progress)
         result = finding(bench, list(bench.cases()), list(bench.names()), confidence)

@@ -134,8 +134,8 @@ def small(word: str, **parameters: Any) -> Small:
     Raises:
         ParameterError: an unknown name or parameter, or a value out of range.
     """
-    word, *pairs = word.split()
-    parameters = {**dict(pair.split("=", 1) for pair in pairs), **parameters}
+    word, *pairs = word.split() or [word]
+    parameters = {**dict(pair.partition("=")[::2] for pair in pairs), **parameters}
     if pairs:
         parameters = {**_low(word), **parameters}
     if word.lower() in sequence_settings():

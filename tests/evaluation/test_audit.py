@@ -381,3 +381,16 @@ def test_the_command_prints_the_contract(monkeypatch, capsys):
 def test_bad_settings_get_one_clear_line(change, message):
     with pytest.raises(ParameterError, match=message):
         audit(Half(), 1.0, **change)
+
+
+def test_a_word_without_a_value_and_none_at_all_are_named():
+    with pytest.raises(ParameterError, match="no parameter 'foo'"):
+        small("privtree foo")
+    with pytest.raises(ParameterError, match="unknown method ' '"):
+        small(" ")
+
+
+@pytest.mark.parametrize("name", ["ugrid", "markov", "basic", "areas"])
+def test_an_audit_whose_inputs_would_not_fit_is_refused(name):
+    with pytest.raises(ParameterError, match="epsilon=1e-300: an audit needs at least"):
+        audited(small(name), 1e-300, trials=100)
