@@ -132,8 +132,6 @@ def _synthetic(
     many as their owner guesses, or as the tolerances tell. Else it is the city of the lessons, and
     towns in clumps.
     """
-    if records < 1:
-        raise ParameterError(f"records={records}: give at least 1")
     records = min(records, MOST)
     if _of_squares(wishes):
         guesses = dict.fromkeys(guess for wish in wishes for guess in _guesses(wish))
@@ -195,13 +193,15 @@ def proxy_records(
 
     Raises:
         DomainError: another domain than ``like`` has, or one that is not 2-D.
-        ParameterError: fewer than one record, or a release without any.
+        ParameterError: a guess below one record, or a release without any.
         PrivacyError: ``like`` is not public.
     """
     if domain.dims != 2:
         raise DomainError(
             f"a plan is for places in two dimensions, the domain has {domain.dims}: give W,S,E,N"
         )
+    if records is not None and records < 1:
+        raise ParameterError(f"records={records}: give at least 1")
     scaled = () if records is None else (f"There are about {records:,} records: your guess.",)
     if like is None:
         records = GUESS if records is None else records

@@ -370,3 +370,11 @@ def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
         assert code == 0, err
     release = dpviz.read("release.parquet")
     assert len(promises(release)) == 2
+
+
+@pytest.mark.parametrize("records", [0, -5])
+def test_a_guess_of_no_records_is_refused_whatever_they_are_like(handle, records):
+    like = dpviz.build(handle, "ugrid", 1.0, seed=1)
+    for each in (None, handle, like):
+        with pytest.raises(ParameterError, match=f"records={records}: give at least 1"):
+            dpviz.plan(DOMAIN, ["rect=2.2,48.2,2.4,48.4 ±200"], records=records, like=each)
