@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dpviz.build import CITY
+from dpviz.build import CITY, cells_of
 from dpviz.planning.code import FILE, Code, arguments, noise_options, shell
 from dpviz.planning.script import Script, settings_of, unit_of
 from dpviz.releases.roads.release import RoadRelease
@@ -110,7 +110,8 @@ def script_of(
         graph: the files of its road graph, between commas, where the reader knows them.
 
     Raises:
-        ReleaseError: seeded though it is not simulated, or a part of another release.
+        ReleaseError: seeded though it is not simulated, a part of another release, or of cells that
+            its header does not say.
         ParameterError: a header that names a method or a parameter that there is not.
     """
     if not isinstance(release, RoadRelease | SequenceRelease):
@@ -165,7 +166,8 @@ def _of_roads(release: RoadRelease, builtin: bool, graph: str | None) -> dict[st
 
 def _of_sequences(release: SequenceRelease, builtin: bool) -> dict[str, Any]:
     header, alphabet = release.header, release.alphabet
-    cells, session = header.extra.get("cells"), header.extra.get("session", {})
+    cells, session = cells_of(header, alphabet.names), header.extra.get("session")
+    session = session if isinstance(session, dict) else {}
     unit = {} if builtin else unit_of(header)
     options: list[tuple[str, Any]] = []
     reading: dict[str, Any] = dict(unit)
@@ -174,10 +176,10 @@ def _of_sequences(release: SequenceRelease, builtin: bool) -> dict[str, Any]:
     if cells is None:
         options.append(("--alphabet", ",".join(alphabet.names)))
     else:
-        box = cells["domain"]
-        if "side" in cells:
-            options += [("--side", cells["side"])] if cells["side"] != SIDE else []
-            reading |= {"side": cells["side"]} if cells["side"] != SIDE else {}
+        side = cells.origin.get("side")
+        if side is not None:
+            options += [("--side", side)] if side != SIDE else []
+            reading |= {"side": side} if side != SIDE else {}
         else:
             options += [("--leaves", CELLS), ("--cells", len(alphabet))]
             frame = ["from dpviz.build import leaf_cells", ""]
@@ -190,11 +192,11 @@ def _of_sequences(release: SequenceRelease, builtin: bool) -> dict[str, Any]:
             flags, reading = ["--steps"], reading | {"neighbours": True}
         if not builtin:
             time = session.get("time", TIME)
-            bounds = [*box["lower"], *box["upper"]]
+            bounds = list(cells.domain.bounds)
             options.append(("--time", time))
-            options += [("--bounds", ",".join(map(repr, bounds)))] if "side" in cells else []
+            options += [("--bounds", ",".join(map(repr, bounds)))] if side is not None else []
             reading |= {"time": time, "kind": "sequences"}
-            domain = f"dpviz.Domain.from_bounds({bounds!r})" if "side" in cells else domain
+            domain = f"dpviz.Domain.from_bounds({bounds!r})" if side is not None else domain
     options += [(f"--{name.replace('_', '-')}", value) for name, value in unit.items()]
     return {
         "options": options,

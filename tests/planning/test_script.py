@@ -14,6 +14,7 @@ import dpviz
 from dpviz.errors import ParameterError, ReleaseError
 from dpviz.exports.data_use import data_use
 from dpviz.exports.report import report_page
+from dpviz.planning.model_scripts import script_of
 from dpviz.planning.script import Script
 from tests.cli.test_releases import fails, run
 
@@ -179,3 +180,20 @@ def test_the_statement_says_what_is_hidden_and_nothing_of_what_is_not(folder, ca
     assert simulated["deployment_model"]["actors"] == "Nothing is hidden from anybody."
     assert "choose one of" in fails(capsys, monkeypatch, "info", path, "--code", "perl")
     assert "give --code too" in fails(capsys, monkeypatch, "info", path, "--seed", 1)
+
+
+@pytest.mark.parametrize("cells", [5, {"domain": "x"}, {"side": {}}, {"domain": {"lower": 1}}])
+def test_a_header_of_damaged_cells_has_no_code(cells):
+    release = dpviz.build(dpviz.load("city", kind="sequences"), "ngram", seed=1)
+    extra = {**release.header.extra, "cells": cells}
+    strange = dataclasses.replace(release, header=dataclasses.replace(release.header, extra=extra))
+    with pytest.raises(ReleaseError, match="cells in the header are damaged"):
+        script_of(strange)
+
+
+def test_a_session_that_is_none_and_a_bound_without_end_are_not_read():
+    release = dpviz.build(dpviz.load("city", kind="sequences"), "ngram", seed=1)
+    usual = script_of(release).python()
+    extra, unit = {**release.header.extra, "session": 5}, f"one x with at most {'9' * 5_000} trips"
+    header = dataclasses.replace(release.header, extra=extra, unit=unit)
+    assert script_of(dataclasses.replace(release, header=header)).python() == usual
