@@ -45,8 +45,11 @@ class TripModel(ContextTree):
         super().__post_init__()
         if self.first_child[0] < 0 or self.pairs.shape != (self.size, self.size):
             raise ReleaseError("a model of trips needs a context and pairs for every symbol")
-        if self.lengths.ndim != 2 or not 1 <= len(self.lengths) <= self.lengths.shape[1] <= LONGEST:
-            raise ReleaseError("a model of trips needs numbers of symbols by distance")
+        most = longest_trip(self.size, LONGEST)
+        if self.lengths.ndim != 2 or not 1 <= len(self.lengths) <= self.lengths.shape[1] <= most:
+            raise ReleaseError(
+                f"a model of trips needs numbers of symbols by distance, at most {most}"
+            )
         settle(self.pairs, self.lengths)
         settle(self.lengths, self.pairs)
 

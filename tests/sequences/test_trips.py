@@ -191,3 +191,13 @@ def test_the_posterior_near_and_far_above_the_noise(noisy, shape):
     wanted = moment(1) / moment(0)
     assert mean[0] == pytest.approx(wanted, rel=0.02)
     assert variance[0] == pytest.approx(moment(2) / moment(0) - wanted**2, rel=0.12)
+
+
+def test_a_model_whose_ways_would_fill_the_memory_is_refused():
+    """Of 1,000 symbols and 200 steps they take 1.6 GB: more than any method makes."""
+    size = 1_000
+    child = np.full(size + 2, -1)
+    child[0] = 1
+    tables = {"pairs": np.zeros((size, size)), "lengths": np.ones((1, longest_trip(size, 200) + 1))}
+    with pytest.raises(ReleaseError, match="numbers of symbols by distance, at most 25"):
+        TripModel(child, np.zeros((size + 2, size + 1)), 1.0, **tables)
