@@ -305,9 +305,7 @@ def as_ids(values: ArrayLike | Iterable[object]) -> Ids:
     (['1', 'b'], [1, 2])
     """
     array = values if isinstance(values, np.ndarray) else as_objects(values)
-    if array.dtype.kind in "iu":
-        return array.astype(np.int64)
-    if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.floor(array)).all():
+    if array.dtype.kind in "iuf" and (np.abs(array) < 2**63).all() and (array == array // 1).all():
         return array.astype(np.int64)
     items = array.ravel().tolist()
     if array.dtype.kind == "O" and all(map(_is_whole, items)):

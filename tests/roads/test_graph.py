@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpviz.errors import DataError
-from dpviz.roads.graph import RoadGraph, road_graph
+from dpviz.roads.graph import RoadGraph, as_ids, road_graph
 
 NODES = {"node": [1, 2, 3, 4], "x": [0, 1, 2, 3], "y": [0, 0, 0, 0]}
 
@@ -67,3 +67,10 @@ def test_ids_are_found_whatever_their_type(odd: RoadGraph, streets: RoadGraph) -
 def test_columns_refuse_writes(odd: RoadGraph) -> None:
     with pytest.raises(ValueError, match="read-only"):
         odd.length[0] = 5
+
+
+def test_numbers_that_no_int64_holds_are_ids_as_texts():
+    assert as_ids(np.array([1e30, 2.0])).tolist() == ["1e+30", "2.0"]
+    assert as_ids(np.array([2**64 - 1, 5], dtype=np.uint64)).tolist() == [str(2**64 - 1), "5"]
+    assert as_ids(np.array([np.nan, np.inf])).tolist() == ["nan", "inf"]
+    assert as_ids(np.array([7.0, -3.0])).tolist() == [7, -3]
