@@ -56,13 +56,13 @@ class RowFile(Generic[R]):
         if self.path.exists() and side.exists():
             self.compare(_plan(side), about)
         text = _text(self.path) if self.path.exists() else ""
+        self.rows = rows_in(self.path, kind, missing) if text else []
         header = text.partition("\n")[0].strip()
         if text and header != ",".join(self.columns):
             raise ParameterError(
                 f"{self.path.name} has the columns {header[:400]}, not {','.join(self.columns)}: "
                 "choose another output"
             )
-        self.rows = rows_in(self.path, kind, missing) if text else []
         if not text.endswith("\n"):  # new, or with a last line that a crash left unfinished
             whole = text[: text.rfind("\n") + 1] or ",".join(self.columns) + "\n"
             write_bytes(self.path, whole.encode())
