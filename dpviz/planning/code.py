@@ -6,20 +6,37 @@ import json
 import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 FILE = "FILE"
 """Where the name of the source is not known."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Code(ABC):
     """What is built, and how it is written.
 
     Attributes:
-        method: its name.
+        method, parameters: those that are not the method's own defaults.
+        epsilon: for one privacy unit.
+        source: a file or a built-in name; None where it is not known.
+        builtin: the source is built in.
+        public: the records are declared public.
+        simulated: the noise is simulated.
+        seed: of a simulation.
+        neighbours: "add-remove" or "replace".
     """
 
     method: str
+    epsilon: float
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    source: str | None = None
+    builtin: bool = False
+    public: bool = False
+    simulated: bool = False
+    seed: int | None = None
+    neighbours: str = "add-remove"
 
     @abstractmethod
     def command(self, output: str = "release.parquet") -> str:
@@ -33,6 +50,36 @@ class Code(ABC):
     @abstractmethod
     def _question(self) -> str:
         """Python that asks the release something."""
+
+    def _method_options(self) -> list[tuple[str, Any]]:
+        """The options of a command that say what is built at which price."""
+        options: list[tuple[str, Any]] = [("--method", self.method)]
+        options += [("--set", f"{name}={value}") for name, value in self.parameters.items()]
+        return [*options, ("--epsilon", f"{self.epsilon!r}")]
+
+    def _noise_options(self) -> list[tuple[str, Any]]:
+        """Those that say how noise was drawn."""
+        options: list[tuple[str, Any]] = []
+        if self.neighbours != "add-remove":
+            options.append(("--neighbours", self.neighbours))
+        if self.seed is not None:
+            options.append(("--seed", self.seed))
+        elif self.simulated:
+            options.append(("--noise", "simulated"))
+        return options
+
+    def _built(self, words: Sequence[str], given: Mapping[str, Any]) -> str:
+        """The Python that builds ``release``, with words and named arguments of this kind."""
+        named: dict[str, Any] = dict(self.parameters)
+        if self.neighbours != "add-remove":
+            named["neighbours"] = self.neighbours
+        named |= given
+        if self.seed is not None:
+            named["seed"] = self.seed
+        elif self.simulated:
+            named["simulate"] = True
+        words = [repr(self.epsilon), *words, *arguments(named)]
+        return f"release = dpviz.build(data, {self.method!r}, {', '.join(words)})"
 
     def python(self, output: str = "release.parquet") -> str:
         """The same in Python."""
@@ -78,18 +125,6 @@ def _cell(row: int, kind: str, text: str) -> dict[str, Any]:
 def arguments(given: Mapping[str, Any]) -> list[str]:
     """Named arguments of a call in Python."""
     return [f"{name}={value!r}" for name, value in given.items()]
-
-
-def noise_options(neighbours: str, seed: int | None, simulated: bool) -> list[tuple[str, Any]]:
-    """The options of a command that say how noise was drawn."""
-    options: list[tuple[str, Any]] = []
-    if neighbours != "add-remove":
-        options.append(("--neighbours", neighbours))
-    if seed is not None:
-        options.append(("--seed", seed))
-    elif simulated:
-        options.append(("--noise", "simulated"))
-    return options
 
 
 def shell(

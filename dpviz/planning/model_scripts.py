@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dpviz.build import CITY, cells_of
-from dpviz.planning.code import FILE, Code, arguments, noise_options, shell
+from dpviz.planning.code import FILE, Code, arguments, shell
 from dpviz.planning.script import Script, settings_of, unit_of
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.releases.roads.timed import TimedRoadRelease
@@ -30,63 +30,36 @@ class ModelScript(Code):
 
     Attributes:
         kind: "roads" or "sequences".
-        method, parameters: those that are not the method's own defaults.
-        epsilon: for one privacy unit.
-        source: a file; None where it is not known, and of the built-in city.
-        builtin: of the built-in city.
         options: of the command, beyond those that every kind has.
         frame: lines of Python before the records are read.
         domain: what the records are read in, Python; of the built-in city nothing.
         reading: further arguments of :func:`dpviz.load`.
         building: of :func:`dpviz.build`, Python.
         question: Python that asks the release something.
-        public, simulated, seed, neighbours: see :class:`Script`.
     """
 
     kind: str
-    method: str
-    epsilon: float
     question: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    source: str | None = None
-    builtin: bool = False
     options: Sequence[tuple[str, Any]] = ()
     flags: Sequence[str] = ()
     frame: Sequence[str] = ()
     domain: str = ""
     reading: Mapping[str, Any] = field(default_factory=dict)
     building: Sequence[str] = ()
-    public: bool = False
-    simulated: bool = False
-    seed: int | None = None
-    neighbours: str = "add-remove"
 
     def command(self, output: str = "release.parquet") -> str:
         """``dpviz roads build`` or ``dpviz sequences build``, as a shell takes it."""
-        options = [*self.options, ("--method", self.method)]
-        options += [("--set", f"{name}={value}") for name, value in self.parameters.items()]
-        options.append(("--epsilon", f"{self.epsilon!r}"))
-        options += noise_options(self.neighbours, self.seed, self.simulated)
+        options = [*self.options, *self._method_options(), *self._noise_options()]
         options.append(("--output", output))
         flags = [*self.flags, *(["--public"] if self.public else [])]
-        source = CITY if self.builtin else self.source or FILE
-        return shell(["dpviz", self.kind, "build", source], options, flags)
+        return shell(["dpviz", self.kind, "build", self.source or FILE], options, flags)
 
     def _lines(self) -> list[str]:
-        source = CITY if self.builtin else self.source or FILE
         reading = dict(self.reading) | ({"public": True} if self.public else {})
         named = [f"kind={self.kind!r}"] if self.builtin else [self.domain]
-        given: dict[str, Any] = dict(self.parameters)
-        if self.neighbours != "add-remove":
-            given["neighbours"] = self.neighbours
-        given |= {"simulate": True} if self.simulated and self.seed is None else {}
-        given |= {} if self.seed is None else {"seed": self.seed}
-        words = [repr(self.epsilon), *self.building, *arguments(given)]
-        return [
-            *self.frame,
-            f"data = dpviz.load({', '.join([repr(source), *named, *arguments(reading)])})",
-            f"release = dpviz.build(data, {self.method!r}, {', '.join(words)})",
-        ]
+        words = [repr(self.source or FILE), *named, *arguments(reading)]
+        data = f"data = dpviz.load({', '.join(words)})"
+        return [*self.frame, data, self._built(self.building, {})]
 
     @property
     def _question(self) -> str:
@@ -117,7 +90,7 @@ def script_of(
     if not isinstance(release, RoadRelease | SequenceRelease):
         return Script.of(release, source, seed, areas)
     header = release.header
-    simulated, parameters = settings_of(header, release.kind, seed)
+    settings = settings_of(header, release.kind, seed)
     builtin = header.source == CITY and str(header.extra.get("records", "")).startswith("synthetic")
     if isinstance(release, RoadRelease):
         kind = _of_roads(release, builtin, graph)
@@ -125,15 +98,10 @@ def script_of(
         kind = _of_sequences(release, builtin)
     return ModelScript(
         kind=release.kind,
-        method=header.method,
-        parameters=parameters,
-        epsilon=header.epsilon,
-        source=source,
+        source=CITY if builtin else source,
         builtin=builtin,
-        neighbours="replace" if header.neighbouring.startswith("replace") else "add-remove",
         public="records" in header.extra and not builtin,
-        simulated=simulated,
-        seed=seed,
+        **settings,
         **kind,
     )
 

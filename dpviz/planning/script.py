@@ -7,14 +7,14 @@ that who has both puts them in.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpviz import calendar
 from dpviz.domain import default_columns
 from dpviz.errors import ReleaseError
-from dpviz.planning.code import FILE, Code, arguments, noise_options, shell
+from dpviz.planning.code import FILE, Code, arguments, shell
 from dpviz.releases.areas.area_file import NUMBERED
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.promises import KEY as PROMISES
@@ -36,20 +36,12 @@ _BOUNDED = re.compile(r"one (.+) with at most ([0-9]{1,18}) (?:records|sequences
 
 @dataclass(frozen=True, kw_only=True)
 class Script(Code):
-    """What is built, and how it is written.
+    """What is built of points or areas; a source that is built in has this domain.
 
     Attributes:
         domain: public.
-        method, parameters: those that are not the method's own defaults.
-        epsilon: for one privacy unit.
         wishes: in words.
-        source: a file or a built-in name; None where it is not known.
-        builtin: the source is built in, and has this domain.
         unit, max_per_unit: the column of the privacy unit, and the bound.
-        neighbours: "add-remove" or "replace".
-        public: the records are declared public.
-        simulated: the noise is simulated.
-        seed: of a simulation.
         bits: of a public grid that records are moved to.
         areas: a file of areas that are counted in place of cells, or hexagons as ``h3:8``.
         levels: columns of that file that name its areas, the finest last; one names them alone.
@@ -58,18 +50,9 @@ class Script(Code):
     """
 
     domain: Domain
-    method: str
-    epsilon: float
-    parameters: Mapping[str, Any] = field(default_factory=dict)
     wishes: Sequence[str] = ()
-    source: str | None = None
-    builtin: bool = False
     unit: str | None = None
     max_per_unit: int = 1
-    neighbours: str = "add-remove"
-    public: bool = False
-    simulated: bool = False
-    seed: int | None = None
     bits: int | None = None
     areas: str | None = None
     levels: Sequence[str] = ()
@@ -106,23 +89,18 @@ class Script(Code):
             )
         if {"marginal", "period", "kind"} & set(header.extra):
             raise ReleaseError("a part of another release is not built: ask for the code of that")
-        simulated, parameters = settings_of(header, release.kind, seed)
+        settings = settings_of(header, release.kind, seed)
         known = DATASETS.get(header.source)
         synthetic = str(header.extra.get("records", "")).startswith("synthetic")
         return cls(
             domain=release.domain,
-            method=header.method,
-            parameters=parameters,
-            epsilon=header.epsilon,
             wishes=_promises(header),
             source=source or (header.source if synthetic and known is not None else None),
             builtin=synthetic and known is not None and known.domain == release.domain,
-            neighbours="replace" if header.neighbouring.startswith("replace") else "add-remove",
             public="records" in header.extra,
-            simulated=simulated,
-            seed=seed,
             bits=_whole(header.extra.get("bits")),
             sum_share=_sum_share(header),
+            **settings,
             **_areas(release, areas),
             **unit_of(header),
         )
@@ -154,12 +132,10 @@ class Script(Code):
             options.append(("--levels" if self.levels[1:] else "--name", ",".join(self.levels)))
         if self.unit is not None:
             options += [("--unit", self.unit), ("--max-per-unit", self.max_per_unit)]
-        options.append(("--method", self.method))
-        options += [("--set", f"{name}={value}") for name, value in self.parameters.items()]
-        options.append(("--epsilon", f"{self.epsilon!r}"))
+        options += self._method_options()
         options += [("--sum-share", self.sum_share)] if self.sum_share is not None else []
         options += [("--dataset", self.dataset)] if self.dataset else []
-        options += noise_options(self.neighbours, self.seed, self.simulated)
+        options += self._noise_options()
         options += [("--want", wish) for wish in self.wishes]
         options.append(("--output", output))
         flags = ["--public"] if self.simulated or (self.public and not self.builtin) else []
@@ -171,26 +147,17 @@ class Script(Code):
             reading |= {"unit": self.unit, "max_per_unit": self.max_per_unit}
         reading |= {"public": True} if self.public and not self.builtin else {}
         reading |= {"bits": self.bits} if self.bits and not self.builtin else {}
-        given: dict[str, Any] = dict(self.parameters)
-        if self.neighbours != "add-remove":
-            given["neighbours"] = self.neighbours
-        given |= {"areas": self.areas} if self.areas and not self.levels else {}
+        given: dict[str, Any] = {"areas": self.areas} if self.areas and not self.levels else {}
         given |= {"wishes": list(self.wishes)} if self.wishes else {}
         given |= {"sum_share": self.sum_share} if self.sum_share is not None else {}
-        if self.seed is not None:
-            given["seed"] = self.seed
-        elif self.simulated:
-            given["simulate"] = True
         lines = [] if self.builtin else [f"domain = {self._domain()}"]
         source = [repr(self.source or FILE), *([] if self.builtin else ["domain"])]
         lines.append(f"data = dpviz.load({', '.join([*source, *arguments(reading)])})")
-        words = [repr(self.epsilon), *arguments(given)]
         if self.levels:
             named = {"levels": tuple(self.levels)}
             (columns,) = arguments(named if self.levels[1:] else {"name_column": self.levels[0]})
             lines.append(f"areas = dpviz.read_areas({self.areas!r}, data.domain, {columns})")
-            words.append("areas=areas")
-        return [*lines, f"release = dpviz.build(data, {self.method!r}, {', '.join(words)})"]
+        return [*lines, self._built(["areas=areas"] if self.levels else [], given)]
 
     def _domain(self) -> str:
         place = self.domain.place
@@ -247,8 +214,8 @@ def _promises(header: Header) -> tuple[str, ...]:
     return tuple(str(wish) for wish in parse_all(stated))
 
 
-def settings_of(header: Header, kind: str, seed: int | None) -> tuple[bool, dict[str, Any]]:
-    """Whether a release is simulated, and those of its parameters that are not the defaults.
+def settings_of(header: Header, kind: str, seed: int | None) -> dict[str, Any]:
+    """What a header says of a :class:`Code`: method, price and noise.
 
     Raises:
         ReleaseError: a seed for what is not simulated.
@@ -261,8 +228,15 @@ def settings_of(header: Header, kind: str, seed: int | None) -> tuple[bool, dict
         raise ReleaseError("private noise is never repeated: leave the seed out")
     chosen = method(header.method, kind, **header.parameters)  # a stranger's header
     plain = type(chosen)().parameters()
-    return simulated, {
-        name: value for name, value in chosen.parameters().items() if value != plain[name]
+    return {
+        "method": header.method,
+        "parameters": {
+            name: value for name, value in chosen.parameters().items() if value != plain[name]
+        },
+        "epsilon": header.epsilon,
+        "neighbours": "replace" if header.neighbouring.startswith("replace") else "add-remove",
+        "simulated": simulated,
+        "seed": seed,
     }
 
 

@@ -15,7 +15,7 @@ from dpviz.errors import DataError, ParameterError
 from dpviz.evaluation.truth import exact_by_area
 from dpviz.planning.candidates import GRID, SYNTHETIC, Candidate, Caution
 from dpviz.planning.grids import grid_answers, noise_variance
-from dpviz.planning.places import Answered, PlacedWish, answered, placed
+from dpviz.planning.places import Answered, answered, placed
 from dpviz.releases.points.promises import within, worst
 from dpviz.trees.lattice import Float
 from dpviz.wishes import Wish
@@ -133,8 +133,11 @@ class Trial:
                 odds.append(worst(wish, _noise_only(wider.tolerance(self._least_by_area), sd))[0])
                 continue
             rects = [asked[number] for asked in self.asked]
-            lies = [_noise_only(wider.tolerance(each.exact), sd)[None] for each in rects]
-            odds.append(min(map(self._likely, rects, lies)))
+            likely = (
+                each.probability(_noise_only(wider.tolerance(each.exact), sd)[None], self.caution)
+                for each in rects
+            )
+            odds.append(min(likely))
         return odds
 
     @cached_property
@@ -144,9 +147,6 @@ class Trial:
         counts = [exact_by_area(proxy, self.areas) for proxy in self.proxies]
         fewest = np.asarray(np.min(counts, axis=0), dtype=np.float64)
         return np.maximum(fewest - np.sqrt(self.caution.variance * fewest), 0.0)
-
-    def _likely(self, asked: PlacedWish, odds: Float) -> float:
-        return asked.probability(odds, self.caution)
 
     def _widened(self, widened: Sequence[float] | float) -> list[tuple[Wish, float]]:
         factors = np.broadcast_to(widened, len(self.wishes)).tolist()
