@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +15,7 @@ from dpviz.sequences.model import (
     LONGEST,
     ContextTree,
     Mask,
+    best_first,
     checked,
     sequence_rows,
     settle,
@@ -50,7 +50,7 @@ class GramTree:
         inner = self.child[parent, symbol]
         if not np.array_equal(np.sort(inner), np.arange(1, n)) or (inner <= parent).any():
             raise ReleaseError("the strings do not form a tree")
-        settle(self.child, self.counts)
+        settle(self.counts, self.child)
         _ = self.depth  # endless strings are refused here
 
     @property
@@ -125,26 +125,14 @@ class GramTree:
         Raises:
             ParameterError: fewer than one string.
         """
-        if k < 1:
-            raise ParameterError(f"k={k}: give at least 1")
-        queue: list[tuple[float, tuple[int, ...], int]] = [
-            (-float(self.counts[0, symbol]), (symbol,), int(self.child[0, symbol]))
-            for symbol in range(self.size)
-        ]
-        heapq.heapify(queue)
-        strings: list[tuple[tuple[int, ...], float]] = []
-        while queue and len(strings) < k:
-            count, string, row = heapq.heappop(queue)
-            if count >= 0.0:
-                break
-            strings.append((string, -count))
-            if len(string) >= longest:
-                continue
-            longer = self.counts[row] if row >= 0 else -count * self.following(string)
-            for symbol in np.flatnonzero(longer[:-1] > 0).tolist():
-                below = int(self.child[row, symbol]) if row >= 0 else -1
-                heapq.heappush(queue, (-float(longer[symbol]), (*string, symbol), below))
-        return strings
+
+        def longer(string: tuple[int, ...], count: float) -> Float:
+            row = 0
+            for symbol in string:
+                row = int(self.child[row, symbol]) if row >= 0 else -1
+            return self.counts[row] if row >= 0 else np.asarray(count * self.following(string))
+
+        return best_first(self.counts[0], longer, k, longest)
 
     def sample(self, n: int, seed: int | None = None, longest: int = LONGEST) -> list[Int]:
         """Synthetic sequences, drawn symbol by symbol: post-processing.
@@ -193,22 +181,13 @@ class Ranking:
             )
         return [(string, None) for string in self.strings if len(string) <= longest][:k]
 
-    def count(self, string: Sequence[int] | Int) -> float:
-        """Refused: see the class."""
-        return self._refuse()
-
-    def following(self, context: Sequence[int] | Int) -> Float:
-        """Refused: see the class."""
-        return self._refuse()
-
-    def sample(self, n: int, seed: int | None = None, longest: int = LONGEST) -> list[Int]:
-        """Refused: see the class."""
-        return self._refuse()
-
-    def _refuse(self) -> NoReturn:
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        """What a release of a ranking does not answer."""
         raise ParameterError(
             "this release ranks strings and holds no counts: build one with another method"
         )
+
+    count = following = sample = _refuse
 
 
 Model = ContextTree | GramTree | Ranking

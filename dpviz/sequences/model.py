@@ -63,7 +63,7 @@ class ContextTree:
             raise ReleaseError("the contexts are not in breadth-first order")
         if self.root_variance is not None and not 0 <= self.root_variance < math.inf:
             raise ReleaseError("the variance of the root's counts must be finite and not negative")
-        settle(self.first_child, self.counts)
+        settle(self.counts, self.first_child)
         _ = self.depth  # endless contexts are refused here
 
     @property
@@ -162,27 +162,14 @@ class ContextTree:
     def top(self, k: int, longest: int = LONGEST) -> list[tuple[tuple[int, ...], float]]:
         """The k most frequent strings of symbols with their counts, the most frequent first.
 
-        Best first: no extension of a string is more frequent than the string.
-
         Raises:
             ParameterError: fewer than one string.
         """
-        if k < 1:
-            raise ParameterError(f"k={k}: give at least 1")
-        first = self.counts[0, :-1].tolist()
-        queue: list[tuple[float, tuple[int, ...]]] = [(-c, (s,)) for s, c in enumerate(first)]
-        heapq.heapify(queue)
-        strings: list[tuple[tuple[int, ...], float]] = []
-        while queue and len(strings) < k:
-            count, string = heapq.heappop(queue)
-            if count >= 0.0:
-                break
-            strings.append((string, -count))
-            if len(string) < longest:
-                chances = self.chances[self.node(string)]
-                for symbol in np.flatnonzero(chances[:-1] > 0).tolist():
-                    heapq.heappush(queue, (count * float(chances[symbol]), (*string, symbol)))
-        return strings
+
+        def longer(string: tuple[int, ...], count: float) -> Float:
+            return np.asarray(count * self.chances[self.node(string)])
+
+        return best_first(self.counts[0], longer, k, longest)
 
     def sample(self, n: int, seed: int | None = None, longest: int = LONGEST) -> list[Int]:
         """Synthetic sequences, drawn symbol by symbol until their end: post-processing.
@@ -220,7 +207,40 @@ def leaves_below(first_child: Int, width: int) -> Int:
     return leaves
 
 
-def settle(links: Int | Float, counts: Float) -> None:
+def best_first(
+    counts: Float,
+    longer: Callable[[tuple[int, ...], float], Float],
+    k: int,
+    longest: int,
+) -> list[tuple[tuple[int, ...], float]]:
+    """The k most frequent strings with their counts: none is more frequent than its beginning.
+
+    Args:
+        counts: of the single symbols, then of the end mark, float64 (|I| + 1,).
+        longer: the counts of a string's extensions, from the string and its count, likewise.
+        k: how many.
+        longest: symbols of the longest.
+
+    Raises:
+        ParameterError: fewer than one string.
+    """
+    if k < 1:
+        raise ParameterError(f"k={k}: give at least 1")
+    strings: list[tuple[tuple[int, ...], float]] = []
+    first = np.flatnonzero(counts[:-1] > 0).tolist()
+    queue: list[tuple[float, tuple[int, ...]]] = [(-float(counts[s]), (s,)) for s in first]
+    heapq.heapify(queue)
+    while queue and len(strings) < k:
+        negative, string = heapq.heappop(queue)
+        strings.append((string, -negative))
+        if len(string) < longest:
+            after = longer(string, -negative)
+            for symbol in np.flatnonzero(after[:-1] > 0).tolist():
+                heapq.heappush(queue, (-float(after[symbol]), (*string, symbol)))
+    return strings
+
+
+def settle(counts: Float, *links: Int) -> None:
     """Refuse counts that are no estimates, and any later write to a model's columns.
 
     Raises:
@@ -228,7 +248,7 @@ def settle(links: Int | Float, counts: Float) -> None:
     """
     if not np.isfinite(counts).all() or (counts < 0).any():
         raise ReleaseError("counts must be finite and not negative")
-    for column in (links, counts):
+    for column in (counts, *links):
         column.flags.writeable = False
 
 

@@ -145,11 +145,15 @@ def _row_sd(model: ContextTree, node: int, newest: int | None) -> Float:
     chance, total = model.chances[node], float(model.counts[node].sum())
     if total <= 0:
         return np.full(len(chance), np.inf)
-    cells = len(chance)
-    if model.follows is not None and newest is not None:
-        cells = int(model.follows[newest].sum()) + 1
-    within = (1 - chance) ** 2 + chance**2 * (cells - 1)
+    within = (1 - chance) ** 2 + chance**2 * (_cells(model, newest) - 1)
     return np.asarray(np.sqrt(model.variance * model.leaves[node] * within) / total)
+
+
+def _cells(model: ContextTree, newest: int | None) -> int:
+    """What may follow a context, the end included: so many counts have noise."""
+    if model.follows is None or newest is None:
+        return model.size + 1
+    return int(model.follows[newest].sum()) + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,9 +200,6 @@ def contexts(model: Model, symbol: int, most: int = 60) -> list[Context]:
 
 
 def _context(model: ContextTree, string: String, node: int, seen: float) -> Context:
-    cells = model.size + 1
-    if model.follows is not None and string[-1] < model.size:
-        cells = int(model.follows[string[-1]].sum()) + 1
-    seen_sd = math.sqrt(model.variance * float(model.leaves[node]) * cells)
+    seen_sd = math.sqrt(model.variance * float(model.leaves[node]) * _cells(model, string[-1]))
     chance = np.asarray(model.chances[node])
     return Context(string, seen, seen_sd, chance, _row_sd(model, node, string[-1]))

@@ -50,8 +50,8 @@ class TripModel(ContextTree):
             raise ReleaseError(
                 f"a model of trips needs numbers of symbols by distance, at most {most}"
             )
-        settle(self.pairs, self.lengths)
-        settle(self.lengths, self.pairs)
+        settle(self.pairs)
+        settle(self.lengths)
 
     @cached_property
     def _rule(self) -> Mask:
