@@ -116,15 +116,17 @@ def _greatest_loss(parent: Int, relative_scale: Float) -> Fraction:
 
 def flat(domains: Subdomains) -> Forest:
     """Every edge measured once, on its own."""
-    at = np.arange(len(domains.order))
-    return Forest(domains, at, at + 1, np.full(len(at), -1), np.ones(len(at)))
+    return grouped(domains, 1)
 
 
 def grouped(domains: Subdomains, width: int) -> Forest:
     """Neighbouring positions measured together in groups of ``width``."""
-    m = len(domains.order)
-    lo = np.arange(0, m, width)
-    hi = np.minimum(lo + width, m)
+    return divided(domains, np.arange(0, len(domains.order), width))
+
+
+def divided(domains: Subdomains, lo: Int) -> Forest:
+    """Every position in one node, which reaches from its ``lo`` to the next one's."""
+    hi = np.append(lo[1:], len(domains.order))
     return Forest(domains, lo, hi, np.full(len(lo), -1), np.ones(len(lo)))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -26,6 +26,7 @@ Made = TypeVar("Made")
 
 MOST_REMEMBERED = 32
 COMPONENTS = ("refuse", "largest", "all")
+FLOATS = ("xy", "length", "line_xy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,18 +60,12 @@ class RoadGraph:
     directed: bool = False
 
     def __post_init__(self) -> None:
-        types = {"ends": np.int64, "line_start": np.int64}
-        floats = {"xy", "length", "line_xy"}
-        for field in fields(self):
-            if field.name in {"crs", "directed"}:
-                continue
-            if field.name in {"node_id", "edge_id"}:
-                column = as_ids(getattr(self, field.name)).copy()
-            else:
-                dtype = np.float64 if field.name in floats else types.get(field.name)
-                column = np.array(getattr(self, field.name), dtype=dtype, order="C")
+        columns = {name: as_ids(getattr(self, name)).copy() for name in ("node_id", "edge_id")}
+        for names, dtype in ((("ends", "line_start"), np.int64), (FLOATS, np.float64)):
+            columns |= {n: np.array(getattr(self, n), dtype=dtype, order="C") for n in names}
+        for name, column in columns.items():
             column.flags.writeable = False
-            object.__setattr__(self, field.name, column)
+            object.__setattr__(self, name, column)
         self._check()
 
     def _check(self) -> None:

@@ -114,23 +114,23 @@ def walk_nodes(graph: RoadGraph, paths: Paths) -> Int:
     return left
 
 
-def require_paths(graph: RoadGraph, paths: Paths, what: str = "query") -> Int:
-    """:func:`walk_nodes` of sequences that must all be paths.
+def require_paths(graph: RoadGraph, paths: Paths) -> Int:
+    """:func:`walk_nodes` of queries that must all be paths.
 
     Raises:
-        DataError: a sequence that is empty or is not a path; the message names it.
+        DataError: a query that is empty or is not a path; the message names it.
     """
     left = walk_nodes(graph, paths)
     empty = paths.length == 0
     if empty.any():
-        raise DataError(f"{what} {int(np.argmax(empty))} is empty: name at least one edge")
+        raise DataError(f"query {int(np.argmax(empty))} is empty: name at least one edge")
     broken = np.flatnonzero(left[paths.start[1:] - 1] < 0)
     if len(broken):
         row = int(broken[0])
         shown = ", ".join(str(name) for name in graph.edge_id[paths[row]][:6])
         more = ", …" if len(paths[row]) > 6 else ""
         raise DataError(
-            f"{what} {row} ({shown}{more}) is not a path: each edge must start where the one "
+            f"query {row} ({shown}{more}) is not a path: each edge must start where the one "
             "before it ends"
         )
     return left

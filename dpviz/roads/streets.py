@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.roads.decompose import Subdomains
-from dpviz.roads.forest import Forest
+from dpviz.roads.forest import Forest, divided
 from dpviz.roads.graph import Float, Int
 from dpviz.roads.paths import Paths
 
@@ -79,13 +79,9 @@ def street_costs(domains: Subdomains, workload: Paths) -> StreetCosts:
 
 def streets(domains: Subdomains, together: Mask) -> Forest:
     """One node for each sub-domain of ``together``, and for each edge of the others."""
-    k = np.diff(domains.start)
-    first = np.ones(len(domains.order), dtype=np.bool_)
-    first[together[domains.path]] = False
+    first = ~together[domains.path]
     first[domains.start[:-1]] = True
-    low = np.flatnonzero(first)
-    high = np.append(low[1:], k.sum())
-    return Forest(domains, low, high, np.full(len(low), -1), np.ones(len(low)))
+    return divided(domains, np.flatnonzero(first))
 
 
 def use_classes(workload: Paths, edges: int, classes: int) -> Int:

@@ -107,7 +107,7 @@ def level_uses(levels: Levels, low: Int, high: Int, weight: Float) -> Float:
         inner_a = np.minimum(np.searchsorted(bounds, done_low), b)
         inner_b = np.maximum(np.searchsorted(bounds, done_high), a)
         covered = np.where(done_low < done_high, np.maximum(inner_b - inner_a, 0), 0)
-        uses[row] = float(((b - a) - covered) @ weight) if len(low) else 0.0
+        uses[row] = float(((b - a) - covered) @ weight)
         wider = b > a
         done_low = np.where(wider, bounds[a], done_low)
         done_high = np.where(wider, bounds[b], done_high)
@@ -169,12 +169,6 @@ def _runs_by_path(domains: Subdomains, workload: Paths) -> list[tuple[Int, Int, 
     pieces = []
     for row in range(len(domains.start) - 1):
         part = slice(at[row], at[row + 1])
-        shifted = runs[part] - domains.start[row]
-        pieces.append(
-            (
-                np.ascontiguousarray(shifted[:, 0]),
-                np.ascontiguousarray(shifted[:, 1]),
-                times[part].astype(np.float64),
-            )
-        )
+        low, high = np.ascontiguousarray(runs[part].T) - domains.start[row]
+        pieces.append((low, high, times[part].astype(np.float64)))
     return pieces
