@@ -137,9 +137,9 @@ def habitable(xy: Array) -> Mask:
     return np.asarray(inside & ~park & ~in_river(xy) & ~in_sea(xy))
 
 
-def river_outline(vertices: int = 400) -> Array:
+def river_outline() -> Array:
     """The river as a closed ring (n, 2) of longitude and latitude, for a backdrop on the map."""
-    x = np.linspace(-21.7, plane_bounds()[1, 0], vertices)
+    x = np.linspace(-21.7, plane_bounds()[1, 0], 400)
     offset = _river_half_width(x) * np.hypot(1.0, _river_slope(x))
     bank = np.column_stack([x, river_y(x) + offset])
     other = np.column_stack([x, river_y(x) - offset])[::-1]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpviz.calendar import moment
 from dpviz.datasets.city import city_points
 from dpviz.datasets.geography import TOWNS, Array, habitable, to_lonlat, to_plane
 
@@ -32,14 +33,14 @@ def city_year(n: int, seed: int) -> Array:
     """`n` records (n, 3): longitude, latitude, and seconds since 1970 UTC, in random order."""
     random = np.random.default_rng([_SEED, seed])
     crowd, drawn = round(n * _CROWD), n + 1_000  # an outage takes some away
-    seconds = _start(PERIOD[0]) + 3600 * (
+    seconds = moment(PERIOD[0]) + 3600 * (
         random.choice(_HOURS, drawn, p=_weights()) + random.random(drawn)
     )
     usual = np.column_stack([city_points(drawn, seed + 1_000), np.floor(seconds)])
     town = next(each for each in TOWNS if each.name == "Eastbridge")
     near = np.hypot(*(to_plane(usual[:, :2]) - [town.x, town.y]).T) < town.radius
-    silent = near & (usual[:, 2] >= _start(OUTAGE[0])) & (usual[:, 2] < _start(OUTAGE[1]))
-    start, end = map(_start, FESTIVAL)
+    silent = near & (usual[:, 2] >= moment(OUTAGE[0])) & (usual[:, 2] < moment(OUTAGE[1]))
+    start, end = map(moment, FESTIVAL)
     xy = np.array(_GROUND) + _SPREAD_KM * random.standard_normal((crowd, 2))
     xy = np.where(habitable(xy)[:, None], xy, np.array(_GROUND))
     when = np.floor(start + (end - start) * random.beta(2.5, 2.0, crowd))
@@ -57,7 +58,3 @@ def _weights() -> Array:
     season = 1.0 - 0.25 * np.cos(2 * np.pi * np.arange(_HOURS) / _HOURS)
     weight = shape * season
     return np.asarray(weight / weight.sum())
-
-
-def _start(text: str) -> float:
-    return float(np.datetime64(text, "s").astype(np.int64))

@@ -28,12 +28,9 @@ def structure_loss(structure: Structure | SharedThreshold | None) -> float | Non
 
 def whole_loss(structure: Structure | SharedThreshold | None) -> float | None:
     """Exact loss of a whole release, where its split decisions are independent bits."""
-    return release_loss(structure) if isinstance(structure, Structure) else None
-
-
-def release_loss(structure: Structure, most_counts: int | None = None) -> float:
-    """Exact loss of all that is released: splits and the rest are worst at once."""
-    return with_rest(structure, chain_losses(structure, most_counts))
+    if not isinstance(structure, Structure):
+        return None
+    return with_rest(structure, chain_losses(structure))
 
 
 def with_rest(structure: Structure, losses: tuple[float, float]) -> float:

@@ -72,7 +72,6 @@ def audit_files(
     run: Run,
     epsilon: float = 1.0,
     *,
-    kinds: Sequence[str] = KINDS,
     cases: Sequence[FileCase] | None = None,
     trials: int = TRIALS,
     confidence: float = CONFIDENCE,
@@ -83,7 +82,6 @@ def audit_files(
     Args:
         run: a command of dpviz.
         epsilon: the claim to test.
-        kinds: of data.
         cases: neighbouring files; all of :func:`~dpviz.evaluation.file_cases.file_cases` by
             default.
         trials: runs on each of two files, search included.
@@ -93,7 +91,7 @@ def audit_files(
     Raises:
         ParameterError: fewer than 100 trials, or a confidence outside (0, 1).
     """
-    for kind in kinds:
+    for kind in KINDS:
         chosen = [case for case in (cases or file_cases()) if case.kind == kind]
         if not chosen:
             continue

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 METRES = 111_320.0
 """Metres in one degree of latitude, to 0.6 % anywhere."""
 
+WIDE, MOVED = 200.0, 8
+"""Side of the rectangle of a lesson, and how far it is moved, in metres: the record that it singles
+out is met half-way."""
+
 NOISELESS = 1e6
 """An ε at which the geometric mechanism's noise is 0 but for odds of e^(−10^6)."""
 
@@ -65,8 +69,7 @@ def records(handle: DataHandle, rect: Rect | None = None) -> Float:
         PrivacyError: the data set is not declared public.
     """
     handle.require_public()
-    step = 0.5  # the middle of a lattice cell
-    places: Float = handle.domain.to_coordinates(handle._index.cells + step)
+    places: Float = handle.domain.to_coordinates(handle._index.cells + 0.5)  # middles of cells
     if rect is None:
         return places
     west, south, east, north = rect
@@ -74,13 +77,11 @@ def records(handle: DataHandle, rect: Rect | None = None) -> Float:
     return places[inside & (places[:, 1] >= south) & (places[:, 1] < north)]
 
 
-def isolated_record(handle: DataHandle, *, wide: float = 200.0, metres: int = 8) -> IsolatedRecord:
+def isolated_record(handle: DataHandle) -> IsolatedRecord:
     """A record that a moving rectangle singles out, as near to the busiest place as is found.
 
     Args:
         handle: public data in degrees.
-        wide: side of the rectangle in metres.
-        metres: of the move; the rectangle meets the record in the middle of it.
 
     Raises:
         PrivacyError: the data set is not declared public.
@@ -89,15 +90,15 @@ def isolated_record(handle: DataHandle, *, wide: float = 200.0, metres: int = 8)
     middle = np.median(places, axis=0)
     order = np.argsort(((places - middle) ** 2).sum(axis=1))
     step = 1.0 / (METRES * math.cos(math.radians(float(middle[1]))))
-    half = wide / 2 / METRES
-    late = metres // 2
-    moves = np.arange(metres + 1)[:, None] * step * np.array([1, 0, 1, 0])
+    half = WIDE / 2 / METRES
+    late = MOVED // 2
+    moves = np.arange(MOVED + 1)[:, None] * step * np.array([1, 0, 1, 0])
     for tried in _ever_wider(order):
         x, y = places[tried].T
         east = x - (late - 0.5) * step  # the edge meets the record between two whole metres
-        rects = np.column_stack([east - wide * step, y - half, east, y + half])
+        rects = np.column_stack([east - WIDE * step, y - half, east, y + half])
         asked = rects[:, None] + moves
-        counts = exact_counts(handle, asked.reshape(-1, 4)).reshape(len(tried), metres + 1)
+        counts = exact_counts(handle, asked.reshape(-1, 4)).reshape(len(tried), MOVED + 1)
         change = np.diff(counts)
         alone = (change[:, late - 1] == 1) & (np.count_nonzero(change, axis=1) == 1)
         rows = np.flatnonzero(alone & (counts[:, 0] >= 5))

@@ -100,8 +100,7 @@ def frame(rows: Iterable[ErrorRow]) -> pd.DataFrame:
     """Rows as a table."""
     import pandas as pd
 
-    names = [field.name for field in fields(ErrorRow)]
-    return pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)
+    return pd.DataFrame(map(vars, rows), columns=[field.name for field in fields(ErrorRow)])
 
 
 def _checksum(rects: np.ndarray[Any, Any]) -> str:

@@ -121,12 +121,9 @@ def features(release: Measured, target: tuple[int, int]) -> list[float]:
     """The numbers of :data:`FEATURES`."""
     nodes, position = release.nodes, release.domains.position
     leaf = np.flatnonzero(nodes.leaf)
+    leaf = leaf[np.argsort(nodes.lo[leaf, 0])]
     size = nodes.hi[leaf, 0] - nodes.lo[leaf, 0]
-    along = np.repeat(nodes.count[leaf] / size, size)
-    order = np.concatenate([np.arange(nodes.lo[each, 0], nodes.hi[each, 0]) for each in leaf])
-    count = np.empty(EDGES)
-    count[order] = along
-    edges = count[position]
+    edges = np.repeat(nodes.count[leaf] / size, size)[position]
     its = edges[slice(*target)]
     lengths = release.extra.get("lengths", ())
     length = target[1] - target[0]

@@ -25,29 +25,26 @@ def exact_top(data: SequenceData, k: int) -> list[tuple[tuple[int, ...], int]]:
     return [(string, count) for string, count, _ in frequent(whole, len(data.alphabet), k)]
 
 
-def exact_lengths(data: SequenceData, l_top: int | None = None) -> Int:
-    """Exact number of symbols of each sequence, int64 (n,), truncated at ``l_top`` if it is given.
+def exact_lengths(data: SequenceData) -> Int:
+    """Exact number of symbols of each sequence, int64 (n,).
 
     Raises:
         PrivacyError: the sequences are not declared public.
     """
     data.require_public()
-    length = data._sequences.length
-    return length if l_top is None else np.minimum(length, l_top)
+    return data._sequences.length
 
 
-def exact_sequences(data: SequenceData, l_top: int | None = None) -> tuple[Int, Int]:
+def exact_sequences(data: SequenceData, l_top: int) -> tuple[Int, Int]:
     """Where each sequence starts and its symbols, int64 (n + 1,) and (symbols,).
 
-    Cut at ``l_top`` symbols each if it is given.
+    Cut at ``l_top`` symbols each.
 
     Raises:
         PrivacyError: the sequences are not declared public.
     """
     data.require_public()
     start, symbol = data._sequences.start, data._sequences.symbol
-    if l_top is None:
-        return start, symbol
     within = np.arange(len(symbol)) - np.repeat(start[:-1], data._sequences.length)
     lengths = np.minimum(data._sequences.length, l_top)
     return np.concatenate([[0], np.cumsum(lengths)]), symbol[within < l_top]

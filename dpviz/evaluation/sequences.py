@@ -30,7 +30,7 @@ from dpviz.progress import Progress
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.sequences.grams import Ranking
 from dpviz.sequences.places import drawn_places
-from dpviz.trees.lattice import Float, Int
+from dpviz.trees.lattice import Float, Int, ragged
 
 METHODS = ("markov", "ngram", "topk_em", "truncate")
 EPSILONS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
@@ -219,7 +219,7 @@ class SequenceBaseline:
         if not isinstance(made.model, Ranking):
             # A method without noise has no synthetic sequences: its own are the truncated ones.
             start, symbol = (
-                _flat(made.model.sample(plan.samples, seed))
+                ragged(made.model.sample(plan.samples, seed))
                 if method.private
                 else exact_sequences(self.data, plan.l_top)
             )
@@ -242,12 +242,6 @@ def _places(data: SequenceData) -> tuple[Cells | None, Trajectories | None]:
         return None, None
     west, south, east, north = cells.domain.bounds
     return cells, Trajectories(*lines, (west, south, east, north))
-
-
-def _flat(rows: list[Int]) -> tuple[Int, Int]:
-    """Sequences one after the other, and where each starts."""
-    start = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
-    return start, np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)
 
 
 def shares(length: Int) -> Float:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.trees.lattice import Float
 from dpviz.workloads import SIZES, workload
 
 if TYPE_CHECKING:
@@ -87,7 +85,7 @@ def synthetic_proxy(domain: Domain, records: int, seed: int = 0) -> DataHandle:
     if records < 1:
         raise ParameterError(f"records={records}: give at least 1")
     city = DATASETS[CITIES[domain.dims]]
-    points = _places(CITIES[domain.dims])
+    points = city.points()
     low, span = np.array(city.domain.lower), np.subtract(city.domain.upper, city.domain.lower)
     random = np.random.default_rng(seed)
     chosen = random.integers(0, len(points), min(records, MOST))
@@ -95,12 +93,6 @@ def synthetic_proxy(domain: Domain, records: int, seed: int = 0) -> DataHandle:
     unit = (points[chosen] - low) / span + random.normal(0.0, 2e-4, (len(chosen), domain.dims))
     corner, extent = np.array(domain.lower), np.subtract(domain.upper, domain.lower)
     return from_points(corner + np.clip(unit, 0.0, 1.0) * extent, domain, public=True)
-
-
-@lru_cache(maxsize=2)  # drawn anew, they would be most of the time that a small plan takes
-def _places(name: str) -> Float:
-    """The coordinates of a built-in data set."""
-    return DATASETS[name].points()
 
 
 def expected_errors(
