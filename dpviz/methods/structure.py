@@ -6,10 +6,13 @@ theorem lets them cost; :mod:`dpviz.evaluation.exact` holds the one against the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR
 from dpviz.trees.lattice import Float, Int
+from dpviz.trees.splits import no_split
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,40 @@ class Structure:
     rest: tuple[float, float]
     bends: Callable[[int], tuple[float, ...]] = lambda _depth: ()
     records: int = 1
+
+
+def biased_splits(
+    scale: float,
+    bias: float,
+    threshold: float,
+    depth: int,
+    *,
+    price: float,
+    rest: float,
+    records: int = 1,
+) -> Structure:
+    """PrivTree's decisions, see :func:`dpviz.trees.splits.no_split`, and what they may cost.
+
+    Args:
+        scale: λ of the noise of a decision.
+        bias: δ, per level.
+        threshold: θ.
+        depth: as in :class:`Structure`, and records likewise.
+        price: what the theorem lets the bits cost.
+        rest: exact cost of everything else.
+        records: by how much one unit moves the counts of a path at most.
+    """
+    return Structure(
+        lambda counts, level: no_split(counts, level, scale, bias, threshold),
+        floor=NO_SPLIT_FLOOR,
+        depth=depth,
+        most=math.ceil(max(threshold, 0.0) + depth * bias + 40 * scale),
+        gain=price,
+        loss=price,
+        rest=(rest, rest),
+        bends=lambda level: ((level - 1) * bias + threshold, level * bias + threshold),
+        records=records,
+    )
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,12 @@ def combine(
 
 
 def prune(nodes: Decomposition, threshold: float) -> Decomposition:
-    """Drop everything below nodes whose estimate is under ``threshold`` (ICDE 2012, §7)."""
+    """Drop everything below nodes whose estimate is under ``threshold`` (ICDE 2012, §7).
+
+    A threshold of 0 drops nothing, whatever the estimates.
+    """
+    if threshold == 0:
+        return nodes
     staying = np.ones(len(nodes), dtype=np.bool_)
     for part in nodes.levels[1:]:
         above = nodes.parent[part]

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz.errors import ReleaseError
 from dpviz.progress import checkpoint
-from dpviz.trees.lattice import STRIP, Float, Int, overlaps, rowwise, volumes
+from dpviz.trees.lattice import STRIP, Float, Int, overlaps, positions_within, rowwise, volumes
 
 Int32 = NDArray[np.int32]
 
@@ -187,8 +187,7 @@ class Decomposition:
         """
         sizes = self.n_children[rows].astype(np.int64)
         above = np.repeat(np.arange(len(rows)), sizes)
-        within = np.arange(len(above)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return above, self.first_child[rows[above]].astype(np.int64) + within
+        return above, self.first_child[rows[above]].astype(np.int64) + positions_within(sizes)
 
     def is_partition(self) -> bool:
         """Whether the children of every inner node tile it: disjoint, and of its whole volume."""
@@ -236,6 +235,14 @@ def level_slices(parent: ArrayLike, most: int | None = None) -> tuple[slice, ...
         slices.append(slice(start, stop))
         start, stop = stop, int(parent.searchsorted(whole(stop)))
     return tuple(slices)
+
+
+def is_leaf(parent: ArrayLike) -> NDArray[np.bool_]:
+    """Which nodes of a parent column (−1 for roots) have no children, bool (n,)."""
+    parent = np.asarray(parent)
+    leaf = np.ones(len(parent), dtype=np.bool_)
+    leaf[parent[parent >= 0]] = False
+    return leaf
 
 
 def _whole(name: str, values: ArrayLike) -> NDArray[np.signedinteger[Any]]:

@@ -214,9 +214,4 @@ def leaf_order(nodes: Decomposition) -> tuple[Codes, Int]:
 def located(order: tuple[Codes, Int], cells: Int) -> Int:
     """The leaf that holds each lattice cell, shape (n, d)."""
     starts, leaves = order
-    return np.asarray(leaves[_ranks(starts, cells)])
-
-
-def _ranks(starts: Codes, cells: Int) -> Int:
-    """The last leaf on the curve that begins at each cell or before it."""
-    return np.searchsorted(starts, morton(cells), side="right") - 1
+    return np.asarray(leaves[np.searchsorted(starts, morton(cells), side="right") - 1])

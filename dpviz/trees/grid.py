@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
-from dpviz.trees.lattice import Float, Int
+from dpviz.trees.lattice import Float, Int, positions_within
 
 
 def grid_tree(edges: list[Int], count: Float, variance: Float) -> Decomposition:
@@ -46,7 +46,7 @@ def halved_blocks(low: Int, high: Int) -> tuple[Int, Int, Int, Int]:
         the root that each block stems from.
     """
     root = np.arange(len(low))
-    lows, highs, parents, roots = [low], [high], [np.full(len(low), -1, dtype=np.int64)], [root]
+    levels = [(low, high, np.full(len(low), -1, dtype=np.int64), root)]
     start = 0
     while True:
         checkpoint()
@@ -60,16 +60,9 @@ def halved_blocks(low: Int, high: Int) -> tuple[Int, Int, Int, Int]:
         for axis in range(low.shape[1]):
             low, high, tags = _halve(low, high, tags, axis)
         above, root = tags.T
-        for column, part in zip(
-            (lows, highs, parents, roots), (low, high, above, root), strict=True
-        ):
-            column.append(part)
-    return (
-        np.concatenate(lows),
-        np.concatenate(highs),
-        np.concatenate(parents),
-        np.concatenate(roots),
-    )
+        levels.append((low, high, above, root))
+    lows, highs, parents, roots = map(np.concatenate, zip(*levels, strict=True))
+    return lows, highs, parents, roots
 
 
 def breadth_first(parent: ArrayLike) -> Int:
@@ -87,8 +80,7 @@ def breadth_first(parent: ArrayLike) -> Int:
     while len(frontier):
         order.append(frontier)
         many = sizes[frontier + 1]
-        within = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
-        frontier = by_parent[np.repeat(first[frontier + 1], many) + within]
+        frontier = by_parent[np.repeat(first[frontier + 1], many) + positions_within(many)]
     return np.concatenate(order)
 
 

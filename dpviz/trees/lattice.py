@@ -100,15 +100,11 @@ def _gather(values: Codes, dims: int) -> Codes:
         return values
     steps = _SPREAD[dims]
     values = values & np.uint64(steps[-1][1])
-    masks = [*[mask for _, mask in steps[:-1]][::-1], _lowest_mask(dims)]
+    masks = [*[mask for _, mask in steps[:-1]][::-1], (1 << (64 // dims)) - 1]
     for (shift, _), mask in zip(steps[::-1], masks, strict=True):
         values |= values >> np.uint64(shift)
         values &= np.uint64(mask)
     return values
-
-
-def _lowest_mask(dims: int) -> int:
-    return (1 << (64 // dims)) - 1
 
 
 def hilbert(cells: ArrayLike, order: int) -> Codes:
@@ -211,6 +207,15 @@ def overlaps(lo: Int, hi: Int, lo2: Int, hi2: Int) -> Int:
     """Exact volume of the intersection of each pair of boxes (shapes broadcast), int64."""
     sides = np.minimum(hi, hi2) - np.maximum(lo, lo2)
     return np.asarray(np.prod(np.maximum(sides, 0), axis=-1, dtype=np.int64))
+
+
+def positions_within(sizes: Int) -> Int:
+    """Of groups one after another, of these sizes: the place of each member in its group, from 0.
+
+    >>> positions_within(np.array([2, 0, 3])).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
 def grid_edges(side: int, cells: int) -> Int:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import downward, sum_up, upward
-from dpviz.trees.decomposition import level_slices
+from dpviz.trees.decomposition import is_leaf, level_slices
 from dpviz.trees.lattice import Float, Int
 
 BLOCK = 300
@@ -55,8 +55,6 @@ def settle(
     noisy: ArrayLike,
     variance: ArrayLike,
     limit: ArrayLike | None = None,
-    *,
-    shrink: bool = True,
 ) -> tuple[Float, Float]:
     """Non-negative, consistent, shrunk estimates of a tree.
 
@@ -70,7 +68,6 @@ def settle(
         noisy: independent unbiased measurements.
         variance: their variances; infinite for a node that was not measured (never for a leaf).
         limit: see :func:`estimated`.
-        shrink: False leaves the posterior means out.
 
     Returns:
         Estimates, and the variances of the *unshrunk* least-squares estimates: shrinkage lowers the
@@ -79,9 +76,8 @@ def settle(
     parent = np.asarray(parent)
     target, weight = estimated(parent, noisy, variance, limit)
     spread = downward(parent, target, weight)[1]
-    leaf = np.ones(len(parent), dtype=np.bool_)
-    leaf[parent[parent >= 0]] = False
-    for part in level_slices(parent)[1:] if shrink else ():
+    leaf = is_leaf(parent)
+    for part in level_slices(parent)[1:]:
         checkpoint()
         target[part], weight[part] = shrunk(target[part], weight[part], leaf[part])
     return nonnegative(parent, target, weight), spread
@@ -146,8 +142,7 @@ def selection_variance(parent: ArrayLike, variance: ArrayLike, selected: float =
         selected: the standard deviation of that bias, in the leaves' summed standard deviations.
     """
     parent = np.asarray(parent)
-    leaf = np.ones(len(parent), dtype=np.bool_)
-    leaf[parent[parent >= 0]] = False
+    leaf = is_leaf(parent)
     deviation = np.where(leaf, np.sqrt(np.where(leaf, variance, 0.0)), 0.0)
     return np.where(leaf, 0.0, (selected * sum_up(parent, deviation)) ** 2)
 

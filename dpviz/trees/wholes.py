@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from dpviz.trees.consistency import sum_up
-from dpviz.trees.decomposition import level_slices
+from dpviz.trees.decomposition import is_leaf, level_slices
 from dpviz.trees.lattice import Float, Int
 
 FINEST_BIT = -10
@@ -25,8 +25,7 @@ def exact_sums(parent: Int, estimate: Float) -> Float:
         parent: breadth-first parents, −1 for roots.
         estimate: consistent up to rounding.
     """
-    leaf = np.ones(len(parent), dtype=np.bool_)
-    leaf[parent[parent >= 0]] = False
+    leaf = is_leaf(parent)
     size = math.frexp(float(np.abs(estimate[leaf]).sum()))[1] + 1
     step = 2.0 ** max(FINEST_BIT, size - 52)
     return sum_up(parent, np.where(leaf, np.rint(estimate / step) * step, 0.0))

@@ -59,7 +59,7 @@ class ExactSplits(PointMethod):
     def build(self, index, budget, noise):
         tree = CellTree(index, index.domain.dims)
         tree.grow(lambda counts, _: counts > self.threshold, 3)
-        return tree.with_leaf_counts(noise, budget, "leaf counts")
+        return tree.with_leaf_counts(noise, budget)
 
 
 @dataclass(frozen=True, kw_only=True)

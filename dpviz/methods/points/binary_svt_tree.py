@@ -79,4 +79,4 @@ class BinarySvtTree(PointMethod):
 
         tree = CellTree(index, index.domain.dims)
         tree.grow(split, self.max_depth)
-        return tree.with_leaf_counts(noise, budget, "leaf counts")
+        return tree.with_leaf_counts(noise, budget)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from dpviz.crs import cut_order
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter
-from dpviz.private.budget import DISJOINT
-from dpviz.private.mechanisms.noise import geometric, geometric_variance
+from dpviz.methods.points.levels import leaf_counts
+from dpviz.private.mechanisms.noise import geometric_variance
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import downward, sum_up
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
@@ -141,24 +141,14 @@ class CellTree:
         return Decomposition(lo, hi, self.parent, count, variance)
 
     def with_leaf_counts(
-        self,
-        noise: Noise,
-        budget: Budget,
-        purpose: str,
-        *,
-        shrink: bool = False,
-        slopes: bool = False,
+        self, noise: Noise, budget: Budget, *, shrink: bool = False, slopes: bool = False
     ) -> Decomposition:
         """All that is left of the budget on the leaves; an inner count is the sum of its leaves.
 
         With ``shrink`` or ``slopes``, see :func:`finished`.
         """
         parent = self.parent
-        leaf = np.ones(len(parent), dtype=np.bool_)
-        leaf[parent[parent >= 0]] = False
-        share = budget.spend(budget.left, purpose, mechanism="geometric", why=DISJOINT)
-        noisy, variance = np.zeros(len(parent)), np.zeros(len(parent))
-        noisy[leaf], variance[leaf] = geometric(noise, share, self.counts()[leaf])
+        noisy, variance, leaf = leaf_counts(parent, self.counts(), budget, noise)
         if shrink or slopes:
             variance[~leaf] = np.inf
             return finished(self, noisy, variance, shrink=shrink, slopes=slopes)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.cell_tree import CellTree, rate_variances
 from dpviz.methods.points.greedyh import BucketTree, level_rates
+from dpviz.methods.points.grid_size import checked_power
 from dpviz.methods.points.ladder_tree import MANY, LadderTree
 from dpviz.private.mechanisms.noise import geometric_at
 from dpviz.private.mechanisms.partitions import published_partition
 from dpviz.trees.consistency import combine, least_squares
-from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.decomposition import Decomposition, is_leaf
 from dpviz.trees.lattice import Codes, Float, Int, grid_edges, hilbert, hilbert_run_boxes
 from dpviz.workloads import workload
 
@@ -108,7 +108,7 @@ class Dawa(PointMethod):
 
     def check(self, domain: Domain) -> None:
         """See the base: the number of cells."""
-        self._power(domain)
+        self._power(domain.dims)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
@@ -127,7 +127,7 @@ class Dawa(PointMethod):
             mechanism="geometric",
             theorem="rates along a path add up to the share",
         )
-        domain, power = index.domain, self._power(index.domain)
+        domain, power = index.domain, self._power(index.domain.dims)
         queries = [domain.boxes(workload(domain, size, self.workload).rects) for size in SIZES]
         low, high = (np.concatenate(each) for each in zip(*queries, strict=True))
         if not self.private:
@@ -146,14 +146,10 @@ class Dawa(PointMethod):
         )
         return ladder.finish(cells, count, variance)
 
-    def _power(self, domain: Domain) -> int:
-        power = 20 // domain.dims if self.log_cells is None else self.log_cells
-        if power * domain.dims > 20 or power > domain.bits:
-            raise ParameterError(
-                f"dawa: log_cells={power}: 2^{power * domain.dims} cells in {domain.dims} "
-                f"dimensions: choose up to {20 // domain.dims}"
-            )
-        return power
+    def _power(self, dims: int) -> int:
+        """log2 of the cells per side."""
+        most = 20 // dims
+        return checked_power(self.name, "log_cells", self.log_cells or most, dims, most)
 
 
 SIZES = ("small", "medium", "large")
@@ -181,8 +177,7 @@ def counts_at(noise: Noise, share: Share, exact: Int, rate: Float) -> tuple[Floa
 def ladder_buckets(cells: CellTree) -> BucketTree:
     """The tree above the leaves of a ladder tree."""
     parent = cells.parent
-    leaf = np.ones(len(parent), dtype=np.bool_)
-    leaf[parent[1:]] = False
+    leaf = is_leaf(parent)
     ends = np.cumsum([len(codes) for codes in cells.codes])
     return BucketTree(np.split(leaf, ends[:-1]), parent, *cells.boxes(), cells.fanout)
 

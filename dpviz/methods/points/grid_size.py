@@ -36,17 +36,24 @@ def checked_cells(owner: str, cells: int, dims: int) -> int:
     return cells
 
 
-def noisy_total(
-    index: PointIndex, budget: Budget, noise: Noise, n_public: int | None, fraction: float = 0.01
-) -> float:
+def checked_power(owner: str, name: str, power: int, dims: int, most: int) -> int:
+    """log2 of the cells per side of a grid, or a refusal where it passes ``most``."""
+    if power > most:
+        raise ParameterError(
+            f"{owner}: {name}={power}: 2^{power * dims} cells in {dims} dimensions: "
+            f"choose up to {most}"
+        )
+    return power
+
+
+def noisy_total(index: PointIndex, budget: Budget, noise: Noise, n_public: int | None) -> float:
     """The number of records for formulas that need one: the public n, or 1 % of epsilon buys one.
 
     Returns at least 1. With a noisy n everything after it works on the rest of the budget.
     """
     if n_public is not None:
         return max(1.0, float(n_public))
-    share = budget.spend(
-        fraction * budget.epsilon, "record count", mechanism="geometric", why=DISJOINT
-    )
+    price = 0.01 * budget.epsilon
+    share = budget.spend(price, "record count", mechanism="geometric", why=DISJOINT)
     noisy, _ = geometric(noise, share, [index.total])
     return max(1.0, float(noisy[0]))

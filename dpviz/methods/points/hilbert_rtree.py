@@ -9,7 +9,7 @@ import numpy as np
 
 from dpviz.cuts import CutOrder
 from dpviz.methods.points.base import PointMethod, parameter, register
-from dpviz.methods.points.kd_cells import BoxTree, KdCells, grow, with_noisy_counts
+from dpviz.methods.points.kd_cells import RANK, BoxTree, KdCells, grow, with_noisy_counts
 from dpviz.private.mechanisms.medians import exponential_cuts
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Int, hilbert, unhilbert
@@ -73,7 +73,7 @@ class HilbertRTree(PointMethod):
                 self.median_share * budget.epsilon / rounds,
                 f"medians, round {at + 1}",
                 mechanism="exponential mechanism",
-                why="disjoint nodes, sensitivity 1 of a rank",
+                why=RANK,
             )
             for at in range(rounds)
         ]

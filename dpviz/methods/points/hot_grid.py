@@ -14,6 +14,7 @@ from dpviz.methods.points.ladder_tree import Ladder, cell_counts
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.trees.consistency import downward, least_squares, upward
+from dpviz.trees.decomposition import is_leaf
 from dpviz.trees.density import refine
 from dpviz.trees.shrinkage import nonnegative
 
@@ -126,8 +127,7 @@ class HotGrid(Ladder):
     ) -> Decomposition:
         """Estimates inside the totals of blocks, with the variances of the leaves alone."""
         parent = tree.parent
-        leaf = np.ones(len(parent), dtype=np.bool_)
-        leaf[parent[1:]] = False
+        leaf = is_leaf(parent)
         alone = np.where(leaf, variance, np.inf)
         alone[0] = variance[0]
         count, spread = least_squares(parent, noisy, alone)

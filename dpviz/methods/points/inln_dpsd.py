@@ -11,6 +11,7 @@ from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.cell_tree import CellTree
 from dpviz.private.mechanisms.noise import published_laplace, random_ranks
 from dpviz.trees.consistency import sum_up
+from dpviz.trees.decomposition import is_leaf
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,8 +75,7 @@ class InLnDpsd(PointMethod):
 
         tree.grow(split, tree.max_depth)
         parent, count = tree.parent, tree.counts().astype(np.float64)
-        leaf = np.ones(len(parent), dtype=np.bool_)
-        leaf[parent[parent >= 0]] = False
+        leaf = is_leaf(parent)
         leaves = np.flatnonzero(leaf & (parent >= 0))
         share = budget.spend(
             budget.left,

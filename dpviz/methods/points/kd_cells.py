@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.methods.points.levels import geometric_weights, measured_levels
+from dpviz.methods.points.levels import geometric_weights, leaf_counts, measured_levels
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.medians import CellColumn
-from dpviz.private.mechanisms.noise import geometric
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import least_squares, prune, sum_up
 from dpviz.trees.decomposition import Decomposition
@@ -26,6 +25,9 @@ if TYPE_CHECKING:
 
 Cutter = Callable[["KdCells", int, NDArray[np.bool_], int], Int]
 """Cuts of the chosen cells along an axis: (cells, axis, chosen, binary level) → int64."""
+
+RANK = "disjoint nodes, sensitivity 1 of a rank"
+"""Why one share covers the exponential medians of a round."""
 
 
 class KdCells:
@@ -179,16 +181,7 @@ def with_noisy_counts(
         why=DISJOINT,
     )
     noisy, variance = measured_levels(noise, shares, tree.exact)
-    count, variance = least_squares(tree.parent, noisy, variance)
-    nodes = tree.decomposition(count, variance)
-    return prune(nodes, threshold) if threshold > 0 else nodes
-
-
-def leaves(parent: Int) -> NDArray[np.bool_]:
-    """Which nodes of a parent column have no children."""
-    leaf = np.ones(len(parent), dtype=np.bool_)
-    leaf[parent[parent >= 0]] = False
-    return leaf
+    return prune(tree.decomposition(*least_squares(tree.parent, noisy, variance)), threshold)
 
 
 def with_leaf_counts(
@@ -203,9 +196,6 @@ def with_leaf_counts(
         noise: where noise comes from.
         threshold: descendants of nodes below it are dropped; 0 drops none.
     """
-    leaf = leaves(tree.parent)
-    share = budget.spend(budget.left, "leaf counts", mechanism="geometric", why=DISJOINT)
-    count, variance = np.zeros(len(leaf)), np.zeros(len(leaf))
-    count[leaf], variance[leaf] = geometric(noise, share, exact[leaf])
-    nodes = tree.decomposition(sum_up(tree.parent, count), sum_up(tree.parent, variance))
-    return prune(nodes, threshold) if threshold > 0 else nodes
+    parent = tree.parent
+    count, variance, _ = leaf_counts(parent, exact, budget, noise)
+    return prune(tree.decomposition(sum_up(parent, count), sum_up(parent, variance)), threshold)

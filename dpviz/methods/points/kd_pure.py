@@ -43,4 +43,4 @@ class KdPure(KdTrue):
         tree = self.tree(index)
         count = np.concatenate(tree.exact).astype(np.float64)
         nodes = tree.decomposition(count, np.zeros(len(count)))
-        return prune(nodes, self.prune) if self.prune > 0 else nodes
+        return prune(nodes, self.prune)

@@ -11,19 +11,21 @@ import numpy as np
 from dpviz.crs import cut_order
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter, register
+from dpviz.methods.points.grid_size import checked_power
 from dpviz.methods.points.kd_cells import (
+    RANK,
     BoxTree,
     KdCells,
     grow,
     halves,
-    leaves,
     with_leaf_counts,
     with_noisy_counts,
 )
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.medians import CellColumn, exponential_cuts, mean_cuts, smooth_cuts
 from dpviz.private.mechanisms.noise import geometric, poisson_sample
-from dpviz.trees.lattice import grid_edges
+from dpviz.trees.decomposition import is_leaf
+from dpviz.trees.lattice import grid_edges, positions_within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,6 +37,15 @@ if TYPE_CHECKING:
     from dpviz.private.mechanisms.noise import Noise
     from dpviz.trees.decomposition import Decomposition
     from dpviz.trees.lattice import Float, Int
+
+SMOOTH = "disjoint nodes, smooth sensitivity of the median"
+SIDE = "disjoint nodes, sensitivity: the side of each"
+SPENT = {
+    "exponential": ("exponential mechanism", {"medians": RANK}),
+    "smooth": ("smooth sensitivity", {"medians": SMOOTH}),
+    "noisy_mean": ("geometric", {"sums": SIDE, "counts": DISJOINT}),
+}
+"""Of each kind of median the mechanism, and what a round of them spends, with why that suffices."""
 
 
 @register
@@ -134,18 +145,11 @@ class KdTree(PointMethod):
     def check(self, domain: Domain) -> None:
         """See the base: the cells of the grid, where there is one."""
         if self.median == "cell":
-            self._power(domain)
+            self._power(domain.dims)
 
-    def _power(self, domain: Domain) -> int:
+    def _power(self, dims: int) -> int:
         """log2 of the cells per side of the grid."""
-        dims = domain.dims
-        power = 18 // dims if self.log_grid is None else self.log_grid
-        if power * dims > 20 or power > domain.bits:
-            raise ParameterError(
-                f"kdtree: log_grid={power}: 2^{power * dims} cells in {dims} dimensions: "
-                f"choose up to {20 // dims}"
-            )
-        return power
+        return checked_power(self.name, "log_grid", self.log_grid or 18 // dims, dims, 20 // dims)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
@@ -177,40 +181,28 @@ class KdTree(PointMethod):
 
     def _median_shares(self, budget: Budget) -> list[tuple[Share, ...]]:
         total = self.median_share * budget.epsilon
-        mechanism = {
-            "exponential": "exponential mechanism",
-            "smooth": "smooth sensitivity",
-            "noisy_mean": "geometric",
-        }[self.median]
-        why = {
-            "medians": "disjoint nodes, sensitivity 1 of a rank"
-            if self.median == "exponential"
-            else "disjoint nodes, smooth sensitivity of the median",
-            "sums": "disjoint nodes, sensitivity: the side of each",
-            "counts": DISJOINT,
-        }
+        mechanism, parts = SPENT[self.median]
         sampled = f" on a {self.sampling:g} sample" if self.sampling < 1 else ""
-        purposes = ("sums", "counts") if self.median == "noisy_mean" else ("medians",)
         shares: list[tuple[Share, ...]] = []
         for rounds in range(self.rounds):
             last = rounds == self.rounds - 1
             shares.append(
                 tuple(
                     budget.spend(
-                        total / (self.rounds * len(purposes)),
+                        total / (self.rounds * len(parts)),
                         f"{part}, round {rounds + 1}",
                         delta=(budget.left_delta if last else budget.delta / self.rounds),
                         mechanism=mechanism + sampled,
-                        why=why[part],
+                        why=why,
                     )
-                    for part in purposes
+                    for part, why in parts.items()
                 )
             )
         return shares
 
     def _build_on_grid(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """A kd-tree over the noisy cells of a grid, then fresh counts of its leaves."""
-        dims, power = index.domain.dims, self._power(index.domain)
+        dims, power = index.domain.dims, self._power(index.domain.dims)
         edges = [grid_edges(index.domain.side, 1 << power)] * dims
         share = budget.spend(0.5 * budget.epsilon, "cell grid", mechanism="geometric", why=DISJOINT)
         noisy, _ = geometric(noise, share, index.histogram(edges))
@@ -222,7 +214,7 @@ class KdTree(PointMethod):
             cut_order(index.domain),
         )
         lo, hi = edges[0][tree.lo], edges[0][tree.hi]
-        leaf = leaves(tree.parent)
+        leaf = is_leaf(tree.parent)
         exact = np.zeros(len(leaf), dtype=np.int64)
         exact[leaf] = index.box_counts(lo[leaf], hi[leaf])
         tree = BoxTree(lo, hi, tree.parent, [])
@@ -248,7 +240,7 @@ def grid_medians(
         sizes = hi[:, axis] - lo[:, axis] - 1
         owner = np.repeat(np.arange(len(lo)), sizes)
         starts = np.cumsum(sizes) - sizes
-        cut = lo[owner, axis] + 1 + np.arange(len(owner)) - starts[owner]
+        cut = lo[owner, axis] + 1 + positions_within(sizes)
         left = hi[owner].copy()
         left[:, axis] = cut
         distance = np.abs(_box_sums(table, lo[owner], left) - 0.5 * _box_sums(table, lo, hi)[owner])

@@ -1,4 +1,4 @@
-"""Counts of a tree measured level by level, each level with its own share."""
+"""Counts of a tree: of every level with its own share, or of the leaves alone."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
+from dpviz.trees.decomposition import MAX_NODES, is_leaf
 from dpviz.trees.lattice import Float, Int
 
 if TYPE_CHECKING:
-    from dpviz.private.budget import Share
+    from numpy.typing import NDArray
+
+    from dpviz.private.budget import Budget, Share
     from dpviz.private.mechanisms.noise import Noise
 
 
@@ -21,6 +25,29 @@ def measured_levels(noise: Noise, shares: list[Share], exact: list[Int]) -> tupl
         np.concatenate([noisy for noisy, _ in pairs]).astype(np.float64),
         np.concatenate([variance for _, variance in pairs]),
     )
+
+
+def leaf_counts(
+    parent: Int, exact: Int, budget: Budget, noise: Noise
+) -> tuple[Float, Float, NDArray[np.bool_]]:
+    """All that is left of the budget on the leaves of a tree.
+
+    Returns:
+        Noisy counts and variances, 0 for inner nodes, float64 (n,) each; and which are leaves.
+    """
+    leaf = is_leaf(parent)
+    share = budget.spend(budget.left, "leaf counts", mechanism="geometric", why=DISJOINT)
+    noisy, variance = np.zeros(len(leaf)), np.zeros(len(leaf))
+    noisy[leaf], variance[leaf] = geometric(noise, share, exact[leaf])
+    return noisy, variance, leaf
+
+
+def highest(dims: int) -> int:
+    """The greatest height of a complete tree of fanout 2^dims under the public cap on nodes."""
+    height, level, nodes = 0, 1, 1
+    while nodes + (level << dims) <= MAX_NODES:
+        height, level, nodes = height + 1, level << dims, nodes + (level << dims)
+    return height
 
 
 def geometric_weights(height: int) -> list[float]:

@@ -13,7 +13,8 @@ from dpviz.domain import LATTICE_BITS
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, Structure, parameter, register
 from dpviz.methods.points.cell_tree import CellTree
-from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, bernoulli, biased_laplace
+from dpviz.methods.structure import biased_splits
+from dpviz.private.mechanisms.noise import bernoulli, biased_laplace
 from dpviz.trees.splits import no_split, split_scale
 
 if TYPE_CHECKING:
@@ -104,30 +105,15 @@ class PrivTree(PointMethod):
 
         tree = CellTree(index, axes)
         tree.grow(split, self.max_depth)
-        return tree.with_leaf_counts(
-            noise, budget, "leaf counts", shrink=self.shrink, slopes=self.slopes
-        )
+        return tree.with_leaf_counts(noise, budget, shrink=self.shrink, slopes=self.slopes)
 
     def structure(self, epsilon: float, dims: int) -> Structure:
         """The split decisions, for the audit's exact calculation."""
-        axes = self.axes or dims
-        scale = self.scale(self.tree_share * epsilon, 1 << axes)
+        axes, price = self.axes or dims, self.tree_share * epsilon
+        scale = self.scale(price, 1 << axes)
         bias = scale * math.log(1 << axes)
         depth = min(self.max_depth, LATTICE_BITS[dims] * dims // axes)
-        price = self.tree_share * epsilon
-        return Structure(
-            lambda counts, level: self.no_split(counts, level, scale, bias),
-            floor=NO_SPLIT_FLOOR,
-            depth=depth,
-            most=math.ceil(max(self.threshold, 0.0) + depth * bias + 40 * scale),
-            gain=price,
-            loss=price,
-            rest=(epsilon - price, epsilon - price),
-            bends=lambda level: (
-                (level - 1) * bias + self.threshold,
-                level * bias + self.threshold,
-            ),
-        )
+        return biased_splits(scale, bias, self.threshold, depth, price=price, rest=epsilon - price)
 
     def no_split(self, counts: ArrayLike, depth: int, scale: float, bias: float) -> Float:
         """P(no split) of nodes of one depth; see :func:`dpviz.trees.splits.no_split`."""

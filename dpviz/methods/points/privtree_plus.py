@@ -16,6 +16,7 @@ from dpviz.errors import ParameterError
 from dpviz.methods.points.base import Structure, parameter, register
 from dpviz.methods.points.cell_tree import CellTree, ShrunkTree
 from dpviz.private.mechanisms.noise import NO_SPLIT_FLOOR, asymmetric_geometric, bernoulli
+from dpviz.trees.decomposition import is_leaf
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -130,8 +131,7 @@ class PrivTreePlus(ShrunkTree):
         tree = CellTree(index, dims)
         tree.grow(split, self.max_depth)
         parent = tree.parent
-        leaf = np.ones(len(parent), dtype=np.bool_)
-        leaf[parent[parent >= 0]] = False
+        leaf = is_leaf(parent)
         noisy, variance = np.zeros(len(parent)), np.full(len(parent), np.inf)
         noisy[leaf], variance[leaf] = asymmetric_geometric(
             noise,

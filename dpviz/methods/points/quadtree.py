@@ -10,7 +10,7 @@ import numpy as np
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.cell_tree import CellTree
-from dpviz.methods.points.levels import geometric_weights, measured_levels
+from dpviz.methods.points.levels import geometric_weights, highest, measured_levels
 from dpviz.private.budget import DISJOINT
 from dpviz.trees.consistency import least_squares, prune
 from dpviz.trees.decomposition import MAX_NODES
@@ -106,8 +106,7 @@ class Quadtree(PointMethod):
 
         tree.grow(complete, self.levels(index.domain.dims))
         if self.budget == "leaf":
-            nodes = tree.with_leaf_counts(noise, budget, "leaf counts")
-            return prune(nodes, self.prune) if self.prune > 0 else nodes
+            return prune(tree.with_leaf_counts(noise, budget), self.prune)
         depths = range(len(tree.codes))
         weights = geometric_weights(len(depths) - 1)
         shares = budget.split(
@@ -121,13 +120,4 @@ class Quadtree(PointMethod):
         )
         if self.consistency:
             count, variance = least_squares(tree.parent, count, variance)
-        nodes = tree.decomposition(count, variance)
-        return prune(nodes, self.prune) if self.prune > 0 else nodes
-
-
-def highest(dims: int) -> int:
-    """The greatest height of a complete tree of fanout 2^dims under the public cap on nodes."""
-    height, level, nodes = 0, 1, 1
-    while nodes + (level << dims) <= MAX_NODES:
-        height, level, nodes = height + 1, level << dims, nodes + (level << dims)
-    return height
+        return prune(tree.decomposition(count, variance), self.prune)

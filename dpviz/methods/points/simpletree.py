@@ -74,4 +74,4 @@ class SimpleTree(PointMethod):
 
         tree = CellTree(index, index.domain.dims)
         tree.grow(split, self.height)
-        return tree.with_leaf_counts(noise, budget, "leaf counts")
+        return tree.with_leaf_counts(noise, budget)

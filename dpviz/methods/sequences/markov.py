@@ -8,19 +8,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, parameter, register
-from dpviz.methods.structure import Structure
+from dpviz.methods.structure import Structure, biased_splits
 from dpviz.private.budget import Share
 from dpviz.private.events import Events, events_of
-from dpviz.private.mechanisms.noise import (
-    NO_SPLIT_FLOOR,
-    Noise,
-    bernoulli,
-    biased_laplace,
-    geometric,
-)
+from dpviz.private.mechanisms.noise import Noise, bernoulli, biased_laplace, geometric
 from dpviz.sequences.model import (
     MAX_CELLS,
     ContextTree,
@@ -141,7 +135,7 @@ class Markov(SequenceMethod):
         def split(scores: Int, depth: int) -> NDArray[np.bool_]:
             if depth == 0 and (follows is not None or size >= MANY):
                 return np.ones(len(scores), dtype=np.bool_)  # a public rule, so it costs nothing
-            no = self.no_split(scores, depth, scale, bias)
+            no = no_split(scores, depth, scale, bias, self.threshold)
             exact = biased_laplace(scores, depth, self.threshold, bias, scale)
             return bernoulli(task.noise, first, no, exact)
 
@@ -191,18 +185,13 @@ class Markov(SequenceMethod):
         price = (self.tree_share or 1.0 / width) * epsilon
         scale = self.scale(price, width)
         bias = self.bias(scale, width)
-        return Structure(
-            lambda scores, depth: self.no_split(scores, depth, scale, bias),
-            floor=NO_SPLIT_FLOOR,
-            depth=self.max_depth,
-            most=math.ceil(max(self.threshold, 0.0) + self.max_depth * bias + 40 * scale),
-            gain=price,
-            loss=price,
-            rest=(epsilon - price, epsilon - price),
-            bends=lambda depth: (
-                (depth - 1) * bias + self.threshold,
-                depth * bias + self.threshold,
-            ),
+        return biased_splits(
+            scale,
+            bias,
+            self.threshold,
+            self.max_depth,
+            price=price,
+            rest=epsilon - price,
             records=self.l_top,
         )
 
@@ -213,10 +202,6 @@ class Markov(SequenceMethod):
     def scale(self, epsilon: float, fanout: int) -> float:
         """λ₁, the scale of the noise in a split decision."""
         return split_scale(fanout, self.l_top, epsilon)
-
-    def no_split(self, scores: ArrayLike, depth: int, scale: float, bias: float) -> Float:
-        """P(no split) of contexts of one depth; see :func:`dpviz.trees.splits.no_split`."""
-        return no_split(scores, depth, scale, bias, self.threshold)
 
 
 def noisy_contexts(
