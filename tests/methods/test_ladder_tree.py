@@ -19,6 +19,7 @@ from dpviz.methods.points.ladder_tree import Ladder, LadderTree, unspent, within
 from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
+from dpviz.trees.decomposition import MAX_NODES
 from dpviz.trees.lattice import grid_edges
 from dpviz.workloads import workload
 from tests.methods.cases import handle, moved_by_a_record, path_totals, refinement
@@ -113,6 +114,14 @@ def test_a_record_moves_what_is_within_even_parts_by_at_most_one(index, level, p
     assert within_parts(index, level, part) == exact
     moved = moved_by_a_record(index, lambda held: within_parts(held, level, part), part, seed)
     assert 0 <= min(moved) <= max(moved) <= 1
+
+
+def test_a_tree_begins_with_no_more_cells_than_the_public_cap_allows():
+    """What was paid for is released, however many records times ε there are."""
+    index = handle(np.random.default_rng(2).random((2000, 2)), 2)._index
+    asked = method("ladder_tree", even=0.01)
+    level = asked.even_level(index, Budget(3e9), SimulatedNoise(0), 2000.0)
+    assert sum(4**each for each in range(level + 1)) <= MAX_NODES < 4 ** (level + 1)
 
 
 def test_where_records_lie_evenly_a_tree_begins_with_a_grid():

@@ -10,6 +10,7 @@ import numpy as np
 
 from dpviz.methods.points.base import parameter, register
 from dpviz.methods.points.cell_tree import CellTree, ShrunkTree, rate_variances
+from dpviz.methods.points.levels import highest
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric, nested_at
 from dpviz.trees.shrinkage import SELECTED, weight_limit
@@ -271,7 +272,7 @@ class LadderTree(Ladder):
         """
         price = min(self.even * budget.epsilon, 1.0 / (SHARP * total))
         level = round(1 + math.log2(max(total * budget.epsilon, 1.0)) / 4)
-        level = min(level, self.cap(CellTree(index, PLANE)))
+        level = min(level, highest(PLANE), self.cap(CellTree(index, PLANE)))
         share = budget.spend(
             price,
             f"records within even parts of level {level}",
