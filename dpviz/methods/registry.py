@@ -214,11 +214,11 @@ def _checked(owner: str, field: dataclasses.Field[Any], value: Any) -> Any:
         return words[str(value).lower()]
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if math.isnan(number) or isinstance(value, bool):
         raise ParameterError(f"{what}: give a number")
-    if kind.startswith("int") and number != math.floor(number):
+    if kind.startswith("int") and not number.is_integer():
         raise ParameterError(f"{what}: give a whole number")
     low, high = limits.low, limits.high
     if (low is not None and number < low) or (high is not None and number > high):

@@ -1,6 +1,7 @@
 """Oracles of the grid methods: wavelets, HB's branching, AG's inference, levels, 4-D."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -167,11 +168,15 @@ def test_a_quadtree_of_default_height_fits_every_number_of_dimensions(dims):
     [
         ("quadtree", {"height": 12}, "height=12 passes the public cap .* choose a height up to 11"),
         ("ugrid", {"cells": 4096}, "choose cells up to 2000"),
-        ("privelet", {"log_cells": 20}, "choose cells up to 2000"),
+        ("privelet", {"log_cells": 20}, "log_cells=20: .* choose up to 10"),
         ("dawa", {"log_cells": 11}, "choose up to 10"),
         ("kdtree", {"median": "cell", "log_grid": 11}, "choose up to 10"),
         ("privtree", {"axes": 4}, "the data has 2 dimensions"),
         ("privtree", {"epsilon": 1e-20}, "hides everything"),
+        ("quadtree", {"height": "inf"}, "height='inf': give a whole number"),
+        ("privtree", {"axes": -math.inf}, "axes=-inf: give a whole number"),
+        ("quadtree", {"prune": math.inf}, "prune=inf: give a number from 0 to 1e"),
+        ("quadtree", {"prune": 10**400}, "give a number"),
     ],
 )
 def test_what_cannot_work_is_refused_before_it_is_paid(tmp_path, name, parameters, message):

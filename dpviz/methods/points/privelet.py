@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter, register
-from dpviz.methods.points.grid_size import checked_cells
+from dpviz.methods.points.grid_size import checked_power, most_cells
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.progress import checkpoint
 from dpviz.trees.grid import grid_tree
@@ -64,21 +63,17 @@ class Privelet(PointMethod):
 
     def check(self, domain: Domain) -> None:
         """See the base: the number of cells."""
-        self._power(domain)
+        self._power(domain.dims)
 
-    def _power(self, domain: Domain) -> int:
+    def _power(self, dims: int) -> int:
         """log2 of the cells per side."""
-        power = 20 // domain.dims if self.log_cells is None else self.log_cells
-        if power > domain.bits:
-            raise ParameterError(
-                f"privelet: log_cells={power}: the lattice has {domain.bits} bits per axis"
-            )
-        checked_cells(self.name, 1 << power, domain.dims)
-        return power
+        most = most_cells(dims).bit_length() - 1
+        return checked_power(self.name, "log_cells", self.log_cells or 20 // dims, dims, most)
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
-        dims, power = index.domain.dims, self._power(index.domain)
+        dims = index.domain.dims
+        power = self._power(dims)
         cells = 1 << power
         edges = [grid_edges(index.domain.side, cells)] * dims
         coefficients = haar(index.histogram(edges))
