@@ -77,6 +77,26 @@ def with_header(
     return pa.table(columns).replace_schema_metadata(packed)
 
 
+def geo_metadata(shapes: Sequence[str], crs: str, bounds: Sequence[float]) -> bytes:
+    """GeoParquet 1.1 metadata of a column ``geometry`` in well-known binary.
+
+    Args:
+        shapes: names of its types of geometry.
+        crs: of the coordinates; empty for a plane of its own.
+        bounds: of a public box or graph, never the data's.
+    """
+    from pyproj import CRS
+
+    column = {
+        "encoding": "WKB",
+        "geometry_types": list(shapes),
+        "crs": CRS.from_user_input(crs).to_json_dict() if crs else None,
+        "bbox": list(bounds),
+    }
+    stated = {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": column}}
+    return json.dumps(stated).encode()
+
+
 def opened(path: str | os.PathLike[str], columns: dict[str, tuple[str, ...]]) -> pyarrow.Table:
     """The columns of a release's table that its kind needs, within the limits.
 
@@ -266,9 +286,7 @@ def identifiers(table: pyarrow.Table, name: str) -> NDArray[Any]:
     import pyarrow.compute as pc
 
     column = _column(table, name)
-    words = column
-    if pa.types.is_dictionary(column.type):
-        words = column.dictionary
+    words = column.dictionary if pa.types.is_dictionary(column.type) else column
     if not _is_text(words.type):
         return whole_numbers(table, name)
     longest = pc.max(pc.utf8_length(words)).as_py() or 0
@@ -276,10 +294,32 @@ def identifiers(table: pyarrow.Table, name: str) -> NDArray[Any]:
         raise ReleaseError(
             f"column {name!r} holds a name of {longest:,} characters: up to {MOST_NAME:,}"
         )
-    names = np.array([*words.to_pylist(), None], dtype=object)[:-1]
-    if words is column:
-        return names
-    return np.asarray(names[arrow.number_array(column.indices).astype(np.int64)])
+    return _objects(column)
+
+
+def encoded_shapes(table: pyarrow.Table) -> NDArray[Any]:
+    """The column ``geometry`` in well-known binary, objects (n,): each distinct one in memory once.
+
+    Raises:
+        ReleaseError: a column that is missing, with nulls, of something else, or of more points
+            than the limit.
+    """
+    shapes = _objects(_column(table, "geometry"))
+    sizes = [len(each) if isinstance(each, bytes) else -1 for each in shapes]
+    if min(sizes, default=0) < 0:
+        raise ReleaseError("column 'geometry' does not hold well-known binary")
+    if sum(sizes) // 16 > MOST_VALUES:
+        raise ReleaseError(f"column 'geometry' holds more than {MOST_VALUES:,} points")
+    return shapes
+
+
+def _objects(column: Any) -> NDArray[Any]:
+    """The values of a column or dictionary as objects, (n,)."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        return _objects(column.dictionary)[arrow.number_array(column.indices).astype(np.int64)]
+    return np.array([*column.to_pylist(), None], dtype=object)[:-1]
 
 
 def _column(table: pyarrow.Table, name: str) -> Any:

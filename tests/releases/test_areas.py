@@ -8,6 +8,7 @@ from shapely import MultiPolygon, Point, Polygon, box
 
 import dpviz
 from dpviz.errors import DpvizError
+from dpviz.releases.areas.area_file import area_columns
 from dpviz.releases.areas.partition import hierarchy
 
 BOX = dpviz.Domain((0.0, 0.0), (4.0, 4.0), ("lon", "lat"))
@@ -112,6 +113,8 @@ def test_names_are_needed_once_each(tmp_path):
     assert extent.bounds == (0.0, 0.0, 3.0, 1.0)
     with pytest.raises(DpvizError, match=r"no file 'gone\.gpkg'"):
         dpviz.read_areas(tmp_path / "gone.gpkg")
+    with pytest.raises(DpvizError, match=r"no file 'gone\.gpkg'"):
+        area_columns(tmp_path / "gone.gpkg")
 
 
 def test_slivers_of_digitised_borders_pass_and_have_one_area(tmp_path):

@@ -17,8 +17,7 @@ from dpviz import limits
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.releases.areas.partition import MOST_LEVELS, Areas, hierarchy
-from dpviz.releases.points.region_file import naming_column, opened_shapes, projected
-from dpviz.sandbox import confined
+from dpviz.releases.points.region_file import naming_column, opened_shapes, parsed, projected
 
 OVERLAP = 0.01
 """The most that two areas may share, of the smaller one: digitised borders rarely fit exactly."""
@@ -55,27 +54,13 @@ def read_areas(
     """
     import shapely
 
-    path = Path(path)
-    if not path.is_file():
-        raise DataError(f"no file {path.name!r}: check the name")
     if levels and name_column is not None:
         raise DataError(f"levels name the areas by {levels[-1]!r}: leave out {name_column!r}")
     if len(levels) > MOST_LEVELS or len(set(levels)) != len(levels):
         raise DataError(f"levels {', '.join(levels)}: give up to {MOST_LEVELS} different columns")
-    size = path.stat().st_size
-    limits.FILE.check(size, path.name)
-    bounds = None if domain is None else list(domain.bounds)
-    table = confined(
-        f"{__name__}:checked_areas",
-        str(path.absolute()),
-        bounds,
-        crs if domain is None else domain.crs,
-        list(levels),
-        name_column,
-        where=path.name,
-        size=size,
-        needs=("pyogrio.raw", "pyproj", "shapely"),
-    )
+    bounds, crs = (None, crs) if domain is None else (list(domain.bounds), domain.crs)
+    task = f"{__name__}:checked_areas"
+    table = parsed(task, Path(path), bounds, crs, list(levels), name_column)
     shapes = np.asarray(shapely.from_wkb(table["shape"].to_pylist()), dtype=object)
     words = [name for name in table.column_names if name != "shape"]
     titles = tuple(table.schema.metadata[name.encode()].decode() for name in words)
@@ -92,17 +77,7 @@ def area_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
     Raises:
         DataError: the file cannot be read.
     """
-    path = Path(path)
-    size = path.stat().st_size
-    limits.FILE.check(size, path.name)
-    table = confined(
-        f"{__name__}:listed_columns",
-        str(path.absolute()),
-        where=path.name,
-        size=size,
-        needs=("pyogrio.raw", "shapely"),
-    )
-    return tuple(table["column"].to_pylist())
+    return tuple(parsed(f"{__name__}:listed_columns", Path(path))["column"].to_pylist())
 
 
 def listed_columns(path: str) -> Any:

@@ -5,7 +5,6 @@ The finest areas have their polygons; what is above them is made of those.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from dpviz import limits
 from dpviz.domain import Domain
 from dpviz.errors import ReleaseError
 from dpviz.releases.areas.partition import Areas
-from dpviz.releases.files import identifiers, numbers, whole_numbers, with_header
+from dpviz.releases.files import geo_metadata, identifiers, numbers, whole_numbers, with_header
 from dpviz.trees.lattice import Float
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def to_columns(areas: Areas, answers: Answers, variance: Float, header: Header) 
         "levels": list(areas.levels),
         "resolution": areas.resolution,
     }
-    geo = json.dumps(_geo(areas)).encode()
+    geo = geo_metadata(["MultiPolygon", "Polygon"], areas.domain.crs, areas.domain.bounds)
     return with_header(columns, "areas", header, facts, geo=geo)
 
 
@@ -124,16 +123,3 @@ def to_geopandas(
     outlines = np.concatenate([areas.outlines(each) for each in shown])
     frame = plain_frame(areas, answers, level)
     return geopandas.GeoDataFrame(frame, geometry=outlines, crs=areas.domain.crs)
-
-
-def _geo(areas: Areas) -> dict[str, Any]:
-    """GeoParquet 1.1 metadata; the bounding box is the public domain, never the data's."""
-    from pyproj import CRS
-
-    column = {
-        "encoding": "WKB",
-        "geometry_types": ["MultiPolygon", "Polygon"],
-        "crs": CRS.from_user_input(areas.domain.crs).to_json_dict(),
-        "bbox": list(areas.domain.bounds),
-    }
-    return {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": column}}

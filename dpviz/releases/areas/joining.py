@@ -14,8 +14,7 @@ import numpy as np
 
 from dpviz import limits
 from dpviz.errors import DataError
-from dpviz.releases.points.region_file import opened_shapes
-from dpviz.sandbox import confined
+from dpviz.releases.points.region_file import opened_shapes, parsed
 
 if TYPE_CHECKING:
     import geopandas
@@ -48,18 +47,7 @@ def joined(
     import shapely
 
     path = Path(path)
-    if not path.is_file():
-        raise DataError(f"no file {path.name!r}: check the name")
-    size = path.stat().st_size
-    limits.FILE.check(size, path.name)
-    needs = ("pyogrio.raw", "pyproj", "shapely")
-    table = confined(
-        f"{__name__}:attributes",
-        str(path.absolute()),
-        where=path.name,
-        size=size,
-        needs=needs,
-    )
+    table = parsed(f"{__name__}:attributes", path)
     titles = [name for name in table.column_names if name != "geometry"]
     if key not in titles:
         raise DataError(f"{path.name} has no column {key!r}: choose another key")

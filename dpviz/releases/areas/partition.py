@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -164,7 +165,10 @@ class Areas:
             places: coordinates in the domain's CRS, shape (n, 2).
         """
         if self.resolution is not None:
-            return self._cells.rows(cells_at(places, self.domain.crs, self.resolution))
+            wanted = cells_at(places, self.domain.crs, self.resolution)
+            ids, number = self._cells
+            at = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
+            return np.where(ids[at] == wanted, number[at], -1)
         rows = [self._touched(places[at : at + BATCH]) for at in range(0, len(places), BATCH)]
         return np.concatenate([np.empty(0, dtype=np.int64), *rows])
 
@@ -178,21 +182,11 @@ class Areas:
         return np.where(lowest == none, -1, lowest)
 
     @cached_property
-    def _cells(self) -> _Lookup:
-        return _Lookup(numbers_of(self.names[self.first_leaf :]))
-
-
-class _Lookup:
-    """Rows of sorted or unsorted ids by value."""
-
-    def __init__(self, ids: NDArray[np.uint64]) -> None:
-        self.order = np.argsort(ids, kind="stable")
-        self.ids = ids[self.order]
-
-    def rows(self, wanted: NDArray[np.uint64]) -> Int:
-        """The row of each wanted id; −1 where there is none."""
-        at = np.minimum(np.searchsorted(self.ids, wanted), len(self.ids) - 1)
-        return np.where(self.ids[at] == wanted, self.order[at], -1)
+    def _cells(self) -> tuple[NDArray[np.uint64], Int]:
+        """Ids of H3 of the finest areas, ascending, and the number of each."""
+        ids = numbers_of(self.names[self.first_leaf :])
+        order = np.argsort(ids, kind="stable")
+        return ids[order], order
 
 
 def hierarchy(paths: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[Int, list[str], Int]:
@@ -221,8 +215,7 @@ def hierarchy(paths: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[Int
         key=lambda row: [ranks[at][tuple(paths[row][: at + 1])] for at in range(depth)],
     )
     if len(ranks[-1]) != len(paths):
-        seen: set[tuple[str, ...]] = set()
-        twice = next(p for p in map(tuple, paths) if p in seen or seen.add(p))  # type: ignore[func-returns-value]
+        ((twice, _),) = Counter(map(tuple, paths)).most_common(1)
         raise DataError(
             f"two areas are called {twice[-1]!r}: dissolve them, or name areas by another column"
         )

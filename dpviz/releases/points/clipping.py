@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpviz.trees.lattice import Float, Int
+from dpviz.trees.lattice import Float, Int, positions_within
 
 FLAT = 1e-12
 """A share of a piece's bounding box below which the piece is a line: coordinates are floats."""
@@ -55,8 +55,7 @@ class Outlines(NamedTuple):
         begin = np.cumsum(size) - size
         sizes = size[pieces]
         piece = np.repeat(np.arange(len(pieces)), sizes)
-        within = np.arange(len(piece)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        rows = begin[pieces][piece] + within
+        rows = begin[pieces][piece] + positions_within(sizes)
         ring = self.ring[rows]
         return Outlines(self.xy[rows], _numbered(ring, piece), piece)
 

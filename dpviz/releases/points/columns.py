@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from dpviz import arrow
 from dpviz.domain import Domain
 from dpviz.errors import ReleaseError
-from dpviz.releases.files import identifiers, numbers, with_header
+from dpviz.releases.files import geo_metadata, identifiers, numbers, with_header
 from dpviz.releases.header import Header
 from dpviz.releases.points.sums import Sums
 from dpviz.trees.decomposition import Decomposition
@@ -48,7 +47,7 @@ def to_columns(domain: Domain, content: Columns, header: Header) -> pyarrow.Tabl
     metadata = {}
     if domain.place.dims == 2:
         columns["geometry"] = _rectangles_wkb(domain, nodes)
-        metadata["geo"] = json.dumps(_geo_metadata(domain.place)).encode()
+        metadata["geo"] = geo_metadata(["Polygon"], domain.crs, domain.place.bounds)
     columns |= {name: pa.array(each) for name, each in times(domain, nodes).items()}
     for name, each in named_kinds(domain, content.kind).items():
         columns[name] = pa.array(each.tolist(), pa.string())
@@ -180,16 +179,3 @@ def _rectangles_wkb(domain: Domain, nodes: Decomposition) -> pyarrow.BinaryArray
     ends = np.arange(len(rows) + 1, dtype=np.int64) * ring.itemsize
     packed = pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(rows)
     return pa.Array.from_buffers(pa.binary(), len(rows), [None, *packed])
-
-
-def _geo_metadata(domain: Domain) -> dict[str, Any]:
-    """GeoParquet 1.1 metadata; the bounding box is the public domain, never the data's."""
-    from pyproj import CRS
-
-    column = {
-        "encoding": "WKB",
-        "geometry_types": ["Polygon"],
-        "crs": CRS.from_user_input(domain.crs).to_json_dict(),
-        "bbox": list(domain.bounds),
-    }
-    return {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": column}}

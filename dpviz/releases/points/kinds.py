@@ -18,13 +18,12 @@ from dpviz.attributes import Kinds
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.releases.points import columns
 from dpviz.releases.points.quotient import Quotients, quotients
-from dpviz.releases.points.range_count import RangeAnswers, answers_from, box_count
+from dpviz.releases.points.range_count import RangeAnswers, answers_from, shared_variance
 from dpviz.releases.points.region_count import Regions, regions_of
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.sums import SumAnswers, Sums, added
 from dpviz.releases.points.timeline import Timeline
-from dpviz.trees.consistency import sum_up
-from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.decomposition import Decomposition, is_leaf
 from dpviz.trees.grid import breadth_first, grid_tree, rectangle_tree, renumbered
 from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Int, grid_edges
@@ -113,17 +112,14 @@ class KindsRelease(PointRelease):
             edges = [grid_edges(self.domain.side, CELLS)] * 2
             empty = np.zeros((CELLS, CELLS))
             grid = grid_tree(edges, empty, empty)
-            corner, parent = np.hstack([grid.lo, grid.hi]), np.asarray(grid.parent, np.int64)
+            lo, hi, parent = grid.lo, grid.hi, grid.parent
         else:
             corner, parent = seen
-        lo, hi = corner[:, :2], corner[:, 2:]
+            lo, hi = corner[:, :2], corner[:, 2:]
         answers = self.count_boxes(lo, hi)
-        # As for windows of time: cells within one leaf share its noise, and say so.
-        weight = np.where(every.leaf, every.variance, 0.0)
-        shared = replace(every, count=sum_up(every.parent, weight))
-        inner = np.isin(np.arange(len(parent)), parent)
-        variance = np.where(inner, answers.noise_sd**2, box_count(shared, None, lo, hi).count)
-        return Decomposition(lo, hi, parent, answers.count, np.maximum(variance, 0.0))
+        shared = shared_variance(every, every.variance, lo, hi)
+        variance = np.where(is_leaf(parent), shared, answers.noise_sd**2)
+        return Decomposition(lo, hi, parent, answers.count, variance)
 
     @cached_property
     def noise(self) -> HaarNoise | None:

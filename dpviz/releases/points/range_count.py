@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.releases.answers import Answers, interval
+from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.density import uniformity_variance
 from dpviz.trees.haar import HaarNoise
@@ -80,6 +81,22 @@ def box_count(nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int) -
     if noise is not None:
         columns[:, 1] = noise.of_boxes(lo, hi)
     return answers_from(columns)
+
+
+def shared_variance(nodes: Decomposition, variance: Float, lo: Int, hi: Int) -> Float:
+    """Variances of the counts of disjoint boxes that never add up to less than that of their sum.
+
+    Cells within one leaf share its noise. So each box has its covariance with the sum of all
+    leaves: Σ over leaves of (share of the leaf in it) · variance.
+
+    Args:
+        nodes: of a release.
+        variance: of what each node gives to that sum, (n,); that of leaves is looked at.
+        lo: int64 of shape (q, dims).
+        hi: ends of the boxes, exclusive.
+    """
+    summed = sum_up(nodes.parent, np.where(nodes.leaf, variance, 0.0))
+    return np.maximum(box_count(nodes.replace(count=summed), None, lo, hi).count, 0.0)
 
 
 def sums_of(nodes: Decomposition, query: Int, covering: Int, share: Float, queries: int) -> Float:

@@ -43,23 +43,25 @@ def read_regions(
     """
     import shapely
 
-    path = Path(path)
+    frame = (list(domain.lower), list(domain.upper), list(domain.columns), domain.crs)
+    table = parsed(f"{__name__}:polygons", Path(path), frame, name_column)
+    shapes = np.asarray(shapely.from_wkb(table["shape"].to_pylist()), dtype=object)
+    return Regions(tuple(table["name"].to_pylist()), shapes, arrow.number_array(table["inside"]))
+
+
+def parsed(task: str, path: Path, *arguments: Any) -> Any:
+    """The Arrow table that a task makes of a file of shapes, in a child process.
+
+    Raises:
+        DataError: no such file, or a larger one than the limit; or what the task raises.
+    """
     if not path.is_file():
         raise DataError(f"no file {path.name!r}: check the name")
     size = path.stat().st_size
     limits.FILE.check(size, path.name)
-    frame = (list(domain.lower), list(domain.upper), list(domain.columns), domain.crs)
-    table = confined(
-        f"{__name__}:polygons",
-        str(path.absolute()),
-        frame,
-        name_column,
-        where=path.name,
-        size=size,
-        needs=("pyogrio.raw", "pyproj", "shapely"),
-    )
-    shapes = np.asarray(shapely.from_wkb(table["shape"].to_pylist()), dtype=object)
-    return Regions(tuple(table["name"].to_pylist()), shapes, arrow.number_array(table["inside"]))
+    needs = ("pyogrio.raw", "pyproj", "shapely")
+    place = str(path.absolute())
+    return confined(task, place, *arguments, where=path.name, size=size, needs=needs)
 
 
 def polygons(path: str, frame: tuple[Any, Any, Any, str], name_column: str | None) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError, ReleaseError
+from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 from dpviz.trees.shrinkage import nonnegative, project
@@ -75,11 +76,7 @@ def sampling_counts(nodes: Decomposition) -> Float:
 
 def depth_first_leaves(nodes: Decomposition) -> Int:
     """The leaves in the order of the tree: those below any one node stand together."""
-    width = nodes.leaf.astype(np.int64)
-    for part in nodes.levels[:0:-1]:
-        width += np.bincount(nodes.parent[part], weights=width[part], minlength=len(nodes)).astype(
-            np.int64
-        )
+    width = sum_up(nodes.parent, np.ones(len(nodes))).astype(np.int64)
     place = np.cumsum(width) - width  # right for roots; of a level, counted over all of it
     for part in nodes.levels[1:]:
         above = nodes.parent[part]

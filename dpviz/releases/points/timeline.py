@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpviz.domain import Domain
-from dpviz.releases.answers import interval
+from dpviz.releases.answers import difference
 from dpviz.releases.points.range_count import RangeAnswers, box_count
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.haar import HaarNoise
@@ -59,13 +59,11 @@ def less(first: RangeAnswers, second: RangeAnswers) -> RangeAnswers:
     """Differences of answers of one release, first − second, with 95 % intervals for the noise.
 
     The two may share noise, and estimates of disjoint nodes are correlated, negatively after
-    consistency. So the standard deviation is the sum of the two, which is never too small, whatever
-    the correlation.
+    consistency: :func:`~dpviz.releases.answers.difference`.
     """
-    count, sd = first.count - second.count, first.noise_sd + second.noise_sd
+    answers = difference(first, second, independent=False)
     spread = first.uniformity_sd + second.uniformity_sd
-    nodes = first.nodes + second.nodes
-    return RangeAnswers(**interval(count, sd), uniformity_sd=spread, nodes=nodes)
+    return RangeAnswers(**vars(answers), uniformity_sd=spread, nodes=first.nodes + second.nodes)
 
 
 def step_of(domain: Domain, start: float, end: float) -> str:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.releases.points.marginal import marginal
-from dpviz.releases.points.range_count import box_count
-from dpviz.trees.consistency import sum_up
+from dpviz.releases.points.range_count import shared_variance
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.grid import rectangle_tree
-from dpviz.trees.lattice import Int
+from dpviz.trees.lattice import Float, Int
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
@@ -54,23 +53,20 @@ def during(release: PointRelease, period: Any) -> PointRelease:
     start, end = max(box[0, 2], domain.period[0]), min(box[0, 5], domain.period[1])
     extra = {**release.header.extra, "period": [*map(domain.calendar.words, (start, end))]}
     (lo,), (hi,) = domain.boxes(box)
+    finer = place.side // domain.side
     seen = None if release.noise is not None else _seen_from_above(release.nodes, lo[2], hi[2])
     if seen is None:
         grid = marginal(release, (0, 1), (start, end), CELLS)
         if release.noise is not None:  # the header's law of the noise is that of the grid too
             return replace(grid, header=replace(grid.header, extra=extra))
-        finer = place.side // domain.side
         corner = np.hstack([grid.nodes.lo, grid.nodes.hi]) // finer
-        parent, count = np.asarray(grid.nodes.parent, dtype=np.int64), grid.nodes.count
+        parent, count = grid.nodes.parent, grid.nodes.count
     else:
         corner, parent = seen
         count = release.count_boxes(*_columns_of(corner, lo[2], hi[2])).count
-    shared = _shared_noise(release.nodes, lo[2], hi[2])
-    variance = box_count(shared, None, *_columns_of(corner, lo[2], hi[2])).count
-    finer = place.side // domain.side
-    nodes = Decomposition(
-        corner[:, :2] * finer, corner[:, 2:] * finer, parent, count, np.maximum(variance, 0.0)
-    )
+    inside = _share_within(release.nodes, lo[2], hi[2]) * release.nodes.variance
+    variance = shared_variance(release.nodes, inside, *_columns_of(corner, lo[2], hi[2]))
+    nodes = Decomposition(corner[:, :2] * finer, corner[:, 2:] * finer, parent, count, variance)
     return PointRelease(place, nodes, replace(release.header, extra=extra))
 
 
@@ -80,12 +76,10 @@ def _columns_of(corner: Int, lo: int, hi: int) -> tuple[Int, Int]:
     return np.hstack([corner[:, :2], one * lo]), np.hstack([corner[:, 2:], one * hi])
 
 
-def _shared_noise(nodes: Decomposition, lo: int, hi: int) -> Decomposition:
-    """The nodes with, for a count, each leaf's variance times its share of the time [lo, hi)."""
+def _share_within(nodes: Decomposition, lo: int, hi: int) -> Float:
+    """The share of each node's time that lies in [lo, hi), (n,)."""
     start, end = np.maximum(nodes.lo[:, 2], lo), np.minimum(nodes.hi[:, 2], hi)
-    share = np.maximum(end - start, 0) / (nodes.hi[:, 2] - nodes.lo[:, 2])
-    weight = np.where(nodes.leaf, share * nodes.variance, 0.0)
-    return replace(nodes, count=sum_up(nodes.parent, weight))
+    return np.asarray(np.maximum(end - start, 0) / (nodes.hi[:, 2] - nodes.lo[:, 2]))
 
 
 def _seen_from_above(nodes: Decomposition, lo: int, hi: int) -> tuple[Int, Int] | None:

@@ -6,7 +6,6 @@ With time such a block for each step, one after the other, with the step and its
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,14 @@ from numpy.typing import NDArray
 
 from dpviz import arrow
 from dpviz.errors import ReleaseError
-from dpviz.releases.files import MOST_VALUES, identifiers, numbers, whole_numbers, with_header
+from dpviz.releases.files import (
+    encoded_shapes,
+    geo_metadata,
+    identifiers,
+    numbers,
+    whole_numbers,
+    with_header,
+)
 from dpviz.releases.header import Header
 from dpviz.releases.points.columns import moments
 from dpviz.roads.decompose import Subdomains
@@ -57,7 +63,9 @@ def to_columns(
         columns["step"] = arrow.numbers(row)
         columns |= {name: pa.array(each[row]) for name, each in step_times(steps).items()}
         facts["time"] = steps.to_dict()
-    return with_header(columns, "roads", header, facts, geo=json.dumps(_geo(graph)).encode())
+    low, high = graph.line_xy.min(axis=0).tolist(), graph.line_xy.max(axis=0).tolist()
+    geo = geo_metadata(["LineString"], graph.crs, [*low, *high])
+    return with_header(columns, "roads", header, facts, geo=geo)
 
 
 def step_times(steps: Steps) -> dict[str, NDArray[Any]]:
@@ -179,7 +187,7 @@ def _graph(edges: pyarrow.Table, crs: str, directed: bool) -> RoadGraph:
     edge_id = identifiers(edges, "edge")
     ends = np.stack([identifiers(edges, "src"), identifiers(edges, "dst")], axis=1)
     node_id, rows = np.unique(ends, return_inverse=True)
-    lines = shapely.from_wkb(_wkb(edges))
+    lines = shapely.from_wkb(encoded_shapes(edges))
     if (shapely.get_type_id(lines) != shapely.GeometryType.LINESTRING).any():
         raise ReleaseError("column 'geometry' holds an edge without a line")
     xy, owner = shapely.get_coordinates(lines, return_index=True)
@@ -190,28 +198,6 @@ def _graph(edges: pyarrow.Table, crs: str, directed: bool) -> RoadGraph:
     node_xy[rows[:, 1]] = xy[start[1:] - 1]
     length = numbers(edges, "length")
     return RoadGraph(node_id, node_xy, edge_id, rows, length, start, xy, crs, directed)
-
-
-def _wkb(edges: pyarrow.Table) -> NDArray[Any]:
-    """The lines in well-known binary, objects (m,): each distinct one in memory once."""
-    import pyarrow as pa
-
-    if "geometry" not in edges.column_names:
-        raise ReleaseError("column 'geometry' is missing")
-    column = edges["geometry"].combine_chunks()
-    if pa.types.is_dictionary(column.type):
-        if column.null_count:
-            raise ReleaseError("column 'geometry' holds nulls")
-        distinct = np.array([*column.dictionary.to_pylist(), None], dtype=object)[:-1]
-        lines = distinct[arrow.number_array(column.indices).astype(np.int64)]
-    else:
-        lines = np.array([*column.to_pylist(), None], dtype=object)[:-1]
-    sizes = [len(line) if isinstance(line, bytes) else -1 for line in lines]
-    if min(sizes, default=0) < 0:
-        raise ReleaseError("column 'geometry' does not hold well-known binary")
-    if sum(sizes) // 16 > MOST_VALUES:
-        raise ReleaseError(f"column 'geometry' holds more than {MOST_VALUES:,} points")
-    return lines
 
 
 def _domains(position: Int, path: Int) -> Subdomains:
@@ -231,20 +217,3 @@ def _lines_wkb(graph: RoadGraph) -> list[bytes]:
     owner = np.repeat(np.arange(len(graph)), np.diff(graph.line_start))
     lines = shapely.linestrings(graph.line_xy, indices=owner)
     return list(shapely.to_wkb(lines))
-
-
-def _geo(graph: RoadGraph) -> dict[str, Any]:
-    """GeoParquet 1.1 metadata; the bounding box is the public graph's."""
-    crs = None
-    if graph.crs:
-        from pyproj import CRS
-
-        crs = CRS.from_user_input(graph.crs).to_json_dict()
-    low, high = graph.line_xy.min(axis=0), graph.line_xy.max(axis=0)
-    column = {
-        "encoding": "WKB",
-        "geometry_types": ["LineString"],
-        "crs": crs,
-        "bbox": [*low.tolist(), *high.tolist()],
-    }
-    return {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": column}}
