@@ -17,12 +17,14 @@ from dpviz.trees.lattice import Float, Int
 LONGEST = 200
 """Symbols of the longest string that is listed or drawn: a public cap."""
 
-
 DEEPEST = 255
 """Levels of the deepest tree: a public cap, above what any method grows."""
 
 MAX_CELLS = 50_000_000
 """Public cap on the counts of a tree; reaching it fails a build, it never truncates."""
+
+AT_ONCE = 1_000_000
+"""Chances in memory while sequences are drawn."""
 
 Mask = NDArray[np.bool_]
 
@@ -292,10 +294,14 @@ def sequence_rows(
     past = np.zeros((n, 0), dtype=np.int64)
     going = np.arange(n)  # the sequences that have not ended yet
     owners, symbols = [going[:0]], [going[:0]]
+    rows = max(1, AT_ONCE // (size + 1))
     for _ in range(longest):
-        cumulated = np.cumsum(chances(past), axis=1)
-        drawn = random.random(len(going)) * cumulated[:, -1]
-        symbol = np.minimum((cumulated < drawn[:, None]).sum(axis=1), size)
+        symbol, uniform = np.empty(len(going), dtype=np.int64), random.random(len(going))
+        for at in range(0, len(going), rows):
+            part = slice(at, at + rows)
+            cumulated = np.cumsum(chances(past[part]), axis=1)
+            drawn = uniform[part] * cumulated[:, -1]
+            symbol[part] = np.minimum((cumulated < drawn[:, None]).sum(axis=1), size)
         goes_on = symbol < size
         going, symbol = going[goes_on], symbol[goes_on]
         if not len(going):

@@ -3,6 +3,7 @@
 import ast
 import dataclasses
 import math
+import tracemalloc
 from fractions import Fraction
 from pathlib import Path
 
@@ -22,8 +23,10 @@ from dpviz.private.budget import Budget
 from dpviz.private.mechanisms import noise as mechanisms
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.private.sequences import SequenceData, Sequences
+from dpviz.sequences import model
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import Ranking
+from dpviz.sequences.model import ContextTree
 from tests.strategies import WatchedNoise
 
 from .cases import ABC, ROWS, grams, public
@@ -266,3 +269,14 @@ def test_bad_parameters_are_one_clear_line(name, words, message):
 def test_the_methods_of_the_papers_are_here():
     assert sorted(of_kind("sequences")) == ["markov", "ngram", "topk_em", "trips", "truncate"]
     assert PRIVATE == ["markov", "ngram", "topk_em", "trips"]
+
+
+def test_drawing_many_sequences_takes_the_memory_of_few_and_draws_the_same(monkeypatch):
+    tree = ContextTree(np.array([-1]), np.append(np.ones(200), 1e5)[None], 1.0)
+    tracemalloc.start()
+    drawn = tree.sample(100_000, seed=1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 80e6  # all chances at once are 160 MB
+    monkeypatch.setattr(model, "AT_ONCE", 100_000 * 201)
+    assert all(map(np.array_equal, drawn, tree.sample(100_000, seed=1)))
