@@ -130,7 +130,8 @@ def _all(
     as_json: bool,
 ) -> None:
     """Audit every setting of a group; a page keeps its rows of settings outside the group."""
-    from dpviz.evaluation.audits import audit_all, existing_rows, group, page, write_page
+    from dpviz.evaluation.audits import audit_all, existing_rows, group, page
+    from dpviz.files import write_bytes
 
     results = []
     words = group(name) or []
@@ -151,7 +152,7 @@ def _all(
                 command = (
                     f"audit all --epsilon {epsilon:g} --trials {trials} -o {Path(output).name}"
                 )
-                write_page(output, page(results, command, rows))
+                write_bytes(output, page(results, command, rows).encode())
     facts = {
         "audits": [
             {"setting": word, **dataclasses.asdict(each), "violates": each.violates}

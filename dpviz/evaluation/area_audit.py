@@ -50,6 +50,8 @@ def quarters(epsilon: float) -> Iterator[Quarters]:
 class AreaBench(MethodBench[Quarters, AreaMethod]):
     """Builds of a method on areas."""
 
+    names = FEATURES
+
     @cached_property
     def areas(self) -> Areas:
         """Of all builds."""
@@ -58,10 +60,6 @@ class AreaBench(MethodBench[Quarters, AreaMethod]):
     def cases(self) -> Iterator[Quarters]:
         """See :class:`~dpviz.evaluation.audit.MethodBench`."""
         return quarters(self.epsilon)
-
-    def names(self) -> tuple[str, ...]:
-        """See :class:`~dpviz.evaluation.audit.MethodBench`."""
-        return FEATURES
 
     def inputs(self, case: Quarters) -> tuple[Int, Int]:
         """See :class:`~dpviz.evaluation.search.Bench`."""
@@ -73,9 +71,6 @@ class AreaBench(MethodBench[Quarters, AreaMethod]):
         estimate, _ = self.method.build(self.areas, data, self.budget, self.noise)
         whole, half, other, first, second = estimate[:5].tolist()
         return [first, half, whole, second, other, first + half + whole]
-
-
-audit_areas = AreaBench.audit
 
 
 def square() -> Areas:

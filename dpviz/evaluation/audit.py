@@ -110,6 +110,7 @@ class MethodBench(Bench[Case], Generic[Case, M]):
     def cases(self) -> Iterable[Case]:
         """The inputs that an audit tries."""
 
+    @property
     @abstractmethod
     def names(self) -> Sequence[str]:
         """Of the features, in words."""
@@ -146,7 +147,7 @@ class MethodBench(Bench[Case], Generic[Case, M]):
                 outside (0, 1).
         """
         bench = cls(method, epsilon, trials, seed, secure, progress)
-        result = finding(bench, list(bench.cases()), list(bench.names()), confidence)
+        result = finding(bench, list(bench.cases()), bench.names, confidence)
         structure = bench.structure()
         return Audit(
             **vars(result),
@@ -174,6 +175,7 @@ class PointBench(MethodBench[Neighbours, PointMethod]):
         """See :class:`MethodBench`."""
         return neighbours(self.method, self.epsilon, self.domain)
 
+    @property
     def names(self) -> Sequence[str]:
         """See :class:`MethodBench`."""
         return feature_names(self.domain.dims)

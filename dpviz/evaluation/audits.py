@@ -7,16 +7,16 @@ import itertools
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import as_completed
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dpviz.errors import DataError, ParameterError
-from dpviz.evaluation.area_audit import audit_areas
-from dpviz.evaluation.audit import Audit, audit, tiny
-from dpviz.evaluation.road_audit import audit_roads, tiny_roads
-from dpviz.evaluation.sequence_audit import audit_sequences, tiny_sequences
+from dpviz.errors import ParameterError
+from dpviz.evaluation.area_audit import AreaBench
+from dpviz.evaluation.audit import Audit, MethodBench, PointBench, tiny
+from dpviz.evaluation.road_audit import RoadBench, tiny_roads
+from dpviz.evaluation.sequence_audit import SequenceBench, tiny_sequences
 from dpviz.evaluation.workers import worker_pool
-from dpviz.files import write_bytes
 from dpviz.methods import METHODS, names, of_kind
 from dpviz.methods import method as find_method
 from dpviz.methods.areas.base import AreaMethod
@@ -79,6 +79,21 @@ def road_settings() -> list[str]:
 Small = PointMethod | SequenceMethod | AreaMethod | RoadMethod
 """A method of any kind."""
 
+TINY: dict[str, Callable[..., Any]] = {
+    "points": tiny,
+    "sequences": tiny_sequences,
+    "areas": partial(find_method, kind="areas"),
+    "roads": tiny_roads,
+}
+"""By kind, a method whose builds are small."""
+
+BENCHES: dict[str, type[MethodBench[Any, Any]]] = {
+    "points": PointBench,
+    "sequences": SequenceBench,
+    "areas": AreaBench,
+    "roads": RoadBench,
+}
+
 STEERING = ("axes", "looks", "switch")
 """Whole-number parameters that steer a method; :func:`small` keeps the others, sizes, small."""
 
@@ -138,39 +153,25 @@ def small(word: str, **parameters: Any) -> Small:
     parameters = {**dict(pair.partition("=")[::2] for pair in pairs), **parameters}
     if pairs:
         parameters = {**_low(word), **parameters}
-    if word.lower() in sequence_settings():
-        return tiny_sequences(word, **parameters)
-    if word.lower() in area_settings():
-        areas: AreaMethod = find_method(word, "areas", **parameters)
-        return areas
-    if "+" in word or word.lower() in {name.lower() for name in names("roads")}:
-        return tiny_roads(word, **parameters)
-    if word.lower() not in {name.lower() for name in names("points")}:
-        known = [*names("points"), *sequence_settings(), *area_settings(), *names("roads")]
-        near = difflib.get_close_matches(word, known, 3)
+    known = {each.lower(): METHODS[name].kind for each, (name, _) in names().items()}
+    kind = "roads" if "+" in word else known.get(word.lower())
+    if kind is None:
+        near = difflib.get_close_matches(word, names(), 3)
         hint = f"did you mean {' or '.join(near)}?" if near else "see dpviz methods, or sequences"
         raise ParameterError(f"unknown method {word!r}: {hint}")
-    return tiny(word, **parameters)
+    method: Small = TINY[kind](word, **parameters)
+    return method
 
 
 def _low(name: str) -> dict[str, Any]:
     """A tree of few levels, whatever a parameter at its end makes of it."""
-    return (
-        {"max_depth": 4}
-        if name in of_kind("points") and "max_depth" in METHODS[name].parameter_fields()
-        else {}
-    )
+    fields = METHODS[name].parameter_fields() if name in of_kind("points") else {}
+    return {"max_depth": 4} if "max_depth" in fields else {}
 
 
 def audited(method: Small, epsilon: float, **options: Any) -> Audit:
     """The audit of a method of any of these kinds; see :func:`dpviz.evaluation.audit.audit`."""
-    if isinstance(method, AreaMethod):
-        return audit_areas(method, epsilon, **options)
-    if isinstance(method, RoadMethod):
-        return audit_roads(method, epsilon, **options)
-    if isinstance(method, SequenceMethod):
-        return audit_sequences(method, epsilon, **options)
-    return audit(method, epsilon, **options)
+    return BENCHES[method.kind].audit(method, epsilon, **options)
 
 
 def audit_all(
@@ -288,15 +289,3 @@ def _row(word: str, each: Audit) -> str:
         *(each.neighbours, each.event, f"{more:.3%}, {fewer:.3%}"),
     )
     return "| " + " | ".join(cells) + " |"
-
-
-def write_page(path: str | os.PathLike[str], text: str) -> None:
-    """Write the page, whole or not at all.
-
-    Raises:
-        DataError: the folder does not exist.
-    """
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise DataError(f"{path.name}: the output folder does not exist: create it first")
-    write_bytes(path, text.encode())

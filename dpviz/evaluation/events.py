@@ -7,6 +7,7 @@ however long, costs no confidence.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -80,7 +81,7 @@ class Event:
             holding &= (table[:, column] >= value) if above else (table[:, column] <= value)
         return holding
 
-    def described(self, names: list[str]) -> str:
+    def described(self, names: Sequence[str]) -> str:
         """In words."""
         return " and ".join(
             f"{names[column]} {'≥' if above else '≤'} {value:g}"

@@ -97,7 +97,7 @@ def audit_files(
             continue
         with tempfile.TemporaryDirectory() as folder:
             bench = FileBench(run, epsilon, Path(folder), trials, progress)
-            result = finding(bench, chosen, list(FEATURES), confidence)
+            result = finding(bench, chosen, FEATURES, confidence)
         yield FileAudit(
             **vars(result), kind=kind, epsilon=epsilon, confidence=confidence, trials=trials
         )

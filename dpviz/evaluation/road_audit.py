@@ -84,6 +84,8 @@ def tiny_roads(name: str, **parameters: Any) -> RoadMethod:
 class RoadBench(MethodBench[Drive, RoadMethod]):
     """Builds of a road method."""
 
+    names = FEATURES
+
     @cached_property
     def street(self) -> RoadGraph:
         """Of all builds."""
@@ -100,10 +102,6 @@ class RoadBench(MethodBench[Drive, RoadMethod]):
         """See :class:`~dpviz.evaluation.audit.MethodBench`."""
         return drives(self.epsilon)
 
-    def names(self) -> tuple[str, ...]:
-        """See :class:`~dpviz.evaluation.audit.MethodBench`."""
-        return FEATURES
-
     def inputs(self, case: Drive) -> tuple[Paths, Paths]:
         """See :class:`~dpviz.evaluation.search.Bench`."""
         return case.trips(more=True), case.trips(more=False)
@@ -112,9 +110,6 @@ class RoadBench(MethodBench[Drive, RoadMethod]):
         """See :class:`~dpviz.evaluation.search.Bench`."""
         task = RoadTask(self.street, data, self.workload, self.budget, self.noise)
         return features(self.method.build(task), case.target)
-
-
-audit_roads = RoadBench.audit
 
 
 def features(release: Measured, target: tuple[int, int]) -> list[float]:

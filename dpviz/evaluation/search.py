@@ -92,7 +92,7 @@ class Finding:
 
 
 def finding(
-    bench: Bench[Case], cases: Sequence[Case], names: list[str], confidence: float
+    bench: Bench[Case], cases: Sequence[Case], names: Sequence[str], confidence: float
 ) -> Finding:
     """Search with some of the bench's trials and bound with the others.
 

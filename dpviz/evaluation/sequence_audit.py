@@ -92,13 +92,11 @@ def tiny_sequences(name: str, **parameters: Any) -> SequenceMethod:
 class SequenceBench(MethodBench[Pair, SequenceMethod]):
     """Builds of a method on sequences."""
 
+    names = FEATURES
+
     def cases(self) -> Iterator[Pair]:
         """See :class:`~dpviz.evaluation.audit.MethodBench`."""
         return pairs(self.epsilon, int(self.method.parameters()["l_top"]))
-
-    def names(self) -> tuple[str, ...]:
-        """See :class:`~dpviz.evaluation.audit.MethodBench`."""
-        return FEATURES
 
     def structure(self) -> Structure | SharedThreshold | None:
         """See :class:`~dpviz.evaluation.audit.MethodBench`."""
@@ -112,9 +110,6 @@ class SequenceBench(MethodBench[Pair, SequenceMethod]):
         """See :class:`~dpviz.evaluation.search.Bench`."""
         task = SequenceTask(data, ALPHABET, self.budget, self.noise)
         return features(self.method.build(task), case.target)
-
-
-audit_sequences = SequenceBench.audit
 
 
 def features(model: Model, target: tuple[int, ...]) -> list[float]:

@@ -18,7 +18,7 @@ from dpviz.cli import app
 from dpviz.errors import ParameterError
 from dpviz.evaluation.audits import audited, existing_rows, group, page, sequence_settings, small
 from dpviz.evaluation.exact import chain_losses
-from dpviz.evaluation.sequence_audit import ALPHABET, FEATURES, audit_sequences, features, pairs
+from dpviz.evaluation.sequence_audit import ALPHABET, FEATURES, SequenceBench, features, pairs
 from dpviz.methods import of_kind
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, parameter
 from dpviz.methods.sequences.markov import Markov
@@ -50,27 +50,27 @@ class Symbols(SequenceMethod):
 
 def test_noise_for_one_event_of_three_is_caught():
     """The bound of 800 trials is above 2 on average, eight standard deviations above the claim."""
-    result = audit_sequences(Symbols(moves=1), 1.0, trials=800, confidence=SURE)
+    result = SequenceBench.audit(Symbols(moves=1), 1.0, trials=800, confidence=SURE)
     assert result.violates
     assert 1.0 < result.epsilon_lower_bound <= 3.0
     assert "aaa" in result.neighbours
 
 
 def test_noise_for_three_is_not_and_the_audit_has_power():
-    result = audit_sequences(Symbols(), 1.0, trials=4000, confidence=SURE)
+    result = SequenceBench.audit(Symbols(), 1.0, trials=4000, confidence=SURE)
     assert not result.violates
     assert result.epsilon_lower_bound > 0.6  # the loss is exactly 1
 
 
 def test_the_reference_without_noise_is_caught():
-    result = audit_sequences(small("truncate"), 1.0, trials=300, confidence=SURE)
+    result = SequenceBench.audit(small("truncate"), 1.0, trials=300, confidence=SURE)
     assert result.violates
     assert result.epsilon_lower_bound > 2
 
 
 @pytest.mark.parametrize("name", PRIVATE)
 def test_nothing_that_claims_epsilon_is_refuted(name):
-    result = audit_sequences(small(name), 1.0, trials=400, confidence=SURE, seed=1)
+    result = SequenceBench.audit(small(name), 1.0, trials=400, confidence=SURE, seed=1)
     assert not result.violates
 
 
@@ -80,13 +80,13 @@ def test_nothing_that_claims_epsilon_is_refuted(name):
 @pytest.mark.parametrize("name", PRIVATE)
 def test_nothing_that_claims_epsilon_is_refuted_by_many_trials(name, epsilon):
     """Four thousand here; ``dpviz audit sequences`` runs more."""
-    assert not audit_sequences(small(name), epsilon, trials=4_000, confidence=SURE).violates
+    assert not SequenceBench.audit(small(name), epsilon, trials=4_000, confidence=SURE).violates
 
 
 @pytest.mark.slow
 def test_the_mechanism_that_chooses_strings_is_audited_with_power():
     """One choice: the loss is at most 1, and reached where the others weigh much."""
-    result = audit_sequences(small("topk_em", k=1), 1.0, trials=8_000, confidence=SURE)
+    result = SequenceBench.audit(small("topk_em", k=1), 1.0, trials=8_000, confidence=SURE)
     assert 0.3 < result.epsilon_lower_bound <= 1.0
 
 
