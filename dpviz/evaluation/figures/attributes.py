@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpviz.build import DataHandle, build, load
-from dpviz.evaluation.figures.intervals import QUERIES, SIZES, WANTED, Row, covered, mean_of
-from dpviz.evaluation.figures.report import Statement, table, write_rows
+from dpviz.evaluation.figures.intervals import QUERIES, SIZES, WANTED, Row, covered
+from dpviz.evaluation.figures.report import Statement, mean_of, table, write_rows
 from dpviz.evaluation.truth import exact_counts, exact_sums, of_one_kind
 from dpviz.files import write_bytes
 from dpviz.progress import Progress

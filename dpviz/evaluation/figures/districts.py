@@ -6,6 +6,7 @@ at the records. Errors are those of districts' counts, mean over all of them.
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,8 @@ import numpy as np
 
 from dpviz.build import AreaData, build, load
 from dpviz.datasets import dataset
-from dpviz.evaluation.figures.report import Statement, statement_table, write_rows
+from dpviz.evaluation.figures.report import Statement, table, write_page, write_rows
 from dpviz.evaluation.truth import exact_areas
-from dpviz.files import write_bytes
 from dpviz.progress import Progress
 from dpviz.releases.areas.partition import Areas, hierarchy
 from dpviz.releases.points.region_count import Regions
@@ -83,8 +83,19 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
         ],
     )
     statements = compare(errors, totals)
-    text = page(errors, totals, repeats, handle.domain, statements)
-    write_bytes(folder / "districts.md", text.encode())
+    write_page(
+        folder / "districts.md",
+        "Districts: measured, or added up from a tree's cells?",
+        f"Mean absolute error of the noisy count of a district, of {dataset(DATA).title} in "
+        f"{', '.join(f'{size:,}' for size in SIZES)} districts: public Voronoi cells of random "
+        "places, drawn without a look at the records. In brackets, the error of their sum. Mean of "
+        f"{repeats} releases with default parameters and simulated noise. "
+        "`uv run dpviz reproduce districts -o FOLDER` makes this page.\n\n"
+        + "\n".join(error_table(errors, totals)),
+        [],
+        statements,
+        "we say",
+    )
     return statements
 
 
@@ -158,29 +169,15 @@ def compare(errors: Errors, totals: Errors) -> list[Statement]:
     ]
 
 
-def page(
-    errors: Errors, totals: Errors, repeats: int, domain: Domain, statements: list[Statement]
-) -> str:
-    """The Markdown page."""
-    lines = [
-        "# Districts: measured, or added up from a tree's cells?",
-        "",
-        f"Mean absolute error of the noisy count of a district, of {dataset(DATA).title} in "
-        f"{', '.join(f'{size:,}' for size in SIZES)} districts: public Voronoi cells of random "
-        "places, drawn without a look at the records. In brackets, the error of their sum. Mean of "
-        f"{repeats} releases with default parameters and simulated noise. "
-        "`uv run dpviz reproduce districts -o FOLDER` makes this page.",
-        "",
-        "| districts | ε | " + " | ".join(WAYS.values()) + " |",
-        "|---|---|" + "---|" * len(WAYS),
-    ]
-    for size in SIZES:
-        for epsilon in EPSILONS:
-            best = min(WAYS, key=lambda way, at=(size, epsilon): errors[(*at, way)])  # type: ignore[misc]
-            cells = []
-            for way in WAYS:
-                text = f"{errors[size, epsilon, way]:,.1f}"
-                text = f"**{text}**" if way == best else text
-                cells.append(f"{text} ({totals[size, epsilon, way]:,.0f})")
-            lines.append(f"| {size:,} | {epsilon:g} | " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", *statement_table(statements, "we say")]) + "\n"
+def error_table(errors: Errors, totals: Errors) -> list[str]:
+    """A row for each setting, the best way in bold, as lines of Markdown."""
+    rows = []
+    for size, epsilon in itertools.product(SIZES, EPSILONS):
+        best = min(WAYS, key=lambda way, at=(size, epsilon): errors[(*at, way)])  # type: ignore[misc]
+        cells = []
+        for way in WAYS:
+            text = f"{errors[size, epsilon, way]:,.1f}"
+            text = f"**{text}**" if way == best else text
+            cells.append(f"{text} ({totals[size, epsilon, way]:,.0f})")
+        rows.append([f"{size:,}", f"{epsilon:g}", *cells])
+    return table(("districts", "ε", *WAYS.values()), rows)

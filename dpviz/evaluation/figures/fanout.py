@@ -12,6 +12,7 @@ from dpviz.datasets import dataset
 from dpviz.evaluation.experiments import ErrorRow, Experiment, run
 from dpviz.evaluation.figures.report import (
     Statement,
+    part_of,
     setting_row,
     write_figure,
     write_page,
@@ -45,7 +46,7 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
             seed,
         )
         rows[name] = []
-        for results in run(handle, plan, progress=_part(progress, at)):
+        for results in run(handle, plan, progress=part_of(progress, at, len(DATA))):
             rows[name].extend(results)
     write_rows(
         folder / "fanout.csv",
@@ -109,14 +110,3 @@ def compare(name: str, rows: list[ErrorRow], axes: tuple[int, ...]) -> list[Stat
             )
         )
     return statements
-
-
-def _part(progress: Progress | None, at: int) -> Progress | None:
-    """Progress of one data set as a part of the whole."""
-    if progress is None:
-        return None
-
-    def report(fraction: float, what: str) -> None:
-        progress((at + fraction) / len(DATA), what)
-
-    return report

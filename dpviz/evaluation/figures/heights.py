@@ -17,9 +17,10 @@ from dpviz.evaluation.figures.report import (
     write_page,
     write_rows,
 )
-from dpviz.evaluation.figures.shapes import DATA, METRIC, measured, median_error
+from dpviz.evaluation.figures.shapes import DATA, METRIC, measured
 from dpviz.evaluation.plots import COLOURS, MARKERS
 from dpviz.evaluation.ratios import geometric_mean
+from dpviz.evaluation.results import mean_error
 from dpviz.progress import Progress
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
 def by_height(rows: list[ErrorRow]) -> Errors:
     """The median relative error of every setting."""
     return {
-        (name, height, shape): median_error(rows, pattern.format(height), EPSILON, shape)
+        (name, height, shape): mean_error(rows, METRIC, pattern.format(height), EPSILON, shape)
         for name, pattern in METHODS.items()
         for height in HEIGHTS
         for shape in SHAPES

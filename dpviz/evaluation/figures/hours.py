@@ -13,9 +13,8 @@ import numpy as np
 
 from dpviz.build import build, from_points, load
 from dpviz.datasets import dataset
-from dpviz.evaluation.figures.report import Statement, statement_table, write_rows
+from dpviz.evaluation.figures.report import Statement, table, write_page, write_rows
 from dpviz.evaluation.truth import exact_counts
-from dpviz.files import write_bytes
 from dpviz.progress import Progress
 
 if TYPE_CHECKING:
@@ -74,7 +73,18 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
         ],
     )
     statements = compare(errors)
-    write_bytes(folder / "hours.md", page(errors, exact, repeats, statements).encode())
+    write_page(
+        folder / "hours.md",
+        "What is an hour worth?",
+        f"Mean absolute error of {QUERIES} counts of each kind, around records of "
+        f"{dataset(DATA).title}, at ε = {EPSILON:g}: mean of {repeats} releases with default "
+        "parameters and simulated noise. In brackets below the questions, the exact mean. "
+        "`uv run dpviz reproduce hours -o FOLDER` makes this page.\n\n"
+        + "\n".join(error_table(errors, exact)),
+        [],
+        statements,
+        "we say",
+    )
     return statements
 
 
@@ -123,25 +133,14 @@ def _range(ratios: list[float]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def page(errors: Errors, exact: dict[str, Int], repeats: int, statements: list[Statement]) -> str:
-    """The Markdown page."""
-    lines = [
-        "# What is an hour worth?",
-        "",
-        f"Mean absolute error of {QUERIES} counts of each kind, around records of "
-        f"{dataset(DATA).title}, at ε = {EPSILON:g}: mean of {repeats} releases with default "
-        "parameters and simulated noise. In brackets below the questions, the exact mean. "
-        "`uv run dpviz reproduce hours -o FOLDER` makes this page.",
-        "",
-        "| method | an hour is worth | "
-        + " | ".join(f"{name} ({exact[name].mean():,.0f})" for name in LOADS)
-        + " |",
-        "|---|---|" + "---|" * len(LOADS),
-    ]
+def error_table(errors: Errors, exact: dict[str, Int]) -> list[str]:
+    """A row for each setting, the best of a method in bold, as lines of Markdown."""
+    rows = []
     for method in METHODS:
         least = {name: min(errors[method, worth, name] for worth in WORTHS) for name in LOADS}
         for worth in WORTHS:
-            row = [(errors[method, worth, name], least[name]) for name in LOADS]
-            cells = [f"**{each:,.0f}**" if each == best else f"{each:,.0f}" for each, best in row]
-            lines.append(f"| {method} | {words(worth)} | " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", *statement_table(statements, "we say")]) + "\n"
+            pairs = [(errors[method, worth, name], least[name]) for name in LOADS]
+            cells = [f"**{each:,.0f}**" if each == best else f"{each:,.0f}" for each, best in pairs]
+            rows.append([method, words(worth), *cells])
+    asked = [f"{name} ({exact[name].mean():,.0f})" for name in LOADS]
+    return table(("method", "an hour is worth", *asked), rows)

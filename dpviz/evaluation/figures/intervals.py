@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.build import build, load
-from dpviz.evaluation.figures.report import Statement, write_rows
+from dpviz.evaluation.figures.report import Statement, mean_of, write_rows
 from dpviz.evaluation.truth import exact_counts, hot
 from dpviz.files import write_bytes
 from dpviz.methods import of_kind
@@ -95,14 +95,6 @@ def covered(answers: RangeAnswers | SumAnswers, exact: Int | Float) -> tuple[Flo
     inside = (answers.low <= exact) & (exact <= answers.high)
     widened = (answers.low - spread <= exact) & (exact <= answers.high + spread)
     return inside.astype(np.float64), widened.astype(np.float64)
-
-
-def mean_of(rows: Sequence[Row], column: str, **wanted: Any) -> float:
-    """The mean of a column over the rows that have these values; NaN where there is none."""
-    values = [
-        float(row[column]) for row in rows if all(row[key] == each for key, each in wanted.items())
-    ]
-    return float(np.mean(values)) if values else float("nan")
 
 
 def compare(rows: Sequence[Row]) -> list[Statement]:

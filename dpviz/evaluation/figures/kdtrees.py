@@ -17,9 +17,10 @@ from dpviz.evaluation.figures.report import (
     write_page,
     write_rows,
 )
-from dpviz.evaluation.figures.shapes import DATA, METRIC, SHAPES, measured, median_error
+from dpviz.evaluation.figures.shapes import DATA, METRIC, SHAPES, measured
 from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.ratios import geometric_mean
+from dpviz.evaluation.results import mean_error
 from dpviz.progress import Progress
 
 EPSILONS = (0.1, 0.5, 1.0)
@@ -70,7 +71,7 @@ def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) 
 def by_name(rows: list[ErrorRow]) -> Errors:
     """The median relative error of every setting."""
     return {
-        (name, epsilon, shape): median_error(rows, ours, epsilon, shape)
+        (name, epsilon, shape): mean_error(rows, METRIC, ours, epsilon, shape)
         for name, ours in METHODS.items()
         for epsilon in EPSILONS
         for shape in SHAPES

@@ -12,13 +12,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dpviz.build import DataHandle, build, from_points, load
 from dpviz.datasets import registers
 from dpviz.domain import Domain
 from dpviz.evaluation.experiments import parsed
-from dpviz.evaluation.figures.report import Statement, write_figure, write_page, write_rows
+from dpviz.evaluation.figures.report import (
+    Statement,
+    mean_of,
+    part_of,
+    write_figure,
+    write_page,
+    write_rows,
+)
 from dpviz.evaluation.figures.report import table as markdown
 from dpviz.evaluation.matching import match_truth
 from dpviz.evaluation.ratios import geometric_mean
@@ -62,7 +67,9 @@ Row = dict[str, Any]
 
 def reproduce(folder: Path, repeats: int, seed: int, progress: Progress | None) -> list[Statement]:
     """Measure, write ``matching.csv``, ``matching.png`` and ``matching.md``, and compare."""
-    rows = [row for dims in ATTRIBUTES for row in measured(dims, repeats, seed, progress)]
+    rows: list[Row] = []
+    for at, dims in enumerate(ATTRIBUTES):
+        rows += measured(dims, repeats, seed, part_of(progress, at, len(ATTRIBUTES)))
     seconds = construction(repeats, seed)
     return written(folder, rows, seconds, repeats)
 
@@ -154,8 +161,7 @@ def construction(repeats: int, seed: int) -> dict[str, float]:
     data = load(TIMED)
     seconds = {}
     for name, words in CONSTRUCTION.items():
-        method, given = parsed(words)
-        parameters: dict[str, Any] = dict(given)
+        method, parameters = parsed(words)
         tries = []
         for repeat in range(repeats):
             started = time.perf_counter()
@@ -163,12 +169,6 @@ def construction(repeats: int, seed: int) -> dict[str, float]:
             tries.append(time.perf_counter() - started)
         seconds[name] = min(tries)
     return seconds
-
-
-def mean(rows: Sequence[Row], what: str, **setting: Any) -> float:
-    """The mean of a column over the rows of a setting."""
-    chosen = [row[what] for row in rows if all(row[key] == setting[key] for key in setting)]
-    return float(np.mean(chosen))
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -180,11 +180,11 @@ def table(rows: Sequence[Row]) -> str:
     lines = []
     for dims, name, epsilon in itertools.product(ATTRIBUTES, TREES, EPSILONS):
         at = {"attributes": dims, "tree": name, "epsilon": epsilon}
-        cells = [f"{dims}", name, f"{mean(rows, 'leaves', **at):,.0f}", f"{epsilon:g}"]
+        cells = [f"{dims}", name, f"{mean_of(rows, 'leaves', **at):,.0f}", f"{epsilon:g}"]
         for padding in ("noisy", "upward"):
-            cells.append(f"{mean(rows, 'reduction_ratio', padding=padding, **at):.4f}")
-            cells.append(f"{mean(rows, 'recall', padding=padding, **at):.3f}")
-        lines.append([*cells, f"{mean(rows, 'true_reduction_ratio', **at):.4f}"])
+            cells.append(f"{mean_of(rows, 'reduction_ratio', padding=padding, **at):.4f}")
+            cells.append(f"{mean_of(rows, 'recall', padding=padding, **at):.3f}")
+        lines.append([*cells, f"{mean_of(rows, 'true_reduction_ratio', **at):.4f}"])
     return "\n".join(markdown(head, lines))
 
 
@@ -198,7 +198,7 @@ def picture(rows: Sequence[Row]) -> Figure:
     ):
         for name in TREES:
             at = {"attributes": dims, "tree": name, "padding": "noisy"}
-            ratios = [mean(rows, "reduction_ratio", epsilon=each, **at) for each in EPSILONS]
+            ratios = [mean_of(rows, "reduction_ratio", epsilon=each, **at) for each in EPSILONS]
             axes.plot(EPSILONS, ratios, marker="o", markersize=3, label=name)
         axes.set(xlabel="ε of each owner", title=f"{dims} attributes", ylim=(None, 1))
     figure.axes[0].set_ylabel("reduction ratio")
@@ -212,7 +212,7 @@ def compare(rows: Sequence[Row], seconds: dict[str, float]) -> list[Statement]:
 
     def work(name: str, dims: int, epsilon: float) -> float:
         at = {"attributes": dims, "epsilon": epsilon, "padding": "noisy"}
-        return 1 - mean(rows, "reduction_ratio", tree=name, **at)
+        return 1 - mean_of(rows, "reduction_ratio", tree=name, **at)
 
     def wins(better: str, other: str) -> str:
         count = sum(work(better, *at) < work(other, *at) for at in settings)

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dpviz.files import csv_text, write_bytes
+from dpviz.progress import Progress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,6 +26,17 @@ class Statement:
     claim: str
     measured: str
     agrees: bool
+
+
+def part_of(progress: Progress | None, at: int, parts: int) -> Progress | None:
+    """Progress of part ``at`` of several, as that of the whole."""
+    if progress is None:
+        return None
+
+    def report(fraction: float, what: str) -> None:
+        progress((at + fraction) / parts, what)
+
+    return report
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -58,20 +72,28 @@ def setting_row(row: ErrorRow, metric: str, **setting: Any) -> dict[str, Any]:
     }
 
 
-def statement_table(statements: Sequence[Statement], claimed: str) -> list[str]:
-    """The statements as lines of Markdown."""
-    rows = [
-        (each.claim, each.measured, "agrees" if each.agrees else "**disagrees**")
-        for each in statements
-    ]
-    return table((claimed, "we find", ""), rows)
-
-
 def write_page(
-    path: Path, title: str, intro: str, pictures: Sequence[str], statements: Sequence[Statement]
+    path: Path,
+    title: str,
+    intro: str,
+    pictures: Sequence[str],
+    statements: Sequence[Statement],
+    claimed: str = "the paper says",
 ) -> None:
     """A Markdown page: what was done, the pictures, and a table of statements."""
     lines = [f"# {title}", "", intro, ""]
     lines += [line for picture in pictures for line in (f"![{title}]({picture})", "")]
-    lines += statement_table(statements, "the paper says")
+    rows = [
+        (each.claim, each.measured, "agrees" if each.agrees else "**disagrees**")
+        for each in statements
+    ]
+    lines += table((claimed, "we find", ""), rows)
     write_bytes(path, ("\n".join(lines) + "\n").encode())
+
+
+def mean_of(rows: Iterable[Mapping[str, Any]], column: str, **wanted: Any) -> float:
+    """The mean of a column over the rows that have these values; NaN where there is none."""
+    values = [
+        float(row[column]) for row in rows if all(row[key] == each for key, each in wanted.items())
+    ]
+    return float(np.mean(values)) if values else float("nan")

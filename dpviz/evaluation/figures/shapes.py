@@ -14,7 +14,6 @@ import numpy as np
 from dpviz.build import load
 from dpviz.domain import Domain
 from dpviz.evaluation.experiments import ErrorRow, Experiment, run
-from dpviz.evaluation.results import mean_error
 from dpviz.evaluation.truth import nonempty
 from dpviz.progress import Progress
 from dpviz.workloads import Workload, workload
@@ -65,8 +64,3 @@ def measured(
     handle = load(DATA)
     plan = Experiment(methods, epsilons, queries(handle, shapes, seed), repeats, seed, UNBOUNDED)
     return [row for rows in run(handle, plan, processes=1, progress=progress) for row in rows]
-
-
-def median_error(rows: Iterable[ErrorRow], method: str, epsilon: float, shape: str) -> float:
-    """Median relative error over the queries, mean over the repetitions."""
-    return mean_error(rows, METRIC, method, epsilon, shape)
