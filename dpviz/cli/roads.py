@@ -13,13 +13,11 @@ from dpviz.cli.options import Clock, Order, Streets, Units
 from dpviz.cli.root import (
     Json,
     NoiseSeed,
-    apart,
     app,
     as_rows,
     emit,
     numbers,
     progress,
-    whole_numbers,
     words,
     writable,
 )
@@ -62,7 +60,6 @@ def build(
         "roads",
         method,
         order,
-        [source, *words(streets.graph)],
         lambda: streets.load(
             source,
             **units.reading(),
@@ -229,19 +226,18 @@ def evaluate(
     from dpviz.files import write_bytes
     from dpviz.methods import method as find_method
 
-    edges = whole_numbers(lengths, "--lengths")
     chosen = words(methods) or experiments.METHODS
     for name in chosen:
         find_method(name, "roads")  # a bad name fails before reading
     writable(output, ".csv")
-    apart(output, source, *words(streets.graph))
+    whole = [int(length) for length in numbers(lengths, "--lengths")]
     data = streets.load(source, public=public, **clock.steps())
     require_public(Ledger(), data)  # exact answers follow
     rows = list(
         experiments.experiment(
             data,
             methods=chosen,
-            lengths=edges,
+            lengths=whole,
             epsilons=numbers(epsilons, "--epsilons"),
             repeats=repeats,
             seed=seed,

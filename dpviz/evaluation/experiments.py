@@ -232,7 +232,7 @@ def run(
     tasks = _tasks(plan, done)
     bench = Baseline.of(handle, plan)
     processes = min(processes, len(tasks))
-    finished = _here(bench, tasks) if processes < 1 else _in_processes(bench, tasks, processes)
+    finished = map(bench.run, tasks) if processes < 1 else _in_processes(bench, tasks, processes)
     for count, rows in enumerate(finished, 1):
         if progress is not None:
             progress(count / len(tasks), f"build {count} of {len(tasks)}")
@@ -246,11 +246,6 @@ def _tasks(plan: Experiment, done: Collection[Key]) -> list[Task]:
         if (name, epsilon, size, repeat) not in done:
             sizes.setdefault((name, epsilon, repeat), []).append(size)
     return [Task(*task, tuple(words)) for task, words in sizes.items()]
-
-
-def _here(bench: Baseline, tasks: list[Task]) -> Iterator[list[ErrorRow]]:
-    for task in tasks:
-        yield bench.run(task)
 
 
 def _in_processes(bench: Baseline, tasks: list[Task], processes: int) -> Iterator[list[ErrorRow]]:

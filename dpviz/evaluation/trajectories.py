@@ -102,8 +102,13 @@ class Trajectories:
 
     @cached_property
     def patterns(self) -> set[tuple[int, ...]]:
-        """The :data:`TOP` most frequent patterns."""
-        return frequent(self)
+        """The :data:`TOP` most frequent cells in a row, counted at every place where they occur."""
+        count: Counter[tuple[int, ...]] = Counter()
+        for cells in self.cells:
+            for size in range(SHORTEST, min(LONGEST, len(cells)) + 1):
+                count.update(cells[at : at + size] for at in range(len(cells) - size + 1))
+        ranked = sorted(count, key=lambda pattern: (-count[pattern], pattern))
+        return set(ranked[:TOP])
 
     @cached_property
     def _passing(self) -> dict[int, Int]:
@@ -166,16 +171,6 @@ def divergence(one: Float, other: Float) -> float:
         return float((p[some] * np.log(p[some] / middle[some])).sum())
 
     return max(0.5 * relative(one) + 0.5 * relative(other), 0.0)
-
-
-def frequent(lines: Trajectories) -> set[tuple[int, ...]]:
-    """The most frequent patterns: cells in a row, counted at every place where they occur."""
-    count: Counter[tuple[int, ...]] = Counter()
-    for cells in lines.cells:
-        for size in range(SHORTEST, min(LONGEST, len(cells)) + 1):
-            count.update(cells[at : at + size] for at in range(len(cells) - size + 1))
-    ranked = sorted(count, key=lambda pattern: (-count[pattern], pattern))
-    return set(ranked[:TOP])
 
 
 def _f1(one: set[tuple[int, ...]], other: set[tuple[int, ...]]) -> float:

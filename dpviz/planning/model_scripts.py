@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from dpviz.build import CITY, cells_of
 from dpviz.planning.code import FILE, Code, arguments, shell
 from dpviz.planning.script import Script, settings_of, unit_of
+from dpviz.releases.areas.release import AreaRelease
+from dpviz.releases.points.release import PointRelease
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.releases.roads.timed import TimedRoadRelease
 from dpviz.releases.sequences.release import SequenceRelease
@@ -87,7 +89,7 @@ def script_of(
             its header does not say.
         ParameterError: a header that names a method or a parameter that there is not.
     """
-    if not isinstance(release, RoadRelease | SequenceRelease):
+    if isinstance(release, PointRelease | AreaRelease):
         return Script.of(release, source, seed, areas)
     header = release.header
     settings = settings_of(header, release.kind, seed)
@@ -95,6 +97,7 @@ def script_of(
     if isinstance(release, RoadRelease):
         kind = _of_roads(release, builtin, graph)
     else:
+        assert isinstance(release, SequenceRelease)
         kind = _of_sequences(release, builtin)
     return ModelScript(
         kind=release.kind,

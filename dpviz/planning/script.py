@@ -25,7 +25,6 @@ from dpviz.zones import ZONE
 if TYPE_CHECKING:
     from dpviz.domain import Domain
     from dpviz.releases.header import Header
-    from dpviz.releases.release import Release
 
 AREAS = "AREAS"
 """Where the name of the file of areas is not known."""
@@ -62,7 +61,7 @@ class Script(Code):
     @classmethod
     def of(
         cls,
-        release: Release,
+        release: PointRelease | AreaRelease,
         source: str | None = None,
         seed: int | None = None,
         areas: str | None = None,
@@ -76,17 +75,12 @@ class Script(Code):
             areas: the file of its areas, where the reader knows it.
 
         Raises:
-            ReleaseError: of another kind; made from another release; or seeded though it is not
-                simulated.
+            ReleaseError: made from another release, or seeded though it is not simulated.
             ParameterError: a header that names a method or a parameter that there is not.
         """
         from dpviz.datasets import DATASETS
 
         header = release.header
-        if not isinstance(release, PointRelease | AreaRelease):
-            raise ReleaseError(
-                f"a release of {release.kind} has a script of its own: see script_of"
-            )
         if {"marginal", "period", "kind"} & set(header.extra):
             raise ReleaseError("a part of another release is not built: ask for the code of that")
         settings = settings_of(header, release.kind, seed)
@@ -196,7 +190,7 @@ class Script(Code):
         return f"release.count({list(self.domain.bounds)!r})"
 
 
-def _areas(release: Release, path: str | None) -> dict[str, Any]:
+def _areas(release: PointRelease | AreaRelease, path: str | None) -> dict[str, Any]:
     """Where the areas of a release come from, and their columns; hexagons need none."""
     if not isinstance(release, AreaRelease):
         return {}

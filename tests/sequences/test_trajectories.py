@@ -11,7 +11,7 @@ import dpviz
 from dpviz.errors import PrivacyError
 from dpviz.evaluation import trajectories
 from dpviz.evaluation.sequences import SequenceExperiment, run
-from dpviz.evaluation.trajectories import MEASURES, Trajectories, divergence, frequent, measures
+from dpviz.evaluation.trajectories import MEASURES, Trajectories, divergence, measures
 from dpviz.private.load.cells import cell_sequences, grid_cells, place_lines
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.sequences.places import drawn_places
@@ -56,7 +56,7 @@ def test_trips_and_patterns_are_counted_on_the_grid(monkeypatch):
     go, back = [(0.5, 0.5), (0.6, 0.6), (1.5, 0.5), (1.5, 1.5)], [(1.5, 1.5), (0.5, 0.5)]
     real = lines(go, go, back)
     assert real.cells == [(0, 6, 7), (0, 6, 7), (7, 0)]
-    assert frequent(real) == {(0, 6), (0, 6, 7)}  # ties: the smaller cells first
+    assert real.patterns == {(0, 6), (0, 6, 7)}  # ties: the smaller cells first
     other = measures(real, lines(back, back))
     assert other["pattern F1"] == 0
     share = np.array([2 / 3, 1 / 3]), np.array([0.0, 1.0])
