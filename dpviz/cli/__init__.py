@@ -53,6 +53,9 @@ def main() -> None:
         app()
     except BrokenPipeError:
         sys.exit(0)
+    except MemoryError:  # its own words may hold how many records there are
+        complain("error: this machine has not the memory for it: ask for less at a time")
+        sys.exit(2)
     except (DpvizError, KeyboardInterrupt, SystemExit) as ended:
         # Typer makes an exit of it without a word; a command that had ended was not cancelled.
         if interrupts.came() and getattr(ended, "code", 1) != 0:

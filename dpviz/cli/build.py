@@ -85,12 +85,13 @@ def build(
     shared: dict[str, Any] = {"columns_named": bool(places.names), "wishes": want or ()}
     if areas is None:
         name, shared["sum_share"] = checked_name(method), sum_share
-        build_release("points", name, order, points, described, for_what, **shared)
+        build_release("points", name, order, [source], points, described, for_what, **shared)
         return
     if sum_share is not None:
         raise ParameterError("--sum-share is of --sum: leave it out")
     counted = lambda: AreaData(points(), areas)  # noqa: E731
-    build_release("areas", method or "areas", order, counted, described_areas, **shared)
+    read = [source, partition.areas]
+    build_release("areas", method or "areas", order, read, counted, described_areas, **shared)
 
 
 def workload_rule(workload: str | None) -> Callable[[DataHandle], Declared | None]:

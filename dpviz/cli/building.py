@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpviz.cli.options import Order
-from dpviz.cli.root import emit, keep, progress, settings, simulated, writable
+from dpviz.cli.root import apart, emit, keep, progress, settings, simulated, writable
 
 if TYPE_CHECKING:
     from dpviz.build import Accountable, Handle, Ledger
@@ -22,6 +22,7 @@ def build_release(
     kind: str,
     name: str,
     order: Order,
+    inputs: Sequence[str | None],
     load: Callable[[], Handle[Any]],
     describe: Callable[[Any, Any], Facts],
     workload: Callable[[Any], Any] = lambda data: None,
@@ -36,6 +37,7 @@ def build_release(
         kind: of the data.
         name: of the method.
         order: the options that every build has.
+        inputs: files that are read, which the release must not replace.
         load: the data; called after everything that can be refused without them.
         describe: what is printed of the release, from it and the data.
         workload: of the data, as :func:`dpviz.build` takes it.
@@ -56,6 +58,7 @@ def build_release(
     if wishes:
         parse_all(wishes)
     writable(order.output)
+    apart(order.output, *inputs)
     simulate = simulated(order.seed, order.sampler, order.secure_noise)
     started = time.perf_counter()
     data = load()

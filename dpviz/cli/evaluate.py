@@ -12,6 +12,7 @@ from dpviz.cli.groups import grouped
 from dpviz.cli.options import Places
 from dpviz.cli.root import Json, NoiseSeed, app, emit, numbers, progress, words
 from dpviz.errors import ParameterError, PrivacyError
+from dpviz.limits import QUERIES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,7 +41,9 @@ def evaluate(
             help="small, medium, large, huge, hot, hot-0, or sides in the bounds' units: 15x0.2."
         ),
     ] = "small,medium,large",
-    queries: Annotated[int, typer.Option(help="Range queries per size.")] = 10_000,
+    queries: Annotated[
+        int, typer.Option(max=QUERIES.most, help="Range queries per size.")
+    ] = 10_000,
     repeats: Annotated[int, typer.Option(help="Repetitions with fresh noise.")] = 5,
     seed: NoiseSeed = None,
     sanity: Annotated[float, typer.Option(help="Sanity bound as a share of the records.")] = 0.001,

@@ -54,12 +54,13 @@ def listen() -> None:
         _thread.start_new_thread(_watch, (heard,))
 
 
-def interrupt(_number: int, _frame: FrameType | None) -> None:
+def interrupt(_number: int, frame: FrameType | None) -> None:
     """The handler of SIGINT."""
     if not _interrupted.is_set():
         _interrupted.set()
         _thread.start_new_thread(_insist, ())  # unlike threading's, takes no lock that may be held
-    if not _under_way(sys.exc_info()[1]):
+    dropping = frame is not None and frame.f_code is _lost.__code__  # and Python would write of it
+    if not (dropping or _under_way(sys.exc_info()[1])):
         raise KeyboardInterrupt
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpviz.cli.root import Json, app, emit, numbers, writable
+from dpviz.cli.root import Json, apart, app, emit, numbers, writable
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -63,8 +62,7 @@ def match(
             "the recall needs --records-a, --records-b and --public: give all three, or none"
         )
     if output is not None:
-        if Path(output).resolve() in (Path(release_a).resolve(), Path(release_b).resolve()):
-            raise ParameterError(f"output {output!r} is one of the releases: name another file")
+        apart(output, release_a, release_b)
         writable(output)
     started = time.perf_counter()
     a, b = read(release_a, "points"), read(release_b, "points")

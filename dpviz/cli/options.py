@@ -74,7 +74,8 @@ class Places:
         if self.bounds is None:
             if stated_domain(source) is not None:
                 if axis:
-                    raise ParameterError(f"--{[*axis][-1]} is missing its box: give --bounds too")
+                    last = [*axis][-1].replace("_", "-")
+                    raise ParameterError(f"--{last} is missing its box: give --bounds too")
                 return None
             raise ParameterError(
                 "--bounds is missing: the public box must be chosen without looking at the records "
@@ -188,11 +189,6 @@ class Attributes:
                 "folders and tables with sums"
             )
         return self
-
-    @property
-    def again(self) -> list[str]:
-        """The options of kinds as they were given."""
-        return [] if self.kind is None else [f"--kind {self.kind}", f"--kinds {self.kinds}"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,9 +56,13 @@ def query(
     as_json: Json = False,
 ) -> None:
     """Answer range queries from a release: noisy counts with 95 % intervals."""
+    if name is not None and regions is None:
+        raise ParameterError("--name is of --regions: give both, or leave it out")
+    if less is not None and period is None:
+        raise ParameterError("--less is taken off --period: give both, or neither")
     opened = opened_map(release)
     if areas or isinstance(opened, AreaRelease):
-        query_areas(opened, rect, rects, areas, regions or name or period or kind, as_json)
+        query_areas(opened, rect, rects, areas, regions or period or kind, as_json)
         return
     opened = one_kind(opened, kind)
     if regions is not None:
@@ -73,8 +77,6 @@ def query(
         width = 2 * opened.domain.place.dims
     asked = asked_rectangles(asked, rects, width)
     if less is not None:
-        if period is None:
-            raise ParameterError("--less is taken off --period: give both, or neither")
         emit_rectangles(
             opened, asked, opened.difference(asked, period, less), as_json, attributes=False
         )

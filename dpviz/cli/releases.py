@@ -14,7 +14,7 @@ from dpviz.cli.areas import size_words as area_words
 from dpviz.cli.areas import summary as area_summary
 from dpviz.cli.attributes import attribute_facts
 from dpviz.cli.queries import opened_map
-from dpviz.cli.root import Json, ReleaseFile, app, emit
+from dpviz.cli.root import Json, ReleaseFile, apart, app, emit
 from dpviz.errors import ParameterError
 from dpviz.releases.areas.release import AreaRelease
 
@@ -201,6 +201,7 @@ def sample(
     from dpviz import read
     from dpviz.releases.export import save_sample
 
+    apart(output, release)
     points = save_sample(read(release, "points"), output, n, seed)
     emit({"output": output, "points": points}, as_json, f"{output}: {points:,} synthetic points")
 

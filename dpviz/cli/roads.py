@@ -13,11 +13,13 @@ from dpviz.cli.options import Clock, Order, Streets, Units
 from dpviz.cli.root import (
     Json,
     NoiseSeed,
+    apart,
     app,
     as_rows,
     emit,
     numbers,
     progress,
+    whole_numbers,
     words,
     writable,
 )
@@ -60,6 +62,7 @@ def build(
         "roads",
         method,
         order,
+        [source, *words(streets.graph)],
         lambda: streets.load(
             source,
             **units.reading(),
@@ -226,18 +229,19 @@ def evaluate(
     from dpviz.files import write_bytes
     from dpviz.methods import method as find_method
 
+    edges = whole_numbers(lengths, "--lengths")
     chosen = words(methods) or experiments.METHODS
     for name in chosen:
         find_method(name, "roads")  # a bad name fails before reading
     writable(output, ".csv")
-    whole = [int(length) for length in numbers(lengths, "--lengths")]
+    apart(output, source, *words(streets.graph))
     data = streets.load(source, public=public, **clock.steps())
     require_public(Ledger(), data)  # exact answers follow
     rows = list(
         experiments.experiment(
             data,
             methods=chosen,
-            lengths=whole,
+            lengths=edges,
             epsilons=numbers(epsilons, "--epsilons"),
             repeats=repeats,
             seed=seed,

@@ -98,6 +98,18 @@ def writable(output: str, ending: str = ".parquet") -> None:
         )
 
 
+def apart(output: str, *inputs: str | None) -> None:
+    """Refuse to write over what is read: the records, a paid release, a part of a folder.
+
+    Raises:
+        ParameterError: the output is one of the inputs, or a file in one.
+    """
+    path = Path(output).resolve()
+    read = [Path(each).resolve() for each in inputs if each is not None]
+    if path.exists() and (path in read or path.parent in read):
+        raise ParameterError(f"output {output!r} is one of the inputs: name another file")
+
+
 def simulated(seed: int | None, sampler: str | None, secure: bool) -> bool:
     """Whether simulated noise is asked for, which public data alone may have.
 
@@ -182,6 +194,19 @@ def numbers(text: str, what: str) -> list[float]:
             raise ParameterError(f"{what} {text!r}: {word.strip()!r} is not a number")
         values.append(value)
     return values
+
+
+def whole_numbers(text: str, what: str) -> list[int]:
+    """Whole numbers between commas.
+
+    Raises:
+        ParameterError: something in between is none.
+    """
+    values = numbers(text, what)
+    for value in values:
+        if not value.is_integer():
+            raise ParameterError(f"{what} {text!r}: {value:g} is not a whole number")
+    return [int(value) for value in values]
 
 
 def public_box(

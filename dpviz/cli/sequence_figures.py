@@ -9,7 +9,7 @@ import typer
 from dpviz.cli.evaluate import drawable, emit_results, write_plot
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Symbols, Units
-from dpviz.cli.root import Json, NoiseSeed, numbers, progress, words
+from dpviz.cli.root import Json, NoiseSeed, numbers, progress, whole_numbers, words
 from dpviz.cli.sequences import Source, sequences
 from dpviz.errors import PrivacyError
 
@@ -55,7 +55,7 @@ def evaluate(
     plan = SequenceExperiment(
         methods=words(methods),
         epsilons=tuple(numbers(epsilons, "--epsilons")),
-        tops=tuple(int(k) for k in numbers(tops, "--tops")),
+        tops=tuple(whole_numbers(tops, "--tops")),
         l_top=l_top,
         repeats=repeats,
         samples=samples,

@@ -9,7 +9,7 @@ import typer
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Order, Symbols, Units
-from dpviz.cli.root import Json, app, emit, words
+from dpviz.cli.root import Json, apart, app, emit, words
 
 if TYPE_CHECKING:
     from dpviz.build import SequenceData
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 sequences = typer.Typer(no_args_is_help=True, help="Private models of sequences.")
 app.add_typer(sequences, name="sequences")
+
+MANY = 10_000_000
+"""Most strings or sequences of one answer: each is in memory."""
 
 ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A sequence release.")]
 Source = Annotated[
@@ -38,6 +41,7 @@ def build(
         "sequences",
         method,
         order,
+        [source, symbols.alphabet, symbols.leaves],
         lambda: symbols.load(source, **units.reading(), public=order.public, name=order.dataset),
         described,
     )
@@ -94,7 +98,9 @@ def count(
 @sequences.command()
 def topk(
     release: ReleaseFile,
-    k: Annotated[int | None, typer.Option("-k", min=1, help="How many; by default 20.")] = None,
+    k: Annotated[
+        int | None, typer.Option("-k", min=1, max=MANY, help="How many; by default 20.")
+    ] = None,
     longest: Annotated[int, typer.Option(min=1, help="Symbols of the longest string.")] = 20,
     as_json: Json = False,
 ) -> None:
@@ -140,7 +146,7 @@ def following(
 def sample(
     release: ReleaseFile,
     output: Annotated[str, typer.Option("--output", "-o", help="A text file, a line for each.")],
-    n: Annotated[int, typer.Option("-n", min=1, help="How many.")] = 1000,
+    n: Annotated[int, typer.Option("-n", min=1, max=MANY, help="How many.")] = 1000,
     seed: Annotated[int | None, typer.Option(min=0, help="Makes the sample repeatable.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -148,6 +154,7 @@ def sample(
     from dpviz import read
     from dpviz.files import write_bytes
 
+    apart(output, release)
     opened = read(release, "sequences")
     drawn = opened.sample(n, seed)
     text = "".join(" ".join(row) + "\n" for row in drawn)

@@ -105,11 +105,15 @@ def picture(
     """Write the map of one release, or of two, with its legend as a picture."""
     from dpviz.exports.html import labels_of
     from dpviz.render.picture import comparison_png
+    from dpviz.render.projection import from_degrees
     from dpviz.render.view import check
 
     opened = _flat(_opened(releases, period))
     outlined = _rects([rect])[0] if rect else None
     check(opened, 2)
+    if outlined is not None:
+        domain = opened[0].domain
+        domain.boxes(from_degrees(outlined, domain.crs))  # or refuse it, as the other files do
     make = lambda: comparison_png(  # noqa: E731
         opened, labels_of(opened), outlined, title=title, size=size
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import Annotated
 
@@ -38,16 +39,17 @@ def sql(
     named = places.names or domain.place.columns
     query = CellQuery(domain, named, checked_bits(bits, domain), **units.reading())
     text = query.sql(quoted(table), dialect, secrets.token_hex(16))
-    again = [f"--bounds={places.bounds}", f"--bits {query.bits}"]
+    again = [f"--bounds={places.bounds}", "--bits", str(query.bits)]
     if places.crs is not None:
-        again.append(f"--crs {places.crs}")
-    again += [f"--{name} {value}" for name, value in clock.axis().items()]
-    again += attributes.again
+        again += ["--crs", places.crs]
+    for name, value in (vars(clock) | vars(attributes)).items():
+        if value is not None:
+            again += [f"--{name.replace('_', '-')}", str(value)]
     if units.unit is not None:
-        again += [f"--unit {units.unit}", f"--max-per-unit {units.max_per_unit}"]
+        again += ["--unit", units.unit, "--max-per-unit", str(units.max_per_unit)]
     print(
         "note: THE RESULT HOLDS EXACT COUNTS and is as sensitive as the table. Save it as CSV or "
-        f"Parquet, and give it to 'dpviz build' with {' '.join(again)}",
+        f"Parquet, and give it to 'dpviz build' with {shlex.join(again)}",
         file=sys.stderr,
     )
     facts = {"sql": text, "dialect": dialect, "bits": query.bits}

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 
 import pytest
 
@@ -171,6 +172,14 @@ def test_an_interrupt_that_a_library_swallowed_is_raised_again(monkeypatch):
         report(0.5, "drawing noise")
     with pytest.raises(KeyboardInterrupt):  # before a build is paid
         progress()
+
+
+def test_an_interrupt_amid_the_dropping_of_another_waits_for_the_next(monkeypatch):
+    monkeypatch.setattr(interrupts, "_interrupted", threading.Event())
+    dropping = types.SimpleNamespace(f_code=interrupts._lost.__code__)
+    interrupts.interrupt(signal.SIGINT, dropping)  # raises nothing that Python would write of
+    with pytest.raises(KeyboardInterrupt):
+        interrupts.check()
 
 
 def test_an_interrupt_that_is_lost_comes_again_and_never_into_what_it_ends():

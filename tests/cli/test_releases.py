@@ -1,11 +1,14 @@
 import json
+import shlex
 import subprocess
 import sys
 
+import geopandas
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import shapely
 from typer.testing import CliRunner
 
 import dpviz
@@ -220,3 +223,73 @@ def test_expect_refuses_bad_numbers_in_one_line(capsys, monkeypatch):
     words = ["expect", f"--bounds={BOUNDS}"]
     assert "records=0" in fails(capsys, monkeypatch, *words, "--records", 0)
     assert "0.5 records per unit" in fails(capsys, monkeypatch, *words, "--per-unit", 0.5)
+
+
+def test_a_command_writes_over_nothing_that_it_reads(points, tmp_path, capsys, monkeypatch):
+    release, folder = tmp_path / "r.parquet", tmp_path / "folder"
+    folder.mkdir()
+    part = folder / "part.parquet"
+    part.write_bytes(points.read_bytes())
+    box = f"--bounds={BOUNDS}"
+    assert run("build", points, "-o", release, box)[0] == 0
+    sequences = tmp_path / "s.parquet"
+    build = ("sequences", "build", "city", "--public", "--seed", 1)
+    assert run(*build, "-o", sequences)[0] == 0
+    areas = tmp_path / "areas.parquet"
+    shape = geopandas.GeoSeries([shapely.box(-1, 50, 1, 52)], crs="EPSG:4326")
+    shape.to_frame("geometry").to_parquet(areas)
+    for words, there in [
+        (("build", points, box, "-o", points), points),
+        (("build", folder, box, "-o", part), part),
+        (("build", points, "--areas", areas, "-o", areas), areas),
+        ((*build, "--leaves", release, "-o", release), release),
+        (("sample", release, "-o", release), release),
+        (("sequences", "sample", sequences, "-o", sequences), sequences),
+    ]:
+        before = there.read_bytes()
+        assert "is one of the inputs: name another" in fails(capsys, monkeypatch, *words)
+        assert there.read_bytes() == before
+    assert run("build", points, "-o", release, box)[0] == 0  # another release may take its place
+
+
+def test_a_query_refuses_what_it_would_not_use(points, tmp_path, capsys, monkeypatch):
+    release = tmp_path / "r.parquet"
+    assert run("build", points, "-o", release, f"--bounds={BOUNDS}")[0] == 0
+    asked = ("query", release, f"--rect={BOUNDS}")
+    assert "is of --regions" in fails(capsys, monkeypatch, *asked, "--name", "ward")
+    districts = ("query", release, "--regions", tmp_path / "none.geojson", "--less", "a,b")
+    assert "--less is taken off --period" in fails(capsys, monkeypatch, *districts)
+
+
+def test_what_sql_says_of_the_build_after_it_is_a_command():
+    words = ["--kind", "a kind", "--kinds", "x y,z", "--unit", "the person"]
+    words += ["--time", "at", "--period", "2020-01-01,2020-02-01", "--hour-worth", "500m"]
+    _, _, note = run("sql", "--table", "t", "--bounds=0,0,1,1", *words)
+    again = shlex.split(note.partition("'dpviz build' with ")[2])
+    assert again[:2] == ["--bounds=0,0,1,1", "--bits"]
+    assert dict(zip(again[3::2], again[4::2], strict=True)) == dict(
+        zip(words[::2], words[1::2], strict=True)
+    ) | {"--max-per-unit": "1"}
+
+
+def test_numbers_that_are_no_use_are_refused_and_not_rounded(tmp_path, capsys, monkeypatch):
+    csv = tmp_path / "rows.csv"
+    for group, option in (("roads", "--lengths"), ("sequences", "--tops")):
+        words = (group, "evaluate", "city", "-o", csv, option, "2.5")
+        assert "2.5 is not a whole number" in fails(capsys, monkeypatch, *words)
+    for words in (("topk", "r.parquet", "-k"), ("sample", "r.parquet", "-o", "s.txt", "-n")):
+        assert "less than or equal to" in fails(capsys, monkeypatch, "sequences", *words, 10**12)
+    many = ("evaluate", "city-50k", "--public", "-o", csv, "--queries", 10**12)
+    assert "less than or equal to 1000000" in fails(capsys, monkeypatch, *many)
+
+
+def test_too_little_memory_is_one_line_without_a_number(points, tmp_path, capsys, monkeypatch):
+    def allocate(*_, **__):
+        raise MemoryError("Unable to allocate an array with shape (3000,)")
+
+    monkeypatch.setattr(dpviz, "load", allocate)
+    error = fails(
+        capsys, monkeypatch, "build", points, f"--bounds={BOUNDS}", "-o", tmp_path / "r.parquet"
+    )
+    assert "has not the memory" in error
+    assert "3000" not in error

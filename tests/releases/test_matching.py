@@ -203,7 +203,7 @@ def test_the_command_writes_pairs_and_says_what_is_covered(tmp_path, monkeypatch
         x * y for x, y in zip(*(table[f"records_{s}"].to_pylist() for s in "ab"), strict=True)
     )
     for wrong, message in [
-        ([*words[:5], "-o", paths[0]], "is one of the releases"),
+        ([*words[:5], "-o", paths[0]], "is one of the inputs"),
         ([*words[:5], "--public"], "give all three, or none"),
         ([*words[:4], "near"], "is not a number"),
     ]:
