@@ -60,6 +60,13 @@ def numbers(column: Any, name: str) -> Float:
     return _finite(_float(pc.cast(column, pa.float64(), safe=False)))
 
 
+def typed(columns: dict[str, Any], numeric: Sequence[str]) -> dict[str, Any]:
+    """The same columns by name, some of them as :func:`numbers`."""
+    return {
+        name: numbers(cells, name) if name in numeric else cells for name, cells in columns.items()
+    }
+
+
 def texts(column: Any, name: str) -> Any:
     """Ids as a large_binary pyarrow array (n,), missing ones null, stability 1.
 

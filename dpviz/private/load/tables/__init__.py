@@ -6,13 +6,11 @@ A file is recognised by its first bytes, then held against its name: a file that
 name says is refused. Parsers' own messages are dropped, since they may quote records.
 """
 
-from dpviz.private.load.tables.base import MAX_BYTES, MAX_RECORDS, Column, Table
+from dpviz.private.load.tables.base import Column, Table
 from dpviz.private.load.tables.formats import file_types, may_hold_places
 from dpviz.private.load.tables.opening import named, open_table, stem
 
 __all__ = [
-    "MAX_BYTES",
-    "MAX_RECORDS",
     "Column",
     "Table",
     "file_types",

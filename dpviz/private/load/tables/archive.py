@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from dpviz import limits
 from dpviz.errors import DataError
-from dpviz.private.load.tables.base import MAX_BYTES, parsing
+from dpviz.private.load.tables.base import parsing
 
 MAX_RATIO = 200
 """Refuse members that grow more than this when unpacked; real Shapefiles stay under 30."""
@@ -103,7 +103,7 @@ def unpack_shapefile(path: Path, folder: Path) -> Path:
                 "(.shp, .shx, .dbf, .prj), or one CSV file"
             )
         stem = PurePosixPath(shapes[0].filename).with_suffix("")
-        left = MAX_BYTES
+        left = limits.FILE.most
         for member in members:
             inner = PurePosixPath(member.filename)
             if inner.with_suffix("") == stem and _suffix(member) in _PARTS:

@@ -8,22 +8,17 @@ only, which no record decides.
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpviz import limits
 from dpviz.errors import DataError
-
-MAX_BYTES = limits.FILE.most
-"""The largest file that is read into memory, also after unpacking."""
-
-MAX_RECORDS = limits.ROWS.most
-"""The largest number of records that is read into memory."""
 
 BLOCK_ROWS = 1 << 18
 """Records that are handed on at once by formats that count them."""
@@ -62,28 +57,25 @@ class Block:
         return "<private block>"
 
 
-class Table(Protocol):
-    """An opened file. Nothing but its layout has been read yet."""
+class Table(ABC):
+    """An opened file. Nothing but its layout has been read yet.
 
-    declares: bool
-    """Whether the file says which columns it has; without, a record may lack any."""
+    Attributes:
+        name: the file's name, for messages.
+        columns: in order; one of kind geometry where the file has places.
+        crs: of the geometry, if the file states one.
+        declares: whether the file says which columns it has; without, a record may lack any.
+    """
 
-    @property
-    def name(self) -> str:
-        """The file's name, for messages."""
-
-    @property
-    def columns(self) -> Sequence[Column]:
-        """The columns in order; one of kind geometry where the file has places."""
-
-    @property
-    def crs(self) -> str | None:
-        """The CRS of the geometry, if the file states one."""
+    name: str
+    columns: Sequence[Column]
+    crs: str | None = None
+    declares = True
 
     def blocks(
         self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
     ) -> Iterator[Block]:
-        """All records, block by block, in order.
+        """All records, block by block, in order; none of a file without columns.
 
         Args:
             names: columns to read.
@@ -91,8 +83,26 @@ class Table(Protocol):
             geometry: whether to read the places.
 
         Raises:
-            DataError: a damaged file, or one that is too large.
+            DataError: no such column, no places, a damaged file, or one that is too large.
         """
+        plain = [column for column in self.columns if column.kind != "geometry"]
+        if geometry and len(plain) == len(self.columns):
+            raise DataError(f"{self.name} has no geometry: name the columns of the coordinates")
+        if self.declares and not self.columns:
+            return
+        if self.declares:
+            pick(plain, names, self.name)
+        rows = 0
+        for block in self._blocks(names, numeric, geometry):
+            rows += block.rows
+            limits.ROWS.check(rows, self.name)
+            yield block
+
+    @abstractmethod
+    def _blocks(
+        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
+    ) -> Iterator[Block]:
+        """The same, of columns that there are."""
 
 
 @contextmanager
@@ -110,35 +120,11 @@ def parsing(name: str, what: str) -> Iterator[None]:
         ) from None
 
 
-def bounded_rows(blocks: Iterator[Block], name: str) -> Iterator[Block]:
-    """The blocks, up to the most records that are read.
-
-    Raises:
-        DataError: there are more.
-    """
-    rows = 0
-    for block in blocks:
-        rows += block.rows
-        if rows > MAX_RECORDS:
-            raise too_many_records(name)
-        yield block
-
-
 def no_rows(schema: Any) -> Any:
     """A pyarrow batch of no rows, so that a type that is refused is also where nobody is."""
     import pyarrow as pa
 
     return pa.RecordBatch.from_arrays([pa.array([], each.type) for each in schema], schema=schema)
-
-
-def too_many_records(name: str) -> DataError:
-    """The error of a file with more records than are read."""
-    return DataError(f"{name} holds more than {MAX_RECORDS:,} records: aggregate it in DuckDB")
-
-
-def too_large(name: str) -> DataError:
-    """The error of a file that is larger than what is read."""
-    return DataError(f"{name} is over {MAX_BYTES >> 30} GiB: aggregate it in DuckDB")
 
 
 MOST_OF_A_POINT = 128
@@ -198,11 +184,6 @@ def refuse_other_types(name: str, types: set[str]) -> None:
             f"{name} holds {', '.join(sorted(types))}: only points can be read; "
             "take centroids, or split multipoints (ogr2ogr -explodecollections), first"
         )
-
-
-def no_geometry(name: str) -> DataError:
-    """The error of a file without places."""
-    return DataError(f"{name} has no geometry: name the columns of the coordinates")
 
 
 def shown(name: object) -> str:

@@ -22,7 +22,7 @@ from dpviz.sandbox import confined
 _PLACES = ("places x", "places y")
 
 
-class ConfinedTable:
+class ConfinedTable(Table):
     """A table whose file is opened anew, in a child, for each question.
 
     Attributes:
@@ -38,14 +38,11 @@ class ConfinedTable:
         described = self._asked("layout")
         stated = json.loads(described.schema.metadata[b"stated"])
         self.metadata: dict[bytes, bytes] = described.schema.metadata
-        self.crs: str | None = stated["crs"]
-        self.declares: bool = stated["declares"]
-        self.columns: Sequence[Column] = [
-            Column(each["name"], each["kind"]) for each in described.to_pylist()
-        ]
+        self.crs, self.declares = stated["crs"], stated["declares"]
+        self.columns = [Column(each["name"], each["kind"]) for each in described.to_pylist()]
 
-    def blocks(
-        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
+    def _blocks(
+        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
         """All records, read in one go by the child."""
         stream = self._asked("records", list(names), list(numeric), geometry)

@@ -11,40 +11,27 @@ from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
     Block,
     Column,
-    bounded_rows,
+    Table,
     kind_of,
-    no_geometry,
     no_rows,
-    pick,
 )
-from dpviz.private.load.values import numbers
+from dpviz.private.load.values import typed
 
 
-class DatabaseTable:
+class DatabaseTable(Table):
     """A table of a DuckDB file, opened for reading only."""
-
-    crs: str | None = None
-    declares = True
 
     def __init__(self, url: str, table: str) -> None:
         from dpviz.private.load.aggregation import table_name
 
         self.name = table_name(table)
         self._url, self._table = url, table
-        self.columns: Sequence[Column] = [
-            Column(field.name, kind_of(field.type)) for field in self._schema()
-        ]
+        self.columns = [Column(field.name, kind_of(field.type)) for field in self._schema()]
 
-    def blocks(
-        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
+    def _blocks(
+        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
         """The rows, in the order of the file."""
-        if geometry:
-            raise no_geometry(self.name)
-        pick(self.columns, names, self.name)
-        return bounded_rows(self._blocks(names, numeric), self.name)
-
-    def _blocks(self, names: Sequence[str], numeric: Sequence[str]) -> Iterator[Block]:
         from sqlglot import exp
 
         from dpviz.private.load.engines.base import refused
@@ -57,11 +44,8 @@ class DatabaseTable:
             with refused(engine.title, "the table cannot be read"):
                 reader = engine.batches(text, BLOCK_ROWS)
                 for batch in chain([no_rows(reader.schema)], reader):
-                    columns = {
-                        name: numbers(batch[name], name) if name in numeric else batch[name]
-                        for name in names
-                    }
-                    yield Block(batch.num_rows, columns)
+                    columns = {name: batch[name] for name in names}
+                    yield Block(batch.num_rows, typed(columns, numeric))
 
     def _schema(self) -> Sequence[Any]:
         from sqlglot import exp

@@ -18,20 +18,11 @@ from typing import IO, Any
 
 import numpy as np
 
-from dpviz import arrow
+from dpviz import arrow, limits
 from dpviz.errors import DataError
-from dpviz.private.load.tables.base import (
-    MAX_BYTES,
-    Block,
-    Column,
-    bounded_rows,
-    no_geometry,
-    parsing,
-    pick,
-    too_large,
-)
+from dpviz.private.load.tables.base import Block, Column, Table, parsing
 from dpviz.private.load.tables.formats import Format
-from dpviz.private.load.values import number_of, numbers
+from dpviz.private.load.values import number_of, typed
 
 BLOCK = 1 << 24
 """Bytes of text that are parsed at once."""
@@ -47,11 +38,8 @@ _COORDINATE = re.compile(r"\s*[+-]?[0-9]+[.,][0-9]+\s*")
 _SEPARATOR = re.compile(rb"(?i)sep=([,;\t|])")
 
 
-class DelimitedText:
-    """A text file with a header line. An empty file is an empty table."""
-
-    crs: str | None = None
-    declares = True
+class DelimitedText(Table):
+    """A text file with a header line: its columns are of text. An empty file is an empty table."""
 
     def __init__(
         self, path: Path, name: str | None = None, opened: Callable[[], IO[bytes]] | None = None
@@ -66,23 +54,12 @@ class DelimitedText:
                 raise DataError(f"{self.name} is not text: give CSV, Parquet or a vector format")
             self._names = next(csv.reader([line], delimiter=self.delimiter), [])
         _refuse_headerless(self._names, self.name)
+        self.columns = [Column(name, "text") for name in self._names]
 
-    @property
-    def columns(self) -> Sequence[Column]:
-        """The columns of the header; all of text, since a header says no more."""
-        return [Column(name, "text") for name in self._names]
-
-    def blocks(
-        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
+    def _blocks(
+        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
         """The records of the lines after the header."""
-        if geometry:
-            raise no_geometry(self.name)
-        if self._names:
-            pick(self.columns, names, self.name)
-            yield from bounded_rows(self._blocks(names, numeric), self.name)
-
-    def _blocks(self, names: Sequence[str], numeric: Sequence[str]) -> Iterator[Block]:
         with parsing(self.name, "delimited text"), self._open() as file:
             for lines, lost in _whole_lines(self._stream(file)):
                 whole, broken = _splittable(lines, self.delimiter)
@@ -106,11 +83,8 @@ class DelimitedText:
             table = self._parsed(lines, quick)
         if table is None:  # numbers are parsed one by one
             table = self._parsed(lines, types)
-        columns = {
-            name: numbers(table[wanted[name]], name) if name in numeric else table[wanted[name]]
-            for name in names
-        }
-        return Block(table.num_rows, columns, broken=broken)
+        columns = {name: table[wanted[name]] for name in names}
+        return Block(table.num_rows, typed(columns, numeric), broken=broken)
 
     def _parsed(self, lines: bytes, types: dict[str, Any]) -> Any:
         """The columns of `types`; None where a line or a cell does not fit them."""
@@ -172,15 +146,13 @@ class DelimitedText:
             skip = max(0, skip - len(chunk))
 
 
-class TextLines:
+class TextLines(Table):
     """Text without a header, in UTF-8: a record is a line, in one column ``line``.
 
     The first line is somebody's: a mark of UTF-16 in it must not turn the lines of others into it,
     and marks of UTF-8 are left out before every line.
     """
 
-    crs: str | None = None
-    declares = True
     columns: Sequence[Column] = (Column("line", "text"),)
 
     def __init__(
@@ -189,14 +161,10 @@ class TextLines:
         self.name = name or path.name
         self._open = opened or (lambda: path.open("rb"))
 
-    def blocks(
-        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
+    def _blocks(
+        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
         """The lines that are not blank."""
-        pick(self.columns, names, self.name)
-        return bounded_rows(self._blocks(), self.name)
-
-    def _blocks(self) -> Iterator[Block]:
         import pyarrow as pa
 
         with parsing(self.name, "text"), self._open() as file:
@@ -215,8 +183,7 @@ def decoded(file: IO[bytes], size: int, name: str, *, utf16: bool = True) -> Ite
     decode, first, read = None, True, 0
     while chunk := file.read(size):
         read += len(chunk)
-        if read > MAX_BYTES:
-            raise too_large(name)
+        limits.FILE.check(read, name)
         if utf16 and first and chunk[:2] in _UTF16:
             decode = codecs.getincrementaldecoder("utf-16")("surrogatepass").decode
         if decode is not None:

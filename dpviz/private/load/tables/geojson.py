@@ -12,15 +12,16 @@ import numpy as np
 
 from dpviz import limits
 from dpviz.errors import DataError
-from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, bounded_rows, parsing
+from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, parsing
 from dpviz.private.load.tables.formats import Format
-from dpviz.private.load.values import number_of, numbers
+from dpviz.private.load.values import number_of, typed
 
 
-class GeoJson:
+class GeoJson(Table):
     """A FeatureCollection, a Feature or a geometry (RFC 7946; also the older `crs` member).
 
-    It declares no columns: a feature may lack any. Numbers stay the text that they are written as.
+    It declares no columns: a feature may lack any, and those of the first one are for a form.
+    Numbers stay the text that they are written as.
     """
 
     declares = False
@@ -48,23 +49,15 @@ class GeoJson:
                     document if kind == "Feature" else {"geometry": document, "properties": {}}
                 ]
             crs = document.get("crs") or {}
-            self.crs: str | None = str(crs.get("properties", {}).get("name", "OGC:CRS84"))
-
-    @property
-    def columns(self) -> Sequence[Column]:
-        """The properties of the first feature, for a form, then the geometry."""
+            self.crs = str(crs.get("properties", {}).get("name", "OGC:CRS84"))
         first = next(map(_properties, self._features), {})
-        return [*(Column(str(name), "text") for name in first), Column("geometry", "geometry")]
-
-    def blocks(
-        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
-    ) -> Iterator[Block]:
-        """The features; what is none is left out."""
-        return bounded_rows(self._blocks(names, numeric, geometry), self.name)
+        named = (Column(str(name), "text") for name in first)
+        self.columns = [*named, Column("geometry", "geometry")]
 
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
+        """The features; what is none is left out."""
         for start in range(0, len(self._features), BLOCK_ROWS):
             every = self._features[start : start + BLOCK_ROWS]
             features = [each for each in every if isinstance(each, dict)]
@@ -128,10 +121,7 @@ def columns_of_objects(
     rows: Sequence[dict[str, Any]], names: Sequence[str], numeric: Sequence[str]
 ) -> dict[str, Any]:
     """Columns of records of which each may lack any, cell by cell."""
-    columns = {name: [row.get(name) for row in rows] for name in names}
-    return {
-        name: numbers(cells, name) if name in numeric else cells for name, cells in columns.items()
-    }
+    return typed({name: [row.get(name) for row in rows] for name in names}, numeric)
 
 
 def _properties(feature: Any) -> dict[str, Any]:

@@ -6,44 +6,30 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from dpviz.private.load.tables.base import (
-    BLOCK_ROWS,
-    Block,
-    Column,
-    bounded_rows,
-    no_geometry,
-    parsing,
-)
+from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, parsing
 from dpviz.private.load.tables.delimited import MAX_LINE
 from dpviz.private.load.tables.formats import Format
 from dpviz.private.load.tables.geojson import columns_of_objects, json_value
 
 
-class JsonLines:
-    """A file of one JSON object per line; it declares no columns, so a record may lack any."""
+class JsonLines(Table):
+    """A file of one JSON object per line; it declares no columns, so a record may lack any.
 
-    crs: str | None = None
+    Its columns are the names in the first line, for a form.
+    """
+
     declares = False
 
     def __init__(self, path: Path, opened: Callable[[], IO[bytes]] | None = None) -> None:
         self.name = path.name
         self._open = opened or (lambda: path.open("rb"))
-
-    @property
-    def columns(self) -> Sequence[Column]:
-        """The names in the first line, for a form."""
         first: dict[str, Any] = next((row for row in self._rows() if row is not None), {})
-        return [Column(str(name), "text") for name in first]
+        self.columns = [Column(str(name), "text") for name in first]
 
-    def blocks(
-        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
+    def _blocks(
+        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
         """The objects."""
-        if geometry:
-            raise no_geometry(self.name)
-        return bounded_rows(self._blocks(names, numeric), self.name)
-
-    def _blocks(self, names: Sequence[str], numeric: Sequence[str]) -> Iterator[Block]:
         rows: list[dict[str, Any]] = []
         broken = 0
         for row in self._rows():

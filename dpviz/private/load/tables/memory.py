@@ -12,57 +12,39 @@ from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
     Block,
     Column,
-    bounded_rows,
+    Table,
     kind_of,
-    no_geometry,
     parsing,
-    pick,
     point_coordinates,
 )
-from dpviz.private.load.values import numbers
+from dpviz.private.load.values import typed
 
 
-class MemoryTable:
+class MemoryTable(Table):
     """A data frame. A column of Python objects has a type for each cell; any other has one."""
-
-    declares = True
 
     def __init__(self, frame: Any, name: str) -> None:
         self.name = name
-        self.crs: str | None = None
         self._rows = len(frame)
         with parsing(name, "a table"):
             self._columns, self._wkb = _columns(frame)
             if self._wkb is not None:
                 self.crs = None if frame.crs is None else str(frame.crs.to_wkt())
-
-    @property
-    def columns(self) -> Sequence[Column]:
-        """The frame's columns, and its places as geometry."""
         named = [
             Column(name, "text" if isinstance(cells, list) else kind_of(cells.type))
             for name, cells in self._columns.items()
         ]
-        return [*named, *([] if self._wkb is None else [Column("geometry", "geometry")])]
-
-    def blocks(
-        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
-    ) -> Iterator[Block]:
-        """The rows, in blocks."""
-        if geometry and self._wkb is None:
-            raise no_geometry(self.name)
-        pick([Column(name, "other") for name in self._columns], names, self.name)
-        return bounded_rows(self._blocks(names, numeric, geometry), self.name)
+        self.columns = [*named, *([] if self._wkb is None else [Column("geometry", "geometry")])]
 
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
+        """The rows, in blocks."""
         for start in range(0, max(self._rows, 1), BLOCK_ROWS):
             rows = slice(start, min(start + BLOCK_ROWS, self._rows))
             columns = {name: self._columns[name][rows] for name in names}
-            columns |= {name: numbers(columns[name], name) for name in numeric}
             places = point_coordinates(self._wkb[rows]) if geometry else None
-            yield Block(rows.stop - rows.start, columns, places)
+            yield Block(rows.stop - rows.start, typed(columns, numeric), places)
 
 
 def is_frame(value: Any) -> bool:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dpviz import limits
 from dpviz.errors import DataError
 from dpviz.foreign import BLANK
 from dpviz.private.load.tables.archive import (
@@ -16,7 +17,7 @@ from dpviz.private.load.tables.archive import (
     opened_zip,
     unpack_shapefile,
 )
-from dpviz.private.load.tables.base import MAX_BYTES, Table, shown
+from dpviz.private.load.tables.base import Table, shown
 from dpviz.private.load.tables.confined import ConfinedTable
 from dpviz.private.load.tables.delimited import DelimitedText, TextLines
 from dpviz.private.load.tables.formats import format_of, formats, looks_like
@@ -100,8 +101,7 @@ def _kind_of_file(path: Path, header: bool) -> str:
             raise DataError(f"{path.name} is a folder: give a file")
         if not path.is_file():
             raise DataError(f"no file {path.name!r}: check the name")
-        if path.stat().st_size > MAX_BYTES:
-            raise DataError(f"{path.name} is over {MAX_BYTES >> 30} GiB: aggregate it in DuckDB")
+        limits.FILE.check(path.stat().st_size, path.name)
         with path.open("rb") as file:
             head = file.read(1024)
     except (OSError, ValueError) as error:

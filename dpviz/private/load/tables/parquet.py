@@ -14,25 +14,20 @@ from numpy.typing import NDArray
 from dpviz import limits
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
-    MAX_RECORDS,
     Block,
     Column,
+    Table,
     kind_of,
-    no_geometry,
     no_rows,
     parsing,
-    pick,
     point_coordinates,
-    too_many_records,
 )
 from dpviz.private.load.tables.formats import Format
-from dpviz.private.load.values import numbers
+from dpviz.private.load.values import numbers, typed
 
 
-class ParquetTable:
+class ParquetTable(Table):
     """A Parquet file; one with `geo` metadata has a geometry column."""
-
-    declares = True
 
     def __init__(self, path: Path) -> None:
         import pyarrow.parquet as pq
@@ -44,23 +39,19 @@ class ParquetTable:
             schema = self._file.schema_arrow
             self.metadata: dict[bytes, bytes] = schema.metadata or {}
             self._geometry, self.crs, self._encoding = _geo(self._file.metadata.metadata)
-            self.columns: Sequence[Column] = [
+            self.columns = [
                 Column(
                     field.name,
                     "geometry" if field.name == self._geometry else kind_of(field.type),
                 )
                 for field in schema
             ]
-        if self._file.metadata.num_rows > MAX_RECORDS:
-            raise too_many_records(self.name)
+        limits.ROWS.check(self._file.metadata.num_rows, self.name)
 
-    def blocks(
-        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
+    def _blocks(
+        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
         """The rows, a quarter of a million at a time."""
-        if geometry and self._geometry is None:
-            raise no_geometry(self.name)
-        pick(self.columns, names, self.name)
         wanted = [*names]
         if geometry and self._geometry is not None:
             wanted = [*dict.fromkeys([*names, self._geometry])]
@@ -68,10 +59,7 @@ class ParquetTable:
         with parsing(self.name, "Parquet"):
             rows = self._file.iter_batches(BLOCK_ROWS, columns=wanted)
             for batch in chain([no_rows(self._file.schema_arrow)], rows):
-                columns = {
-                    name: numbers(batch[name], name) if name in numeric else batch[name]
-                    for name in names
-                }
+                columns = typed({name: batch[name] for name in names}, numeric)
                 places = self._places(batch[self._geometry]) if geometry else None
                 yield Block(batch.num_rows, columns, places)
 

@@ -6,30 +6,27 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
+from dpviz import limits
 from dpviz.errors import DataError
 from dpviz.foreign import readable, refuse_computing
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
-    MAX_RECORDS,
     Block,
     Column,
     Kind,
+    Table,
     no_rows,
     parsing,
-    pick,
     point_coordinates,
     refuse_other_types,
     shown,
-    too_many_records,
 )
 from dpviz.private.load.tables.formats import Format
-from dpviz.private.load.values import numbers
+from dpviz.private.load.values import typed
 
 
-class VectorFile:
+class VectorFile(Table):
     """One layer of points of a file that GDAL reads as `driver`."""
-
-    declares = True
 
     def __init__(
         self, path: Path, driver: str, name: str | None = None, layer: str | None = None
@@ -43,22 +40,20 @@ class VectorFile:
             layers = [(str(each), str(kind)) for each, kind in pyogrio.list_layers(self._file)]
             self._layer = _only_layer(layers, self.name, layer)
             info = pyogrio.read_info(self._file, layer=self._layer, force_feature_count=True)
-            self.crs: str | None = info["crs"]
+            self.crs = info["crs"]
             fields = zip(info["fields"], info["dtypes"], strict=True)
-            self.columns: Sequence[Column] = [
+            self.columns = [
                 *(Column(str(field), _kind(str(dtype))) for field, dtype in fields),
                 Column("geometry", "geometry"),
             ]
-        if info["features"] > MAX_RECORDS:
-            raise too_many_records(self.name)
+        limits.ROWS.check(info["features"], self.name)
 
-    def blocks(
-        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
+    def _blocks(
+        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
         """The features, with fields of the types that the layer declares."""
         from pyogrio.raw import open_arrow
 
-        pick([column for column in self.columns if column.kind != "geometry"], names, self.name)
         with (
             parsing(self.name, self._driver),
             open_arrow(
@@ -72,10 +67,7 @@ class VectorFile:
         ):
             place = meta["geometry_name"] or "wkb_geometry"
             for batch in chain([no_rows(reader.schema)], reader):
-                columns = {
-                    name: numbers(batch[name], name) if name in numeric else batch[name]
-                    for name in names
-                }
+                columns = typed({name: batch[name] for name in names}, numeric)
                 places = point_coordinates(batch[place]) if geometry else None
                 yield Block(batch.num_rows, columns, places)
 

@@ -10,27 +10,16 @@ from typing import Any
 
 from dpviz.errors import DataError
 from dpviz.private.load.tables.archive import MAX_RATIO
-from dpviz.private.load.tables.base import (
-    BLOCK_ROWS,
-    Block,
-    Column,
-    no_geometry,
-    parsing,
-    pick,
-    shown,
-)
+from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, parsing, shown
 from dpviz.private.load.tables.formats import Format
-from dpviz.private.load.values import numbers
+from dpviz.private.load.values import typed
 
 MAX_UNPACKED = 1 << 30
 """Bytes that a workbook may unpack to."""
 
 
-class Workbook:
+class Workbook(Table):
     """A sheet, each cell of which has a type of its own."""
-
-    crs: str | None = None
-    declares = True
 
     def __init__(self, path: Path, sheet: str | None = None) -> None:
         from python_calamine import CalamineWorkbook
@@ -54,21 +43,13 @@ class Workbook:
         if any(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in header):
             raise DataError(f"{self.name} begins with numbers, not with names: add a row of names")
         self._names = [str(cell) for cell in header]
+        # A row may be longer than the first.
+        self.columns = [Column(name, "text") for name in self._names if name]
 
-    @property
-    def columns(self) -> Sequence[Column]:
-        """The cells of the first row that hold a name: a row may be longer than the first."""
-        return [Column(name, "text") for name in self._names if name]
-
-    def blocks(
-        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
+    def _blocks(
+        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
     ) -> Iterator[Block]:
         """The rows below the first."""
-        if geometry:
-            raise no_geometry(self.name)
-        if not self._names:
-            return
-        pick(self.columns, names, self.name)
         places = {name: self._names.index(name) for name in names}
         with parsing(self.name, "an Excel workbook"):
             rows = self._rows()
@@ -79,9 +60,7 @@ class Workbook:
                     name: [None if row[at] == "" else row[at] for row in whole]
                     for name, at in places.items()
                 }
-                for name in numeric:
-                    columns[name] = numbers(columns[name], name)
-                yield Block(len(whole), columns, broken=len(some) - len(whole))
+                yield Block(len(whole), typed(columns, numeric), broken=len(some) - len(whole))
 
     def _rows(self) -> Iterator[list[Any] | None]:
         """The rows; None for one with a number in a format of dates that is no date.
