@@ -20,11 +20,12 @@ from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask
 from dpviz.methods.sequences.base import SequenceTask
 from dpviz.private.areas import AreaData
 from dpviz.private.budget import Budget, positive_epsilon
-from dpviz.private.driver import NEIGHBOURS, Price, delta_for, header_of, noise_for, relation
+from dpviz.private.driver import Price, delta_for, header_of, noise_for, relation
 from dpviz.private.handle import DataHandle, Handle, R
 from dpviz.private.index import PointIndex
 from dpviz.private.layers import checked_share, measure_points
 from dpviz.private.ledger import Account, Ledger, Spend, account_key
+from dpviz.private.ledger.entries import NEIGHBOURS
 from dpviz.private.load.cellquery import CellQuery
 from dpviz.private.load.cells import Cells, cells_of, grid_cells, leaf_cells
 from dpviz.private.load.check import HEADING as CHECK_HEADING
@@ -43,7 +44,7 @@ from dpviz.private.load.sources import public_extent, stated_domain
 from dpviz.private.load.tables import file_types, may_hold_places
 from dpviz.private.mechanisms.sources import Noise
 from dpviz.private.parallel import in_parallel
-from dpviz.private.payment import USER_LEDGER, Accountable, payment, require_public
+from dpviz.private.payment import USER_LEDGER, payment, require_public
 from dpviz.private.roads import DISJOINT_STEPS, RoadData
 from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress, Reports, listening
@@ -63,7 +64,6 @@ __all__ = [
     "CITY",
     "NEIGHBOURS",
     "Account",
-    "Accountable",
     "AreaData",
     "Areas",
     "CellQuery",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dpviz.domain import Domain
 
     Float = NDArray[np.float64]
+    Box = tuple[float, float, float, float]
 
 DEGREES = "EPSG:4326"
 METRES_PER_DEGREE = 111_195.0
@@ -82,13 +83,8 @@ def require_area(domain: Domain) -> None:
     Raises:
         DomainError: an unknown CRS, or a box that does not touch the area of use.
     """
-    domain = domain.place
-    if domain.dims % 2:
-        return
-    crs = known_crs(domain.crs)
-    for x in range(0, domain.dims, 2):
-        box = (*domain.lower[x : x + 2], *domain.upper[x : x + 2])
-        limits = _area(domain.crs)
+    for box in _boxes(domain):
+        crs, limits = known_crs(domain.crs), _area(domain.crs)
         if limits is None:
             return
         west, south, east, north = limits
@@ -108,12 +104,8 @@ def doubt(domain: Domain) -> str:
     seen: degrees in a CRS that counts metres, and, where the box holds no land (Antarctica apart),
     latitude before longitude.
     """
-    domain = domain.place
-    if domain.dims % 2:
-        return ""
-    crs = known_crs(domain.crs)
-    for x in range(0, domain.dims, 2):
-        west, south, east, north = (*domain.lower[x : x + 2], *domain.upper[x : x + 2])
+    for west, south, east, north in _boxes(domain):
+        crs = known_crs(domain.crs)
         described = f"bounds {west:g},{south:g},{east:g},{north:g}"
         in_degrees = max(abs(west), abs(east)) <= 180 and max(abs(south), abs(north)) <= 90
         if crs.is_projected and in_degrees:
@@ -131,8 +123,15 @@ def doubt(domain: Domain) -> str:
     return ""
 
 
+def _boxes(domain: Domain) -> list[Box]:
+    """West, south, east, north of each end: one in 2-D, two in 4-D; none in other dimensions."""
+    low, high = domain.place.lower, domain.place.upper
+    ends = range(0, len(low), 2) if len(low) % 2 == 0 else ()
+    return [(low[x], low[x + 1], high[x], high[x + 1]) for x in ends]
+
+
 @lru_cache(maxsize=64)
-def _has_land(box: tuple[float, float, float, float]) -> bool:
+def _has_land(box: Box) -> bool:
     """Whether a box in degrees touches land north of 60° S."""
     from dpviz.datasets.basemap import base_map
 
@@ -145,7 +144,7 @@ def _has_land(box: tuple[float, float, float, float]) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _area(name: str) -> tuple[float, float, float, float] | None:
+def _area(name: str) -> Box | None:
     """West, south, east, north of a CRS's area of use in its own unit; None where none is known."""
     from pyproj import Transformer
 

@@ -11,7 +11,7 @@ from dpviz.cli.options import Order
 from dpviz.cli.root import apart, emit, keep, progress, settings, simulated, writable
 
 if TYPE_CHECKING:
-    from dpviz.build import Accountable, Handle, Ledger
+    from dpviz.build import Handle, Ledger
     from dpviz.releases.release import Release
 
 Facts = tuple[dict[str, Any], list[str]]
@@ -113,7 +113,7 @@ def taken_columns(data: Any) -> str:
     return "" if getattr(data, "synthetic", False) else str(getattr(data, "columns", ""))
 
 
-def note_without_total(ledger: Ledger, data: Accountable) -> None:
+def note_without_total(ledger: Ledger, data: Handle[Any]) -> None:
     """Say on standard error that nothing limits what is spent on these data."""
     if not data.public and ledger.account(data.name).total is None:
         print(

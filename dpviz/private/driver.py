@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.private.budget import Budget, per_record
 from dpviz.private.handle import Handle
+from dpviz.private.ledger.entries import NEIGHBOURS
 from dpviz.private.mechanisms.noise import (
     Noise,
     OpenDPNoise,
@@ -21,10 +22,6 @@ from dpviz.releases.header import Header
 DECLARED = "declared public by the owner"
 SYNTHETIC = "synthetic: nobody's"
 """Who says that the records of a release need no protection; empty where they are sensitive."""
-
-NEIGHBOURS = {"add-remove": 1, "replace": 2}
-"""Neighbouring relations, and how many steps of add or remove lead from one to the other."""
-
 
 LEAST_DELTA = 1e-200
 """Of one step: what is below it is no promise that double precision can keep."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any
 
 from dpviz.errors import DpvizError, PrivacyError
+from dpviz.private.handle import Handle
 from dpviz.private.ledger import Ledger, new_release
 
 USER_LEDGER = Ledger()
@@ -16,36 +17,12 @@ UNPAID = {"ledger": "not entered in a ledger"}
 """What a release of sensitive records says of itself whose price no ledger holds."""
 
 
-class Accountable(Protocol):
-    """What a handle tells the ledger about its data set."""
-
-    @property
-    def name(self) -> str:
-        """The owner's name for the data set."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Every name that the records are charged to: those of all sources that are in them."""
-
-    @property
-    def public(self) -> bool:
-        """Whether every record is declared public: then nothing is paid."""
-
-    @property
-    def synthetic(self) -> bool:
-        """Whether the records were made up by this project: then there is nothing to declare."""
-
-    @property
-    def accounted_unit(self) -> str:
-        """The privacy unit without its bound: prices for "one person" add up whatever the bound."""
-
-
-def charged_names(data: Accountable) -> tuple[str, ...]:
+def charged_names(data: Handle[Any]) -> tuple[str, ...]:
     """The accounts that pay for a release of these data, each once."""
     return tuple(dict.fromkeys(data.names))
 
 
-def require_public(ledger: Ledger | None, data: Accountable, *, declare: bool = False) -> None:
+def require_public(ledger: Ledger | None, data: Handle[Any], *, declare: bool = False) -> None:
     """Hold a declaration that records are public against what the ledger knows of them.
 
     Args:
@@ -73,7 +50,7 @@ def require_public(ledger: Ledger | None, data: Accountable, *, declare: bool = 
 @contextmanager
 def payment(
     ledger: Ledger | None,
-    data: Accountable,
+    data: Handle[Any],
     what: str,
     epsilon: float,
     delta: float = 0.0,

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpviz.errors import DataError
 from dpviz.private.handle import Handle
-from dpviz.private.mechanisms.noise import Noise
+from dpviz.private.mechanisms.noise import Noise, uniform_below
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.roads.graph import Int, RoadGraph
 from dpviz.roads.paths import Paths
@@ -120,9 +120,7 @@ def truncated(trips: Paths, limit: int, noise: Noise, pick: str = "window") -> P
     length = trips.length
     item = np.arange(len(trips.edge)) - np.repeat(trips.start[:-1], length)
     if pick == "window":
-        slack = np.maximum(length - limit, 0).astype(np.uint64) + np.uint64(1)
-        # The remainder of a 64-bit word is uniform but for 2^−64 · slack.
-        begin = (noise.words(len(length)) % slack).astype(np.int64)
+        begin = uniform_below(noise, np.maximum(length - limit, 0) + 1)
         since = item - np.repeat(begin, length)
         staying = (since >= 0) & (since < limit)
     else:

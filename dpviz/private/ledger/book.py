@@ -13,7 +13,15 @@ from pathlib import Path
 
 from dpviz.errors import BudgetError, LedgerError
 from dpviz.private.ledger import amounts, chain
-from dpviz.private.ledger.entries import STEPS, Account, DamageError, Entry, Head, State, charge
+from dpviz.private.ledger.entries import (
+    NEIGHBOURS,
+    Account,
+    DamageError,
+    Entry,
+    Head,
+    State,
+    charge,
+)
 from dpviz.private.ledger.file import default_path, opened
 from dpviz.private.ledger.names import account_key, checked_name
 from dpviz.private.ledger.seal import seal, seal_path, sealed
@@ -132,8 +140,8 @@ class Ledger:
             BudgetError: more than is left, or another privacy unit than before.
             LedgerError: the file is damaged, busy, read-only or its disk is full: nothing is spent.
         """
-        if neighbours not in STEPS:
-            raise BudgetError(f"neighbours={neighbours!r}: choose one of {', '.join(STEPS)}")
+        if neighbours not in NEIGHBOURS:
+            raise BudgetError(f"neighbours={neighbours!r}: choose one of {', '.join(NEIGHBOURS)}")
         names = [dataset] if isinstance(dataset, str) else list(dataset)
         if not names:
             raise BudgetError("a data set needs a name of 1 to 200 printable characters")

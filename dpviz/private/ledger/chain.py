@@ -72,7 +72,7 @@ def state_of(db: sqlite3.Connection, key: str) -> State | None:
         raise DamageError("an account is not that of its entries")
     if last is None:
         return None
-    entry = _checked(db, last)
+    (entry,) = _entries(db, "WHERE e.id = ?", last)
     if entry.account != key or entry.state is None:
         raise DamageError(f"entry {last} is in another account")
     return entry.state
@@ -115,7 +115,7 @@ def append(db: sqlite3.Connection, head: Head, entry: Entry) -> Head:
     return head
 
 
-def _entries(db: sqlite3.Connection, which: str, value: str) -> list[Entry]:
+def _entries(db: sqlite3.Connection, which: str, value: str | int) -> list[Entry]:
     """Entries in order, each checked by its hash and that of the one before."""
     rows = db.execute(
         "SELECT e.id, e.body, e.hash, coalesce(p.hash, ?) FROM entry AS e "
@@ -184,12 +184,3 @@ def hash_of(db: sqlite3.Connection, number: int) -> str:
     if row is None:
         raise DamageError("an entry is missing")
     return str(row[0])
-
-
-def _checked(db: sqlite3.Connection, number: int) -> Entry:
-    """One entry, by its hash and that of the one before."""
-    before = Head() if number == 1 else Head(number - 1, hash_of(db, number - 1))
-    row = db.execute("SELECT body, hash FROM entry WHERE id = ?", (number,)).fetchone()
-    if row is None or before.after(row[0]).hash != row[1]:
-        raise DamageError(f"entry {number} was changed")
-    return Entry.of(row[0])

@@ -18,7 +18,7 @@ GENESIS = "0" * 64
 """The hash before the first entry."""
 
 KINDS = ("total", "spend", "outcome", "public", "accepted")
-STEPS = {"add-remove": 1, "replace": 2}
+NEIGHBOURS = {"add-remove": 1, "replace": 2}
 """Neighbouring relations, and how many steps of add or remove lead from one to the other."""
 
 
@@ -218,6 +218,6 @@ def charge(epsilon: Decimal, neighbours: str) -> Decimal:
     Raises:
         ValueError: an unknown relation.
     """
-    if neighbours not in STEPS:
-        raise ValueError(f"neighbours={neighbours!r}: choose one of {', '.join(STEPS)}")
-    return amounts.half(epsilon) if STEPS[neighbours] == 2 else epsilon
+    if neighbours not in NEIGHBOURS:
+        raise ValueError(f"neighbours={neighbours!r}: choose one of {', '.join(NEIGHBOURS)}")
+    return amounts.half(epsilon) if NEIGHBOURS[neighbours] == 2 else epsilon

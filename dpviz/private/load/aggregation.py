@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -38,54 +39,24 @@ MAX_CELLS = 50_000_000
 """More occupied cells than this do not fit comfortably in memory."""
 
 
-def table_layers(url: str, table: str, domain: Domain, chosen: Selection) -> Layers:
-    """The indexes of a table of a database.
+Counted = tuple[Engine, Any, str]
+"""An engine, a relation in it, and the relation's name for messages."""
+
+
+@contextmanager
+def table_relation(url: str, table: str) -> Iterator[Counted]:
+    """A table of a database, connected.
 
     Raises:
-        DataError: no connection, no such table or columns, or more cells than fit.
-    """
-    name = table_name(table)
-    with connected(url) as engine:
-        return engine_layers(engine, engine.relation(table), name, domain, chosen)
-
-
-def table_fates(
-    url: str, table: str, domain: Domain, chosen: Selection
-) -> tuple[Tally, tuple[str, ...]]:
-    """What becomes of a table's records, and the columns of their coordinates.
-
-    Raises:
-        DataError: as :func:`table_layers`.
+        DataError: no connection, or no such table.
     """
     with connected(url) as engine:
-        return _fates(engine, engine.relation(table), table_name(table), domain, chosen)
-
-
-def folder_fates(
-    folder: Path, footers: Footers, domain: Domain, chosen: Selection
-) -> tuple[Tally, tuple[str, ...]]:
-    """The same of a folder of Parquet.
-
-    Raises:
-        DataError: as :func:`folder_layers`.
-    """
-    with _folder(folder, footers, domain, chosen) as (engine, relation):
-        return _fates(engine, relation, folder.name, domain, chosen)
+        yield engine, engine.relation(table), table_name(table)
 
 
 def table_name(table: str) -> str:
     """The last part of a table's name, or of a folder's path."""
     return Path(table).name if "/" in table else parts_of(table)[-1]
-
-
-def folder_layers(folder: Path, footers: Footers, domain: Domain, chosen: Selection) -> Layers:
-    """The indexes of all Parquet files in a folder, counted by DuckDB.
-
-    Raises:
-        DataError: no such columns, one of several types, or more cells than fit.
-    """
-    with _folder(folder, footers, domain, chosen) as (engine, relation):
-        return engine_layers(engine, relation, folder.name, domain, chosen)
 
 
 @dataclass(frozen=True)
@@ -125,26 +96,25 @@ def folder_footers(folder: Path) -> Footers:
 
 
 @contextmanager
-def _folder(
+def folder_relation(
     folder: Path, footers: Footers, domain: Domain, chosen: Selection
-) -> Iterator[tuple[Engine, Any]]:
-    """DuckDB on a folder, and the relation of its files."""
+) -> Iterator[Counted]:
+    """All Parquet files in a folder, in DuckDB.
+
+    Raises:
+        DataError: no such columns, one of several types, or one that DuckDB checks.
+    """
     from dpviz.private.load.engines.duck import Duck
 
     if footers.mixed:
         raise DataError(footers.mixed)
     with closing(Duck(size=footers.size)) as engine:
         relation = engine.folder(folder)
-        for names in _names(engine.columns(relation), domain, chosen, folder.name):
-            _refuse_strict(names, footers.strict, folder.name)
-        yield engine, relation
-
-
-def _refuse_strict(names: Sequence[str], strict: dict[str, str], folder: str) -> None:
-    """Raise for a declared type that DuckDB checks: one value would refuse the whole folder."""
-    for name in names:
-        if name in strict:
-            raise DataError(f"column {shown(name)} of {folder} holds {strict[name]}")
+        for name in chain(*_names(engine.columns(relation), domain, chosen, folder.name)):
+            if name in footers.strict:  # one value would refuse the whole folder
+                why = footers.strict[name]
+                raise DataError(f"column {shown(name)} of {folder.name} holds {why}")
+        yield engine, relation, folder.name
 
 
 _STRICT = {
@@ -194,6 +164,9 @@ def engine_layers(
         domain: the public box, in the CRS of the coordinates.
         chosen: columns (in 2-D also one column of points), bits, unit; its progress is called while
             the engine works, and cancels the query by raising an exception.
+
+    Raises:
+        DataError: no such columns, or more cells than fit.
     """
     query, unit = _query(engine, relation, name, domain, chosen), chosen.unit
     # A fixed salt only where the data is public: elsewhere it would tell who was left out.
@@ -241,10 +214,14 @@ def _query(
     return query
 
 
-def _fates(
+def engine_fates(
     engine: Engine, relation: Any, name: str, domain: Domain, chosen: Selection
 ) -> tuple[Tally, tuple[str, ...]]:
-    """What becomes of a relation's records, and the columns of their coordinates."""
+    """What becomes of a relation's records, and the columns of their coordinates.
+
+    Raises:
+        DataError: as :func:`engine_layers`.
+    """
     query, facts = _query(engine, relation, name, domain, chosen), Tally()
     counted = engine.rows(query.fates_sql(relation, engine.dialect))
     fates = dict(zip(*(column.tolist() for column in counted), strict=True))

@@ -14,7 +14,13 @@ from typing import Any
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.load import counts
-from dpviz.private.load.aggregation import folder_fates, folder_footers, table_fates
+from dpviz.private.load.aggregation import (
+    Counted,
+    engine_fates,
+    folder_footers,
+    folder_relation,
+    table_relation,
+)
 from dpviz.private.load.count_rows import columns_of
 from dpviz.private.load.engines import scheme_of
 from dpviz.private.load.points import layout, read_layers
@@ -53,11 +59,13 @@ def check_points(
     if scheme_of(str(source)) is not None:
         if table is None:
             raise DataError("a database holds many tables: name one with table=… (--table)")
-        return _fates(table_fates(str(source), table, domain, chosen))
+        with table_relation(str(source), table) as relation:
+            return _fates(relation, domain, chosen)
     if path.is_dir():
         footers = folder_footers(path)
         _refuse_counts(path, columns, columns_of(footers.columns))
-        return _fates(folder_fates(path, footers, domain, chosen))
+        with folder_relation(path, footers, domain, chosen) as relation:
+            return _fates(relation, domain, chosen)
     opened = open_table(source, table)
     _refuse_counts(path, columns, counts.result_columns(path, opened))
     how = layout(opened, domain, columns=columns, crs=crs, unit=unit)
@@ -73,8 +81,8 @@ def _refuse_counts(path: Path, columns: Sequence[str] | None, result: Any) -> No
         )
 
 
-def _fates(of_engine: tuple[Tally, tuple[str, ...]]) -> Checked:
-    facts, columns = of_engine
+def _fates(relation: Counted, domain: Domain, chosen: Selection) -> Checked:
+    facts, columns = engine_fates(*relation, domain, chosen)
     return facts.facts, f"places: {', '.join(columns)}"
 
 

@@ -32,7 +32,6 @@ _PLACES: tuple[tuple[str, str], ...] = (
     ("dlugosc", "szerokosc"),
     ("délka", "šířka"),
     ("hosszúság", "szélesség"),
-    ("longitudine", "latitudine"),
     ("долгота", "широта"),
     ("довгота", "широта"),
     ("γεωγραφικό μήκος", "γεωγραφικό πλάτος"),

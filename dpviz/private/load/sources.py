@@ -14,7 +14,13 @@ from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import Layers
 from dpviz.private.load import counts
-from dpviz.private.load.aggregation import folder_footers, folder_layers, table_layers, table_name
+from dpviz.private.load.aggregation import (
+    engine_layers,
+    folder_footers,
+    folder_relation,
+    table_name,
+    table_relation,
+)
 from dpviz.private.load.count_rows import columns_of
 from dpviz.private.load.engines import scheme_of
 from dpviz.private.load.points import layout, located, read_layers
@@ -60,7 +66,9 @@ def _one(source: str, chosen: Selection) -> DataHandle:
         if chosen.table is None:
             raise DataError("a database holds many tables: name one with table=… (--table)")
         title = table_name(chosen.table)
-        layers = table_layers(source, chosen.table, chosen.box(title), chosen)
+        domain = chosen.box(title)
+        with table_relation(source, chosen.table) as relation:
+            layers = engine_layers(*relation, domain, chosen)
         return _counted(source, title, layers, chosen)
     if source in DATASETS:
         return _built_in(DATASETS[source], chosen)
@@ -92,7 +100,8 @@ def _of_folder(folder: Path, chosen: Selection) -> DataHandle:
         files = map(open_table, sorted(folder.rglob("*.parquet")))
         return counts.result(folder, files, result, chosen)
     domain = chosen.box(folder.name)
-    layers = folder_layers(folder, footers, domain, chosen)
+    with folder_relation(folder, footers, domain, chosen) as relation:
+        layers = engine_layers(*relation, domain, chosen)
     return _counted(str(folder), folder.name, layers, chosen)
 
 

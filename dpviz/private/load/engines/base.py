@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 from dpviz import limits
 from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.private.load.tables.base import Column
+from dpviz.private.load.dialects import table
+from dpviz.private.load.tables.base import Column, shown
 from dpviz.progress import Progress
 
 Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -26,39 +28,58 @@ _POLL = 0.1
 """Seconds between two looks at a running query."""
 
 
-class Engine(Protocol):
+class Engine(ABC):
     """A connection. Its methods raise DataError with one line that quotes no record and no URL."""
 
     dialect: str
     title: str
 
-    def relation(self, table: str) -> Any:
-        """A table as a sqlglot expression to select from."""
+    def relation(self, name: str) -> Any:
+        """A table or view as a sqlglot expression to select from."""
+        return table(name)
 
+    @abstractmethod
     def columns(self, relation: Any) -> Sequence[Column]:
         """The columns of a relation."""
 
     def check_points(self, relation: Any, column: str, domain: Domain) -> None:
-        """Raise unless the column holds points in the CRS of the domain that SQL can take apart."""
+        """Raise unless the column holds points in the CRS of the domain that SQL can take apart.
+
+        Most engines have no ST_X, or only in an extension that is fetched from elsewhere.
+        """
+        raise DataError(
+            f"{self.title} cannot take points in {shown(column)} apart: "
+            "name two columns of coordinates"
+        )
 
     def partitions(self, relation: Any) -> int:
-        """In how many parts the units of a relation are handled: memory holds one at a time."""
+        """In how many parts the units of a relation are handled: memory holds one at a time.
+
+        One where the engine sorts on disk.
+        """
+        return 1
 
     def part(self, unit: str) -> Any:
         """A condition, as a sqlglot expression, for the part of the units that is chosen."""
+        raise NotImplementedError
 
     def choose(self, number: int) -> None:
         """Choose a part of the units for the queries that follow."""
+        raise NotImplementedError
 
+    @abstractmethod
     def rows(self, query: str) -> Rows:
         """Run a query that gives two columns of whole numbers."""
 
     def fraction(self) -> float:
         """How far the running query is, from 0 to 1, as well as the engine knows."""
+        return 0.0
 
+    @abstractmethod
     def cancel(self) -> None:
         """Stop the running query; may be called from another thread, also when none runs."""
 
+    @abstractmethod
     def close(self) -> None:
         """End the connection."""
 
@@ -108,12 +129,3 @@ _EXHAUSTED = dict.fromkeys(("OutOfMemoryException", "DiskFull", "OutOfMemory"), 
 _EXHAUSTED["InterruptException"] = (
     f"it did not end within the time for data of this size: {limits.ENGINE_SECONDS.remedy}"
 )
-
-
-def no_points(title: str, column: str) -> DataError:
-    """The error of an engine that cannot take a column of points apart."""
-    from dpviz.private.load.tables.base import shown
-
-    return DataError(
-        f"{title} cannot take points in {shown(column)} apart: name two columns of coordinates"
-    )

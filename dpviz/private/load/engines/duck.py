@@ -17,10 +17,8 @@ from urllib.parse import unquote
 import numpy as np
 
 from dpviz import limits
-from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.private.load.dialects import table
-from dpviz.private.load.engines.base import NOT_NUMBERS, Rows, no_points, refused
+from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, refused
 from dpviz.private.load.tables.base import Column, Kind, shown
 from dpviz.sandbox import confined
 
@@ -38,7 +36,7 @@ _POLL = 0.1
 _PART = "dpviz_part"
 
 
-class Duck:
+class Duck(Engine):
     """A connection to DuckDB, in memory unless a database file is given.
 
     It lives as long as its data may take to read: what runs on is interrupted.
@@ -113,7 +111,7 @@ class Duck:
         Raises:
             DataError: the table is a view, holds a generated column, or stands beside a macro.
         """
-        quoted = table(name)
+        quoted = super().relation(name)
         if not self._is_file:
             return quoted
         with refused(self.title, "is this its database file?"):
@@ -162,10 +160,6 @@ class Duck:
         with refused(self.title, "check the name of the table, or that the files are whole"):
             described = self._engine.execute(f"DESCRIBE {star}").fetchall()
         return [Column(str(name), _kind(str(kind))) for name, kind, *_ in described]
-
-    def check_points(self, relation: Any, column: str, domain: Domain) -> None:
-        """Never: ST_X is in an extension that is fetched from elsewhere."""
-        raise no_points(self.title, column)
 
     def partitions(self, relation: Any) -> int:
         """One where rows are few. They are counted up to the limit, and no column is read."""

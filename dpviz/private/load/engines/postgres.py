@@ -9,8 +9,7 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.private.load.dialects import table
-from dpviz.private.load.engines.base import NOT_NUMBERS, Rows, no_points, refused
+from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, refused
 from dpviz.private.load.tables.base import Column, Kind, shown
 
 _NUMBERS = ("int2", "int4", "int8", "float4", "float8", "numeric")
@@ -29,7 +28,7 @@ SELECT string_agg(int8send(cell) || int8send(n), ''::bytea) FROM (
 """Rows as blocks of big-endian numbers, since a driver takes rows one by one."""
 
 
-class Postgres:
+class Postgres(Engine):
     """A read-only connection that sees the table as it is when the first query begins."""
 
     dialect = "postgres"
@@ -45,10 +44,6 @@ class Postgres:
             self._engine.read_only = True
             self._engine.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
 
-    def relation(self, name: str) -> Any:
-        """A table or view."""
-        return table(name)
-
     def columns(self, relation: Any) -> Sequence[Column]:
         """The columns of a table, a view or a foreign table."""
         return [Column(name, _kind(kind)) for name, kind, _ in self._described(relation)]
@@ -59,7 +54,7 @@ class Postgres:
             (kind, modifier) for name, kind, modifier in self._described(relation) if name == column
         )
         if kind not in _POINTS:
-            raise no_points(self.title, column)
+            super().check_points(relation, column, domain)
         with refused("PostGIS", "its functions may not be called"), self._engine.cursor() as cursor:
             cursor.execute(
                 "SELECT postgis_typmod_srid(%s), postgis_typmod_type(%s)", [modifier, modifier]
@@ -73,17 +68,6 @@ class Postgres:
                 f"column {shown(column)} is in EPSG:{srid}, the domain in {domain.crs}: "
                 f"give the domain in EPSG:{srid}"
             )
-
-    def partitions(self, relation: Any) -> int:
-        """One: it sorts on disk."""
-        return 1
-
-    def part(self, unit: str) -> Any:
-        """All units at once."""
-        return None
-
-    def choose(self, number: int) -> None:
-        """There is one part."""
 
     def rows(self, query: str) -> Rows:
         """Run a query that gives two columns of whole numbers."""
@@ -99,10 +83,6 @@ class Postgres:
             for axis in (0, 1)
         )
         return cells.astype(np.int64, copy=False), counts.astype(np.int64, copy=False)
-
-    def fraction(self) -> float:
-        """PostgreSQL does not tell how far a query is."""
-        return 0.0
 
     def cancel(self) -> None:
         """Ask the server to cancel."""

@@ -10,10 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.private.load.dialects import table
-from dpviz.private.load.engines.base import NOT_NUMBERS, Rows, no_points, refused
+from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, refused
 from dpviz.private.load.tables.base import Column
 
 _QUIET = {
@@ -28,7 +26,7 @@ _LOCAL = {
 }
 
 
-class Spark:
+class Spark(Engine):
     """A session of Spark: the one that is active in this process, or one of its own.
 
     ``spark://local`` runs on all cores of this machine; ``spark://HOST:PORT`` is a cluster's
@@ -63,7 +61,7 @@ class Spark:
         from sqlglot import exp
 
         if "/" not in name:
-            return table(name)
+            return super().relation(name)
         folder = exp.to_identifier(name, quoted=True)
         return exp.Table(this=folder, db=exp.to_identifier("parquet", quoted=True))
 
@@ -74,21 +72,6 @@ class Spark:
         star = exp.select("*").from_(relation.copy()).limit(0).sql(dialect=self.dialect)
         with refused(self.title, "check the name of the table"):
             return [Column(name, "other") for name in self._session.sql(star).columns]
-
-    def check_points(self, relation: Any, column: str, domain: Domain) -> None:
-        """Never: Spark SQL has no ST_X of its own."""
-        raise no_points(self.title, column)
-
-    def partitions(self, relation: Any) -> int:
-        """One: it sorts on the disks of its workers."""
-        return 1
-
-    def part(self, unit: str) -> Any:
-        """All units at once."""
-        return None
-
-    def choose(self, number: int) -> None:
-        """There is one part."""
 
     def rows(self, query: str) -> Rows:
         """Run a query that gives two columns of whole numbers; they come as Arrow columns."""
