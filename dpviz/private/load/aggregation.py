@@ -20,7 +20,6 @@ import numpy as np
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.index import Layers, PointIndex
-from dpviz.private.load import tally
 from dpviz.private.load.cellquery import CellQuery, Fate
 from dpviz.private.load.dialects import DECLARED_NUMBERS, parts_of
 from dpviz.private.load.engines import connected
@@ -28,7 +27,7 @@ from dpviz.private.load.engines.base import Engine, Rows, watched
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Column, listed, parsing, pick, shown
-from dpviz.private.load.tally import Tally
+from dpviz.private.load.tally import Fact, Tally
 from dpviz.sandbox import confined
 from dpviz.trees.lattice import morton
 
@@ -226,22 +225,22 @@ def engine_fates(
     counted = engine.rows(query.fates_sql(relation, engine.dialect))
     fates = dict(zip(*(column.tolist() for column in counted), strict=True))
     within = fates.pop(Fate.INSIDE, 0)
-    facts.add(tally.READ, within + sum(fates.values()))
+    facts.add(Fact.READ, within + sum(fates.values()))
     for fate, what in _DROPPED.items():
         facts.add(what, fates.get(fate, 0))
     layers = engine_layers(engine, relation, name, domain, chosen)
     total = sum(index.total for index in layers.counts)
-    facts.add(tally.OVER, within - total)
-    facts.add(tally.KEPT, total)
+    facts.add(Fact.OVER, within - total)
+    facts.add(Fact.KEPT, total)
     return facts, query.columns
 
 
 _DROPPED = {
-    Fate.NO_PLACE: tally.NO_PLACE,
-    Fate.OUTSIDE: tally.OUTSIDE,
-    Fate.NO_UNIT: tally.NO_UNIT,
-    Fate.NO_KIND: tally.NO_KIND,
-    Fate.NO_VALUE: tally.NO_VALUE,
+    Fate.NO_PLACE: Fact.NO_PLACE,
+    Fate.OUTSIDE: Fact.OUTSIDE,
+    Fate.NO_UNIT: Fact.NO_UNIT,
+    Fate.NO_KIND: Fact.NO_KIND,
+    Fate.NO_VALUE: Fact.NO_VALUE,
 }
 
 

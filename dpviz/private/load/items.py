@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.private.load import tally
 from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.tables import Table
-from dpviz.private.load.tally import Tally
+from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.load.values import listed_places, lists, texts, times
 from dpviz.trees.lattice import Float, Int
 
@@ -106,8 +105,8 @@ def read_items(
     lengths, items, groups, units = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [], []
     moments = [np.empty(0, np.float64)]
     for block in table.blocks([*dict.fromkeys(wanted)]):
-        counts.add(tally.READ, block.rows + block.broken)
-        counts.add(tally.BROKEN, block.broken)
+        counts.add(Fact.READ, block.rows + block.broken)
+        counts.add(Fact.BROKEN, block.broken)
         if form.group is None:
             start, cells = lists(block.columns[form.item], form.item)
             lengths.append(np.diff(start))
@@ -122,7 +121,7 @@ def read_items(
     item, when = np.concatenate(items), None if time is None else np.concatenate(moments)
     number, ids = numbered(units) if unit is not None else (None, None)
     if number is not None:
-        counts.add(tally.NO_UNIT, np.count_nonzero(number < 0))
+        counts.add(Fact.NO_UNIT, np.count_nonzero(number < 0))
     if form.group is None:
         start = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
         read = Items(start, item, number, ids, when)
@@ -136,13 +135,13 @@ def bounded_items(items: Items, k: int, counts: Tally, *, public: bool = False) 
     Stability: with one unit more or less, at most k records differ.
     """
     filled = np.flatnonzero(np.diff(items.start) > 0)
-    counts.add(tally.EMPTY, len(items) - len(filled))
+    counts.add(Fact.EMPTY, len(items) - len(filled))
     items = items.take(filled)
     if items.unit is not None:
         rows = bounded(items.unit, items.ids, k, public=public)
-        counts.add(tally.OVER, len(items) - len(rows))
+        counts.add(Fact.OVER, len(items) - len(rows))
         items = items.take(rows)
-    counts.add(tally.KEPT, len(items))
+    counts.add(Fact.KEPT, len(items))
     return items
 
 
@@ -151,7 +150,7 @@ def _grouped(rows_read: Items, groups: Sequence[Any], counts: Tally) -> Items:
     unit = rows_read.unit
     group, _ = numbered(groups)
     owner = np.zeros(len(group), dtype=np.int64) if unit is None else unit
-    counts.add(tally.NO_ID, np.count_nonzero((group < 0) & (owner >= 0)))
+    counts.add(Fact.NO_ID, np.count_nonzero((group < 0) & (owner >= 0)))
     rows = np.flatnonzero((group >= 0) & (owner >= 0))
     rows = rows[np.lexsort([group[rows], owner[rows]])]  # stable: rows of a record stay in order
     key = np.column_stack([owner[rows], group[rows]])

@@ -20,13 +20,12 @@ from dpviz.attributes import OTHER, Kinds, Values
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.index import Layers, PointIndex
-from dpviz.private.load import tally
 from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.names import is_coordinate, recognised_columns, wkt_column
 from dpviz.private.load.projection import finite_rows, in_crs, transformer
 from dpviz.private.load.tables import Column, Table, open_table
 from dpviz.private.load.tables.base import listed, pick
-from dpviz.private.load.tally import Tally
+from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.load.values import listed_places, numbers, texts, times, wkt_points
 from dpviz.trees.lattice import STRIP, Codes, morton
 
@@ -87,7 +86,7 @@ class Records:
     @property
     def dropped(self) -> int:
         """How many records were left out."""
-        return tally.dropped(self.counts)
+        return self.counts.dropped
 
 
 def columns(path: str | Path) -> Sequence[Column]:
@@ -153,8 +152,8 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
     kinds, values = how.kinds, how.values
     names = [*dict.fromkeys([*planar, *([] if wkt is None else [wkt]), *how.extra])]
     for block in table.blocks(names, planar, geometry=not how.columns):
-        counts.add(tally.READ, block.rows + block.broken)
-        counts.add(tally.BROKEN, block.broken)
+        counts.add(Fact.READ, block.rows + block.broken)
+        counts.add(Fact.BROKEN, block.broken)
         if block.places is not None:
             points = block.places
         elif wkt is not None:
@@ -169,24 +168,24 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
         inside = domain.contains(points)
         if not inside.all():  # else there is nothing to tell apart
             finite = finite_rows(given)
-            counts.add(tally.NO_PLACE, np.count_nonzero(~finite))
+            counts.add(Fact.NO_PLACE, np.count_nonzero(~finite))
             if time is not None and domain.time is not None:
-                counts.add(tally.NO_TIME, np.count_nonzero(finite & np.isnan(time)))
+                counts.add(Fact.NO_TIME, np.count_nonzero(finite & np.isnan(time)))
             finite &= finite_rows(points)
-            counts.add(tally.OUTSIDE, np.count_nonzero(finite & ~inside))
+            counts.add(Fact.OUTSIDE, np.count_nonzero(finite & ~inside))
         kind = None if kinds is None else kind_numbers(block.columns[kinds.column], kinds)
         if kind is not None:
-            counts.add(tally.NO_KIND, np.count_nonzero(inside & (kind < 0)))
+            counts.add(Fact.NO_KIND, np.count_nonzero(inside & (kind < 0)))
             inside &= kind >= 0
         value = None if values is None else numbers(block.columns[values.column], values.column)
         if value is not None:
             readable = np.isfinite(value)
-            counts.add(tally.NO_VALUE, np.count_nonzero(inside & ~readable))
+            counts.add(Fact.NO_VALUE, np.count_nonzero(inside & ~readable))
             inside &= readable
         unit = None if how.unit is None else texts(block.columns[how.unit], how.unit)
         if unit is not None:
             nameless = arrow.number_array(unit.is_null())
-            counts.add(tally.NO_UNIT, np.count_nonzero(inside & nameless))
+            counts.add(Fact.NO_UNIT, np.count_nonzero(inside & nameless))
             inside &= ~nameless
         if not inside.all():
             rows = np.flatnonzero(inside)
@@ -287,10 +286,10 @@ def read_layers(
     if how.unit is not None:
         unit, distinct = numbered(ids)
         rows = bounded(unit, distinct, most, public=public)
-        counts.add(tally.OVER, len(every) - len(rows))
+        counts.add(Fact.OVER, len(every) - len(rows))
         every = every[rows]
         kind, value = (None if each is None else each[rows] for each in (kind, value))
-    counts.add(tally.KEPT, len(every))
+    counts.add(Fact.KEPT, len(every))
     return _layers(domain, every, kind, value)
 
 
@@ -361,8 +360,8 @@ def _coordinate_names(table: Table, domain: Domain) -> tuple[str, ...]:
 
 def _suspect_swap(table: Table, how: Layout, domain: Domain, counts: Tally) -> None:
     """On public data only: say so when hardly any point fits, but most would with axes swapped."""
-    placed = counts[tally.READ] - counts[tally.BROKEN]
-    outside = counts[tally.OUTSIDE] + counts[tally.NO_PLACE]
+    placed = counts[Fact.READ] - counts[Fact.BROKEN]
+    outside = counts[Fact.OUTSIDE] + counts[Fact.NO_PLACE]
     if domain.dims != 2 or outside == 0 or placed - outside > 0.01 * placed:
         return
     turned = Domain(domain.lower[::-1], domain.upper[::-1], domain.columns[::-1], domain.crs)
@@ -371,7 +370,7 @@ def _suspect_swap(table: Table, how: Layout, domain: Domain, counts: Tally) -> N
         table, replace(how, unit=None, time=None, kinds=None, values=None), turned, swapped
     ):
         pass
-    if swapped[tally.OUTSIDE] + swapped[tally.NO_PLACE] < 0.5 * placed:
+    if swapped[Fact.OUTSIDE] + swapped[Fact.NO_PLACE] < 0.5 * placed:
         first, second = domain.columns
         raise DataError(
             f"{table.name}: {first} and {second} look swapped; name the columns the other way round"

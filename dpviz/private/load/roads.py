@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.errors import DataError, ParameterError
-from dpviz.private.load import tally
 from dpviz.private.load.items import Form, Items, bounded_items, read_items
 from dpviz.private.load.selection import checked_bound
 from dpviz.private.load.streets import graph_from_graphml, graph_from_lines
 from dpviz.private.load.tables import Table, named, open_table
 from dpviz.private.load.tables.base import listed, pick
-from dpviz.private.load.tally import Tally
+from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.load.values import number_of, texts
 from dpviz.private.roads import RoadData
 from dpviz.roads.generate import (
@@ -201,9 +200,9 @@ def read_trips(
             "its edges, or drop unknown ones (drop_unknown)"
         )
     elif drop_unknown:
-        counts.add(tally.STEPS, np.count_nonzero(items.item < 0))
+        counts.add(Fact.STEPS, np.count_nonzero(items.item < 0))
         items, lost = items.only(items.item >= 0), np.zeros(len(items), dtype=np.bool_)
-    counts.add(tally.UNKNOWN, np.count_nonzero(lost))
+    counts.add(Fact.UNKNOWN, np.count_nonzero(lost))
     items = _started(items.take(np.flatnonzero(~lost)), steps, counts)
     items = bounded_items(items, max_per_unit, counts, public=public)
     return RoadData(
@@ -224,8 +223,8 @@ def _started(items: Items, steps: Steps | None, counts: Tally) -> Items:
         return items
     unread = np.isnan(items.when)
     outside = (steps.of_moments(items.when) < 0) & ~unread
-    counts.add(tally.NO_TIME, np.count_nonzero(unread))
-    counts.add(tally.OUTSIDE, np.count_nonzero(outside))
+    counts.add(Fact.NO_TIME, np.count_nonzero(unread))
+    counts.add(Fact.OUTSIDE, np.count_nonzero(outside))
     return items.take(np.flatnonzero(~unread & ~outside))
 
 

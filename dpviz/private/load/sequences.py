@@ -12,7 +12,6 @@ import numpy as np
 from dpviz import limits
 from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.private.load import tally
 from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.cells import Cells, cell_sequences, grid_cells, place_lines
 from dpviz.private.load.items import Form, bounded_items, read_items
@@ -20,7 +19,7 @@ from dpviz.private.load.points import read_records
 from dpviz.private.load.selection import checked_bound
 from dpviz.private.load.tables import Table, named, open_table
 from dpviz.private.load.tables.base import pick, shown
-from dpviz.private.load.tally import Tally
+from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.load.values import texts
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.sequences.alphabet import Alphabet
@@ -109,7 +108,7 @@ def read_sequences(
     items = read_items(opened, _form(opened, column, unit), alphabet.names, unit, counts)
     lost = np.bincount(items.owner, items.item < 0, minlength=len(items)) > 0
     if drop_unknown:
-        counts.add(tally.STEPS, np.count_nonzero(items.item < 0))
+        counts.add(Fact.STEPS, np.count_nonzero(items.item < 0))
         items = items.only(items.item >= 0)
     elif public and lost.any():
         raise DataError(
@@ -117,7 +116,7 @@ def read_sequences(
             "leave such symbols out"
         )
     else:
-        counts.add(tally.UNKNOWN, np.count_nonzero(lost))
+        counts.add(Fact.UNKNOWN, np.count_nonzero(lost))
         items = items.take(np.flatnonzero(~lost))
     items = bounded_items(items, max_per_unit, counts, public=public)
     return SequenceData(
@@ -218,13 +217,13 @@ def read_places(
     )
     when, people = np.asarray(records.time), np.asarray(records.unit)
     timed = np.isfinite(when)
-    counts.add(tally.NO_TIME, np.count_nonzero(~timed))
+    counts.add(Fact.NO_TIME, np.count_nonzero(~timed))
     places = records.points[timed], people[timed], when[timed]
     sequences, who = cell_sequences(*places, cells, gap * HOUR)
     rows = bounded(who, records.ids, max_per_unit, public=public)
-    counts.add(tally.SEQUENCES, len(who))
-    counts.add(tally.OVER, len(who) - len(rows))
-    counts.add(tally.KEPT, len(rows))
+    counts.add(Fact.SEQUENCES, len(who))
+    counts.add(Fact.OVER, len(who) - len(rows))
+    counts.add(Fact.KEPT, len(rows))
     return SequenceData(
         named(source, table) if name is None else name,
         cells.alphabet(neighbours=neighbours),

@@ -27,7 +27,7 @@ from dpviz.private.load.points import layout, located, read_layers
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables import Table, open_table, stem
 from dpviz.private.load.tables.memory import MemoryTable, is_frame
-from dpviz.private.load.tally import Tally, dropped
+from dpviz.private.load.tally import Tally
 
 
 def read_points(source: Any, chosen: Selection) -> DataHandle:
@@ -188,7 +188,7 @@ def _of_table(
         public=public,
         unit=chosen.unit_words,
         max_per_unit=chosen.most,
-        dropped=dropped(facts) if public else None,
+        dropped=facts.dropped if public else None,
         bits=chosen.bits,
         digests=() if source is None else counts.part_of(str(source), chosen.table),
     )
