@@ -113,10 +113,13 @@ class Calendar:
         return of_cycle(value, self.cycle)
 
     def period(self, value: Any) -> tuple[float, float]:
-        """Start and end (exclusive) of a pair on the axis: see :func:`period`.
+        """Start and end (exclusive) of a pair on the axis, or of a text with a comma in it.
 
         Raises:
             DomainError: not two times, the first before the second.
+
+        >>> Calendar().period("2024-01-01,2024-01-02")
+        (1704067200.0, 1704153600.0)
         """
         ends = value.split(",") if isinstance(value, str) else list(value)
         if len(ends) != 2:
@@ -151,20 +154,60 @@ class Calendar:
         return f"{DAYS[int(day)]} {clock}" if self.cycle == "week" else clock
 
     def edges(self, start: float, end: float, every: str) -> Float:
-        """Where the steps of a part of the axis begin and end: see :func:`edges`.
+        """Where the steps of a part of the axis begin and end, float64 (k + 1,).
+
+        The outer ones are cut. Steps of a day and longer follow the clocks of the zone, so that a
+        day there may have 23 or 25 hours; shorter ones are of one length.
 
         Raises:
             DomainError: no such step, or one that is too short, or longer than the cycle.
+
+        >>> Calendar().edges(*Calendar().period("2024-01-31,2024-03-02"), "1mo").size
+        4
         """
-        if self.cycle is None:
-            return edges(start, end, every, self.zone)
-        if fixed_step(every) > self.length:
-            raise DomainError(f"step {every!r} is longer than a {self.cycle}: give a shorter one")
-        return edges(start, end, every.replace("1w", "7d"))
+        if self.cycle is not None:
+            if fixed_step(every) > self.length:
+                raise DomainError(
+                    f"step {every!r} is longer than a {self.cycle}: give a shorter one"
+                )
+            every = every.replace("1w", "7d")
+        count, unit = _step(every)
+        steps = (end - start) / _seconds(every)
+        if steps > MOST_STEPS:
+            raise DomainError(
+                f"step {every!r}: {steps:,.0f} steps in the period: give a longer one, so that "
+                f"there are at most {MOST_STEPS:,}"
+            )
+        by_clocks = self.cycle is None and self.zone != ZONE and unit in ("d", "w", *MONTHS)
+        first_moment, last_moment = start, end
+        if by_clocks:
+            start, end = self.offsets.to_clocks([start, end]).tolist()
+        if unit in MONTHS:
+            first = np.datetime64(int(start), "s").astype("datetime64[M]").astype(int)
+            last = np.datetime64(math.ceil(end), "s").astype("datetime64[M]").astype(int)
+            width = count * MONTHS[unit]
+            months = np.arange(first // width * width, last + width + 1, width)
+            borders = months.astype("datetime64[M]").astype("datetime64[s]").astype(np.float64)
+        else:
+            width, origin = count * SECONDS[unit], MONDAY if unit == "w" else 0
+            low, high = math.floor((start - origin) / width), math.ceil((end - origin) / width)
+            borders = np.arange(low, high + 1, dtype=np.float64) * width + origin
+        borders = self.offsets.to_moments(borders) if by_clocks else borders
+        within = borders[(borders > first_moment) & (borders < last_moment)]
+        return np.concatenate([[first_moment], within, [last_moment]])
 
     def usual_step(self, start: float, end: float, least: float = 0.0, most: int = 400) -> str:
-        """The shortest usual step of a part of the axis: see :func:`usual_step`."""
-        step = usual_step(start, end, least, most)
+        """The shortest usual step of which a part of the axis has at most so many.
+
+        >>> Calendar().usual_step(*Calendar().period("2024-01-01,2025-01-01"))
+        '1d'
+        """
+        fitting = (
+            name
+            for name, length in ((name, _seconds(name)) for name in _USUAL)
+            if length >= least and (end - start) / length <= most
+        )
+        step = next(fitting, _USUAL[-1])
         return "1d" if self.cycle is not None and step in ("1w", "1mo", "1y") else step
 
     def stamps(self, seconds: Any) -> NDArray[Any]:
@@ -238,18 +281,6 @@ def moment(value: Any, zone: str = ZONE) -> float:
     return seconds
 
 
-def period(value: Any) -> tuple[float, float]:
-    """Start and end (exclusive) in seconds, of a pair of moments or a text with a comma in it.
-
-    Raises:
-        DomainError: not two moments, the first before the second.
-
-    >>> period("2024-01-01,2024-01-02")
-    (1704067200.0, 1704153600.0)
-    """
-    return Calendar().period(value)
-
-
 def fixed_step(value: Any) -> float:
     """Seconds of a step of fixed length, such as ``15min``, ``1h``, ``1d`` or ``1w``.
 
@@ -263,45 +294,6 @@ def fixed_step(value: Any) -> float:
     if unit not in SECONDS:
         raise DomainError(f"step {value!r} is not of one length: give s, min, h, d or w")
     return float(count * SECONDS[unit])
-
-
-def edges(start: float, end: float, every: str, zone: str = ZONE) -> Float:
-    """Where the steps of a period begin and end, float64 (k + 1,); the outer ones are cut.
-
-    Steps of a day and longer follow the clocks of the zone, so that a day there may have 23 or 25
-    hours; shorter ones are of one length.
-
-    Raises:
-        DomainError: no such step, or one that is too short for the period.
-
-    >>> edges(*period("2024-01-31,2024-03-02"), "1mo").size
-    4
-    """
-    count, unit = _step(every)
-    steps = (end - start) / _seconds(every)
-    if steps > MOST_STEPS:
-        raise DomainError(
-            f"step {every!r}: {steps:,.0f} steps in the period: give a longer one, so that "
-            f"there are at most {MOST_STEPS:,}"
-        )
-    moved = offsets(zone)
-    by_clocks = zone != ZONE and unit in ("d", "w", *MONTHS)
-    first_moment, last_moment = start, end
-    if by_clocks:
-        start, end = moved.to_clocks([start, end]).tolist()
-    if unit in MONTHS:
-        first = np.datetime64(int(start), "s").astype("datetime64[M]").astype(int)
-        last = np.datetime64(math.ceil(end), "s").astype("datetime64[M]").astype(int)
-        width = count * MONTHS[unit]
-        months = np.arange(first // width * width, last + width + 1, width)
-        borders = months.astype("datetime64[M]").astype("datetime64[s]").astype(np.float64)
-    else:
-        width, origin = count * SECONDS[unit], MONDAY if unit == "w" else 0
-        low, high = math.floor((start - origin) / width), math.ceil((end - origin) / width)
-        borders = np.arange(low, high + 1, dtype=np.float64) * width + origin
-    borders = moved.to_moments(borders) if by_clocks else borders
-    within = borders[(borders > first_moment) & (borders < last_moment)]
-    return np.concatenate([[first_moment], within, [last_moment]])
 
 
 def step_words(step: str) -> str:
@@ -324,21 +316,6 @@ def seconds_words(seconds: float) -> str:
         if seconds % length == 0.0:
             return step_words(f"{int(seconds // length)}{unit}")
     return f"{seconds:g} seconds"
-
-
-def usual_step(start: float, end: float, least: float = 0.0, most: int = 400) -> str:
-    """The shortest usual step of which a period has at most so many.
-
-    >>> usual_step(*period("2024-01-01,2025-01-01"))
-    '1d'
-    """
-    lengths = {name: _seconds(name) for name in _USUAL}
-    fitting = (
-        name
-        for name, length in lengths.items()
-        if length >= least and (end - start) / length <= most
-    )
-    return next(fitting, _USUAL[-1])
 
 
 def words(seconds: float, zone: str = ZONE) -> str:

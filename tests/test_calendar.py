@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpviz.calendar import Calendar, edges, moment, period
+from dpviz.calendar import Calendar, moment
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ParameterError
 from dpviz.private.load.cellquery import CellQuery
@@ -168,4 +168,4 @@ def test_a_moment_in_a_year_that_readers_do_not_know(text):
 @pytest.mark.parametrize("step", ["1h", "1mo"])
 def test_a_timeline_has_at_most_so_many_steps_whatever_their_unit(step):
     with pytest.raises(DomainError, match=rf"step '{step}': .* steps in the period: give a longer"):
-        edges(*period("0001-01-01,9999-01-01"), step)
+        Calendar().edges(*Calendar().period("0001-01-01,9999-01-01"), step)

@@ -27,7 +27,7 @@ class Steps:
     Attributes:
         column: of the time at which a trip starts.
         period: start and end (exclusive) on the axis: seconds since 1970 UTC, or of a cycle.
-        every: the length of a step, see :func:`dpviz.calendar.edges`; the outer ones may be cut.
+        every: the length of a step, see :meth:`Calendar.edges`; the outer ones may be cut.
         zone: of times that state none, and on whose clocks steps of a day and longer begin.
         cycle: the axis is the time since the last beginning of a ``day`` or ``week``.
         span: with a cycle, the period that trips are of.
@@ -68,7 +68,7 @@ class Steps:
 
         Args:
             time: the column.
-            period: start and end (exclusive), see :func:`dpviz.calendar.period`.
+            period: start and end (exclusive), see :meth:`Calendar.period`.
             every: a step, such as ``1h``.
             zone: UTC by default.
             cycle: ``day`` or ``week``; then the period may be left out.

@@ -13,7 +13,7 @@ import shapely
 
 import dpviz
 from dpviz.build import build
-from dpviz.private.load.cells import grid_alphabet
+from dpviz.private.load.cells import grid_cells
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.areas.release import AreaRelease
@@ -58,7 +58,8 @@ def roads():
 
 def visits(method="markov"):
     rows = [[0, 1, 3], [0, 1], [2, 3, 1, 0]] * 40
-    data = SequenceData("golden visits", grid_alphabet(2), Sequences.of(rows), public=True)
+    alphabet = grid_cells(dpviz.Domain((0, 0), (1, 1)), 2).alphabet(neighbours=True)
+    data = SequenceData("golden visits", alphabet, Sequences.of(rows), public=True)
     return build(data, method, 2.0, seed=0, l_top=5)
 
 

@@ -14,7 +14,7 @@ import dpviz
 from dpviz.build import build
 from dpviz.cli import app
 from dpviz.errors import DataError, ParameterError, ReleaseError
-from dpviz.private.load.cells import Cells, cells_of, grid_alphabet, grid_cells, leaf_cells
+from dpviz.private.load.cells import Cells, cells_of, grid_cells, leaf_cells
 from dpviz.private.load.sequences import city_sequences, read_places
 from dpviz.releases.store import read, save
 from tests.strategies import trees
@@ -88,8 +88,6 @@ def test_with_room_for_all_the_cells_are_the_leaves():
 
 
 def test_a_step_leads_to_a_cell_that_touches():
-    grid = grid_cells(UNIT, 4).alphabet(neighbours=True)
-    assert (grid.follows == grid_alphabet(4).follows).all()
     cells = leaf_cells(spatial("privtree"), 30)
     follows = cells.alphabet(neighbours=True).follows
     assert cells.alphabet(neighbours=False).follows is None

@@ -16,7 +16,7 @@ from dpviz.build import build
 from dpviz.cli import app
 from dpviz.errors import DataError, DpvizError, ParameterError, PrivacyError, ReleaseError
 from dpviz.methods import of_kind
-from dpviz.private.load.cells import cell_sequences, grid_alphabet, grid_cells
+from dpviz.private.load.cells import cell_sequences, grid_cells
 from dpviz.private.load.sequences import alphabet_of, read_places, read_sequences
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.files import KEY
@@ -166,14 +166,14 @@ def test_places_become_cells_as_by_brute_force(seed, side):
 
 
 def test_a_grid_has_neighbours_and_centres():
-    alphabet = grid_alphabet(3)
+    alphabet = grid_cells(UNIT, 3).alphabet(neighbours=True)
     middle, corner = alphabet.names.index("1-1"), alphabet.names.index("0-0")
     assert alphabet.follows[middle].sum() == 8
     assert alphabet.follows[corner].sum() == 3
     boxes = [[0, 0, 0.5, 0.5], [0, 0.5, 0.5, 1], [0.5, 0, 1, 0.5], [0.5, 0.5, 1, 1]]
     assert grid_cells(UNIT, 2).boxes.tolist() == boxes
     with pytest.raises(ParameterError, match="1 cells per side"):
-        grid_alphabet(1)
+        grid_cells(UNIT, 1)
 
 
 def test_places_in_a_file_are_bounded_per_person(tmp_path):
@@ -195,7 +195,8 @@ def test_places_in_a_file_are_bounded_per_person(tmp_path):
 @pytest.fixture(scope="module", params=sorted(of_kind("sequences")))
 def release(request):
     rows = [[0, 1, 2], [0, 1], [2]] * 30
-    data = SequenceData("test", grid_alphabet(2), Sequences.of(rows), public=True)
+    alphabet = grid_cells(UNIT, 2).alphabet(neighbours=True)
+    data = SequenceData("test", alphabet, Sequences.of(rows), public=True)
     return build(data, request.param, 2.0, seed=1)
 
 

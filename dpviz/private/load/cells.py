@@ -111,11 +111,17 @@ def grid_cells(domain: Domain, side: int) -> Cells:
 
     Raises:
         ParameterError: another side than 2 to 64.
+
+    >>> grid_cells(Domain((0, 0), (1, 1)), 2).names
+    ('0-0', '0-1', '1-0', '1-1')
     """
-    corner = _grid(side)
+    if not 2 <= side <= 64:
+        raise ParameterError(f"a grid of {side} cells per side: give 2 to 64")
+    corner = np.column_stack(np.divmod(np.arange(side * side), side))
     # The places with x · side // domain.side = i begin at ⌈i · domain.side / side⌉.
     lo, hi = (-(-(corner + step) * domain.side // side) for step in (0, 1))
-    return Cells(domain, _grid_names(corner), lo, hi, {"side": side})
+    names = tuple(f"{column}-{row}" for column, row in corner.tolist())
+    return Cells(domain, names, lo, hi, {"side": side})
 
 
 def leaf_cells(release: PointRelease, most: int = 256) -> Cells:
@@ -212,29 +218,6 @@ def _touching(lo: Int, hi: Int) -> NDArray[np.bool_]:
     """Which boxes share an edge or a corner, bool (k, k)."""
     near = (lo[:, None] <= hi[None]) & (lo[None] <= hi[:, None])
     return np.asarray(near.all(axis=2) & ~np.eye(len(lo), dtype=np.bool_))
-
-
-def _grid(side: int) -> Int:
-    if not 2 <= side <= 64:
-        raise ParameterError(f"a grid of {side} cells per side: give 2 to 64")
-    return np.column_stack(np.divmod(np.arange(side * side), side))
-
-
-def _grid_names(corner: Int) -> tuple[str, ...]:
-    return tuple(f"{column}-{row}" for column, row in corner.tolist())
-
-
-def grid_alphabet(side: int, *, neighbours: bool = True) -> Alphabet:
-    """The cells of :func:`grid_cells` as symbols, wherever the grid lies.
-
-    Raises:
-        ParameterError: another side than 2 to 64.
-
-    >>> grid_alphabet(2).names
-    ('0-0', '0-1', '1-0', '1-1')
-    """
-    corner = _grid(side)
-    return Alphabet(_grid_names(corner), _touching(corner, corner + 1) if neighbours else None)
 
 
 def cell_sequences(

@@ -24,7 +24,9 @@ from dpviz.private.load.aggregation import (
 from dpviz.private.load.count_rows import columns_of
 from dpviz.private.load.engines import scheme_of
 from dpviz.private.load.points import layout, read_layers
+from dpviz.private.load.roads import read_trips
 from dpviz.private.load.selection import Selection, checked_bound
+from dpviz.private.load.sequences import alphabet_of, read_places, read_sequences
 from dpviz.private.load.tables import open_table
 from dpviz.private.load.tally import Tally
 from dpviz.roads.graph import RoadGraph
@@ -92,8 +94,6 @@ def check_trips(source: str | os.PathLike[str], graph: RoadGraph, **how: Any) ->
     Raises:
         DataError: the source cannot be read as trips.
     """
-    from dpviz.private.load.roads import read_trips
-
     return _counted("trips", read_trips, source, graph, **how)
 
 
@@ -103,8 +103,6 @@ def check_sequences(source: str | os.PathLike[str], alphabet: str, **how: Any) -
     Raises:
         DataError: the source cannot be read as sequences.
     """
-    from dpviz.private.load.sequences import alphabet_of, read_sequences
-
     return _counted("sequences", read_sequences, source, alphabet_of(alphabet), **how)
 
 
@@ -116,8 +114,6 @@ def check_places(source: str | os.PathLike[str], domain: Domain, **how: Any) -> 
     Raises:
         DataError: the source cannot be read as places in time.
     """
-    from dpviz.private.load.sequences import read_places
-
     return _counted("places in time", read_places, source, domain, **how)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import shutil
 import stat
 import zipfile
 from pathlib import Path, PurePosixPath
@@ -19,7 +20,6 @@ MAX_TEXT = 1 << 26
 """Text that unpacks to no more than this is never a bomb."""
 _TEXTS = (".csv", ".tsv", ".txt")
 _PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
-_CHUNK = 1 << 20
 _SMALL = 1 << 20  # ratios of tiny members say nothing
 
 
@@ -72,11 +72,7 @@ class _Limited(io.RawIOBase):
 
 
 def _text_member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo | None:
-    members = archive.infolist()
-    limits.MEMBERS.check(len(members), name)
-    for member in members:
-        _refuse_tricks(member, name)
-    files = [m for m in members if not m.is_dir() and "__MACOSX" not in m.filename]
+    files = [m for m in _members(archive, name) if not m.is_dir() and not _of_mac(m)]
     texts = [m for m in files if _suffix(m) in _TEXTS]
     if any(_suffix(m) == ".shp" for m in files) or not texts:
         return None
@@ -92,11 +88,8 @@ def unpack_shapefile(path: Path, folder: Path) -> Path:
         DataError: a hostile or damaged archive, or one without exactly one Shapefile.
     """
     with parsing(path.name, "a zip archive"), zipfile.ZipFile(path) as archive:
-        members = archive.infolist()
-        limits.MEMBERS.check(len(members), path.name)
-        for member in members:
-            _refuse_tricks(member, path.name)
-        shapes = [m for m in members if _suffix(m) == ".shp" and "__MACOSX" not in m.filename]
+        members = _members(archive, path.name)
+        shapes = [m for m in members if _suffix(m) == ".shp" and not _of_mac(m)]
         if len(shapes) != 1:
             raise DataError(
                 f"{path.name} holds {len(shapes)} Shapefiles: zip exactly one "
@@ -107,38 +100,32 @@ def unpack_shapefile(path: Path, folder: Path) -> Path:
         for member in members:
             inner = PurePosixPath(member.filename)
             if inner.with_suffix("") == stem and _suffix(member) in _PARTS:
-                with archive.open(member) as source, _target(folder, member).open("wb") as target:
-                    left -= _copy(source, target, min(left, _allowed(member)), path.name)
+                # Sizes in the archive's directory are not believed.
+                most = min(left, max(_SMALL, MAX_RATIO * member.compress_size))
+                part = folder / f"points{_suffix(member)}"
+                with archive.open(member) as source, part.open("wb") as target:
+                    shutil.copyfileobj(_Limited(source, most, path.name), target)
+                    left -= target.tell()
     return folder / "points.shp"
 
 
-def _refuse_tricks(member: zipfile.ZipInfo, name: str) -> None:
-    place = PurePosixPath(member.filename.replace("\\", "/"))
-    if place.is_absolute() or ".." in place.parts or ":" in member.filename:
-        raise DataError(f"{name} holds a path that leaves its folder: zip the Shapefile again")
-    if stat.S_ISLNK(member.external_attr >> 16):
-        raise DataError(f"{name} holds a symbolic link: zip the files themselves")
-    if member.flag_bits & 0x1:
-        raise DataError(f"{name} is encrypted: unpack it first")
+def _members(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
+    """What an archive holds, none of which plays tricks."""
+    members = archive.infolist()
+    limits.MEMBERS.check(len(members), name)
+    for member in members:
+        place = PurePosixPath(member.filename.replace("\\", "/"))
+        if place.is_absolute() or ".." in place.parts or ":" in member.filename:
+            raise DataError(f"{name} holds a path that leaves its folder: zip the Shapefile again")
+        if stat.S_ISLNK(member.external_attr >> 16):
+            raise DataError(f"{name} holds a symbolic link: zip the files themselves")
+        if member.flag_bits & 0x1:
+            raise DataError(f"{name} is encrypted: unpack it first")
+    return members
 
 
-def _allowed(member: zipfile.ZipInfo) -> int:
-    return max(_SMALL, MAX_RATIO * member.compress_size)
-
-
-def _copy(source: IO[bytes], target: IO[bytes], limit: int, name: str) -> int:
-    """Copy until the end; sizes in the archive's directory are not believed."""
-    size = 0
-    while chunk := source.read(_CHUNK):
-        size += len(chunk)
-        if size > limit:
-            raise DataError(f"{name} unpacks to far more than it should: unpack it first")
-        target.write(chunk)
-    return size
-
-
-def _target(folder: Path, member: zipfile.ZipInfo) -> Path:
-    return folder / f"points{_suffix(member)}"
+def _of_mac(member: zipfile.ZipInfo) -> bool:
+    return "__MACOSX" in member.filename
 
 
 def _suffix(member: zipfile.ZipInfo) -> str:

@@ -248,7 +248,7 @@ def _fitting(lines: bytes, delimiter: str, fields: int) -> tuple[bytes, int]:
     divided = pc.equal(pc.count_substring(array, delimiter), fields - 1)
     blank = np.diff(ends, prepend=0) == 1
     fitting, lost = _fitting_lines(lines, ends, divided)
-    return fitting, lost - int(np.count_nonzero(blank & ~_mask(divided)))
+    return fitting, lost - int(np.count_nonzero(blank & ~arrow.number_array(divided)))
 
 
 def _array(lines: bytes, ends: Any) -> Any:
@@ -260,10 +260,6 @@ def _array(lines: bytes, ends: Any) -> Any:
     return pa.Array.from_buffers(pa.large_binary(), len(ends), buffers)
 
 
-def _mask(column: Any) -> Any:
-    return arrow.number_array(column)
-
-
 def _ends(lines: bytes) -> Any:
     """Where lines end, after CR or LF; CRLF ends an empty one more, which holds no record."""
     codes = np.frombuffer(lines, dtype=np.uint8)
@@ -272,7 +268,7 @@ def _ends(lines: bytes) -> Any:
 
 def _fitting_lines(lines: bytes, ends: Any, fits: Any) -> tuple[bytes, int]:
     """The lines that fit, and how many do not."""
-    mask = _mask(fits)
+    mask = arrow.number_array(fits)
     if mask.all():
         return lines, 0
     start = np.concatenate([[0], ends[:-1]])[mask]

@@ -55,8 +55,8 @@ class ParquetTable(Table):
         wanted = [*names]
         if geometry and self._geometry is not None:
             wanted = [*dict.fromkeys([*names, self._geometry])]
-        self._refuse_large(wanted)
         with parsing(self.name, "Parquet"):
+            refuse_bombs(self._file.metadata, wanted, self._size, self.name)
             rows = self._file.iter_batches(BLOCK_ROWS, columns=wanted)
             for batch in chain([no_rows(self._file.schema_arrow)], rows):
                 columns = typed({name: batch[name] for name in names}, numeric)
@@ -69,10 +69,6 @@ class ParquetTable(Table):
             xy[np.asarray(column.is_null())] = np.nan
             return xy
         return point_coordinates(column)
-
-    def _refuse_large(self, wanted: Sequence[str]) -> None:
-        with parsing(self.name, "Parquet"):
-            refuse_bombs(self._file.metadata, wanted, self._size, self.name)
 
 
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT96": 12}
