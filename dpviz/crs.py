@@ -131,7 +131,7 @@ def _boxes(domain: Domain) -> list[Box]:
 
 
 @lru_cache(maxsize=64)
-def _has_land(box: Box) -> bool:
+def _has_land(box: tuple[float, float, float, float]) -> bool:
     """Whether a box in degrees touches land north of 60° S."""
     from dpviz.datasets.basemap import base_map
 
