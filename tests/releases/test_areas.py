@@ -9,6 +9,7 @@ from shapely import MultiPolygon, Point, Polygon, box
 import dpviz
 from dpviz.errors import DpvizError
 from dpviz.releases.areas.area_file import area_columns
+from dpviz.releases.areas.joining import joined
 from dpviz.releases.areas.partition import hierarchy
 
 BOX = dpviz.Domain((0.0, 0.0), (4.0, 4.0), ("lon", "lat"))
@@ -115,6 +116,20 @@ def test_names_are_needed_once_each(tmp_path):
         dpviz.read_areas(tmp_path / "gone.gpkg")
     with pytest.raises(DpvizError, match=r"no file 'gone\.gpkg'"):
         area_columns(tmp_path / "gone.gpkg")
+
+
+def test_rows_without_a_key_are_joined_to_no_area_however_their_format_says_so(tmp_path):
+    """A column of whole numbers with gaps is read as one of floats, its gaps as NaN."""
+    shapes = np.array([box(0, 0, 1, 1), box(1, 0, 3, 1)], dtype=object)
+    areas = dpviz.Areas(BOX, ("ward",), ("1", "2"), np.array([-1, -1]), shapes)
+    header = dpviz.Header("areas", {}, True, "", 1.0)
+    release = dpviz.AreaRelease(areas, np.array([5.0, 7.0]), np.ones(2), header)
+    codes = np.array([2, None, None, 1], dtype=object)
+    own = geopandas.GeoDataFrame({"code": codes}, geometry=[box(0, 0, 1, 1)] * 4, crs=4326)
+    own["code"] = own["code"].astype("Int64")
+    own.to_file(tmp_path / "own.gpkg")
+    count = joined(release, tmp_path / "own.gpkg", "code")["count"]
+    np.testing.assert_array_equal(count, [7.0, np.nan, np.nan, 5.0])
 
 
 def test_slivers_of_digitised_borders_pass_and_have_one_area(tmp_path):

@@ -126,15 +126,21 @@ def checked_areas(
 
 
 def _labels(values: list[Any], column: str) -> list[str]:
-    """Names of a column as text; a number without a fraction is written as a whole one."""
-    texts = []
-    for row, value in enumerate(values):
-        whole = isinstance(value, float) and value.is_integer()
-        text = str(int(value) if whole else value)[: limits.NAME.most].strip()
-        if value is None or not text or text == "nan":
-            raise DataError(f"row {row + 1} has no {column!r}: name every area on every level")
-        texts.append(text)
-    return texts
+    """Names of a column as text."""
+    labels = [label(value) for value in values]
+    if "" in labels:
+        row = labels.index("") + 1
+        raise DataError(f"row {row} has no {column!r}: name every area on every level")
+    return labels
+
+
+def label(value: Any) -> str:
+    """A value as an area is called: a number without a fraction as a whole one; empty for none,
+    which formats write as None or as NaN.
+    """
+    whole = isinstance(value, float) and value.is_integer()
+    text = "" if value is None else str(int(value) if whole else value)[: limits.NAME.most].strip()
+    return "" if text == "nan" else text
 
 
 def _check_polygons(shapes: Any, labels: list[str]) -> None:

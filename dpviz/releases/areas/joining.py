@@ -14,6 +14,7 @@ import numpy as np
 
 from dpviz import limits
 from dpviz.errors import DataError
+from dpviz.releases.areas.area_file import label
 from dpviz.releases.points.region_file import opened_shapes, parsed
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def joined(
     for name in ADDED:
         if name in titles:
             raise DataError(f"{path.name} has a column {name!r} already: rename it")
-    keys = [_word(value) for value in table[key].to_pylist()]
+    keys = [label(value) for value in table[key].to_pylist()]
     part = release.areas.rows(level)
     names = release.areas.names[part]
     for words, what in ((keys, f"{path.name} names the area"), (names, "the release has the area")):
@@ -96,9 +97,3 @@ def _column(values: list[Any]) -> Any:
         return pa.array(values)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return pa.array([None if value is None else str(value) for value in values])
-
-
-def _word(value: Any) -> str:
-    """A key as areas are named: see ``area_file``."""
-    whole = isinstance(value, float) and value.is_integer()
-    return "" if value is None else str(int(value) if whole else value)[: limits.NAME.most].strip()
