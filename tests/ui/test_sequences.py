@@ -105,6 +105,38 @@ def test_frequent_paths_have_the_wanted_places_and_no_returns():
     assert any(len(set(row)) < len(row) for row in again)
 
 
+def test_a_path_that_is_chosen_belongs_to_its_release():
+    """At another ε there are other paths, and fewer: its row would be another one, or none."""
+    app = opened(view="Frequent paths", side="2", method="ngram", epsilon="10")
+    app.selectbox(key="sequences.k").set_value(100).run()
+    app.selectbox(key="sequences.least").set_value(4).run()
+    table, order = app.session_state["sequences.drawn"]
+    app.session_state["sequences.path"] = (table, len(order) - 1)
+    app.run()
+    assert f"Path {len(order)}:" in texts(app)
+    app.select_slider(key="sequences.epsilon").set_value(1.0).run()
+    assert not app.exception
+    assert len(app.session_state["sequences.drawn"][1]) < len(order)
+    assert "Path " not in texts(app)
+
+
+def test_a_context_that_is_chosen_belongs_to_its_release():
+    """Streamlit keeps the chosen row of a table of the same key, whatever rows it then has."""
+    app = opened(cell="2-4", epsilon="8", side="8")
+    (before,) = [each.proto.id for each in app.dataframe if "came" in each.value.columns]
+    app.select_slider(key="sequences.epsilon").set_value(6.3).run()
+    (after,) = [each.proto.id for each in app.dataframe if "came" in each.value.columns]
+    assert before
+    assert before != after
+
+
+def test_a_click_where_no_path_is_drawn_chooses_none():
+    script = "from dpviz.ui.sequences.panel import path_clicked\npath_clicked('x', 'paths', 0)\n"
+    app = AppTest.from_string(script).run()
+    assert not app.exception
+    assert "x.path" not in app.session_state
+
+
 def test_lengths_of_public_data_stand_beside_the_exact_ones():
     app = opened(view="Synthetic trips")
     shown = table(app, "share")
@@ -176,11 +208,11 @@ def test_a_method_without_a_guarantee_is_not_offered_for_sensitive_sequences():
 
 def test_a_permalink_restores_what_was_chosen():
     app = opened(side="6", gap="6", epsilon="2", seed="4", method="ngram", set="n_max:3")
-    view = app.session_state["sequences.view"][1]
     wanted = build(city_sequences(6, 6), "ngram", 2.0, seed=4, n_max=3)
-    assert view.release.model.top(30) == wanted.model.top(30)
     again = opened(**{name: app.query_params[name] for name in app.query_params})
-    assert again.session_state["sequences.view"][1].key == view.key
+    for page in (app, again):
+        view = page.session_state["sequences.view"][1]
+        assert view.release.model.top(30) == wanted.model.top(30)
 
 
 def uploaded(app, key, name, content):

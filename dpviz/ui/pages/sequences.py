@@ -54,8 +54,7 @@ def _before(source: SequenceSource) -> None:
 
 
 def _show(release: SequenceRelease, source: SequenceSource, choice: Choice | None) -> None:
-    asked = (source.key, release)
-    view = remembered(f"{KEY}.view", asked, lambda: MoveView.of((source.key,), release))
+    view = remembered(f"{KEY}.view", (source.key, release), lambda: MoveView.of(release))
     if view.below_noise:
         st.warning(
             "Most moves are within their noise, and so is what is drawn from them. Raise ε, choose "

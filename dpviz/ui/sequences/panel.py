@@ -47,7 +47,7 @@ def place_panel(prefix: str, view: MoveView, source: SequenceSource) -> list[Mar
     half = 0.0 if view.sd is None else INTERVAL_SDS * float(view.sd[cell])
     st.metric("Visits (noisy)", with_noise(float(view.visits[cell]), half))
     known = contexts(view.release.model, cell)
-    table = f"{prefix}.contexts.{cell}"
+    table = f"{prefix}.contexts.{view.key}.{cell}"
     chosen = _context_table(table, view, known[1:]) if len(known) > 1 else None
     if len(known) == 1:
         st.caption(
@@ -179,7 +179,7 @@ def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int | None]:
 
 def path_clicked(prefix: str, layer: str, index: int) -> None:
     """A click on a path chooses it; on the chosen one, it lets go."""
-    table, order = st.session_state[f"{prefix}.drawn"]
+    table, order = st.session_state.get(f"{prefix}.drawn", ("", ()))  # none if no path is drawn
     if layer == "paths" and index < len(order):
         st.session_state[f"{prefix}.path"] = (table, int(order[index]))
     elif layer == "path":

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -42,29 +43,29 @@ class MoveView:
     """A release and what the page shows of it; kept until the release changes.
 
     Attributes:
-        key: changes with the release.
         visits: noisy counts of the symbols; None where the release holds none.
         sd: of the noise in them, where the model tells.
         moves: the most frequent strings of two symbols.
         refusal: why the release answers no counts; empty where it does.
+        key: of what belongs to this release alone, such as a chosen row of a table.
     """
 
-    key: tuple[Any, ...]
     release: SequenceRelease
     visits: Float | None
     sd: Float | None
     moves: Strings
     refusal: str = ""
+    key: str = field(default_factory=lambda: uuid4().hex)
 
     @classmethod
-    def of(cls, key: tuple[Any, ...], release: SequenceRelease) -> MoveView:
+    def of(cls, release: SequenceRelease) -> MoveView:
         """From a release."""
         model = release.model
         moves = frequent(model, PAIRS, 2, 2)
         try:
-            return cls(key, release, visits(model), visit_sd(model), moves)
+            return cls(release, visits(model), visit_sd(model), moves)
         except ParameterError as error:
-            return cls(key, release, None, None, moves, str(error))
+            return cls(release, None, None, moves, str(error))
 
     @property
     def names(self) -> tuple[str, ...]:
