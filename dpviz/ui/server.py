@@ -30,6 +30,7 @@ from dpviz.ui.first_paint import FirstPaint
 from dpviz.ui.map.component import bundle_url
 from dpviz.ui.shared import log
 from dpviz.ui.shared.access import FAILED, LOGIN, has_login
+from dpviz.ui.shared.navigation import base_path
 from dpviz.ui.shared.uploads import private_folder
 from dpviz.ui.shared.warm import preload
 
@@ -167,9 +168,8 @@ async def _refuse(scope: Scope, send: Send) -> None:
 
 def shows_demo(path: str) -> bool:
     """Whether a newcomer finds the demo, as it comes with the app, at this path."""
-    base = str(config.get_option("server.baseUrlPath") or "").strip("/")
-    home = path == (f"/{base}/" if base else "/")
-    return home and not (has_login() or os.environ.get(OPENED) or os.environ.get(basemap.VARIABLE))
+    newcomer = not (has_login() or os.environ.get(OPENED) or os.environ.get(basemap.VARIABLE))
+    return path == base_path() and newcomer
 
 
 MIDDLEWARE = [

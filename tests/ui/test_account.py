@@ -275,6 +275,6 @@ def test_trips_on_roads_are_accounted_for_under_the_owner_s_name_faults_too(monk
     monkeypatch.setattr("dpviz.ui.shared.account.PAUSE", 0.0)
     pay(app.run())
     assert not app.exception
-    assert app.session_state["roads.shown"][1].release.graph.directed
+    assert app.session_state["roads.shown"].release.graph.directed
     assert dpviz.Ledger().account("walkers").spent == 2.0
     assert dpviz.Ledger().account("edges").spends == ()

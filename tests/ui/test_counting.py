@@ -67,7 +67,7 @@ def errors(app):
 def made_again(made, tmp_path, **files):
     """The release that the command on the page builds."""
     (tmp_path / "rides.csv").write_bytes(rides())
-    words = shlex.split(made.command)[1:]
+    words = shlex.split(made.note)[1:]
     words[words.index("FILE")] = str(tmp_path / "rides.csv")
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)

@@ -19,6 +19,7 @@ from dpviz import limits
 from dpviz.render.client.assemble import script, style
 from dpviz.render.legend import Legend
 from dpviz.render.scene import Bounds, Mark, Scene, layers_json, tables
+from dpviz.ui.shared.navigation import base_path
 
 TILES = {
     "url": "https://tile.openstreetmap.org/{z}/{x}/{y}.png",
@@ -88,8 +89,7 @@ def _bundle() -> str:
 
 def bundle_url() -> str:
     """The address of deck.gl on this server, below its base URL path."""
-    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
-    return f"/{base}/{_bundle()}" if base else f"/{_bundle()}"
+    return f"{base_path()}{_bundle()}"
 
 
 def preload() -> None:
@@ -105,7 +105,6 @@ def map_view(
     height: int = 560,
     tiles: bool = True,
     on_shape: Callable[[], None] | None = None,
-    on_camera: Callable[[], None] | None = None,
     on_pick: Callable[[], None] | None = None,
 ) -> MapEvents:
     """Show a scene.
@@ -125,7 +124,7 @@ def map_view(
         data={"spec": spec, **scene.tables},
         key=key,
         on_shape_change=on_shape or nothing,
-        on_camera_change=on_camera or nothing,
+        on_camera_change=nothing,
         on_pick_change=on_pick or nothing,
     )
     return events(key)

@@ -6,7 +6,6 @@ from functools import partial
 
 import streamlit as st
 
-from dpviz.errors import DpvizError
 from dpviz.ui.points.error_panel import error_panel
 from dpviz.ui.points.film import film_answers, film_series, film_strip, known_accuracy
 from dpviz.ui.points.owners import owners_panel, owners_view
@@ -16,10 +15,10 @@ from dpviz.ui.points.two_maps import FIELDS, Comparison, badges, maps_and_answer
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import title_of
+from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.releases import release_choice
 from dpviz.ui.shared.skeleton import build_choice
 from dpviz.ui.shared.sources import NoRecords
-from dpviz.ui.shared.text import plain
 
 TITLE, ICON, ORDER = "Compare", ":material/compare:", 1
 KEY = "compare"
@@ -35,15 +34,13 @@ def page() -> None:
         restore_sides(KEY, explored)
     with st.sidebar:
         of = st.radio("Compare", OF, key=f"{KEY}.of")
-    try:
+    with ErrorsShown():
         if of == OF[0]:
             _built_from_data(explored)
         elif of == OF[1]:
             _two_releases()
         else:
             owners_view(f"{KEY}.owners")
-    except DpvizError as error:
-        st.error(plain(error), icon=":material/error:")
 
 
 def _built_from_data(explored: dict[str, str]) -> None:

@@ -80,5 +80,6 @@ def _method_form(source: SequenceSource) -> Choice:
         instead=START,
         saved=permalink.pairs("set"),
         reason="no guarantee",
+        recommended={},
         help="How contexts or strings are found, and what is released of them.",
     )

@@ -99,7 +99,7 @@ def _map_and_ratios(prefix: str, pair: Pair, built: tuple[str, float]) -> None:
         camera = Camera(bounds=domain_bounds(pair[0].domain), key=prefix)
         labels = ["A: register of one owner", "B: register of the other"]
         scene = release_scene(pair, labels, mode="side", camera=camera)
-        map_view(scene, key=key, on_shape=lambda: None, on_camera=lambda: None)
+        map_view(scene, key=key)
         shape = events(key).shape
         marks = _outlined(pair, matching, shape) if matching is not None and shape else []
         map_overlay(key, marks=marks, shape=shape)
@@ -115,7 +115,8 @@ def _map_and_ratios(prefix: str, pair: Pair, built: tuple[str, float]) -> None:
                 "with, are outlined.",
             )
     if st.button("Measure against ε and distance", key=f"{prefix}.measure"):
-        _curves(built, float(matching.within[0]) if matching else DISTANCES[2], _padding(prefix))
+        padding = str(st.session_state.get(f"{prefix}.padding", "upward"))
+        _curves(built, float(matching.within[0]) if matching else DISTANCES[2], padding)
 
 
 def owners_panel(
@@ -156,10 +157,6 @@ def owners_panel(
         st.caption("Counts were post-processed: no probability is known that a record is left out.")
     st.caption(GUARANTEE)
     return matching
-
-
-def _padding(prefix: str) -> str:
-    return str(st.session_state.get(f"{prefix}.padding", "upward"))
 
 
 def _outlined(pair: Pair, matching: Matching, shape: Shape) -> list[Mark]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 import streamlit as st
 
-from dpviz.errors import DpvizError
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
 from dpviz.ui.areas.map_answer import areas_map
@@ -18,26 +16,16 @@ from dpviz.ui.points.review import command, review
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.method_form import Choice
-from dpviz.ui.shared.panels import file_button, show_promises
+from dpviz.ui.shared.panels import ErrorsShown, file_button, show_promises
 from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.shelf import receipt_of
 from dpviz.ui.shared.skeleton import Paid, build_choice, paid_release, say_unsaved
-from dpviz.ui.shared.text import badge, plain
+from dpviz.ui.shared.text import badge
 
 
-@dataclass(frozen=True)
-class Publication:
-    """A release that was paid for: of the source of this key, made again by a command."""
-
-    key: str
-    release: PointRelease | AreaRelease
-    command: str
-    problem: str
-
-
-def publication(prefix: str, source: PointSource | None) -> Publication | None:
-    """What was published of this source; None if nothing was."""
-    made: Publication | None = st.session_state.get(f"{prefix}.made")
+def publication(prefix: str, source: PointSource | None) -> Paid | None:
+    """What was published of this source, with the command that makes it again as its note."""
+    made: Paid | None = st.session_state.get(f"{prefix}.made")
     return made if made is not None and source is not None and made.key == source.key else None
 
 
@@ -49,10 +37,9 @@ def payment(prefix: str, source: PointSource, choice: Choice) -> None:
 
     def store(paid: Paid) -> None:
         st.session_state[f"{prefix}.rect"] = st.session_state[f"{prefix}.ring"] = None
-        made = Publication(source.key, paid.release, paid.note, paid.problem)
-        st.session_state[f"{prefix}.made"] = made
+        st.session_state[f"{prefix}.made"] = paid
 
-    try:
+    with ErrorsShown():
         paid = paid_release(
             prefix,
             source,
@@ -64,14 +51,11 @@ def payment(prefix: str, source: PointSource, choice: Choice) -> None:
             title=title,
             pane=st.container(),
         )
-    except DpvizError as error:
-        st.error(plain(error), icon=":material/error:")
-        return
-    if paid is not None:
-        st.rerun()
+        if paid is not None:
+            st.rerun()
 
 
-def published(prefix: str, made: Publication, source: PointSource, *, shown: bool) -> None:
+def published(prefix: str, made: Paid, source: PointSource, *, shown: bool) -> None:
     """The release: map (while its step is shown), answers, receipt, files."""
     say_unsaved(made.problem)
     st.success(
@@ -82,12 +66,12 @@ def published(prefix: str, made: Publication, source: PointSource, *, shown: boo
         icon=":material/check_circle:",
     )
     st.markdown(badge(made.release.header))
-    release = made.release
+    release: PointRelease | AreaRelease = made.release
     if isinstance(release, AreaRelease):
         areas_map(prefix, release, source, shown=shown)
     elif shown:
         map_and_answer(prefix, *kinds_view(prefix, release, source))
-    _take_home(prefix, made.release, made.command)
+    _take_home(prefix, release, made.note)
     if st.button("Publish again", icon=":material/undo:", key=f"{prefix}.again"):
         del st.session_state[f"{prefix}.made"]
         st.session_state[f"{prefix}.step"] = 2

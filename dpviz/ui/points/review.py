@@ -6,7 +6,6 @@ import streamlit as st
 
 from dpviz.attributes import OTHER
 from dpviz.build import Account, Ledger
-from dpviz.errors import DpvizError
 from dpviz.planning.script import Script
 from dpviz.render.numbers import odds, percent
 from dpviz.ui.points.area_form import sides_in_words
@@ -14,6 +13,7 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.access import may_publish
 from dpviz.ui.shared.account import in_words
 from dpviz.ui.shared.method_form import Choice, title_of
+from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.prices import payment_row
 from dpviz.ui.shared.text import plain
 
@@ -50,11 +50,8 @@ def account_form(prefix: str, account: Account) -> None:
 
 def set_total(dataset: str, total: float) -> None:
     """Another tab may have set it, or spent, since the form was shown."""
-    try:
+    with ErrorsShown():
         Ledger().set_total(dataset, total)
-    except DpvizError as error:
-        st.error(plain(error), icon=":material/error:")
-    else:
         st.rerun()
 
 

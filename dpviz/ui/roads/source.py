@@ -15,9 +15,9 @@ from dpviz.roads.graph import COMPONENTS, RoadGraph
 from dpviz.ui.points.columns_form import period_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import dataset_name
+from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.releases import Opened
 from dpviz.ui.shared.sources import DataSource, NoRecords
-from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.unit_form import unit_form
 from dpviz.ui.shared.upload_form import data_choice, public_switch, read_once
 from dpviz.ui.shared.uploads import upload_columns, upload_path
@@ -123,30 +123,24 @@ def _upload(prefix: str) -> RoadSource | None:
         return None
     if not public:
         unit, bound = unit_form(prefix, names, record="trip", start=5)
-    try:
-        name = dataset_name(prefix, Path(trips_file.name).stem, public=public)
-    except DpvizError as error:
-        st.error(plain(error), icon=":material/error:")
-        return None
     files = [*graph_files, trips_file]
     how: dict[str, Any] = {"unit": unit, "max_per_unit": bound}
-    key = "|".join(
-        [*(file.file_id for file in files), f"{components, directed, public, how, clock}", name]
-    )
 
     def read() -> RoadData:
         graph = _graph(prefix, graph_files, components=components, directed=directed)
         return load(path, graph, public=public, name=name, **how, **clock)
 
-    try:
+    with ErrorsShown():
+        name = dataset_name(prefix, Path(trips_file.name).stem, public=public)
+        key = "|".join(
+            [*(file.file_id for file in files), f"{components, directed, public, how, clock}", name]
+        )
         path = upload_path(f"{prefix}.trips", trips_file)
         data = read_once(
             prefix, key, read, lambda data: check_trips(path, data.graph, steps=data.steps, **how)
         )
-    except DpvizError as error:
-        st.error(plain(error), icon=":material/error:")
-        return None
-    return RoadSource(data=data, key=key)
+        return RoadSource(data=data, key=key)
+    return None
 
 
 def _columns(prefix: str, file: Any) -> list[str]:

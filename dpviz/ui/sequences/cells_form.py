@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dpviz.build import Cells, leaf_cells
-from dpviz.errors import DpvizError
 from dpviz.releases.store import read as read_release
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.panels import read_upload
+from dpviz.ui.shared.panels import ErrorsShown, read_upload
 from dpviz.ui.shared.text import plain
 
 LEAVES = 200
@@ -95,13 +94,11 @@ def _leaves_form(prefix: str) -> tuple[str, Cells | None]:
     )
     if file is None:
         return "", None
-    try:
+    with ErrorsShown("release.parquet"):
         cells = read_upload(file, lambda path: leaf_cells(read_release(path), LEAVES))
-    except DpvizError as error:
-        st.error(plain(str(error).replace("release.parquet", "the file")), icon=":material/error:")
-        return "", None
-    st.caption(
-        f"{len(cells)} cells of a release that says: {plain(cells.origin['guarantee'])}. Where "
-        "both are about the same people, their ε add up."
-    )
-    return str(file.file_id), cells
+        st.caption(
+            f"{len(cells)} cells of a release that says: {plain(cells.origin['guarantee'])}. Where "
+            "both are about the same people, their ε add up."
+        )
+        return str(file.file_id), cells
+    return "", None

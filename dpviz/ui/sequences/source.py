@@ -25,16 +25,15 @@ from dpviz.build import (
 )
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
-from dpviz.errors import DpvizError
 from dpviz.render.projection import to_degrees
 from dpviz.ui.points.area_form import checked_area, public_box
 from dpviz.ui.points.columns_form import columns_form
 from dpviz.ui.sequences.cells_form import Cutting, cutting_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import dataset_name
+from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.releases import Opened
 from dpviz.ui.shared.sources import DataSource, NoRecords
-from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.unit_form import hides, unit_form
 from dpviz.ui.shared.upload_form import data_choice, public_switch, read_once, upload_form
 from dpviz.ui.shared.uploads import upload_columns
@@ -112,13 +111,11 @@ def _city(prefix: str) -> SequenceSource | None:
     cutting, cells = cutting_form(prefix, public)
     link = {"data": CITY, "sensitive": None if public else "1", **cutting.link()}
     key = f"{CITY}|{cutting}|{public}"
-    try:
+    with ErrorsShown():
         data = built_in(cutting, public, cells)
-    except DpvizError as error:
-        st.error(plain(error), icon=":material/error:")
-        return None
-    cells = cells or grid_cells(DATASETS["persons"].domain, cutting.side)
-    return SequenceSource(data=data, key=key, link=link, places=_boxes(cells), backdrop=True)
+        places = _boxes(cells or grid_cells(DATASETS["persons"].domain, cutting.side))
+        return SequenceSource(data=data, key=key, link=link, places=places, backdrop=True)
+    return None
 
 
 def _boxes(cells: Cells) -> NDArray[np.float64]:

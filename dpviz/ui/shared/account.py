@@ -92,15 +92,6 @@ def noise_seed(prefix: str) -> int:
     return seed
 
 
-def nothing_yet(records: str) -> None:
-    """What stands in place of a release of sensitive records before the first is paid for."""
-    st.info(
-        f"The {records} are confidential, so nothing is shown yet. Choose a method and ε, then "
-        "press **Publish** in the sidebar.",
-        icon=":material/lock:",
-    )
-
-
 PAUSE = 1.0
 """Seconds after a build in which a press is taken for the second half of a double click."""
 

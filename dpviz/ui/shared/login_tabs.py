@@ -12,6 +12,8 @@ import json
 
 import streamlit as st
 
+from dpviz.ui.shared.navigation import base_path
+
 KEY = "dpviz-login"
 """Of the container that holds the script, which the style sheet hides."""
 
@@ -43,7 +45,6 @@ def same_login(who: str) -> None:
     Args:
         who: a digest of the user; empty for who has not logged in.
     """
-    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
-    script = SCRIPT.format(who=json.dumps(who), home=json.dumps(f"/{base}/" if base else "/"))
+    script = SCRIPT.format(who=json.dumps(who), home=json.dumps(base_path()))
     with st.container(key=KEY):
         st.html(script, unsafe_allow_javascript=True)

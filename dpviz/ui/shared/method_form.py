@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -155,7 +154,7 @@ def choice_form(
     saved: Mapping[str, str],
     reason: str,
     help: str,  # noqa: A002 - the field's own word for it
-    recommended: Mapping[str, str] | None = None,
+    recommended: Mapping[str, str],
     linked: float | None = None,
 ) -> Choice:
     """Selectors for method, epsilon and parameters of any engine's registry.
@@ -175,18 +174,18 @@ def choice_form(
     """
     permalink.missing("method", start, able, members[able[instead]].title)
     start = start if start in able else instead
-    options = _offered(prefix, members, able, recommended or {}, start)
+    options = _offered(prefix, members, able, recommended, start)
     chosen = st.selectbox(
         "Method",
         options,
         index=options.index(start),
-        format_func=lambda alias: _title(alias, able[alias], members, recommended or {}),
+        format_func=lambda alias: _title(alias, able[alias], members, recommended),
         key=f"{prefix}.method",
         help=help,
     )
     cls = members[able[chosen]]
-    if chosen in (recommended or {}):
-        st.caption((recommended or {})[chosen])
+    if chosen in recommended:
+        st.caption(recommended[chosen])
     elif len(whole := _title(chosen, able[chosen], members, {})) > WIDE:
         st.caption(plain(whole))
     shown = {members[name].title for name in able.values()}
@@ -275,14 +274,8 @@ def _widget(key: str, field: dataclasses.Field[Any], default: Any, saved: str | 
         start = saved == "True" if saved is not None else default
         return st.checkbox(label, value=start, key=key, help=limits.help)
     cast = int if kind.startswith("int") else float
-    start = default
-    if saved is not None:
-        try:
-            start = cast(float(saved))
-            if not math.isfinite(start):
-                raise ValueError
-        except (ValueError, OverflowError):
-            start = default
+    asked = permalink.numbers(saved, 1)
+    start = asked[0] if asked else default
     low = None if limits.low is None else cast(limits.low)
     high = None if limits.high is None else cast(limits.high)
     if start is not None:

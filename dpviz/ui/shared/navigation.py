@@ -23,6 +23,12 @@ def page_modules(*, owners: bool = False) -> list[ModuleType]:
     return sorted((each for each in chosen if hasattr(each, "page")), key=lambda each: each.ORDER)
 
 
+def base_path() -> str:
+    """The path of the app on this server, from its first slash to its last."""
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{base}/" if base else "/"
+
+
 def page_of(module: ModuleType, *, default: bool = False) -> StreamlitPage:
     """A page as Streamlit's navigation knows it."""
     return st.Page(

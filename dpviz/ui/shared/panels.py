@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from dpviz.errors import DpvizError
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.promises import promises
 from dpviz.releases.points.release import PointRelease
@@ -27,6 +28,27 @@ MIMES = {
     "ipynb": "application/x-ipynb+json",
 }
 """By the ending of a file."""
+
+
+class ErrorsShown:
+    """A block whose refusal is one line on the page; what comes after it goes on.
+
+    Args:
+        name: ours of an upload, which its visitor knows by another.
+    """
+
+    def __init__(self, name: str = "") -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, _kind: object, error: object, _trace: object) -> bool:
+        if not isinstance(error, DpvizError):
+            return False
+        words = str(error).replace(self._name, "the file") if self._name else str(error)
+        st.error(plain(words), icon=":material/error:")
+        return True
 
 
 def file_button(

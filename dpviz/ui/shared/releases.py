@@ -11,6 +11,7 @@ import json
 import os
 import uuid
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,19 +20,17 @@ import streamlit as st
 
 from dpviz.errors import DpvizError, ReleaseError
 from dpviz.releases.store import kind_in
-from dpviz.ui.server import is_here
+from dpviz.ui.server import OPENED, is_here
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import has_login, user
 from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.navigation import page_modules, page_of
-from dpviz.ui.shared.panels import file_button, read_upload
+from dpviz.ui.shared.navigation import base_path, page_of
+from dpviz.ui.shared.panels import ErrorsShown, file_button, read_upload
 from dpviz.ui.shared.shelf import Shelf, Stored, read_any
 from dpviz.ui.shared.text import plain
 
 PARAMETER = "release"
 """Of an address: the id of a release that is kept here."""
-FILE = "DPVIZ_OPEN"
-"""The environment's name for the file that ``dpviz app FILE`` opens."""
 FILES = ("file:", "upload:")
 """How the keys of releases begin that are not kept here."""
 RELAYED = ("x-forwarded-for", "x-forwarded-host", "x-real-ip", "forwarded", "via")
@@ -49,11 +48,9 @@ class Opened:
     def page(self) -> str:
         """The page that shows it."""
         kind: str = self.release.kind
-        if kind == "areas":
-            return "explore"
-        if kind != "points":
-            return kind
-        return "trips" if self.release.domain.dims == 4 else "explore"
+        if kind == "points" and self.release.domain.dims == 4:
+            return "trips"
+        return "explore" if kind in ("points", "areas") else kind
 
 
 def alone() -> bool:
@@ -89,8 +86,8 @@ def visitor() -> str:
 
 def opened(page: str) -> Opened | None:
     """The release that a page shows in place of a data set; None where there is none."""
-    place = f"opened.{page}"
-    asked, current = permalink.parameter(PARAMETER), st.session_state.get(place)
+    place, asked = f"opened.{page}", permalink.parameter(PARAMETER)
+    current: Opened | None = st.session_state.get(place)
     if asked == st.session_state.get(f"{page}.own"):
         asked = None  # paid for in this visit: shown with its records' form beside it
     if asked and (current is None or current.key != asked):
@@ -104,8 +101,7 @@ def opened(page: str) -> Opened | None:
             if current.page != page:
                 show(current)
             st.session_state[place] = current
-    choice: Opened | None = current
-    return choice
+    return current
 
 
 def show(release: Opened) -> None:
@@ -115,22 +111,18 @@ def show(release: Opened) -> None:
     if not release.key.startswith(FILES):
         link[PARAMETER] = release.key
     st.session_state[f"{release.page}.link"] = link  # the page takes it from there
-    modules = {module.__name__.rsplit(".", 1)[-1]: module for module in page_modules()}
-    st.switch_page(page_of(modules[release.page], default=release.page == "explore"))
+    module = import_module(f"dpviz.ui.pages.{release.page}")
+    st.switch_page(page_of(module, default=release.page == "explore"))
 
 
 def open_given() -> None:
     """At the start of a visit, the file that ``dpviz app`` was given; for this computer only."""
-    path = os.environ.get(FILE)
+    path = os.environ.get(OPENED)
     if not path or "releases.given" in st.session_state or not alone():
         return
     st.session_state["releases.given"] = True
-    try:
-        release = read_any(path)
-    except DpvizError as error:
-        st.error(plain(error), icon=":material/error:")
-        return
-    show(Opened(f"file:{path}", Path(path).stem, release))
+    with ErrorsShown():
+        show(Opened(f"file:{path}", Path(path).stem, read_any(path)))
 
 
 def close(page: str) -> None:
@@ -179,7 +171,7 @@ def open_form(prefix: str) -> None:
     )
     if not st.button("Open", icon=":material/folder_open:", key=f"{prefix}.open", type="primary"):
         return
-    try:
+    with ErrorsShown():
         if file is not None:
             show(uploaded(file))
         elif path.strip():
@@ -187,8 +179,6 @@ def open_form(prefix: str) -> None:
             show(Opened(f"file:{place}", place.stem, read_any(place)))
         else:
             st.caption("Choose a file first.")
-    except DpvizError as error:
-        st.error(plain(error), icon=":material/error:")
 
 
 def uploaded(file: Any) -> Opened:
@@ -216,12 +206,9 @@ def your_releases(prefix: str) -> None:
     mine = Shelf().of(visitor())
     st.markdown("**Your releases**")
     if visitor().startswith("visit:"):
+        why = "You are not logged in" if has_login() else "This server has no login"
         st.caption(
-            "You are not logged in: the list is of this visit only. Keep the link of a release, or "
-            "download it."
-            if has_login()
-            else "This server has no login: the list is of this visit only. Keep the link of a "
-            "release, or download it."
+            f"{why}: the list is of this visit only. Keep the link of a release, or download it."
         )
     if not mine:
         st.caption("What you publish is kept here, with its receipt.")
@@ -262,21 +249,17 @@ def release_choice(prefix: str, label: str) -> Opened | None:
             raise ReleaseError("only releases of places in two dimensions are compared here")
         return made
 
-    try:
+    with ErrorsShown():
         return remembered(f"{prefix}.opened", (chosen and chosen.id, file and file.file_id), read)
-    except DpvizError as error:
-        st.error(plain(error), icon=":material/error:")
-        return None
+    return None
 
 
 def _one(prefix: str, stored: Stored) -> None:
     shelf = Shelf()
     with st.container(horizontal=True, gap="small"):
         if st.button("Open", icon=":material/map:", key=f"{prefix}.mine.open"):
-            try:
+            with ErrorsShown():
                 show(Opened(stored.id, stored.title, shelf.open(stored.id)[1]))
-            except DpvizError as error:
-                st.error(plain(error), icon=":material/error:")
         made = shelf.path(stored.id).read_bytes
         file_button("Download", made, "release.parquet", f"{prefix}.mine.file")
         receipt = json.dumps(stored.receipt, indent=2, ensure_ascii=False)
@@ -298,5 +281,4 @@ def link_of(identity: str) -> str:
     """The address that opens a release of this server."""
     place = urlsplit(str(st.context.url or ""))
     root = f"{place.scheme}://{place.netloc}" if place.netloc else ""
-    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
-    return f"{root}/{base}{'/' if base else ''}?{PARAMETER}={identity}"
+    return f"{root}{base_path()}?{PARAMETER}={identity}"

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -194,26 +195,25 @@ def receipt_of(release: Any) -> dict[str, Any]:
     return receipt
 
 
-def keeping(make: Any, owner: str, title: str) -> Any:
-    """A build that pays, as one that also keeps what it made, before anyone sees it.
+def kept(make: Callable[[], Any], owner: str, title: str) -> tuple[Any, str]:
+    """A release that is paid for as it is made, and on the shelf before anyone sees it.
 
     Args:
-        make: takes what it is given and returns a release.
+        make: pays, and returns the release.
         owner: see :class:`Stored`.
         title: of the release; its data set's name where empty.
 
     Returns:
-        Takes the same, and returns the release and what went wrong in keeping it (empty: nothing).
+        The release, and what went wrong in keeping it (empty: nothing).
+
+    Raises:
+        ReleaseError: it could not be kept, so nothing was paid.
     """
-
-    def made(*given: Any) -> tuple[Any, str]:
-        shelf = Shelf()
-        shelf.ready()
-        release = make(*given)
-        try:
-            shelf.keep(release, owner, title)
-        except (DpvizError, OSError) as error:
-            return release, str(error)
-        return release, ""
-
-    return made
+    shelf = Shelf()
+    shelf.ready()
+    release = make()
+    try:
+        shelf.keep(release, owner, title)
+    except (DpvizError, OSError) as error:
+        return release, str(error)
+    return release, ""

@@ -13,14 +13,14 @@ from typing import Any
 import streamlit as st
 
 from dpviz.build import build
-from dpviz.errors import DpvizError
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import signed
-from dpviz.ui.shared.account import noise_seed, nothing_yet, paid_build
+from dpviz.ui.shared.account import noise_seed, paid_build
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import EPSILON, Choice
+from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.releases import PARAMETER, Opened, opened, release_panel, visitor
-from dpviz.ui.shared.shelf import keeping
+from dpviz.ui.shared.shelf import kept
 from dpviz.ui.shared.text import badge, plain
 
 
@@ -97,11 +97,9 @@ def run(slots: Slots) -> None:
     if source is None or choice is None:
         slots.empty() if source is None else slots.before(source)
         return
-    try:
+    release = None
+    with ErrorsShown():
         release = (_public if source.public else _paid)(slots, source, choice)
-    except DpvizError as error:
-        st.error(plain(error), icon=":material/error:")
-        return
     if release is None:
         return
     _show(slots, release, source, choice)
@@ -131,18 +129,21 @@ def _paid(slots: Slots, source: Any, choice: Any) -> Any:
     key = slots.key
 
     def store(paid: Paid) -> None:
-        st.session_state[f"{key}.shown"] = (source.key, paid)
+        st.session_state[f"{key}.shown"] = paid
         st.session_state[f"{key}.own"] = paid.release.header.extra["release_id"]
 
     paid_release(key, source, choice, slots.build, store, note=repr(choice))
-    shown = st.session_state.get(f"{key}.shown")
-    if shown is None or shown[0] != source.key:
+    paid: Paid | None = st.session_state.get(f"{key}.shown")
+    if paid is None or paid.key != source.key:
         if st.session_state.pop(f"{key}.own", None) is not None:
             permalink.write({PARAMETER: None})  # of other data: the next touch would open it
-        nothing_yet(slots.records)
+        st.info(
+            f"The {slots.records} are confidential, so nothing is shown yet. Choose a method and "
+            "ε, then press **Publish** in the sidebar.",
+            icon=":material/lock:",
+        )
         slots.before(source)
         return None
-    paid: Paid = shown[1]
     say_unsaved(paid.problem)
     if paid.note != repr(choice):
         st.info(
@@ -155,12 +156,13 @@ def _paid(slots: Slots, source: Any, choice: Any) -> Any:
 
 @dataclass(frozen=True)
 class Paid:
-    """A release that was paid for.
+    """A release that was paid for, of the source of this key.
 
     ``problem`` says why it could not be kept on this server (empty: it is), ``note`` what the page
     knew when it was ordered.
     """
 
+    key: str
     release: Any
     problem: str
     note: str
@@ -194,11 +196,9 @@ def paid_release(
     owner, purpose = visitor(), signed(purpose or f"page {key.title()}")
 
     def make(ledger: Any, progress: Any) -> Paid:
-        def paying() -> Any:
-            return build(source, choice, ledger=ledger, purpose=purpose, progress=progress)
-
-        release, problem = keeping(paying, owner, title)()
-        return Paid(release, problem, note)
+        how = {"ledger": ledger, "purpose": purpose, "progress": progress}
+        release, problem = kept(lambda: build(source, choice, **how), owner, title)
+        return Paid(source.key, release, problem, note)
 
     return paid_build(
         key, source.account, choice.epsilon, make, subject=source.key, store=store, pane=pane

@@ -34,12 +34,11 @@ def level_title(level: str) -> str:
 def badge(header: Header) -> str:
     """The release's guarantee as one Markdown badge; red for what has no guarantee at all."""
     kind, words = header.standing
+    colour, icon = "gray", "public"
     if kind == "open":
-        return f":red-badge[:material/warning: {plain(words)}]"
-    if kind == "private" and header.extra.get("records"):  # noise that nobody is hidden by
-        return f":gray-badge[:material/public: {plain(words)}]"
-    if kind == "private":
-        return f":green-badge[:material/verified_user: {plain(words)}]"
-    if words.startswith("Demo"):
-        return f":blue-badge[:material/science: {plain(words)}]"
-    return f":gray-badge[:material/public: {plain(words)}]"
+        colour, icon = "red", "warning"
+    elif words.startswith("Demo"):
+        colour, icon = "blue", "science"
+    elif kind == "private" and not header.extra.get("records"):  # else nobody is hidden by it
+        colour, icon = "green", "verified_user"
+    return f":{colour}-badge[:material/{icon}: {plain(words)}]"

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from dpviz.build import CHECK_HEADING, file_types
-from dpviz.errors import DpvizError
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import charge_visitor
 from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.releases import release_instead
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.uploads import upload_path
@@ -80,11 +80,9 @@ def upload_form(
         st.info("Choose a file to begin.", icon=":material/upload_file:")
         return None
     path = upload_path(f"{prefix}.{place}", file)
-    try:
+    with ErrorsShown(path.name):
         return None if release_instead(prefix, path, file) else describe(path, file, public)
-    except DpvizError as error:
-        st.error(plain(str(error).replace(path.name, "the file")), icon=":material/error:")
-        return None
+    return None
 
 
 def read_once(prefix: str, key: str, read: Callable[[], H], check: Check | None = None) -> H:
@@ -104,21 +102,15 @@ def read_once(prefix: str, key: str, read: Callable[[], H], check: Check | None 
             return handle
 
     handle = remembered(f"{prefix}.upload", key, make)
-    if check is not None:
-        _owners_facts(prefix, lambda: check(handle))
-    return handle
-
-
-def _owners_facts(prefix: str, check: Callable[[], tuple[dict[str, int], str]]) -> None:
-    shown = st.button(
+    if check is not None and st.button(
         "Exact facts for the owner",
         key=f"{prefix}.check",
         icon=":material/fact_check:",
         help="How many records of your file are dropped, and why: exact numbers, for the eyes of "
         "the records' owner only. They are no part of any release and must not be passed on.",
-    )
-    if shown:  # gone with the next touch of the page
-        facts, taken = check()
+    ):  # gone with the next touch of the page
+        facts, taken = check(handle)
         st.warning(CHECK_HEADING, icon=":material/visibility_lock:")
         st.caption(f"Read as {plain(taken)}.")
         st.table({"records": {what: f"{count:,}" for what, count in facts.items()}})
+    return handle
