@@ -88,10 +88,10 @@ def coarse(value):
     return round(value, PLACES) if isinstance(value, float) else value
 
 
-def carried(view):
+def carried(release, scene):
     """The scene as JSON, and the bytes of its columns."""
-    cells, *ground = view.scene.marks
-    scene = replace(view.scene, marks=[few_cells(cells, view.release), *ground])
+    cells, *ground = scene.marks
+    scene = replace(scene, marks=[few_cells(cells, release), *ground])
     packer = Packer()
     for name, table in scene.tables.items():
         for column in table.column_names:
@@ -114,7 +114,8 @@ def plain(markdown):
 
 def page(app):
     """The HTML, and the bytes of the columns that it carries."""
-    spec, block = carried(app.session_state["explore.view"])
+    (_, (release, _)), scene = app.session_state["explore.scene"]
+    spec, block = carried(release, scene)
     marked = [each.value for each in app.markdown]
     badge = next(each for each in marked if "badge[" in each)
     head = next(each for each in marked if "Draw a rectangle or" in each)

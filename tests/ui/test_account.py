@@ -27,6 +27,12 @@ def texts(app):
     return "\n".join(str(each.value) for each in [*app.caption, *app.error])
 
 
+def shown(app):
+    """The release on the map."""
+    (_, (release, _)), _ = app.session_state["explore.scene"]
+    return release
+
+
 def test_a_build_is_paid_and_named_in_the_release():
     app = explore(epsilon="0.5")
     pay(app)
@@ -35,8 +41,7 @@ def test_a_build_is_paid_and_named_in_the_release():
     assert [(row.epsilon, row.what, row.purpose, row.outcome) for row in account.spends] == [
         (0.5, "privtree", "page Explore", "released")
     ]
-    view = app.session_state["explore.view"]
-    assert view.release.header.extra["release_id"] == account.spends[0].release
+    assert shown(app).header.extra["release_id"] == account.spends[0].release
     assert "has spent ε = 0.5 in all" in texts(app)
 
 
@@ -71,7 +76,7 @@ def test_two_visitors_share_one_account_and_cannot_overspend():
     price(second).click().run()  # its page still shows the button as it was
     assert price(second).disabled
     assert "1; 0 is left" in texts(second)
-    assert "explore.view" not in second.session_state
+    assert "explore.scene" not in second.session_state
     assert dpviz.Ledger().account("city-50k").spent == 1.0
 
 
@@ -83,7 +88,7 @@ def test_a_damaged_ledger_spends_nothing_and_is_one_clear_line(tmp_path, monkeyp
     assert not app.exception
     (error,) = app.error
     assert "ledger" in error.value
-    assert "explore.view" not in app.session_state
+    assert "explore.scene" not in app.session_state
     assert broken.read_bytes() == b"not a database" * 100
 
 
@@ -125,7 +130,7 @@ def test_visitors_of_a_server_cannot_reach_each_other_s_accounts_nor_the_owner_s
         pay(app)
         assert not app.exception
         assert "“visits” has spent ε = 1 in all" in texts(app)
-        assert app.session_state["explore.view"].release.header.source == "visits"
+        assert shown(app).header.source == "visits"
     assert ledger.account("visits").spent == 0
     assert [account.spent for account in ledger.accounts()] == [1, 1, 0]
 
@@ -136,16 +141,16 @@ def test_no_upload_takes_the_name_of_a_table_of_the_server_s_owner(public):
     app = uploaded("Clínic.csv", public=public, tables={"clínic": facts})
     assert not app.exception
     assert "is the name of a table of this server’s owner" in texts(app)
-    assert "explore.view" not in app.session_state
+    assert "explore.scene" not in app.session_state
 
 
 def test_an_upload_that_the_ledger_knows_as_confidential_is_not_declared_public():
     dpviz.Ledger().spend("visits", 0.1, what="x")
     app = uploaded("VISITS.csv", public=True)
     assert "is confidential, says the ledger" in texts(app)
-    assert "explore.view" not in app.session_state
+    assert "explore.scene" not in app.session_state
     app = uploaded("others.csv", public=True)
-    assert app.session_state["explore.view"].release.header.extra["records"].startswith("declared")
+    assert shown(app).header.extra["records"].startswith("declared")
 
 
 def test_trips_on_roads_pay_from_the_command_line(tmp_path):
@@ -185,7 +190,7 @@ def test_a_failed_build_is_told_and_the_next_press_pays_again(monkeypatch):
     pay(app.run())
     assert not app.exception
     assert dpviz.Ledger().account("city-50k").spent == 1.0
-    assert "explore.view" in app.session_state
+    assert "explore.scene" in app.session_state
 
 
 @pytest.mark.parametrize("step", ["dpviz.build:header_of", "dpviz.private.layers:PointRelease"])

@@ -37,7 +37,7 @@ def opened(**query: str) -> AppTest:
 
 def compared(app: AppTest):
     """The releases on the maps."""
-    return app.session_state["compare.scene"][0][1].releases
+    return app.session_state["compare.scene"][0][1][0].releases
 
 
 def shown(app: AppTest) -> str:

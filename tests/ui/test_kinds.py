@@ -90,7 +90,7 @@ def test_one_kind_is_chosen_on_the_page_or_by_the_address(path):
 
 def test_kinds_are_shown_together_and_compared(path):
     app = opened(path, kinds="leading")
-    legend = app.session_state["explore.view"].scene.legend
+    legend = app.session_state["explore.scene"][1].legend
     assert legend.title.startswith("Leading kind")
     assert "kind" in app.dataframe[0].value  # a rectangle is answered for all kinds at once
     (shown,) = [each for each in app.get("button_group") if each.label == "Map of kinds"]
@@ -107,7 +107,7 @@ def test_kinds_are_shown_together_and_compared(path):
     assert metric == percent_interval(share.value[0], share.low[0], share.high[0])
     assert app.query_params["kinds"] == "bike,walk"
     app = opened(path, kinds="bike,walk")
-    assert app.session_state["explore.view"].scene.legend.title == "Share of bike against walk"
+    assert app.session_state["explore.scene"][1].legend.title == "Share of bike against walk"
 
 
 def test_kinds_of_a_window_in_time_are_shown_together_and_compared(tmp_path):
@@ -127,7 +127,7 @@ def test_kinds_of_a_window_in_time_are_shown_together_and_compared(tmp_path):
     data = dpviz.load(records, day, public=True)
     release = dpviz.build(data, "quadtree", epsilon=2.0, seed=1, height=2)
     app = opened(release.save(tmp_path / "r.parquet"), kinds="bike")
-    assert app.session_state["explore.view"].scene.legend.title.startswith("Share of bike")
+    assert app.session_state["explore.scene"][1].legend.title.startswith("Share of bike")
     share = release.share([0.1, 0.1, 0.9, 0.9], "bike")
     metrics = {each.label: each.value for each in app.metric}
     words = percent_interval(share.value[0], share.low[0], share.high[0])
@@ -135,7 +135,7 @@ def test_kinds_of_a_window_in_time_are_shown_together_and_compared(tmp_path):
     (shown,) = [each for each in app.get("button_group") if each.label == "Map of kinds"]
     shown.set_value("Leading kind").run()
     assert not app.exception
-    assert app.session_state["explore.view"].scene.legend.title.startswith("Leading kind")
+    assert app.session_state["explore.scene"][1].legend.title.startswith("Leading kind")
 
 
 def test_built_in_rides_have_kinds_and_exact_answers_of_one():

@@ -5,6 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpviz.evaluation.lesson import METRES, IsolatedRecord
 from dpviz.ui.lessons import leaks, turning
+from dpviz.ui.lessons.room import around
 from dpviz.ui.pages.learn import chapters
 from dpviz.ui.points import time_answer
 
@@ -121,8 +122,9 @@ def test_one_metre_finds_one_person():
 
 def test_what_leaks_is_seen_from_near():
     """The map shows the neighbourhood of the rectangle, 320 metres wide, as the words beside it."""
-    isolated = IsolatedRecord((14.57, -23.844, 14.572, -23.842), 1e-5, (8, 9), 1, (14.571, -23.843))
-    west, south, east, north = leaks._around(isolated)
+    square = (14.57, -23.844, 14.572, -23.844 + 200 / METRES)
+    isolated = IsolatedRecord(square, 1e-5, (8, 9), 1, (14.571, -23.843))
+    west, south, east, north = around(isolated, leaks.AROUND)
     assert (east - west) / isolated.step == pytest.approx(320)
     assert (north - south) * METRES == pytest.approx(320)
 

@@ -6,9 +6,9 @@ import math
 
 import streamlit as st
 
-from dpviz.evaluation.lesson import METRES, IsolatedRecord, records
+from dpviz.evaluation.lesson import IsolatedRecord, records
 from dpviz.render import Mark, boxes, points, rounded
-from dpviz.ui.lessons.room import PERSON, Rect, Room, axis, named
+from dpviz.ui.lessons.room import PERSON, Room, around, axis, named
 from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "What leaks", 1
@@ -25,6 +25,8 @@ SOURCE = (
     "Statistical Database Security, ACM TODS 1979."
 )
 METHOD = "privtree"
+AROUND = 60.0
+"""Metres beyond the square that the map shows."""
 ANSWERERS = ("exact counts", "a private release")
 
 
@@ -61,7 +63,7 @@ def body(room: Room) -> None:
             room.scene(
                 *marks,
                 release=release if private else None,
-                camera=_around(isolated),
+                camera=around(isolated, AROUND),
                 description="A rectangle of 200 metres among the people of a quarter",
             )
         )
@@ -102,18 +104,8 @@ def body(room: Room) -> None:
 
 def _people(room: Room, isolated: IsolatedRecord) -> list[Mark]:
     """The records of the neighbourhood: this is what must never be shown of sensitive data."""
-    return [points("people", records(room.handle, _around(isolated)), color=PERSON, radius=4)]
-
-
-def _around(isolated: IsolatedRecord, metres: float = 160.0) -> Rect:
-    west, south, east, north = isolated.rect
-    x, y = (west + east) / 2, (south + north) / 2
-    return (
-        x - metres * isolated.step,
-        y - metres / METRES,
-        x + metres * isolated.step,
-        y + metres / METRES,
-    )
+    people = records(room.handle, around(isolated, AROUND))
+    return [points("people", people, color=PERSON, radius=4)]
 
 
 def _chart(room: Room, isolated: IsolatedRecord, noisy: list[float], metres: int) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpviz.evaluation.lesson import METRES, IsolatedRecord, records, suspicion
+from dpviz.evaluation.lesson import records, suspicion
 from dpviz.evaluation.truth import exact_counts
 from dpviz.render import boxes, points
 from dpviz.render.numbers import percent
 from dpviz.trees.lattice import Int
-from dpviz.ui.lessons.room import PERSON, WITH, WITHOUT, Rect, Room, axis, named, ratio_axis
+from dpviz.ui.lessons.room import PERSON, WITH, WITHOUT, Rect, Room, around, axis, named, ratio_axis
 from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
 
 TITLE, ORDER = "One person more", 7
@@ -37,8 +37,8 @@ ENOUGH = 50
 def body(room: Room) -> None:
     """See the page."""
     isolated = room.isolated
-    around = _around(isolated)
-    people = records(room.handle, around)
+    seen = around(isolated, 40.0)
+    people = records(room.handle, seen)
     edit = st.session_state.setdefault(f"{room.key}.edit", {"data": None})
     if edit["data"] != room.data:
         west, south, east, north = isolated.rect
@@ -60,7 +60,7 @@ def body(room: Room) -> None:
         room.show_pick(
             room.scene(
                 *marks,
-                camera=around,
+                camera=seen,
                 picks=True,
                 description="The people around one square of 200 metres",
             ),
@@ -88,16 +88,12 @@ def body(room: Room) -> None:
             )
             return
         fewer = exact - removed
-        seen = _outcomes(fewer, room.epsilon, releases, room.seed)
-        _chart(room, seen, releases)
-        _verdict(room, seen, releases)
-
-
-def _outcomes(count: int, epsilon: float, releases: int, seed: int) -> tuple[Int, Int]:
-    without, with_one = (
-        suspicion(count, epsilon, releases, ATTACKERS, seed, record) for record in (False, True)
-    )
-    return without, with_one
+        without, with_one = (
+            suspicion(fewer, room.epsilon, releases, ATTACKERS, room.seed, record)
+            for record in (False, True)
+        )
+        _chart(room, (without, with_one), releases)
+        _verdict(room, (without, with_one), releases)
 
 
 def _chart(room: Room, seen: tuple[Int, Int], releases: int) -> None:
@@ -168,9 +164,3 @@ def _verdict(room: Room, seen: tuple[Int, Int], releases: int) -> None:
 def _holds(rect: Rect, at: tuple[float, float]) -> bool:
     west, south, east, north = rect
     return west <= at[0] < east and south <= at[1] < north
-
-
-def _around(isolated: IsolatedRecord) -> Rect:
-    west, south, east, north = isolated.rect
-    wide, high = 40 * isolated.step, 40 / METRES
-    return west - wide, south - high, east + wide, north + high

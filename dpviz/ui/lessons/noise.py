@@ -63,9 +63,7 @@ def body(room: Room) -> None:
         _ratios(room, worlds)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def _worlds(count: int, epsilon: float, draws: int, seed: int) -> Worlds:
-    return two_worlds(count, epsilon, draws, seed)
+_worlds = st.cache_data(max_entries=64, show_spinner=False)(two_worlds)
 
 
 def _histograms(room: Room, worlds: Worlds, draws: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.build import build
-from dpviz.evaluation.lesson import IsolatedRecord, isolated_record
+from dpviz.evaluation.lesson import METRES, IsolatedRecord, isolated_record
 from dpviz.releases.points.release import PointRelease
 from dpviz.render import Camera, Legend, Mark, Scene, cells, density_legend, density_scale
 from dpviz.render.basemap import outlines
@@ -161,7 +161,7 @@ class Room:
         caption: str,
         rows: Sequence[Mapping[str, Any]],
         spec: dict[str, Any],
-        height: int = 230,
+        height: int,
     ) -> None:
         """A Vega-Lite chart under its caption, and its rows for the page's tables."""
         with st.container(gap="xsmall"):
@@ -198,12 +198,19 @@ def _isolated(data: str) -> IsolatedRecord:
     return isolated_record(built_in(data))
 
 
-def middle(bounds: Rect, share: float = 0.2, at: tuple[float, float] = (0.45, 0.5)) -> Rect:
-    """A rectangle of a share of each side around a place in the domain."""
+def middle(bounds: Rect) -> Rect:
+    """A rectangle of a fifth of each side near the middle of the domain."""
     west, south, east, north = bounds
-    x, y = west + at[0] * (east - west), south + at[1] * (north - south)
-    across, up = share * (east - west) / 2, share * (north - south) / 2
+    x, y = west + 0.45 * (east - west), south + 0.5 * (north - south)
+    across, up = 0.2 * (east - west) / 2, 0.2 * (north - south) / 2
     return x - across, y - up, x + across, y + up
+
+
+def around(isolated: IsolatedRecord, metres: float) -> Rect:
+    """The square of an isolated record, and so many metres on each of its sides."""
+    west, south, east, north = isolated.rect
+    wide, high = metres * isolated.step, metres / METRES
+    return west - wide, south - high, east + wide, north + high
 
 
 def axis(name: str, title: str, **more: Any) -> dict[str, Any]:
@@ -223,11 +230,11 @@ def ratio_axis(name: str, low: float, high: float, seen: Sequence[float]) -> dic
     )
 
 
-def named(name: str, colours: Mapping[str, str], **more: Any) -> dict[str, Any]:
+def named(name: str, colours: Mapping[str, str]) -> dict[str, Any]:
     """A nominal colour channel with a legend on top."""
     scale = {"domain": list(colours), "range": list(colours.values())}
     legend = {"orient": "top", "title": None, "labelLimit": 240}
-    return {"field": name, "type": "nominal", "scale": scale, "legend": legend, **more}
+    return {"field": name, "type": "nominal", "scale": scale, "legend": legend}
 
 
 def _meets(rect: Rect, bounds: Rect) -> bool:

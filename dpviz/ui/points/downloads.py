@@ -15,6 +15,7 @@ from dpviz.releases.release import Release
 from dpviz.releases.store import save
 from dpviz.render import rounded, short
 from dpviz.render.cells import densities, node_bounds
+from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.panels import file_button, file_bytes
 from dpviz.ui.shared.prices import budget_breakdown
@@ -35,18 +36,15 @@ def release_details(prefix: str, release: Release) -> None:
 
 def download_buttons(prefix: str, release: Release) -> None:
     """The files of a release of points or areas, and what is in them."""
-    if release.kind == "areas":
-        file_buttons(prefix, release, "areas")
-        st.caption(
-            "The release with its header, never the records. GeoParquet holds every level and "
-            "reopens in dpviz; the others hold the finest areas. `dpviz export … --join` adds the "
-            "counts to a file of yours."
-        )
-        return
-    file_buttons(prefix, release, "release")
+    areas = release.kind == "areas"
+    file_buttons(prefix, release, "areas" if areas else "release")
+    every, finest = (
+        ("every level", "finest areas") if areas else ("cells of all sizes", "smallest cells")
+    )
     st.caption(
-        "The release with its header, never the records. GeoParquet holds cells of all sizes "
-        "and reopens in dpviz; the others hold the smallest cells."
+        f"The release with its header, never the records. GeoParquet holds {every} and reopens in "
+        f"dpviz; the others hold the {finest}."
+        + (" `dpviz export … --join` adds the counts to a file of yours." if areas else "")
     )
 
 
@@ -71,10 +69,7 @@ def table_of_cells(release: PointRelease) -> None:
     chosen = leaves[np.argsort(-density[leaves], kind="stable")][:ROWS]
     half = INTERVAL_SDS * np.sqrt(release.nodes.variance[chosen])
     count = release.nodes.count[chosen]
-    columns = {
-        side: np.round(bounds[chosen, at], 5).tolist()
-        for at, side in enumerate(("west", "south", "east", "north"))
-    }
+    columns = {side: np.round(bounds[chosen, at], 5).tolist() for at, side in enumerate(SIDES)}
     words = {
         "noisy count": [rounded(*pair) for pair in zip(count, half, strict=True)],
         "95 % interval ±": [rounded(value, value) for value in half],

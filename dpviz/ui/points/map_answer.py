@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -20,18 +21,9 @@ from dpviz.ui.points.regions import districts_panel, polygon_panel
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
+from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.share import share_panel
-
-
-@dataclass(frozen=True)
-class ReleaseView:
-    """A release and the picture of it; kept until the release changes."""
-
-    key: str
-    release: PointRelease
-    scene: Scene
-    look: Look | None = None
 
 
 @dataclass(frozen=True)
@@ -55,29 +47,33 @@ def map_and_answer(
     prefix: str, release: PointRelease, source: PointSource, look: Look | None = None
 ) -> None:
     """The map, the answer beside it, and what can be done with it."""
-    _drawing(prefix, view_of(prefix, release, source, look=look), source)
+    _drawing(prefix, release, scene_of(prefix, release, source, look=look), source)
 
 
-def view_of(
+def scene_of(
     prefix: str,
     release: PointRelease,
     source: PointSource,
     tools: tuple[Literal["rect", "polygon"], ...] = ("rect", "polygon"),
     look: Look | None = None,
-) -> ReleaseView:
+) -> Scene:
     """The picture of a 2-D release, made anew when the release or the look changes."""
-    place = f"{prefix}.view"
-    shown: ReleaseView | None = st.session_state.get(place)
-    same = shown is not None and (shown.key, shown.look) == (source.key, look)
-    if shown is None or shown.release is not release or not same:
+
+    def make() -> Scene:
         camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
         made = release_scene([release], camera=camera) if look is None else look.of(release, camera)
         title = f"{source.title} · {title_of(release.header.method)}"  # of a picture and a sheet
-        scene = replace(made, tools=tools, title=made.title or title)
-        shown = ReleaseView(source.key, release, scene, look)
-    scene = placed(prefix, shown.scene, source)
-    shown = st.session_state[place] = replace(shown, scene=scene)
-    return shown
+        return replace(made, tools=tools, title=made.title or title)
+
+    return kept_scene(prefix, (release, look), make, source)
+
+
+def kept_scene(prefix: str, asked: Any, make: Callable[[], Scene], source: PointSource) -> Scene:
+    """The picture as the visitor left it, made anew when other data or something else is asked."""
+    place, question = f"{prefix}.scene", (source.key, asked)
+    scene = placed(prefix, remembered(place, question, make), source)
+    st.session_state[place] = (question, scene)
+    return scene
 
 
 def placed(prefix: str, scene: Scene, source: PointSource) -> Scene:
@@ -95,23 +91,23 @@ def placed(prefix: str, scene: Scene, source: PointSource) -> Scene:
 
 
 @fragment
-def _drawing(prefix: str, view: ReleaseView, source: PointSource) -> None:
+def _drawing(prefix: str, release: PointRelease, scene: Scene, source: PointSource) -> None:
     """Drawing reruns this part only."""
     name = f"{prefix}.map"
     left, right = st.columns([7, 3], gap="medium")
     rect, ring = st.session_state.get(f"{prefix}.rect"), st.session_state.get(f"{prefix}.ring")
     with left:
-        map_view(view.scene, key=name, on_shape=partial(drawn, prefix))
+        map_view(scene, key=name, on_shape=partial(drawn, prefix))
         keep_camera(prefix, source)
     with right:
         if ring:
-            marks = polygon_panel(prefix, view.release, source, ring)
+            marks = polygon_panel(prefix, release, source, ring)
         else:
-            marks = answer_panel(prefix, view.release, source, rect)
-        typed = rectangle_form(prefix, rect, domain_bounds(view.release.domain))
+            marks = answer_panel(prefix, release, source, rect)
+        typed = rectangle_form(prefix, rect, domain_bounds(release.domain))
         history_table(prefix)
-        share_panel(prefix, name, [view.release])
-        districts, legend = districts_panel(prefix, view.release)
+        share_panel(prefix, name, [release])
+        districts, legend = districts_panel(prefix, release)
     shape = Shape(rect=rect, ring=None if rect else ring) if rect or ring else None
     map_overlay(name, marks=[*districts, *marks], shape=shape, legend=legend)
     permalink.remember(prefix, FIELDS)

@@ -31,8 +31,9 @@ from dpviz.ui.points.answers import (
     rectangle_form,
     show_answers,
 )
+from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.attributes import Look, attribute_answers
-from dpviz.ui.points.map_answer import CAMERA, drawn, keep_camera, placed, view_of
+from dpviz.ui.points.map_answer import CAMERA, drawn, keep_camera, placed, scene_of
 from dpviz.ui.points.regions import districts_panel
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_maps import (
@@ -86,9 +87,8 @@ def map_in_time(
     look = chosen_look(prefix) if kinds is None else "window"
     whole = release.domain.period
     window = _slider(prefix, release.domain) if look == "window" else whole
-    flat = _flat(prefix, release, window)
-    view = view_of(prefix, flat, source, tools=("rect",), look=kinds)
-    scene: Scene | None = view.scene
+    flat = remembered(f"{prefix}.flat", (release, window), lambda: during(release, window))
+    scene: Scene | None = scene_of(prefix, flat, source, tools=("rect",), look=kinds)
     if look == "film":
         scene = film(prefix, release, source)
     if look == "difference":
@@ -156,10 +156,9 @@ def _slider(prefix: str, domain: Domain) -> Window:
                 args=(key, sign, domain),
             )
     low, high = map(domain.calendar.of_clocks, ends)
-    window = low, high
-    if window[0] == window[1]:
-        window = (window[0], window[0] + step) if window[1] < end else (end - step, end)
-    return max(window[0], start), min(window[1], end)
+    if low == high:
+        low, high = (low, low + step) if high < end else (end - step, end)
+    return max(low, start), min(high, end)
 
 
 def _asked(domain: Domain, text: str | None) -> Window:
@@ -196,11 +195,6 @@ def _format(domain: Domain, step: float) -> str:
     return "YYYY-MM-DD" if step >= calendar.SECONDS["d"] else "YYYY-MM-DD HH:mm"
 
 
-def _flat(prefix: str, release: PointRelease, window: Window) -> PointRelease:
-    """The map's release, kept until the window or the release changes."""
-    return remembered(f"{prefix}.flat", (release, window), lambda: during(release, window))
-
-
 def _answer(
     prefix: str, release: PointRelease, source: PointSource, rect: Rect | None, window: Window
 ) -> Rect | None:
@@ -219,8 +213,7 @@ def _answer(
     except DpvizError as error:
         st.warning(plain(error), icon=":material/crop_free:")
         return None
-    west, south, east, north = rect
-    place: dict[str, Any] = {"west": west, "south": south, "east": east, "north": north}
+    place: dict[str, Any] = dict(zip(SIDES, rect, strict=True))
     place |= dict(zip(("from", "to"), map(release.domain.calendar.words, window), strict=True))
     box = release.domain.over(inside, window)
     show_answers(

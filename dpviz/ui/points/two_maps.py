@@ -16,11 +16,10 @@ from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.points.answers import as_csv, rectangle_form
 from dpviz.ui.points.comparison import answer_columns
-from dpviz.ui.points.map_answer import CAMERA, drawn, keep_camera, placed
+from dpviz.ui.points.map_answer import CAMERA, drawn, keep_camera, kept_scene
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
-from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import file_button, hint
 from dpviz.ui.shared.share import share_panel
 from dpviz.ui.shared.text import badge
@@ -125,19 +124,14 @@ def maps_and_answers(
 
 def _scene(prefix: str, compared: Comparison, source: PointSource, mode: Any) -> Scene:
     """Kept with what it shows, so that an answer does not make the cells again."""
-    asked = (source.key, compared, mode)
 
     def make() -> Scene:
         camera = Camera(bounds=domain_bounds(compared.releases[0].domain), key=source.key)
-        title = f"{source.title} · {' and '.join(compared.labels)}"
         if mode == "difference":
             scene = difference_scene(compared.releases, compared.labels, camera=camera)
-            return replace(scene, title=title)
-        labels = [f"{side}: {label}" for side, label in zip("AB", compared.labels, strict=True)]
-        scene = release_scene(compared.releases, labels, mode=mode, camera=camera)
-        return replace(scene, title=title)
+        else:
+            labels = [f"{side}: {label}" for side, label in zip("AB", compared.labels, strict=True)]
+            scene = release_scene(compared.releases, labels, mode=mode, camera=camera)
+        return replace(scene, title=f"{source.title} · {' and '.join(compared.labels)}")
 
-    place = f"{prefix}.scene"
-    scene = placed(prefix, remembered(place, asked, make), source)
-    st.session_state[place] = (asked, scene)
-    return scene
+    return kept_scene(prefix, (compared, mode), make, source)

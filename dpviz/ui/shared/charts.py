@@ -126,11 +126,7 @@ def interval_chart(rows: Sequence[Mapping[str, Any]], exact: float) -> Any:
     base = alt.Chart(table).encode(
         x=alt.X("ε:N", sort=order, axis=alt.Axis(title="ε", labelAngle=0)),
         xOffset=alt.XOffset("side:N"),
-        color=alt.Color(
-            "side:N",
-            scale=alt.Scale(domain=["A", "B"], range=list(PAIR)),
-            legend=alt.Legend(orient="top", title=None),
-        ),
+        color=legend("side", ["A", "B"], PAIR),
         shape=alt.Shape(
             "side:N",
             scale=alt.Scale(domain=["A", "B"], range=["circle", "square"]),
@@ -180,11 +176,7 @@ def error_chart(
             axis=alt.Axis(title=title, format="~g", tickCount=4, gridOpacity=0.4),
         )
 
-    band = base.mark_area(opacity=0.18).encode(
-        y=errors("low"),
-        y2="high:Q",
-        color=plain,
-    )
+    band = base.mark_area(opacity=0.18).encode(y=errors("low"), y2="high:Q", color=plain)
     line = base.mark_line(point=True).encode(
         y=errors("error"),
         color=legend("method", names, range_, **look),
