@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz.render.areas import areas_scene
-from dpviz.ui.shared.releases import FILE
+from dpviz.ui.server import OPENED
 from tests.ui.test_explore import APP
 from tests.ui.test_releases import words
 
@@ -35,7 +35,7 @@ def test_the_map_has_a_polygon_for_every_area_of_a_level(release):
 
 def test_a_release_of_areas_opens_in_the_app(release, tmp_path, monkeypatch):
     path = release.save(tmp_path / "hexagons.parquet")
-    monkeypatch.setenv(FILE, str(path))
+    monkeypatch.setenv(OPENED, str(path))
     app = AppTest.from_file(APP, default_timeout=120).run()
     assert not app.exception
     assert "**Draw a rectangle**" in words(app)

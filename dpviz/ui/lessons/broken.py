@@ -20,6 +20,7 @@ from dpviz.ui.lessons.room import Room, axis, named
 from dpviz.ui.map import map_view
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
+from dpviz.ui.shared.text import cells_in_words
 
 TITLE, ORDER = "Published and broken", 8
 DO = (
@@ -89,7 +90,10 @@ def _pair(data: str, people: int, epsilon: float, seed: int) -> tuple[PointRelea
 
 def _maps(room: Room, people: int, releases: tuple[PointRelease, PointRelease]) -> None:
     scale = density_scale(*releases)
-    labels = [f"{people + more} people: {_cells(each)}" for more, each in enumerate(releases)]
+    labels = [
+        f"{people + more} people: {cells_in_words(int(each.nodes.leaf.sum()))}"
+        for more, each in enumerate(releases)
+    ]
     sides = zip(releases, ("left", "right"), labels, strict=True)
     map_view(
         Scene(
@@ -110,11 +114,6 @@ def _maps(room: Room, people: int, releases: tuple[PointRelease, PointRelease]) 
         height=MAP_HEIGHT,
         tiles=False,
     )
-
-
-def _cells(release: PointRelease) -> str:
-    leaves = int(release.nodes.leaf.sum())
-    return "1 cell" if leaves == 1 else f"{leaves:,} cells"
 
 
 def _attack(room: Room, people: int) -> None:

@@ -14,6 +14,7 @@ from dpviz.render.numbers import percent
 from dpviz.ui.lessons.room import Room, axis, middle, named
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
+from dpviz.ui.shared.text import cells_in_words
 
 TITLE, ORDER = "Reading an answer", 6
 DO = (
@@ -75,7 +76,7 @@ def _answer(room: Room, release: PointRelease, rect: Rect) -> None:
             help="An ESTIMATE (uniformity error), from the records in cells that the edge cuts.",
             width="content",
         )
-    st.caption(f"Built from {int(answer.nodes[0]):,} cells.")
+    st.caption(f"Built from {cells_in_words(int(answer.nodes[0]))}.")
 
 
 def _coverage(room: Room, rect: Rect) -> None:

@@ -146,7 +146,6 @@ def map_overlay(
     marks: Sequence[Mark] = (),
     shape: Shape | None = None,
     legend: Legend | None = None,
-    note: str = "",
 ) -> None:
     """Marks above a map's scene, and the shape as the page knows it.
 
@@ -157,7 +156,6 @@ def map_overlay(
         key: of the map.
         marks: drawn above all others, for instance the cells that an answer used.
         shape: the shape in force.
-        note: a few words beside the shape, for instance its answer.
         legend: in place of the scene's, where the marks hide what that one explains.
     """
     memory = st.session_state.setdefault(f"{key}.shape", {"seq": 0, "seen": None})
@@ -169,6 +167,5 @@ def map_overlay(
         "target": key,
         "shape": {"seq": memory["seq"], "value": shape and shape.to_json()},
         "legend": legend and legend.to_dict(),
-        "note": note,
     }
     _registered()(data={"spec": spec, **tables(marks)}, key=f"{key}.overlay")

@@ -27,7 +27,7 @@ from dpviz.ui.points.attributes import attribute_answers
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.panels import file_button, hint
-from dpviz.ui.shared.text import plain, small_share
+from dpviz.ui.shared.text import cells_in_words, plain, small_share
 
 SHOWN_NODES = 2_000
 """Nodes of an answer that are outlined on the map; more would be a grey sheet."""
@@ -107,8 +107,7 @@ def show_answers(
         f"**95 % interval (noise):** {plain(rounded(row['low'], half))} to "
         f"{plain(rounded(row['high'], half))}  \n"
         f"**Error from cut cells:** ± {rounded(spread, spread)} (estimate)  \n"
-        f"**Built from {row['nodes']:,} {'cell' if row['nodes'] == 1 else 'cells'}**"
-        + (" (outlined)" if outlined else ""),
+        f"**Built from {cells_in_words(row['nodes'])}**" + (" (outlined)" if outlined else ""),
         help="Error from cut cells (uniformity error): an ESTIMATE of what it costs that records "
         "are taken to be spread evenly in the cells that an edge cuts. Where an "
         "area was picked because it looks busy, the error can be larger.",

@@ -21,7 +21,7 @@ from dpviz.ui.points.area_form import SIDES
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.charts import half_width_chart
 from dpviz.ui.shared.panels import table_panel
-from dpviz.ui.shared.text import plain, small_share
+from dpviz.ui.shared.text import cells_in_words, plain, small_share
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def answer_columns(
             st.markdown(f"**{plain(number)}**")
             st.markdown(
                 f"{apart}**Error from cut cells:** ± {rounded(spread, spread)}  \n"
-                f"**Built from {answer.nodes:,} cells**"
+                f"**Built from {cells_in_words(answer.nodes)}**"
             )
     if exact is not None:
         st.markdown(f"**Exact count (public data):** {exact:,}")

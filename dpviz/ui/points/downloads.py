@@ -63,7 +63,7 @@ def file_buttons(prefix: str, release: Release, stem: str) -> None:
 
 
 def table_of_cells(release: PointRelease) -> None:
-    """The map in words, for those who cannot see it: its densest cells."""
+    """The map in words, folded away, for those who cannot see it: its densest cells."""
     density, bounds = densities(release), node_bounds(release)
     leaves = np.flatnonzero(release.nodes.leaf)
     chosen = leaves[np.argsort(-density[leaves], kind="stable")][:ROWS]
@@ -75,5 +75,8 @@ def table_of_cells(release: PointRelease) -> None:
         "95 % interval ±": [rounded(value, value) for value in half],
         "per km²": [short(value) for value in density[chosen]],
     }
-    st.dataframe(pa.table(columns | words), hide_index=True)
-    st.caption(f"The {len(chosen):,} densest of {len(leaves):,} cells; the download has them all.")
+    with st.expander("The map as a table", icon=":material/table:"):
+        st.dataframe(pa.table(columns | words), hide_index=True)
+        st.caption(
+            f"The {len(chosen):,} densest of {len(leaves):,} cells; the download has them all."
+        )

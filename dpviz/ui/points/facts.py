@@ -24,7 +24,7 @@ def empty_area(source: PointSource) -> None:
 
 
 def release_facts(
-    prefix: str, release: PointRelease, source: PointSource, shown: PointRelease | None = None
+    prefix: str, release: PointRelease, source: PointSource, shown: PointRelease
 ) -> None:
     """Totals and what is folded away.
 
@@ -32,7 +32,7 @@ def release_facts(
         prefix: of the page.
         release: of points.
         source: of its records.
-        shown: what of it the map shows, where that is not all of it.
+        shown: what of it the map shows.
     """
     nodes = release.nodes
     total = release.count(release.domain.bounds)
@@ -47,5 +47,4 @@ def release_facts(
         st.metric("Levels", nodes.depth, width="content")
     show_promises(release)
     release_details(prefix, release)
-    with st.expander("The map as a table", icon=":material/table:"):
-        table_of_cells(release if shown is None else shown)
+    table_of_cells(shown)

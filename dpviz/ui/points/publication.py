@@ -89,5 +89,4 @@ def _take_home(prefix: str, release: PointRelease | AreaRelease, redo: str) -> N
     budget_breakdown(release.header)
     code_panel(prefix, release, redo)
     if isinstance(release, PointRelease):
-        with st.expander("The map as a table", icon=":material/table:"):
-            table_of_cells(release)
+        table_of_cells(release)

@@ -16,6 +16,7 @@ from dpviz.roads.graph import Int
 from dpviz.roads.steps import Steps
 from dpviz.ui.points.time_answer import PERIOD, marked_timeline, timeline_rows, zone_words
 from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.panels import table_panel
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,13 +47,12 @@ def chosen_window(prefix: str, release: RoadRelease) -> TimeWindow | None:
     last, words = len(steps), steps.calendar.words
     stops = list(range(last + 1))
     key = f"{prefix}.window.{steps.to_dict()}"
-    if f"{key}.first" not in st.session_state:
-        first = _asked(steps, st.session_state.get(PERIOD.place(prefix)))
-        st.session_state[f"{key}.first"] = first
+    asked = _asked(steps, st.session_state.get(PERIOD.place(prefix)))
+    first = st.session_state.setdefault(f"{key}.first", asked)
     ends: Any = st.select_slider(
         f"Window ({zone_words(steps)})",
         stops,
-        st.session_state[f"{key}.first"],
+        first,
         format_func=lambda stop: words(float(steps.edges[stop])),
         key=key,
         help="The map, the answer and the table are of these steps; the end is outside.",
@@ -94,5 +94,5 @@ def path_timeline(edges: Int, window: TimeWindow) -> None:
     rows = timeline_rows(calendar, window.release.timeline(edges))
     st.altair_chart(marked_timeline(rows, calendar, window.ends))
     st.caption("Noisy total of the path in each step; the band is the 95 % interval of the noise.")
-    with st.expander("The timeline as a table", icon=":material/table:"):
-        st.dataframe(rows[["from", "to", "count", "low", "high"]].round(1), hide_index=True)
+    table = rows[["from", "to", "count", "low", "high"]].round(1)
+    table_panel("The timeline as a table", table)

@@ -151,8 +151,7 @@ def paid_build(
     *,
     subject: str,
     store: Callable[[Made], None],
-    label: str = "Publish",
-    pane: Any = None,
+    pane: Any,
 ) -> Made | None:
     """The button with its price, a second one to confirm it, and the build it pays for.
 
@@ -165,8 +164,7 @@ def paid_build(
         subject: what is built of: a finished build is given to the page that shows the same.
         store: puts what was made where the page keeps it. A touch of the page may stop it at any
             access to the session; it is then called again.
-        label: what the button does.
-        pane: of the buttons; the sidebar by default.
+        pane: of the buttons; None for the sidebar.
 
     Returns:
         The build, once, in the run of the script after it ended; None in all others.
@@ -187,7 +185,7 @@ def paid_build(
         job.counted = True
     with pane or st.sidebar:
         account = ledger.account(dataset, history=False)
-        pressed = _confirmed(prefix, account, epsilon, subject, label, place)
+        pressed = _confirmed(prefix, account, epsilon, subject, place)
         st.caption(in_words(account))
     if job is None:
         if not pressed:
@@ -209,9 +207,7 @@ def paid_build(
     return job.made
 
 
-def _confirmed(
-    prefix: str, account: Account, epsilon: float, subject: str, label: str, place: str
-) -> bool:
+def _confirmed(prefix: str, account: Account, epsilon: float, subject: str, place: str) -> bool:
     """Ask once more, in another place than the first button: a double click confirms nothing."""
     turn, asked = _offer(prefix)[0], f"{prefix}.asked"
     offer = (turn, subject, epsilon)
@@ -230,7 +226,7 @@ def _confirmed(
 
     # Each payment makes new buttons: a second click on an old one presses nothing.
     st.button(
-        f"{label}: spend ε = {epsilon:g}",
+        f"Publish: spend ε = {epsilon:g}",
         type="primary",
         icon=":material/lock:",
         key=f"{prefix}.build.{turn}",

@@ -71,9 +71,9 @@ class Choice:
         return ":".join([self.name, *pairs])
 
 
-def nearest_epsilon(value: float | None, default: float = 1.0) -> float:
-    """The step of the slider closest to a value."""
-    return min(EPSILONS, key=lambda step: abs(step - (value or default)))
+def nearest_epsilon(value: float | None) -> float:
+    """The step of the slider closest to a value; 1 for none."""
+    return min(EPSILONS, key=lambda step: abs(step - (value or 1.0)))
 
 
 def linked_epsilon(name: str) -> float:

@@ -161,11 +161,6 @@ def write(parameters: Mapping[str, str | None]) -> None:
             del st.query_params[name]
 
 
-def keep(page: str) -> None:
-    """Remember the address of a page for when the visitor comes back to it in this visit."""
-    st.session_state[f"{page}.link"] = st.query_params.to_dict()
-
-
 @dataclass(frozen=True)
 class Field:
     """Something that a page holds in the session and in its address.
@@ -196,13 +191,16 @@ def restore(page: str, fields: Sequence[Field]) -> None:
 def remember(
     page: str, fields: Sequence[Field], others: Mapping[str, str | None] | None = None
 ) -> None:
-    """What the session holds, and other parameters, are put into the address, and it is kept."""
+    """What the session holds, and other parameters, are put into the address.
+
+    The address is kept for when the visitor comes back to the page in this visit.
+    """
     texts: dict[str, str | None] = {}
     for field in fields:
         value = st.session_state.get(field.place(page))
         texts[field.name] = None if value is None else field.text(value)
     write({**texts, **(others or {})})
-    keep(page)
+    st.session_state[f"{page}.link"] = st.query_params.to_dict()
 
 
 def bring_back(page: str) -> None:

@@ -22,6 +22,15 @@ def small_share(share: float) -> str:
     return percent(share, 1) if share >= 0.0005 else "under 0.1 %"
 
 
+def cells_in_words(number: int) -> str:
+    """How many cells.
+
+    >>> cells_in_words(1), cells_in_words(1200)
+    ('1 cell', '1,200 cells')
+    """
+    return "1 cell" if number == 1 else f"{number:,} cells"
+
+
 def level_title(level: str) -> str:
     """A level of areas; hexagons by their resolution.
 

@@ -94,14 +94,9 @@ def private_folder() -> Path:
         if _is_left(folder):
             shutil.rmtree(folder, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=shared))  # 0700
-    lock = _lock(folder)
-    if lock is not None:
-        _locks.append(lock)
+    _lock(folder)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
-
-
-_locks: list[int] = []
 
 
 def _lock(folder: Path) -> int | None:
