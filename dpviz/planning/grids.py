@@ -38,7 +38,7 @@ def noise_variance(epsilon: float) -> float:
     >>> round(noise_variance(0.01), 1), round(noise_variance(1.0), 4)
     (19999.8, 1.8413)
     """
-    return 0.5 / math.sinh(epsilon / 2.0) ** 2
+    return 0.5 / math.sinh(min(epsilon, 700.0) / 2.0) ** 2  # beyond, no double holds the square
 
 
 def grid_answers(proxy: DataHandle, cells: int, rects: Float) -> GridAnswers:
