@@ -10,8 +10,8 @@ import numpy as np
 
 from dpviz.build import from_points
 from dpviz.errors import DomainError, ParameterError
-from dpviz.evaluation.synthetic_proxy import synthetic_proxy
-from dpviz.evaluation.truth import exact_counts, exact_total, places_of_records
+from dpviz.evaluation.synthetic_proxy import MOST, synthetic_proxy
+from dpviz.evaluation.truth import exact_counts, exact_total, places_of_records, standing_for
 from dpviz.releases.points.release import PointRelease
 from dpviz.trees.lattice import Float, Int
 from dpviz.wishes import Wish, squares
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 GUESS = 100_000
 """Records, where nothing is said of their number."""
 
-MOST = 1_000_000
-"""Records of a proxy."""
+LARGEST = 10**12
+"""Records that a plan is made for."""
 
 TOWNS = ((*(0.05,) * 4, *(1.5,) * 8), (*(0.15,) * 4, *(1.5,) * 8), (1.0,) * 12)
 """Weights of the cascades that stand in where nothing is known, the most demanding first: one town
@@ -132,19 +132,30 @@ def _synthetic(
     many as their owner guesses, or as the tolerances tell. Else it is the city of the lessons, and
     towns in clumps.
     """
-    records = min(records, MOST)
-    if _of_squares(wishes):
+    if _of_squares(wishes):  # what they hold is guessed, so of more records there are more squares
         guesses = dict.fromkeys(guess for wish in wishes for guess in _guesses(wish))
         return tuple(
-            as_clumped_as(domain, records, *guess, seed + DRAWS * row)
+            as_clumped_as(domain, min(records, MOST), *guess, seed + DRAWS * row)
             for row, guess in enumerate(guesses)
         )
     low, high = np.array([domain.lower]), np.array([domain.upper])
-    held = np.array([records])
+    places, times = places_for(records)
+    held = np.array([places])
     towns = (
-        clumped(domain, low, high, held, weights, seed + row) for row, weights in enumerate(TOWNS)
+        standing_for(clumped(domain, low, high, held, weights, seed + row), times)
+        for row, weights in enumerate(TOWNS)
     )
-    return *towns, synthetic_proxy(domain, records, seed)
+    return *towns, standing_for(synthetic_proxy(domain, places, seed), times)
+
+
+def places_for(records: int) -> tuple[int, int]:
+    """How many places a proxy has, and how many records stand at each.
+
+    >>> places_for(1_000), places_for(2_500_000)
+    ((1000, 1), (833333, 3))
+    """
+    times = math.ceil(records / MOST)
+    return round(records / times), times
 
 
 def _inside_cells(release: PointRelease, records: int | None, seed: int) -> DataHandle:
@@ -155,10 +166,11 @@ def _inside_cells(release: PointRelease, records: int | None, seed: int) -> Data
     total = counts.sum()
     if not total:
         raise ParameterError("the earlier release holds no record: plan from another, or none")
-    records = min(round(total) if records is None else records, MOST)
-    held = np.random.default_rng(seed).multinomial(records, counts / total)
+    places, times = places_for(max(round(total), 1) if records is None else records)
+    held = np.random.default_rng(seed).multinomial(places, counts / total)
     low, high = (domain.to_coordinates(side[leaf]) for side in (nodes.lo, nodes.hi))
-    return clumped(domain, low[held > 0], high[held > 0], held[held > 0], INSIDE, seed)
+    handle = clumped(domain, low[held > 0], high[held > 0], held[held > 0], INSIDE, seed)
+    return standing_for(handle, times)
 
 
 def _held(wishes: Sequence[Wish]) -> list[str]:
@@ -193,15 +205,16 @@ def proxy_records(
 
     Raises:
         DomainError: another domain than ``like`` has, or one that is not 2-D.
-        ParameterError: a guess below one record, or a release without any.
+        ParameterError: a guess below one record or above :data:`LARGEST`, or a release without any.
         PrivacyError: ``like`` is not public.
     """
     if domain.dims != 2:
         raise DomainError(
             f"a plan is for places in two dimensions, the domain has {domain.dims}: give W,S,E,N"
         )
-    if records is not None and records < 1:
-        raise ParameterError(f"records={records}: give at least 1")
+    if records is not None and not 1 <= records <= LARGEST:
+        bound = "at least 1" if records < 1 else f"at most {LARGEST:,}"
+        raise ParameterError(f"records={records}: give {bound}")
     scaled = () if records is None else (f"There are about {records:,} records: your guess.",)
     if like is None:
         records = GUESS if records is None else records
@@ -219,7 +232,7 @@ def proxy_records(
         )
     if records is None and exact_total(like) <= MOST:
         return [like], ("They are as many, and spread as, the records of the public table.",)
-    count = min(exact_total(like) if records is None else records, MOST)
-    points = places_of_records(like, count, seed)
-    handle = from_points(points, domain, public=True)
+    places, times = places_for(exact_total(like) if records is None else records)
+    points = places_of_records(like, places, seed)
+    handle = standing_for(from_points(points, domain, public=True), times)
     return [handle], (*scaled, "They are spread as those of the public table.")

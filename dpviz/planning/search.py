@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import ParameterError
+from dpviz.evaluation.synthetic_proxy import MOST as MANY
 from dpviz.planning.candidates import (
     BY_AREA,
     CANDIDATES,
@@ -117,7 +118,8 @@ def plan(
         unit: column of the privacy unit, for the command.
         max_per_unit: most records of one unit: each is paid with its part of ε.
         repeats: simulated releases of methods whose cells depend on the records, from 2; 0: none
-            of these methods is tried, which takes a fraction of a second.
+            of these methods is tried, which takes a fraction of a second, nor of more than a
+            million records.
         seed: of proxy, places and noise.
         as_map: only methods whose cells fill the box, so that other places can be asked too. Else,
             where all wishes are of one file of areas, or of rectangles that do not overlap, they
@@ -159,6 +161,11 @@ def plan(
     if trial.no_areas:
         why = f"The areas are answered by other cells, not counted themselves: {trial.no_areas}."
         assumed = (*assumed, why)
+    if repeats and not trial.adapts and trial.areas is None:
+        assumed = (
+            *assumed,
+            f"Of over {MANY:,} records, cells that follow them are not tried.",
+        )
     candidate, epsilon = least(trial, prices(at_most), progress)
     if candidate.areas:
         assumed = (*assumed, ALONE)
@@ -245,7 +252,7 @@ def _candidates(trial: Trial) -> Sequence[Candidate]:
     return [
         each
         for each in CANDIDATES
-        if (each.fixed or trial.repeats) and not (small and each.name == "quadtree")
+        if (each.fixed or trial.adapts) and not (small and each.name == "quadtree")
     ]
 
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from dpviz.build import areas_of, build
 from dpviz.errors import DataError, ParameterError
-from dpviz.evaluation.truth import exact_by_area
+from dpviz.evaluation.synthetic_proxy import MOST
+from dpviz.evaluation.truth import exact_by_area, exact_total
 from dpviz.planning.candidates import GRID, SYNTHETIC, Candidate, Caution
 from dpviz.planning.grids import grid_answers, noise_variance
 from dpviz.planning.places import Answered, answered, placed
@@ -70,6 +71,8 @@ class Trial:
             for proxy in proxies
         ]
         self.fewer = [[each.fewer() for each in row] for row in self.asked]
+        # Several records at one place are no crowd: cells that follow them would be too small.
+        self.adapts = repeats > 0 and all(exact_total(proxy) <= MOST for proxy in proxies)
         self._answers: dict[tuple[str, int], list[Answered]] = {}
 
     def release(self, candidate: Candidate, epsilon: float, repeat: int = 0, proxy: int = 0) -> Any:
@@ -118,10 +121,13 @@ class Trial:
     def _reach(
         self, candidate: Candidate, epsilon: float, sure: list[float], builds: int | None = None
     ) -> bool:
-        return all(
-            all(map(ge, self._odds(candidate, epsilon, at, 1.0, builds), sure))
-            for at in range(len(self.proxies))
-        )
+        try:
+            return all(
+                all(map(ge, self._odds(candidate, epsilon, at, 1.0, builds), sure))
+                for at in range(len(self.proxies))
+            )
+        except ParameterError:  # at this price it would have more cells than a release may have
+            return False
 
     def _odds_by_area(self, epsilon: float, widened: Sequence[float] | float) -> list[float]:
         """Of every wish its probability where the cells are the areas: noise is all there is."""

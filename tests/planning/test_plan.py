@@ -378,3 +378,26 @@ def test_a_guess_of_no_records_is_refused_whatever_they_are_like(handle, records
     for each in (None, handle, like):
         with pytest.raises(ParameterError, match=f"records={records}: give at least 1"):
             dpviz.plan(DOMAIN, ["rect=2.2,48.2,2.4,48.4 ±200"], records=records, like=each)
+
+
+def test_of_many_records_cells_hide_as_many_more():
+    """100 times the records in the same box: what a cut cell hides is 100 times as many."""
+
+    def planned(records, tolerance, **options):
+        wish = [f"rect=2.2,48.2,2.6,48.6 ±{tolerance}"]
+        return dpviz.plan(DOMAIN, wish, records=records, as_map=True, **options)
+
+    many = planned(100_000_000, 5_000_000, repeats=2)
+    assert "are not tried" in " ".join(many.assumed)
+    # As a share they are off as far as few are, and the noise is less.
+    assert many.epsilon < planned(1_000_000, 50_000, repeats=0).epsilon
+    with pytest.raises(ParameterError, match="possible would be"):
+        planned(100_000_000, 2_000, repeats=0)
+    with pytest.raises(ParameterError, match=r"give at most 1,000,000,000,000"):
+        planned(10**13, 50_000)
+
+
+def test_a_method_that_cannot_be_built_at_the_largest_price_is_passed_over():
+    wish = ["rect=2.2,48.2,2.6,48.6 ±50000"]
+    options = {"records": 1_000_000, "as_map": True, "at_most": 1_000.0}
+    assert dpviz.plan(DOMAIN, wish, repeats=2, **options).epsilon < 1
