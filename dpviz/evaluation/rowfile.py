@@ -93,7 +93,7 @@ def _plan(side: Path) -> dict[str, Any]:
         plan = json.loads(side.read_bytes())
         if not isinstance(plan, dict):
             raise TypeError
-    except (ValueError, TypeError, RecursionError):
+    except (OSError, ValueError, TypeError, RecursionError):
         raise DataError(
             f"{side.name} does not say what the rows beside it are about: choose another output"
         ) from None
@@ -134,5 +134,5 @@ def rows_in(
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
+    except (OSError, UnicodeDecodeError):
         raise DataError(f"{path.name} is no text in UTF-8: choose another output") from None

@@ -258,3 +258,7 @@ def test_neither_a_folder_nor_a_plan_of_unknown_queries_is_resumed(handle, tmp_p
     (tmp_path / "errors.plan.json").write_text(json.dumps({**facts, "checksum": None}))
     with pytest.raises(ParameterError, match="unknown queries"):
         Results(output, facts, absolute=False)
+    (tmp_path / "errors.plan.json").unlink()
+    (tmp_path / "errors.plan.json").mkdir()
+    with pytest.raises(DataError, match="does not say what the rows beside it are about"):
+        Results(output, facts, absolute=False)
