@@ -17,7 +17,7 @@ from dpviz import limits
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.releases.areas.partition import MOST_LEVELS, Areas, hierarchy
-from dpviz.releases.points.region_file import naming_column, opened_shapes, parsed, projected
+from dpviz.releases.points.region_file import label, naming_column, opened_shapes, parsed, projected
 
 OVERLAP = 0.01
 """The most that two areas may share, of the smaller one: digitised borders rarely fit exactly."""
@@ -132,15 +132,6 @@ def _labels(values: list[Any], column: str) -> list[str]:
         row = labels.index("") + 1
         raise DataError(f"row {row} has no {column!r}: name every area on every level")
     return labels
-
-
-def label(value: Any) -> str:
-    """A value as an area is called: a number without a fraction as a whole one; empty for none,
-    which formats write as None or as NaN.
-    """
-    whole = isinstance(value, float) and value.is_integer()
-    text = "" if value is None else str(int(value) if whole else value)[: limits.NAME.most].strip()
-    return "" if text == "nan" else text
 
 
 def _check_polygons(shapes: Any, labels: list[str]) -> None:

@@ -14,8 +14,7 @@ import numpy as np
 
 from dpviz import limits
 from dpviz.errors import DataError
-from dpviz.releases.areas.area_file import label
-from dpviz.releases.points.region_file import opened_shapes, parsed
+from dpviz.releases.points.region_file import label, opened_shapes, parsed
 
 if TYPE_CHECKING:
     import geopandas

@@ -34,8 +34,8 @@ def read_regions(
     Args:
         path: of the file; its CRS is taken from it, and is the domain's where it states none.
         domain: of the release that is asked.
-        name_column: names the regions; by default the first column of words, one called name
-            before others and ids last; else row numbers.
+        name_column: names the regions, row numbers those without a name; by default the first
+            column of words, one called name before others and ids last, or row numbers.
 
     Raises:
         DataError: the file cannot be read, is too intricate, or has no polygons or no such column.
@@ -86,7 +86,18 @@ def polygons(path: str, frame: tuple[Any, Any, Any, str], name_column: str | Non
 
 def _names(words: Words, chosen: str | None) -> list[str] | None:
     column = chosen or naming_column(words)
-    return None if column is None else [str(v)[: limits.NAME.most] for v in words[column]]
+    if column is None:
+        return None
+    return [label(value) or str(row) for row, value in enumerate(words[column], 1)]
+
+
+def label(value: Any) -> str:
+    """A value as an area is called: a number without a fraction as a whole one; empty for none,
+    which formats write as None or as NaN.
+    """
+    whole = isinstance(value, float) and value.is_integer()
+    text = "" if value is None else str(int(value) if whole else value)[: limits.NAME.most].strip()
+    return "" if text == "nan" else text
 
 
 def naming_column(words: Words) -> str | None:
