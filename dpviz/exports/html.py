@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpviz.errors import ReleaseError
 from dpviz.exports.facts import facts, label_of, replies, together, windows_of_one
 from dpviz.exports.pack import Packer, base64_of, compressed
 from dpviz.exports.tree import pack_tree
@@ -128,7 +129,7 @@ def packed_map(
 ) -> PackedMap:
     """Releases as the viewer takes them: see :func:`map_page`; ``height`` in pixels."""
     check(releases)
-    names = list(labels) or labels_of(releases)
+    names = labels_of(releases, labels)
     if len(releases) > 2:
         order = sorted(range(len(releases)), key=lambda at: releases[at].header.epsilon)
         releases, names = [releases[at] for at in order], [names[at] for at in order]
@@ -230,8 +231,16 @@ def points_of(releases: Sequence[Mapped]) -> list[PointRelease]:
     return [each for each in releases if not isinstance(each, AreaRelease)]
 
 
-def labels_of(releases: Sequence[Mapped]) -> list[str]:
-    """Names that tell the releases apart."""
+def labels_of(releases: Sequence[Mapped], labels: Sequence[str] = ()) -> list[str]:
+    """The given names of the releases, or else such that tell them apart.
+
+    Raises:
+        ReleaseError: not one name each.
+    """
+    if labels:
+        if len(labels) != len(releases):
+            raise ReleaseError(f"{len(labels)} labels for {len(releases)} releases: give one each")
+        return list(labels)
     names = [label_of(each) for each in releases]
     if len(set(names)) < len(names):
         return [f"{side}: {name}" for side, name in zip(ascii_uppercase, names, strict=False)]

@@ -45,7 +45,7 @@ def report_page(
         ReleaseError: not one or two releases, not 2-D, or not of one domain.
         DomainError: a rectangle outside the domain.
     """
-    names = list(labels) or labels_of(releases)
+    names = labels_of(releases, labels)
     check(releases, 2)
     answers = [(rect, replies(releases, names, rect)) for rect in rects]
     points = points_of(releases)

@@ -45,7 +45,6 @@ def areas_scene(
     level: str | None = None,
     *,
     camera: Camera | None = None,
-    base: Sequence[Mark] | None = None,
 ) -> Scene:
     """Noisy densities of the areas of a level.
 
@@ -53,13 +52,12 @@ def areas_scene(
         release: of areas.
         level: the finest by default.
         camera: where to look first; the whole domain by default.
-        base: the ground, in place of the bundled one.
 
     Raises:
         DataError: no such level.
     """
     marks, legend = level_marks(release, level)
-    return scene_of(release, marks, legend, camera=camera, base=base)
+    return scene_of(release, marks, legend, camera=camera)
 
 
 def scene_of(

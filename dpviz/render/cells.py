@@ -104,7 +104,6 @@ def density_legend(
     releases: Sequence[PointRelease] = (),
     *,
     title: str = "Records per km²",
-    palette: str = "tide",
 ) -> Legend:
     """The strip of density cells; of one release, it says how much is blank."""
     blank = f"blank: under {compact(scale.bounds[0])}, or too few to tell from none"
@@ -112,7 +111,7 @@ def density_legend(
         blank += _blank_share(releases[0], scale)
     return Legend(
         title=title,
-        colors=scale.colors(palette),
+        colors=scale.colors(),
         palettes=every_palette(len(scale)),
         labels=scale_labels(scale),
         blank=blank,
@@ -139,9 +138,7 @@ def cells(
     scale: Scale | None = None,
     id: str = "cells",  # noqa: A002
     side: Side | None = None,
-    palette: str = "tide",
     title: str = "",
-    raw: bool = False,
 ) -> Mark:
     """Every node of a release as one mark: adaptive detail, and the raw cells for the map's switch.
 
@@ -150,15 +147,12 @@ def cells(
         scale: classes of the density; None: :func:`density_scale` of this release.
         id: the mark's id.
         side: the side of a comparison.
-        palette: a name in :data:`~dpviz.render.colors.PALETTES`.
         title: first line of the tooltip.
-        raw: no adaptive detail, whatever the switch says.
     """
     nodes, bounds = release.nodes, node_bounds(release)
     origin = world([bounds[0, :2], bounds[0, 2:]]).mean(axis=0)
     offsets = np.hstack([world(bounds[:, :2]) - origin, world(bounds[:, 2:]) - origin])
     scale = scale or density_scale(release)
-    raw = raw or not tiles(release)
     adapted = adaptive(release)
     table = pa.table(
         {
@@ -178,8 +172,8 @@ def cells(
         origin=origin.tolist(),
         bounds=list(scale.bounds),
         palettes=every_palette(len(scale)),
-        palette=pydeck.types.String(palette),
-        raw=raw,
+        palette=pydeck.types.String("tide"),
+        raw=not tiles(release),
         pickable=True,
         **({"side": pydeck.types.String(side)} if side else {}),
     )

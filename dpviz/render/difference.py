@@ -41,7 +41,6 @@ def difference_scene(
     labels: Sequence[str] = ("A", "B"),
     *,
     camera: Camera | None = None,
-    title: str = "",
     shared: bool = False,
 ) -> Scene:
     """The map of A − B.
@@ -50,7 +49,6 @@ def difference_scene(
         releases: two of the same domain; 2-D.
         labels: one each.
         camera: where to look first; the whole domain by default.
-        title: of the picture that the visitor may save.
         shared: they are of one release, so that their noise may be correlated: that of a difference
             is at most the two standard deviations added up.
 
@@ -72,7 +70,6 @@ def difference_scene(
         tools=("rect",),
         domain=bounds,
         neutral=True,
-        title=title,
         description=f"Map of the difference {labels[0]} − {labels[1]}, blank within its noise",
     )
 

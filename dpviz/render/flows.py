@@ -28,6 +28,9 @@ BEHIND = 110
 LEAST = 0.005
 """Chance of the faintest arrow that is drawn."""
 
+NEXT = 12
+"""Arrows to next places at most."""
+
 THIN, WIDE = 0.018, 0.17
 """Width of an arrow's shaft, in sides of a cell."""
 
@@ -146,7 +149,6 @@ def next_marks(
     cell: int,
     chance: Float,
     sd: Float | None = None,
-    most: int = 12,
 ) -> list[Mark]:
     """A chosen cell and arrows to where it goes next, as wide as they are likely.
 
@@ -156,9 +158,8 @@ def next_marks(
         cell: the chosen one.
         chance: P(next), (n + 1,) with the end last.
         sd: of the noise in it; what is within the noise is faint.
-        most: arrows at most.
     """
-    targets = np.argsort(-chance[:-1], kind="stable")[:most]
+    targets = np.argsort(-chance[:-1], kind="stable")[:NEXT]
     targets = targets[(chance[targets] >= LEAST) & (targets != cell)][::-1]
     ring = boxes("chosen", places[[cell]], color=ACCENT, width=2.5)
     if not len(targets):
@@ -267,18 +268,15 @@ def path_words(string: Sequence[int], names: Sequence[str]) -> str:
     return " → ".join(names[symbol] if symbol < len(names) else "start" for symbol in string)
 
 
-def trip_marks(
-    places: Float, sequences: Sequence[Int], seconds: float, seed: int = 0
-) -> tuple[Mark, ...]:
+def trip_marks(places: Float, sequences: Sequence[Int], seconds: float) -> tuple[Mark, ...]:
     """Synthetic trips: a step per unit of time, each set out at a random time.
 
     Args:
         places: of the cells, (n, 4).
         sequences: of cells; those that never move are left out.
         seconds: the length of the clock, in steps.
-        seed: of the places within cells and the times; they tell nothing.
     """
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)  # of places within cells and of times: they tell nothing
     middle, side = centres(places), cell_side(places)
     lines, times = [], []
     for sequence in sequences:

@@ -137,13 +137,12 @@ def _added(member: Int, values: Float) -> Float:
     return sums[member]
 
 
-def overlay_scene(release: KindsRelease, *, camera: Camera | None = None, title: str = "") -> Scene:
+def overlay_scene(release: KindsRelease, *, camera: Camera | None = None) -> Scene:
     """The map of the kind that leads in each cell, the stronger the more records there are.
 
     Args:
         release: 2-D, without time.
         camera: where to look first; the whole domain by default.
-        title: of the picture that the visitor may save.
     """
     cells = kind_cells(release)
     leader, clear = leaders(cells)
@@ -164,10 +163,10 @@ def overlay_scene(release: KindsRelease, *, camera: Camera | None = None, title:
     }
     rest = ~np.any([mask for mask, _ in layers.values()], axis=0)
     layers["kind-none"] = (rest, _grey())
-    every = {
-        id_: _layer(id_, cells, density, mask, columns, scale.bounds, colors, rows)
+    marks = [
+        _layer(id_, cells, density, mask, columns, scale.bounds, colors, rows)
         for id_, (mask, colors) in layers.items()
-    }
+    ]
     several = len(release.names) > len(shown)
     swatches = [Swatch(release.names[kind], _strengths(at, 1)) for at, kind in enumerate(shown)]
     other = "another kind, or none beyond the noise" if several else "none leads beyond the noise"
@@ -179,7 +178,7 @@ def overlay_scene(release: KindsRelease, *, camera: Camera | None = None, title:
         swatches=(*swatches, Swatch(other, Themed(GREY.light[3], GREY.dark[3]))),
     )
     description = "Map of the kind that leads in each cell"
-    return _scene(release, list(every.values()), legend, description, camera, title)
+    return _scene(release, marks, legend, description, camera)
 
 
 def leaders(cells: KindCells) -> tuple[Int, NDArray[np.bool_]]:
@@ -202,7 +201,6 @@ def share_scene(
     of: Sequence[str] | None = None,
     *,
     camera: Camera | None = None,
-    title: str = "",
 ) -> Scene:
     """The map of the share of one kind, with honest intervals.
 
@@ -211,7 +209,6 @@ def share_scene(
         kind: whose share it is.
         of: the kinds of the denominator, all by default; ``kind`` is one of them anyway.
         camera: where to look first; the whole domain by default.
-        title: of the picture that the visitor may save.
 
     Raises:
         DomainError: a kind that is not listed.
@@ -257,7 +254,7 @@ def share_scene(
         swatches=(Swatch(f"interval wider than {percent(WIDEST)} of all", FRAME, hatch=True),),
     )
     description = f"Map of the share of {kind} against {against}"
-    return _scene(release, marks, legend, description, camera, title)
+    return _scene(release, marks, legend, description, camera)
 
 
 def shares(cells: KindCells) -> Quotients:
@@ -329,7 +326,6 @@ def _scene(
     legend: Legend,
     description: str,
     camera: Camera | None,
-    title: str,
 ) -> Scene:
     bounds = domain_bounds(release.domain)
     return Scene(
@@ -339,6 +335,5 @@ def _scene(
         tools=("rect", "polygon"),
         domain=bounds,
         neutral=True,
-        title=title,
         description=f"{description}: {release.header.standing[1]}",
     )

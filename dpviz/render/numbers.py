@@ -13,11 +13,11 @@ def rounded(value: float, half_width: float) -> str:
 
     The half-width keeps one digit, two where it begins with 1, and the value the same place.
 
-    >>> rounded(1237.4, 58.8), rounded(1237.4, 0), rounded(-0.2, 14.7)
-    ('1,240', '1,237', '0')
+    >>> rounded(1237.4, 58.8), rounded(-1237.4, 0), rounded(-0.2, 14.7)
+    ('1,240', '−1,237', '0')
     """
     if not (math.isfinite(half_width) and half_width > 0):
-        return f"{value:,.0f}" if abs(value) >= 10 or value == round(value) else short(value)
+        return _at_place(value, 0) if abs(value) >= 10 or value % 1 == 0 else short(value)
     return _at_place(value, _place(half_width))
 
 
@@ -78,14 +78,13 @@ def percent(share: float, places: int = 0) -> str:
     return f"{100 * share:.{places}f} %"
 
 
-def percent_interval(value: float, low: float, high: float, places: int = 0) -> str:
+def percent_interval(value: float, low: float, high: float) -> str:
     """A share and its interval.
 
     >>> percent_interval(0.42, 0.38, 0.46)
     '42 % (38 to 46 %)'
     """
-    low_end = f"{100 * low:.{places}f}"
-    return f"{percent(value, places)} ({low_end} to {percent(high, places)})"
+    return f"{percent(value)} ({100 * low:.0f} to {percent(high)})"
 
 
 def odds(epsilon: float) -> str:

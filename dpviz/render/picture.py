@@ -20,7 +20,7 @@ from dpviz.render.cells import (
     node_bounds,
     tiles,
 )
-from dpviz.render.colors import ACCENTS, CELL_ALPHA, HATCH, LAND, TEXT, Theme
+from dpviz.render.colors import ACCENT, CELL_ALPHA, HATCH, LAND, TEXT, Theme
 from dpviz.render.detail import QUIET
 from dpviz.render.districts import MANY, Choropleth, choropleth
 from dpviz.render.legend import Legend
@@ -50,9 +50,6 @@ def comparison_png(
     *,
     title: str = "",
     size: Literal["screen", "print"] = "screen",
-    theme: Theme = "light",
-    palette: str = "tide",
-    raw: bool = False,
 ) -> bytes:
     """2-D releases beside each other as PNG.
 
@@ -62,12 +59,10 @@ def comparison_png(
         rect: west, south, east, north in degrees, outlined in each.
         title: above all.
         size: a key of :data:`SIZES`.
-        theme: of a light or a dark page.
-        palette: a name in :data:`~dpviz.render.colors.PALETTES`.
-        raw: every leaf, in place of adaptive detail.
     """
     from matplotlib.figure import Figure
 
+    theme: Theme = "light"
     wide, high = SIZES[size]
     unit = high / 1080  # all lengths are pixels of a slide, times this
     figure = Figure(figsize=(wide / 100, high / 100), dpi=100, facecolor=PAPER[theme])
@@ -80,8 +75,7 @@ def comparison_png(
     else:
         points = [each for each in releases if not isinstance(each, AreaRelease)]
         classes = scale = density_scale(*points)
-        legend = density_legend(scale, points, palette=palette)
-        raw = raw or not tiles(first)
+        legend, raw = density_legend(scale, points), not tiles(first)
     ink = _rgb(TEXT.of(theme))
     place = _Place(wide / unit, high / unit)
     head = 128 if title else 84
@@ -92,7 +86,7 @@ def comparison_png(
     for k, (release, label) in enumerate(zip(releases, titles, strict=True)):
         left = 48 + k * (across + 32)
         panel = figure.add_axes(place.box(left, head, across, place.high - head - 132))
-        _draw(panel, release, classes, rect, theme, palette, raw, unit)
+        _draw(panel, release, classes, rect, theme, unit)
         large: dict[str, Any] = {"fontsize": 20 * unit * 0.72, "color": ink, "va": "center"}
         figure.text(*place.at(left, head - 34), label, weight="bold", **large)
         small: dict[str, Any] = large | {"fontsize": 15 * unit * 0.72}
@@ -116,7 +110,6 @@ def small_multiples_png(
     titles: Sequence[str],
     *,
     theme: Theme = "light",
-    palette: str = "tide",
 ) -> bytes:
     """2-D releases of one domain as small maps in rows of four, on one scale, as PNG.
 
@@ -124,7 +117,6 @@ def small_multiples_png(
         releases: of the same domain.
         titles: one each, above it.
         theme: of a light or a dark page.
-        palette: a name in :data:`~dpviz.render.colors.PALETTES`.
     """
     from matplotlib.figure import Figure
 
@@ -140,9 +132,9 @@ def small_multiples_png(
     for at, (release, label) in enumerate(zip(releases, titles, strict=True)):
         left, top = wide * (at % across), high * (at // across)
         panel = figure.add_axes(place.box(left + 4, top + 26, wide - 8, high - 30))
-        _draw(panel, release, scale, None, theme, palette, False, unit)
+        _draw(panel, release, scale, None, theme, unit)
         figure.text(*place.at(left + 4, top + 13), label, va="center", color=_rgb(TEXT.of(theme)))
-    legend = density_legend(scale, releases, palette=palette)
+    legend = density_legend(scale, releases)
     page = _Place(size[0] / unit, size[1] / unit)
     _draw_legend(figure, page, legend, theme, not tiles(releases[0]), unit)
     file = io.BytesIO()
@@ -171,8 +163,6 @@ def _draw(
     classes: Scale | Choropleth,
     rect: Bounds | None,
     theme: Theme,
-    palette: str,
-    raw: bool,
     unit: float,
 ) -> None:
     """One map in Web Mercator world units, as on the screen."""
@@ -192,10 +182,9 @@ def _draw(
     zoom = float(np.log2(pixels[0] / size[0] / unit))
     draw_ground(panel, bounds, zoom, theme)
     if isinstance(classes, Choropleth):
-        _draw_areas(panel, classes, theme, palette, unit)
+        _draw_areas(panel, classes, theme, unit)
     elif not isinstance(release, AreaRelease):
-        raw = raw or not tiles(release)
-        _draw_cells(panel, release, classes, theme, palette, zoom, raw, unit)
+        _draw_cells(panel, release, classes, theme, zoom)
     draw_shores(panel, bounds, zoom, theme, unit)
     frame: dict[str, Any] = {
         "fill": False,
@@ -208,7 +197,7 @@ def _draw(
     if rect is not None:
         corner, other = world(rect[:2]), world(rect[2:])
         extent = (corner, *(other - corner).tolist())
-        for color, width in ((PAPER[theme], 4.5), (_rgb(ACCENTS[palette].of(theme)), 2.2)):
+        for color, width in ((PAPER[theme], 4.5), (_rgb(ACCENT.of(theme)), 2.2)):
             line: dict[str, Any] = {
                 "fill": False,
                 "edgecolor": color,
@@ -225,10 +214,10 @@ def ink_of(theme: Theme, alpha: float) -> tuple[float, float, float, float]:
     return (*_rgb(TEXT.of(theme)), alpha)
 
 
-def _draw_areas(panel: Any, drawn: Choropleth, theme: Theme, palette: str, unit: float) -> None:
+def _draw_areas(panel: Any, drawn: Choropleth, theme: Theme, unit: float) -> None:
     from matplotlib.collections import LineCollection, PolyCollection
 
-    table = np.array(drawn.scale.colors(palette).of(theme)) / 255
+    table = np.array(drawn.scale.colors().of(theme)) / 255
     at = np.maximum(drawn.scale.classes(drawn.density), 0)
     rings, owner = drawn.triangles()
     shown = ~drawn.blank[owner]
@@ -244,19 +233,10 @@ def _draw_areas(panel: Any, drawn: Choropleth, theme: Theme, palette: str, unit:
     panel.add_collection(LineCollection(lines, colors=[ink], linewidths=width, zorder=3))
 
 
-def _draw_cells(
-    panel: Any,
-    release: PointRelease,
-    scale: Scale,
-    theme: Theme,
-    palette: str,
-    zoom: float,
-    raw: bool,
-    unit: float,
-) -> None:
+def _draw_cells(panel: Any, release: PointRelease, scale: Scale, theme: Theme, zoom: float) -> None:
     from matplotlib.collections import PolyCollection
 
-    bounds, nodes = node_bounds(release), release.nodes
+    bounds, nodes, raw = node_bounds(release), release.nodes, not tiles(release)
     corners = np.hstack([world(bounds[:, :2]), world(bounds[:, 2:])])
     if raw:
         drawn = np.asarray(nodes.leaf)
@@ -269,7 +249,7 @@ def _draw_cells(
         drawn = detail.at(min(zoom, ALWAYS)) & (detail.kind != QUIET)
         density, clear = detail.total / detail.km2, np.ones(len(nodes))
     at = scale.classes(density)
-    table = np.array(scale.colors(palette).of(theme)) / 255
+    table = np.array(scale.colors().of(theme)) / 255
     shown = np.flatnonzero(drawn & (at >= 0))
     colors = np.column_stack([table[at[shown]], CELL_ALPHA * clear[shown]])
     rings = corners[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 4, 2)

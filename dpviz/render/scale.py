@@ -52,18 +52,17 @@ class Scale:
         return classed(palette, len(self))
 
 
-def scale_of(values: Float, weights: Float, fallback: float = 1.0, most: int = MOST) -> Scale:
+def scale_of(values: Float, weights: Float, most: int = MOST) -> Scale:
     """A scale for positive values of some weight, by its quantiles.
 
     Args:
         values: for instance densities of what is drawn, (n,).
         weights: for instance their counts, (n,); what is not positive has no say.
-        fallback: the first bound where there is nothing to show.
         most: classes at most.
     """
     good = (values > 0) & (weights > 0)
     if not good.any():
-        return between(fallback, fallback * 100, most)
+        return between(1.0, 100.0, most)
     order = np.argsort(values[good])
     share = np.cumsum(weights[good][order])
     share /= share[-1]
@@ -96,7 +95,8 @@ def lines_scale(top: float) -> Scale:
     >>> lines_scale(1_200).bounds
     (50.0, 100.0, 200.0, 500.0, 1000.0)
     """
-    return Scale(between(top / 40, max(top, 1e-9)).bounds[-5:])
+    top = max(top, 1e-9)  # of no lines 0
+    return Scale(between(top / 40, top).bounds[-5:])
 
 
 def line_colors() -> Themed:

@@ -30,10 +30,6 @@ def release_scene(
     *,
     mode: Literal["side", "swipe"] = "swipe",
     camera: Camera | None = None,
-    detail: Literal["adaptive", "raw"] = "adaptive",
-    palette: str = "tide",
-    title: str = "",
-    base: Sequence[Mark] | None = None,
 ) -> Scene:
     """Noisy densities on the base map, on one colour scale.
 
@@ -42,20 +38,13 @@ def release_scene(
         labels: one each, to tell two apart.
         mode: how two are shown.
         camera: where to look first; the whole domain by default.
-        detail: what the map begins with; its own switch changes it.
-        palette: a name in :data:`~dpviz.render.colors.PALETTES`.
-        title: of the picture that the visitor may save.
-        base: the ground, in place of the bundled one: see
-            :func:`~dpviz.render.basemap_file.basemap_marks`.
 
     Raises:
         ReleaseError: not one or two releases, not 2-D, or not of one domain.
     """
     if len(releases) > 2:
         raise ReleaseError(f"{len(releases)} releases: a map shows one, or two to compare")
-    scene = series_scene(
-        releases, labels, camera=camera, detail=detail, palette=palette, title=title, base=base
-    )
+    scene = series_scene(releases, labels, camera=camera)
     if len(releases) == 1:
         return scene
     marks = [_beside(mark, at) for at, mark in enumerate(scene.marks[:2])]
@@ -67,15 +56,20 @@ def series_scene(
     labels: Sequence[str] = ("",),
     *,
     camera: Camera | None = None,
-    detail: Literal["adaptive", "raw"] = "adaptive",
-    palette: str = "tide",
     title: str = "",
     base: Sequence[Mark] | None = None,
     most: int = MOST,
 ) -> Scene:
     """Several releases over each other, ``cells-0`` and on: whoever shows it picks one or two.
 
-    Arguments are those of :func:`release_scene`; ``most``, of releases.
+    Args:
+        releases: of the same domain; 2-D.
+        labels: one each, to tell them apart.
+        camera: where to look first; the whole domain by default.
+        title: of the picture that the visitor may save.
+        base: the ground, in place of the bundled one: see
+            :func:`~dpviz.render.basemap_file.basemap_marks`.
+        most: releases at most.
 
     Raises:
         ReleaseError: no release or too many, not 2-D, or not of one domain.
@@ -84,7 +78,7 @@ def series_scene(
     bounds, scale = domain_bounds(releases[0].domain), density_scale(*releases)
     several = len(releases) > 1
     maps = [
-        cells(release, scale=scale, id=f"cells-{at}", title=label, palette=palette)
+        cells(release, scale=scale, id=f"cells-{at}", title=label)
         for at, (release, label) in enumerate(
             zip(releases, labels if several else [""], strict=True)
         )
@@ -96,10 +90,9 @@ def series_scene(
     return Scene(
         marks=[*maps, *(outlines(bounds) if base is None else base)],
         camera=camera or Camera(bounds=bounds, key="domain"),
-        legend=density_legend(scale, releases, palette=palette),
+        legend=density_legend(scale, releases),
         tools=("rect",),
         domain=bounds,
-        raw=detail == "raw",
         title=title,
         description=f"Map of noisy density: {'; '.join(texts)}",
     )

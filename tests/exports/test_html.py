@@ -13,7 +13,7 @@ import pytest
 
 import dpviz
 from dpviz.errors import DomainError, ReleaseError
-from dpviz.exports import map_page
+from dpviz.exports import map_page, report_page
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.difference import difference
 from dpviz.render.view import release_scene
@@ -196,3 +196,9 @@ def test_a_projected_domain_has_saved_answers_but_no_live_ones(records):
     assert "Ask the map" not in page
     assert '<th scope="col">Rectangle' in page
     assert DOMAIN.crs == "EPSG:4326"
+
+
+def test_labels_that_are_not_one_for_each_release_are_refused(sensitive):
+    for page in (map_page, report_page):
+        with pytest.raises(ReleaseError, match="2 labels for 1 releases: give one each"):
+            page([sensitive], labels=["a", "b"])

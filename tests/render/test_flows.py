@@ -118,3 +118,9 @@ def test_trips_keep_to_their_cells_and_those_that_stay_are_left_out():
         assert (point < PLACES[cell, 2:]).all()
     (times,) = column(mark, "time")
     np.testing.assert_allclose(np.diff(times), 1.0, atol=1e-5)
+
+
+def test_a_legend_of_no_moves_has_the_classes_of_any():
+    nothing = Strings((), np.zeros(0), np.zeros(0))
+    for legend in (move_legend(nothing, None), path_legend(nothing, 1.0)):
+        assert len(legend.to_dict()["classes"]) == 5
