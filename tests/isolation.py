@@ -2,24 +2,44 @@
 
 import sys
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 
-@pytest.fixture(scope="session")
-def ledgers(tmp_path_factory) -> Path:
-    """A folder for the ledgers of this run."""
-    return tmp_path_factory.mktemp("ledgers")
+@contextmanager
+def new_ledger(folder: Path) -> Iterator[None]:
+    """Inside, a new ledger pays and releases are kept beside it; processes inherit both."""
+    name = uuid.uuid4().hex
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPVIZ_LEDGER", str(folder / f"{name}.sqlite"))
+        patch.setenv("DPVIZ_RELEASES", str(folder / name))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ledgers(tmp_path_factory) -> Iterator[Path]:
+    """A folder for the ledgers of this run; fixtures of the session pay from one in it, too."""
+    folder = tmp_path_factory.mktemp("ledgers")
+    with new_ledger(folder):
+        yield folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def a_ledger_of_the_module(ledgers):
+    """Fixtures of a module are made before any test's own ledger is there."""
+    with new_ledger(ledgers):
+        yield
 
 
 @pytest.fixture(autouse=True)
-def no_ledger_of_the_user(ledgers, monkeypatch):
-    """Each test pays from a ledger of its own, and keeps its releases; its processes inherit it."""
-    name = uuid.uuid4().hex
-    monkeypatch.setenv("DPVIZ_LEDGER", str(ledgers / f"{name}.sqlite"))
-    monkeypatch.setenv("DPVIZ_RELEASES", str(ledgers / name))
+def no_ledger_of_the_user(ledgers):
+    """Each test pays from a ledger of its own."""
+    with new_ledger(ledgers):
+        yield
 
 
 @pytest.fixture(autouse=True)
