@@ -36,7 +36,7 @@ class GradualTree(ShrunkTree):
     2016). A node that stops publishes the fine count, as if deciding had cost nothing: where the
     self-budgeting tree combines two measurements of rates r and B − r, this one has rate B.
 
-    With L = B − r: if N·L ≤ min(c + κ√2·L/r, most), κ standard deviations of N's noise, the node
+    With L = B − r: if N·L ≤ min(c + κ√2·L/r, max(c, most)), κ standard deviations of N's noise, it
     stops; else, if N·L ≤ βc, it splits β-ways (β = 2^d) and its children are leaves of rate L;
     else it splits β²-ways and these are measured with the part (g−1)/(g^R−1) of L, where
     R = max(1, log_{β²}(N·L/c)). The root always splits: its view is coarse, and a small data set

@@ -192,13 +192,13 @@ class LadderTree(Ladder):
     Ours. As in the gradual tree, a node carries what its path has left of ε, B, and its count is
     known coarsely before it is known finely. Here it has nested noisy counts of rates
     r₀ ≤ r₁ ≤ … ≤ B, r_k = min(up^k·r₀, top·B): each is the next finer one plus noise that knows no
-    count. At rung k, with L = B − r_k and the weight w = N_k·L, few = min(c + κ√2·L/r_k, most).
-    While w is within ``band`` standard deviations √2·L/r_k of few, the node looks at rung k + 1.
-    Then, if w ≤ few, it stops and publishes the count of rate B; else, if w > s·β²·c (β = 2^d), it
-    splits β²-ways; else β-ways, and if w ≤ f·β·c the children are leaves of rate L. Other children
-    start at the part (g−1)/(g^R−1) of L, R = max(1, log_{β²}(w/c)) + r. The root always splits: its
-    first look is coarse, and a small data set would else end in one box. A level whose
-    children would pass the public cap on nodes is the last.
+    count. At rung k, with L = B − r_k and the weight w = N_k·L, few = min(c + κ√2·L/r_k,
+    max(c, most)). While w is within ``band`` standard deviations √2·L/r_k of few, the node looks at
+    rung k + 1. Then, if w ≤ few, it stops and publishes the count of rate B; else, if w > s·β²·c
+    (β = 2^d), it splits β²-ways; else β-ways, and if w ≤ f·β·c the children are leaves of rate L.
+    Other children start at the part (g−1)/(g^R−1) of L, R = max(1, log_{β²}(w/c)) + r. The root
+    always splits: its first look is coarse, and a small data set would else end in one box. A level
+    whose children would pass the public cap on nodes is the last.
 
     In four dimensions records lie along few clusters, so a leaf's error is mostly how they lie in
     it, and 16 children are mostly empty: there one axis is cut at a time (β = 2), and a node stops
