@@ -141,7 +141,7 @@ BEFOREHAND = {
         (["--crs", "EPSG:32631"], "lie outside the area of use of EPSG:32631"),
         (["--bounds=40,-100,41,-99"], "lie outside the area of use"),
         (["--method", "quadtree", "--set", "height=12"], "public cap of 8,000,000 nodes"),
-        (["--method", "privelet", "--set", "log_cells=20"], "cells per side"),
+        (["--method", "privelet", "--set", "log_cells=20"], r"log_cells=20: 2\^40 cells"),
         (["--method", "privtree", "--set", "axes=3"], "the data has 2 dimensions"),
         (["--method", "quad_exact"], "NO PRIVACY GUARANTEE"),
     ],
