@@ -7,6 +7,9 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
+from dpviz import Ledger
 from tests import leftovers, pace
 
 ROOT = Path(__file__).parents[1]
@@ -85,3 +88,14 @@ def test_what_is_not_slow_still_comes_into_every_room():
             for name in re.findall(r"^def (test_\w+)", path.read_text(), re.MULTILINE)
         }
         assert tests - pace.LONG or not tests, folder
+
+
+@pytest.fixture(scope="module")
+def of_the_module():
+    return Ledger().path
+
+
+def test_what_fixtures_pay_stands_in_no_ledger_of_the_user(ledgers, of_the_module):
+    """They are made before a test's own ledger is there, and outlive it."""
+    assert of_the_module != Ledger().path
+    assert of_the_module.parent == Ledger().path.parent == ledgers
