@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from dpviz.cli.root import COUNT, answer_rows
 from dpviz.releases.answers import INTERVAL_SDS
 
 if TYPE_CHECKING:
@@ -25,10 +26,9 @@ def attribute_rows(
     from dpviz.releases.areas.release import AreaRelease
     from dpviz.releases.points.kinds import KindsRelease
 
-    rows: list[dict[str, Any]] = [{} for _ in rects]
     if isinstance(release, AreaRelease):
-        return rows
-    _add_sums(rows, release, rects, period)
+        return [{} for _ in rects]
+    rows = _sum_rows(release, rects, period)
     if isinstance(release, KindsRelease):
         every = {name: _kind_rows(release, rects, period, name) for name in release.names}
         for at, row in enumerate(rows):
@@ -44,9 +44,9 @@ def region_rows(release: PointRelease, regions: Regions) -> list[dict[str, Any]]
     if not isinstance(release, KindsRelease):
         return rows
     for name, (counts, shares) in release.regions_by_kind(regions).items():
-        for at, (row, share) in enumerate(zip(rows, quotient_rows(shares), strict=True)):
-            answer = {each: float(getattr(counts, each)[at]) for each in COUNT}
-            row.setdefault("kinds", {})[name] = {**answer, "share": share}
+        columns = answer_rows(counts, COUNT), quotient_rows(shares)
+        for row, count, share in zip(rows, *columns, strict=True):
+            row.setdefault("kinds", {})[name] = count | {"share": share}
     return rows
 
 
@@ -54,55 +54,37 @@ def _kind_rows(
     release: KindsRelease, rects: Sequence[Sequence[float]], period: str | None, name: str
 ) -> list[dict[str, Any]]:
     """Of each rectangle the answer of one kind."""
-    counts = release.count(rects, period, name)
-    rows: list[dict[str, Any]] = [
-        {each: float(getattr(counts, each)[at]) for each in COUNT} for at in range(len(rects))
+    counts = answer_rows(release.count(rects, period, name), COUNT)
+    shares = quotient_rows(release.share(rects, name, period=period))
+    sums = _sum_rows(release, rects, period, name)
+    return [
+        count | {"share": share} | more
+        for count, share, more in zip(counts, shares, sums, strict=True)
     ]
-    for row, share in zip(
-        rows, quotient_rows(release.share(rects, name, period=period)), strict=True
-    ):
-        row["share"] = share
-    _add_sums(rows, release, rects, period, name)
-    return rows
 
 
-def _add_sums(
-    rows: list[dict[str, Any]],
+def _sum_rows(
     release: PointRelease,
     rects: Sequence[Sequence[float]],
     period: str | None,
     kind: str | None = None,
-) -> None:
-    """Put sums and means into the rows of a release with values."""
+) -> list[dict[str, Any]]:
+    """Sum and mean of each rectangle; nothing of a release without values."""
     if release.domain.values is None:
-        return
+        return [{} for _ in rects]
     sums = release.sum(rects, period, kind)
+    noise = answer_rows(sums, ("noise_sd", "low", "high", "uniformity_sd"))
     means = quotient_rows(release.mean(rects, period, kind))
-    for at, (row, mean) in enumerate(zip(rows, means, strict=True)):
-        names = ("noise_sd", "low", "high", "uniformity_sd")
-        row["sum"] = {"value": float(sums.sum[at])}
-        row["sum"] |= {name: float(getattr(sums, name)[at]) for name in names}
-        row["mean"] = mean
-
-
-COUNT = ("count", "noise_sd", "low", "high")
+    return [
+        {"sum": {"value": value} | more, "mean": mean}
+        for value, more, mean in zip(sums.sum.tolist(), noise, means, strict=True)
+    ]
 
 
 def quotient_rows(answers: Quotients) -> list[dict[str, Any]]:
     """One dictionary per quotient; its value is null where there are not enough records."""
-    columns = zip(
-        *(getattr(answers, name).tolist() for name in ("value", "low", "high", "enough")),
-        strict=True,
-    )
-    return [
-        {
-            "value": None if math.isnan(value) else value,
-            "low": low,
-            "high": high,
-            "enough": enough,
-        }
-        for value, low, high, enough in columns
-    ]
+    rows = answer_rows(answers, ("value", "low", "high", "enough"))
+    return [row | {"value": None if math.isnan(row["value"]) else row["value"]} for row in rows]
 
 
 def attribute_lines(row: dict[str, Any]) -> list[str]:

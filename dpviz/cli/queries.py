@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dpviz.cli.areas import answer_areas
 from dpviz.cli.attributes import attribute_lines, attribute_rows, region_rows
-from dpviz.cli.root import Json, ReleaseFile, app, as_rows, emit, numbers
+from dpviz.cli.root import COUNT, Json, ReleaseFile, answer_rows, app, emit, numbers, step_rows
 from dpviz.errors import DataError, ParameterError
 from dpviz.releases.areas.release import AreaRelease
 
 if TYPE_CHECKING:
     from dpviz.releases.points.range_count import RangeAnswers
     from dpviz.releases.points.release import PointRelease
+
+RANGE = (*COUNT, "uniformity_sd", "nodes")
+"""What is said of the answer to a range query."""
 
 OneKind = Annotated[
     str | None, typer.Option("--kind", help="With kinds: one of them; all together by default.")
@@ -103,9 +105,7 @@ def timeline(
 
     opened = one_kind(read(release, "points"), kind)
     answers = opened.timeline(None if rect is None else numbers(rect, "--rect"), every, period)
-    moment = opened.domain.calendar.words
-    ends = {name: map(moment, getattr(answers, name).astype(float)) for name in ("start", "end")}
-    rows = [at | row for at, row in zip(as_rows(ends), answer_rows(answers), strict=True)]
+    rows = step_rows(answers, opened.domain.calendar.words, RANGE)
     lines = [
         f"{row['start']} to {row['end']}: {row['count']:,.1f} "
         f"(95 % for the noise: {row['low']:,.0f} to {row['high']:,.0f})"
@@ -179,7 +179,7 @@ def emit_rectangles(
     beside = attribute_rows(release, asked, period) if attributes else [{} for _ in asked]
     rows = [
         {"rect": box, **answer, **more}
-        for box, answer, more in zip(asked, answer_rows(answers), beside, strict=True)
+        for box, answer, more in zip(asked, answer_rows(answers, RANGE), beside, strict=True)
     ]
     lines = [
         line
@@ -217,7 +217,7 @@ def emit_regions(release: PointRelease, path: str, name: str | None, as_json: bo
     from dpviz.releases.points.region_file import read_regions
 
     districts = read_regions(path, release.domain, name)
-    answers = answer_rows(release.count_regions(districts))
+    answers = answer_rows(release.count_regions(districts), RANGE)
     rows = [
         {"region": label, "inside": float(share), **answer, **more}
         for label, share, answer, more in zip(
@@ -261,14 +261,6 @@ def rectangles(path: str, width: int) -> list[list[float]]:
         if len(row) != width or not all(map(_is_number, row)):
             raise DataError(f"{path}: rectangle {at} is not {width} numbers")
     return [[float(value) for value in row] for row in rows]
-
-
-def answer_rows(answers: RangeAnswers) -> list[dict[str, Any]]:
-    """One dictionary per answer."""
-    from dpviz.releases.points.range_count import RangeAnswers
-
-    names = [field.name for field in dataclasses.fields(RangeAnswers)]
-    return as_rows({name: getattr(answers, name).tolist() for name in names})
 
 
 def _is_number(word: str) -> bool:

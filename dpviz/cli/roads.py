@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,14 +10,16 @@ from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Clock, Order, Streets, Units
 from dpviz.cli.root import (
+    COUNT,
     Json,
     NoiseSeed,
+    answer_rows,
     apart,
     app,
-    as_rows,
     emit,
     numbers,
     progress,
+    step_rows,
     whole_numbers,
     words,
     writable,
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 roads = typer.Typer(no_args_is_help=True, help="Event histograms on road networks.")
 app.add_typer(roads, name="roads")
+
+PATH = (*COUNT, "edges", "subdomains", "nodes")
+"""What is said of the answer to a path query."""
 
 Source = Annotated[
     str, typer.Argument(help="A file of trips, 'city', or 'generate:N' synthetic trips.")
@@ -119,9 +123,10 @@ def query(
     opened = read(release, "roads")
     asked = asked_paths(opened.graph, path or [], between or [])
     answers = opened.count(Paths.of(asked), period)
-    paths = {"path": [opened.graph.edge_id[edges].tolist() for edges in asked]}
-    columns = {name: column.tolist() for name, column in dataclasses.asdict(answers).items()}
-    rows = as_rows(paths | columns)
+    rows = [
+        {"path": opened.graph.edge_id[edges].tolist()} | row
+        for edges, row in zip(asked, answer_rows(answers, PATH), strict=True)
+    ]
     lines = [
         f"{row['edges']} edges: {row['count']:,.0f} (95 % for the noise: {row['low']:,.0f} to "
         f"{row['high']:,.0f}; sub-domains: {row['subdomains']}, nodes: {row['nodes']})"
@@ -172,13 +177,7 @@ def timeline(
     if len(asked) > 1:
         raise ParameterError("--path and --between are asked one at a time: give either")
     answers = opened.timeline(asked[0], period)
-    moment = opened.steps.calendar.words
-    columns = {
-        "start": [moment(float(each)) for each in answers.start.astype(float)],
-        "end": [moment(float(each)) for each in answers.end.astype(float)],
-        **{name: getattr(answers, name).tolist() for name in ("count", "noise_sd", "low", "high")},
-    }
-    rows = as_rows(columns)
+    rows = step_rows(answers, opened.steps.calendar.words, COUNT)
     lines = [
         f"{row['start']} to {row['end']}: {row['count']:,.0f} (95 % for the noise: "
         f"{row['low']:,.0f} to {row['high']:,.0f})"

@@ -37,6 +37,9 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+COUNT = ("count", "noise_sd", "low", "high")
+"""What every answer says of its count."""
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Epsilon = Annotated[float, typer.Option("--epsilon", help="The whole price, for one privacy unit.")]
 NoiseSeed = Annotated[
@@ -64,6 +67,20 @@ def as_rows(columns: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
     [{'a': 1, 'b': 3}, {'a': 2, 'b': 4}]
     """
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def answer_rows(answers: Any, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Some columns of answers, one dictionary per answer."""
+    return as_rows({name: getattr(answers, name).tolist() for name in names})
+
+
+def step_rows(
+    answers: Any, words: Callable[[float], str], names: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The same of answers step by step, each behind the words of when its step starts and ends."""
+    ends = {name: map(words, getattr(answers, name).astype(float)) for name in ("start", "end")}
+    rows = answer_rows(answers, names)
+    return [step | row for step, row in zip(as_rows(ends), rows, strict=True)]
 
 
 def complain(line: str) -> None:

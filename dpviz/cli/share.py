@@ -136,7 +136,8 @@ def _write(
     path = write_bytes(output, data)
     guarantees = [each.header.guarantee for each in releases]
     facts = {"output": str(path), "bytes": len(data), "guarantees": guarantees}
-    emit(facts, as_json, "\n".join([f"{path}: {len(data) / 1e6:.1f} MB", *guarantees]))
+    lines = [f"{path}: {len(data) / 1e6:.1f} MB", *dict.fromkeys(guarantees)]
+    emit(facts, as_json, "\n".join(lines))
 
 
 def _opened(paths: Sequence[str], period: str | None) -> list[PointRelease | AreaRelease]:

@@ -56,7 +56,7 @@ def error_svg(releases: Sequence[PointRelease], labels: Sequence[str]) -> bytes:
                 (noise, "o-", "noise"),
                 (uniformity, "o--", "uniformity (ESTIMATE)"),
             ):
-                name = f"{label}: {what}"
+                name = f"{label}: {what}".replace("$", r"\$")  # which begins no formula
                 panel.plot(SIZES, values, line, color=colour, markersize=3, label=name)
         panel.set_xscale("log")
         panel.set_yscale("symlog", linthresh=1.0)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from dpviz.exports.facts import statement
 
 if TYPE_CHECKING:
-    from dpviz.exports.registry import RegistryEntry
     from dpviz.releases.header import Header
     from dpviz.releases.release import Release
 
@@ -41,11 +40,6 @@ def data_use(release: Release) -> dict[str, Any]:
 
     A release that is NOT PRIVATE has no ε, δ, unit and variant here: it guarantees nothing.
     """
-    return entry(release).model_dump()
-
-
-def entry(release: Release) -> RegistryEntry:
-    """An entry for a registry: see :func:`data_use`."""
     from dpviz.exports import registry
     from dpviz.methods import METHODS
 
@@ -101,7 +95,7 @@ def entry(release: Release) -> RegistryEntry:
     letters = unicodedata.normalize("NFKD", header.source.casefold())
     plain = "".join(each for each in letters if not unicodedata.combining(each))
     slug = "-".join(re.findall(r"[a-z0-9]+", plain))
-    return registry.RegistryEntry(
+    entry = registry.RegistryEntry(
         url_slug=slug or None,
         deployment=registry.Deployment(
             basic=basic,
@@ -119,6 +113,7 @@ def entry(release: Release) -> RegistryEntry:
             ),
         ),
     )
+    return entry.model_dump()
 
 
 def _sentence(words: str) -> str:

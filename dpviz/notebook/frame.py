@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dpviz.errors import DpvizError
 
 if TYPE_CHECKING:
-    from dpviz.exports.html import Mapped
+    from dpviz.exports.facts import Mapped
     from dpviz.releases.points.release import PointRelease
     from dpviz.releases.release import Release
 

@@ -27,7 +27,7 @@ from dpviz.render.legend import Legend
 from dpviz.render.projection import areas, world
 from dpviz.render.scale import Scale
 from dpviz.render.scene import Bounds, credit
-from dpviz.render.surround import draw_ground, draw_scale_bar, draw_shores
+from dpviz.render.surround import VERBATIM, draw_ground, draw_scale_bar, draw_shores
 
 if TYPE_CHECKING:
     from dpviz.releases.points.release import PointRelease
@@ -80,26 +80,22 @@ def comparison_png(
     place = _Place(wide / unit, high / unit)
     head = 128 if title else 84
     across = (place.wide - 96 - 32 * (len(releases) - 1)) / len(releases)
+    point = unit * 0.72
+    look: dict[str, Any] = {"color": ink, "va": "center", **VERBATIM}
     if title:
-        words: dict[str, Any] = {"fontsize": 27 * unit * 0.72, "weight": "bold", "color": ink}
-        figure.text(*place.at(48, 50), title, va="center", **words)
+        figure.text(*place.at(48, 50), title, fontsize=27 * point, weight="bold", **look)
     for k, (release, label) in enumerate(zip(releases, titles, strict=True)):
         left = 48 + k * (across + 32)
         panel = figure.add_axes(place.box(left, head, across, place.high - head - 132))
         _draw(panel, release, classes, rect, theme, unit)
-        large: dict[str, Any] = {"fontsize": 20 * unit * 0.72, "color": ink, "va": "center"}
-        figure.text(*place.at(left, head - 34), label, weight="bold", **large)
-        small: dict[str, Any] = large | {"fontsize": 15 * unit * 0.72}
-        figure.text(*place.at(left, head - 12), release.header.standing[1], **small)
+        above = place.at(left, head - 34)
+        figure.text(*above, label, fontsize=20 * point, weight="bold", **look)
+        below = place.at(left, head - 12)
+        figure.text(*below, release.header.standing[1], fontsize=15 * point, **look)
     _draw_legend(figure, place, legend, theme, raw, unit)
-    source: dict[str, Any] = {
-        "fontsize": 14 * unit * 0.72,
-        "color": ink,
-        "ha": "right",
-        "va": "center",
-    }
-    text = " · ".join(filter(None, ("dpviz", credit(outlines(domain_bounds(first.domain))))))
-    figure.text(*place.at(place.wide - 48, place.high - 22), text, **source)
+    source = " · ".join(filter(None, ("dpviz", credit(outlines(domain_bounds(first.domain))))))
+    corner = place.at(place.wide - 48, place.high - 22)
+    figure.text(*corner, source, fontsize=14 * point, ha="right", **look)
     file = io.BytesIO()
     figure.savefig(file, format="png", metadata={"Software": "dpviz"})
     return file.getvalue()
@@ -133,7 +129,8 @@ def small_multiples_png(
         left, top = wide * (at % across), high * (at // across)
         panel = figure.add_axes(place.box(left + 4, top + 26, wide - 8, high - 30))
         _draw(panel, release, scale, None, theme, unit)
-        figure.text(*place.at(left + 4, top + 13), label, va="center", color=_rgb(TEXT.of(theme)))
+        look: dict[str, Any] = {"va": "center", "color": _rgb(TEXT.of(theme)), **VERBATIM}
+        figure.text(*place.at(left + 4, top + 13), label, **look)
     legend = density_legend(scale, releases)
     page = _Place(size[0] / unit, size[1] / unit)
     _draw_legend(figure, page, legend, theme, not tiles(releases[0]), unit)
@@ -270,7 +267,7 @@ def _draw_legend(
     from matplotlib.patches import Rectangle
 
     ink = _rgb(TEXT.of(theme))
-    words: dict[str, Any] = {"color": ink, "va": "center"}
+    words: dict[str, Any] = {"color": ink, "va": "center", **VERBATIM}
     top, x = place.high - 104.0, 48.0
 
     def write(x: float, y: float, text: str, size: float = 15, **more: Any) -> None:

@@ -15,6 +15,9 @@ from dpviz.trees.lattice import Float
 METRES = 40_075_017.0
 """Around the equator."""
 
+VERBATIM: dict[str, Any] = {"parse_math": False}
+"""Of texts that others wrote: two dollar signs in one are no formula."""
+
 NAMES = 16
 """Names in a picture at most."""
 
@@ -75,6 +78,7 @@ def _draw_names(panel: Any, mark: Mark, zoom: float, theme: Theme, unit: float) 
             "va": "center",
             "zorder": 5,
             "path_effects": [halo],
+            **VERBATIM,
         }
         color = tuple(c / 255 for c in TEXT.of(theme))
         panel.text(*at[row], name, fontsize=size * 0.72, weight=weight, color=color, **words)

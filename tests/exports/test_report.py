@@ -11,8 +11,9 @@ import pytest
 import dpviz
 from dpviz.errors import ReleaseError
 from dpviz.exports import report_page
-from dpviz.exports.charts import SIZES, expected_errors
+from dpviz.exports.charts import SIZES, error_svg, expected_errors
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.render.picture import comparison_png, small_multiples_png
 from tests.exports.conftest import NAME
 from tests.exports.test_html import EVIL
 
@@ -56,6 +57,15 @@ def test_the_pictures_are_pictures(pair):
     assert svg.startswith(b"<?xml")
     assert b"<script" not in svg
     assert page == report_page(pair)
+
+
+def test_a_name_of_dollars_is_no_formula(sensitive):
+    label = "cost $x^$"
+    report_page([sensitive], labels=[label])
+    svg = error_svg([sensitive], [label]).decode()
+    assert f"<!-- {label}: noise -->" in svg
+    comparison_png([sensitive], [label], title=label)
+    small_multiples_png([sensitive], [label])
 
 
 def test_the_account_is_told_only_where_it_is_asked_for(sensitive, tmp_path):
