@@ -37,10 +37,9 @@ from dpviz.render.view import MOST, check, series_scene
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+    from dpviz.exports.facts import Mapped
     from dpviz.releases.points.release import PointRelease
     from dpviz.releases.release import Release
-
-    Mapped = PointRelease | AreaRelease
 
 HEIGHT = 640
 """Pixels of the map, where the screen is high enough."""

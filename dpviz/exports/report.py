@@ -18,7 +18,7 @@ from dpviz.render.view import check
 
 if TYPE_CHECKING:
     from dpviz.build import Account
-    from dpviz.exports.html import Mapped
+    from dpviz.exports.facts import Mapped
 
 PANELS = 4
 """Maps in one picture: of kinds, all together and the first three."""
