@@ -191,7 +191,8 @@ def drawn_columns(offsets: Float, density: Float, since: Float, until: Float) ->
 def placed(domain: Domain, lo: Int, hi: Int) -> tuple[Float, Float, list[float]]:
     """Surfaces (km²) of lattice boxes, and their corners as offsets from an origin of the map."""
     corners = [domain.to_coordinates(side) for side in (lo, hi)]
-    degrees = to_degrees(np.hstack(corners), domain.crs)
+    whole = [[*domain.lower[:2], *domain.upper[:2]]]  # says on which side of 180° the others lie
+    degrees = to_degrees(np.vstack([whole, np.hstack(corners)]), domain.crs)[1:]
     origin = world(np.reshape(domain_bounds(domain), (2, 2))).mean(axis=0)
     offsets = np.hstack([world(degrees[:, :2]) - origin, world(degrees[:, 2:]) - origin])
     return areas(degrees), offsets, origin.tolist()

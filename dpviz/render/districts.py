@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpviz.render.colors import Themed
 from dpviz.render.legend import Legend, scale_labels
 from dpviz.render.marks import paths, polygons
-from dpviz.render.projection import is_degrees
+from dpviz.render.projection import beyond, is_degrees, to_degrees
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Mark, Row
 
@@ -78,7 +78,7 @@ def choropleth(
     shapes = regions.shapes
     if simplified:
         shapes = shapely.coverage_simplify(shapes, width * DETAIL)
-    shapes = _degrees(shapes, domain.crs)
+    shapes = _degrees(shapes, domain)
     density = answers.count / np.maximum(_areas(shapes), 1e-9)
     clear = answers.count > NOISE_SDS * answers.noise_sd
     scale = scale_of(density[clear], answers.count[clear])
@@ -139,17 +139,20 @@ def district_marks(
     return (fill, outline), drawn.legend
 
 
-def _degrees(shapes: NDArray[np.object_], crs: str) -> NDArray[np.object_]:
-    if is_degrees(crs):
+def _degrees(shapes: NDArray[np.object_], domain: Domain) -> NDArray[np.object_]:
+    if is_degrees(domain.crs):
         return shapes
     import shapely
     from pyproj import Transformer
 
-    change = Transformer.from_crs(crs, "EPSG:4326", always_xy=True)
-    moved = shapely.transform(
-        shapes, lambda xy: np.column_stack(change.transform(xy[:, 0], xy[:, 1]))
-    )
-    return np.asarray(moved)
+    change = Transformer.from_crs(domain.crs, "EPSG:4326", always_xy=True)
+    over = bool(to_degrees([[*domain.lower[:2], *domain.upper[:2]]], domain.crs)[0, 2] > 180)
+
+    def moved(xy: Float) -> Float:
+        longitude, latitude = change.transform(xy[:, 0], xy[:, 1])
+        return np.column_stack([beyond(longitude, over), latitude])
+
+    return np.asarray(shapely.transform(shapes, moved))
 
 
 def _areas(shapes: NDArray[np.object_]) -> Float:

@@ -32,7 +32,8 @@ def to_degrees(boxes: ArrayLike, crs: str) -> Float:
     """Boxes (n, 4) of a CRS as west, south, east, north in degrees, float64.
 
     Outside longitude and latitude and Web Mercator a box is not quite a rectangle on the map: it is
-    drawn between its two transformed corners.
+    drawn between its two transformed corners. Where one lies over the meridian of 180°, all go on
+    beyond it.
     """
     boxes = np.asarray(boxes, dtype=np.float64).reshape(-1, 4)
     if is_degrees(crs):
@@ -42,7 +43,13 @@ def to_degrees(boxes: ArrayLike, crs: str) -> Float:
     change = Transformer.from_crs(crs, "EPSG:4326", always_xy=True)
     west, south = change.transform(boxes[:, 0], boxes[:, 1])
     east, north = change.transform(boxes[:, 2], boxes[:, 3])
-    return np.column_stack([west, south, east, north])
+    over = bool((east < west).any())
+    return np.column_stack([beyond(west, over), south, beyond(east, over), north])
+
+
+def beyond(longitude: Float, over: bool) -> Float:
+    """Longitudes (n,), those west of 0° as degrees above 180 if the map lies over that meridian."""
+    return np.where(over & (longitude < 0), longitude + 360, longitude)
 
 
 def areas(boxes: ArrayLike) -> Float:

@@ -2,11 +2,16 @@
 
 import numpy as np
 import pytest
+from shapely import box
 
-from dpviz import Decomposition, Domain, Header, PointRelease
+from dpviz import Decomposition, Domain, Header, PointRelease, build, from_points
+from dpviz.exports import map_page
+from dpviz.releases.points.region_count import Regions
 from dpviz.render import cells, density_scale
-from dpviz.render.cells import densities, node_bounds
-from dpviz.render.projection import areas, to_degrees, world
+from dpviz.render.cells import densities, domain_bounds, node_bounds
+from dpviz.render.difference import placed
+from dpviz.render.districts import district_marks
+from dpviz.render.projection import WORLD, areas, to_degrees, world
 
 HALF = 1 << 25
 
@@ -84,6 +89,32 @@ def test_two_releases_share_their_classes():
 def test_other_crs_are_drawn_in_degrees():
     west, south, east, north = to_degrees([[0, 0, 111319.4908, 111325.1429]], "EPSG:3857")[0]
     assert (west, south, east, north) == pytest.approx((0, 0, 1, 1), abs=1e-6)
+
+
+def test_a_domain_over_the_meridian_of_180_degrees_is_one_piece():
+    """Fiji's own CRS: transformed one by one, its eastern corners are at −178°."""
+    domain = Domain((1_500_000.0, 3_500_000.0), (2_400_000.0, 4_300_000.0), crs="EPSG:3460")
+    west, _, east, _ = domain_bounds(domain)
+    assert (round(west), round(east)) == (174, 182)
+    side = domain.side
+    lo = np.array([[0, 0], [side // 2, 0], [side * 15 // 16, 0]])
+    hi = np.array([[side // 2, side], [side, side], [side, side]])
+    km2, offsets, origin = placed(domain, lo, hi)  # the last lies beyond the meridian
+    alone, _, _ = placed(domain, lo[2:], hi[2:])
+    assert km2[2] == alone[0]
+    assert (km2 > 0).all()
+    degrees = (offsets[:, [0, 2]] + origin[0]) / WORLD * 360 - 180
+    assert (degrees[:, 0] < degrees[:, 1]).all()
+    assert degrees.max() == pytest.approx(east)
+    points = np.random.default_rng(0).uniform(domain.lower, domain.upper, (500, 2))
+    release = build(from_points(points, domain, public=True), "ugrid", cells=4, seed=1)
+    assert (np.diff(node_bounds(release)[:, [0, 2]]) > 0).all()
+    whole = Regions(("all",), np.array([box(*domain.bounds)]), np.ones(1))
+    (fill, _), _ = district_marks(whole, release.count(domain.bounds), domain)
+    corners = np.concatenate([np.array(each) for each in fill.table["polygon"].to_pylist()])
+    assert corners[:, 0].min() == pytest.approx(west, abs=0.5)
+    assert corners[:, 0].max() == pytest.approx(east, abs=0.5)
+    assert map_page([release])
 
 
 def test_four_dimensions_are_refused_by_name():
