@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -30,7 +30,12 @@ def expect(
 ) -> None:
     """Tell the error to expect of a release, from a synthetic proxy: no records are read."""
     from dpviz.domain import Domain
-    from dpviz.evaluation.synthetic_proxy import expected_by_bound, expected_errors
+    from dpviz.evaluation.synthetic_proxy import (
+        MOST,
+        expected_by_bound,
+        expected_errors,
+        of_more,
+    )
     from dpviz.methods import method as find_method
 
     domain = Domain.from_bounds(numbers(bounds, "--bounds"))
@@ -41,7 +46,8 @@ def expect(
         f"{row.size:<10}{row.count:>12,.0f}{row.interval:>16,.0f}{row.error:>14,.0f}"
         for row in rows
     ]
-    facts = {"expected": [dataclasses.asdict(row) for row in rows]}
+    facts: dict[str, Any] = {"records": min(records, MOST)}
+    facts |= {"expected": [dataclasses.asdict(row) for row in rows]}
     if per_unit is not None:
         bound_rows = expected_by_bound(domain, method, epsilon, records, per_unit, **chosen)
         facts["bounds"] = [dataclasses.asdict(row) for row in bound_rows]
@@ -51,4 +57,5 @@ def expect(
             for row in bound_rows
         ]
     lines.append("From a synthetic city scaled to the box, NOT from your records.")
+    lines += filter(None, [of_more(records)])
     emit(facts, as_json, "\n".join(lines))

@@ -29,7 +29,7 @@ CITIES = {2: "city-250k", 4: "trips-200k"}
 """The synthetic data set that is the proxy, by dimensions."""
 
 MOST = 1_000_000
-"""Records of the largest proxy. The noise in a count does not depend on their number."""
+"""Records of the largest proxy. The noise in a count hardly depends on their number."""
 
 BOUNDS = (1, 2, 5, 10, 20, 50, 100)
 """Bounds on the records per unit that are compared."""
@@ -95,6 +95,22 @@ def synthetic_proxy(domain: Domain, records: int, seed: int = 0) -> DataHandle:
     return from_points(corner + np.clip(unit, 0.0, 1.0) * extent, domain, public=True)
 
 
+def of_more(records: int) -> str:
+    """What to say where a proxy holds fewer records than the owner guesses; or nothing.
+
+    >>> of_more(2_500_000)
+    'For 1,000,000 records, the most that are tried: of 2,500,000 counts are 2.5 times as large, \
+noise is about the same, and what cut cells add is up to 2.5 times as large.'
+    """
+    if records <= MOST:
+        return ""
+    times = f"{records / MOST:.3g} times as large"
+    return (
+        f"For {MOST:,} records, the most that are tried: of {records:,} counts are {times}, "
+        f"noise is about the same, and what cut cells add is up to {times}."
+    )
+
+
 def expected_errors(
     domain: Domain,
     method: str,
@@ -112,7 +128,7 @@ def expected_errors(
         domain: the public box.
         method: a registered name.
         epsilon: the price for one privacy unit.
-        records: the owner's guess of their number.
+        records: the owner's guess of their number; of more than :data:`MOST` see :func:`of_more`.
         max_per_unit: records of one unit that are kept: each is paid with its part of ε.
         queries: rectangles a size.
         seed: of proxy, noise and rectangles.

@@ -202,6 +202,8 @@ def positive_epsilon(epsilon: float) -> float:
     """
     try:
         value = float(epsilon)
+    except OverflowError:  # an integer that no float holds
+        value = epsilon = math.inf
     except (TypeError, ValueError):
         value = math.nan
     if not (math.isfinite(value) and value > 0):

@@ -219,6 +219,15 @@ def test_expect_reads_no_records_and_compares_bounds():
     assert all(row["error"] > 0 for row in answer["bounds"])
 
 
+def test_expect_says_what_it_tries_where_there_are_more_records():
+    words = ["expect", f"--bounds={BOUNDS}", "--method", "ugrid", "--set", "cells=8"]
+    code, out, _ = run(*words, "--records", 2_500_000)
+    assert code == 0
+    assert "For 1,000,000 records, the most that are tried: of 2,500,000 counts are 2.5" in out
+    assert json.loads(run(*words, "--records", 2_500_000, "--json")[1])["records"] == 1_000_000
+    assert "the most that are tried" not in run(*words, "--records", 20_000)[1]
+
+
 def test_expect_refuses_bad_numbers_in_one_line(capsys, monkeypatch):
     words = ["expect", f"--bounds={BOUNDS}"]
     assert "records=0" in fails(capsys, monkeypatch, *words, "--records", 0)

@@ -24,7 +24,10 @@ def amount(value: float, name: str, least: float = math.ulp(0.0)) -> Decimal:
     Raises:
         BudgetError: not positive, or not finite.
     """
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer that no float holds
+        number = value = math.inf
     if not (math.isfinite(number) and number >= least):
         raise BudgetError(f"{name}={value!r}: give a positive, finite number such as 1")
     return Decimal(repr(number))

@@ -8,7 +8,13 @@ from typing import Any
 import streamlit as st
 
 from dpviz.domain import Domain
-from dpviz.evaluation.synthetic_proxy import Bound, Expected, expected_by_bound, expected_errors
+from dpviz.evaluation.synthetic_proxy import (
+    Bound,
+    Expected,
+    expected_by_bound,
+    expected_errors,
+    of_more,
+)
 from dpviz.render import rounded, short
 from dpviz.render.cells import domain_bounds
 from dpviz.render.numbers import percent
@@ -80,6 +86,8 @@ def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit:
     asked: Setting = (domain.to_dict(), choice.name, parameters)
     with st.spinner("Trying the method on a synthetic proxy …"):
         rows = _errors(*asked, epsilon, int(records), max_per_unit)
+    if of_more(records):
+        st.info(of_more(records))
     st.markdown(in_words(domain, rows))
     st.dataframe(
         [
