@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 sequences = typer.Typer(no_args_is_help=True, help="Private models of sequences.")
 app.add_typer(sequences, name="sequences")
 
+LISTED = 100_000
+"""Most strings of one answer: each is looked for by itself."""
 MANY = 10_000_000
-"""Most strings or sequences of one answer: each is in memory."""
+"""Most sequences of one answer: each is in memory."""
 
 ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A sequence release.")]
 Source = Annotated[
@@ -99,7 +101,7 @@ def count(
 def topk(
     release: ReleaseFile,
     k: Annotated[
-        int | None, typer.Option("-k", min=1, max=MANY, help="How many; by default 20.")
+        int | None, typer.Option("-k", min=1, max=LISTED, help="How many; by default 20.")
     ] = None,
     longest: Annotated[int, typer.Option(min=1, help="Symbols of the longest string.")] = 20,
     as_json: Json = False,

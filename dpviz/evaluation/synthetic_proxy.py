@@ -31,6 +31,9 @@ CITIES = {2: "city-250k", 4: "trips-200k"}
 MOST = 1_000_000
 """Records of the largest proxy. The noise in a count hardly depends on their number."""
 
+LARGEST = 10**12
+"""Records that anybody may guess."""
+
 BOUNDS = (1, 2, 5, 10, 20, 50, 100)
 """Bounds on the records per unit that are compared."""
 
@@ -67,6 +70,17 @@ class Bound:
     error: float
 
 
+def check_guess(records: int) -> None:
+    """Raise unless there may be so many records.
+
+    Raises:
+        ParameterError: fewer than one, or more than :data:`LARGEST`.
+    """
+    if not 1 <= records <= LARGEST:
+        bound = "at least 1" if records < 1 else f"at most {LARGEST:,}"
+        raise ParameterError(f"records={records}: give {bound}")
+
+
 def synthetic_proxy(domain: Domain, records: int, seed: int = 0) -> DataHandle:
     """A public synthetic data set of this size in this domain.
 
@@ -76,14 +90,13 @@ def synthetic_proxy(domain: Domain, records: int, seed: int = 0) -> DataHandle:
         seed: of the sample.
 
     Raises:
-        ParameterError: fewer than one record, or other dimensions.
+        ParameterError: a guess that :func:`check_guess` refuses, or other dimensions.
     """
     if domain.dims not in CITIES:
         raise ParameterError(
             f"there is no synthetic proxy for {domain.dims}-D data, only for 2-D and 4-D"
         )
-    if records < 1:
-        raise ParameterError(f"records={records}: give at least 1")
+    check_guess(records)
     city = DATASETS[CITIES[domain.dims]]
     points = city.points()
     low, span = np.array(city.domain.lower), np.subtract(city.domain.upper, city.domain.lower)

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpviz.build import from_points
 from dpviz.errors import DomainError, ParameterError
-from dpviz.evaluation.synthetic_proxy import MOST, synthetic_proxy
+from dpviz.evaluation.synthetic_proxy import MOST, check_guess, synthetic_proxy
 from dpviz.evaluation.truth import exact_counts, exact_total, places_of_records, standing_for
 from dpviz.releases.points.release import PointRelease
 from dpviz.trees.lattice import Float, Int
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 GUESS = 100_000
 """Records, where nothing is said of their number."""
-
-LARGEST = 10**12
-"""Records that a plan is made for."""
 
 TOWNS = ((*(0.05,) * 4, *(1.5,) * 8), (*(0.15,) * 4, *(1.5,) * 8), (1.0,) * 12)
 """Weights of the cascades that stand in where nothing is known, the most demanding first: one town
@@ -205,16 +202,15 @@ def proxy_records(
 
     Raises:
         DomainError: another domain than ``like`` has, or one that is not 2-D.
-        ParameterError: a guess below one record or above :data:`LARGEST`, or a release without any.
+        ParameterError: a guess that nobody may make, or a release without any record.
         PrivacyError: ``like`` is not public.
     """
     if domain.dims != 2:
         raise DomainError(
             f"a plan is for places in two dimensions, the domain has {domain.dims}: give W,S,E,N"
         )
-    if records is not None and not 1 <= records <= LARGEST:
-        bound = "at least 1" if records < 1 else f"at most {LARGEST:,}"
-        raise ParameterError(f"records={records}: give {bound}")
+    if records is not None:
+        check_guess(records)
     scaled = () if records is None else (f"There are about {records:,} records: your guess.",)
     if like is None:
         records = GUESS if records is None else records

@@ -231,6 +231,7 @@ def test_expect_says_what_it_tries_where_there_are_more_records():
 def test_expect_refuses_bad_numbers_in_one_line(capsys, monkeypatch):
     words = ["expect", f"--bounds={BOUNDS}"]
     assert "records=0" in fails(capsys, monkeypatch, *words, "--records", 0)
+    assert "at most 1,000,000,000,000" in fails(capsys, monkeypatch, *words, "--records", 10**30)
     assert "0.5 records per unit" in fails(capsys, monkeypatch, *words, "--per-unit", 0.5)
 
 
