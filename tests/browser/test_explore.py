@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 import pytest
 from playwright.sync_api import expect
@@ -10,7 +11,7 @@ import dpviz
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
 from dpviz.ui.shared.tour import TITLE
-from tests.browser.conftest import downloaded, frames, idle, pay, upload
+from tests.browser.conftest import PATIENCE, downloaded, idle, pay, upload
 
 pytestmark = pytest.mark.browser
 
@@ -69,14 +70,17 @@ def expected_of(answer):
 
 
 def what_is_shown_is_written(page, open_file, path, maps):
-    """By the app, whose page has "Share" unfolded, to a file of so many maps at this path."""
+    """By the app, whose page has "Share" unfolded, to a file of so many maps at this path.
+
+    A busy server may be asked for a file before it has heard of the title: then it is asked again.
+    """
     page.get_by_label("Title", exact=True).fill("A <b>title</b>")
     page.keyboard.press("Tab")
-    frames(page)
-    idle(page)  # the server has heard of the title
-    file = downloaded(page, page.get_by_role("button", name="Map (HTML)"))
-    file.save_as(path)
-    text = path.read_text(encoding="utf-8")
+    text, end = "", time.monotonic() + PATIENCE / 1000
+    while "A &lt;b&gt;title&lt;/b&gt;" not in text and time.monotonic() < end:
+        idle(page)
+        downloaded(page, page.get_by_role("button", name="Map (HTML)")).save_as(path)
+        text = path.read_text(encoding="utf-8")
     assert "exact" not in re.sub(r"<(script|style).*?</\1>", "", text, flags=re.DOTALL).lower()
     file = open_file(text)
     the_map(file)
