@@ -60,12 +60,15 @@ class Engine(ABC):
         return 1
 
     def part(self, unit: str) -> Any:
-        """A condition, as a sqlglot expression, for the part of the units that is chosen."""
-        raise NotImplementedError
+        """A condition, as a sqlglot expression, for the part of the units that is chosen.
+
+        None where all units are in one part.
+        """
+        return None
 
     def choose(self, number: int) -> None:
-        """Choose a part of the units for the queries that follow."""
-        raise NotImplementedError
+        """Choose a part of the units for the queries that follow, of those that :meth:`part` has."""
+        return None
 
     @abstractmethod
     def rows(self, query: str) -> Rows:
