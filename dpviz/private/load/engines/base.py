@@ -67,8 +67,8 @@ class Engine(ABC):
         return None
 
     def choose(self, number: int) -> None:
-        """Choose a part of the units for the queries that follow, of those that :meth:`part` has."""
-        return None
+        """Choose a part of the units for the queries that follow, where there are several."""
+        return
 
     @abstractmethod
     def rows(self, query: str) -> Rows:
