@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-import tempfile
+import secrets
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -36,17 +36,17 @@ def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Pat
     if not path.parent.is_dir():
         raise ReleaseError(f"{path.name}: the output folder does not exist: create it first")
     _sweep(path.parent)
-    handle, temporary = tempfile.mkstemp(suffix=path.suffix, prefix=".dpviz-", dir=path.parent)
-    os.close(handle)
+    # Its name is known before it is there, so that no Ctrl-C falls between the two.
+    temporary = path.with_name(f".dpviz-{secrets.token_hex(8)}{path.suffix}")
     try:
-        # GDAL refuses to overwrite an empty file of its own format.
-        Path(temporary).unlink()
-        write(temporary)
-        Path(temporary).replace(path)
+        temporary.touch(0o600, exist_ok=False)
+        temporary.unlink()  # GDAL refuses to overwrite an empty file of its own format
+        write(str(temporary))
+        temporary.replace(path)
     except OSError as error:
         raise ReleaseError(f"{path.name}: cannot be written: {error.strerror or error}") from error
     finally:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
     return path
 
 

@@ -1,0 +1,50 @@
+"""Files are written whole or not at all, wherever a Ctrl-C falls."""
+
+import itertools
+import sys
+
+import pytest
+
+from dpviz.files import write_bytes
+
+
+def interrupted_at(step, act):
+    """Whether an act was over before its line of this number, of Python's, where a Ctrl-C falls."""
+    lines = itertools.count()
+
+    def trace(_frame, event, _argument):
+        if event == "line" and next(lines) == step:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        act()
+    except KeyboardInterrupt:
+        return False
+    finally:
+        sys.settrace(before)
+    return True
+
+
+# It may fall between the opening of a file and the block that closes it.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("there", [True, False])
+def test_a_ctrl_c_at_any_line_leaves_no_temporary_file(tmp_path, there):
+    folder, page = tmp_path / "folder", b"new" * 10
+    folder.mkdir()
+    target = folder / "page.md"
+    for step in itertools.count():
+        target.unlink(missing_ok=True)
+        if there:
+            target.write_bytes(b"kept")
+        over = interrupted_at(step, lambda: write_bytes(target, page))
+        left = {each.name: each.read_bytes() for each in folder.iterdir()}
+        assert left in ([{"page.md": b"kept"}] if there else [{}]) + [{"page.md": page}], step
+        if over:
+            break
+    assert step > 20
+    assert left == {"page.md": page}
