@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 import sys
 import tempfile
@@ -27,6 +28,9 @@ SPACE = 256_000_000
 
 SIMULATED = "simulated"
 """The word of ``--noise`` for NumPy's, which is NOT PRIVATE."""
+
+STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What steers a terminal, or turns the text around: names in a stranger's file may hold it."""
 
 app = typer.Typer(
     name="dpviz",
@@ -57,7 +61,16 @@ LedgerFile = Annotated[
 
 def emit(values: dict[str, Any], as_json: bool, text: str) -> None:
     """Print the JSON object, or the text for people."""
-    print(json.dumps(_plain(values), allow_nan=False) if as_json else text)
+    print(json.dumps(_plain(values), allow_nan=False) if as_json else harmless(text))
+
+
+def harmless(text: str) -> str:
+    r"""A text with its line breaks, and with escapes in place of what steers a terminal.
+
+    >>> harmless("Ward 1\x1b[2J\n")
+    'Ward 1\\x1b[2J\n'
+    """
+    return STEERS.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def as_rows(columns: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
@@ -85,7 +98,7 @@ def step_rows(
 
 def complain(line: str) -> None:
     """A line on standard error; on a terminal it takes the place of an unfinished progress line."""
-    print(("\r\x1b[K" if sys.stderr.isatty() else "") + line, file=sys.stderr)
+    print(("\r\x1b[K" if sys.stderr.isatty() else "") + harmless(line), file=sys.stderr)
 
 
 def writable(output: str, ending: str = ".parquet") -> None:

@@ -92,7 +92,7 @@ def _panels(
     handles, words = axes[0].get_legend_handles_labels()
     figure.legend(handles, words, loc="outside right center", frameon=False, fontsize=8)
     if title:
-        figure.suptitle(title, fontsize=11)
+        figure.suptitle(title, fontsize=11, parse_math=False)  # a file's name is no formula
     return figure, panels
 
 

@@ -57,6 +57,11 @@ class RowFile(Generic[R]):
             self.compare(_plan(side), about)
         text = _text(self.path) if self.path.exists() else ""
         self.rows = rows_in(self.path, kind, missing) if text else []
+        if self.rows and not side.exists():
+            raise DataError(
+                f"{side.name} is missing, which says what the rows of {self.path.name} are about: "
+                "choose another output"
+            )
         header = text.partition("\n")[0].strip()
         if text and header != ",".join(self.columns):
             raise ParameterError(

@@ -183,6 +183,12 @@ def test_the_summary_and_the_figure_show_every_method_and_size(handle):
     assert drawn[0] == pytest.approx(first["mean_relative_error"])
 
 
+def test_a_figure_of_a_file_with_dollars_in_its_name_is_drawn(handle, tmp_path):
+    (rows,) = run(handle, plan_of(("privtree",), (1.0,), repeats=1), processes=0)
+    error_figure(rows, title=r"from $\nowhere$").savefig(tmp_path / "errors.svg")
+    assert (tmp_path / "errors.svg").stat().st_size > 1000
+
+
 def test_the_command_writes_the_contract_and_resumes(tmp_path, monkeypatch, capsys):
     source, output = tmp_path / "points.csv", tmp_path / "errors.csv"
     np.savetxt(source, POINTS, delimiter=",", header="x,y", comments="")
@@ -247,6 +253,17 @@ def test_a_header_without_its_line_break_is_made_whole(handle, tmp_path):
     output.write_text(",".join(CONTRACT))
     assert Results(output, about(handle, plan_of()), absolute=False).rows == []
     assert output.read_text() == ",".join(CONTRACT) + "\n"
+
+
+def test_rows_that_lost_their_plan_are_not_resumed(handle, tmp_path):
+    output, facts = tmp_path / "errors.csv", about(handle, plan_of())
+    (rows,) = run(handle, plan_of(("privtree",), (1.0,), repeats=1), processes=0)
+    Results(output, facts, absolute=False).append(rows)
+    content = output.read_bytes()
+    (tmp_path / "errors.plan.json").unlink()
+    with pytest.raises(DataError, match=r"errors\.plan\.json is missing"):
+        Results(output, facts, absolute=False)
+    assert output.read_bytes() == content
 
 
 def test_neither_a_folder_nor_a_plan_of_unknown_queries_is_resumed(handle, tmp_path):
