@@ -1,0 +1,1 @@
+"""Synthetic scenes that post-processing is trained on: nobody's locations."""
