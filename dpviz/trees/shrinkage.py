@@ -8,6 +8,8 @@ leaves and makes large queries worse.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +23,7 @@ BLOCK = 300
 """Leaves from which on the estimate of a node is one that no decision biases."""
 
 CERTAIN = 10.0
-"""So many standard deviations above its threshold, a node would have gone on in any case."""
+"""So many standard deviations of its look above its threshold, a node goes on in any case."""
 
 REACH = 6.0
 """Nodes above this many standard deviations of their noise are left as they are."""
@@ -54,7 +56,7 @@ def settle(
     parent: ArrayLike,
     noisy: ArrayLike,
     variance: ArrayLike,
-    limit: ArrayLike | None = None,
+    doubts: Doubts | None = None,
 ) -> tuple[Float, Float]:
     """Non-negative, consistent, shrunk estimates of a tree.
 
@@ -67,14 +69,14 @@ def settle(
         parent: breadth-first parents, −1 for roots.
         noisy: independent unbiased measurements.
         variance: their variances; infinite for a node that was not measured (never for a leaf).
-        limit: see :func:`estimated`.
+        doubts: see :func:`estimated`.
 
     Returns:
         Estimates, and the variances of the *unshrunk* least-squares estimates: shrinkage lowers the
         mean squared error, so intervals from these are conservative on the average.
     """
     parent = np.asarray(parent)
-    target, weight = estimated(parent, noisy, variance, limit)
+    target, weight = estimated(parent, noisy, variance, doubts)
     spread = downward(parent, target, weight)[1]
     leaf = is_leaf(parent)
     for part in level_slices(parent)[1:]:
@@ -83,8 +85,44 @@ def settle(
     return nonnegative(parent, target, weight), spread
 
 
+class Doubts(NamedTuple):
+    """Of each node whose look decided: how much that look may weigh, and where it is not limited.
+
+    Attributes:
+        limit: of the weight where the decision was in doubt, (n,).
+        certain: records from which on it was in none, (n,).
+    """
+
+    limit: Float
+    certain: Float
+
+    @classmethod
+    def of(
+        cls, decided: NDArray[np.bool_], final: Float, look: Float, few: Float, deviation: Float
+    ) -> Doubts:
+        """Of one level.
+
+        Args:
+            decided: whether a node's look decided whether it goes on, (n,).
+            final: the variance that its final estimate had if it stopped, of each of these, (k,).
+            look: that of its look, (k,).
+            few: the threshold below which it stops, in records, (k,).
+            deviation: the standard deviation of its look, (k,).
+        """
+        limit, certain = np.ones(len(decided)), np.zeros(len(decided))
+        ratio = np.divide(final, look, out=np.ones(len(look)), where=look > 0)
+        limit[decided] = np.minimum(ratio, 1.0)
+        certain[decided] = few + CERTAIN * deviation
+        return cls(limit, certain)
+
+    @classmethod
+    def joined(cls, levels: Sequence[Doubts]) -> Doubts:
+        """Of a tree, from its levels in a row."""
+        return cls(*map(np.concatenate, zip(*levels, strict=True)))
+
+
 def estimated(
-    parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike, limit: ArrayLike | None = None
+    parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike, doubts: Doubts | None = None
 ) -> tuple[Float, Float]:
     """Each node's estimate from its own subtree, and its variance: least squares inside blocks.
 
@@ -96,32 +134,23 @@ def estimated(
     stopping). Least squares gives such looks more, which is nearer in each node, but over hundreds
     of nodes the bias adds up. So nodes with :data:`BLOCK` leaves or more have limited weights.
 
+    Where a node holds so much that it goes on in any case, nothing is limited. Whether it does is
+    read off its least-squares estimate, of which the difference between look and children is
+    independent (for normal noise): so no error decides how much it weighs itself.
+
     Args:
         parent: breadth-first parents, −1 for roots.
         noisy: measurements.
         variance: their variances, infinite for a node that was not measured.
-        limit: of the weight of each node's measurement, 1 where no decision was in doubt; None
-            where no measurement decided.
+        doubts: of the nodes' looks; None where no measurement decided.
     """
     target, weight = upward(parent, noisy, variance)
-    if limit is not None:
+    if doubts is not None:
+        limit = np.where(target < doubts.certain, doubts.limit, 1.0)
         sums, spread = upward(parent, noisy, variance, limit)
         large = sum_up(parent, np.ones(len(sums))) >= BLOCK
         target, weight = np.where(large, sums, target), np.where(large, spread, weight)
     return target, weight
-
-
-def weight_limit(final: Float, look: Float, above: Float, deviation: Float) -> Float:
-    """Limits for :func:`estimated`, of looks that decided.
-
-    Args:
-        final: the variance that the node's final estimate had if it stopped.
-        look: that of its look.
-        above: how far above the threshold the look was, and
-        deviation: its standard deviation in the same unit.
-    """
-    ratio = np.divide(final, look, out=np.ones(len(look)), where=look > 0)
-    return np.where(above < CERTAIN * deviation, np.minimum(ratio, 1.0), 1.0)
 
 
 def selection_variance(parent: ArrayLike, variance: ArrayLike, selected: float = SELECTED) -> Float:

@@ -130,9 +130,9 @@ def test_where_records_lie_evenly_a_tree_begins_with_a_grid():
     names = ("even", "towns", "few", "not asked")
     measured = {}
 
-    def finish(self, tree, noisy, variance, limit):
+    def finish(self, tree, noisy, variance, doubts):
         measured[name] = np.isfinite(variance), tree.depth
-        return Ladder.finish(self, tree, noisy, variance, limit)
+        return Ladder.finish(self, tree, noisy, variance, doubts)
 
     with patch.object(LadderTree, "finish", finish):
         for name, points in zip(names, (even, even**3, even[:1000], even), strict=True):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpviz.trees.consistency import upward
-from dpviz.trees.shrinkage import BLOCK, FEWEST, ROWS, estimated, settle, shrunk, weight_limit
+from dpviz.trees.shrinkage import BLOCK, CERTAIN, FEWEST, ROWS, Doubts, estimated, settle, shrunk
 
 
 def level(n, seed=0):
@@ -70,8 +70,9 @@ def test_sums_of_nodes_that_decided_are_unbiased_from_a_block_on():
     parent = np.concatenate([[-1], np.zeros(nodes, dtype=np.int64), np.repeat(inner + 1, 4)])
     noisy = np.concatenate([[0.0], own, children])
     variance = np.concatenate([[np.inf], variance, np.full(len(children), 16.0)])
-    limit = weight_limit(np.full(len(parent), 9.0), variance, *np.zeros((1, 1)), np.ones(1))
-    total, spread = (column[0] for column in estimated(parent, noisy, variance, limit))
+    decided, looks = np.arange(len(parent)) > 0, variance[1:]
+    doubts = Doubts.of(decided, np.full(len(looks), 9.0), looks, np.full(len(looks), np.inf), looks)
+    total, spread = (column[0] for column in estimated(parent, noisy, variance, doubts))
     assert abs(total - nodes * exact) < 5.0 * np.sqrt(spread)
     biased, spread = (column[0] for column in estimated(parent, noisy, variance))
     assert biased - nodes * exact > 10.0 * np.sqrt(spread)
@@ -80,7 +81,32 @@ def test_sums_of_nodes_that_decided_are_unbiased_from_a_block_on():
 def test_small_nodes_and_certain_decisions_keep_the_weights_of_least_squares():
     parent = np.concatenate([[-1], np.zeros(BLOCK - 1, dtype=np.int64)])
     noisy, variance = np.arange(BLOCK, dtype=np.float64), np.full(BLOCK, 2.0)
-    small = estimated(parent, noisy, variance, np.zeros(BLOCK))
+    small = estimated(parent, noisy, variance, Doubts(np.zeros(BLOCK), np.full(BLOCK, np.inf)))
     assert np.array_equal(small, upward(parent, noisy, variance))
-    above, ones = np.array([3.0, 11.0]), np.ones(2)
-    assert weight_limit(0.1 * ones, ones, above, ones).tolist() == [0.1, 1.0]
+    parent = np.concatenate([[-1], np.zeros(BLOCK, dtype=np.int64)])
+    noisy, variance = np.ones(BLOCK + 1), np.full(BLOCK + 1, 2.0)
+    limit, one = np.full(1, 0.1), np.ones(1)
+    for few, final in ((noisy[0] - CERTAIN, 1.0), (BLOCK, 0.1)):
+        doubts = Doubts.of(np.arange(BLOCK + 1) == 0, limit, one, np.full(1, few), one)
+        limited = upward(parent, noisy, variance, np.where(np.arange(BLOCK + 1) == 0, final, 1.0))
+        assert np.array_equal(estimated(parent, noisy, variance, doubts), limited)
+
+
+def test_sums_are_unbiased_where_all_nodes_are_about_as_full_as_one_that_is_certain():
+    """Looks at 1,000 nodes that all go on, about ten deviations above their threshold.
+
+    Had each look decided how much it weighs itself, the sum would be 700 too high, three times the
+    five standard errors that it is within.
+    """
+    random, nodes, exact = np.random.default_rng(2), 1000, 100.0
+    looks = exact + random.normal(size=nodes) * 7.0
+    children = exact / 16 + random.normal(size=16 * nodes) * 2.4
+    inner = np.arange(1, nodes + 1)
+    parent = np.concatenate([[-1], np.zeros(nodes, dtype=np.int64), np.repeat(inner, 16)])
+    noisy = np.concatenate([[0.0], looks, children])
+    variance = np.repeat([np.inf, 49.0, 2.4**2], [1, nodes, 16 * nodes])
+    decided = np.isin(np.arange(len(parent)), inner)
+    threshold, deviation = np.full(nodes, exact - CERTAIN * 7.0), np.full(nodes, 7.0)
+    doubts = Doubts.of(decided, np.full(nodes, 3.0), np.full(nodes, 49.0), threshold, deviation)
+    total, spread = (column[0] for column in estimated(parent, noisy, variance, doubts))
+    assert abs(total - nodes * exact) < 5.0 * np.sqrt(spread)

@@ -22,6 +22,7 @@ from dpviz.trees.lattice import Codes, Float, Int, unmorton
 from dpviz.trees.shrinkage import (
     SELECTED,
     SELECTED_BY_AXIS,
+    Doubts,
     estimated,
     selection_variance,
     settle,
@@ -172,12 +173,12 @@ def finished(
 
 
 def settled(
-    parent: Int, noisy: Float, variance: Float, limit: Float | None = None, *, shrink: bool
+    parent: Int, noisy: Float, variance: Float, doubts: Doubts | None = None, *, shrink: bool
 ) -> tuple[Float, Float]:
     """Estimates of a measured tree and their variances, as :func:`finished` says."""
     if shrink:
-        return settle(parent, noisy, variance, limit)
-    return downward(parent, *estimated(parent, noisy, variance, limit))
+        return settle(parent, noisy, variance, doubts)
+    return downward(parent, *estimated(parent, noisy, variance, doubts))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,20 +202,20 @@ class ShrunkTree(PointMethod):
         return min(self.max_depth, tree.max_depth)
 
     def finish(
-        self, tree: CellTree, noisy: Float, variance: Float, limit: Float | None = None
+        self, tree: CellTree, noisy: Float, variance: Float, doubts: Doubts | None = None
     ) -> Decomposition:
         """See :func:`finished`; inner counts that were measured have decided, too.
 
-        The limits of their weights: see :func:`~dpviz.trees.shrinkage.estimated`.
+        How much these weigh: see :func:`~dpviz.trees.shrinkage.estimated`.
         """
         parent = tree.parent
         by_axis = tree.axis_bits < tree.index.domain.dims
         if by_axis:
-            limit = None  # there shrinkage takes from large rectangles what decisions add
-        count, spread = settled(parent, noisy, variance, limit, shrink=self.shrink)
+            doubts = None  # there shrinkage takes from large rectangles what decisions add
+        count, spread = settled(parent, noisy, variance, doubts, shrink=self.shrink)
         inner = parent[len(tree.codes[0]) :]
         if np.isfinite(variance[inner]).any():
-            decided = self.selected if limit is None else SELECTED
+            decided = self.selected if doubts is None else SELECTED
             selected = SELECTED_BY_AXIS if by_axis else decided
             spread += selection_variance(parent, variance, selected)
         nodes = tree.decomposition(count, spread)

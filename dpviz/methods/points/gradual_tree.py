@@ -11,7 +11,7 @@ import numpy as np
 from dpviz.methods.points.base import parameter, register
 from dpviz.methods.points.cell_tree import CellTree, ShrunkTree, rate_variances
 from dpviz.private.mechanisms.noise import gradual_at
-from dpviz.trees.shrinkage import weight_limit
+from dpviz.trees.shrinkage import Doubts
 
 if TYPE_CHECKING:
     from dpviz.private.budget import Budget
@@ -84,7 +84,7 @@ class GradualTree(ShrunkTree):
         cap = self.cap(tree)
         noisy: list[Float] = []
         variance: list[Float] = []
-        limits: list[Float] = []
+        doubts: list[Doubts] = []
         # Per node: what its path has left; the part of it that measures the node, 0 for the middle
         # level of a β²-way split; and there, the part that is to measure the children.
         left = np.full(1, share.epsilon * (1.0 - MARGIN))
@@ -101,11 +101,10 @@ class GradualTree(ShrunkTree):
             stops = now & (((weight <= few) & (depth > 0)) | (rest <= 0) | (depth == cap))
             noisy.append(np.where(stops, fine, coarse))
             variance.append(rate_variances(np.where(stops, left, rate)))
-            limit = np.ones(len(rate))
-            if depth > 0:  # the root always splits
-                variances = rate_variances(left[now]), rate_variances(rate[now])
-                limit[now] = weight_limit(*variances, (weight - few)[now], doubt[now])
-            limits.append(limit)
+            decides = now & (rest > 0) & (depth > 0)  # the root always splits
+            variances = rate_variances(left[decides]), rate_variances(rate[decides])
+            records = (each[decides] / rest[decides] for each in (few, doubt))
+            doubts.append(Doubts.of(decides, *variances, *records))
             if stops.all():
                 break
             tree.split(~stops)
@@ -113,7 +112,8 @@ class GradualTree(ShrunkTree):
             part = self._part(weight, tree.fanout) if depth + 2 < cap else 1.0
             columns = rest, np.where(now, np.where(twice, 0.0, rest), later), part * rest * twice
             left, rate, later = (np.repeat(each[~stops], tree.fanout) for each in columns)
-        return self.finish(tree, *map(np.concatenate, (noisy, variance, limits)))
+        measured = np.concatenate(noisy), np.concatenate(variance)
+        return self.finish(tree, *measured, Doubts.joined(doubts))
 
     def _part(self, weight: Float, fanout: int) -> Float:
         """The part of what a path has left that measures the nodes two levels down."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dpviz.private.mechanisms.noise import Noise
     from dpviz.trees.decomposition import Decomposition
     from dpviz.trees.lattice import Float
+    from dpviz.trees.shrinkage import Doubts
 
 FINEST_LOOK = 9
 """The first level that is looked at, at most: 4^9 cells."""
@@ -123,7 +124,7 @@ class HotGrid(Ladder):
         return self.finish(tree, noisy, variance)
 
     def finish(
-        self, tree: CellTree, noisy: Float, variance: Float, limit: Float | None = None
+        self, tree: CellTree, noisy: Float, variance: Float, doubts: Doubts | None = None
     ) -> Decomposition:
         """Estimates inside the totals of blocks, with the variances of the leaves alone."""
         parent = tree.parent

@@ -13,7 +13,7 @@ from dpviz.methods.points.cell_tree import CellTree, ShrunkTree, rate_variances
 from dpviz.methods.points.levels import highest
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric, nested_at
-from dpviz.trees.shrinkage import SELECTED, weight_limit
+from dpviz.trees.shrinkage import SELECTED, Doubts
 
 if TYPE_CHECKING:
     from dpviz.private.budget import Budget, Share
@@ -79,10 +79,8 @@ class Ladder(ShrunkTree):
 
     def grown(
         self, index: PointIndex, share: Share, noise: Noise, level: int = 0
-    ) -> tuple[CellTree, Float, Float, Float]:
-        """The tree, its noisy counts, what each node's transcript costs (0: not measured), limits.
-
-        Limits of the weights: see :func:`~dpviz.trees.shrinkage.weight_limit`.
+    ) -> tuple[CellTree, Float, Float, Doubts]:
+        """The tree, its noisy counts, what each node's transcript costs (0: not measured), doubts.
 
         Args:
             index: the records.
@@ -97,12 +95,12 @@ class Ladder(ShrunkTree):
         level = min(level, cap)
         counts: list[Float] = []
         prices: list[Float] = []
-        limits: list[Float] = []
+        doubts: list[Doubts] = []
         for _ in range(level):
             unseen = np.zeros(len(tree.codes[-1]))
             counts.append(unseen)
             prices.append(unseen)
-            limits.append(unseen)
+            doubts.append(Doubts(unseen, unseen))
             tree.split(unseen == 0)
         # Per node: what its path has left; the rate of its first look, 0 for the middle level of a
         # double split; and there, the rate for the next level.
@@ -128,12 +126,12 @@ class Ladder(ShrunkTree):
             price[now] = np.where(done, rates[-1], rates[at])
             counts.append(count)
             prices.append(price)
-            limit = np.ones(len(rate))
-            if depth > 0:  # the root always splits
-                doubt = math.sqrt(2.0) * rest[now] / rates[at]
-                variances = rate_variances(rates[-1]), rate_variances(rates[at])
-                limit[now] = weight_limit(*variances, weight - few, doubt)
-            limits.append(limit)
+            decides = now & (rest > 0) & (depth > 0)  # the root always splits
+            asked = decides[now]
+            look, rates = rates[at][asked], rates[-1][asked]
+            variances = rate_variances(rates), rate_variances(look)
+            threshold = few[asked] / rest[decides]
+            doubts.append(Doubts.of(decides, *variances, threshold, math.sqrt(2.0) / look))
             if stops.all():
                 break
             start = np.zeros(len(rate))
@@ -142,7 +140,7 @@ class Ladder(ShrunkTree):
             columns = rest, np.where(now, np.where(twice, 0.0, start), later), start * twice
             tree.split(~stops)
             left, rate, later = (np.repeat(each[~stops], tree.fanout) for each in columns)
-        return tree, np.concatenate(counts), np.concatenate(prices), np.concatenate(limits)
+        return tree, np.concatenate(counts), np.concatenate(prices), Doubts.joined(doubts)
 
     def at(self, dims: int, depth: int) -> Ladder:
         """The method with the thresholds of its rule for these dimensions and level: public."""
@@ -258,8 +256,8 @@ class LadderTree(Ladder):
             theorem="ladder (docstring): the rates of a path add up to this share",
         )
         rule = replace(self, **ON_EVEN) if level else self
-        tree, noisy, paid, limit = rule.grown(index, share, noise, level)
-        return self.finish(tree, noisy, rate_variances(paid), limit)
+        tree, noisy, paid, doubts = rule.grown(index, share, noise, level)
+        return self.finish(tree, noisy, rate_variances(paid), doubts)
 
     def even_level(self, index: PointIndex, budget: Budget, noise: Noise, total: float) -> int:
         """The first level that is looked at: see the class. 0 where records do not lie evenly.

@@ -12,7 +12,7 @@ from dpviz.methods.points.base import parameter, register
 from dpviz.methods.points.cell_tree import CellTree, ShrunkTree
 from dpviz.private.mechanisms.noise import geometric_at, geometric_variance
 from dpviz.trees.consistency import combine
-from dpviz.trees.shrinkage import weight_limit
+from dpviz.trees.shrinkage import Doubts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,13 +76,13 @@ class SelfBudgetingTree(ShrunkTree):
         # Per level: noisy count, its variance (infinite: not measured), unspent share B; and for
         # nodes that wait for a second split of a β²-way one, the share of B for their children.
         noisy, variance = [np.zeros(1)], [np.full(1, np.inf)]
-        limits: list[Float] = []
+        doubts: list[Doubts] = []
         unspent, waiting = np.ones(1), np.full(1, FIRST_SHARE)
         for depth in range(cap):
             measured = np.isfinite(variance[-1])
             weight = noisy[-1] * unspent * epsilon
             stops = measured & ((weight <= self.c) | (unspent <= 0))
-            limits.append(self._limit(noisy[-1], variance[-1], unspent * epsilon))
+            doubts.append(self._doubts(variance[-1], unspent * epsilon))
             self._second(noise, share, tree, depth, stops, unspent * epsilon, noisy, variance)
             if stops.all():
                 break
@@ -108,18 +108,17 @@ class SelfBudgetingTree(ShrunkTree):
             variance.append(level_variance)
         else:
             left = np.isfinite(variance[-1])
-            limits.append(np.ones(len(left)))
+            doubts.append(self._doubts(variance[-1], np.zeros(len(left))))
             self._second(noise, share, tree, cap, left, unspent * epsilon, noisy, variance)
-        return self.finish(tree, *map(np.concatenate, (noisy, variance, limits)))
+        measured = np.concatenate(noisy), np.concatenate(variance)
+        return self.finish(tree, *measured, Doubts.joined(doubts))
 
-    def _limit(self, noisy: Float, variance: Float, rate: Float) -> Float:
-        """Limits of the weights of a level's measurements, had ``rate`` measured it again."""
-        limit = np.ones(len(noisy))
-        now = np.isfinite(variance) & (rate > 0)
-        second, first = geometric_variance(1.0 / rate[now]), variance[now]
-        above, both = noisy[now] - self.c / rate[now], first + second
-        limit[now] = weight_limit(second * first, both * first, above, np.sqrt(first))
-        return limit
+    def _doubts(self, variance: Float, rate: Float) -> Doubts:
+        """Of a level's measurements, had ``rate`` measured each node again if it stopped."""
+        decides = np.isfinite(variance) & (rate > 0)
+        second, first = geometric_variance(1.0 / rate[decides]), variance[decides]
+        few = self.c / rate[decides]
+        return Doubts.of(decides, second * first, (first + second) * first, few, np.sqrt(first))
 
     @staticmethod
     def _second(
