@@ -86,43 +86,59 @@ def settle(
 
 
 class Doubts(NamedTuple):
-    """Of each node whose look decided: how much that look may weigh, and where it is not limited.
+    """Of nodes whose look decided whether they go on.
 
     Attributes:
-        limit: of the weight where the decision was in doubt, (n,).
-        certain: records from which on it was in none, (n,).
+        final: the variance that a node's final estimate had if it stopped, (n,).
+        certain: records from which on it goes on in any case, (n,); −∞ where nothing was decided.
     """
 
-    limit: Float
+    final: Float
     certain: Float
 
     @classmethod
-    def of(
-        cls, decided: NDArray[np.bool_], final: Float, look: Float, few: Float, deviation: Float
-    ) -> Doubts:
+    def none(cls, nodes: int) -> Doubts:
+        """Of a level on which no look decides."""
+        return cls(np.full(nodes, np.inf), np.full(nodes, -np.inf))
+
+    @classmethod
+    def of(cls, decided: NDArray[np.bool_], final: Float, few: Float, deviation: Float) -> Doubts:
         """Of one level.
 
         Args:
-            decided: whether a node's look decided whether it goes on, (n,).
+            decided: whether a node's look decided, (n,).
             final: the variance that its final estimate had if it stopped, of each of these, (k,).
-            look: that of its look, (k,).
             few: the threshold below which it stops, in records, (k,).
             deviation: the standard deviation of its look, (k,).
         """
-        limit, certain = np.ones(len(decided)), np.zeros(len(decided))
-        ratio = np.divide(final, look, out=np.ones(len(look)), where=look > 0)
-        limit[decided] = np.minimum(ratio, 1.0)
-        certain[decided] = few + CERTAIN * deviation
-        return cls(limit, certain)
+        doubts = cls.none(len(decided))
+        doubts.final[decided] = final
+        doubts.certain[decided] = few + CERTAIN * deviation
+        return doubts
 
     @classmethod
     def joined(cls, levels: Sequence[Doubts]) -> Doubts:
         """Of a tree, from its levels in a row."""
         return cls(*map(np.concatenate, zip(*levels, strict=True)))
 
+    def limits(self, variance: Float, estimate: Float) -> Float:
+        """How much each node's look may weigh: 1 where its decision was in no doubt, (n,).
+
+        Args:
+            variance: of its look.
+            estimate: of its records.
+        """
+        limited = (self.final < variance) & (estimate < self.certain)
+        ratio = np.divide(self.final, variance, out=np.ones(len(variance)), where=limited)
+        return np.asarray(ratio)
+
 
 def estimated(
-    parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike, doubts: Doubts | None = None
+    parent: ArrayLike,
+    noisy: ArrayLike,
+    variance: ArrayLike,
+    doubts: Doubts | None = None,
+    block: int = BLOCK,
 ) -> tuple[Float, Float]:
     """Each node's estimate from its own subtree, and its variance: least squares inside blocks.
 
@@ -132,7 +148,7 @@ def estimated(
     decided, and for nothing on the average: for normal noise exactly, however often it looked, as
     the conditional mean of the final error given the looks so far is a martingale (optional
     stopping). Least squares gives such looks more, which is nearer in each node, but over hundreds
-    of nodes the bias adds up. So nodes with :data:`BLOCK` leaves or more have limited weights.
+    of nodes the bias adds up. So nodes with ``block`` leaves or more have limited weights.
 
     Where a node holds so much that it goes on in any case, nothing is limited. Whether it does is
     read off its least-squares estimate, of which the difference between look and children is
@@ -143,12 +159,13 @@ def estimated(
         noisy: measurements.
         variance: their variances, infinite for a node that was not measured.
         doubts: of the nodes' looks; None where no measurement decided.
+        block: leaves from which on weights are limited.
     """
     target, weight = upward(parent, noisy, variance)
     if doubts is not None:
-        limit = np.where(target < doubts.certain, doubts.limit, 1.0)
-        sums, spread = upward(parent, noisy, variance, limit)
-        large = sum_up(parent, np.ones(len(sums))) >= BLOCK
+        limits = doubts.limits(np.asarray(variance, dtype=np.float64), target)
+        sums, spread = upward(parent, noisy, variance, limits)
+        large = sum_up(parent, np.ones(len(sums))) >= block
         target, weight = np.where(large, sums, target), np.where(large, spread, weight)
     return target, weight
 

@@ -103,7 +103,7 @@ def test_prices_of_both_stages_add_up_to_at_most_epsilon_on_every_path(
     random = np.random.default_rng(seed)
     low = random.integers(0, index.domain.side // 2, (queries, index.domain.dims))
     high = low + random.integers(1, index.domain.side // 2, low.shape)
-    rates = node_rates(ladder_buckets(cells), low, high, second.epsilon)
+    rates, _ = node_rates(ladder_buckets(cells), low, high, second.epsilon)
     spent = path_totals(cells.parent, paid)
     again = path_totals(cells.parent, rates)
     assert max(map(sum, zip(spent, again, strict=True))) <= Fraction(epsilon)

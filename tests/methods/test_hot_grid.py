@@ -17,7 +17,7 @@ from dpviz.methods.points.hot_grid import HotGrid, in_full_cells
 from dpviz.methods.points.ladder_tree import LadderTree
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
-from dpviz.trees.consistency import least_squares, sum_up
+from dpviz.trees.consistency import downward, sum_up, upward
 from dpviz.trees.lattice import grid_edges
 from tests.strategies import indexes
 
@@ -102,14 +102,14 @@ def test_leaves_are_finer_where_records_are_and_coarser_for_larger_squares():
 
 
 def test_estimates_move_no_record_out_of_a_block():
-    """What blocks hold is the sum of leaves that no decision has selected: a bias would add up."""
+    """What blocks hold is what least squares with limited looks says: a bias would add up."""
     even = np.random.default_rng(1).random((20_000, 2))  # so that no block is empty
     data = handle(np.concatenate([skewed_points(20_000, 2), even]), 2)
-    measured, finish = {}, HotGrid.finish
+    measured, finish = [], HotGrid.finish
 
-    def finished(self, tree, noisy, variance):
-        measured.update(noisy=noisy.copy(), variance=variance.copy())
-        return finish(self, tree, noisy, variance)
+    def finished(self, tree, *columns):
+        measured[:] = [tree.parent, *columns]
+        return finish(self, tree, *columns)
 
     estimates = {}
     for shrink in (False, True):
@@ -117,9 +117,10 @@ def test_estimates_move_no_record_out_of_a_block():
             nodes = dpviz.build(data, "hot_grid", 1.0, seed=1, slopes=False, shrink=shrink).nodes
         estimates[shrink] = nodes.count
         np.testing.assert_allclose(nodes.count, sum_up(nodes.parent, nodes.count), atol=1e-6)
-    variance = np.where(nodes.leaf, measured["variance"], np.inf)
-    variance[0] = measured["variance"][0]
-    alone, spread = least_squares(nodes.parent, measured["noisy"], variance)
+    parent, noisy, variance, doubts = measured
+    limits = doubts.limits(variance, upward(parent, noisy, variance)[0])
+    assert limits.min() < 0.5
+    alone, spread = downward(parent, *upward(parent, noisy, variance, limits))
     depth = np.log2(data.domain.side / (nodes.hi - nodes.lo)[:, 0])
     first = int(depth[nodes.leaf].min())
     blocks = nodes.levels[method("hot_grid").blocks(first)]

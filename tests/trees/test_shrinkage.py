@@ -71,7 +71,7 @@ def test_sums_of_nodes_that_decided_are_unbiased_from_a_block_on():
     noisy = np.concatenate([[0.0], own, children])
     variance = np.concatenate([[np.inf], variance, np.full(len(children), 16.0)])
     decided, looks = np.arange(len(parent)) > 0, variance[1:]
-    doubts = Doubts.of(decided, np.full(len(looks), 9.0), looks, np.full(len(looks), np.inf), looks)
+    doubts = Doubts.of(decided, np.full(len(looks), 9.0), np.full(len(looks), np.inf), looks)
     total, spread = (column[0] for column in estimated(parent, noisy, variance, doubts))
     assert abs(total - nodes * exact) < 5.0 * np.sqrt(spread)
     biased, spread = (column[0] for column in estimated(parent, noisy, variance))
@@ -87,7 +87,7 @@ def test_small_nodes_and_certain_decisions_keep_the_weights_of_least_squares():
     noisy, variance = np.ones(BLOCK + 1), np.full(BLOCK + 1, 2.0)
     limit, one = np.full(1, 0.1), np.ones(1)
     for few, final in ((noisy[0] - CERTAIN, 1.0), (BLOCK, 0.1)):
-        doubts = Doubts.of(np.arange(BLOCK + 1) == 0, limit, one, np.full(1, few), one)
+        doubts = Doubts.of(np.arange(BLOCK + 1) == 0, 2.0 * limit, np.full(1, few), one)
         limited = upward(parent, noisy, variance, np.where(np.arange(BLOCK + 1) == 0, final, 1.0))
         assert np.array_equal(estimated(parent, noisy, variance, doubts), limited)
 
@@ -107,6 +107,6 @@ def test_sums_are_unbiased_where_all_nodes_are_about_as_full_as_one_that_is_cert
     variance = np.repeat([np.inf, 49.0, 2.4**2], [1, nodes, 16 * nodes])
     decided = np.isin(np.arange(len(parent)), inner)
     threshold, deviation = np.full(nodes, exact - CERTAIN * 7.0), np.full(nodes, 7.0)
-    doubts = Doubts.of(decided, np.full(nodes, 3.0), np.full(nodes, 49.0), threshold, deviation)
+    doubts = Doubts.of(decided, np.full(nodes, 3.0), threshold, deviation)
     total, spread = (column[0] for column in estimated(parent, noisy, variance, doubts))
     assert abs(total - nodes * exact) < 5.0 * np.sqrt(spread)

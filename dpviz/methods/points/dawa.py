@@ -132,19 +132,21 @@ class Dawa(PointMethod):
         low, high = (np.concatenate(each) for each in zip(*queries, strict=True))
         if not self.private:
             tree, exact = published_buckets(noise, first, index, power, 1.0 / second.epsilon)
-            rate = node_rates(tree, low, high, second.epsilon)
+            rate, _ = node_rates(tree, low, high, second.epsilon)
             count, variance = least_squares(tree.parent, *counts_at(noise, second, exact, rate))
             return Decomposition(tree.lo, tree.hi, tree.parent, count, variance)
         levels = power * (domain.dims if domain.dims >= MANY else 1)
         ladder = LadderTree(max_depth=levels, shrink=self.shrink, slopes=self.slopes)
-        cells, count, paid, _ = ladder.grown(index, first, noise)
-        rate = node_rates(ladder_buckets(cells), low, high, second.epsilon)
+        cells, count, paid, doubts = ladder.grown(index, first, noise)
+        rate, of_leaf = node_rates(ladder_buckets(cells), low, high, second.epsilon)
         again, spread = counts_at(noise, second, cells.counts(), rate)
         variance, twice = rate_variances(paid), rate > 0
         count[twice], variance[twice] = combine(
             count[twice], variance[twice], again[twice], spread[twice]
         )
-        return ladder.finish(cells, count, variance)
+        # A node that stopped would have had a leaf's second count beside its final one.
+        final = combine(count, doubts.final, count, rate_variances(of_leaf))[1]
+        return ladder.finish(cells, count, variance, doubts._replace(final=final))
 
     def _power(self, dims: int) -> int:
         """log2 of the cells per side."""
@@ -159,12 +161,16 @@ MARGIN = 1e-12
 """Rates along a path add up to their share less this part of it, against rounding."""
 
 
-def node_rates(tree: BucketTree, low: Int, high: Int, epsilon: float) -> Float:
-    """What GreedyH pays for each node's count, (n,), 0: not measured; at most epsilon on a path."""
+def node_rates(tree: BucketTree, low: Int, high: Int, epsilon: float) -> tuple[Float, Float]:
+    """What GreedyH pays for each node's count, (n,), 0: not measured; at most epsilon on a path.
+
+    And what it pays for a leaf of the same level, (n,).
+    """
     rates = level_rates(tree, low, high)
-    by_level = zip(tree.leaf, rates.leaf, rates.inner, strict=True)
-    shares = np.concatenate([np.where(leaf, last, inner) for leaf, last, inner in by_level])
-    return shares * (epsilon * (1.0 - MARGIN))
+    level = np.repeat(np.arange(len(tree.leaf)), [len(each) for each in tree.leaf])
+    inner, last = (np.asarray(each)[level] for each in (rates.inner, rates.leaf))
+    scale = epsilon * (1.0 - MARGIN)
+    return np.where(np.concatenate(tree.leaf), last, inner) * scale, last * scale
 
 
 def counts_at(noise: Noise, share: Share, exact: Int, rate: Float) -> tuple[Float, Float]:

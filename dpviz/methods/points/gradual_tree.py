@@ -102,9 +102,8 @@ class GradualTree(ShrunkTree):
             noisy.append(np.where(stops, fine, coarse))
             variance.append(rate_variances(np.where(stops, left, rate)))
             decides = now & (rest > 0) & (depth > 0)  # the root always splits
-            variances = rate_variances(left[decides]), rate_variances(rate[decides])
             records = (each[decides] / rest[decides] for each in (few, doubt))
-            doubts.append(Doubts.of(decides, *variances, *records))
+            doubts.append(Doubts.of(decides, rate_variances(left[decides]), *records))
             if stops.all():
                 break
             tree.split(~stops)

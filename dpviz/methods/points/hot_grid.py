@@ -13,10 +13,10 @@ from dpviz.methods.points.cell_tree import CellTree, rate_variances
 from dpviz.methods.points.ladder_tree import Ladder, cell_counts
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric
-from dpviz.trees.consistency import downward, least_squares, upward
+from dpviz.trees.consistency import downward, upward
 from dpviz.trees.decomposition import is_leaf
 from dpviz.trees.density import refine
-from dpviz.trees.shrinkage import nonnegative
+from dpviz.trees.shrinkage import estimated, nonnegative
 
 if TYPE_CHECKING:
     from dpviz.private.budget import Budget
@@ -68,8 +68,9 @@ class HotGrid(Ladder):
     public.
 
     A look that decides is an estimate as well, and what went on was too high: so inside a block of
-    8 × 8 cells of the first level least squares takes all that was measured, but what a block holds
-    is the sum of its leaves, as nearly without bias as these are; large sums add blocks.
+    8 × 8 cells of the first level least squares takes all that was measured, but for what a block
+    holds a look weighs no more where its cell went on than it would have where it stopped
+    (:func:`~dpviz.trees.shrinkage.estimated`), which is nearly without bias; large sums add blocks.
 
     Nothing is cut at zero, as in a flat grid: what that adds to empty cells it would take from full
     ones beside them, and those are asked for. Slopes are gentler where noise is large.
@@ -118,20 +119,18 @@ class HotGrid(Ladder):
             mechanism="nested geometric",
             theorem="ladder (docstring): the rates of a path add up to what is left of ε",
         )
-        tree, noisy, paid, _ = self.grown(index, share, noise, level)
+        tree, noisy, paid, doubts = self.grown(index, share, noise, level)
         variance = rate_variances(paid)
         noisy[0], variance[0] = total[0], spread[0]
-        return self.finish(tree, noisy, variance)
+        return self.finish(tree, noisy, variance, doubts)
 
     def finish(
         self, tree: CellTree, noisy: Float, variance: Float, doubts: Doubts | None = None
     ) -> Decomposition:
-        """Estimates inside the totals of blocks, with the variances of the leaves alone."""
+        """Estimates inside the totals of blocks, which no decision biases."""
         parent = tree.parent
         leaf = is_leaf(parent)
-        alone = np.where(leaf, variance, np.inf)
-        alone[0] = variance[0]
-        count, spread = least_squares(parent, noisy, alone)
+        count, spread = downward(parent, *estimated(parent, noisy, variance, doubts, 1))
         block = tree.depth <= self.blocks(int(tree.depth[leaf].min()))
         wanted, weight = upward(parent, noisy, variance)
         wanted = np.where(block, count, wanted)

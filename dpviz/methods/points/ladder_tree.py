@@ -100,7 +100,7 @@ class Ladder(ShrunkTree):
             unseen = np.zeros(len(tree.codes[-1]))
             counts.append(unseen)
             prices.append(unseen)
-            doubts.append(Doubts(unseen, unseen))
+            doubts.append(Doubts.none(len(unseen)))
             tree.split(unseen == 0)
         # Per node: what its path has left; the rate of its first look, 0 for the middle level of a
         # double split; and there, the rate for the next level.
@@ -128,10 +128,8 @@ class Ladder(ShrunkTree):
             prices.append(price)
             decides = now & (rest > 0) & (depth > 0)  # the root always splits
             asked = decides[now]
-            look, rates = rates[at][asked], rates[-1][asked]
-            variances = rate_variances(rates), rate_variances(look)
-            threshold = few[asked] / rest[decides]
-            doubts.append(Doubts.of(decides, *variances, threshold, math.sqrt(2.0) / look))
+            final, threshold = rate_variances(rates[-1][asked]), few[asked] / rest[decides]
+            doubts.append(Doubts.of(decides, final, threshold, math.sqrt(2.0) / rates[at][asked]))
             if stops.all():
                 break
             start = np.zeros(len(rate))

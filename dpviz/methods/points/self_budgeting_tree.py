@@ -117,8 +117,8 @@ class SelfBudgetingTree(ShrunkTree):
         """Of a level's measurements, had ``rate`` measured each node again if it stopped."""
         decides = np.isfinite(variance) & (rate > 0)
         second, first = geometric_variance(1.0 / rate[decides]), variance[decides]
-        few = self.c / rate[decides]
-        return Doubts.of(decides, second * first, (first + second) * first, few, np.sqrt(first))
+        final = combine(first, first, second, second)[1]
+        return Doubts.of(decides, final, self.c / rate[decides], np.sqrt(first))
 
     @staticmethod
     def _second(
