@@ -13,7 +13,7 @@ from dpviz.private.handle import Handle
 from dpviz.private.mechanisms.noise import Noise, uniform_below
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.roads.graph import Int, RoadGraph
-from dpviz.roads.paths import Paths
+from dpviz.roads.paths import Paths, distinct_keys
 from dpviz.roads.steps import Steps
 
 DISJOINT_STEPS = "steps are disjoint: a trip is in that of its start"
@@ -104,7 +104,7 @@ def length_histogram(trips: Paths, cap: int) -> Int:
 
 def visits(trips: Paths, edges: int) -> Int:
     """Trips that contain each edge, however often: private, int64 (edges,)."""
-    key = np.unique(trips.owner * edges + trips.edge)
+    key = distinct_keys(trips.owner * edges + trips.edge)
     return np.bincount(key % edges, minlength=edges).astype(np.int64)
 
 
@@ -136,7 +136,7 @@ def normalised_visits(trips: Paths, edges: int, unit: int) -> Int:
 
     One trip adds at most ``unit`` in all.
     """
-    key = np.unique(trips.owner * edges + trips.edge)
+    key = distinct_keys(trips.owner * edges + trips.edge)
     distinct = np.bincount(key // edges, minlength=len(trips))
     weight = (unit // np.maximum(distinct, 1))[key // edges]
     return np.bincount(key % edges, weights=weight, minlength=edges).astype(np.int64)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.roads.graph import Float, Int, RoadGraph
-from dpviz.roads.paths import Paths, walk_nodes
+from dpviz.roads.paths import Paths, distinct_keys, walk_nodes
 
 STRAIGHTNESS = 1e-3
 """Weight of a straight continuation: decides between pairs that the workload uses equally, so that
@@ -59,7 +59,7 @@ class Subdomains:
             once.
         """
         m = len(self.order)
-        key = np.unique(workload.owner * m + self.position[workload.edge])
+        key = distinct_keys(workload.owner * m + self.position[workload.edge])
         query, place = key // m, key % m
         path = self.path[place]
         first = np.ones(len(key), dtype=np.bool_)

@@ -73,6 +73,20 @@ class Paths:
         return np.asarray(total[self.start[1:]] - total[self.start[:-1]])
 
 
+def distinct_keys(keys: Int) -> Int:
+    """The distinct keys in order, int64: for keys that stand nearly so.
+
+    NumPy looks each up in a table, which took sixty times as long for the edges of trip after trip.
+
+    >>> distinct_keys(np.array([2, 1, 2])).tolist()
+    [1, 2]
+    """
+    ordered = np.sort(keys, kind="stable")
+    first = np.ones(len(ordered), dtype=np.bool_)
+    first[1:] = ordered[1:] != ordered[:-1]
+    return ordered[first]
+
+
 def walk_nodes(graph: RoadGraph, paths: Paths) -> Int:
     """The node through which each item of ``paths.edge`` is left, int64; −1 in what is no path.
 
