@@ -79,6 +79,13 @@ class GramTree:
     def _total(self) -> Float:
         return np.asarray(self.counts.sum(axis=1))
 
+    def _row(self, string: tuple[int, ...]) -> int:
+        """The row of a string, −1 where it was not explored."""
+        row = 0
+        for symbol in string:
+            row = int(self.child[row, symbol]) if row >= 0 else -1
+        return row
+
     def _chances(self, text: Int) -> Float:
         """P(next) after each row of equally long texts, (m, |I| + 1): by its longest known end."""
         row = np.zeros(len(text), dtype=np.int64)
@@ -125,12 +132,17 @@ class GramTree:
         Raises:
             ParameterError: fewer than one string.
         """
+        reach = max(self.depth, 1)  # the last symbol says what may follow
+        after: dict[tuple[int, ...], Float] = {}
 
         def longer(string: tuple[int, ...], count: float) -> Float:
-            row = 0
-            for symbol in string:
-                row = int(self.child[row, symbol]) if row >= 0 else -1
-            return self.counts[row] if row >= 0 else np.asarray(count * self.following(string))
+            row = self._row(string) if len(string) <= self.depth else -1
+            if row >= 0:
+                return np.asarray(self.counts[row])
+            end = string[-reach:]
+            if end not in after:
+                after[end] = self.following(end)
+            return np.asarray(count * after[end])
 
         return best_first(self.counts[0], longer, k, longest)
 
