@@ -29,20 +29,21 @@ def test_a_circle_that_was_set_aside_is_freed_by_the_next_sweep():
     assert gc.get_freeze_count() > 10_000
 
 
-def test_a_sweep_is_due_after_a_minute_or_when_modules_have_been_loaded(monkeypatch):
-    swept = []
+def test_a_sweep_is_due_after_a_minute_and_modules_are_set_aside_at_once(monkeypatch):
+    swept, frozen = [], []
     monkeypatch.setattr(garbage, "sweep", lambda: swept.append(1))
+    monkeypatch.setattr(garbage.gc, "freeze", lambda: frozen.append(1))
     monkeypatch.setattr(garbage, "_modules", len(garbage.sys.modules))
     monkeypatch.setattr(garbage, "_last", garbage.time.monotonic())
     garbage.sweep_if_due()
-    assert swept == []
+    assert (swept, frozen) == ([], [])
     monkeypatch.setattr(garbage, "_modules", len(garbage.sys.modules) - 1)
-    garbage.sweep_if_due()
-    assert len(swept) == 1
-    monkeypatch.setattr(garbage, "_modules", len(garbage.sys.modules))
+    for _ in range(2):
+        garbage.sweep_if_due()
+        assert (swept, frozen) == ([], [1])
     monkeypatch.setattr(garbage, "_last", garbage.time.monotonic() - garbage.DUE)
     garbage.sweep_if_due()
-    assert len(swept) == 2
+    assert (swept, frozen) == ([1], [1])
 
 
 def test_a_page_that_fails_ends_with_a_sweep_as_well(monkeypatch):

@@ -16,7 +16,7 @@ DUE = 60.0
 """Seconds after which a run of a page ends with a sweep."""
 
 _sweeping = Lock()
-_last = -DUE
+_last = time.monotonic()
 _modules = 0
 
 
@@ -31,6 +31,14 @@ def sweep() -> None:
 
 
 def sweep_if_due() -> None:
-    """A sweep, if the last one is a minute ago or modules have been loaded since."""
-    if len(sys.modules) != _modules or time.monotonic() - _last >= DUE:
+    """A sweep, if the last one is a minute ago; what modules have been loaded since is set aside.
+
+    That takes no time; what else is set aside with it, the next sweep looks at.
+    """
+    global _modules
+    if time.monotonic() - _last >= DUE:
         sweep()
+    elif len(sys.modules) != _modules:
+        with _sweeping:
+            gc.freeze()
+            _modules = len(sys.modules)
