@@ -248,8 +248,9 @@ def the_picture_is_a_slide(page, map_view):
 
 
 @pytest.mark.webgl
-def test_one_finger_scrolls_a_phone_s_page_and_buttons_fit_a_thumb(open_file, one):
-    page = open_file(one, bypass_csp=True, **PHONE)
+def test_one_finger_scrolls_a_phone_s_page_and_buttons_fit_a_thumb(open_file, series):
+    few = map_page(series[:1], rects=[RECT])  # cells, which are drawn at every move of a finger
+    page = open_file(few, bypass_csp=True, **PHONE)
     map_view = the_map(page)
     for button in page.get_by_test_id("dpviz-map").locator("button:visible").all():
         box = button.bounding_box()
