@@ -66,7 +66,8 @@ class Trajectories:
         step = np.hypot(*np.diff(self.xy, axis=0).T)
         step[self.start[1:-1] - 1] = 0.0  # from one line to the next
         running = np.concatenate([[0.0], np.cumsum(step), [0.0]])
-        return np.asarray(running[self.start[1:] - 1] - running[self.start[:-1]])
+        first, last = running[self.start[:-1]], running[self.start[1:] - 1]
+        return np.asarray(last - first)
 
     @cached_property
     def diameter(self) -> Float:

@@ -58,7 +58,8 @@ class PointIndex:
         self.codes = codes
         if cumulative is None:
             cumulative = np.zeros(len(codes) + 1, dtype=np.int64)
-            np.cumsum(np.asarray(weights, dtype=np.int64), out=cumulative[1:])
+            numbers = np.asarray(weights, dtype=np.int64)
+            np.cumsum(numbers, out=cumulative[1:])
         self.cumulative = cumulative
         for column in (self.codes, self.cumulative):
             column.flags.writeable = False

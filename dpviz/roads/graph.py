@@ -332,7 +332,8 @@ def ragged_take(start: Int, rows: Int) -> tuple[Int, Int]:
     """Places of the items of some rows of a ragged column, and the offsets of the result."""
     sizes = (start[1:] - start[:-1])[rows]
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    places = np.arange(offsets[-1]) + np.repeat(start[:-1][rows] - offsets[:-1], sizes)
+    shift = start[:-1][rows] - offsets[:-1]
+    places = np.arange(offsets[-1]) + np.repeat(shift, sizes)
     return places, offsets
 
 

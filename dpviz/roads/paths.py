@@ -70,7 +70,8 @@ class Paths:
     def sum(self, values: NDArray[np.float64] | Int) -> NDArray[np.float64]:
         """Sum of a value per edge row over each path, repeats included: float64 of shape (q,)."""
         total = np.concatenate([[0.0], np.cumsum(np.asarray(values, dtype=np.float64)[self.edge])])
-        return np.asarray(total[self.start[1:]] - total[self.start[:-1]])
+        before, after = total[self.start[:-1]], total[self.start[1:]]
+        return np.asarray(after - before)
 
 
 def distinct_keys(keys: Int) -> Int:

@@ -163,7 +163,8 @@ def _levels(k: int, fanout: int) -> Levels:
 def _runs_by_path(domains: Subdomains, workload: Paths) -> list[tuple[Int, Int, Float]]:
     """Distinct sub-queries of each path, relative to its start, with how many queries have them."""
     low, high, _ = domains.runs(workload)
-    runs, times = np.unique(np.column_stack([low, high]), axis=0, return_counts=True)
+    pairs = np.column_stack([low, high])
+    runs, times = np.unique(pairs, axis=0, return_counts=True)
     path = domains.path[runs[:, 0]]
     at = np.searchsorted(path, np.arange(len(domains.start)))
     pieces = []

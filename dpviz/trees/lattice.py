@@ -199,7 +199,8 @@ def volumes(lo: Int, hi: Int) -> Int:
     """Exact volumes in lattice cells, int64 of shape (n,)."""
     product = hi[:, 0] - lo[:, 0]  # axis by axis: five times as fast as a product of short rows
     for axis in range(1, lo.shape[1]):
-        product = product * (hi[:, axis] - lo[:, axis])
+        side = hi[:, axis] - lo[:, axis]
+        product = product * side
     return np.asarray(product)
 
 

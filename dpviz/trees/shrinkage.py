@@ -313,7 +313,8 @@ def _posterior(
             mean[rows], spread[rows] = _moments(seen[rows], deviation[rows], truth, prior, leaf)
             continue
         known = _moments(at * unit, np.full(len(at), unit), truth, prior, leaf)
-        both = np.interp(ratio[rows], at, known[0] / unit + 1j * known[1])  # one search for the two
+        pair = known[0] / unit + 1j * known[1]  # one search for the two
+        both = np.interp(ratio[rows], at, pair)
         mean[rows], spread[rows] = both.real * deviation[rows], both.imag
     return mean, spread
 

@@ -128,7 +128,8 @@ def _tree(
     m1 = len(line) - 1
     low, high, parent, _ = halved_blocks(np.zeros((1, 2), np.int64), np.full((1, 2), m1))
     lo, hi = line[low], line[high]
-    cells = np.flatnonzero((high - low == 1).all(axis=1))  # the nodes of the coarse cells
+    single = high - low == 1
+    cells = np.flatnonzero(single.all(axis=1))  # the nodes of the coarse cells
     cell = low[cells] @ np.array([m1, 1])
     noisy, variance = np.zeros(len(parent)), np.full(len(parent), np.inf)
     noisy[cells], variance[cells] = coarse[0][cell], coarse[1][cell]

@@ -145,7 +145,8 @@ def grow(cells: KdCells, height: int, flatten: int, cutter: Cutter, order: CutOr
             checkpoint()
             rounds = level * flatten + step
             axis = order.axes[rounds % len(order.axes)]
-            chosen = cells.hi[:, axis] - cells.lo[:, axis] >= 2
+            side = cells.hi[:, axis] - cells.lo[:, axis]
+            chosen = side >= 2
             if chosen.any():
                 cuts = cutter(cells, axis, chosen, rounds)
                 origin = origin[cells.split(axis, chosen, cuts)]

@@ -66,7 +66,8 @@ def during(release: PointRelease, period: Any) -> PointRelease:
         count = release.count_boxes(*_columns_of(corner, lo[2], hi[2])).count
     inside = _share_within(release.nodes, lo[2], hi[2]) * release.nodes.variance
     variance = shared_variance(release.nodes, inside, *_columns_of(corner, lo[2], hi[2]))
-    nodes = Decomposition(corner[:, :2] * finer, corner[:, 2:] * finer, parent, count, variance)
+    low, high = corner[:, :2] * finer, corner[:, 2:] * finer
+    nodes = Decomposition(low, high, parent, count, variance)
     return PointRelease(place, nodes, replace(release.header, extra=extra))
 
 

@@ -83,7 +83,8 @@ def path_variance(estimates: RoadEstimates, paths: Paths) -> Float:
             q[np.searchsorted(rows, leaf[deep[part]])] = weight[deep[part]]
             above = nodes.parent[rows]
             parent = np.where(above < 0, -1, np.searchsorted(rows, above))
-            variance[owner[deep[part[0]]]] += answer_variance(parent, estimates.measured[rows], q)
+            asked = owner[deep[part[0]]]
+            variance[asked] += answer_variance(parent, estimates.measured[rows], q)
     return variance
 
 
