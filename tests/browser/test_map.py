@@ -119,14 +119,14 @@ def test_cells_made_in_the_browser_are_those_of_the_engine(open_file, series):
     """Of the map that is shown, and of one that is laid out in an idle moment, unseen."""
     from dpviz.render import cells
 
-    page = open_file(map_page(series[2:5]))
+    page = open_file(map_page(series[1:4]))
     map_view = the_map(page)
     page.locator("[data-prepared]").wait_for()
     assert layers(map_view) == ["cells-1"]
     on_the_card = "e => e.__dpviz.scene.map(each => each.id).filter(id => id.startsWith('cells'))"
     assert map_view.evaluate(on_the_card) == ["cells-0", "cells-1", "cells-2"]
     for number in (1, 2):
-        table = cells(series[2 + number], id="cells").table
+        table = cells(series[1 + number], id="cells").table
         drawn = np.array(table["kind"].to_pylist()) != NEVER
         for name in ("bounds", "count", "noise_sd", "km2", "group", "group_sd", "inside", "first"):
             column = f"cells-{number}.{name}"
