@@ -30,7 +30,7 @@ AREAS = "AREAS"
 """Where the name of the file of areas is not known."""
 
 DEGREES = "EPSG:4326"
-_BOUNDED = re.compile(r"one (.+) with at most ([0-9]{1,18}) (?:records|sequences|trips)")
+_BOUNDED = re.compile(r"one (.+) with at most ([0-9]{1,18}) (?:record|sequence|trip)s?")
 
 
 @dataclass(frozen=True, kw_only=True)

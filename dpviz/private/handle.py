@@ -15,6 +15,16 @@ R = TypeVar("R")
 """The release that a build of the data gives."""
 
 
+def within(most: int, records: str) -> str:
+    """The bound on the records of a unit, in words that follow it.
+
+    Args:
+        most: the bound.
+        records: what they are, as ``records`` or ``trips``.
+    """
+    return f" with at most {most} {records if most > 1 else records.removesuffix('s')}"
+
+
 class Handle(ABC, Generic[R]):
     """An opaque handle on a data set of any kind: its public facts, never written or sent.
 
@@ -57,7 +67,7 @@ class Handle(ABC, Generic[R]):
     @property
     def accounted_unit(self) -> str:
         """The privacy unit without its bound: prices for "one person" add up whatever the bound."""
-        return self.unit.removesuffix(f" with at most {self.max_per_unit} {self.records}")
+        return self.unit.removesuffix(within(self.max_per_unit, self.records))
 
     def require_public(self) -> None:
         """What every exact answer asks first.

@@ -104,7 +104,7 @@ def test_trips_in_every_shape(odd: RoadGraph, tmp_path) -> None:  # type: ignore
     assert read_trips(tmp_path / "nodes.parquet", odd)._trips.length.sum() == 3
     capped = read_trips(tmp_path / "lists.parquet", odd, unit="person", max_per_unit=1)
     assert len(capped._trips) == 2
-    assert capped.unit == "one person with at most 1 trips"
+    assert capped.unit == "one person with at most 1 trip"
     with pytest.raises(DataError, match=r"no column 'who' in lists.parquet"):
         read_trips(tmp_path / "lists.parquet", odd, unit="who")
 

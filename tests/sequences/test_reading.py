@@ -49,7 +49,7 @@ def test_a_list_column_holds_words_or_whole_numbers(tmp_path, kind):
     data = read_sequences(path, alphabet_of("1..3"), public=True)
     assert lists(data._sequences) == [[0, 1], [2]]
     bounded = read_sequences(path, alphabet_of("1..3"), unit="who", max_per_unit=1)
-    assert bounded.unit == "one who with at most 1 sequences"
+    assert bounded.unit == "one who with at most 1 sequence"
     assert bounded.accounted_unit == "one who"
     assert len(bounded._sequences) <= 2
 

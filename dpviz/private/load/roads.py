@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.errors import DataError, ParameterError
+from dpviz.private.handle import within
 from dpviz.private.load.items import Form, Items, bounded_items, read_items
 from dpviz.private.load.selection import checked_bound
 from dpviz.private.load.streets import graph_from_graphml, graph_from_lines
@@ -210,7 +211,7 @@ def read_trips(
         graph,
         Paths(items.start, items.item),
         public=public,
-        unit="one trip" if unit is None else f"one {unit} with at most {max_per_unit} trips",
+        unit="one trip" if unit is None else f"one {unit}{within(max_per_unit, 'trips')}",
         max_per_unit=max_per_unit,
         steps=steps,
         step=None if steps is None or items.when is None else steps.of_moments(items.when),

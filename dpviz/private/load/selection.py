@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
+from dpviz.private.handle import within
 from dpviz.progress import Progress
 
 MAX_PER_UNIT = 1_000_000
@@ -84,7 +85,7 @@ def checked_bound(unit: str | None, most: int, usual: int = 1) -> int:
 
 def bounded(unit: str, most: int) -> str:
     """A privacy unit in words with its bound, which goes without saying for one record."""
-    return unit if unit == "one record" else f"{unit} with at most {most} records"
+    return unit if unit == "one record" else unit + within(most, "records")
 
 
 def checked_bits(bits: int | None, domain: Domain) -> int:

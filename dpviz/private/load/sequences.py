@@ -12,6 +12,7 @@ import numpy as np
 from dpviz import limits
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.private.handle import within
 from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.cells import Cells, cell_sequences, grid_cells, place_lines
 from dpviz.private.load.items import Form, bounded_items, read_items
@@ -304,4 +305,4 @@ def _same_rectangle(cells: Cells, domain: Domain) -> None:
 
 
 def _unit(unit: str | None, bound: int) -> str:
-    return "one sequence" if unit is None else f"one {unit} with at most {bound} sequences"
+    return "one sequence" if unit is None else f"one {unit}{within(bound, 'sequences')}"

@@ -473,10 +473,10 @@ def test_people_of_real_check_ins_are_bounded_and_hidden_as_wholes(shared_data):
     path = shared_data / "gowalla_userpoi.parquet"
     owners = pq.read_table(path, columns=["user_id"])["user_id"].to_numpy()
     many = np.unique(owners, return_counts=True)[1]
-    for bound in (1, 5):
+    for bound, records in ((1, "1 record"), (5, "5 records")):
         handle = dpviz.load(path, world, unit="user_id", max_per_unit=bound)
         release = dpviz.build(handle, "privtree", 1.0)
-        assert f"one user_id with at most {bound} records" in release.header.guarantee
+        assert f"one user_id with at most {records}" in release.header.guarantee
         assert sum(row["epsilon"] for row in release.header.budget) == pytest.approx(1.0)
         total = release.count(world.bounds)
         # Chebyshev at a false alarm of 1e-6 would be 1,000 sd; the sum of thousands of

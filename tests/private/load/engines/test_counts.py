@@ -311,7 +311,7 @@ def test_a_table_on_the_command_line(duckdb_file, tmp_path, capsys, monkeypatch)
     code, out, err = run(*words, "--table", "main.plane0", "--unit", "who")
     assert code == 0
     header = dpviz.read(output).header
-    assert (header.source, header.unit) == ("plane0", "one who with at most 1 records")
+    assert (header.source, header.unit) == ("plane0", "one who with at most 1 record")
     assert "duckdb:" not in json.dumps(header.to_dict()) + out + err
     assert "name one with table" in fails(capsys, monkeypatch, *words)
     secret = "postgresql://u:hunter2@127.0.0.1:1/d"

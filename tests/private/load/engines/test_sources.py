@@ -159,7 +159,7 @@ def test_nothing_that_is_written_holds_a_password(postgres, tmp_path):
     code, out, err = run(*words, "-o", output, "--ledger", ledger)
     assert code == 0
     header = dpviz.read(output).header
-    assert (header.source, header.unit) == ("plane0", "one who with at most 1 records")
+    assert (header.source, header.unit) == ("plane0", "one who with at most 1 record")
     for text in (out.encode(), err.encode(), output.read_bytes(), ledger.read_bytes()):
         assert PASSWORD.encode() not in text
         assert b"postgresql" not in text
