@@ -75,9 +75,13 @@ def settle(
         Estimates, and the variances of the *unshrunk* least-squares estimates: shrinkage lowers the
         mean squared error, so intervals from these are conservative on the average.
     """
-    parent = np.asarray(parent)
-    target, weight = estimated(parent, noisy, variance, doubts)
+    return drawn(np.asarray(parent), *estimated(parent, noisy, variance, doubts))
+
+
+def drawn(parent: Int, target: Float, weight: Float) -> tuple[Float, Float]:
+    """As :func:`settle`, from each node's estimate from its own subtree and its variance."""
     spread = downward(parent, target, weight)[1]
+    target, weight = target.copy(), weight.copy()
     leaf = is_leaf(parent)
     for part in level_slices(parent)[1:]:
         checkpoint()

@@ -23,9 +23,9 @@ from dpviz.trees.shrinkage import (
     SELECTED,
     SELECTED_BY_AXIS,
     Doubts,
+    drawn,
     estimated,
     selection_variance,
-    settle,
 )
 
 if TYPE_CHECKING:
@@ -168,17 +168,20 @@ def finished(
         shrink: non-negative, shrunk estimates inside their parents' totals; else least squares.
         slopes: a density inside the leaves that follows their neighbours, as sub-cells.
     """
-    nodes = tree.decomposition(*settled(tree.parent, noisy, variance, shrink=shrink))
+    raw = estimated(tree.parent, noisy, variance)
+    nodes = tree.decomposition(*settled(tree.parent, raw, shrink=shrink))
     return refine(nodes) if slopes else nodes
 
 
-def settled(
-    parent: Int, noisy: Float, variance: Float, doubts: Doubts | None = None, *, shrink: bool
-) -> tuple[Float, Float]:
-    """Estimates of a measured tree and their variances, as :func:`finished` says."""
-    if shrink:
-        return settle(parent, noisy, variance, doubts)
-    return downward(parent, *estimated(parent, noisy, variance, doubts))
+def settled(parent: Int, raw: tuple[Float, Float], *, shrink: bool) -> tuple[Float, Float]:
+    """Estimates of a measured tree and their variances, as :func:`finished` says.
+
+    Args:
+        parent: breadth-first parents.
+        raw: each node's estimate from its own subtree, and its variance.
+        shrink: see :func:`finished`.
+    """
+    return (drawn if shrink else downward)(parent, *raw)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,14 +215,24 @@ class ShrunkTree(PointMethod):
         by_axis = tree.axis_bits < tree.index.domain.dims
         if by_axis:
             doubts = None  # there shrinkage takes from large rectangles what decisions add
-        count, spread = settled(parent, noisy, variance, doubts, shrink=self.shrink)
+        raw = estimated(parent, noisy, variance, doubts)
+        count, spread = settled(parent, raw, shrink=self.shrink)
         inner = parent[len(tree.codes[0]) :]
         if np.isfinite(variance[inner]).any():
             decided = self.selected if doubts is None else SELECTED
             selected = SELECTED_BY_AXIS if by_axis else decided
             spread += selection_variance(parent, variance, selected)
-        nodes = tree.decomposition(count, spread)
+        nodes = self.improved(tree.decomposition(count, spread), raw)
         return refine(nodes) if self.slopes else nodes
+
+    def improved(self, nodes: Decomposition, raw: tuple[Float, Float]) -> Decomposition:
+        """Further post-processing, before slopes: none.
+
+        Args:
+            nodes: with settled estimates.
+            raw: each node's estimate from its own subtree, and its variance.
+        """
+        return nodes
 
 
 def rate_variances(rate: Float) -> Float:

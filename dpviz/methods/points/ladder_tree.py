@@ -13,6 +13,7 @@ from dpviz.methods.points.cell_tree import CellTree, ShrunkTree, rate_variances
 from dpviz.methods.points.levels import highest
 from dpviz.private.budget import DISJOINT
 from dpviz.private.mechanisms.noise import geometric, nested_at
+from dpviz.trees.sharing import shared
 from dpviz.trees.shrinkage import SELECTED, Doubts
 
 if TYPE_CHECKING:
@@ -224,6 +225,10 @@ class LadderTree(Ladder):
     Looks that decided weigh less in estimates of large nodes, which no decision pushes up then:
     :func:`~dpviz.trees.shrinkage.estimated`.
 
+    In the plane each parent's estimate is shared among its children as a small network says that
+    was trained on made-up scenes: :mod:`dpviz.trees.sharing`. It sees estimates, their variances
+    and cells, no exact count, so it is free. With ``learned`` = False it is left out.
+
     Do not use it where unbiased counts are needed: shrinkage trades bias for variance.
 
     >>> from dpviz.methods import method
@@ -237,6 +242,7 @@ class LadderTree(Ladder):
     even: float = parameter(
         0.0, "Share of ε, at most, of asking whether records lie evenly (2-D)", 0, 0.1
     )
+    learned: bool = parameter(True, "Families share as a trained network says (2-D, with shrink)")
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """See the class."""
@@ -256,6 +262,12 @@ class LadderTree(Ladder):
         rule = replace(self, **ON_EVEN) if level else self
         tree, noisy, paid, doubts = rule.grown(index, share, noise, level)
         return self.finish(tree, noisy, rate_variances(paid), doubts)
+
+    def improved(self, nodes: Decomposition, raw: tuple[Float, Float]) -> Decomposition:
+        """In the plane, shares inside families as a trained network says."""
+        if self.learned and self.shrink and nodes.dims == PLANE:
+            return nodes.replace(count=shared(nodes, raw))
+        return nodes
 
     def even_level(self, index: PointIndex, budget: Budget, noise: Noise, total: float) -> int:
         """The first level that is looked at: see the class. 0 where records do not lie evenly.

@@ -1,0 +1,157 @@
+"""How a family shares its parent's count: what a small trained network says of its estimates.
+
+Estimates that may not be negative lie above zero where nobody is, and over a large empty region
+that adds up. Each child's estimate from its own subtree, which may be negative, says where; so do
+the sizes of its noise, its sisters, and the cells beside its parent. The network moves each share
+by what it makes of them, from the root down, so that children still sum to their parent. It was
+trained on made-up scenes (tests/training/sharing.py) and sees noisy and public numbers only, so
+this is post-processing.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+
+from dpviz.progress import checkpoint
+from dpviz.trees.consistency import sum_up
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.lattice import Float, Int
+from dpviz.trees.network import Float32, Network, trained
+
+SIDES = (-1, 0), (0, -1), (0, 1), (1, 0)
+"""From a cell to those that share an edge with it, in cells: axis 0 first."""
+
+FEATURES = 30
+
+MOST = 3.0
+"""Logarithm of how far the network can move a child's weight against its sisters'."""
+
+SURE = 4.0
+"""From so many standard deviations of its noise on, a child's weight moves the less."""
+
+FLOOR = 6.0
+"""Minus the logarithm of the share that a network that says nothing gives to an empty child."""
+
+TINY = 1e-9
+
+
+class Families(NamedTuple):
+    """The children of each of f inner nodes, four each, in the order of the Morton curve.
+
+    Attributes:
+        parent: rows of the inner nodes, ascending, (f,).
+        child: rows of the children, (f, 4).
+        share: of the parent's estimate in each, (f, 4).
+        load: the parent's estimate, in scales of the noise of a typical leaf: about ε·count, (f,).
+        sure: the most of what is said of a child's weight that is believed, 0 to 1, (f, 4).
+        features: what the network sees, (f, :data:`FEATURES`).
+    """
+
+    parent: Int
+    child: Int
+    share: Float
+    load: Float32
+    sure: Float32
+    features: Float32
+
+    @classmethod
+    def of(cls, nodes: Decomposition, raw: tuple[Float, Float]) -> Families:
+        """All families of a tree of Morton cells in the plane.
+
+        Args:
+            nodes: with non-negative estimates, children summing to their parents.
+            raw: each node's unbiased estimate from its own subtree, and its variance.
+        """
+        parent = np.flatnonzero(~nodes.leaf)
+        child = nodes.first_child[parent].astype(np.int64)[:, None] + np.arange(4)
+        unit = max(float(np.sqrt(np.median(raw[1][nodes.leaf]) / 2.0)), TINY)
+        loads = (nodes.count / unit).astype(np.float32)
+        load, each = loads[parent], loads[child]
+        total = nodes.count[parent, None]
+        share = np.full(each.shape, 0.25)
+        np.divide(nodes.count[child], total, out=share, where=total > 0)
+        mean = (raw[0] / unit).astype(np.float32)[child]
+        deviation = (np.sqrt(raw[1]) / unit).astype(np.float32)[child]
+        ratio = mean / np.maximum(deviation, TINY)
+        off = (mean.sum(axis=1) - load) / np.sqrt((deviation**2).sum(axis=1) + TINY)
+        leaves = sum_up(nodes.parent, np.ones(len(nodes))).astype(np.float32)[child]
+        columns = [
+            np.clip(np.log1p(each) - np.log1p(load / 4.0)[:, None], -5.0, 5.0) / 2.0,
+            _beside(nodes, parent, loads).T,
+            np.log(deviation + 0.1),
+            nodes.leaf[child],
+            np.log2(leaves + 1.0) / 4.0,
+            np.clip(ratio, -4.0, 12.0) / 4.0,
+            2.0 * (each + 0.5) / (load[:, None] + 2.0),
+            np.clip(off, -4.0, 4.0)[:, None] / 2.0,
+            np.clip(np.log1p(load) - 4.0, -4.0, 6.0)[:, None] / 2.0,
+        ]
+        features = np.concatenate(columns, axis=1, dtype=np.float32)
+        return cls(parent, child, share, load, SURE / np.maximum(ratio, SURE), features)
+
+    def weights(self, said: Float32) -> tuple[Float, Float32]:
+        """Of each child, what becomes of its share, and what an empty one would have, (f, 4) each.
+
+        Args:
+            said: by the network, (f, 8).
+        """
+        moved: Float = self.share * np.exp(self.sure * np.clip(said[:, :4], -MOST, MOST))
+        floor = np.exp(np.clip(said[:, 4:], -MOST, MOST) - FLOOR)
+        return moved, floor / (1.0 + self.load[:, None] / 4.0)
+
+
+def shared(nodes: Decomposition, raw: tuple[Float, Float], network: Network | None = None) -> Float:
+    """Estimates of the nodes, moved inside their parents' from the root down, (n,).
+
+    Args:
+        nodes: with non-negative estimates, children summing to their parents.
+        raw: each node's unbiased estimate from its own subtree, and its variance.
+        network: that with the weights beside this module, if None.
+    """
+    families = Families.of(nodes, raw)
+    moved, floor = families.weights((network or trained("sharing"))(families.features))
+    weight = moved + floor
+    share = weight / weight.sum(axis=1, keepdims=True)
+    return passed_down(nodes, families.parent, families.child, share)
+
+
+def passed_down(nodes: Decomposition, parent: Int, child: Int, share: Float) -> Float:
+    """Counts where each family shares its parent's so, the roots' as they are, (n,)."""
+    count = np.array(nodes.count)
+    for part in of_levels(nodes, parent):
+        count[child[part]] = share[part] * count[parent[part], None]
+    return count
+
+
+def of_levels(nodes: Decomposition, rows: Int) -> list[slice]:
+    """Which of some nodes, ascending, are on each level."""
+    ends = np.searchsorted(rows, [0, *(level.stop for level in nodes.levels)])
+    return [slice(*pair) for pair in itertools.pairwise(ends.tolist())]
+
+
+def _beside(nodes: Decomposition, parent: Int, loads: Float32) -> Float32:
+    """Logarithms of the densities beside inner nodes, as shares of theirs, (4, f): at sides.
+
+    Of the cell of the same size, or of the leaf around it; 0 at the domain's edge.
+    """
+    place = np.zeros(len(nodes), dtype=np.int64)
+    place[parent] = np.arange(len(parent))
+    beside = np.full((len(SIDES), len(parent)), -1, dtype=np.int64)
+    for part in of_levels(nodes, parent)[1:]:
+        checkpoint()
+        above = nodes.parent[parent[part]].astype(np.int64)
+        corner = parent[part] - nodes.first_child[above]
+        for there, (down, along) in zip(beside, SIDES, strict=True):
+            row, column = (corner >> 1) + down, (corner & 1) + along
+            inside = (row >> 1 == 0) & (column >> 1 == 0)
+            cell = np.where(inside, above, there[place[above]])
+            first = nodes.first_child[cell]
+            finer = (cell >= 0) & (first >= 0)
+            there[part] = np.where(finer, first + 2 * (row & 1) + (column & 1), cell)
+    volume = nodes.volume.astype(np.float32)
+    load = loads[beside] * (volume[parent] / volume[beside])
+    ratio = np.log1p(load) - np.log1p(loads[parent])
+    return np.where(beside < 0, np.float32(0), np.clip(ratio, -5.0, 5.0) / 2.0)

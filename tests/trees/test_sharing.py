@@ -1,0 +1,127 @@
+"""Shares inside families: what the network sees, and what becomes of what it says."""
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.domain import Domain
+from dpviz.methods import method
+from dpviz.methods.points.cell_tree import CellTree
+from dpviz.private.index import PointIndex
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.density import leaf_order, located
+from dpviz.trees.network import Network, trained
+from dpviz.trees.sharing import FEATURES, SIDES, Families, _beside, shared
+from tests.training.network import beginning
+from tests.training.sharing import WEIGHTS, symmetries
+
+SQUARE = Domain((0.0, 0.0), (1.0, 1.0))
+
+
+def cells(seed: int, n: int = 3000) -> np.ndarray:
+    """Lattice cells of records around a few places, and a few anywhere."""
+    random = np.random.default_rng(seed)
+    places = random.random((6, 2))[random.integers(6, size=n)]
+    points = places + 0.05 * random.standard_normal((n, 2))
+    points[: n // 20] = random.random((n // 20, 2))
+    return (np.clip(points, 0, 1 - 1e-12) * SQUARE.side).astype(np.int64)
+
+
+def tree(records: np.ndarray) -> Decomposition:
+    """Cells that hold more than 40 split; counts are exact."""
+    grown = CellTree(PointIndex.from_cells(SQUARE, records), 2)
+    grown.grow(lambda counts, depth: counts > 40, 7)
+    return grown.decomposition(grown.counts().astype(np.float64), np.full(len(grown.parent), 4.0))
+
+
+def raw(nodes: Decomposition) -> tuple[np.ndarray, np.ndarray]:
+    """Estimates of before, a function of counts alone."""
+    return nodes.count - 3.0 * np.cos(nodes.count), 2.0 + nodes.count % 5
+
+
+def random_network(seed: int, scale: float = 1.0) -> Network:
+    network = beginning((FEATURES, 9, 8), seed)
+    network.weights[-1][:] = scale * np.random.default_rng(seed).normal(
+        size=network.weights[-1].shape
+    )
+    return network
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_children_stay_above_zero_and_sum_to_their_parents(seed):
+    nodes = tree(cells(seed))
+    count = shared(nodes, raw(nodes), random_network(seed))
+    families = Families.of(nodes, raw(nodes))
+    assert (count >= 0).all()
+    assert count[0] == nodes.count[0]
+    np.testing.assert_allclose(
+        count[families.child].sum(axis=1), count[families.parent], rtol=1e-12, atol=1e-9
+    )
+    assert np.abs(count - nodes.count).max() > 5
+
+
+@pytest.mark.parametrize("which", range(8))
+def test_features_of_a_turned_tree_are_turned(which):
+    records = cells(4)
+    turned, last = records.copy(), SQUARE.side - 1
+    if which > 3:
+        turned = turned[:, ::-1]
+    for _ in range(which % 4):  # as np.rot90 turns rows and columns
+        turned = np.stack([last - turned[:, 1], turned[:, 0]], axis=1)
+    families = []
+    for each in (records, turned):
+        nodes = tree(np.ascontiguousarray(each))
+        made = Families.of(nodes, raw(nodes))
+        # Families of one total, level and numbers of leaves are told apart by all their numbers.
+        families.append(made.features.astype(np.float64).round(4))
+    feature, _ = symmetries()[which]
+    expected, found = (each[np.lexsort(each.T)] for each in (families[0][:, feature], families[1]))
+    np.testing.assert_allclose(found, expected, atol=2e-4)
+
+
+def test_what_is_beside_a_node_is_what_its_own_size_holds_there():
+    nodes = tree(cells(5))
+    parent = np.flatnonzero(~nodes.leaf)
+    beside = _beside(nodes, parent, nodes.count.astype(np.float32))
+    order = leaf_order(nodes)
+    for row, node in enumerate(parent):
+        side = nodes.hi[node, 0] - nodes.lo[node, 0]
+        for which, step in enumerate(SIDES):
+            low = nodes.lo[node] + np.array(step) * side
+            expected = 0.0
+            if (low >= 0).all() and (low < SQUARE.side).all():
+                leaf = located(order, low[None])[0]
+                inside = (nodes.lo >= low).all(axis=1) & (nodes.hi <= low + side).all(axis=1)
+                held = nodes.count[inside & nodes.leaf].sum()
+                if not inside.any():
+                    held = nodes.count[leaf] * nodes.volume[node] / nodes.volume[leaf]
+                ratio = np.log1p(held) - np.log1p(nodes.count[node])
+                expected = np.clip(ratio, -5, 5) / 2
+            assert beside[which, row] == pytest.approx(expected, abs=1e-4)
+
+
+def test_what_is_known_for_sure_stays():
+    nodes = tree(cells(6))
+    near = shared(nodes, (nodes.count, np.full(len(nodes), 1e-12)), random_network(1))
+    np.testing.assert_allclose(near, nodes.count, rtol=1e-4, atol=1e-4)
+
+
+def test_weights_fit_the_features_and_are_few():
+    network = trained("sharing")
+    assert network.weights[0].shape[0] == FEATURES
+    assert len(network.biases[-1]) == 8
+    assert WEIGHTS.stat().st_size < 60_000
+
+
+@pytest.mark.parametrize("parameters", [{"shrink": False}, {"learned": False}])
+def test_trees_that_do_not_learn_are_as_they_were(parameters, monkeypatch):
+    """The network is not even asked; by default it is."""
+    handle = dpviz.from_points(np.random.default_rng(0).random((500, 2)), SQUARE, public=True)
+
+    def refused(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("dpviz.methods.points.ladder_tree.shared", refused)
+    dpviz.build(handle, method("ladder_tree", **parameters), 1.0, seed=1)
+    with pytest.raises(AssertionError):
+        dpviz.build(handle, "ladder_tree", 1.0, seed=1)
