@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from dpviz.private.mechanisms.noise import geometric
 from dpviz.trees.consistency import downward, upward
 from dpviz.trees.decomposition import is_leaf
 from dpviz.trees.density import refine
+from dpviz.trees.gates import gated
 from dpviz.trees.shrinkage import estimated, nonnegative
 
 if TYPE_CHECKING:
@@ -73,7 +74,9 @@ class HotGrid(Ladder):
     (:func:`~dpviz.trees.shrinkage.estimated`), which is nearly without bias; large sums add blocks.
 
     Nothing is cut at zero, as in a flat grid: what that adds to empty cells it would take from full
-    ones beside them, and those are asked for. Slopes are gentler where noise is large.
+    ones beside them, and those are asked for. But leaves are drawn to means over cells around them
+    as far as a small network says, which was trained on made-up scenes
+    (:mod:`dpviz.trees.gates`); blocks keep what they hold. Slopes are gentler where noise is large.
 
     Privacy: each record is in the domain, which costs 0.01ε. It is in one cell of every level, and
     one record more moves that cell's g by at most 2: up to T by the difference of ⌊(w + 1)²/T⌋ and
@@ -83,7 +86,8 @@ class HotGrid(Ladder):
     asked (adaptive composition). The cells of the level that is found are disjoint. Inside a cell
     the theorem of the ladder tree holds word for word, with what is left of ε in place of ε: the
     rates of every path add up to at most that, exactly, for every transcript. The prices add up to
-    ε (sequential composition). All later steps are post-processing.
+    ε (sequential composition). All later steps are post-processing:
+    the network sees noisy and public numbers only.
 
     Do not use it for large rectangles: it measures nothing above its first level, and their noise
     adds up.
@@ -98,7 +102,11 @@ class HotGrid(Ladder):
     dims: ClassVar[tuple[int, ...]] = (2,)
     advice: ClassVar[str] = "Large rectangles: the noise of thousands of leaves adds up."
 
+    measured: ClassVar[dict[str, Any]] = {"slopes": False, "gates": False}
+    tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False, "gates": False}
+
     shrink: bool = parameter(False, "Non-negative counts inside the totals of blocks")
+    gates: bool = parameter(True, "Counts drawn to their surroundings by a trained network")
     c: float = parameter(3.0, "c: stop where noisy count × unspent ε is at most this", 0.5, 50)
     first: float = parameter(0.3, "Share of ε of the first look at each cell", 0.001, 0.9)
     looks: int = parameter(0, "K: further looks at most", 0, 8)
@@ -131,13 +139,18 @@ class HotGrid(Ladder):
         parent = tree.parent
         leaf = is_leaf(parent)
         count, spread = downward(parent, *estimated(parent, noisy, variance, doubts, 1))
-        block = tree.depth <= self.blocks(int(tree.depth[leaf].min()))
+        first = int(tree.depth[leaf].min())
+        block = tree.depth <= self.blocks(first)
         wanted, weight = upward(parent, noisy, variance)
         wanted = np.where(block, count, wanted)
         if self.shrink:
             count = nonnegative(parent, wanted, weight)
         else:
             count, _ = downward(parent, wanted, weight)
+        if self.gates and not self.shrink and first >= 2:
+            least = count  # squares
+            count = gated(parent, least, spread, side=self.side, block=self.blocks(first))
+            spread += (count - least) ** 2  # how far a count was drawn, it may be wrong
         nodes = tree.decomposition(count, spread)
         return refine(nodes, DOUBT) if self.slopes else nodes
 
