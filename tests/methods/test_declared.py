@@ -50,6 +50,15 @@ def test_a_mixed_workload_gives_the_weighted_geometric_mean_of_its_words():
 
 
 @pytest.mark.parametrize(
+    ("words", "learned"), [("uniform,hot", None), ("uniform=9,districts", False)]
+)
+def test_a_mixed_workload_switches_on_what_all_its_words_do(words, learned):
+    following = Declared.worded(words).following("ladder_tree", {})
+    assert following.get("learned") is learned
+    assert Declared.worded(words).method("ladder_tree").learned is (learned is None)
+
+
+@pytest.mark.parametrize(
     "text", ["uniform,hot,hot", "hot=0,uniform", "hot=nan", "hot=inf,uniform", "hot=x", "hot="]
 )
 def test_shares_that_are_none_are_refused(text):

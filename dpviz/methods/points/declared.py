@@ -38,7 +38,7 @@ FOLLOWING: dict[str, dict[str, dict[str, Any]]] = {
     "ladder_tree": {
         "uniform": {"even": 0.01},
         "hot": {"c": 1.2},
-        "districts": {"c": 3.0, "reserve": 1.5},
+        "districts": {"c": 3.0, "reserve": 1.5, "learned": False},
     },
     "gradual_tree": {"hot": {"c": 1.2}, "districts": {"c": 1.7}},
     "self_budgeting_tree": {"hot": {"c": 1.8}, "districts": {"c": 1.8}},
@@ -157,8 +157,9 @@ class Declared:
         """The parameters that follow for a method, but for those given by name or by its alias.
 
         A side is that of the queries, where these were given. Of a mixed workload each is the
-        geometric mean of what follows from its words, weighted by
-        their shares: these parameters are thresholds and sides, which matter by their ratios.
+        geometric mean of what follows from its words, weighted by their shares: these parameters
+        are thresholds and sides, which matter by their ratios. A switch is on where it is for all
+        words.
         """
         known = {word.lower(): entry for word, entry in names("points").items()}
         owner, preset = known[name.lower()]
@@ -174,10 +175,12 @@ class Declared:
             follow["side"] = float(f"{max(self.side, LEAST_SIDE):.4g}")
         return {key: value for key, value in follow.items() if key not in {*preset, *given}}
 
-    def _mean(self, values: list[float]) -> float:
+    def _mean(self, values: list[Any]) -> Any:
         """The value of the one word, or the mean over the words of a mixed workload."""
         if len(values) == 1:
             return values[0]
+        if isinstance(values[0], bool):
+            return all(values)
         if min(values) <= 0:
             return 0.0  # what one of the words does without
         logs = (math.log(value) * share for value, share in zip(values, self.shares, strict=True))
