@@ -36,7 +36,7 @@ LINES = ((1, 6), (3, 4), (0, 7), (2, 5))
 SQUARES = ((0, 1, 3), (2, 1, 4), (5, 6, 3), (7, 6, 4))
 """Which three make a square with it."""
 
-OWN, WIDE, COUNTS = 12, range(13, 17), 17
+CENTRE, WIDE, COUNTS = 12, range(13, 17), 17
 """Where a leaf's own count is among those of its surroundings, and means over more than nine."""
 
 LEAST = 1.0
@@ -81,7 +81,7 @@ def neighbours(parent: Int32 | Int) -> Int32:
         beside = {step: around[which].take(above) for which, step in enumerate(STEPS)}
         beside[0, 0] = above.astype(np.int32)
         below = {step: first.take(rows) for step, rows in beside.items()}
-        own = np.arange(part.start, part.stop, dtype=np.int32).reshape(-1, 4)
+        itself = np.arange(part.start, part.stop, dtype=np.int32).reshape(-1, 4)
         for which, (across, along) in enumerate(STEPS):
             row = around[which, part].reshape(-1, 4)
             for child in range(4):
@@ -90,7 +90,7 @@ def neighbours(parent: Int32 | Int) -> Int32:
                 inner = below[step] + np.int32(2 * (x & 1) + (y & 1))
                 row[:, child] = np.where(below[step] >= 0, inner, beside[step])
                 if step != (0, 0):  # a parent at the edge is its own neighbour
-                    np.copyto(row[:, child], own[:, child], where=beside[step] == above)
+                    np.copyto(row[:, child], itself[:, child], where=beside[step] == above)
     return around
 
 
@@ -119,11 +119,15 @@ def smoothers() -> Float32:
     The leaf's own count; means of it and one, two or three cells beside it, of three and five in a
     row, of a cross, of 3 × 3; the wide means; and none.
     """
-    own = [OWN]
-    groups = [own, *([OWN, which] for which in STRAIGHT), *([OWN, *square] for square in SQUARES)]
-    groups += [[OWN, *line] for line in LINES]
-    groups += [[OWN, *LINES[0], 8, 11], [OWN, *LINES[1], 9, 10]]
-    groups += [[OWN, *STRAIGHT], [*range(8), OWN], *([which] for which in WIDE), []]
+    centre = [CENTRE]
+    groups = [
+        centre,
+        *([CENTRE, which] for which in STRAIGHT),
+        *([CENTRE, *square] for square in SQUARES),
+    ]
+    groups += [[CENTRE, *line] for line in LINES]
+    groups += [[CENTRE, *LINES[0], 8, 11], [CENTRE, *LINES[1], 9, 10]]
+    groups += [[CENTRE, *STRAIGHT], [*range(8), CENTRE], *([which] for which in WIDE), []]
     weights = np.zeros((len(groups), COUNTS), dtype=np.float32)
     for row, group in zip(weights, groups, strict=True):
         row[group] = 1 / max(len(group), 1)
@@ -133,10 +137,10 @@ def smoothers() -> Float32:
 def contrasts() -> Float32:
     """Counts that the network sees, as such weights: all, 3 × 3, lines and 3 × 3 less the own."""
     mean = np.zeros(COUNTS, dtype=np.float32)
-    mean[[*range(8), OWN]] = 1 / 9
+    mean[[*range(8), CENTRE]] = 1 / 9
     alone = np.eye(COUNTS, dtype=np.float32)
-    lines = [(alone[a] + alone[b]) / 2 - alone[OWN] for a, b in LINES]
-    return np.stack([*alone, mean, *lines, alone[OWN] - mean])
+    lines = [(alone[a] + alone[b]) / 2 - alone[CENTRE] for a, b in LINES]
+    return np.stack([*alone, mean, *lines, alone[CENTRE] - mean])
 
 
 SMOOTHERS, CONTRASTS = smoothers(), contrasts()
@@ -170,13 +174,13 @@ class Surroundings(NamedTuple):
     across: Float32
 
     @property
-    def own(self) -> Float32:
+    def centre(self) -> Float32:
         """The leaves' counts, (m,)."""
-        return np.asarray(self.counts[OWN])
+        return np.asarray(self.counts[CENTRE])
 
     def features(self) -> Float32:
         """What the network sees, (m, :data:`FEATURES`): counts in deviations of the noise."""
-        seen = np.empty((FEATURES, len(self.own)), dtype=np.float32)
+        seen = np.empty((FEATURES, len(self.centre)), dtype=np.float32)
         unit, many = 1 / self.deviation, len(CONTRASTS)
         counts = seen[: many + 1]
         np.matmul(CONTRASTS, self.counts, out=counts[:-1])
@@ -243,7 +247,7 @@ class Raster(NamedTuple):
         counts[:8] = density.take(around)
         for row, which in enumerate(STRAIGHT, start=8):
             counts[row] = density.take(self.around[which].take(around[which]))
-        counts[OWN] = density.take(leaves)
+        counts[CENTRE] = density.take(leaves)
         counts[WIDE[0]] = (smooth.take(leaves) + smooth.take(around).sum(axis=0)) / 9
         counts[WIDE[1] :] = density.take(parent), smooth.take(parent), smooth.take(above)
         counts *= np.ldexp(np.float32(1), -2 * depth)
@@ -265,15 +269,15 @@ def softmax(logits: Float32) -> Float32:
 
 
 def loads(around: Surroundings, logarithm: Float32) -> Float32:
-    """How much of its block's correction each leaf takes: its variance times what is said, (m,)."""
+    """How much of its block's correction each leaf takes: its variance times an output, (m,)."""
     return np.asarray(around.deviation**2 * np.exp(np.clip(logarithm, -MOST, MOST)))
 
 
 def moves(around: Surroundings, network: Network) -> tuple[Float32, Float32]:
     """What each leaf is to gain, and its load in its block's correction, (m,) each."""
-    said = network(around.features())
-    gates = softmax(said[:, :-1])
-    return np.einsum("mj,jm->m", gates @ AWAY, around.counts), loads(around, said[:, -1])
+    output = network(around.features())
+    gates = softmax(output[:, :-1])
+    return np.einsum("mj,jm->m", gates @ AWAY, around.counts), loads(around, output[:, -1])
 
 
 def inside(moved: Float, load: Float, block: Int) -> Float:

@@ -34,7 +34,7 @@ class Network(NamedTuple):
 
     def __call__(self, features: NDArray[Any]) -> Float32:
         """What the last layer says of each row: (n, inputs) in, (n, outputs) out."""
-        said = np.empty((len(features), len(self.biases[-1])), dtype=np.float32)
+        output = np.empty((len(features), len(self.biases[-1])), dtype=np.float32)
         for start in range(0, len(features), ROWS):
             checkpoint()
             values = np.asarray(features[start : start + ROWS], dtype=np.float32)
@@ -42,9 +42,9 @@ class Network(NamedTuple):
                 values = values @ weight
                 values += bias
                 np.maximum(values, 0, out=values)
-            np.matmul(values, self.weights[-1], out=said[start : start + ROWS])
-        said += self.biases[-1]
-        return said
+            np.matmul(values, self.weights[-1], out=output[start : start + ROWS])
+        output += self.biases[-1]
+        return output
 
     @classmethod
     def of(cls, arrays: Sequence[NDArray[Any]]) -> Network:

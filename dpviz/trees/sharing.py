@@ -46,7 +46,7 @@ class Families(NamedTuple):
         child: rows of the children, (f, 4).
         share: of the parent's estimate in each, (f, 4).
         load: the parent's estimate, in scales of the noise of a typical leaf: about ε·count, (f,).
-        sure: the most of what is said of a child's weight that is believed, 0 to 1, (f, 4).
+        sure: the most of what the network gives a child's weight that is believed, 0 to 1, (f, 4).
         features: what the network sees, (f, :data:`FEATURES`).
     """
 
@@ -92,14 +92,14 @@ class Families(NamedTuple):
         features = np.concatenate(columns, axis=1, dtype=np.float32)
         return cls(parent, child, share, load, SURE / np.maximum(ratio, SURE), features)
 
-    def weights(self, said: Float32) -> tuple[Float, Float32]:
+    def weights(self, output: Float32) -> tuple[Float, Float32]:
         """Of each child, what becomes of its share, and what an empty one would have, (f, 4) each.
 
         Args:
-            said: by the network, (f, 8).
+            output: of the network, (f, 8).
         """
-        moved: Float = self.share * np.exp(self.sure * np.clip(said[:, :4], -MOST, MOST))
-        floor = np.exp(np.clip(said[:, 4:], -MOST, MOST) - FLOOR)
+        moved: Float = self.share * np.exp(self.sure * np.clip(output[:, :4], -MOST, MOST))
+        floor = np.exp(np.clip(output[:, 4:], -MOST, MOST) - FLOOR)
         return moved, floor / (1.0 + self.load[:, None] / 4.0)
 
 

@@ -30,9 +30,9 @@ from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.density import leaf_order, located, refine
 from dpviz.trees.gates import (
     AWAY,
+    CENTRE,
     COUNTS,
     FEATURES,
-    OWN,
     SMOOTHERS,
     STEPS,
     STRAIGHT,
@@ -82,7 +82,7 @@ def turned(around: Surroundings, symmetry: tuple[bool, int, int]) -> Surrounding
         image = step[::-1] if exchanged else step
         places.append(STEPS.index((image[0] * signs[0], image[1] * signs[1])))
     far = [len(STEPS) + STRAIGHT.index(places[which]) for which in STRAIGHT]
-    counts = around.counts[[*places, *far, *range(OWN, COUNTS)]]
+    counts = around.counts[[*places, *far, *range(CENTRE, COUNTS)]]
     return around._replace(counts=counts, finer=around.finer[places])
 
 
@@ -231,24 +231,24 @@ def stepped(
 ) -> float:
     """A step of some lessons; their loss as it was before."""
     seen = [turned(each.around, turn) for each, turn in zip(batch, turns, strict=True)]
-    said = trainer.forward(np.concatenate([each.features() for each in seen]))
-    slope, total, start = np.empty_like(said), 0.0, 0
+    output = trainer.forward(np.concatenate([each.features() for each in seen]))
+    slope, total, start = np.empty_like(output), 0.0, 0
     for lesson, around in zip(batch, seen, strict=True):
-        part = slice(start, start + len(around.own))
+        part = slice(start, start + len(around.centre))
         start = part.stop
-        gates, away = softmax(said[part, :-1]), (AWAY @ around.counts).T
+        gates, away = softmax(output[part, :-1]), (AWAY @ around.counts).T
         moved = (gates * away).sum(axis=1)
-        load = loads(around, said[part, -1])
+        load = loads(around, output[part, -1])
         whole = np.bincount(lesson.block, load)[lesson.block]
         within = np.bincount(lesson.block, moved)[lesson.block]
-        loss, by_count = lesson.loss(around.own + moved - load * within / whole)
+        loss, by_count = lesson.loss(around.centre + moved - load * within / whole)
         by_count = by_count - np.bincount(lesson.block, by_count * load / whole)[lesson.block]
         total += loss
         by_gate = gates * by_count[:, None] * away
         slope[part, :-1] = by_gate - gates * by_gate.sum(axis=1, keepdims=True)
         slope[part, -1] = -by_count * within / whole * load
         slope[part] *= min(1.0, CLIP / float(np.linalg.norm(slope[part])))
-        slope[part] += calm / len(moved) * said[part]
+        slope[part] += calm / len(moved) * output[part]
     trainer.step(slope / len(batch), rate)
     return total
 
@@ -259,7 +259,7 @@ def error(network: Network, taught: Sequence[Lesson]) -> list[float]:
     for lesson in taught:
         around = lesson.around
         moved, load = moves(around, network)
-        losses.append(lesson.loss(around.own + inside(moved, load, lesson.block))[0])
+        losses.append(lesson.loss(around.centre + inside(moved, load, lesson.block))[0])
     return losses
 
 

@@ -57,7 +57,7 @@ class Trainer:
         """Move against the loss.
 
         Args:
-            slope: of the loss by what :meth:`forward` said, (n, outputs).
+            slope: of the loss by the output of :meth:`forward`, (n, outputs).
             rate: of learning.
         """
         self._steps += 1

@@ -85,21 +85,21 @@ class Example(NamedTuple):
         """Mean absolute errors of the bands, (3,)."""
         return np.asarray(np.bincount(self.band, np.abs(error)) / np.bincount(self.band))
 
-    def count(self, said: Float32) -> tuple[Float, Float]:
+    def count(self, output: Float32) -> tuple[Float, Float]:
         """All counts if the network says so, and the shares of the measured families."""
-        weight = np.sum(self.families.weights(said), axis=0)
+        weight = np.sum(self.families.weights(output), axis=0)
         share = self.share.copy()
         share[self.measured] = weight / weight.sum(axis=1, keepdims=True)
         count = sharing.passed_down(self.nodes, self.parent, self.child, share)
         return count, share
 
-    def after(self, said: Float32) -> Float:
+    def after(self, output: Float32) -> Float:
         """Errors of the bands as shares of what they were, (3,)."""
-        return self.in_bands(self.errors(self.count(said)[0])) / self.before
+        return self.in_bands(self.errors(self.count(output)[0])) / self.before
 
-    def slope(self, said: Float32) -> Float:
-        """Of half the sum over bands of (error ÷ error before)², by what was said, (f, 8)."""
-        count, share = self.count(said)
+    def slope(self, output: Float32) -> Float:
+        """Of half the sum over bands of (error ÷ error before)², by the output, (f, 8)."""
+        count, share = self.count(output)
         error = self.errors(count)
         ratio = self.in_bands(error) / self.before
         before = self.before[self.band]
@@ -112,11 +112,11 @@ class Example(NamedTuple):
             by_share[part] = below * count[self.parent[part], None]
             by_count[self.parent[part]] += (below * share[part]).sum(axis=1)
         by_share, share = by_share[self.measured], share[self.measured]
-        moved, floor = self.families.weights(said)
+        moved, floor = self.families.weights(output)
         total = (moved + floor).sum(axis=1, keepdims=True)
         by_weight = (by_share - (by_share * share).sum(axis=1, keepdims=True)) / total
         both = np.concatenate([by_weight * moved * self.families.sure, by_weight * floor], axis=1)
-        return np.asarray(np.where(np.abs(said) < MOST, both, 0.0))
+        return np.asarray(np.where(np.abs(output) < MOST, both, 0.0))
 
 
 def examples(seeds: range) -> Iterator[Example]:
@@ -230,9 +230,9 @@ def trained(those: list[Example], seed: int = 0, epochs: int = EPOCHS) -> Networ
             for each, (feature, _) in zip(batch, chosen, strict=True)
         ]
         ends = np.cumsum([len(each) for each in seen])[:-1]
-        said = np.split(trainer.forward(np.concatenate(seen)), ends)
+        output = np.split(trainer.forward(np.concatenate(seen)), ends)
         slopes = []
-        for each, (_, child), answer in zip(batch, chosen, said, strict=True):
+        for each, (_, child), answer in zip(batch, chosen, output, strict=True):
             both = np.concatenate([child, 4 + child])
             slopes.append(each.slope(answer[:, np.argsort(both)])[:, both] / BATCH)
         rate = RATE * min(1.0, (step + 1) / 20) * (0.02 + 0.49 * (1 + np.cos(np.pi * step / steps)))

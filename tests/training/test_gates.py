@@ -32,11 +32,11 @@ def lesson() -> tuple[Lesson, np.ndarray, np.ndarray]:
 class Answers:
     """In place of a trainer: says what it is given, and keeps the slope."""
 
-    def __init__(self, said: np.ndarray) -> None:
-        self.said = said
+    def __init__(self, output: np.ndarray) -> None:
+        self.output = output
 
     def forward(self, features: np.ndarray) -> np.ndarray:
-        return self.said
+        return self.output
 
     def step(self, slope: np.ndarray, rate: float) -> None:
         self.slope = slope
@@ -44,11 +44,11 @@ class Answers:
 
 def test_a_lesson_asks_what_a_release_answers(lesson):
     seen, exact, answers = lesson
-    wrong = seen.share @ seen.around.own - seen.truth
+    wrong = seen.share @ seen.around.centre - seen.truth
     expected = (answers - exact) / np.maximum(exact, 3.0)
     expected /= np.abs(expected).sum()
     np.testing.assert_allclose(wrong, expected, atol=1e-6)
-    assert seen.loss(seen.around.own)[0] == pytest.approx(1.0)
+    assert seen.loss(seen.around.centre)[0] == pytest.approx(1.0)
     network = beginning((FEATURES, len(SMOOTHERS) + 1), 0)
     network.biases[0][0] = 30
     assert error(network, [seen]) == pytest.approx([1.0], abs=1e-4)
@@ -57,18 +57,18 @@ def test_a_lesson_asks_what_a_release_answers(lesson):
 def test_slopes_are_those_of_finite_differences(lesson):
     seen = lesson[0]
     random = np.random.default_rng(4)
-    said = random.normal(0, 0.3, (len(seen.around.own), len(SMOOTHERS) + 1))
+    output = random.normal(0, 0.3, (len(seen.around.centre), len(SMOOTHERS) + 1))
 
     def loss(given: np.ndarray) -> float:
         return stepped(Answers(given), [seen], [SYMMETRIES[1]], 0.0, 0.0)
 
-    trainer = Answers(said)
+    trainer = Answers(output)
     stepped(trainer, [seen], [SYMMETRIES[1]], 0.0, 0.0)
     rows = np.argsort(-np.abs(trainer.slope).max(axis=1))[:4]
     ratios = []
     for row in rows:
         for column in (0, 5, len(SMOOTHERS)):
-            above, below = said.copy(), said.copy()
+            above, below = output.copy(), output.copy()
             above[row, column] += 1e-4
             below[row, column] -= 1e-4
             ratios.append(trainer.slope[row, column] / ((loss(above) - loss(below)) / 2e-4))

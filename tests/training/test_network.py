@@ -35,7 +35,7 @@ def test_gradients_are_those_of_finite_differences():
     """A tiny first step of Adam has the sign of the gradient; so each sign is compared."""
     features = np.random.default_rng(2).normal(size=(11, 5))
     before, trainer = some(3), Trainer(some(3))
-    trainer.step(trainer.forward(features), 1e-3)  # of the loss ½ Σ said²
+    trainer.step(trainer.forward(features), 1e-3)  # of the loss ½ Σ output²
 
     def loss(network: Network) -> float:
         return 0.5 * float((network(features).astype(np.float64) ** 2).sum())

@@ -18,10 +18,10 @@ def test_the_slope_is_that_of_the_errors(one, monkeypatch):
     """Against differences, without rounding off where an error is zero."""
     monkeypatch.setattr(sharing, "SMOOTH", 0.0)
     random = np.random.default_rng(0)
-    said = 0.3 * random.normal(size=(len(one.families.parent), 8))
-    step = 1e-5 * random.normal(size=said.shape)
-    ends = [(one.after(said + sign * step) ** 2).sum() / 2 for sign in (1, -1)]
-    assert ends[0] - ends[1] == pytest.approx(2 * (one.slope(said) * step).sum(), rel=0.02)
+    output = 0.3 * random.normal(size=(len(one.families.parent), 8))
+    step = 1e-5 * random.normal(size=output.shape)
+    ends = [(one.after(output + sign * step) ** 2).sum() / 2 for sign in (1, -1)]
+    assert ends[0] - ends[1] == pytest.approx(2 * (one.slope(output) * step).sum(), rel=0.02)
 
 
 def test_answers_are_those_of_the_release(one):

@@ -12,9 +12,9 @@ from dpviz.trees import gates, network
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.gates import (
+    CENTRE,
     COUNTS,
     FEATURES,
-    OWN,
     SMOOTHERS,
     STEPS,
     STRAIGHT,
@@ -105,7 +105,7 @@ def test_smoothers_are_means():
         SMOOTHERS.sum(axis=1), [1.0] * (len(SMOOTHERS) - 1) + [0.0], rtol=1e-6
     )
     assert len(np.unique(SMOOTHERS, axis=0)) == len(SMOOTHERS)
-    assert SMOOTHERS[0, OWN] == 1
+    assert SMOOTHERS[0, CENTRE] == 1
     assert SMOOTHERS.shape[1] == COUNTS == WIDE.stop
 
 
