@@ -40,8 +40,12 @@ def frame(release: Release) -> str:
     Points, areas and periods are the one-file map, which answers rectangles; trips along roads and
     moves between places are a map to look at. A tree of more than :data:`CELLS` nodes is shown down
     to a level that is not; a release without such levels in words alone. Asking the release itself
-    is never coarser.
+    is never coarser. Plain ASCII: not every page that holds it says how its bytes are to be read.
     """
+    return _shown(release).encode("ascii", "xmlcharrefreplace").decode()
+
+
+def _shown(release: Release) -> str:
     try:
         if release.kind in ("roads", "sequences"):
             return _scene(release) or summary(release)

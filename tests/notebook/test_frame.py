@@ -36,6 +36,7 @@ def page_in(shown):
 def test_the_frame_holds_the_map_that_share_writes_and_has_no_origin(release):
     shown = release._repr_html_()
     assert page_in(shown) == map_page([release])
+    assert shown.isascii()  # a page around it may not say how its bytes are to be read
     assert re.search(r'sandbox="([^"]*)"', shown)[1] == "allow-scripts allow-downloads"
     assert "http" not in shown[: shown.index("srcdoc")]
 
@@ -65,6 +66,7 @@ def test_every_kind_of_release_shows_itself_and_markup_in_names_stays_text(relea
     shown = walks._repr_html_()
     assert "Release of sequences" in shown  # of symbols that are no places
     assert walks.header.guarantee in html.unescape(shown)
+    assert shown.isascii()
     named = replace(release, header=replace(release.header, source=EVIL))
     for text in (frame(named), frame(dpviz.build(_sensitive_line(), epsilon=1.0))):
         assert "<img" not in text
