@@ -27,7 +27,6 @@ LONG = frozenset((HERE / "slow.txt").read_text(encoding="utf-8").splitlines())
 SMOKE = (
     "test_a_page_looks_as_it_did_and_is_open_to_everyone",
     "test_a_file_answers_as_the_engine_does",
-    "test_the_first_picture_is_the_apps_and_a_rectangle_drawn_on_it_is_answered",
 )
 """Tests of the browser that are not slow unless they are marked so themselves."""
 
