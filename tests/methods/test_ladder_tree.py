@@ -124,6 +124,16 @@ def test_a_tree_begins_with_no_more_cells_than_the_public_cap_allows():
     assert sum(4**each for each in range(level + 1)) <= MAX_NODES < 4 ** (level + 1)
 
 
+def test_what_is_asked_of_very_many_records_has_a_price_that_can_be_paid():
+    """At a price of 1e-15 no count could be measured, and what was paid so far would be lost."""
+    budget = Budget(1.0)
+    asked = method("ladder_tree", even=0.01)
+    assert (
+        asked.even_level(handle(np.zeros((9, 2)), 2)._index, budget, SimulatedNoise(0), 2e17) == 0
+    )
+    assert budget.left == 1.0 - 2.0**-30
+
+
 def test_where_records_lie_evenly_a_tree_begins_with_a_grid():
     """Elsewhere, of few records, and where nobody asks, it begins with the root."""
     even = np.random.default_rng(1).random((40_000, 2))

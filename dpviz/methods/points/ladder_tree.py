@@ -210,11 +210,12 @@ class LadderTree(Ladder):
 
     Where records lie evenly, looks above the level that a flat grid would have decide nothing. So
     with ``even`` > 0, in the plane, :data:`COUNT`·``even``·ε is paid first for a noisy n; and where
-    nε is :data:`MANY_RECORDS` or more, p = min(``even``·ε, 1/(:data:`SHARP`·n)) for one question:
-    how many records are left if no cell of level L may hold more than t? L = round(1 + ¼ log₂(nε))
-    and t = ⌈n/4^L⌉ are functions of the noisy n. What is missing is how far their distribution is
-    from an even one, in total variation. If :data:`EVEN`·n are left and 1/p more, all cells of
-    level L are looked at first, with the parameters :data:`ON_EVEN`; else the tree is as above.
+    nε is :data:`MANY_RECORDS` or more, p = min(``even``·ε, 1/(:data:`SHARP`·n)), or 2^−30 where n
+    is so large, for one question: how many records are left if no cell of level L may hold more
+    than t? L = round(1 + ¼ log₂(nε)) and t = ⌈n/4^L⌉ are functions of the noisy n. What is missing
+    is how far their distribution is from an even one, in total variation. If :data:`EVEN`·n are
+    left and 1/p more, all cells of level L are looked at first, with the parameters
+    :data:`ON_EVEN`; else the tree is as above.
 
     Privacy of that: p, L and t are functions of a count that is paid for. A record is in one cell
     of level L, and one record more moves that cell's min(w, t) by 0 or 1: sensitivity 1, and p
@@ -278,7 +279,7 @@ class LadderTree(Ladder):
             noise: the source of randomness.
             total: noisy number of records.
         """
-        price = min(self.even * budget.epsilon, 1.0 / (SHARP * total))
+        price = min(self.even * budget.epsilon, max(1.0 / (SHARP * total), LEAST))
         level = round(1 + math.log2(max(total * budget.epsilon, 1.0)) / 4)
         level = min(level, highest(PLANE), self.cap(CellTree(index, PLANE)))
         share = budget.spend(
