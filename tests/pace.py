@@ -39,7 +39,8 @@ def compile_part(number, workers):
     """Compiles a share of our modules, and libraries beginning with another one than others do.
 
     Processes that start together would each compile everything: what one has done the next finds.
-    The last one compiles the loops that all of them, and the servers they start, will run.
+    The last one compiles the loops that all of them, and the servers they start, will run; the
+    first one those of roads.
     """
     for path in sorted((HERE.parent / "dpviz").rglob("*.py"))[number::workers]:
         compile_file(path, quiet=2)  # where it is not yet
@@ -47,6 +48,11 @@ def compile_part(number, workers):
         import_module(LIBRARIES[(number + place) % len(LIBRARIES)])
     if number == workers - 1:
         import_module("dpviz.ui.shared.warm").loops()
+    if number == 0:
+        audits = import_module("dpviz.evaluation.road_audit")
+        method = audits.tiny_roads("event-histogram")
+        bench = audits.RoadBench(method, 1.0, 100, 0, False, None)
+        bench.run(next(bench.cases()), 1)
 
 
 def rotated(number, workers):
