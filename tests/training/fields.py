@@ -173,10 +173,10 @@ def normal(code: Int) -> Float:
     return np.asarray(total * np.sqrt(3.0))  # four uniform ones have the variance 1/3
 
 
-def waves(random: Random, power: float, stretch: float = 1.0) -> Float:
+def waves(random: Random, power: float, aspect: float = 1.0) -> Float:
     """A Gaussian random field of unit variance whose spectrum falls with a power, a raster."""
     side = 1 << BITS
-    across = np.fft.fftfreq(side)[:, None] * side * stretch
+    across = np.fft.fftfreq(side)[:, None] * side * aspect
     along = np.fft.rfftfreq(side) * side
     length = np.hypot(across, along)
     length[0, 0] = np.inf
