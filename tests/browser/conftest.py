@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -76,6 +76,17 @@ def pytest_configure(config):
     config.addinivalue_line(
         "markers", "webgl: is about what deck.gl draws and hits; others do without"
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A failure says what the pages said, which nobody else saw."""
+    report = yield
+    if report.failed:
+        for page in pages:
+            with suppress(Error):
+                report.sections.append((page.url, page.inner_text("body", timeout=5_000)))
+    return report
 
 
 def drawing(page, request):
@@ -303,23 +314,17 @@ def pay(page):
 
 def onward(page, step):
     """Page Publish from the step of this number to the next one."""
-    shown = page.locator(f".st-key-publish-step-{step}")
-    shown.get_by_role("button", name="Continue").click()
-    shown.wait_for(state="hidden")
+    page.locator(f".st-key-publish-step-{step}").get_by_role("button", name="Continue").click()
+    page.locator(f".st-key-publish-step-{step + 1}").wait_for()
     idle(page)
 
 
 def continued(page, steps=3):
-    """Page Publish at the step of this number, from wherever it is before."""
-    for step in range(steps):
-        shown = page.locator(f".st-key-publish-step-{step}")
-        if step == 0:
-            page.locator(":is(.st-key-publish-step-0, .st-key-publish-step-1)").locator(
-                "visible=true"
-            ).first.wait_for()
-        if shown.is_visible():
-            onward(page, step)
-    idle(page)
+    """Page Publish at the step of this number, from the first or the second one."""
+    first, second = (page.locator(f".st-key-publish-step-{step}") for step in (0, 1))
+    expect(first.or_(second).locator("visible=true")).to_have_count(1)
+    for step in range(0 if first.is_visible() else 1, steps):
+        onward(page, step)
 
 
 @pytest.fixture(scope="session")

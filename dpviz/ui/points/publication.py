@@ -72,10 +72,19 @@ def published(prefix: str, made: Paid, source: PointSource, *, shown: bool) -> N
     elif shown:
         map_and_answer(prefix, *kinds_view(prefix, release, source))
     _take_home(prefix, release, made.note)
-    if st.button("Publish again", icon=":material/undo:", key=f"{prefix}.again"):
-        del st.session_state[f"{prefix}.made"]
-        st.session_state[f"{prefix}.step"] = 2
-        st.rerun()
+    st.button(
+        "Publish again",
+        icon=":material/undo:",
+        key=f"{prefix}.again",
+        on_click=_again,
+        args=(prefix,),
+    )
+
+
+def _again(prefix: str) -> None:
+    """Back to the budget, without what was published."""
+    st.session_state[f"{prefix}.step"] = 2
+    del st.session_state[f"{prefix}.made"]
 
 
 def _take_home(prefix: str, release: PointRelease | AreaRelease, redo: str) -> None:
