@@ -11,6 +11,7 @@ from dpviz.build import build
 from dpviz.methods import of_kind
 from dpviz.private.load.cells import leaf_cells
 from dpviz.private.load.sequences import city_sequences
+from dpviz.ui.sequences import cells_form
 from tests.ui.paying import pay
 
 SCRIPT = "from dpviz.ui.pages.sequences import page\npage()\n"
@@ -67,9 +68,13 @@ def test_a_context_of_the_tree_changes_what_comes_next():
     assert all(label.lstrip("\u2003").startswith("from") for label in tree["came"])
 
 
-def test_leaves_of_a_release_are_the_cells(tmp_path):
+def test_leaves_of_a_release_are_the_cells(tmp_path, monkeypatch):
     places = dpviz.build(dpviz.load("city-50k"), "privtree", 1.0, seed=0)
     dpviz.save(places, tmp_path / "places.parquet")
+    read = []
+    monkeypatch.setattr(
+        cells_form, "leaf_cells", lambda *how: read.append(leaf_cells(*how)) or read[-1]
+    )
     app = opened()
     content = (tmp_path / "places.parquet").read_bytes()
     uploaded(app, "sequences.leaves", "places.parquet", content)
@@ -78,6 +83,8 @@ def test_leaves_of_a_release_are_the_cells(tmp_path):
     view = app.session_state["sequences.view"][1]
     assert view.names == leaf_cells(places, 200).names
     assert "their ε add up" in texts(app)
+    app.run()
+    assert len(read) == 1  # not at every touch of the page
     uploaded(app, "sequences.leaves", "places.parquet", b"no release")
     assert "the file" in app.error[0].value
 

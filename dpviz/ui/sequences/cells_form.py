@@ -9,6 +9,7 @@ import streamlit as st
 from dpviz.build import Cells, leaf_cells
 from dpviz.releases.store import read as read_release
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import ErrorsShown, read_upload
 from dpviz.ui.shared.text import plain
 
@@ -95,7 +96,11 @@ def _leaves_form(prefix: str) -> tuple[str, Cells | None]:
     if file is None:
         return "", None
     with ErrorsShown("release.parquet"):
-        cells = read_upload(file, lambda path: leaf_cells(read_release(path), LEAVES))
+        cells = remembered(
+            f"{prefix}.leaves.cells",
+            file.file_id,
+            lambda: read_upload(file, lambda path: leaf_cells(read_release(path), LEAVES)),
+        )
         st.caption(
             f"{len(cells)} cells of a release that says: {plain(cells.origin['guarantee'])}. Where "
             "both are about the same people, their ε add up."
