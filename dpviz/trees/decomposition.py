@@ -6,6 +6,7 @@ that a level is a slice and every method (trees, grids, wavelets) is queried, dr
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -54,29 +55,31 @@ class Decomposition:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            checkpoint()
-            given = getattr(self, field.name)
-            if field.name in _WHOLE:
-                column = _whole(field.name, given)
-            else:
-                column = _owned(given, np.float64)
-            column.flags.writeable = False
-            object.__setattr__(self, field.name, column)
-        self._check()
+            self._put(field.name, getattr(self, field.name))
+        self._check_nodes()
+        self._check_estimates()
 
-    def _check(self) -> None:
-        """Every structural promise that queries rely on; files are read through here too."""
+    def _put(self, name: str, given: ArrayLike) -> None:
+        checkpoint()
+        column = _whole(name, given) if name in _WHOLE else _owned(given, np.float64)
+        object.__setattr__(self, name, _frozen(column))
+
+    def _check_estimates(self) -> None:
         n = len(self.parent)
-        if not 1 <= n <= MAX_NODES:
-            raise ReleaseError(f"{n:,} nodes: a decomposition has 1 to {MAX_NODES:,}")
-        if self.lo.ndim != 2 or self.lo.shape != self.hi.shape or len(self.lo) != n:
-            raise ReleaseError(f"boxes of shape {self.lo.shape} and {self.hi.shape} for {n} nodes")
         if self.count.shape != (n,) or self.variance.shape != (n,):
             raise ReleaseError("count and variance must have one value per node")
         if not (np.isfinite(self.count).all() and np.isfinite(self.variance).all()):
             raise ReleaseError("count and variance must be finite")
         if (self.variance < 0).any():
             raise ReleaseError("negative variance " + _rows(self.variance < 0))
+
+    def _check_nodes(self) -> None:
+        """Every structural promise that queries rely on; files are read through here too."""
+        n = len(self.parent)
+        if not 1 <= n <= MAX_NODES:
+            raise ReleaseError(f"{n:,} nodes: a decomposition has 1 to {MAX_NODES:,}")
+        if self.lo.ndim != 2 or self.lo.shape != self.hi.shape or len(self.lo) != n:
+            raise ReleaseError(f"boxes of shape {self.lo.shape} and {self.hi.shape} for {n} nodes")
         empty = self.lo >= self.hi
         if empty.any():
             raise ReleaseError("empty boxes " + _rows(empty.any(axis=1)))
@@ -217,7 +220,16 @@ class Decomposition:
         return Decomposition(**columns)
 
     def replace(self, **columns: ArrayLike) -> Decomposition:
-        """The same nodes with other columns, for instance estimates after consistency."""
+        """The same nodes with other columns, for instance estimates after consistency.
+
+        Where only estimates change, what is known of the nodes is not worked out again.
+        """
+        if columns.keys() <= {"count", "variance"}:
+            other = copy(self)
+            for name, column in columns.items():
+                other._put(name, column)
+            other._check_estimates()
+            return other
         same = {field.name: getattr(self, field.name) for field in fields(self)}
         return Decomposition(**{**same, **columns})
 

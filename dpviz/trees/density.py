@@ -6,14 +6,17 @@ The slopes come from the estimates of neighbouring cells, so this is post-proces
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.progress import checkpoint
+from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
-from dpviz.trees.lattice import STRIP, Codes, Float, Int, morton, rowwise
+from dpviz.trees.lattice import STRIP, Float, Int, rowwise
+from dpviz.trees.neighbours import Int32, beside
 
 POWER = 0.35
 """How far a half of a leaf follows its neighbour: the power of the ratio of their counts. A density
@@ -22,6 +25,10 @@ assets/results/ours.md."""
 
 STEEPEST = 4.0
 """Logarithm of the greatest ratio of counts that is believed; an empty neighbour has it."""
+
+LEAST = 0.5
+"""A leaf that holds less than so many deviations of its noise keeps its even density: a third to
+half of all sub-cells less, for errors that are 0.1 % larger: see assets/results/ours.md."""
 
 
 def uniformity_variance(count: Float, share: Float) -> Float:
@@ -38,7 +45,9 @@ def uniformity_variance(count: Float, share: Float) -> Float:
 
 
 def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
-    """Split every leaf into 2^d sub-cells that follow its neighbours (2-D or less).
+    """Split leaves into 2^d sub-cells that follow their neighbours (2-D or less).
+
+    Leaves that hold less than :data:`LEAST` deviations of their noise stay as they are.
 
     The half of a leaf towards a neighbour of its own size gets a weight of (neighbour's count ÷
     leaf's)^:data:`POWER`; the neighbour is a part of a larger leaf, or the sum of smaller ones. A
@@ -55,7 +64,7 @@ def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
             added to it, so that noise alone makes no steep slopes.
     """
     dims, leaf = nodes.dims, nodes.leaf
-    open_leaf = leaf & (nodes.count > 0)
+    open_leaf = leaf & (nodes.count > LEAST * np.sqrt(nodes.variance))
     for low, high in zip(nodes.lo.T, nodes.hi.T, strict=True):
         open_leaf &= high - low > 1
     leaves = np.flatnonzero(open_leaf)
@@ -64,15 +73,16 @@ def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
     if len(nodes) + (len(leaves) << dims) > MAX_NODES:
         return nodes  # a flat density inside the leaves, where sub-cells would pass the cap
     columns, place, first = _with_room(nodes, leaves, 1 << dims)
-    compared = nodes.count
+    held = nodes.count
     if doubt:
-        compared = np.maximum(compared, 0.0) + doubt * np.sqrt(nodes.variance)
-    curve = _Curve.of(nodes, compared)
+        held = sum_up(nodes.parent, np.maximum(held, 0.0) + doubt * np.sqrt(nodes.variance))
+    around = beside(nodes)
     for start in range(0, len(leaves), STRIP):
         checkpoint()
         part = slice(start, start + STRIP)
         columns["parent"][first[part, None] + np.arange(1 << dims)] = place[leaves[part], None]
-        _fill(columns, first[part], nodes, leaves[part], compared, curve)
+        pulls = _pulls(nodes, leaves[part], held, around)
+        _fill(columns, first[part], nodes, leaves[part], pulls)
     for column in columns.values():
         column.flags.writeable = False
     return Decomposition(**columns)
@@ -111,19 +121,17 @@ def _fill(
     first: Int,
     nodes: Decomposition,
     leaves: Int,
-    compared: Float,
-    curve: _Curve,
+    pulls: Iterable[tuple[Float, Float]],
 ) -> None:
     """Write the 2^d sub-cells of each of some leaves, from the row of its first one on, (k,)."""
     dims = nodes.dims
     count, variance = nodes.count[leaves], nodes.variance[leaves]
     boxes = [(nodes.lo[leaves, axis], nodes.hi[leaves, axis]) for axis in range(dims)]
     shares = np.ones((1 << dims, len(leaves)))
-    both = _pulls(compared[leaves], boxes, curve)
-    for axis, ((lo, hi), pulls) in enumerate(zip(boxes, both, strict=True)):
+    for axis, ((lo, hi), both) in enumerate(zip(boxes, pulls, strict=True)):
         middle, side = (lo + hi) >> 1, hi - lo
         lower = (middle - lo) / side
-        below, above = lower * np.exp(pulls[0]), (1.0 - lower) * np.exp(pulls[1])
+        below, above = lower * np.exp(both[0]), (1.0 - lower) * np.exp(both[1])
         lower = below / (below + above)
         halves = (lo, middle, lower), (middle, hi, 1.0 - lower)
         for corner in range(1 << dims):
@@ -136,82 +144,27 @@ def _fill(
         columns["variance"][first + corner] = uniformity_variance(count, share) + share * variance
 
 
-class _Curve(NamedTuple):
-    """The leaves of a tree in the order of the Morton curve.
-
-    Attributes:
-        starts: where each begins on it, ascending, uint64 (m,).
-        volume: of each, float64 (m,).
-        before: records in all leaves before each, and in all, float64 (m + 1,).
-        side: of the lattice.
-    """
-
-    starts: Codes
-    volume: Float
-    before: Float
-    side: int
-
-    @classmethod
-    def of(cls, nodes: Decomposition, count: Float) -> _Curve:
-        starts, leaves = leaf_order(nodes)
-        before = np.concatenate([[0.0], np.cumsum(count[leaves])])
-        return cls(starts, nodes.volume[leaves].astype(np.float64), before, int(nodes.hi[0].max()))
-
-    def held(self, cells: Int, volume: Float) -> tuple[Float, Float]:
-        """Records in cells of the curve, (k,), and how many times as large the leaf around each is.
-
-        Args:
-            cells: their lower corners, (k, d).
-            volume: of each, (k,).
-        """
-        starts = morton(cells)
-        rank = np.searchsorted(self.starts, starts, side="right") - 1
-        times = self.volume[rank] / volume
-        count = (self.before[rank + 1] - self.before[rank]) / times
-        finer = np.flatnonzero(times < 1.0)  # a run of the curve, which is a run of leaves
-        ends = starts[finer] + volume[finer].astype(np.uint64)
-        stop = np.searchsorted(self.starts, ends, side="left")
-        count[finer] = self.before[stop] - self.before[rank[finer]]
-        return count, np.maximum(times, 1.0)
-
-
-def _pulls(count: Float, boxes: list[tuple[Int, Int]], curve: _Curve) -> list[tuple[Float, Float]]:
+def _pulls(
+    nodes: Decomposition, leaves: Int, held: Float, around: Int32
+) -> Iterator[tuple[Float, Float]]:
     """How far the lower and the upper neighbour draw a leaf's half, a logarithm, for each axis.
 
     Args:
-        count: of the leaves, above 0, (k,).
-        boxes: their lower and upper limits, (k,) each, for each axis.
-        curve: all leaves.
+        nodes: the tree.
+        leaves: rows of leaves, (k,).
+        held: records in each node, above 0 in these, (n,).
+        around: see :func:`~dpviz.trees.neighbours.beside`.
     """
-    corner = [lo for lo, _ in boxes]
-    sides = [hi - lo for lo, hi in boxes]
-    volume = np.prod(np.asarray(sides, dtype=np.float64), axis=0)
-    pulls = []
-    for axis, (lo, hi) in enumerate(boxes):
-        both = []
-        for edge, outside in ((lo - sides[axis], lo == 0), (hi, hi == curve.side)):
-            there = np.where(outside, lo, edge)  # at the domain's edge a leaf is its own neighbour
-            cells = np.stack([*corner[:axis], there, *corner[axis + 1 :]], axis=1)
-            other, times = curve.held(cells, volume)
-            ratio = np.clip(other / count, math.exp(-STEEPEST), math.exp(STEEPEST))
+    density = held[leaves] / nodes.volume[leaves]
+    for sides in around:
+        pulls = []
+        for column in sides:
+            there = column.take(leaves)
+            outside = there < 0  # at the domain's edge nothing draws
+            ratio = held.take(there) / nodes.volume.take(there) / density
+            np.clip(ratio, math.exp(-STEEPEST), math.exp(STEEPEST), out=ratio)
             # The middle of a leaf r times as wide is (1 + r)/2 widths away.
-            distance = 0.5 * (1.0 + times ** (1.0 / len(boxes)))
-            both.append(np.where(outside, 0.0, POWER * np.log(ratio) / distance))
-        pulls.append((both[0], both[1]))
-    return pulls
-
-
-def leaf_order(nodes: Decomposition) -> tuple[Codes, Int]:
-    """Where leaves begin on the Morton curve, ascending, and which they are: of a tree of Morton
-    cells, whose leaves follow each other on the curve, each as one run, and leave nothing out.
-    """
-    leaves = np.flatnonzero(nodes.leaf)
-    starts = morton(nodes.lo[leaves])
-    order = np.argsort(starts)
-    return starts[order], leaves[order]
-
-
-def located(order: tuple[Codes, Int], cells: Int) -> Int:
-    """The leaf that holds each lattice cell, shape (n, d)."""
-    starts, leaves = order
-    return np.asarray(leaves[np.searchsorted(starts, morton(cells), side="right") - 1])
+            times = nodes.volume.take(there) / nodes.volume.take(leaves)
+            distance = 0.5 * (1.0 + times ** (1.0 / nodes.dims))
+            pulls.append(np.where(outside, 0.0, POWER * np.log(ratio) / distance))
+        yield pulls[0], pulls[1]

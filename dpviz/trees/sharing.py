@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpviz.progress import checkpoint
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
+from dpviz.trees.neighbours import beside
 from dpviz.trees.network import Float32, Network, trained
 
-SIDES = (-1, 0), (0, -1), (0, 1), (1, 0)
-"""From a cell to those that share an edge with it, in cells: axis 0 first."""
+SIDES = (0, 0), (1, 0), (1, 1), (0, 1)
+"""Sides of a cell, as the network was trained: the axis, and whether it is the upper one."""
 
 FEATURES = 30
 
@@ -137,21 +137,9 @@ def _beside(nodes: Decomposition, parent: Int, loads: Float32) -> Float32:
 
     Of the cell of the same size, or of the leaf around it; 0 at the domain's edge.
     """
-    place = np.zeros(len(nodes), dtype=np.int64)
-    place[parent] = np.arange(len(parent))
-    beside = np.full((len(SIDES), len(parent)), -1, dtype=np.int64)
-    for part in of_levels(nodes, parent)[1:]:
-        checkpoint()
-        above = nodes.parent[parent[part]].astype(np.int64)
-        corner = parent[part] - nodes.first_child[above]
-        for there, (down, along) in zip(beside, SIDES, strict=True):
-            row, column = (corner >> 1) + down, (corner & 1) + along
-            inside = (row >> 1 == 0) & (column >> 1 == 0)
-            cell = np.where(inside, above, there[place[above]])
-            first = nodes.first_child[cell]
-            finer = (cell >= 0) & (first >= 0)
-            there[part] = np.where(finer, first + 2 * (row & 1) + (column & 1), cell)
+    around = beside(nodes)
+    there = np.stack([around[axis, upper].take(parent) for axis, upper in SIDES])
     volume = nodes.volume.astype(np.float32)
-    load = loads[beside] * (volume[parent] / volume[beside])
+    load = loads[there] * (volume[parent] / volume[there])
     ratio = np.log1p(load) - np.log1p(loads[parent])
-    return np.where(beside < 0, np.float32(0), np.clip(ratio, -5.0, 5.0) / 2.0)
+    return np.where(there < 0, np.float32(0), np.clip(ratio, -5.0, 5.0) / 2.0)

@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from dpviz.evaluation.truth import exact_counts
 from dpviz.ui.points.source_form import built_in
+from tests.browser.conftest import idle
 from tests.browser.test_explore import at, what_is_shown_is_written
 from tests.browser.test_pages import settled
 
@@ -28,8 +29,8 @@ def test_both_views_share_legend_and_rectangle_errors_are_measured_owners_compar
     page = open_page(f"{app}/compare?data=city-50k&mode=swipe&rect=14.6,-23.9,14.75,-23.75")
     page.get_by_text("Exact count (public data)").wait_for()
     page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
-    assert page.get_by_test_id("dpviz-swipe").is_visible()
-    assert page.get_by_test_id("dpviz-legend").count() == 1
+    expect(page.get_by_test_id("dpviz-swipe")).to_be_visible()
+    expect(page.get_by_test_id("dpviz-legend")).to_have_count(1)
     page.get_by_role("radio", name="Side by side").or_(
         page.get_by_role("button", name="Side by side")
     ).first.click()
@@ -43,6 +44,7 @@ def test_both_views_share_legend_and_rectangle_errors_are_measured_owners_compar
     rect = [float(word) for word in page.url.split("rect=")[1].split("&")[0].split("%2C")]
     exact = int(exact_counts(built_in("city-50k"), rect)[0])
     page.get_by_text(f"Exact count (public data): {exact:,}").wait_for()
+    idle(page)
     assert page.locator("[data-testid=stMain]").inner_text().count("noisy count") == 2
     page.get_by_text("Share", exact=True).click()
     what_is_shown_is_written(page, open_file, tmp_path / "map.html", maps=2)
@@ -65,7 +67,7 @@ def errors_are_measured_with_progress_and_cancelled(page):
     left.wait_for()
     page.get_by_text("of 600").wait_for(state="detached")  # the bar is gone
     assert 0 < int(left.inner_text().split()[0]) < 1800
-    assert page.get_by_text("These measurements as a table").count() == 1
+    expect(page.get_by_text("These measurements as a table")).to_have_count(1)
     expect(page.get_by_role("button", name="Cancel")).to_be_disabled()  # nothing is at work
 
 
@@ -83,6 +85,7 @@ def two_owners_outline_what_must_be_compared(page):
     page.emulate_media(media="screen")
     draw(page, 0.15, 50)
     page.get_by_text("Outlined: the cells of A in your rectangle").wait_for()
+    idle(page)
     text = page.locator("[data-testid=stMain]").inner_text()
     assert "suppressed, are outside of it" in text
     assert "pairs of cells are left" in text

@@ -85,8 +85,9 @@ def what_is_shown_is_written(page, open_file, path, maps):
     file = open_file(text)
     the_map(file)
     expect(file.get_by_role("heading", level=1)).to_have_text("A <b>title</b>")
-    answers = file.get_by_test_id("dpviz-answer").all_inner_texts()
-    assert len(answers) == maps
+    told = file.get_by_test_id("dpviz-answer")
+    expect(told).to_have_count(maps)
+    answers = told.all_inner_texts()
     shown = page.locator("[data-testid=stMain]").inner_text().replace("\u00a0", " ")
     for answer in answers:
         assert answer.splitlines()[1 if "ε" in answer.splitlines()[0] else 0] in shown
@@ -197,6 +198,7 @@ def test_an_upload_shows_nothing_before_it_is_paid_for_nothing_exact_after_and_n
     pay(page)
     the_map(page)
     expect(metric(page)).to_be_visible()
+    idle(page)
     text = page.locator("[data-testid=stMain]").inner_text().lower()
     assert "not private" not in text
     assert "exact count" not in text

@@ -15,7 +15,7 @@ from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.sample import sampling_counts, systematic
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
-from dpviz.trees.density import leaf_order, located
+from tests.trees.leaves import located
 
 DOMAIN = dpviz.Domain.from_bounds([0.0, 0.0, 4.0, 2.0])
 POINTS = np.random.default_rng(1).beta(2, 6, size=(5_000, 2)) * [4, 2]
@@ -29,7 +29,7 @@ def test_every_leaf_gets_its_share_to_the_whole_number(n, seed):
     assert points.shape == (n, 2)
     cells, inside = DOMAIN.to_lattice(points)
     assert inside.all()
-    drawn = np.bincount(located(leaf_order(RELEASE.nodes), cells), minlength=len(RELEASE.nodes))
+    drawn = np.bincount(located(RELEASE.nodes, cells), minlength=len(RELEASE.nodes))
     nodes = RELEASE.nodes
     weight = sampling_counts(nodes)
     drawn, due = sum_up(nodes.parent, drawn), sum_up(nodes.parent, weight)

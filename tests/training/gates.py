@@ -27,7 +27,7 @@ from dpviz.evaluation.truth import exact_counts, hot
 from dpviz.methods import method
 from dpviz.methods.points.hot_grid import DOUBT
 from dpviz.trees.decomposition import Decomposition
-from dpviz.trees.density import leaf_order, located, refine
+from dpviz.trees.density import refine
 from dpviz.trees.gates import (
     AWAY,
     CENTRE,
@@ -46,6 +46,7 @@ from dpviz.trees.gates import (
 )
 from dpviz.trees.lattice import Float, Int
 from dpviz.trees.network import Network
+from tests.trees.leaves import located
 
 from .fields import scene
 from .network import Trainer, beginning
@@ -181,7 +182,7 @@ def shares(nodes: Decomposition, lo: Int, hi: Int) -> tuple[Int, Int, Float]:
         above, node = fine.children(node[~end])
         square = square[~end][above]
     square, cell, part = (np.concatenate(each) for each in zip(*found, strict=True))
-    leaf = located(leaf_order(nodes), fine.lo[cell])
+    leaf = located(nodes, fine.lo[cell])
     whole = nodes.count[leaf]
     part *= np.divide(fine.count[cell], whole, out=np.ones(len(leaf)), where=whole != 0)
     return square, leaf, part

@@ -4,26 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dpviz.build import build, from_points
 from dpviz.domain import Domain
 from dpviz.trees.decomposition import Decomposition
-from dpviz.trees.density import POWER, STEEPEST, leaf_order, located, refine
-
-
-@given(st.integers(0, 2**32 - 1), st.sampled_from([1, 2, 3]))
-def test_a_cell_is_located_in_the_leaf_that_contains_it(seed, dims):
-    random = np.random.default_rng(seed)
-    domain = Domain.from_bounds([0.0] * dims + [1.0] * dims)
-    points = random.beta(0.5, 2.0, size=(300, dims))
-    handle = from_points(points, domain, public=True)
-    nodes = build(handle, "privtree", 5.0, seed=seed).nodes
-    cells = random.integers(0, domain.side, size=(50, dims))
-    there = located(leaf_order(nodes), cells)
-    assert nodes.leaf[there].all()
-    assert ((cells >= nodes.lo[there]) & (cells < nodes.hi[there])).all()
+from dpviz.trees.density import LEAST, POWER, STEEPEST, refine
 
 
 def test_slopes_move_records_towards_the_denser_neighbour_and_keep_every_total():
@@ -107,3 +92,12 @@ def test_a_leaf_leans_less_where_noise_is_large():
     north = 1.0 / (1.0 + (32.0 / 2.0) ** POWER)
     assert quarter[8, 0] == pytest.approx(30.0 * west * (1.0 - north))
     assert quarter[12, 4] == pytest.approx(30.0 * (1.0 - west) * north)
+
+
+def test_a_leaf_that_is_little_beside_its_noise_stays_whole():
+    nodes = uneven()
+    leaf = (nodes.lo == [8, 0]).all(axis=1)
+    for ratio, parts in ((1.01, 1), (0.99, 4)):
+        variance = np.where(leaf, (ratio * nodes.count / LEAST) ** 2, nodes.variance)
+        inside = [low for low, _ in leaf_counts(refine(nodes.replace(variance=variance)))]
+        assert sum(x >= 8 > y for x, y in inside) == parts

@@ -9,9 +9,9 @@ from dpviz.methods import method
 from dpviz.methods.points.cell_tree import CellTree
 from dpviz.private.index import PointIndex
 from dpviz.trees.decomposition import Decomposition
-from dpviz.trees.density import leaf_order, located
+from dpviz.trees.neighbours import beside
 from dpviz.trees.network import Network, trained
-from dpviz.trees.sharing import FEATURES, SIDES, Families, _beside, shared
+from dpviz.trees.sharing import FEATURES, Families, _beside, shared
 from tests.training.network import beginning
 from tests.training.sharing import WEIGHTS, symmetries
 
@@ -80,24 +80,16 @@ def test_features_of_a_turned_tree_are_turned(which):
 
 
 def test_what_is_beside_a_node_is_what_its_own_size_holds_there():
+    """West, south, north and east of it; nothing at the domain's edge."""
     nodes = tree(cells(5))
     parent = np.flatnonzero(~nodes.leaf)
-    beside = _beside(nodes, parent, nodes.count.astype(np.float32))
-    order = leaf_order(nodes)
-    for row, node in enumerate(parent):
-        side = nodes.hi[node, 0] - nodes.lo[node, 0]
-        for which, step in enumerate(SIDES):
-            low = nodes.lo[node] + np.array(step) * side
-            expected = 0.0
-            if (low >= 0).all() and (low < SQUARE.side).all():
-                leaf = located(order, low[None])[0]
-                inside = (nodes.lo >= low).all(axis=1) & (nodes.hi <= low + side).all(axis=1)
-                held = nodes.count[inside & nodes.leaf].sum()
-                if not inside.any():
-                    held = nodes.count[leaf] * nodes.volume[node] / nodes.volume[leaf]
-                ratio = np.log1p(held) - np.log1p(nodes.count[node])
-                expected = np.clip(ratio, -5, 5) / 2
-            assert beside[which, row] == pytest.approx(expected, abs=1e-4)
+    seen = _beside(nodes, parent, nodes.count.astype(np.float32))
+    density = nodes.count / nodes.volume
+    for row, (axis, upper) in enumerate([(0, 0), (1, 0), (1, 1), (0, 1)]):
+        there = beside(nodes)[axis, upper][parent]
+        held = density[there] * nodes.volume[parent]
+        ratio = np.clip(np.log1p(held) - np.log1p(nodes.count[parent]), -5, 5) / 2
+        np.testing.assert_allclose(seen[row], np.where(there < 0, 0, ratio), atol=1e-4)
 
 
 def test_what_is_known_for_sure_stays():

@@ -1,0 +1,15 @@
+"""The leaves of a tree of Morton cells, found by the curve."""
+
+import numpy as np
+
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.lattice import Int, morton
+
+
+def located(nodes: Decomposition, cells: Int) -> Int:
+    """The leaf that holds each lattice cell, (n, 2): leaves are runs of the Morton curve."""
+    leaves = np.flatnonzero(nodes.leaf)
+    starts = morton(nodes.lo[leaves])
+    order = np.argsort(starts)
+    found = np.searchsorted(starts[order], morton(cells), side="right") - 1
+    return np.asarray(leaves[order][found])

@@ -1,0 +1,39 @@
+"""What lies beside a cell, against a look at all nodes."""
+
+import numpy as np
+import pytest
+
+import dpviz
+from dpviz.domain import Domain
+from dpviz.methods import method
+from dpviz.trees.neighbours import beside
+
+
+def around(nodes, low, side):
+    """The node of this box, or else the leaf that holds it; −1 outside the domain."""
+    high = low + side
+    if (low < nodes.lo[0]).any() or (high > nodes.hi[0]).any():
+        return -1
+    same = (nodes.lo == low).all(axis=1) & (nodes.hi == high).all(axis=1)
+    leaf = (nodes.lo <= low).all(axis=1) & (nodes.hi >= high).all(axis=1) & nodes.leaf
+    return int(np.flatnonzero(same if same.any() else leaf)[0])
+
+
+@pytest.mark.parametrize(
+    ("dims", "axes"), [(1, None), (2, None), (2, 1), (3, None), (3, 2), (4, None), (4, 3)]
+)
+def test_beside_a_cell_is_its_own_size_or_the_leaf_around_that(dims, axes):
+    """With all axes halved at once, or some of them in turn."""
+    domain = Domain.from_bounds([0.0] * dims + [1.0] * dims)
+    points = np.random.default_rng(dims).beta(0.5, 2.0, size=(400, dims))
+    handle = dpviz.from_points(points, domain, public=True)
+    nodes = dpviz.build(handle, method("privtree", axes=axes), 3.0, seed=2).nodes
+    assert nodes.depth >= 3
+    found = beside(nodes)
+    assert found.shape == (dims, 2, len(nodes))
+    for node in range(0, len(nodes), 1 + len(nodes) // 150):
+        size = nodes.hi[node] - nodes.lo[node]
+        for axis in range(dims):
+            step = np.where(np.arange(dims) == axis, size, 0)
+            expected = [around(nodes, nodes.lo[node] + way * step, size) for way in (-1, 1)]
+            assert found[axis, :, node].tolist() == expected
