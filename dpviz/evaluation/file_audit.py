@@ -17,7 +17,7 @@ import numpy as np
 
 from dpviz.evaluation.audit import CONFIDENCE
 from dpviz.evaluation.file_cases import FileCase, file_cases
-from dpviz.evaluation.search import Bench, Finding, finding
+from dpviz.evaluation.search import Bench, Finding, finding, runs
 from dpviz.progress import Progress
 
 KINDS = ("points", "roads", "sequences", "areas")
@@ -86,18 +86,25 @@ def audit_files(
             default.
         trials: runs on each of two files, search included.
         confidence: of the bound of each kind.
-        progress: called with the share of the trials of a kind that are done.
+        progress: called with the share of the builds that are done.
 
     Raises:
         ParameterError: fewer than 100 trials, or a confidence outside (0, 1).
     """
-    for kind in KINDS:
-        chosen = [case for case in (cases or file_cases()) if case.kind == kind]
-        if not chosen:
-            continue
+    given = cases or file_cases()
+    of_kind = {kind: [case for case in given if case.kind == kind] for kind in KINDS}
+    builds = {kind: runs(trials, len(chosen)) for kind, chosen in of_kind.items() if chosen}
+    done, total = 0, sum(builds.values())
+
+    def report(fraction: float, what: str) -> None:
+        if progress is not None:
+            progress((done + fraction * builds[kind]) / total, f"{what} files of {kind}")
+
+    for kind in builds:
         with tempfile.TemporaryDirectory() as folder:
-            bench = FileBench(run, epsilon, Path(folder), trials, progress)
-            result = finding(bench, chosen, FEATURES, confidence)
+            bench = FileBench(run, epsilon, Path(folder), trials, report)
+            result = finding(bench, of_kind[kind], FEATURES, confidence)
+        done += builds[kind]
         yield FileAudit(
             **vars(result), kind=kind, epsilon=epsilon, confidence=confidence, trials=trials
         )
@@ -109,7 +116,7 @@ class FileBench(Bench[FileCase]):
     every = 1
 
     def __init__(
-        self, run: Run, epsilon: float, folder: Path, trials: int, progress: Progress | None
+        self, run: Run, epsilon: float, folder: Path, trials: int, progress: Progress
     ) -> None:
         super().__init__(trials, 0.0, progress)
         self.command, self.epsilon, self.folder = run, epsilon, folder

@@ -23,6 +23,9 @@ FINAL = 0.6
 SHORT_LIST = 3
 """Inputs that get a second look before one is chosen."""
 
+LEAST = 10
+"""Runs of each input that is tried, at least, also where that is more than the trials."""
+
 
 class Named(Protocol):
     """Two neighbouring inputs."""
@@ -41,14 +44,17 @@ class Bench(ABC, Generic[Case]):
     Args:
         trials: runs on each of two neighbours, search included.
         delta: of the claim.
-        progress: called with the share of the trials that are done.
+        progress: called with the share of the runs that are done.
+
+    Attributes:
+        expected: runs on each of two neighbours that will be made in all.
     """
 
     every: ClassVar[int] = 100
     """Trials between two reports."""
 
     def __init__(self, trials: int, delta: float, progress: Progress | None) -> None:
-        self.trials, self.delta = trials, delta
+        self.trials, self.expected, self.delta = trials, trials, delta
         self._done, self._progress = 0, progress
 
     @abstractmethod
@@ -68,7 +74,7 @@ class Bench(ABC, Generic[Case]):
                 table.append(self.features(case, data))
             self._done += 1
             if self._progress is not None and self._done % self.every == 0:
-                self._progress(min(self._done / self.trials, 1.0), "auditing")
+                self._progress(self._done / self.expected, "auditing")
         return np.array(tables[0]), np.array(tables[1])
 
 
@@ -109,8 +115,9 @@ def finding(
         raise ParameterError(f"trials={bench.trials}: give at least 100")
     if not 0 < confidence < 1:
         raise ParameterError(f"confidence={confidence:g}: give a number between 0 and 1")
-    last = int(FINAL * bench.trials)
-    case, more_with, event = _search(bench, cases, bench.trials - last)
+    first, again, last = planned(bench.trials, len(cases))
+    bench.expected = runs(bench.trials, len(cases))
+    case, more_with, event = _search(bench, cases, first, again)
     with_record, without = bench.run(case, last)
     hits = [int(event.holds(table).sum()) for table in (with_record, without)]
     more, fewer = hits if more_with else hits[::-1]
@@ -123,15 +130,28 @@ def finding(
     )
 
 
-def _search(bench: Bench[Case], cases: Sequence[Case], trials: int) -> tuple[Case, bool, Event]:
+def planned(trials: int, cases: int) -> tuple[int, int, int]:
+    """Runs of each of so many inputs, again of each on the short list, and of the chosen one."""
+    last = int(FINAL * trials)
+    first = max(LEAST, (trials - last) // 2 // cases)
+    again = max(LEAST, (trials - last - first * cases) // min(SHORT_LIST, cases))
+    return first, again, last
+
+
+def runs(trials: int, cases: int) -> int:
+    """All of :func:`planned`: more than the trials where these are few and the inputs are many."""
+    first, again, last = planned(trials, cases)
+    return first * cases + again * min(SHORT_LIST, cases) + last
+
+
+def _search(
+    bench: Bench[Case], cases: Sequence[Case], first: int, again: int
+) -> tuple[Case, bool, Event]:
     """The inputs, the likelier side and the event that look most damaging."""
-    each = max(10, trials // 2 // len(cases))
-    seen = [bench.run(case, each) for case in cases]
+    seen = [bench.run(case, first) for case in cases]
     ranked = sorted(range(len(cases)), key=lambda at: -_best(*seen[at], bench.delta)[0])
-    short = ranked[:SHORT_LIST]
-    again = max(10, (trials - each * len(cases)) // len(short))
     scores = []
-    for at in short:
+    for at in ranked[:SHORT_LIST]:
         second = bench.run(cases[at], again)
         tables = [np.concatenate(pair) for pair in zip(seen[at], second, strict=True)]
         scores.append((*_best(tables[0], tables[1], bench.delta), cases[at]))

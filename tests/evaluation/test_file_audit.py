@@ -160,9 +160,21 @@ def test_a_refusal_that_depends_on_one_unit_is_refuted():
 
 
 def test_a_command_that_always_refuses_in_the_same_words_is_sound():
-    results = list(audit_files(lambda words: Outcome(2, "no"), 1.0, trials=100))
+    """Progress rises to 1 and is there once, at the end, though few trials meet many cases."""
+    told = []
+
+    def progress(fraction, what):
+        told.append((fraction, what))
+
+    results = list(audit_files(lambda words: Outcome(2, "no"), trials=100, progress=progress))
     assert [each.kind for each in results] == list(KINDS)
     assert not any(each.violates for each in results)
+    fractions = [fraction for fraction, _ in told]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1 > fractions[-2]
+    assert list(dict.fromkeys(what for _, what in told)) == [
+        f"auditing files of {kind}" for kind in KINDS
+    ]
 
 
 def test_cases_differ_by_one_unit_and_have_names_of_their_own():
