@@ -116,7 +116,7 @@ class FileBench(Bench[FileCase]):
     every = 1
 
     def __init__(
-        self, run: Run, epsilon: float, folder: Path, trials: int, progress: Progress
+        self, run: Run, epsilon: float, folder: Path, trials: int, progress: Progress | None
     ) -> None:
         super().__init__(trials, 0.0, progress)
         self.command, self.epsilon, self.folder = run, epsilon, folder
