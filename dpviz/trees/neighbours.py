@@ -23,13 +23,13 @@ def beside(nodes: Decomposition) -> Int32:
     """
     there = np.full((nodes.dims, 2, len(nodes)), -1, dtype=np.int32)
     for part in nodes.levels[1:]:
-        checkpoint()
         above, fanout = nodes.parent[part], int(nodes.n_children[nodes.parent[part.start]])
         above = above[::fanout]
         first = np.arange(part.start, part.stop, fanout, dtype=np.int32)
         family = nodes.lo[part.start : part.start + fanout]
         bits = [1 << place for place in range(fanout.bit_length() - 1)]
         for axis, both in enumerate(there):
+            checkpoint()
             # Which bit of a member's number says on which side of the middle it lies, if any.
             bit = next((bit for bit in bits if family[bit, axis] > family[0, axis]), 0)
             for upper, column in enumerate(both):
