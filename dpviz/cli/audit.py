@@ -33,7 +33,10 @@ def audit(
     epsilon: Epsilon = 1.0,
     trials: Annotated[
         int | None,
-        typer.Option(help="Runs on each of two inputs; 40,000 by default, 200 builds of files."),
+        typer.Option(
+            help="Runs on each of two inputs, and ten at least on all that are tried; 40,000 by "
+            "default, 200 builds of files."
+        ),
     ] = None,
     confidence: Annotated[
         float, typer.Option(help="Of the bound, over all events that are tried.")
