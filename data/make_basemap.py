@@ -44,9 +44,9 @@ def polygon(rings, arcs):
 
 def label(country, arcs):
     """A point inside the largest part of a country, and its area in square degrees."""
-    parts = country["arcs"] if country["type"] == "MultiPolygon" else [country["arcs"]]
-    largest = max((polygon(part, arcs) for part in parts), key=lambda part: part.area)
-    whole = sum(polygon(part, arcs).area for part in parts)
+    polygons = country["arcs"] if country["type"] == "MultiPolygon" else [country["arcs"]]
+    largest = max((polygon(part, arcs) for part in polygons), key=lambda part: part.area)
+    whole = sum(polygon(part, arcs).area for part in polygons)
     return np.array([shapely.maximum_inscribed_circle(largest).coords[0]]), whole
 
 

@@ -63,15 +63,15 @@ def _imports(path):
     for node in nodes:
         if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
             skipped |= {id(each) for child in node.body for each in ast.walk(child)}
-    found = []
+    imports = []
     for node in nodes:
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        found += [(name, id(node) not in skipped) for name in names]
-    return found
+        imports += [(name, id(node) not in skipped) for name in names]
+    return imports
 
 
 def modules(*folders):

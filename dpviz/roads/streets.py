@@ -86,9 +86,9 @@ def streets(domains: Subdomains, together: Mask) -> Forest:
 
 def use_classes(workload: Paths, edges: int, classes: int) -> Int:
     """Classes of edges, each with about as many uses by the workload, most used first: (edges,)."""
-    used = np.bincount(workload.edge, minlength=edges)
-    order = np.argsort(-used, kind="stable")
-    share = np.cumsum(used[order]) / max(int(used.sum()), 1)
+    uses = np.bincount(workload.edge, minlength=edges)
+    order = np.argsort(-uses, kind="stable")
+    share = np.cumsum(uses[order]) / max(int(uses.sum()), 1)
     of_edge = np.empty(edges, dtype=np.int64)
     of_edge[order] = np.searchsorted(np.arange(1, classes) / classes, share - 1e-9)
     return of_edge

@@ -112,7 +112,7 @@ def start(words, folder):
     )
 
 
-def used(process):
+def processor_time(process):
     """Seconds of processor time so far."""
     fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -128,11 +128,11 @@ def interrupted(words, folder, after, number):
     try:
         process.wait(after)
     except subprocess.TimeoutExpired:
-        before = last = used(process)
+        before = last = processor_time(process)
         sent = time.perf_counter()
         os.killpg(process.pid, number)
         while process.poll() is None:
-            last = max(last, used(process))
+            last = max(last, processor_time(process))
             time.sleep(0.005)
         seconds = time.perf_counter() - sent
         lines = process.stderr.read().decode().splitlines()

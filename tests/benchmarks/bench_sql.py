@@ -46,8 +46,8 @@ def measured(folder, options, answer):
     started = time.perf_counter()
     handle = dpviz.load(folder, DOMAIN, public=True, **options)
     seconds = time.perf_counter() - started
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    cpu, peak = used.ru_utime + used.ru_stime, used.ru_maxrss / 2**20
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    cpu, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 2**20
     answer.send((seconds, cpu, peak, handle._index.total, len(handle._index.codes)))
 
 

@@ -85,9 +85,9 @@ def what_is_shown_is_written(page, open_file, path, maps):
     file = open_file(text)
     the_map(file)
     expect(file.get_by_role("heading", level=1)).to_have_text("A <b>title</b>")
-    told = file.get_by_test_id("dpviz-answer")
-    expect(told).to_have_count(maps)
-    answers = told.all_inner_texts()
+    boxes = file.get_by_test_id("dpviz-answer")
+    expect(boxes).to_have_count(maps)
+    answers = boxes.all_inner_texts()
     shown = page.locator("[data-testid=stMain]").inner_text().replace("\u00a0", " ")
     for answer in answers:
         assert answer.splitlines()[1 if "ε" in answer.splitlines()[0] else 0] in shown

@@ -161,18 +161,18 @@ def test_a_refusal_that_depends_on_one_unit_is_refuted():
 
 def test_a_command_that_always_refuses_in_the_same_words_is_sound():
     """Progress rises to 1 and is there once, at the end, though few trials meet many cases."""
-    told = []
+    reports = []
 
     def progress(fraction, what):
-        told.append((fraction, what))
+        reports.append((fraction, what))
 
     results = list(audit_files(lambda words: Outcome(2, "no"), trials=100, progress=progress))
     assert [each.kind for each in results] == list(KINDS)
     assert not any(each.violates for each in results)
-    fractions = [fraction for fraction, _ in told]
+    fractions = [fraction for fraction, _ in reports]
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1 > fractions[-2]
-    assert list(dict.fromkeys(what for _, what in told)) == [
+    assert list(dict.fromkeys(what for _, what in reports)) == [
         f"auditing files of {kind}" for kind in KINDS
     ]
 

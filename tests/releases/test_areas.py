@@ -125,9 +125,9 @@ def test_rows_without_a_key_are_joined_to_no_area_however_their_format_says_so(t
     header = dpviz.Header("areas", {}, True, "", 1.0)
     release = dpviz.AreaRelease(areas, np.array([5.0, 7.0]), np.ones(2), header)
     codes = np.array([2, None, None, 1], dtype=object)
-    own = geopandas.GeoDataFrame({"code": codes}, geometry=[box(0, 0, 1, 1)] * 4, crs=4326)
-    own["code"] = own["code"].astype("Int64")
-    own.to_file(tmp_path / "own.gpkg")
+    layer = geopandas.GeoDataFrame({"code": codes}, geometry=[box(0, 0, 1, 1)] * 4, crs=4326)
+    layer["code"] = layer["code"].astype("Int64")
+    layer.to_file(tmp_path / "own.gpkg")
     count = joined(release, tmp_path / "own.gpkg", "code")["count"]
     np.testing.assert_array_equal(count, [7.0, np.nan, np.nan, 5.0])
 

@@ -76,8 +76,8 @@ def test_a_path_is_the_sum_of_its_edges_and_of_its_cover(
     np.testing.assert_allclose(release.count(single).noise_sd, release.edge_noise_sd, rtol=1e-9)
     if not release.header.extra.get("groups"):
         for row in range(5):
-            used = cover(release, np.unique(workload[row]))
-            total = release.nodes.count[used].sum()
+            cells = cover(release, np.unique(workload[row]))
+            total = release.nodes.count[cells].sum()
             assert total == pytest.approx(answers.count[row], abs=1e-8)
 
 

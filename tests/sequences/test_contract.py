@@ -164,8 +164,8 @@ def test_noise_is_drawn_by_mechanisms_only(name):
 def test_files_draw_nothing_themselves(path):
     """But for samples from what is released, which is post-processing."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    drawn = used & {"two_sided", "one_sided", "words", "default_rng", "random", "token_bytes"}
+    attributes = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    drawn = attributes & {"two_sided", "one_sided", "words", "default_rng", "random", "token_bytes"}
     post_processing = path.name in {"model.py", "places.py", "trips.py"}
     assert drawn <= ({"default_rng", "random"} if post_processing else set())
 

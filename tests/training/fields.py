@@ -142,9 +142,9 @@ class Field:
         return float(land[pixel[:, 0], pixel[:, 1]].mean())
 
     def _anywhere(self, n: int, random: Random) -> Float:
-        found = np.empty((0, 2))
-        while len(found) < n:
-            many = random.multinomial(round(1.2 * (n - len(found))) + 20, self.share)
+        inside = np.empty((0, 2))
+        while len(inside) < n:
+            many = random.multinomial(round(1.2 * (n - len(inside))) + 20, self.share)
             drawn = zip(self.parts, many, strict=True)
             points = np.concatenate([part.points(each, random) for part, each in drawn])
             first, second, phase, *reach = self.bend.T
@@ -154,12 +154,12 @@ class Field:
             if self.land is not None:
                 pixel = (points * len(self.land)).astype(np.int64)
                 points = points[self.land[pixel[:, 0], pixel[:, 1]] > 0]
-            found = np.concatenate([found, points])
-        found = random.permutation(found)[:n]
-        found = self.corner + self.size * found
+            inside = np.concatenate([inside, points])
+        inside = random.permutation(inside)[:n]
+        inside = self.corner + self.size * inside
         if self.decimals:
-            found = np.floor(found * self.decimals) / self.decimals
-        return np.asarray(found)
+            inside = np.floor(inside * self.decimals) / self.decimals
+        return np.asarray(inside)
 
 
 def normal(code: Int) -> Float:
@@ -195,7 +195,7 @@ def gaussian(random: Random) -> Float:
 
 
 def cascade(random: Random) -> Float:
-    """A log-normal cascade with holes; rolled, so that it does not know the tree's cells."""
+    """A log-normal cascade with holes; shifted round, so that it does not know the tree's cells."""
     density = np.ones((1, 1))
     spread, holes = random.uniform(0.3, 1.3), random.choice([0.0, random.uniform(0.0, 0.25)])
     later = random.uniform(0.8, 1.1)
@@ -315,11 +315,11 @@ def _towns(random: Random) -> list[Part]:
 
 
 def _raster(density: Callable[[Random], Float]) -> Callable[[Random], list[Part]]:
-    def parts(random: Random) -> list[Part]:
+    def mixture(random: Random) -> list[Part]:
         key = int(random.integers(1 << 40))
         return [Raster(density(random), random.uniform(0.0, 1.2), key)]
 
-    return parts
+    return mixture
 
 
 def venues(random: Random, around: Part) -> Places:
@@ -342,14 +342,14 @@ KINDS: dict[str, tuple[float, Callable[[Random], list[Part]]]] = {
 def field(seed: int) -> Field:
     """The scene of a seed: one to three kinds, venues, a shore, a margin, as chance has it."""
     random = np.random.default_rng([20_261, seed])
-    parts: list[Part] = []
+    mixture: list[Part] = []
     frequency = [often for often, _ in KINDS.values()]
     for _ in range(random.choice([1, 1, 2, 2, 3])):
         kind = random.choice(list(KINDS), p=frequency)
-        parts += KINDS[kind][1](random)
+        mixture += KINDS[kind][1](random)
     if random.random() < 0.5:
-        parts.append(venues(random, parts[0]))
-    share = random.dirichlet(np.full(len(parts), 0.7))
+        mixture.append(venues(random, mixture[0]))
+    share = random.dirichlet(np.full(len(mixture), 0.7))
     land = None
     if random.random() < 0.5:
         height = waves(random, random.uniform(2.4, 3.8))
@@ -363,7 +363,7 @@ def field(seed: int) -> Field:
     decimals = int(10 ** random.uniform(3.3, 5.5)) if random.random() < 0.25 else 0
     corner = random.random(2) * (1.0 - size)
     tail = random.uniform(0.9, 2.0)
-    scene = Field(tuple(parts), share, None, corner, size, bend, places, tail, decimals)
+    scene = Field(tuple(mixture), share, None, corner, size, bend, places, tail, decimals)
     if land is None or scene.ashore(land, random) < LEAST_LAND:
         return scene
     return replace(scene, land=land)

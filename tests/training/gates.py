@@ -170,7 +170,7 @@ def shares(nodes: Decomposition, lo: Int, hi: Int) -> tuple[Int, Int, Float]:
     """
     fine = refine(nodes, DOUBT)
     square, node = np.arange(len(lo)), np.zeros(len(lo), np.int64)
-    found = []
+    meetings = []
     while len(node):
         low = np.maximum(lo[square], fine.lo[node])
         sides = np.minimum(hi[square], fine.hi[node]) - low
@@ -178,10 +178,10 @@ def shares(nodes: Decomposition, lo: Int, hi: Int) -> tuple[Int, Int, Float]:
         square, node, sides = square[meet], node[meet], sides[meet]
         end = fine.leaf[node]
         part = sides[end].prod(axis=1) / fine.volume[node[end]]
-        found.append((square[end], node[end], part))
+        meetings.append((square[end], node[end], part))
         above, node = fine.children(node[~end])
         square = square[~end][above]
-    square, cell, part = (np.concatenate(each) for each in zip(*found, strict=True))
+    square, cell, part = (np.concatenate(each) for each in zip(*meetings, strict=True))
     leaf = located(nodes, fine.lo[cell])
     whole = nodes.count[leaf]
     part *= np.divide(fine.count[cell], whole, out=np.ones(len(leaf)), where=whole != 0)

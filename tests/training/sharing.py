@@ -191,13 +191,13 @@ def answers(nodes: Decomposition, low: Int, high: Int) -> tuple[Int, Int, Float3
         terms.append((query[taken], node[taken], part[taken].astype(np.float32)))
         first = nodes.first_child[node[opened]].astype(np.int64)
         query, node = np.repeat(query[opened], 4), (first[:, None] + np.arange(4)).ravel()
-    queries, rows, parts = (np.concatenate(each) for each in zip(*terms, strict=True))
-    return queries, rows, parts
+    queries, rows, shares = (np.concatenate(each) for each in zip(*terms, strict=True))
+    return queries, rows, shares
 
 
 def symmetries() -> list[tuple[Int, Int]]:
     """Of the square: which feature, and which child, stands in the place of each; eight pairs."""
-    found = []
+    pairs = []
     for turns in range(8):
 
         def turned(grid: NDArray[np.int64], turns: int = turns) -> Int:
@@ -206,8 +206,8 @@ def symmetries() -> list[tuple[Int, Int]]:
         child = turned(np.arange(4).reshape(2, 2))
         side = turned(np.array([[-1, 0, -1], [1, -1, 2], [-1, 3, -1]]))
         grids = [child, 4 + side[side >= 0], *(start + child for start in range(8, 28, 4))]
-        found.append((np.concatenate([*grids, np.arange(28, FEATURES)]), child))
-    return found
+        pairs.append((np.concatenate([*grids, np.arange(28, FEATURES)]), child))
+    return pairs
 
 
 def held_back(network: Network, those: list[Example]) -> Float:

@@ -11,5 +11,5 @@ def located(nodes: Decomposition, cells: Int) -> Int:
     leaves = np.flatnonzero(nodes.leaf)
     starts = morton(nodes.lo[leaves])
     order = np.argsort(starts)
-    found = np.searchsorted(starts[order], morton(cells), side="right") - 1
-    return np.asarray(leaves[order][found])
+    rank = np.searchsorted(starts[order], morton(cells), side="right") - 1
+    return np.asarray(leaves[order][rank])

@@ -97,7 +97,7 @@ def test_a_leaf_leans_less_where_noise_is_large():
 def test_a_leaf_that_is_little_beside_its_noise_stays_whole():
     nodes = uneven()
     leaf = (nodes.lo == [8, 0]).all(axis=1)
-    for ratio, parts in ((1.01, 1), (0.99, 4)):
+    for ratio, pieces in ((1.01, 1), (0.99, 4)):
         variance = np.where(leaf, (ratio * nodes.count / LEAST) ** 2, nodes.variance)
         inside = [low for low, _ in leaf_counts(refine(nodes.replace(variance=variance)))]
-        assert sum(x >= 8 > y for x, y in inside) == parts
+        assert sum(x >= 8 > y for x, y in inside) == pieces

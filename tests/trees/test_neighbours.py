@@ -29,11 +29,11 @@ def test_beside_a_cell_is_its_own_size_or_the_leaf_around_that(dims, axes):
     handle = dpviz.from_points(points, domain, public=True)
     nodes = dpviz.build(handle, method("privtree", axes=axes), 3.0, seed=2).nodes
     assert nodes.depth >= 3
-    found = beside(nodes)
-    assert found.shape == (dims, 2, len(nodes))
+    neighbours = beside(nodes)
+    assert neighbours.shape == (dims, 2, len(nodes))
     for node in range(0, len(nodes), 1 + len(nodes) // 150):
         size = nodes.hi[node] - nodes.lo[node]
         for axis in range(dims):
             step = np.where(np.arange(dims) == axis, size, 0)
             expected = [around(nodes, nodes.lo[node] + way * step, size) for way in (-1, 1)]
-            assert found[axis, :, node].tolist() == expected
+            assert neighbours[axis, :, node].tolist() == expected

@@ -75,8 +75,8 @@ def test_features_of_a_turned_tree_are_turned(which):
         # Families of one total, level and numbers of leaves are told apart by all their numbers.
         families.append(made.features.astype(np.float64).round(4))
     feature, _ = symmetries()[which]
-    expected, found = (each[np.lexsort(each.T)] for each in (families[0][:, feature], families[1]))
-    np.testing.assert_allclose(found, expected, atol=2e-4)
+    expected, seen = (each[np.lexsort(each.T)] for each in (families[0][:, feature], families[1]))
+    np.testing.assert_allclose(seen, expected, atol=2e-4)
 
 
 def test_what_is_beside_a_node_is_what_its_own_size_holds_there():

@@ -64,11 +64,11 @@ def test_sums_of_nodes_that_decided_are_unbiased_from_a_block_on():
     fine = exact + random.normal(size=nodes) * 3.0
     coarse = fine + random.normal(size=nodes) * np.sqrt(91.0)
     inner = np.flatnonzero(coarse > exact)
-    own, variance = np.where(coarse > exact, coarse, fine), np.full(nodes, 9.0)
+    look, variance = np.where(coarse > exact, coarse, fine), np.full(nodes, 9.0)
     variance[inner] = 100.0
     children = exact / 4 + random.normal(size=4 * len(inner)) * 4.0
     parent = np.concatenate([[-1], np.zeros(nodes, dtype=np.int64), np.repeat(inner + 1, 4)])
-    noisy = np.concatenate([[0.0], own, children])
+    noisy = np.concatenate([[0.0], look, children])
     variance = np.concatenate([[np.inf], variance, np.full(len(children), 16.0)])
     decided, looks = np.arange(len(parent)) > 0, variance[1:]
     doubts = Doubts.of(decided, np.full(len(looks), 9.0), np.full(len(looks), np.inf), looks)

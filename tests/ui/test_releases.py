@@ -11,7 +11,7 @@ import dpviz
 from dpviz.errors import ReleaseError
 from dpviz.releases.store import kind_in
 from dpviz.ui.shared import releases
-from dpviz.ui.shared.shelf import Shelf, kept, read_any
+from dpviz.ui.shared.shelf import Shelf, kept_release, read_any
 from tests.ui.paying import pay
 from tests.ui.test_explore import APP
 
@@ -69,7 +69,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_paid(tmp_
     monkeypatch.setenv("DPVIZ_RELEASES", str(blocked))
     built = []
     with pytest.raises(ReleaseError, match="nothing was spent"):
-        kept(lambda: built.append(1), "here", "")
+        kept_release(lambda: built.append(1), "here", "")
     assert built == []
 
 
@@ -78,7 +78,7 @@ def test_a_release_that_cannot_be_kept_after_payment_is_still_handed_over(releas
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Shelf, "keep", full)
-    made, problem = kept(lambda: release, "here", "")
+    made, problem = kept_release(lambda: release, "here", "")
     assert made is release
     assert "No space left" in problem
 

@@ -181,7 +181,7 @@ class KdTree(PointMethod):
 
     def _median_shares(self, budget: Budget) -> list[tuple[Share, ...]]:
         total = self.median_share * budget.epsilon
-        mechanism, parts = SPENT[self.median]
+        mechanism, reasons = SPENT[self.median]
         sampled = f" on a {self.sampling:g} sample" if self.sampling < 1 else ""
         shares: list[tuple[Share, ...]] = []
         for rounds in range(self.rounds):
@@ -189,13 +189,13 @@ class KdTree(PointMethod):
             shares.append(
                 tuple(
                     budget.spend(
-                        total / (self.rounds * len(parts)),
+                        total / (self.rounds * len(reasons)),
                         f"{part}, round {rounds + 1}",
                         delta=(budget.left_delta if last else budget.delta / self.rounds),
                         mechanism=mechanism + sampled,
                         why=why,
                     )
-                    for part, why in parts.items()
+                    for part, why in reasons.items()
                 )
             )
         return shares

@@ -91,7 +91,7 @@ class Flows(RoadMethod):
         forest = streets(domains, costs.chosen(2 * (limit / left) ** 2, step))
         outer = truncated(trips, reach, noise)
         inner = visits(truncated(outer, limit, noise), len(graph))
-        used = use_classes(workload, len(graph), CLASSES)
+        use_class = use_classes(workload, len(graph), CLASSES)
         lost, lost_variance = np.zeros(CLASSES), math.inf
         if reach > limit:
             share = budget.spend(
@@ -101,7 +101,7 @@ class Flows(RoadMethod):
                 theorem=f"at most {reach - limit} edges of a trip are lost, each in one class",
             )
             beyond = visits(outer, len(graph)) - inner
-            exact = np.bincount(used, beyond, minlength=CLASSES).astype(np.int64)
+            exact = np.bincount(use_class, beyond, minlength=CLASSES).astype(np.int64)
             noisy, variances = geometric(noise, share, exact, reach - limit)
             lost, lost_variance = noisy.astype(np.float64), float(variances[0])
         share = budget.spend(
@@ -115,9 +115,11 @@ class Flows(RoadMethod):
         size = (forest.hi - forest.lo).astype(np.float64)
         street = np.empty(len(graph), dtype=np.int64)
         street[domains.order] = forest.leaf_at
-        retained = np.bincount(used, (noisy / size)[street], minlength=CLASSES).astype(np.float64)
+        retained = np.bincount(use_class, (noisy / size)[street], minlength=CLASSES).astype(
+            np.float64
+        )
         grown, doubt = factors(lost, lost_variance, retained, lengths, limit, reach)
-        factor, unsure = (np.bincount(street, each[used]) / size for each in (grown, doubt))
+        factor, unsure = (np.bincount(street, each[use_class]) / size for each in (grown, doubt))
         variance = variance * factor**2
         near = graph.remembered("neighbours", lambda: neighbours(graph)).between(street)
         by_street = Paths(workload.start, street[workload.edge])

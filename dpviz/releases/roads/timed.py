@@ -231,9 +231,9 @@ def facts_of_steps(extras: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _kept_of_all(extras: Sequence[dict[str, Any]]) -> float:
     """The share of visits that truncation kept in all steps, from noisy lengths: an estimate."""
-    kept, visits = np.zeros(len(extras)), np.zeros(len(extras))
+    retained, visits = np.zeros(len(extras)), np.zeros(len(extras))
     for step, extra in enumerate(extras):
         lengths = np.maximum(np.asarray(extra["lengths"], dtype=np.float64), 0.0)
-        kept[step] = extra["kept"]
+        retained[step] = extra["kept"]
         visits[step] = lengths @ np.arange(1, len(lengths) + 1)
-    return round(float(kept @ visits / visits.sum()), 4) if visits.sum() > 0 else 1.0
+    return round(float(retained @ visits / visits.sum()), 4) if visits.sum() > 0 else 1.0

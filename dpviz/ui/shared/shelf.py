@@ -195,7 +195,7 @@ def receipt_of(release: Any) -> dict[str, Any]:
     return receipt
 
 
-def kept(make: Callable[[], Any], owner: str, title: str) -> tuple[Any, str]:
+def kept_release(make: Callable[[], Any], owner: str, title: str) -> tuple[Any, str]:
     """A release that is paid for as it is made, and on the shelf before anyone sees it.
 
     Args:

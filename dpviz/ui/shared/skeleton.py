@@ -20,7 +20,7 @@ from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import EPSILON, Choice
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.releases import PARAMETER, Opened, opened, release_panel, visitor
-from dpviz.ui.shared.shelf import kept
+from dpviz.ui.shared.shelf import kept_release
 from dpviz.ui.shared.text import badge, plain
 
 
@@ -197,7 +197,7 @@ def paid_release(
 
     def make(ledger: Any, progress: Any) -> Paid:
         how = {"ledger": ledger, "purpose": purpose, "progress": progress}
-        release, problem = kept(lambda: build(source, choice, **how), owner, title)
+        release, problem = kept_release(lambda: build(source, choice, **how), owner, title)
         return Paid(source.key, release, problem, note)
 
     return paid_build(
