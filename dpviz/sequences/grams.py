@@ -153,7 +153,7 @@ class GramTree:
         all symbols. This is Markov sampling, not the paper's generation from joined grams.
 
         Raises:
-            ParameterError: a negative number of sequences.
+            ParameterError: see :func:`~dpviz.sequences.model.check_number`.
         """
         reach = max(self.depth, 1)  # the last symbol says what may follow
         return sequence_rows(self._chances, self.size, n, seed, longest, reach)

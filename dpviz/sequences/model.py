@@ -26,6 +26,9 @@ MAX_CELLS = 50_000_000
 AT_ONCE = 1_000_000
 """Chances in memory while sequences are drawn."""
 
+MOST = 10_000_000
+"""Most sequences that are drawn at once: each is in memory."""
+
 Mask = NDArray[np.bool_]
 
 
@@ -177,7 +180,7 @@ class ContextTree:
         """Synthetic sequences, drawn symbol by symbol until their end: post-processing.
 
         Raises:
-            ParameterError: a negative number of sequences.
+            ParameterError: see :func:`check_number`.
         """
 
         def chances(past: Int) -> Float:
@@ -266,6 +269,16 @@ def checked(symbols: Sequence[int] | Int, size: int) -> Int:
     return codes
 
 
+def check_number(n: int) -> None:
+    """Refuse to draw so many synthetic sequences.
+
+    Raises:
+        ParameterError: fewer than 0, or more than :data:`MOST`.
+    """
+    if not 0 <= n <= MOST:
+        raise ParameterError(f"{n:,} sequences: give a number from 0 to {MOST:,}")
+
+
 def sequence_rows(
     chances: Callable[[Int], Float],
     size: int,
@@ -286,10 +299,9 @@ def sequence_rows(
         reach: symbols that what comes next may depend on.
 
     Raises:
-        ParameterError: a negative number of sequences.
+        ParameterError: see :func:`check_number`.
     """
-    if n < 0:
-        raise ParameterError(f"{n} sequences: give 0 or more")
+    check_number(n)
     random = np.random.default_rng(seed)
     past = np.zeros((n, 0), dtype=np.int64)
     going = np.arange(n)  # the sequences that have not ended yet

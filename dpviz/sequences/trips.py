@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from dpviz.errors import ParameterError, ReleaseError
-from dpviz.sequences.model import LONGEST, MAX_CELLS, ContextTree, Mask, settle
+from dpviz.errors import ReleaseError
+from dpviz.sequences.model import LONGEST, MAX_CELLS, ContextTree, Mask, check_number, settle
 from dpviz.trees.lattice import Float, Int
 from dpviz.trees.posterior import gamma_posterior
 
@@ -89,10 +89,9 @@ class TripModel(ContextTree):
         rest of the way leads to the end in the steps that are left (a Markov bridge).
 
         Raises:
-            ParameterError: a negative number of sequences.
+            ParameterError: see :func:`~dpviz.sequences.model.check_number`.
         """
-        if n < 0:
-            raise ParameterError(f"{n} sequences: give 0 or more")
+        check_number(n)
         random = np.random.default_rng(seed)
         rows: list[Int] = []
         for start in range(0, n, BATCH):

@@ -127,8 +127,9 @@ def test_what_cannot_be_is_never_drawn():
             assert 1 <= len(row) <= 6
             assert all(rule[a, b] for a, b in itertools.pairwise(row.tolist()))
     assert {len(row) for row in model.sample(500, seed=1, longest=2)} == {1, 2}
-    with pytest.raises(ParameterError, match="give 0 or more"):
-        model.sample(-1)
+    for many in -1, 10**12:
+        with pytest.raises(ParameterError, match="give a number from 0 to 10,000,000"):
+            model.sample(many)
 
 
 def test_tables_have_a_public_cap_and_a_corrupted_file_is_refused():

@@ -69,7 +69,7 @@ def page() -> None:
         else:
             payment(KEY, source, choice)
     done = publication(KEY, source) is not None
-    head(uploaded, source is not None, choice is not None and at == 3, done)
+    head(uploaded, source is not None, choice is not None and at >= 2, done)
 
 
 def _budget(source: PointSource) -> Choice | None:
