@@ -139,10 +139,10 @@ def gradual_at(
 
 def change_probability(rates: ArrayLike, finest: ArrayLike) -> Float:
     """The probability t of :func:`nested_at` that W is not 0; 0 where the rates are equal."""
-    rates, finest = np.asarray(rates, dtype=np.float64), np.asarray(finest, dtype=np.float64)
-    p = np.exp(-rates)
-    apart = np.expm1(rates - finest) * np.expm1(-rates - finest)
-    return np.asarray(2.0 * p * apart / ((1.0 + p) * np.expm1(-finest) ** 2))
+    # 1 − p and 1 − q, which p − q, 1 − pq and 1 + p are sums of: right for the smallest rates, too.
+    coarse, fine = (-np.expm1(-np.asarray(each, dtype=np.float64)) for each in (rates, finest))
+    ratio = coarse / fine
+    return np.asarray(2.0 * (1.0 - ratio) * (ratio + 1.0 - coarse) / (2.0 - coarse))
 
 
 def _added(noise: Noise, rates: Float, finest: Float) -> Int:
