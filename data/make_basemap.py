@@ -1,15 +1,16 @@
 r"""Derive the offline base map from Natural Earth; see data/README.md.
 
     python data/make_basemap.py countries-50m.json land-50m.json ne_50m_lakes.json \
-        ne_10m_populated_places_simple.json dpviz/datasets/basemap.parquet
+        ne_10m_populated_places_simple.json ne_50m_admin_1_states_provinces.json \
+        dpviz/datasets/basemap.parquet
     python data/make_basemap.py countries-10m.json land-10m.json dpviz/datasets/shores.parquet
 
 The second has finer land, cut into squares, and borders; coasts are the rings of its land where
 they do not follow a square's edge.
 
 An arc of the topology that one country uses is a coast, one that two use is a border. Land is its
-outer rings; its holes, and lakes, are water. Coordinates become integers of a thousandth of a
-degree.
+outer rings; its holes, and lakes, are water. The area of a country or a state is a box, its
+south-western and its north-eastern corner. Coordinates become integers of a thousandth of a degree.
 """
 
 import json
@@ -25,6 +26,30 @@ import shapely
 UNITS_PER_DEGREE = 1_000
 SQUARE = 5
 """Degrees across of the squares of fine land: few of them are near a map."""
+
+APART = 6
+"""Degrees between parts of a country from which on its box leaves the smaller one out."""
+
+WORDS = {
+    "Barb.": "Barbuda",
+    "Br.": "British",
+    "Dem.": "Democratic",
+    "Eq.": "Equatorial",
+    "Fr.": "French",
+    "Geo.": "Georgia",
+    "Gren.": "Grenadines",
+    "Herz.": "Herzegovina",
+    "I.": "Island",
+    "Is.": "Islands",
+    "N.": "Northern",
+    "Rep.": "Republic",
+    "S.": "South",
+    "St.": "Saint",
+    "Ter.": "Territory",
+    "Vin.": "Vincent",
+    "W.": "Western",
+}
+"""Names of countries are short on a map; who looks for one writes it in full."""
 
 
 def flat(arcs):
@@ -42,12 +67,27 @@ def polygon(rings, arcs):
     return shapely.Polygon(closed[0], closed[1:])
 
 
-def label(country, arcs):
-    """A point inside the largest part of a country, and its area in square degrees."""
-    polygons = country["arcs"] if country["type"] == "MultiPolygon" else [country["arcs"]]
-    largest = max((polygon(part, arcs) for part in polygons), key=lambda part: part.area)
-    whole = sum(polygon(part, arcs).area for part in polygons)
-    return np.array([shapely.maximum_inscribed_circle(largest).coords[0]]), whole
+def parts(country, arcs):
+    """The polygons of a country, the largest first."""
+    rings = country["arcs"] if country["type"] == "MultiPolygon" else [country["arcs"]]
+    return sorted((polygon(part, arcs) for part in rings), key=lambda part: -part.area)
+
+
+def bounds(part):
+    """The box of a polygon; of one across ±180 degrees, that of its western side."""
+    lon, lat = shapely.get_coordinates(part).T
+    if np.ptp(lon) > 180 > np.ptp(lon % 360):
+        lon = np.minimum(lon % 360, 180)
+    return shapely.box(lon.min(), lat.min(), lon.max(), lat.max())
+
+
+def box(polygons):
+    """Corners of a box around the largest polygon, and all whose boxes lie near it as it grows."""
+    whole, *others = map(bounds, polygons)
+    while closer := [each for each in others if each.distance(whole) < APART]:
+        others = [each for each in others if each not in closer]
+        whole = shapely.box(*shapely.total_bounds([whole, *closer]))
+    return np.array(whole.bounds).reshape(2, 2)
 
 
 def visible_pieces(line):
@@ -77,13 +117,26 @@ def outlines(source):
 
 
 def names(source):
-    """Names of countries."""
+    """Names of countries, each at a point inside its largest part; and their areas."""
     objects, arcs = decoded(source)
     for country in objects["countries"]["geometries"]:
         if country.get("arcs"):
-            point, area = label(country, arcs)
+            polygons, name = parts(country, arcs), country["properties"]["name"]
+            point = np.array([shapely.maximum_inscribed_circle(polygons[0]).coords[0]])
+            area = sum(part.area for part in polygons)
             rank = int(np.clip(5 - np.log10(max(area, 1e-3)), 1, 8))
-            yield "country", country["properties"]["name"], None, rank, point
+            yield "country", name, None, rank, point
+            full = " ".join(WORDS.get(word, word) for word in name.split())
+            yield "area", full, None, rank, box(polygons)
+
+
+def states(source):
+    """Areas of the states of large countries."""
+    for feature in json.loads(Path(source).read_text(encoding="utf-8"))["features"]:
+        state = feature["properties"]
+        polygons = shapely.get_parts(shapely.geometry.shape(feature["geometry"]))
+        corners = box(sorted(polygons, key=lambda part: -part.area))
+        yield "area", state["name"], state["admin"], int(state["scalerank"]), corners
 
 
 def ground(source):
@@ -111,16 +164,25 @@ def lakes(source):
 
 
 def places(source):
-    """Towns with the country they are in, the important first."""
+    """Towns with the country they are in, the important first.
+
+    Where a country has two of one name, with the state, too.
+    """
     features = json.loads(Path(source).read_text(encoding="utf-8"))["features"]
+    towns = [feature["properties"] for feature in features]
+    times = Counter((town["name"], town["adm0name"]) for town in towns)
     for feature in sorted(features, key=lambda each: each["properties"]["scalerank"]):
         town, point = feature["properties"], np.array([feature["geometry"]["coordinates"]])
-        yield "place", town["name"], town["adm0name"], int(town["scalerank"]), point
+        within = town["adm0name"]
+        if times[town["name"], within] > 1 and town["adm1name"]:
+            within = f"{town['adm1name']}, {within}"
+        yield "place", town["name"], within, int(town["scalerank"]), point
 
 
-def coarse(countries, land, water, towns):
-    """All that a map shows down to the scale of a country."""
-    return [*ground(land), *lakes(water), *outlines(countries), *names(countries), *places(towns)]
+def coarse(countries, land, water, towns, provinces):
+    """All that a map shows down to the scale of a country, and what its area may be named by."""
+    shapes = [*ground(land), *lakes(water), *outlines(countries)]
+    return [*shapes, *names(countries), *states(provinces), *places(towns)]
 
 
 def fine(countries, land):

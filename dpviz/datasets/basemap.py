@@ -1,4 +1,4 @@
-"""The offline base map: land, lakes, coasts, borders, names; Natural Earth (public domain).
+"""The offline base map: land, lakes, coasts, borders, names, areas; Natural Earth (public domain).
 
 `basemap.parquet` (1:50m) and `shores.parquet` (land and borders 1:10m) were derived once by
 `data/make_basemap.py`; `data/README.md` gives the commands. Nothing is fetched at run time.
@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -25,6 +26,12 @@ ATTRIBUTION = "Made with Natural Earth"
 
 Bounds = tuple[float, float, float, float]
 WORLD: Bounds = (-180.0, -90.0, 180.0, 90.0)
+DEGREE = 111.2
+"""Kilometres from south to north."""
+MARGIN = 0.5
+"""Degrees, at most, by which the box of a country or state is wider on each side than its shape."""
+REACH = {2: 30.0, 4: 20.0, 7: 12.0, 10: 8.0}
+"""Kilometres from a town's centre to the sides of its box, by the highest rank that has them."""
 POLYGON = 3
 """Shapely's number of the type."""
 
@@ -104,6 +111,40 @@ def named_places(kind: str = "place", bounds: Bounds | None = None) -> list[Plac
             name, within = file.name[row] or "", file.within[row] or ""
             places.append(Place(name, within, int(file.rank[row]), lon, lat))
     return sorted(places, key=lambda place: place.rank)
+
+
+def named_areas() -> dict[str, Bounds]:
+    """West, south, east and north by name: of countries, of states of four large ones, of towns.
+
+    A country's box is wider than what is drawn of it, as small islands are not. Of a town only the
+    centre is known: its box reaches :data:`REACH` kilometres.
+    """
+    file, areas = _file(), {}
+    for row in file.rows("area").tolist():
+        (west, south), (east, north) = file.points(row).tolist()
+        margin = min(MARGIN, max(east - west, north - south) / 20)
+        areas[_called(file, row)] = west - margin, south - margin, east + margin, north + margin
+    states = set(areas)
+    for row in file.rows("place").tolist():
+        ((lon, lat),) = file.points(row).tolist()
+        high = next(reach for rank, reach in REACH.items() if file.rank[row] <= rank) / DEGREE
+        wide = high / math.cos(math.radians(lat))
+        name = _called(file, row)
+        if name in states:
+            name = _called(file, row, " (city)")
+        areas.setdefault(name, (lon - wide, lat - high, lon + wide, lat + high))
+    return {name: _outwards(box) for name, box in areas.items()}
+
+
+def _called(file: _File, row: int, kind: str = "") -> str:
+    return ", ".join(filter(None, (f"{file.name[row]}{kind}", file.within[row])))
+
+
+def _outwards(box: Bounds) -> Bounds:
+    """A box in hundredths of a degree, on the Earth."""
+    west, south = (math.floor(100 * side) / 100 for side in box[:2])
+    east, north = (math.ceil(100 * side) / 100 for side in box[2:])
+    return max(west, WORLD[0]), max(south, WORLD[1]), min(east, WORLD[2]), min(north, WORLD[3])
 
 
 def _lines(kind: str, bounds: Bounds | None, fine: bool) -> list[np.ndarray[Any, Any]]:

@@ -7,6 +7,7 @@ import pytest
 import shapely
 
 from dpviz.datasets import base_map, city_backdrop, dataset
+from dpviz.datasets.basemap import named_areas, named_places
 from dpviz.datasets.geography import in_sea, to_plane
 
 
@@ -93,3 +94,45 @@ def test_finer_coasts_show_more_of_the_same_land():
     for line in coast.geoms:
         points = shapely.get_coordinates(line)
         assert not ((points[1:] == points[:-1]) & (points[1:] == [5, 50])).any()
+
+
+INSIDE = {
+    "United Kingdom": ((-0.13, 51.51), (-1.2, 60.3), (-7.3, 55.0)),
+    "France": ((2.35, 48.86), (9.1, 42.3)),
+    "United States of America": ((-124.2, 40.8), (-67.2, 44.8)),
+    "Russia": ((20.5, 54.7), (158.6, 53.0)),
+    "Fiji": ((178.4, -18.1),),
+    "Singapore": ((103.82, 1.35),),
+    "Bosnia and Herzegovina": ((18.4, 43.9),),
+    "California, United States of America": ((-122.4, 37.8), (-117.2, 32.7)),
+    "Alaska, United States of America": ((-149.9, 61.2),),
+    "London, United Kingdom": ((-0.13, 51.51), (-0.30, 51.39), (0.07, 51.56)),
+    "New York (city), United States of America": ((-73.99, 40.73), (-73.78, 40.64)),
+    "Aurora, Illinois, United States of America": ((-88.3, 41.77),),
+}
+"""Longitudes and latitudes of places that everybody looks for inside these."""
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_an_area_holds_what_belongs_to_it(name):
+    west, south, east, north = named_areas()[name]
+    for lon, lat in INSIDE[name]:
+        assert west < lon < east
+        assert south < lat < north
+
+
+def test_an_area_is_no_larger_than_its_name_says():
+    """France is without its islands overseas, Russia without the band around the Earth."""
+    areas = named_areas()
+    for name, width in (("France", 16), ("United States of America", 60), ("Russia", 162)):
+        assert areas[name][2] - areas[name][0] < width
+    assert all(-180 <= w < e <= 180 and -90 <= s < n <= 90 for w, s, e, n in areas.values())
+
+
+@pytest.mark.parametrize("kind", ["country", "place"])
+def test_whatever_the_map_names_has_an_area(kind):
+    """But for names with commas, and countries that the map abbreviates."""
+    known = {name.partition(",")[0].removesuffix(" (city)") for name in named_areas()}
+    names = {place.name for place in named_places(kind)}
+    assert {name for name in names - known if "," not in name and "." not in name} == set()
+    assert len(names & known) > 0.85 * len(names)

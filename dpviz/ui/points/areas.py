@@ -1,7 +1,4 @@
-"""Areas that everybody knows: countries, states and cities by name, a bounding box as text.
-
-The names and boxes are the areas of use in the PROJ database, which is installed with pyproj.
-"""
+"""Areas that everybody knows: countries, states and cities by name, a bounding box as text."""
 
 from __future__ import annotations
 
@@ -12,26 +9,32 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
 
+from dpviz.datasets.basemap import named_areas
 from dpviz.errors import DomainError
 from dpviz.render.scene import Bounds
 
-_ODD = re.compile(r"zone|SPCS|°|\d|between|north of|south of|east of|west of|offshore \(|/", re.I)
-"""Areas of a map sheet or an oil field: names that nobody looks for."""
+_STATE = re.compile(r"(India|Ukraine) - ([A-Z][\w ]+)")
+"""A state that the base map does not know, as the PROJ database names it."""
 
 
 @cache
 def areas() -> dict[str, Bounds]:
-    """West, south, east and north of every area, by name."""
+    """West, south, east and north by name: of countries, states and towns of the base map.
+
+    And of the states of India and Ukraine: areas of use in the PROJ database, which is installed
+    with pyproj.
+    """
     import pyproj
 
+    boxes = dict(named_areas())
     file = Path(pyproj.datadir.get_data_dir()) / "proj.db"
     with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as db:
-        rows = db.execute(
-            "SELECT name, west_lon, south_lat, east_lon, north_lat FROM extent "
-            "WHERE deprecated = 0 AND west_lon < east_lon AND south_lat < north_lat ORDER BY name"
-        )
-        boxes = {str(name): tuple(map(float, box)) for name, *box in rows if not _ODD.search(name)}
-    return {name: (west, south, east, north) for name, (west, south, east, north) in boxes.items()}
+        rows = db.execute("SELECT name, west_lon, south_lat, east_lon, north_lat FROM extent")
+        for name, west, south, east, north in rows:
+            if state := _STATE.fullmatch(name):
+                box = float(west), float(south), float(east), float(north)
+                boxes.setdefault(f"{state[2]}, {state[1]}", box)
+    return boxes
 
 
 def box_of(text: str) -> Bounds:
