@@ -7,9 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-TO_ITS_TOP = """<script>/* {} */
-document.querySelector("[data-testid=stMain]").scrollTo(0, 0);
-</script>"""
+TO_ITS_TOP = '<script>document.querySelector("[data-testid=stMain]").scrollTo(0, 0)</script>'
 """Each step is met at its top, however far down the button stood that led to it."""
 
 
@@ -23,9 +21,9 @@ def steps(prefix: str, titles: Sequence[str]) -> tuple[int, Callable[..., None],
     places = [st.container(key=f"{prefix}-step-{row}") for row in range(len(titles))]
     hidden = ", ".join(f".st-key-{prefix}-step-{row}" for row in range(len(titles)) if row != at)
     place = f":is({hidden}, [data-testid=stLayoutWrapper]:has(> :is({hidden})))"  # nor a gap
-    st.html(f"<style>{place} {{display: none !important;}}</style>")
-    with st.container(key="dpviz-step"):  # runs where its text is new: at a new step
-        st.html(TO_ITS_TOP.format(at), unsafe_allow_javascript=True)
+    style = f"<style>{place} {{display: none !important;}}</style>"
+    with st.container(key="dpviz-step"):  # a script runs where the text is new: at a new step
+        st.html(style + TO_ITS_TOP, unsafe_allow_javascript=True)
 
     def draw(*done: bool) -> None:
         for row, (title, ready) in enumerate(zip(titles, done, strict=True)):
