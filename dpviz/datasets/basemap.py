@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from importlib.resources import as_file, files
 from typing import Any
 
 import numpy as np
@@ -81,8 +81,10 @@ class _File:
 def _file(name: str = COARSE) -> _File:
     import pyarrow.parquet as pq
 
-    with files("dpviz.datasets").joinpath(name).open("rb") as file:
-        table = pq.ParquetFile(file).read()  # read_table would import pandas
+    # From a path and in this thread: a thread of Arrow's that still held a file of Python's when a
+    # command ended would end it with a signal. pq.read_table would import pandas.
+    with as_file(files("dpviz.datasets").joinpath(name)) as path:
+        table = pq.ParquetFile(path).read(use_threads=False)
     lengths = arrow.number_array(table["lon"].combine_chunks().value_lengths())
     xy = [arrow.number_array(table[axis].combine_chunks().flatten()) for axis in ("lon", "lat")]
     return _File(
