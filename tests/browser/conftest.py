@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import pytest
@@ -114,16 +114,22 @@ def idle(page):
 def upload(page, *files):
     """A file, or a list, for each uploader once the page has run: one made anew loses its files.
 
-    Right at the start a page is idle too, so that the first thing to wait for is the uploader.
+    Right at the start a page is idle too, so that the first thing to wait for is the uploader. A
+    file chosen just as a run begins, such as that of the file before, gets no place to go to:
+    Streamlit drops its answer. It is chosen again then, as a person would.
     """
     choosers = page.get_by_test_id("stFileUploaderDropzoneInput")
     chips = page.get_by_test_id("stFileChip")
     for number, file in enumerate(files):
         chooser, before = choosers.nth(number), chips.count()
         chooser.wait_for(state="attached")
-        idle(page)
-        chooser.set_input_files(file)
-        expect(chips).to_have_count(before + (len(file) if isinstance(file, list) else 1))
+        more = chips.nth(before + (len(file) if isinstance(file, list) else 1) - 1)
+        for patience in (PATIENCE / 6, PATIENCE):
+            idle(page)
+            chooser.set_input_files(file)
+            with suppress(Late) if patience < PATIENCE else nullcontext():
+                more.wait_for(timeout=patience)
+                break
         idle(page)
 
 
