@@ -82,9 +82,9 @@ def published(prefix: str, made: Paid, source: PointSource, *, shown: bool) -> N
 
 
 def _again(prefix: str) -> None:
-    """Back to the budget, without what was published."""
+    """Back to the budget, without what was published; a second touch finds it gone."""
     st.session_state[f"{prefix}.step"] = 2
-    del st.session_state[f"{prefix}.made"]
+    st.session_state.pop(f"{prefix}.made", None)
 
 
 def _take_home(prefix: str, release: PointRelease | AreaRelease, redo: str) -> None:
