@@ -43,6 +43,8 @@ MOST_HEADER_BYTES = 1 << 25
 MOST_NAME = 1_000
 """Limits of what is decoded: rows of a table, counts of a model and points of lines, unpacked bytes
 of a file, bytes of the header, characters of one name."""
+LARGEST = 1e100
+"""Size of a number in a column, far beyond what can be released: its square is still a float."""
 
 
 def write_table(path: str | os.PathLike[str], table: pyarrow.Table) -> Path:
@@ -247,7 +249,8 @@ def numbers(table: pyarrow.Table, name: str, width: int = 0) -> NDArray[Any]:
     """A column of numbers, shape (n,); of lists of ``width`` numbers, shape (n, width).
 
     Raises:
-        ReleaseError: a column that is missing, of another type, or with nulls.
+        ReleaseError: a column that is missing, of another type, with nulls, or with numbers that
+            no release holds and whose squares are beyond floats.
     """
     import pyarrow as pa
 
@@ -261,6 +264,8 @@ def numbers(table: pyarrow.Table, name: str, width: int = 0) -> NDArray[Any]:
     if not (pa.types.is_integer(plain.type) or pa.types.is_floating(plain.type)):
         raise ReleaseError(f"column {name!r} holds {plain.type}: expected numbers")
     values = arrow.number_array(plain)
+    if values.dtype.kind == "f" and (np.abs(values) > LARGEST).any():
+        raise ReleaseError(f"column {name!r} holds numbers beyond ±{LARGEST:g}: it is damaged")
     return values.reshape(len(column), width) if boxes else values
 
 

@@ -113,6 +113,7 @@ def test_what_is_no_release_is_refused(release, tmp_path):
         ("count", lambda n: pa.array(["x"] * n), "column 'count' holds string: expected numbers"),
         ("count", lambda n: pa.array([None] * n, pa.float64()), "nulls"),
         ("count", lambda n: pa.array([float("nan")] * n), "finite"),
+        ("count", lambda n: pa.array([-1e300] * n), "column 'count' holds numbers beyond ±1e"),
         ("parent", lambda n: pa.array([5] * n, pa.int32()), "breadth-first"),
         (
             "lo",
