@@ -30,11 +30,14 @@ def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Pat
         write: takes the name of the temporary file, which has the target's ending.
 
     Raises:
-        ReleaseError: no such folder, or it cannot be written.
+        ReleaseError: no such folder, it cannot be written, or what is there is no plain file, such
+            as a device or a pipe, whose place a file must not take.
     """
     path = Path(path)
     if not path.parent.is_dir():
         raise ReleaseError(f"{path.name}: the output folder does not exist: create it first")
+    if path.exists() and not path.is_file():
+        raise ReleaseError(f"{path.name}: what is there is no plain file: name another")
     _sweep(path.parent)
     # Its name is known before it is there, so that no Ctrl-C falls between the two.
     temporary = path.with_name(f".dpviz-{secrets.token_hex(8)}{path.suffix}")

@@ -1,10 +1,12 @@
 """Files are written whole or not at all, wherever a Ctrl-C falls."""
 
 import itertools
+import os
 import sys
 
 import pytest
 
+from dpviz.errors import ReleaseError
 from dpviz.files import write_bytes
 
 
@@ -48,3 +50,23 @@ def test_a_ctrl_c_at_any_line_leaves_no_temporary_file(tmp_path, there):
             break
     assert step > 20
     assert left == {"page.md": page}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_no_file_takes_the_place_of_a_pipe_or_of_a_device(tmp_path):
+    pipe, link = tmp_path / "pipe.csv", tmp_path / "device.csv"
+    os.mkfifo(pipe)
+    link.symlink_to(os.devnull)
+    for each in (pipe, link):
+        with pytest.raises(ReleaseError, match="no plain file: name another"):
+            write_bytes(each, b"new")
+    assert pipe.is_fifo() and link.is_symlink()
+    assert set(tmp_path.iterdir()) == {pipe, link}
+
+
+def test_a_link_to_a_file_is_replaced(tmp_path):
+    (tmp_path / "old.csv").write_bytes(b"old")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "old.csv")
+    write_bytes(tmp_path / "link.csv", b"new")
+    assert (tmp_path / "link.csv").read_bytes() == b"new"
+    assert (tmp_path / "old.csv").read_bytes() == b"old"

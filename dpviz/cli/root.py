@@ -105,7 +105,7 @@ def writable(output: str, ending: str = ".parquet") -> None:
     """Fail before reading and spending, not after.
 
     Raises:
-        ParameterError: another ending, or a folder that does not exist.
+        ParameterError: another ending, a folder that does not exist, or no plain file.
     """
     path = Path(output)
     if path.suffix.lower() != ending:
@@ -114,6 +114,8 @@ def writable(output: str, ending: str = ".parquet") -> None:
         raise ParameterError(f"output {output!r}: the folder does not exist: create it first")
     if path.is_dir():
         raise ParameterError(f"output {output!r} is a folder: name a file in it")
+    if path.exists() and not path.is_file():
+        raise ParameterError(f"output {output!r} is no plain file: name another")
     try:
         with tempfile.TemporaryFile(dir=path.parent):
             free = shutil.disk_usage(path.parent).free
