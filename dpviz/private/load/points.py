@@ -232,7 +232,7 @@ def read_records(
     counts = Tally() if counts is None else counts
     blocks = list(located(opened, how, domain, counts))
     if public:
-        _suspect_swap(opened, how, domain, counts)
+        _suspect_places(opened, how, domain, counts)
     points = [np.empty((0, domain.dims)), *(part.points for part in blocks)]
     number, ids = numbered([part.unit for part in blocks]) if unit is not None else (None, None)
     when = [np.empty(0), *(part.time for part in blocks if part.time is not None)]
@@ -265,7 +265,8 @@ def read_layers(
         how: its layout.
         domain: the public box.
         most: with a unit, max contributions per unit.
-        public: whether the choice of those may be repeatable, and swapped axes may be reported.
+        public: whether the choice of those may be repeatable, and a file may be refused whose
+            places do not fit.
         counts: receives what became of the records.
     """
     counts = Tally() if counts is None else counts
@@ -278,7 +279,7 @@ def read_layers(
         kinds += [] if part.kind is None else [part.kind]
         values += [] if part.value is None else [part.value]
     if public:
-        _suspect_swap(table, how, domain, counts)
+        _suspect_places(table, how, domain, counts)
     every = np.concatenate(codes)
     del codes
     kind = None if how.kinds is None else np.concatenate(kinds)
@@ -358,9 +359,14 @@ def _coordinate_names(table: Table, domain: Domain) -> tuple[str, ...]:
     )
 
 
-def _suspect_swap(table: Table, how: Layout, domain: Domain, counts: Tally) -> None:
-    """On public data only: say so when hardly any point fits, but most would with axes swapped."""
+def _suspect_places(table: Table, how: Layout, domain: Domain, counts: Tally) -> None:
+    """On public data only: say so when no place can be read, or most fit with axes swapped."""
     placed = counts[Fact.READ] - counts[Fact.BROKEN]
+    if counts[Fact.NO_PLACE] == placed > 0:
+        raise DataError(
+            f"{table.name}: no record has a readable place: give numbers such as 52.5 and 13.4, or "
+            "points"
+        )
     outside = counts[Fact.OUTSIDE] + counts[Fact.NO_PLACE]
     if domain.dims != 2 or outside == 0 or placed - outside > 0.01 * placed:
         return

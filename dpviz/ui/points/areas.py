@@ -57,7 +57,7 @@ def box_of(text: str) -> Bounds:
     words = re.findall(r"[-−]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?", text)
     numbers = [float(word.replace("−", "-")) for word in words]
     if len(numbers) != 4:
-        raise DomainError(f"{len(numbers)} numbers: paste four, west, south, east, north")
+        raise DomainError(f"not four numbers but {len(numbers)}: paste west, south, east, north")
     west, south, east, north = numbers
     if west >= east or south >= north:
         raise DomainError("this box has no area: give west, south, east, north in this order")

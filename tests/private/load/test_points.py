@@ -263,6 +263,7 @@ class TestBadInput:
             ("a.zip", b"PK\3\4" + b"\0" * 200, "cannot be read as a zip archive"),
             ("a.csv", b"-74.0,40.7\n-73.9,40.8\n", "begins with numbers.*add a header line"),
             ("a.csv", b"ann,-74.0,40.7\n", "begins with numbers.*add a header line"),
+            ("a.gpx", b'<?xml version="1.0"?><wpt lat="40.7" lon="-74.0"/>', "is XML, not delimit"),
             ("a.csv", b"a,b\n1,2\n", "no columns called lon, lat or the like: name 2 of 'a', 'b'"),
             ("a.csv", b"lon,lat,lon\n1,2,3\n", "several columns 'lon'"),
             ("a.csv", b"<b>x</b>,\x1b[31m\n1,2\n", r"name 2 of '<b>x</b>', '\\x1b\[31m'"),
@@ -371,6 +372,15 @@ class TestBadInput:
         with pytest.raises(DataError, match="lon and lat look swapped"):
             read_records(path, NYC, public=True)
         assert len(read_records(path, NYC).points) == 0
+
+    def test_places_in_words_are_pointed_out_for_public_data_only(self, tmp_path):
+        path = tmp_path / "dms.csv"
+        path.write_text("lat,lon\n40°42'N,74°00'W\n40°43'N,73°59'W\n")
+        with pytest.raises(DataError, match="no record has a readable place: give numbers such as"):
+            read_records(path, NYC, public=True)
+        assert len(read_records(path, NYC).points) == 0
+        path.write_text(path.read_text() + "40.7,-74.0\n")
+        assert len(read_records(path, NYC, public=True).points) == 1
 
     def test_no_message_quotes_a_record(self, tmp_path):
         secret = "SECRET7391"

@@ -35,6 +35,7 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BREAK = re.compile(rb"[\r\n]")
 _MARKS = re.compile(rb"^(?:%s)+" % codecs.BOM_UTF8)
 _COORDINATE = re.compile(r"\s*[+-]?[0-9]+[.,][0-9]+\s*")
+_XML = re.compile(r"(?i)\s*<(\?xml|!doctype|html|gpx|kml)\b")
 _SEPARATOR = re.compile(rb"(?i)sep=([,;\t|])")
 
 
@@ -52,6 +53,8 @@ class DelimitedText(Table):
             line = header.decode("utf-8" if utf16 else _encoding(header), errors="replace")
             if "\0" in line:
                 raise DataError(f"{self.name} is not text: give CSV, Parquet or a vector format")
+            if _XML.match(line):  # all of its records may stand in this line
+                raise DataError(f"{self.name} is XML, not delimited text: give CSV or GeoJSON")
             self._names = next(csv.reader([line], delimiter=self.delimiter), [])
         _refuse_headerless(self._names, self.name)
         self.columns = [Column(name, "text") for name in self._names]
