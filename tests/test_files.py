@@ -60,7 +60,8 @@ def test_no_file_takes_the_place_of_a_pipe_or_of_a_device(tmp_path):
     for each in (pipe, link):
         with pytest.raises(ReleaseError, match="no plain file: name another"):
             write_bytes(each, b"new")
-    assert pipe.is_fifo() and link.is_symlink()
+    assert pipe.is_fifo()
+    assert link.is_symlink()
     assert set(tmp_path.iterdir()) == {pipe, link}
 
 

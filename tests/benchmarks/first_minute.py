@@ -28,8 +28,7 @@ from tests.browser.conftest import (
     FLAGS,
     PATIENCE,
     ROOT,
-    install_browser,
-    installed_browser,
+    find_browser,
     serving,
 )
 
@@ -156,7 +155,7 @@ def measured():
     causes = []
     load = os.getloadavg()[0]
     with sync_playwright() as playwright:
-        path = installed_browser() or install_browser()
+        path = find_browser()
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         with serving(ROOT / "app.py") as address:
             [(_, cold)] = visits(browser, address, titles, causes, rounds=0)

@@ -15,6 +15,8 @@ import pytest
 from playwright.sync_api import Error, expect, sync_playwright
 from playwright.sync_api import TimeoutError as Late
 
+from tests.packages import install, one_at_a_time
+
 ROOT = Path(__file__).parents[2]
 FLAGS = [
     "--no-sandbox",
@@ -164,25 +166,26 @@ def installed_browser():
     return next((place for place in places if place and Path(place).exists()), None)
 
 
-def install_browser():
-    """Debian's package where we may install it; otherwise Playwright's own download."""
-    if shutil.which("apt-get") and os.geteuid() == 0:
-        subprocess.run(["apt-get", "-q", "update"], check=False, capture_output=True)
+def find_browser():
+    """One that is there; otherwise Debian's package where we may install it, or Playwright's own
+    download, which Playwright finds by itself: None.
+    """
+    with one_at_a_time():
+        if path := installed_browser():
+            return path
         for package in (SHELL, "chromium"):  # the shell has a package of its own in some releases
-            command = ["apt-get", "-q", "install", "-y", "--no-install-recommends", package]
-            subprocess.run(command, check=False, capture_output=True)
-            if path := installed_browser():
+            if install(package) and (path := installed_browser()):
                 return path
-    command = [sys.executable, "-m", "playwright", "install", "--only-shell", "chromium"]
-    subprocess.run(command, check=False, capture_output=True)
-    return None  # Playwright finds its own
+        command = [sys.executable, "-m", "playwright", "install", "--only-shell", "chromium"]
+        subprocess.run(command, check=False, capture_output=True)
+        return None
 
 
 @pytest.fixture(scope="session")
 def browser():
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        path = installed_browser() or install_browser()
+        path = find_browser()
         try:
             chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
         except Error as error:  # never a skip: a page that nobody opened is not tested

@@ -19,11 +19,10 @@ from tests.browser.conftest import (
     PATIENCE,
     ROOT,
     continued,
+    find_browser,
     frames,
-    install_browser,
     serving,
 )
-from tests.browser.conftest import installed_browser as installed
 from tests.browser.oidc import provider
 from tests.browser.test_explore import the_map
 from tests.browser.test_login import ANN, secrets_of
@@ -145,7 +144,7 @@ def main():
         serving(ROOT / "app.py", **places, DPVIZ_OPEN=wards(Path(folder))) as opened,
         sync_playwright() as playwright,
     ):
-        path = installed() or install_browser()
+        path = find_browser()
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         for name in asked.names or PAGES:
             where = {"owner": hosted, "districts": opened}.get(name, address)

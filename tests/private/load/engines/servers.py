@@ -14,6 +14,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.packages import can_install, install, one_at_a_time
+
 PASSWORD = "s3cret-Pa55word"
 
 NO_POSTGRES = (
@@ -33,18 +35,6 @@ SHORT_LIVED = (
 into proving Spark's thousands of classes sound once more."""
 
 
-def install(*packages):
-    """Install Debian packages; says whether that worked. Only root on Debian can."""
-    if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        return False
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    commands = (["update", "-q"], ["install", "-y", "-q", "--no-install-recommends", *packages])
-    return all(
-        subprocess.run(["apt-get", *words], env=environment, capture_output=True).returncode == 0
-        for words in commands
-    )
-
-
 def postgres_programs():
     """The folder of the newest PostgreSQL that has PostGIS; None without."""
     for programs in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
@@ -55,19 +45,20 @@ def postgres_programs():
 
 def installed_postgres():
     """As :func:`postgres_programs`, after an attempt to install it."""
-    if postgres_programs() is None and os.geteuid() == 0 and shutil.which("apt-cache"):
-        settings = Path("/etc/postgresql-common/createcluster.d/dpviz.conf")
-        settings.parent.mkdir(parents=True, exist_ok=True)
-        settings.write_text("create_main_cluster = false\n")  # no server but our own
-        try:
-            install("postgresql-common")  # also fetches the lists of packages
-            words = ["apt-cache", "search", "--names-only", "^postgresql-[0-9]+-postgis-3$"]
-            packages = subprocess.run(words, capture_output=True, text=True).stdout
-            newest = re.findall(r"^(postgresql-\d+-postgis-3) ", packages, re.MULTILINE)[-1:]
-            install(*newest)
-        finally:
-            settings.unlink()
-    return postgres_programs()
+    with one_at_a_time():
+        if postgres_programs() is None and can_install():
+            settings = Path("/etc/postgresql-common/createcluster.d/dpviz.conf")
+            settings.parent.mkdir(parents=True, exist_ok=True)
+            settings.write_text("create_main_cluster = false\n")  # no server but our own
+            try:
+                install("postgresql-common")  # also fetches the lists of packages
+                words = ["apt-cache", "search", "--names-only", "^postgresql-[0-9]+-postgis-3$"]
+                packages = subprocess.run(words, capture_output=True, text=True).stdout
+                newest = re.findall(r"^(postgresql-\d+-postgis-3) ", packages, re.MULTILINE)[-1:]
+                install(*newest)
+            finally:
+                settings.unlink()
+        return postgres_programs()
 
 
 @dataclass(frozen=True)
@@ -136,7 +127,8 @@ def java_version():
 
 def has_java():
     """Whether there is a Java that Spark runs on, after an attempt to install it."""
-    return java_version() >= 17 or (install("default-jre-headless") and java_version() >= 17)
+    with one_at_a_time():
+        return java_version() >= 17 or (install("default-jre-headless") and java_version() >= 17)
 
 
 def serve_spark(warehouse):
