@@ -262,7 +262,7 @@ def test_the_owner_s_exact_facts_stand_behind_a_press():
 
 BAD = {
     "one column": ("a.csv", b"name\nAda\n", ""),
-    "no numbers": ("a.csv", b"lon,lat\nx,y\n", "lon"),
+    "no numbers": ("a.csv", b"lon,lat\nx,y\n", "no record has a readable place"),
     "not what it says": ("a.parquet", POINTS, "not"),
     "cut off": ("a.geojson", b"{", ""),
     "no archive": ("a.zip", b"PK\x03\x04 no zip", ""),
