@@ -30,6 +30,11 @@ def test_bad_bounds_are_refused_in_one_line(bounds, message):
     assert "\n" not in str(caught.value)
 
 
+def test_an_axis_has_a_column_of_its_own():
+    with pytest.raises(DomainError, match="columns 'lon', 'lon': name another for each axis"):
+        Domain.from_bounds([0, 0, 1, 1], ("lon", "lon"))
+
+
 def test_points_inside_outside_and_on_the_edges():
     points = [[-74.30, 40.45], [-73.60, 41.00], [-74.31, 40.5], [math.nan, 40.5], [math.inf, 40.5]]
     cells, inside = NYC.to_lattice(points)

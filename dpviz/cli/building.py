@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpviz.cli.options import Order
 from dpviz.cli.root import apart, emit, keep, progress, settings, simulated, writable
+from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpviz.build import Handle, Ledger
@@ -62,6 +63,8 @@ def build_release(
     simulate = simulated(order.seed, order.sampler, order.secure_noise)
     started = time.perf_counter()
     data = load()
+    if order.declare_public and not data.public:
+        raise ParameterError("--declare-public goes with --public: give both, or neither")
     queries = workload(data)
     if isinstance(queries, Declared):
         chosen = queries.method(name, **parameters)

@@ -58,7 +58,7 @@ class RoadData(Handle[RoadRelease]):
         self.__by_step: tuple[Paths, ...] = ()
         if steps is not None and step is not None:
             steps.require_room(len(graph))
-            trips, self.__by_step = _told_apart(trips, step, len(steps))
+            trips, self.__by_step = _split_by_step(trips, step, len(steps))
         self.__trips = _canonical(trips)
 
     @property
@@ -147,7 +147,7 @@ def sampled_visits(trips: Paths, edges: int, noise: Noise) -> Int:
     return visits(truncated(trips, 1, noise), edges)
 
 
-def _told_apart(trips: Paths, step: Int, count: int) -> tuple[Paths, tuple[Paths, ...]]:
+def _split_by_step(trips: Paths, step: Int, count: int) -> tuple[Paths, tuple[Paths, ...]]:
     """The trips that start in a step, and those of each; a trip of step −1 is in none."""
     order = np.argsort(step, kind="stable")
     cuts = np.searchsorted(step[order], np.arange(count + 1))

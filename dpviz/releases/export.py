@@ -122,11 +122,29 @@ def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]
         frame = frame if frame.crs is None else frame.to_crs("EPSG:4326")
         text = json.dumps(json.loads(frame.to_json(drop_id=True)) | members)
         return write_bytes(path, text.encode())
+    _keep_layers(path)
     with warnings.catch_warnings():
         # A plane of its own has no CRS, which is no news to its owner.
         warnings.filterwarnings("ignore", "'crs' was not provided")
         return write_file(
             path, lambda temporary: frame.to_file(temporary, driver="GPKG", layer="dpviz")
+        )
+
+
+def _keep_layers(path: str | os.PathLike[str]) -> None:
+    """Refuse to replace a GeoPackage of several layers, all of which would be lost for one."""
+    import pyogrio
+    from pyogrio.errors import DataSourceError
+
+    if not Path(path).is_file():
+        return
+    try:
+        layers = [str(name) for name, _ in pyogrio.list_layers(path)]
+    except DataSourceError:  # no GeoPackage: replaced like any file
+        return
+    if len(layers) > 1:
+        raise ReleaseError(
+            f"{Path(path).name} holds {len(layers)} layers, which would be lost: name another file"
         )
 
 

@@ -79,7 +79,7 @@ SECRETS = {
 }
 
 
-def found_in(content):
+def secrets_in(content):
     """The names of the secrets that are in some bytes."""
     return {name for name, forms in SECRETS.items() for form in forms if form in content}
 
@@ -110,8 +110,8 @@ class Traffic:
 @pytest.mark.parametrize("value", [RECORDS, LONELY[0], STRAY[1]])
 def test_the_detector_sees_every_way_of_writing(value):
     for form in encodings(value):
-        assert found_in(b"\x00\x01" + form + b"rest")
-    assert not found_in(b"nothing of the kind 104728 14.03 77.76")
+        assert secrets_in(b"\x00\x01" + form + b"rest")
+    assert not secrets_in(b"nothing of the kind 104728 14.03 77.76")
 
 
 def uploaded(page, records, steps=0):
@@ -196,7 +196,7 @@ def server(records, tmp_path_factory):
     variables = {"DPVIZ_LEDGER": str(ledger), "PYTHONUNBUFFERED": "1"}
     with log.open("wb") as sink, serving(script, log=sink, **variables) as address:
         yield address, folder
-    assert found_in(log.read_bytes()) == set()  # nor at its end
+    assert secrets_in(log.read_bytes()) == set()  # nor at its end
 
 
 @pytest.fixture
@@ -223,7 +223,7 @@ def test_the_detector_sees_the_exact_total_of_public_records(records, vault, ope
     page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
     expect(page.get_by_text("Exact total (public data)")).to_be_visible()
     idle(page)
-    assert "count inside" in found_in(traffic.all)
+    assert "count inside" in secrets_in(traffic.all)
 
 
 def test_nothing_of_sensitive_records_leaves_the_vault_whatever_fails_in_it(
@@ -250,7 +250,7 @@ def test_nothing_of_sensitive_records_leaves_the_vault_whatever_fails_in_it(
     expect(page.get_by_text("was paid, which stays spent: RuntimeError")).to_be_visible()
     idle(page)
     for received in (traffic.all, vault.log):
-        assert found_in(received) == set()
+        assert secrets_in(received) == set()
         assert not any(str(path.parent).encode() in received for path in (records, visits))
         assert b"Traceback" not in received
         assert b"dpviz/private" not in received
@@ -267,10 +267,10 @@ def test_nothing_of_sensitive_records_leaves_the_vault_whatever_fails_in_it(
     idle(page)
     content = traffic.all + kept_by(page)
     assert len(content) > 100_000  # the map's cells have arrived
-    assert found_in(content) == set()
-    assert found_in(vault.log) == set()
-    assert found_in(receipt) == set()
-    assert found_in(vault.paid) == set()
+    assert secrets_in(content) == set()
+    assert secrets_in(vault.log) == set()
+    assert secrets_in(receipt) == set()
+    assert secrets_in(vault.paid) == set()
     assert release.header.private
     noise = release.count(release.domain.bounds).noise_sd[0]
     assert abs(release.count(release.domain.bounds).count[0] - INSIDE) < 20 * noise
@@ -294,7 +294,7 @@ def test_nothing_of_sensitive_trips_leaves_the_vault(trips, vault, open_page):
     assert b"ledger" in content
     assert dpviz.Ledger(vault.ledger).account(trips.stem).spent == 1.0
     for received in (content, vault.log, vault.paid):
-        assert found_in(received) == set()
+        assert secrets_in(received) == set()
 
 
 STEPS = 20_117

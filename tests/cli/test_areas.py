@@ -129,6 +129,22 @@ def test_an_own_file_gets_its_counts(visits, wards, tmp_path):
     }
 
 
+def test_a_file_of_several_layers_is_not_replaced_by_one(visits, wards, tmp_path):
+    output, own = tmp_path / "r.parquet", tmp_path / "own.gpkg"
+    built(visits, wards, output, *LEVELS)
+    frame = geopandas.read_file(wards)
+    for layer in ("wards", "pumps"):
+        frame.to_file(own, layer=layer)
+    before = own.read_bytes()
+    code, _, error = run("export", output, "-o", own, "--join", own, "--key", "code")
+    assert code == 2
+    assert "own.gpkg holds 2 layers, which would be lost: name another file" in error
+    assert own.read_bytes() == before
+    own.unlink()
+    frame.to_file(own, layer="wards")  # the only one may get its counts
+    assert run("export", output, "-o", own, "--join", own, "--key", "code")[0] == 0
+
+
 def test_hexagons_and_whole_numbers(visits, tmp_path):
     output = tmp_path / "h.parquet"
     facts = built(visits, "h3:5", output, "--bounds=0,0,1,1", "--set", "whole=true")

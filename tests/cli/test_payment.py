@@ -254,6 +254,9 @@ def test_public_data_get_real_noise_unless_simulated_noise_is_asked_for(words, t
 @pytest.mark.parametrize("kind", KINDS)
 def test_sensitive_data_are_not_declared_public_in_passing(words, tmp_path, kind):
     output = ["-o", tmp_path / "out.parquet"]
+    code, error = run(words[kind], *output, "--declare-public")
+    assert (code, outcomes(kind)) == (1, [])
+    assert "--declare-public goes with --public: give both, or neither" in str(error)
     assert run(words[kind], *output) == (0, None)
     _, error = run(words[kind], *output, "--public")
     assert f"data set '{kind}' is sensitive, says the ledger" in str(error)

@@ -145,6 +145,13 @@ def test_a_purpose_that_is_no_text_is_refused_as_such(ledger):
         ledger.spend("people", 1, what="x", purpose="caf\udce9")
 
 
+@pytest.mark.parametrize("break_", ["\n", "\x1b", "\u2028"])
+def test_a_purpose_is_one_line(ledger, break_):
+    with pytest.raises(BudgetError, match="line breaks or control characters: give one line"):
+        ledger.spend("people", 1, what="x", purpose=f"a{break_}q: ε = 0 spent")
+    assert ledger.account("people").spends == ()
+
+
 def test_privacy_units_do_not_mix(ledger):
     ledger.spend("people", 1, what="x", unit="one record")
     with pytest.raises(BudgetError, match="accounted for one record, not one user"):

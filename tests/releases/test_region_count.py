@@ -180,6 +180,15 @@ def test_a_file_in_another_crs_gives_the_same_answers(districts, tmp_path):
     )
 
 
+@pytest.mark.parametrize("inner", ["null", '{"type": "Polygon", "coordinates": []}'])
+def test_a_feature_without_a_geometry_is_refused_by_name(inner, tmp_path):
+    path = tmp_path / "null.geojson"
+    feature = f'{{"type": "Feature", "properties": {{"name": "b"}}, "geometry": {inner}}}'
+    path.write_text(f'{{"type": "FeatureCollection", "features": [{feature}]}}')
+    with pytest.raises(DomainError, match="'b'"):
+        RELEASE.count_regions(read_regions(path, DOMAIN))
+
+
 @pytest.mark.parametrize("content", [b"", b"{}", b"PK\x03\x04", b"lon,lat\n1,2\n"])
 def test_a_file_without_regions_is_one_clear_line(content, tmp_path):
     path = tmp_path / "broken.geojson"

@@ -137,14 +137,14 @@ def test_factors_weigh_measured_losses_against_those_the_lengths_tell() -> None:
     sharp, sure = grown(1e-6)
     np.testing.assert_allclose(sharp, [1.2, 1.02, 1.0, 3.0], rtol=1e-6)
     assert sure.max() < 1e-3
-    told = 1 + whole / visits.sum()  # the same share of all classes
+    common = 1 + whole / visits.sum()  # the same share of all classes
     for variance in (1e18, np.inf):
         same, unsure = grown(variance)
-        np.testing.assert_allclose(unsure[:3], SPREAD * (told - 1), rtol=1e-6)
-        np.testing.assert_allclose(same, 1 + drawn(told - 1, unsure))
-    guess = (told - 1) * visits[0]
+        np.testing.assert_allclose(unsure[:3], SPREAD * (common - 1), rtol=1e-6)
+        np.testing.assert_allclose(same, 1 + drawn(common - 1, unsure))
+    guess = (common - 1) * visits[0]
     half, unsure = grown((SPREAD * guess) ** 2)
-    assert half[0] == pytest.approx(1 + drawn((told + 1.2) / 2 - 1, unsure[0]))
+    assert half[0] == pytest.approx(1 + drawn((common + 1.2) / 2 - 1, unsure[0]))
     assert drawn(0.7, 1e9) == pytest.approx(USUAL)
     assert drawn(0.7, 0.0) == 0.7
     # Trips beyond the reach are in the lengths alone.

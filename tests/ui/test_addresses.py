@@ -38,6 +38,14 @@ def test_nonsense_in_an_address_is_no_exception(page):
         assert any("data '<b>x</b>'" in line for line in asks)
 
 
+@pytest.mark.parametrize(("asked", "taken"), [("1e308", "10"), ("-1", "0.01"), ("1e-300", "0.01")])
+def test_an_epsilon_beyond_the_slider_is_its_nearest_end(asked, taken):
+    app = opened("dpviz.ui.pages.explore", epsilon=asked)
+    assert not app.exception
+    (line,) = [line for line in texts(app) if "The slider goes from" in line]
+    assert line.endswith(f"so this is ε = {taken}.")
+
+
 @pytest.mark.parametrize(
     ("page", "name"), [("explore", "rect"), ("compare", "rect"), ("trips", "from"), ("trips", "to")]
 )

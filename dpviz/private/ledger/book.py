@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import unicodedata
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -147,6 +148,8 @@ class Ledger:
             raise BudgetError("a data set needs a name of 1 to 200 printable characters")
         if purpose.encode(errors="ignore").decode() != purpose:
             raise BudgetError("the purpose is no Unicode text: write it in UTF-8")
+        if any(unicodedata.category(letter) in ("Cc", "Zl", "Zp") for letter in purpose):
+            raise BudgetError("the purpose holds line breaks or control characters: give one line")
         payers = {account_key(name): checked_name(name) for name in reversed(names)}
         price = amounts.amount(epsilon, "epsilon")
         price_delta = amounts.amount(delta, "delta", least=0.0)

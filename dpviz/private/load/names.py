@@ -72,7 +72,12 @@ _WKT = ("wkt", "the_geom", "geom", "geometry", "point", "location", "shape")
 
 def recognised_columns(existing: Sequence[Column], domain: Domain) -> tuple[str, ...] | None:
     """The columns that hold the coordinates, by their names: the domain's own, or usual ones."""
-    by_name = {column.name.strip().casefold(): column.name for column in existing}
+    names = [column.name for column in existing]
+    if set(domain.columns) <= set(names):
+        return domain.columns
+    # Of names that differ in case alone, the one that is written as it is known.
+    names.sort(key=lambda name: name == name.strip().casefold())
+    by_name = {name.strip().casefold(): name for name in names}
     expected = tuple(name.casefold() for name in domain.columns)
     for family in (expected, *FAMILIES):
         if len(family) == domain.dims and all(name in by_name for name in family):

@@ -191,7 +191,8 @@ def _from_json(path: Path) -> tuple[Any, Words, str | None]:
     whole = document["type"] == "FeatureCollection"
     features = document["features"] if whole else [document]
     features = [each if each["type"] == "Feature" else {"geometry": each} for each in features]
-    shapes = shapely.from_geojson([json.dumps(each["geometry"]) for each in features])
+    texts = [each["geometry"] and json.dumps(each["geometry"]) for each in features]
+    shapes = shapely.from_geojson(np.array(texts, dtype=object))
     rows = [each.get("properties") or {} for each in features]
     names = dict.fromkeys(str(name) for row in rows for name in row)
     limits.COLUMNS.check(len(names), path.name)

@@ -15,7 +15,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.range_count import RangeAnswers, cover
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.release import Release
-from dpviz.render import Mark, boxes, rounded, with_noise
+from dpviz.render import Mark, boxes, interval_words, rounded, with_noise
 from dpviz.render.cells import domain_bounds, node_bounds
 from dpviz.render.colors import ACCENT
 from dpviz.render.numbers import MINUS, percent
@@ -104,8 +104,7 @@ def show_answers(
     spread = INTERVAL_SDS * row["uniformity_sd"]
     st.metric("Noisy count", with_noise(count, half), help="± the 95 % interval of the noise alone")
     st.markdown(
-        f"**95 % interval (noise):** {plain(rounded(row['low'], half))} to "
-        f"{plain(rounded(row['high'], half))}  \n"
+        f"**95 % interval (noise):** {plain(interval_words(count, half))}  \n"
         f"**Error from cut cells:** ± {rounded(spread, spread)} (estimate)  \n"
         f"**Built from {cells_in_words(row['nodes'])}**" + (" (outlined)" if outlined else ""),
         help="Error from cut cells (uniformity error): an ESTIMATE of what it costs that records "

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpviz.releases.points.release import PointRelease
 from dpviz.releases.points.window import during, window_cuts
-from dpviz.render import Camera, Scene, difference_scene, rounded, with_noise
+from dpviz.render import Camera, Scene, difference_scene, interval_words, with_noise
 from dpviz.render.cells import domain_bounds
 from dpviz.render.colors import Theme
 from dpviz.render.projection import from_degrees
@@ -134,10 +134,11 @@ def difference_answer(prefix: str, release: PointRelease, rect: Bounds | None) -
     answer = release.difference(_place(release, rect), a, b)
     half = float(answer.high[0] - answer.low[0]) / 2
     where = "of the rectangle" if rect else "of the whole area"
-    st.metric(f"A − B {where}", with_noise(float(answer.count[0]), half))
-    low, high = (rounded(float(each[0]), half) for each in (answer.low, answer.high))
+    count = float(answer.count[0])
+    st.metric(f"A − B {where}", with_noise(count, half))
+    ends = interval_words(count, half)
     st.caption(
-        f"95 % interval for the noise: {low} to {high}. The two windows are of one release: the "
+        f"95 % interval for the noise: {ends}. The two windows are of one release: the "
         "noise of their difference is at most that of both added up, which is what this is."
     )
 

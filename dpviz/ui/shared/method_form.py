@@ -73,7 +73,8 @@ class Choice:
 
 def nearest_epsilon(value: float | None) -> float:
     """The step of the slider closest to a value; 1 for none."""
-    return min(EPSILONS, key=lambda step: abs(step - (value or 1.0)))
+    within = min(max(value or 1.0, EPSILONS[0]), EPSILONS[-1])
+    return min(EPSILONS, key=lambda step: abs(step - within))
 
 
 def linked_epsilon(name: str) -> float:

@@ -181,6 +181,8 @@ class TestColumns:
             (["latitude", "longitude"], 2, ("longitude", "latitude")),
             (["y", "x", "lng", "lat"], 2, ("lng", "lat")),
             (["dlat", "dlon", "plat", "plon"], 4, ("plon", "plat", "dlon", "dlat")),
+            (["lon", "lat", "LON", "Lat"], 2, ("lon", "lat")),
+            (["longitude", "Longitude", "latitude"], 2, ("longitude", "latitude")),
             (["a", "b"], 2, None),
         ],
     )
