@@ -10,6 +10,7 @@ import pytest
 from shapely import box
 
 import dpviz
+from dpviz.errors import ReleaseError
 from dpviz.private.areas import AreaData
 from tests.cli.test_releases import fails, run
 
@@ -136,9 +137,10 @@ def test_a_file_of_several_layers_is_not_replaced_by_one(visits, wards, tmp_path
     for layer in ("wards", "pumps"):
         frame.to_file(own, layer=layer)
     before = own.read_bytes()
-    code, _, error = run("export", output, "-o", own, "--join", own, "--key", "code")
-    assert code == 2
-    assert "own.gpkg holds 2 layers, which would be lost: name another file" in error
+    with pytest.raises(
+        ReleaseError, match=r"own\.gpkg holds 2 layers, which would be lost: name a"
+    ):
+        run("export", output, "-o", own, "--join", own, "--key", "code")
     assert own.read_bytes() == before
     own.unlink()
     frame.to_file(own, layer="wards")  # the only one may get its counts
