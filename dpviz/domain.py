@@ -87,10 +87,9 @@ class Domain:
             )
         if len(columns) != len(lower):
             raise DomainError(f"{len(columns)} columns for {len(lower)} dimensions: name one each")
-        if len(set(columns)) < len(columns):
-            raise DomainError(
-                f"columns {', '.join(map(repr, columns))}: name another for each axis"
-            )
+        places = columns if self.step is None else columns[:-1]
+        if len(set(places)) < len(places):
+            raise DomainError(f"columns {', '.join(map(repr, places))}: name another for each axis")
         checked_limits(columns, lower, upper, self.side)
         if self.step is not None:
             if len(lower) != 3:
