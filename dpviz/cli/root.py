@@ -34,12 +34,30 @@ STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 app = typer.Typer(
     name="dpviz",
-    help="Private locations in, a differentially private map out.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def _version(asked: bool) -> None:
+    """Print the version and end; before anything that a command would load."""
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"dpviz {version('dpviz')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _program(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Private locations in, a differentially private map out."""
+
 
 COUNT = ("count", "noise_sd", "low", "high")
 """What every answer says of its count."""

@@ -1,3 +1,4 @@
+import importlib.metadata
 import json
 import shlex
 import subprocess
@@ -15,6 +16,10 @@ import dpviz
 from dpviz.cli import app, main
 
 BOUNDS = "-1,50,1,52"
+
+
+def test_the_version_is_the_one_installed():
+    assert run("--version") == (0, f"dpviz {importlib.metadata.version('dpviz')}\n", "")
 
 
 @pytest.fixture
