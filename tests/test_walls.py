@@ -35,7 +35,7 @@ DOORS = (
 
 CORRIDOR = (
     ("errors", "progress"),
-    ("arrow", "attributes", "cycles", "zones"),
+    ("arrow", "attributes", "cycles", "lists", "zones"),
     ("calendar", "cuts", "rectangles"),
     ("domain", "files", "foreign", "limits", "trees"),
     ("crs", "datasets", "roads", "sandbox", "sequences", "wishes", "workloads"),

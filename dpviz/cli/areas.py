@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from dpviz.cli.building import Facts
 from dpviz.cli.groups import option
 from dpviz.cli.options import Attributes, Clock, Places
-from dpviz.cli.root import as_rows, emit, words
+from dpviz.cli.root import as_rows, emit
 from dpviz.errors import ParameterError
+from dpviz.lists import words
 
 if TYPE_CHECKING:
     from dpviz.build import Areas
@@ -64,7 +65,7 @@ class Partition:
         return areas_of(
             self.areas,
             domain,
-            levels=words(self.levels),
+            levels=words(self.levels, "--levels"),
             name_column=self.name,
             crs=places.crs or "EPSG:4326",
         )

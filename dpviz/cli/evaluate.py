@@ -10,9 +10,10 @@ import typer
 from dpviz.cli.build import workload_rule
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Places
-from dpviz.cli.root import Json, NoiseSeed, app, emit, numbers, progress, words
+from dpviz.cli.root import Json, NoiseSeed, app, emit, numbers, progress
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.limits import QUERIES
+from dpviz.lists import words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -86,9 +87,9 @@ def evaluate(
     handle = load(source, places.domain(source), **places.reading(), public=True)
     require_public(Ledger(), handle)  # exact counts follow
     declared, workload_file = _declared(workload_file, handle)
-    asked = _workloads(handle, words(sizes), queries, seed or 0, nonempty, workload_file)
+    asked = _workloads(handle, words(sizes, "--sizes"), queries, seed or 0, nonempty, workload_file)
     plan = Experiment(
-        tuple(fitted(text, declared) for text in words(methods)),
+        tuple(fitted(text, declared) for text in words(methods, "--methods")),
         tuple(numbers(epsilons, "--epsilons")),
         asked,
         repeats,

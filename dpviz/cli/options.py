@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpviz.cli.groups import option
-from dpviz.cli.root import Epsilon, Json, LedgerFile, numbers, public_box, words
+from dpviz.cli.root import Epsilon, Json, LedgerFile, numbers, public_box
 from dpviz.errors import ParameterError
+from dpviz.lists import words
 
 if TYPE_CHECKING:
     from dpviz.build import RoadData, SequenceData
@@ -52,9 +53,9 @@ class Places:
             raise ParameterError("--x and --y go together: give both, or --columns")
         if self.columns is not None and self.x is not None:
             raise ParameterError("--columns and --x/--y say the same thing: give one of them")
-        return (
-            (self.x, self.y) if self.x is not None and self.y is not None else words(self.columns)
-        )
+        if self.x is not None and self.y is not None:
+            return self.x, self.y
+        return words(self.columns, "--columns")
 
     def domain(self, source: str, *beside: Clock | Attributes) -> Domain | None:
         """The public domain; None leaves it to a source that states its own.
@@ -170,7 +171,7 @@ class Attributes:
                 raise ParameterError(f"--{one} and --{other} go together: give both, or neither")
         axis: dict[str, Any] = {}
         if self.kind is not None:
-            axis |= {"kind": self.kind, "kinds": words(self.kinds)}
+            axis |= {"kind": self.kind, "kinds": words(self.kinds, "--kinds")}
         if self.sum is not None and self.clip is not None:
             axis |= {"value": self.sum, "clip": numbers(self.clip, "--clip")}
         if self.grid is not None:
@@ -278,7 +279,7 @@ class Streets:
         crs = "" if self.crs.strip().lower() == "none" else self.crs
         if crs:
             known_crs(crs)
-        names = words(self.graph)
+        names = words(self.graph, "--graph")
         return read_graph(*names, crs=crs, components=self.components, directed=self.directed)
 
     def load(self, source: str, **how: Any) -> RoadData:

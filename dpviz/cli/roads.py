@@ -21,10 +21,10 @@ from dpviz.cli.root import (
     progress,
     step_rows,
     whole_numbers,
-    words,
     writable,
 )
 from dpviz.errors import ParameterError
+from dpviz.lists import words
 
 if TYPE_CHECKING:
     from dpviz.releases.roads.release import RoadRelease
@@ -66,7 +66,7 @@ def build(
         "roads",
         method,
         order,
-        [source, *words(streets.graph)],
+        [source, *words(streets.graph, "--graph")],
         lambda: streets.load(
             source,
             **units.reading(),
@@ -145,10 +145,10 @@ def asked_paths(graph: RoadGraph, path: list[str], between: list[str]) -> list[I
     from dpviz.roads.paths import paths_from_ids
     from dpviz.roads.routing import shortest_path
 
-    given = paths_from_ids(graph, [words(each) for each in path], "path")
+    given = paths_from_ids(graph, [words(each, "--path") for each in path], "path")
     asked = [given[row] for row in range(len(given))]
     for each in between:
-        ends = words(each)
+        ends = words(each, "--between")
         if len(ends) != 2:
             raise ParameterError(f"--between {each!r}: give two node ids between commas")
         asked.append(shortest_path(graph, *ends))
@@ -229,11 +229,11 @@ def evaluate(
     from dpviz.methods import method as find_method
 
     edges = whole_numbers(lengths, "--lengths")
-    chosen = words(methods) or experiments.METHODS
+    chosen = words(methods, "--methods") or experiments.METHODS
     for name in chosen:
         find_method(name, "roads")  # a bad name fails before reading
     writable(output, ".csv")
-    apart(output, source, *words(streets.graph))
+    apart(output, source, *words(streets.graph, "--graph"))
     data = streets.load(source, public=public, **clock.steps())
     require_public(Ledger(), data)  # exact answers follow
     rows = list(

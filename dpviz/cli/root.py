@@ -281,11 +281,6 @@ def public_box(
     return domain
 
 
-def words(text: str | None) -> tuple[str, ...]:
-    """Words between commas, without the space around them; none for None."""
-    return tuple(word.strip() for word in text.split(",")) if text else ()
-
-
 def settings(pairs: list[str] | None) -> dict[str, str]:
     """``key=value`` pairs of ``--set``.
 

@@ -9,9 +9,10 @@ import typer
 from dpviz.cli.evaluate import drawable, emit_results, write_plot
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Symbols, Units
-from dpviz.cli.root import Json, NoiseSeed, numbers, progress, whole_numbers, words
+from dpviz.cli.root import Json, NoiseSeed, numbers, progress, whole_numbers
 from dpviz.cli.sequences import Source, sequences
 from dpviz.errors import PrivacyError
+from dpviz.lists import words
 
 
 @sequences.command()
@@ -53,7 +54,7 @@ def evaluate(
     if plot is not None:
         drawable(plot)
     plan = SequenceExperiment(
-        methods=words(methods),
+        methods=words(methods, "--methods"),
         epsilons=tuple(numbers(epsilons, "--epsilons")),
         tops=tuple(whole_numbers(tops, "--tops")),
         l_top=l_top,

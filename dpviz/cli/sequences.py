@@ -9,7 +9,8 @@ import typer
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Order, Symbols, Units
-from dpviz.cli.root import Json, apart, app, emit, words
+from dpviz.cli.root import Json, apart, app, emit
+from dpviz.lists import listed, words
 
 if TYPE_CHECKING:
     from dpviz.build import SequenceData
@@ -85,13 +86,13 @@ def count(
     from dpviz import read
 
     opened = read(release, "sequences")
-    strings = [words(text) for text in string]
+    strings = [words(text, "--string") for text in string]
     counts = opened.count(strings).count.tolist()
     rows = [
         {"string": list(asked), "count": value}
         for asked, value in zip(strings, counts, strict=True)
     ]
-    lines = [f"{','.join(row['string'])}: {row['count']:,.1f}" for row in rows]
+    lines = [f"{listed(row['string'])}: {row['count']:,.1f}" for row in rows]
     emit({"answers": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
 
 
@@ -114,7 +115,7 @@ def topk(
     strings = opened.top(many, longest)
     rows = [{"string": list(string), "count": value} for string, value in strings]
     lines = [
-        ("" if value is None else f"{value:>14,.1f}  ") + ",".join(string)
+        ("" if value is None else f"{value:>14,.1f}  ") + listed(string)
         for string, value in strings
     ]
     emit({"top": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
@@ -129,15 +130,15 @@ def following(
     """Tell what comes next after a context, and how likely the end is."""
     from dpviz import read
 
-    opened = read(release, "sequences")
-    chances = opened.next(words(context)).tolist()
+    opened, symbols = read(release, "sequences"), words(context, "--context")
+    chances = opened.next(symbols).tolist()
     rows = [
         {"symbol": name, "probability": chance}
         for name, chance in zip(opened.alphabet.names, chances, strict=False)
     ]
-    facts = {"context": list(words(context)), "next": rows, "end": chances[-1]}
-    listed = sorted(rows, key=lambda row: -row["probability"])[:20]
-    lines = [f"{100 * row['probability']:6.1f} %  {row['symbol']}" for row in listed]
+    facts = {"context": list(symbols), "next": rows, "end": chances[-1]}
+    likely = sorted(rows, key=lambda row: -row["probability"])[:20]
+    lines = [f"{100 * row['probability']:6.1f} %  {row['symbol']}" for row in likely]
     lines.append(f"{100 * chances[-1]:6.1f} %  (the end)")
     emit(facts, as_json, "\n".join([*lines, opened.header.guarantee]))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dpviz.build import CITY, cells_of
+from dpviz.lists import listed, words
 from dpviz.planning.code import FILE, Code, arguments, shell
 from dpviz.planning.script import Script, settings_of, unit_of
 from dpviz.releases.areas.release import AreaRelease
@@ -122,7 +123,7 @@ def _of_roads(release: RoadRelease, builtin: bool, graph: str | None) -> dict[st
         options = [("--graph", graph or GRAPH), *([("--crs", crs)] if crs else []), *options]
         options += [(f"--{name.replace('_', '-')}", value) for name, value in unit.items()]
         how = {"crs": crs} | ({"directed": True} if release.graph.directed else {})
-        names = ", ".join(repr(each) for each in (graph or GRAPH).split(","))
+        names = ", ".join(repr(each) for each in words(graph or GRAPH, "--graph"))
         frame = [f"graph = dpviz.read_graph({names}, {', '.join(arguments(how))})"]
     return {
         "options": options,
@@ -145,7 +146,7 @@ def _of_sequences(release: SequenceRelease, builtin: bool) -> dict[str, Any]:
     frame, flags = [], []
     domain = f"dpviz.Alphabet({alphabet.names!r})"
     if cells is None:
-        options.append(("--alphabet", ",".join(alphabet.names)))
+        options.append(("--alphabet", listed(alphabet.names)))
     else:
         side = cells.origin.get("side")
         if side is not None:

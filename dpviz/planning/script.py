@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dpviz import calendar
 from dpviz.domain import default_columns
 from dpviz.errors import ReleaseError
+from dpviz.lists import listed
 from dpviz.planning.code import FILE, Code, arguments, shell
 from dpviz.releases.areas.area_file import NUMBERED
 from dpviz.releases.areas.release import AreaRelease
@@ -106,7 +107,7 @@ class Script(Code):
         if not self.builtin:
             options.append(("--bounds", ",".join(f"{side!r}" for side in place.bounds)))
             if place.columns != default_columns(place.dims):
-                options.append(("--columns", ",".join(place.columns)))
+                options.append(("--columns", listed(place.columns)))
             if place.crs != DEGREES:
                 options.append(("--crs", place.crs))
             if self.domain.time is not None:
@@ -115,7 +116,7 @@ class Script(Code):
                     options.append((f"--{name.replace('_', '-')}", joined))
             if self.domain.kinds is not None:
                 kinds = self.domain.kinds
-                options += [("--kind", kinds.column), ("--kinds", ",".join(kinds.names))]
+                options += [("--kind", kinds.column), ("--kinds", listed(kinds.names))]
             if self.domain.values is not None:
                 values = self.domain.values
                 clip = f"{values.low!r},{values.high!r}"
@@ -123,7 +124,8 @@ class Script(Code):
             options += [("--bits", self.bits)] if self.bits else []
         options += [("--areas", self.areas)] if self.areas else []
         if self.levels:
-            options.append(("--levels" if self.levels[1:] else "--name", ",".join(self.levels)))
+            several = ("--levels", listed(self.levels))
+            options.append(several if self.levels[1:] else ("--name", self.levels[0]))
         if self.unit is not None:
             options += [("--unit", self.unit), ("--max-per-unit", self.max_per_unit)]
         options += self._method_options()

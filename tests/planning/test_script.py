@@ -197,3 +197,24 @@ def test_a_session_that_is_none_and_a_bound_without_end_are_not_read():
     extra, unit = {**release.header.extra, "session": 5}, f"one x with at most {'9' * 5_000} trips"
     header = dataclasses.replace(release.header, extra=extra, unit=unit)
     assert script_of(dataclasses.replace(release, header=header)).python() == usual
+
+
+@pytest.mark.parametrize("kinds", [["bus, tram", "bike"], [" walk ", '5"'], ["one,"], ['"']])
+def test_a_command_builds_what_its_lists_name_whatever_they_hold(tmp_path, kinds, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    columns = ("x,1", ' the "y"')
+    rows = pd.DataFrame([[0.5, 0.5, kinds[0]]] * 9, columns=[*columns, "what"])
+    rows.to_csv("visits.csv", index=False)
+    domain = dpviz.Domain.from_bounds([0, 0, 1, 1], columns, kind="what", kinds=kinds)
+    data = dpviz.load("visits.csv", domain, public=True)
+    first = dpviz.build(data, "ugrid", seed=7, cells=2)
+    assert run(*shlex.split(Script.of(first, "visits.csv", 7).command())[1:])[0] == 0
+    same(dpviz.read("release.parquet"), first)
+
+
+def test_a_stray_quote_in_a_list_is_refused(folder, capsys, monkeypatch):
+    for kinds in ('bike,"walk', 'bi"ke', '"bike"walk'):
+        words = ["visits.csv", "--bounds=-1,50,1,52", "--kind=mode", "-o", "r.parquet"]
+        line = fails(capsys, monkeypatch, "build", *words, "--kinds", kinds)
+        assert f"--kinds {kinds!r}: a quote that is stray" in line
+        assert line.count("\n") == 1

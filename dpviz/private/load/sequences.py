@@ -12,6 +12,7 @@ import numpy as np
 from dpviz import limits
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.lists import words
 from dpviz.private.handle import within
 from dpviz.private.load.bounding import bounded, numbered
 from dpviz.private.load.cells import Cells, cell_sequences, grid_cells, place_lines
@@ -52,7 +53,7 @@ def alphabet_of(text: str) -> Alphabet:
         limits.SYMBOLS.check(last - first + 1, "an alphabet")
         return Alphabet(tuple(map(str, range(first, last + 1))))
     if "," in text or not Path(text).is_file():
-        return Alphabet(tuple(word.strip() for word in text.split(",") if word.strip()))
+        return Alphabet(tuple(filter(None, words(text, "an alphabet"))))
     try:
         limits.ALPHABET_FILE.check(Path(text).stat().st_size, Path(text).name)
         lines = Path(text).read_text(encoding="utf-8").split("\n")

@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz import lists
 from dpviz.attributes import MOST_KINDS, OTHER
 from dpviz.ui.shared.text import plain
 
@@ -72,7 +73,7 @@ def _kinds(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None
         key=f"{prefix}.kinds.others",
         help="A record without a kind is left out in any case.",
     )
-    kinds = [word.strip() for word in text.replace("\n", ",").split(",") if word.strip()]
+    kinds = [word for line in text.splitlines() for word in lists.words(line, "kinds") if word]
     if not kinds:
         return None
     rest = [OTHER] if others == COUNTED and OTHER not in kinds else []

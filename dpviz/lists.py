@@ -1,0 +1,51 @@
+"""Lists in one text: words between commas, quoted as in CSV where they need it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from dpviz.errors import ParameterError
+
+_WORD = re.compile(r'\s*"((?:[^"]|"")*)"\s*,|([^",]*),')
+"""A word and the comma behind it: one in quotes, where a quote is doubled, or a plain one."""
+
+
+def words(text: str | None, what: str) -> tuple[str, ...]:
+    '''Words between commas, without the space around those that are not quoted; none for None.
+
+    Args:
+        text: what :func:`listed` writes.
+        what: it is, for the message.
+
+    Raises:
+        ParameterError: a quote without its other, or one inside a word.
+
+    >>> words('bike, "bus, tram" ,"5"""', "--kinds")
+    ('bike', 'bus, tram', '5"')
+    '''
+    if not text:
+        return ()
+    matches = list(_WORD.finditer(f"{text},"))
+    if sum(len(match[0]) for match in matches) <= len(text):
+        raise ParameterError(
+            f"{what} {text!r}: a quote that is stray: write words that hold one as in CSV, "
+            'in quotes and the quote twice ("5""")'
+        )
+    return tuple(
+        match[2].strip() if match[1] is None else match[1].replace('""', '"') for match in matches
+    )
+
+
+def listed(names: Iterable[str]) -> str:
+    """Words as one text that :func:`words` reads.
+
+    >>> listed(["bike", "bus, tram", " walk"])
+    'bike,"bus, tram"," walk"'
+    """
+    return ",".join(map(_quoted, names))
+
+
+def _quoted(word: str) -> str:
+    plain = word and word == word.strip() and not {",", '"'} & set(word)
+    return word if plain else '"' + word.replace('"', '""') + '"'
