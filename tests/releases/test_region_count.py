@@ -5,6 +5,7 @@ import time
 
 import geopandas
 import numpy as np
+import pyogrio
 import pytest
 import shapely
 from hypothesis import given, settings
@@ -178,6 +179,20 @@ def test_a_file_in_another_crs_gives_the_same_answers(districts, tmp_path):
     np.testing.assert_allclose(
         RELEASE.count_regions(plain).count, RELEASE.count_regions(moved).count, rtol=1e-6
     )
+
+
+def test_of_several_layers_that_of_polygons_is_taken_and_two_are_refused(districts, tmp_path):
+    path, frame = tmp_path / "d.gpkg", geopandas.read_file(districts)
+    pyogrio.write_dataframe(frame.drop(columns="geometry"), path, layer="notes")
+    frame.set_geometry(frame.representative_point()).to_file(path, layer="pumps")
+    frame.to_file(path, layer="wards")
+    domain = dpviz.Domain((-2.0, 50.0), (2.0, 52.0))
+    regions = read_regions(path, domain)
+    assert regions.names == read_regions(districts, domain).names
+    frame.to_file(path, layer="towns")
+    for read in (read_regions, dpviz.read_areas):
+        with pytest.raises(DataError, match=r"d\.gpkg has 2 layers of polygons \('wards', 'towns'\)"):
+            read(path, domain)
 
 
 @pytest.mark.parametrize("inner", ["null", '{"type": "Polygon", "coordinates": []}'])

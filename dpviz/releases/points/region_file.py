@@ -154,13 +154,28 @@ def _from_gdal(path: Path) -> tuple[Any, Words, str | None]:
     import pyogrio.raw
     import shapely
 
+    file = readable(path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        layer = _layer(pyogrio.list_layers(file).tolist(), path.name)
         meta, _, wkb, values = pyogrio.raw.read(
-            readable(path), max_features=limits.REGIONS.most + 1
+            file, layer=layer, max_features=limits.REGIONS.most + 1
         )
     words = dict(zip(map(str, meta["fields"]), (each.tolist() for each in values), strict=True))
     return shapely.from_wkb(wkb), words, meta["crs"]
+
+
+def _layer(layers: list[tuple[str, str | None]], name: str) -> str | None:
+    """The layer of polygons, or else the first of shapes; None where no layer has any."""
+    shapes = [(layer, kind) for layer, kind in layers if kind is not None]
+    polygons = [layer for layer, kind in shapes if "Polygon" in kind]
+    if len(polygons) > 1:
+        several = ", ".join(repr(layer[:40]) for layer in polygons[:5])
+        raise DataError(
+            f"{name} has {len(polygons)} layers of polygons ({several}"
+            f"{', …' if polygons[5:] else ''}): write the one you mean as a file of its own"
+        )
+    return next(iter([*polygons, *(layer for layer, _ in shapes)]), None)
 
 
 def _from_parquet(path: Path) -> tuple[Any, Words, str | None]:
