@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from dpviz.cli.queries import opened_map
-from dpviz.cli.root import Json, LedgerFile, app, emit, numbers
+from dpviz.cli.root import Json, LedgerFile, app, complain, emit, numbers
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ def picture(
 ) -> None:
     """Write the map of one release, or of two, with its legend as a picture."""
     from dpviz.exports.html import labels_of
+    from dpviz.render.fonts import fonts
     from dpviz.render.picture import comparison_png
     from dpviz.render.projection import from_degrees
     from dpviz.render.view import check
@@ -114,10 +115,11 @@ def picture(
     if outlined is not None:
         domain = opened[0].domain
         domain.boxes(from_degrees(outlined, domain.crs))  # or refuse it, as the other files do
-    make = lambda: comparison_png(  # noqa: E731
-        opened, labels_of(opened), outlined, title=title, size=size
-    )
+    labels = labels_of(opened)
+    make = lambda: comparison_png(opened, labels, outlined, title=title, size=size)  # noqa: E731
     _write(output, make, ".png", opened, as_json)
+    if missing := fonts("".join([title, *labels]))[1]:
+        complain(f"note: no font of this machine has {missing}: a box is drawn for each")
 
 
 def _write(

@@ -10,6 +10,7 @@ import numpy as np
 
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.colors import PAIR
+from dpviz.render.fonts import legible
 from dpviz.trees.lattice import Float
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def error_svg(releases: Sequence[PointRelease], labels: Sequence[str]) -> bytes:
         panel.set_ylabel("± records (95 %)")
         panel.grid(alpha=0.3)
         panel.legend(fontsize=8, frameon=False)
+        legible(figure)
         file = io.BytesIO()
         figure.savefig(file, format="svg", metadata={"Date": None})
     return file.getvalue()

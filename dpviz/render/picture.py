@@ -23,6 +23,7 @@ from dpviz.render.cells import (
 from dpviz.render.colors import ACCENT, CELL_ALPHA, HATCH, LAND, TEXT, Theme
 from dpviz.render.detail import QUIET
 from dpviz.render.districts import MANY, Choropleth, choropleth
+from dpviz.render.fonts import legible
 from dpviz.render.legend import Legend
 from dpviz.render.projection import areas, world
 from dpviz.render.scale import Scale
@@ -96,6 +97,7 @@ def comparison_png(
     source = " · ".join(filter(None, ("dpviz", credit(outlines(domain_bounds(first.domain))))))
     corner = place.at(place.wide - 48, place.high - 22)
     figure.text(*corner, source, fontsize=14 * point, ha="right", **look)
+    legible(figure)
     file = io.BytesIO()
     figure.savefig(file, format="png", metadata={"Software": "dpviz"})
     return file.getvalue()
@@ -134,6 +136,7 @@ def small_multiples_png(
     legend = density_legend(scale, releases)
     page = _Place(size[0] / unit, size[1] / unit)
     _draw_legend(figure, page, legend, theme, not tiles(releases[0]), unit)
+    legible(figure)
     file = io.BytesIO()
     figure.savefig(file, format="png", metadata={"Software": "dpviz"})
     return file.getvalue()

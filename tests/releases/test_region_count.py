@@ -191,7 +191,9 @@ def test_of_several_layers_that_of_polygons_is_taken_and_two_are_refused(distric
     assert regions.names == read_regions(districts, domain).names
     frame.to_file(path, layer="towns")
     for read in (read_regions, dpviz.read_areas):
-        with pytest.raises(DataError, match=r"d\.gpkg has 2 layers of polygons \('wards', 'towns'\)"):
+        with pytest.raises(
+            DataError, match=r"d\.gpkg has 2 layers of polygons \('wards', 'towns'\)"
+        ):
             read(path, domain)
 
 
