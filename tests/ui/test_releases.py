@@ -112,8 +112,33 @@ def test_a_release_of_the_list_is_in_the_address_until_it_is_closed(release):
 def test_a_link_to_nothing_is_one_clear_line_and_the_page_still_opens():
     app = opened(release="../../secret", data="city-50k")
     assert not app.exception
-    assert "no such release here" in words(app).replace("\\", "")
+    assert words(app).replace("\\", "").count("no such release here") == 1
     assert app.get("bidi_component")
+
+
+def test_the_address_of_a_file_s_release_names_nothing_else_and_f5_says_so(release, tmp_path):
+    path = dpviz.save(release, tmp_path / "r.parquet")
+    app = opened(data="city-50k", method="ugrid", epsilon="0.5").run()
+    before = dict(app.query_params)
+    app.text_input(key="explore.open.path").set_value(str(path))
+    app.button(key="explore.open").click().run().run()
+    assert not app.exception
+    assert set(app.query_params) <= {"release", "camera"}
+    (gone,) = opened(**app.query_params).warning
+    assert "was opened from a file" in gone.value
+    app.button(key="explore.close").click().run().run()
+    assert dict(app.query_params) == before
+    assert app.select_slider(key="explore.epsilon").value == 0.5
+    assert app.selectbox(key="explore.method").value == "ugrid"
+
+
+def test_the_file_that_the_server_was_given_gives_way_to_a_link(release, tmp_path, monkeypatch):
+    monkeypatch.setattr(releases, "alone", lambda: True)
+    monkeypatch.setenv(releases.OPENED, str(dpviz.save(release, tmp_path / "r.parquet")))
+    for address, shown in (({}, True), ({"release": "given"}, True), ({"data": "city-50k"}, False)):
+        app = opened(**address)
+        assert not app.exception
+        assert [button.key for button in app.button].count("explore.close") == shown
 
 
 def test_the_list_belongs_to_the_visit_where_the_server_is_shared(release, monkeypatch):

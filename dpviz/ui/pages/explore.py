@@ -15,7 +15,6 @@ from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_answer import PERIOD, map_in_time, seen_from_above
 from dpviz.ui.shared.method_form import Choice
-from dpviz.ui.shared.releases import opened
 from dpviz.ui.shared.skeleton import run
 from dpviz.ui.shared.tour import STEPS, tour
 
@@ -25,7 +24,8 @@ KEY = "explore"
 
 def page() -> None:
     """The page."""
-    tour(KEY, STEPS if opened(KEY) is None else STEPS[:1])  # an opened release has its ε
+    shown = f"opened.{KEY}" in st.session_state  # an opened release has its ε
+    tour(KEY, STEPS[:1] if shown else STEPS)
     run(
         point_slots(
             KEY,

@@ -31,8 +31,12 @@ from dpviz.ui.shared.text import plain
 
 PARAMETER = "release"
 """Of an address: the id of a release that is kept here."""
-FILES = ("file:", "upload:")
-"""How the keys of releases begin that are not kept here."""
+FILES = ("file", "upload", GIVEN := "given")
+"""What the address says of releases that are not kept here, and how their keys begin."""
+GONE = (
+    "The release of this address was opened from a file, which an address cannot hold: open the "
+    "file again. What is shown here is another map."
+)
 RELAYED = ("x-forwarded-for", "x-forwarded-host", "x-real-ip", "forwarded", "via")
 
 
@@ -90,6 +94,11 @@ def opened(page: str) -> Opened | None:
     current: Opened | None = st.session_state.get(place)
     if asked == st.session_state.get(f"{page}.own"):
         asked = None  # paid for in this visit: shown with its records' form beside it
+    if asked in FILES:
+        if current is None:
+            st.warning(GONE, icon=":material/link_off:")
+            permalink.write({PARAMETER: None})
+        return current
     if asked and (current is None or current.key != asked):
         try:
             stored, release = Shelf().open(asked)
@@ -105,14 +114,16 @@ def opened(page: str) -> Opened | None:
 
 
 def show(release: Opened) -> None:
-    """Go to the page that shows a release; one that is kept here is in the address, for F5."""
-    st.session_state[f"opened.{release.page}"] = release
-    link = _closed(release.page)
-    if not release.key.startswith(FILES):
-        link[PARAMETER] = release.key
-    st.session_state[f"{release.page}.link"] = link  # the page takes it from there
-    module = import_module(f"dpviz.ui.pages.{release.page}")
-    st.switch_page(page_of(module, default=release.page == "explore"))
+    """Go to the page that shows a release; the address names it and nothing else, for F5."""
+    page = release.page
+    if f"opened.{page}" not in st.session_state:
+        st.session_state[f"{page}.closed"] = st.session_state.get(f"{page}.link", {})
+    st.session_state[f"opened.{page}"] = release
+    name = release.key.partition(":")[0]
+    st.session_state[f"{page}.link"] = {PARAMETER: name}  # the page takes it from there
+    st.session_state.pop(f"{page}.epsilon", None)  # and what else the page holds
+    module = import_module(f"dpviz.ui.pages.{page}")
+    st.switch_page(page_of(module, default=page == "explore"))
 
 
 def open_given() -> None:
@@ -121,21 +132,18 @@ def open_given() -> None:
     if not path or "releases.given" in st.session_state or not alone():
         return
     st.session_state["releases.given"] = True
+    if permalink.parameter(PARAMETER) != GIVEN and st.query_params.to_dict():
+        return  # a link to something else
     with ErrorsShown():
-        show(Opened(f"file:{path}", Path(path).stem, read_any(path)))
+        show(Opened(f"{GIVEN}:{path}", Path(path).stem, read_any(path)))
 
 
 def close(page: str) -> None:
-    """Back to data sets."""
+    """Back to data sets, as the page was before the release."""
     st.session_state.pop(f"opened.{page}", None)
-    st.session_state[f"{page}.link"] = _closed(page)
-    st.query_params.pop(PARAMETER, None)
-
-
-def _closed(page: str) -> dict[str, str]:
-    """The address that a page had, without a release."""
-    link = st.session_state.get(f"{page}.link", {})
-    return {name: value for name, value in link.items() if name != PARAMETER}
+    st.session_state.pop(f"{page}.epsilon", None)
+    address = {name: st.query_params[name] for name in st.query_params if name != PARAMETER}
+    st.query_params.from_dict(st.session_state.pop(f"{page}.closed", address))
 
 
 def release_panel(page: str) -> None:
