@@ -115,3 +115,23 @@ def test_a_click_is_told_a_tooltip_is_text_and_the_clock_runs(scenes, open_page)
     assert map_view.evaluate("e => e.__dpviz.clock.time") == stopped
     page.mouse.click(*over(map_view, (14.7, -23.85)))
     expect(page.get_by_text("pick ('places', 0)")).to_be_visible()
+
+
+SHADES = """(e, places) => {
+  const {canvas} = e.__dpviz.deck;
+  const ratio = canvas.width / canvas.clientWidth, pen = canvas.getContext("2d");
+  const [viewport] = e.__dpviz.deck.getViewports();
+  const shades = places.map(place => {
+    const [x, y] = viewport.project(place).map(pixels => Math.round(pixels * ratio));
+    return pen.getImageData(x - 2, y - 2, 5, 5).data.filter((_, k) => k % 4 === 3);
+  });
+  return [...new Set(shades.flatMap(each => [...each]))];
+}"""
+
+
+def test_halves_of_a_shape_are_one_surface_without_webgl(scenes, open_page):
+    page = open_page(f"{scenes}/?scene=halves")
+    map_view = the_map(page)
+    seam = [[14.72 - 0.04 * share, -24 + 0.3 * share] for share in (0.2, 0.35, 0.5, 0.65, 0.8)]
+    (shade,) = map_view.evaluate(SHADES, seam)
+    assert shade > 0

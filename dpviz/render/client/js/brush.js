@@ -51,17 +51,21 @@ function paintPaths(pen, viewport, props) {
   if (style) pen.stroke();
 }
 
+/** Neighbours of one look are one path: filled one by one, triangles would show the seams between them. */
 function paintPolygons(pen, viewport, props) {
   if (props.filled === false) return;
   const colour = reader(props, 'getFillColor', [0, 0, 0]);
+  let style = null;
   eachLine(props, 'getPolygon', viewport, (i, vertex, points) => {
-    const fill = colour(i, vertex);
-    if (fill[3] === 0) return;
-    pen.fillStyle = css(fill, visible(props.opacity));
-    pen.beginPath();
+    const fill = css(colour(i, vertex), visible(props.opacity));
+    if (style !== fill) {
+      if (style) pen.fill();
+      style = pen.fillStyle = fill;
+      pen.beginPath();
+    }
     trace(pen, points);
-    pen.fill();
   });
+  if (style) pen.fill();
 }
 
 function paintPoints(pen, viewport, props) {
