@@ -166,16 +166,17 @@ def _from_gdal(path: Path) -> tuple[Any, Words, str | None]:
 
 
 def _layer(layers: list[tuple[str, str | None]], name: str) -> str | None:
-    """The layer of polygons, or else the first of shapes; None where no layer has any."""
-    shapes = [(layer, kind) for layer, kind in layers if kind is not None]
-    polygons = [layer for layer, kind in shapes if "Polygon" in kind]
+    """The layer that may hold polygons, or else the first of shapes; None where there are none."""
+    shapes = {layer: kind for layer, kind in layers if kind is not None}
+    others = ("Point", "Line")  # a layer of "Unknown" may hold anything
+    polygons = [layer for layer, kind in shapes.items() if not any(each in kind for each in others)]
     if len(polygons) > 1:
         several = ", ".join(repr(layer[:40]) for layer in polygons[:5])
         raise DataError(
             f"{name} has {len(polygons)} layers of polygons ({several}"
             f"{', …' if polygons[5:] else ''}): write the one you mean as a file of its own"
         )
-    return next(iter([*polygons, *(layer for layer, _ in shapes)]), None)
+    return next(iter([*polygons, *shapes]), None)
 
 
 def _from_parquet(path: Path) -> tuple[Any, Words, str | None]:
