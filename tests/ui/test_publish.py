@@ -172,6 +172,7 @@ def test_nothing_exact_of_an_upload_is_on_the_page():
         app.number_input(key=f"publish.bounds.{side}").set_value(value)
     app.run()
     assert not app.exception
+    assert "must hold numbers" in words(app)  # nobody looks whether they do before the payment
     seen = words(app) + str([each.value for each in app.dataframe])
     for secret in ("7919", "7,919", "61234567", "98765432", "Ada"):
         assert secret not in seen

@@ -62,7 +62,13 @@ def columns_form(
         )
         for axis, label in enumerate(AXES_LABELS[dims])
     )
-    return crs, None if geometry in picked else picked, names
+    if geometry in picked:
+        return crs, None, names
+    st.caption(
+        "The columns must hold numbers in this CRS: rows without are dropped, and only **Exact "
+        "facts for the owner** tells how many."
+    )
+    return crs, picked, names
 
 
 TRIP_STEPS = ["1h", "6h", "1d", "1w"]
