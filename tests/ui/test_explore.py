@@ -348,6 +348,16 @@ def test_districts_of_a_file_are_counted_without_cost():
     assert "/tmp" not in app.error[0].value
 
 
+def test_a_release_is_no_file_of_districts(tmp_path):
+    release = dpviz.build(dpviz.load("city-50k"), seed=0)
+    content = dpviz.save(release, tmp_path / "r.parquet").read_bytes()
+    app = opened()
+    app.file_uploader(key="explore.districts").set_value(("d.parquet", content, "")).run()
+    assert not app.exception
+    (error,) = app.error
+    assert "is a release of dpviz, not districts" in error.value
+
+
 def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
     """The address restores the window; moving it on moves the answer, and nothing is rebuilt."""
     box = ",".join(map(str, RECT))
