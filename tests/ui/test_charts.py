@@ -1,5 +1,6 @@
 """Charts of the pages hold their rows, in colours that the colour-blind tell apart."""
 
+import pandas
 import pytest
 
 from dpviz.ui.shared import charts
@@ -44,3 +45,14 @@ def test_lines_are_told_apart_without_colour():
     ):
         spec = str(made.to_dict())
         assert all(str(dash) in spec for dash in charts.DASHES[:2])
+
+
+def test_an_axis_of_counts_begins_with_0_and_not_with_0k():
+    """By Vega's format of an axis all its labels take one unit."""
+    table = pandas.DataFrame(
+        [{"start": 0, "end": 1, "count": 5_000.0, "low": 0.0, "high": 9_000.0}]
+    )
+    for chart in (charts.timeline_chart(table, 0, 1), charts.half_width_chart(HALVES, 2.0, [])):
+        text = str(chart.to_dict())
+        assert charts.SHORT in text
+        assert "'format': '~s'" not in text

@@ -11,7 +11,7 @@ from dpviz.render import boxes
 from dpviz.ui.lessons.room import Rect, Room, axis, named
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
+from dpviz.ui.shared.charts import BLUE, GREY, ORANGE, SHORT
 from dpviz.ui.shared.method_form import EPSILONS
 
 TITLE, ORDER = "PrivTree, step by step", 5
@@ -159,7 +159,7 @@ def _levels(room: Room, grown: list[Step], replay: list[Step], other: float, at:
         "biased + noise",
         "Biased count + noise",
         scale={"type": "symlog", "constant": 10, "nice": False},
-        axis={"values": TICKS, "labelExpr": "format(datum.value, '~s')"},
+        axis={"values": TICKS, "labelExpr": SHORT},
     )
     encoding = {
         "x": x,

@@ -12,6 +12,8 @@ BLUE, ORANGE, GREY = *PAIR, "#8a8f98"
 """Distinct to the colour-blind, and 3:1 or more on a light and a dark page."""
 
 HEIGHT = 300
+SHORT = "format(datum.value, '~s')"
+"""Labels such as 0, 500 and 2k; as the axis's own format, nothing would be 0k."""
 PERCENT = "format(100 * datum.value, '~g') + ' %'"
 """Labels of an axis of shares, in Vega's expressions."""
 DASHES = [[1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [12, 4], [4, 4], [1, 3], [6, 2, 1, 2]]
@@ -99,7 +101,7 @@ def timeline_chart(table: Any, start: Any, end: Any, form: str | None = None) ->
     base = alt.Chart(table).encode(x=x)
     part = pd.DataFrame({"start": [start], "end": [end]})
     mark = alt.Chart(part).mark_rect(color=PAIR[0], opacity=0.12).encode(x=x, x2="end:T")
-    y = alt.Y("low:Q", axis=alt.Axis(title="Noisy count", format="~s", tickCount=4))
+    y = alt.Y("low:Q", axis=alt.Axis(title="Noisy count", labelExpr=SHORT, tickCount=4))
     band = base.mark_area(color=PAIR[0], opacity=0.3, interpolate="step-after").encode(
         y=y, y2="high:Q"
     )
@@ -135,7 +137,7 @@ def interval_chart(rows: Sequence[Mapping[str, Any]], exact: float) -> Any:
         tooltip=["side", "ε", "in words"],
     )
     bars = base.mark_rule(strokeWidth=3).encode(
-        y=alt.Y("low:Q", axis=alt.Axis(title="Noisy count", format="~s", tickCount=5)),
+        y=alt.Y("low:Q", axis=alt.Axis(title="Noisy count", labelExpr=SHORT, tickCount=5)),
         y2="high:Q",
     )
     points = base.mark_point(filled=True, size=60).encode(y="answer:Q")
@@ -199,7 +201,7 @@ def half_width_chart(
     import pandas as pd
 
     y = log_axis("± records", "± records (95 %)", tickCount=4)
-    y["axis"].format = "~s"
+    y["axis"].labelExpr = SHORT
     encoding = {
         "x": alt.X(**log_axis("ε", tickCount=4)),
         "y": alt.Y(**y),
