@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dpviz.render.colors import ACCENT, Themed, classed
 from dpviz.render.flows import move_scale, visit_scale
-from dpviz.render.legend import Legend, Swatch, compact, scale_labels
+from dpviz.render.legend import Legend, Swatch, compact, line_labels
 from dpviz.render.scale import LINE_WIDTHS, line_colors
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _lines(title: str, strings: Strings, swatches: tuple[Swatch, ...]) -> Legend
     if strings.count is None:
         title, labels = f"{title} (order only, no counts)", ["last", "", "", "", "first"]
     else:
-        labels = ["", *scale_labels(move_scale(strings))[1:]]
+        labels = line_labels(move_scale(strings))
     return Legend(
         title=title,
         colors=line_colors(),

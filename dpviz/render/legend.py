@@ -15,13 +15,15 @@ from dpviz.render.scale import Scale
 class Swatch:
     """A small square of a colour (0–255, alpha optional) and what it means.
 
-    ``hatch`` hatches it; ``raw`` shows it beside raw cells only.
+    ``hatch`` hatches it; ``raw`` shows it beside raw cells only; ``width`` makes it a line of so
+    many pixels.
     """
 
     label: str
     color: Themed | tuple[int, ...]
     hatch: bool = False
     raw: bool = False
+    width: float = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +63,8 @@ class Legend:
             "palettes": self.palettes,
             "blank": self.blank,
             "swatches": [
-                {"label": s.label, **_both(s.color), "hatch": s.hatch, "raw": s.raw}
+                {"label": s.label, **_both(s.color)}
+                | {"hatch": s.hatch, "raw": s.raw, "width": s.width}
                 for s in self.swatches
             ],
         }
@@ -80,6 +83,16 @@ def scale_labels(scale: Scale) -> list[str]:
     ['0.5', '30', '10k']
     """
     return [compact(bound) for bound in scale.bounds]
+
+
+def line_labels(scale: Scale) -> list[str]:
+    """The same of lines, of which all under the second bound are the first class.
+
+    >>> line_labels(Scale((10, 20, 50)))
+    ['< 20', '20', '50']
+    """
+    _, *labels = scale_labels(scale)
+    return [f"< {labels[0]}", *labels]
 
 
 def compact(value: float) -> str:

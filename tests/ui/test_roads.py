@@ -9,7 +9,15 @@ from dpviz.cycles import DAYS
 from dpviz.methods import METHODS
 from dpviz.private.load.roads import city_trips
 from dpviz.private.roads import exact_visits
-from dpviz.render.roads import degrees, domain_marks, hues, node_degrees, street_marks, top_count
+from dpviz.render.roads import (
+    degrees,
+    domain_marks,
+    hues,
+    node_degrees,
+    street_legend,
+    street_marks,
+    top_count,
+)
 from dpviz.roads.routing import shortest_path
 from dpviz.ui.roads.plan import title_of
 from dpviz.ui.roads.source import IN_TIME
@@ -118,6 +126,13 @@ def test_every_street_is_drawn_once_and_noise_is_grey(release) -> None:  # type:
     assert (np.diff(shown) >= 0).all()  # the busiest are drawn last
     tree = {mark.id: mark for mark in domain_marks(release)}
     assert tree["domains"].table.num_rows == len(release.graph)
+
+
+def test_the_legend_names_the_first_class_and_draws_what_is_quiet_as_a_line() -> None:
+    legend = street_legend(1_200).to_dict()
+    labels = [each["label"] for each in legend["classes"]]
+    assert labels == ["< 100", "100", "200", "500", "1k"]
+    assert legend["swatches"][0]["width"] > 0
 
 
 def test_hues_differ_between_neighbours() -> None:

@@ -48,8 +48,8 @@ def release_facts(
         facts[2].metric("Streets above the noise", f"{seen:,} of {len(release.graph):,}")
         facts[3].metric(
             "Noise of a typical query",
-            f"± {rounded(2 * noise, 2 * noise)}",
-            help="Twice the root mean variance.",
+            f"± {rounded(2 * noise, 2 * noise)} visits",
+            help="Twice the root mean variance of the sums over the streets of a query.",
         )
     release = releases[0]
     with st.expander("How the budget was spent, and how trips are cut", icon=":material/payments:"):

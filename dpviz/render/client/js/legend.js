@@ -16,6 +16,9 @@ export function legendSwatches({swatches = []}, raw, mode) {
 /** What blank means, said where blank is. */
 export const blankWords = ({blank}, raw) => blank && raw ? 'faint: within the noise' : blank;
 
+/** A square of a colour, or a line of so many pixels. */
+const look = (shown, width) => width ? `background:linear-gradient(${shown},${shown}) center/100% ${width}px no-repeat;border-color:transparent` : `background:${shown}`;
+
 export function legendElement(legend, {palette, mode, raw, land}) {
   if (!legend) return null;
   const classes = legendClasses(legend, palette, mode);
@@ -24,12 +27,12 @@ export function legendElement(legend, {palette, mode, raw, land}) {
     blank && !legend.classes.some(each => each.label.startsWith('−'))
       ? h('div', {class: 'class blank'}, h('i', {style: `background:${css(land)}`}), h('span', {}, raw ? '' : 'blank')) : null,
     ...classes.map(({color, label, width}) => h('div', {class: 'class'},
-      h('i', {style: width ? `background:linear-gradient(${css(color)},${css(color)}) center/100% ${width}px no-repeat;border-color:transparent` : `background:${css(color)}`}),
+      h('i', {style: look(css(color), width)}),
       h('span', {}, label))));
-  const swatches = legendSwatches(legend, raw, mode).map(({label, color, hatch}) => {
+  const swatches = legendSwatches(legend, raw, mode).map(({label, color, hatch, width}) => {
     const shown = css(color);
-    const background = hatch ? `repeating-linear-gradient(135deg,${shown} 0 2px,transparent 2px 6px)` : shown;
-    return h('div', {class: 'swatch'}, h('i', {style: `background:${background}`}), label);
+    const style = hatch ? `background:repeating-linear-gradient(135deg,${shown} 0 2px,transparent 2px 6px)` : look(shown, width);
+    return h('div', {class: 'swatch'}, h('i', {style}), label);
   });
   return h('div', {class: 'legend', role: 'img', 'aria-label': legendText(legend, raw, mode), 'data-testid': 'dpviz-legend'},
     h('b', {}, legend.title), keys || null, ...swatches, blank ? h('small', {}, blank) : null);

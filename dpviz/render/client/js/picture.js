@@ -115,7 +115,7 @@ function drawLegend(pen, app, left, top, wide, {ink, font}) {
     x += each;
   }
   x += 24;
-  for (const {label, color, hatch} of legendSwatches(legend, raw, app.themeName)) {
+  for (const {label, color, hatch, width} of legendSwatches(legend, raw, app.themeName)) {
     if (hatch) {
       pen.save();
       pen.beginPath();
@@ -125,7 +125,7 @@ function drawLegend(pen, app, left, top, wide, {ink, font}) {
       pen.lineWidth = 2;
       for (let k = -28; k < 28; k += 8) { pen.beginPath(); pen.moveTo(x + k, top + 28); pen.lineTo(x + k + 28, top); pen.stroke(); }
       pen.restore();
-    } else box(css(color), 28);
+    } else box(css(color), width ? 36 : 28, width && width * 1.6);
     x += 36 + write(pen, label, x + 36, top + 20, left + wide - x - 36, `16px ${font}`, ink) + 20;
   }
   if (blank) write(pen, blank, left, top + 84, wide * 0.72, `16px ${font}`, ink);
