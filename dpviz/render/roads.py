@@ -211,7 +211,7 @@ def street_legend(top: float) -> Legend:
         colors=line_colors(),
         labels=line_labels(scale),
         widths=LINE_WIDTHS,
-        swatches=(Swatch("too few to tell from none", QUIET, width=1),),
+        swatches=(Swatch("too few to tell from none", QUIET, width=1.5),),
     )
 
 
