@@ -15,7 +15,7 @@ from dpviz.releases.areas.partition import MOST_LEVELS, Areas
 from dpviz.releases.areas.source import H3, ChosenAreas, areas_of
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import areas as surfaces
-from dpviz.render.projection import is_degrees
+from dpviz.ui.points.area_form import set_area
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import Choice, epsilon_slider, nearest_epsilon, parameters_form
@@ -183,9 +183,8 @@ def _extent_button(prefix: str, path: Any, levels: tuple[str, ...], domain: Doma
         except DpvizError as error:
             st.session_state[f"{prefix}.pasted.wrong"] = _without(path.name, error)
         else:
-            st.session_state[f"{prefix}.bounds.next"] = extent.bounds
-            if is_degrees(domain.crs):
-                st.session_state[f"{prefix}.bounds.seen"] = extent.bounds
+            west, south, east, north = extent.bounds
+            set_area(prefix, (west, south, east, north), domain.crs)
 
     st.button(
         "Use the extent of these areas",

@@ -7,25 +7,28 @@ from pathlib import Path
 import streamlit as st
 
 from dpviz.build import public_extent
-from dpviz.crs import doubt, require_area
+from dpviz.crs import DEGREES, doubt, known_crs, require_area
 from dpviz.domain import Domain
-from dpviz.errors import DpvizError
+from dpviz.errors import DomainError, DpvizError
+from dpviz.render.projection import from_degrees, to_degrees
 from dpviz.ui.points.areas import areas, box_of
 from dpviz.ui.shared.text import plain
 
 SIDES = ("west", "south", "east", "north")
 
+Box = tuple[float, float, float, float]
+
 
 def public_box(
     prefix: str, path: Path, columns: tuple[str, ...] | None, crs: str, public: bool
-) -> tuple[float, float, float, float] | None:
-    """The public area, typed, or taken from public data; None while it is missing."""
-    bounds = bounds_form(prefix)
+) -> Box | None:
+    """The public area in the CRS, typed, or taken from public data; None while it is missing."""
+    bounds = bounds_form(prefix, crs)
     if public:
         st.caption("These records are already public, so the area may be taken from them.")
         if st.button("Use data extent", key=f"{prefix}.extent"):
             extent = public_extent(path, columns=columns, crs=crs)
-            st.session_state[f"{prefix}.bounds.next"] = extent
+            set_area(prefix, extent, crs)
             st.rerun()
     else:
         st.caption(
@@ -53,9 +56,11 @@ def checked_area(domain: Domain) -> None:
         st.warning(plain(f"Is this the area? {line}"), icon=":material/wrong_location:")
 
 
-def bounds_form(prefix: str) -> tuple[float, float, float, float] | None:
-    """The area by name, as pasted text, or by its four sides; None while one is missing."""
-    st.markdown("**Area** (public)")
+def bounds_form(prefix: str, crs: str = DEGREES) -> Box | None:
+    """The area by name, as pasted text, or by its four sides in the CRS; None while one lacks."""
+    geographic = known_crs(crs).is_geographic
+    unit = "" if geographic else f"; {plain(crs)}, {known_crs(crs).axis_info[0].unit_name}"
+    st.markdown(f"**Area** (public{unit})")
     st.selectbox(
         "Search a country, state or city",
         list(areas()),
@@ -63,45 +68,63 @@ def bounds_form(prefix: str) -> tuple[float, float, float, float] | None:
         placeholder="Type a name",
         key=f"{prefix}.area",
         on_change=_named_area,
-        args=(prefix,),
+        args=(prefix, crs),
     )
     st.text_input(
         "Or paste a bounding box",
         key=f"{prefix}.pasted",
         placeholder="west, south, east, north",
         on_change=_pasted_area,
-        args=(prefix,),
+        args=(prefix, crs),
     )
     wrong = st.session_state.pop(f"{prefix}.pasted.wrong", None)
     if wrong:
         st.error(plain(wrong), icon=":material/error:")
-    drawn = st.session_state.pop(f"{prefix}.bounds.next", None)
-    if drawn is not None:
-        for side, value in zip(SIDES, drawn, strict=True):
+    given = st.session_state.pop(f"{prefix}.bounds.next", None)
+    if given is not None:
+        for side, value in zip(SIDES, given, strict=True):
             st.session_state[f"{prefix}.bounds.{side}"] = round(float(value), 6)
-    values = [
-        st.number_input(side, value=None, format="%.6f", key=f"{prefix}.bounds.{side}")
-        for side in SIDES
-    ]
-    if any(value is None for value in values):
+    for side in SIDES:
+        st.number_input(
+            side,
+            value=None,
+            format="%.6f" if geographic else "%.2f",
+            key=f"{prefix}.bounds.{side}",
+            on_change=_typed_area,
+            args=(prefix, crs),
+        )
+    return sides_of(prefix)
+
+
+def sides_of(prefix: str) -> Box | None:
+    """The sides in the form; None while one is missing."""
+    sides = [st.session_state.get(f"{prefix}.bounds.{side}") for side in SIDES]
+    if None in sides:
         return None
-    west, south, east, north = (float(value or 0.0) for value in values)
+    west, south, east, north = map(float, sides)  # type: ignore[arg-type]
     return west, south, east, north
 
 
-def _named_area(prefix: str) -> None:
+def _named_area(prefix: str, crs: str) -> None:
     chosen = st.session_state[f"{prefix}.area"]
     if chosen is not None:
-        set_area(prefix, areas()[chosen])
+        set_degrees(prefix, areas()[chosen], crs)
+        st.session_state[f"{prefix}.bounds.seen"] = areas()[chosen]
 
 
-def _pasted_area(prefix: str) -> None:
+def _pasted_area(prefix: str, crs: str) -> None:
     text = st.session_state[f"{prefix}.pasted"]
     if text.strip():
         try:
-            set_area(prefix, box_of(text))
+            set_area(prefix, box_of(text), crs)
         except DpvizError as error:
             st.session_state[f"{prefix}.pasted.wrong"] = str(error)
+
+
+def _typed_area(prefix: str, crs: str) -> None:
+    typed = sides_of(prefix)
+    if typed is not None:
+        _go_there(prefix, typed, crs)
 
 
 def sides_in_words(domain: Domain) -> list[str]:
@@ -114,7 +137,40 @@ def sides_in_words(domain: Domain) -> list[str]:
     return [f"{name} {side:.6g}".replace("-", "−") for name, side in sides]
 
 
-def set_area(prefix: str, bounds: tuple[float, float, float, float]) -> None:
-    """Fill the form in the next run, and let the map of the area go there."""
+def set_area(prefix: str, bounds: Box, crs: str) -> None:
+    """Fill the form in the next run with a box of the CRS, and let the map of the area go there."""
     st.session_state[f"{prefix}.bounds.next"] = bounds
-    st.session_state[f"{prefix}.bounds.seen"] = bounds
+    _go_there(prefix, bounds, crs)
+
+
+def set_degrees(prefix: str, bounds: Box, crs: str) -> None:
+    """Fill the form in the next run with a box in degrees, drawn or found by name."""
+    try:
+        digits = 6 if known_crs(crs).is_geographic else 0
+        sides = from_degrees(bounds, crs)
+        require_area(Domain(sides[:2], sides[2:], crs=crs))
+    except DpvizError as error:
+        st.session_state[f"{prefix}.pasted.wrong"] = str(error)
+    else:
+        st.session_state[f"{prefix}.bounds.next"] = [round(side, digits) for side in sides]
+
+
+def on_map(bounds: Box, crs: str) -> Box | None:
+    """A box of the CRS in degrees; None for what no map shows, or in a CRS that nobody knows.
+
+    >>> on_map((530_000, 180_000, 529_000, 181_000), "EPSG:27700") is None  # west of its west
+    True
+    """
+    try:
+        known_crs(crs)
+    except DomainError:
+        return None
+    west, south, east, north = to_degrees(bounds, crs)[0].tolist()
+    ordered = -180 <= west < east <= 540 and -90 <= south < north <= 90
+    return (west, south, east, north) if ordered else None
+
+
+def _go_there(prefix: str, bounds: Box, crs: str) -> None:
+    seen = on_map(bounds, crs)
+    if seen is not None:
+        st.session_state[f"{prefix}.bounds.seen"] = seen

@@ -6,13 +6,14 @@ from functools import partial
 
 import streamlit as st
 
+from dpviz.crs import DEGREES
 from dpviz.render import Camera, Scene, boxes
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds
 from dpviz.render.colors import ACCENT
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.points.area_form import SIDES
+from dpviz.ui.points.area_form import on_map, set_degrees, sides_of
 from dpviz.ui.points.source_form import PointSource
 
 WORLD = (-170.0, -58.0, 170.0, 78.0)
@@ -35,10 +36,10 @@ def choose_domain(prefix: str, height: int = 560) -> None:
     )
     name = f"{prefix}.world"
     map_view(scene, key=name, height=height, on_shape=partial(_drawn, prefix))
-    sides = [st.session_state.get(f"{prefix}.bounds.{side}") for side in SIDES]
-    if None not in sides:
-        west, south, east, north = map(float, sides)  # type: ignore[arg-type]
-        map_overlay(name, shape=Shape(rect=(west, south, east, north)))
+    sides = sides_of(prefix)
+    rect = None if sides is None else on_map(sides, _crs(prefix))
+    if rect is not None:
+        map_overlay(name, shape=Shape(rect=rect))
 
 
 def show_domain(prefix: str, source: PointSource, height: int = 560) -> None:
@@ -56,4 +57,9 @@ def show_domain(prefix: str, source: PointSource, height: int = 560) -> None:
 def _drawn(prefix: str) -> None:
     shape = events(f"{prefix}.world").shape
     if shape and shape.rect:
-        st.session_state[f"{prefix}.bounds.next"] = shape.rect
+        set_degrees(prefix, shape.rect, _crs(prefix))
+
+
+def _crs(prefix: str) -> str:
+    """That of the form beside the map: the sides are numbers in it."""
+    return str(st.session_state.get(f"{prefix}.crs", DEGREES))
