@@ -15,6 +15,7 @@ from typing import Any
 
 from dpviz.cli import interrupts
 from dpviz.cli.root import app, complain
+from dpviz.cli.usage import WRONG, usage_line
 from dpviz.errors import DpvizError
 
 for _module in pkgutil.iter_modules(__path__):
@@ -50,7 +51,13 @@ def main() -> None:
     # A shell starts background jobs, nohup and some CI start everything, with SIGINT ignored.
     interrupts.listen()
     try:
-        app()
+        sys.exit(app(standalone_mode=False) or 0)
+    except WRONG as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # a group alone: its help
+            error.show()
+        else:
+            complain(f"error: {usage_line(error, commands())}")
+        sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(0)
     except MemoryError:  # its own words may hold how many records there are

@@ -147,7 +147,7 @@ class Held:
     def __del__(self):
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.01)
-def work():
+def work(**how):
     Loud()
     Held()
     print("held", flush=True)

@@ -1,5 +1,6 @@
 import importlib.metadata
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -308,3 +309,31 @@ def test_too_little_memory_is_one_line_without_a_number(points, tmp_path, capsys
     )
     assert "has not the memory" in error
     assert "3000" not in error
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("build | --nope", "no such option: --nope (Possible options: --name, --noise, --zone)"),
+        ("build |", "missing argument 'source'"),
+        ("build | a.csv", "missing option '--output'"),
+        ("build | a.csv b.csv -o r.parquet", "got unexpected extra argument(s) (b.csv)"),
+        ("build | a.csv -o r.parquet --epsilon abc", "--epsilon 'abc': input should be a valid"),
+        (
+            "build | a.csv -o r.parquet --max-per-unit 1.5",
+            "--max-per-unit '1.5': input should be a",
+        ),
+        ("picture | r.parquet -o m.png --size big", "--size 'big': not one of 'screen', 'print'"),
+        ("roads build | city -o", "option '-o' requires an argument"),
+        ("info | r.parquet --json=1", "option '--json' does not take a value"),
+        ("roads | nope", "no such command 'nope'"),
+        ("| nope", "no such command 'nope'"),
+    ],
+)
+def test_wrong_usage_is_one_line_that_names_what_is_wrong_and_the_help(
+    words, line, capsys, monkeypatch
+):
+    command, rest = words.split("|")
+    error = fails(capsys, monkeypatch, *command.split(), *rest.split())
+    help_line = f"see '{f'dpviz {command}'.strip()} --help'"
+    assert re.fullmatch(rf"error: {re.escape(line)}.*: {help_line}\n", error)
