@@ -7,7 +7,7 @@ so that parallel edges and self-loops are ordinary. Roads go both ways unless th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Container, Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -250,13 +250,12 @@ def road_graph(
     >>> square.ends.tolist(), square.length.tolist()
     ([[0, 1], [1, 2]], [1.0, 1.0])
     """
-    x, y = ("lon", "lat") if "lon" in nodes and "x" not in nodes else ("x", "y")
-    for what, table, needed in (("node", nodes, ("node", x, y)), ("edge", edges, ("src", "dst"))):
-        missing = [name for name in needed if name not in table]
+    _, x, y = needed = node_columns(nodes)
+    for what, table, columns in (("node", nodes, needed), ("edge", edges, edge_columns(edges))):
+        missing = [name for name in columns if name not in table]
         if missing:
-            raise DataError(
-                f"the {what} table has no column {missing[0]!r}: it has {', '.join(table)}"
-            )
+            listed = ", ".join(map(repr, table)) or "none"
+            raise DataError(f"the {what} table has no column {missing[0]!r}: it has {listed}")
     node_id = as_ids(nodes["node"])
     try:
         xy = np.column_stack([np.asarray(nodes[name], dtype=np.float64) for name in (x, y)])
@@ -288,6 +287,20 @@ def road_graph(
     points = lines.reshape(-1, 2)
     graph = RoadGraph(node_id, xy, edge_id, ends, length, start, points, crs, directed)
     return graph.connected(components)
+
+
+def node_columns(names: Container[str]) -> tuple[str, str, str]:
+    """What a table of nodes must have, of the columns that it has: the id and the coordinates.
+
+    >>> node_columns(["node", "lon", "lat"]), node_columns(["id"])
+    (('node', 'lon', 'lat'), ('node', 'x', 'y'))
+    """
+    return ("node", "lon", "lat") if "lon" in names and "x" not in names else ("node", "x", "y")
+
+
+def edge_columns(_names: Container[str]) -> tuple[str, str]:
+    """What a table of edges must have: the ids of both ends."""
+    return "src", "dst"
 
 
 def as_ids(values: ArrayLike | Iterable[object]) -> Ids:

@@ -64,6 +64,10 @@ BUILD = "build trips.csv --public --graph nodes.csv,edges.csv -o out.parquet "
             "build trips.csv --max-per-unit 3 --graph nodes.csv,edges.csv -o out.parquet",
             "at most 3 records per unit, but no unit: name its column too",
         ),
+        (
+            "build trips.csv --public --graph edges.csv,nodes.csv -o out.parquet",
+            "no column 'node' in edges.csv: it has 'edge', 'src', 'dst'",
+        ),
         (BUILD + "--workload none.csv", "the workload is empty"),
         (BUILD + "--workload gap.csv", "query 0 (10, 30) is not a path"),
         (BUILD + "--workload clustered:0", "give numbers from 1"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -31,7 +31,7 @@ from dpviz.roads.generate import (
     commuter_trips,
     corridor_workload,
 )
-from dpviz.roads.graph import RoadGraph, road_graph
+from dpviz.roads.graph import RoadGraph, edge_columns, node_columns, road_graph
 from dpviz.roads.paths import Paths, paths_from_ids
 from dpviz.roads.steps import Steps
 
@@ -72,7 +72,8 @@ def read_graph(
         return city()
     paths = [_existing(source) for source in sources]
     if len(paths) == 2:
-        nodes, edges = (public_columns(path) for path in paths)
+        nodes = public_columns(paths[0], node_columns)
+        edges = public_columns(paths[1], edge_columns)
         return road_graph(nodes, edges, crs=crs, components=components, directed=directed)
     if len(paths) != 1:
         raise DataError(f"{len(paths)} files for a road graph: give nodes and edges, or one file")
@@ -304,17 +305,24 @@ def _existing(source: str | os.PathLike[str]) -> Path:
     return path
 
 
-def public_columns(path: Path) -> dict[str, Any]:
+def public_columns(
+    path: Path, needed: Callable[[Container[str]], Sequence[str]] = lambda _: ()
+) -> dict[str, Any]:
     """The columns of a PUBLIC table of a road graph or of queries.
 
     Ids are whole numbers where each is written as one, else text, so that no two of them meet.
 
+    Args:
+        path: of the table.
+        needed: says of the names of its columns which ones it must have.
+
     Raises:
-        DataError: missing values, numbers that are none, or a file that is no table.
+        DataError: a missing column or value, numbers that are none, or a file that is no table.
     """
     table = open_table(path)
-    wanted = [each.name for each in table.columns if each.name in (*_IDS, *_NUMBERS)]
-    pick(table.columns, wanted, table.name)
+    names = [column.name for column in table.columns]
+    wanted = [name for name in names if name in (*_IDS, *_NUMBERS)]
+    pick(table.columns, [*needed(names), *wanted], table.name)
     cells: dict[str, list[bytes | None]] = {name: [] for name in wanted}
     for block in table.blocks(wanted):
         for name in wanted:
