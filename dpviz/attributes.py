@@ -157,7 +157,7 @@ class Values:
         """From a column, a clip and perhaps a grid; None where nothing is named.
 
         Raises:
-            DomainError: one without the other, or no such clip.
+            DomainError: one without the other, no such clip, or no step.
         """
         if column is None and clip is None:
             if grid is not None:
@@ -171,4 +171,6 @@ class Values:
             raise DomainError(f"clip {clip!r}: give two numbers, as in 0,50") from None
         if len(ends) != 2:
             raise DomainError(f"a clip of {len(ends)} numbers: give its lower and its upper end")
+        if grid == 0:
+            raise DomainError("grid 0: give a step above 0, or leave it out")
         return cls(column, float(ends[0]), float(ends[1]), grid or 0.0)

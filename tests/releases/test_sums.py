@@ -222,6 +222,7 @@ def test_no_value_moves_a_sum_further_than_the_clip_allows(values, low, width):
         ({"value": "v", "clip": (0, 1, 2)}, "a clip of 3 numbers"),
         ({"value": "v", "clip": (0, 1), "grid": 2}, "give a step of which its farther end"),
         ({"value": "v", "clip": (0, 1), "grid": 1e-9}, "give a step of which its farther end"),
+        ({"value": "v", "clip": (0, 1), "grid": 0}, "grid 0: give a step above 0"),
         ({"value": "v", "clip": (0, 1), "grid": -1}, "give a step of which its farther end"),
     ],
 )
