@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dpviz.cli.building import Facts
 from dpviz.cli.groups import option
 from dpviz.cli.options import Attributes, Clock, Places
-from dpviz.cli.root import as_rows, emit
+from dpviz.cli.root import as_rows, emit, in_line
 from dpviz.errors import ParameterError
 from dpviz.lists import words
 
@@ -101,7 +101,9 @@ def size_words(release: AreaRelease) -> str:
     Two levels may be called alike in no file: their columns differ.
     """
     sizes = summary(release)["levels"]
-    return "areas: " + ", ".join(f"{size:,} on level {name}" for name, size in sizes.items())
+    return "areas: " + ", ".join(
+        f"{size:,} on level {in_line(name)}" for name, size in sizes.items()
+    )
 
 
 def answer_areas(release: AreaRelease, as_json: bool) -> None:
@@ -117,9 +119,9 @@ def answer_areas(release: AreaRelease, as_json: bool) -> None:
     }
     rows = as_rows(columns)
     lines = [
-        f"{row['level']} {row['name']}: {row['count']:,.1f} "
+        f"{in_line(row['level'])} {in_line(row['name'])}: {row['count']:,.1f} "
         f"(95 % for the noise: {row['low']:,.0f} to {row['high']:,.0f})"
-        + ("" if row["parent"] is None else f"  in {row['parent']}")
+        + ("" if row["parent"] is None else f"  in {in_line(row['parent'])}")
         for row in rows
     ]
     emit({"areas": rows}, as_json, "\n".join([*lines, release.header.guarantee]))

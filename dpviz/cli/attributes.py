@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from dpviz.cli.root import COUNT, answer_rows
+from dpviz.cli.root import COUNT, answer_rows, in_line
 from dpviz.releases.answers import INTERVAL_SDS
 
 if TYPE_CHECKING:
@@ -90,8 +90,8 @@ def quotient_rows(answers: Quotients) -> list[dict[str, Any]]:
 def attribute_lines(row: dict[str, Any]) -> list[str]:
     """The same for people, a line for each."""
     lines = [
-        f"  {name}: {each['count']:,.1f} ({each['low']:,.0f} to {each['high']:,.0f}); share "
-        f"{_percent(each['share'])}" + "".join(f"; {words}" for words in _sum_words(each))
+        f"  {in_line(name)}: {each['count']:,.1f} ({each['low']:,.0f} to {each['high']:,.0f}); "
+        f"share {_percent(each['share'])}" + "".join(f"; {words}" for words in _sum_words(each))
         for name, each in row.get("kinds", {}).items()
     ]
     return [*(f"  {words}" for words in _sum_words(row)), *lines]
@@ -127,4 +127,4 @@ def attribute_facts(domain: Domain) -> list[str]:
             f"sums of {values.column}, each value clipped to {values.low:g} to {values.high:g} and "
             f"rounded to {values.grid:g}: what was clipped is missing from sums and means"
         )
-    return facts
+    return [in_line(each) for each in facts]

@@ -9,7 +9,17 @@ import typer
 
 from dpviz.cli.areas import answer_areas
 from dpviz.cli.attributes import attribute_lines, attribute_rows, region_rows
-from dpviz.cli.root import COUNT, Json, ReleaseFile, answer_rows, app, emit, numbers, step_rows
+from dpviz.cli.root import (
+    COUNT,
+    Json,
+    ReleaseFile,
+    answer_rows,
+    app,
+    emit,
+    in_line,
+    numbers,
+    step_rows,
+)
 from dpviz.errors import DataError, ParameterError
 from dpviz.releases.areas.release import AreaRelease
 
@@ -229,7 +239,7 @@ def emit_regions(release: PointRelease, path: str, name: str | None, as_json: bo
         )
     ]
     lines = [
-        f"{row['region']}: {row['count']:,.1f} (95 % for the noise: {row['low']:,.0f} to "
+        f"{in_line(row['region'])}: {row['count']:,.1f} (95 % for the noise: {row['low']:,.0f} to "
         f"{row['high']:,.0f}; nodes: {row['nodes']})"
         + (
             ""
@@ -246,7 +256,7 @@ def rectangles(path: str, width: int) -> list[list[float]]:
     """Rectangles from a CSV file, with or without a header row.
 
     Raises:
-        DataError: no such file, or a row that is not ``width`` numbers.
+        DataError: no such file, none in it, or a row that is not ``width`` numbers.
     """
     import csv
 
@@ -257,6 +267,8 @@ def rectangles(path: str, width: int) -> list[list[float]]:
         raise DataError(f"{path}: cannot be read as CSV") from error
     if rows and not _is_number(rows[0][0]):
         rows = rows[1:]
+    if not rows:
+        raise DataError(f"{path} holds no rectangle: write one in each row")
     for at, row in enumerate(rows, 1):
         if len(row) != width or not all(map(_is_number, row)):
             raise DataError(f"{path}: rectangle {at} is not {width} numbers")

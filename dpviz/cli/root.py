@@ -91,6 +91,15 @@ def harmless(text: str) -> str:
     return STEERS.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
+def in_line(text: str) -> str:
+    r"""A name inside a line of text: also its line breaks and tabs become escapes.
+
+    >>> in_line("Ward 1\n\x1b[2J")
+    'Ward 1\\n\\x1b[2J'
+    """
+    return harmless(re.sub("[\t\n\u2028\u2029]", lambda found: ascii(found[0])[1:-1], text))
+
+
 def as_rows(columns: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
     """Columns of one length as rows.
 

@@ -90,13 +90,13 @@ def test_build_query_info_and_export_keep_the_contract(visits, wards, tmp_path):
 
 
 def test_a_name_that_would_steer_the_terminal_is_printed_as_escapes(visits, tmp_path):
-    rows = [{"name": "ward\x1b[2J\r\u202eA", "geometry": box(0, 0, 1, 1)}]
+    rows = [{"name": "ward\x1b[2J\r\u202eA\nB", "geometry": box(0, 0, 1, 1)}]
     geopandas.GeoDataFrame(rows, crs=4326).to_file(tmp_path / "wards.gpkg")
     output = tmp_path / "r.parquet"
     built(visits, tmp_path / "wards.gpkg", output, "--name", "name", "--epsilon", "1")
     code, out, _ = run("query", output, "--areas")
     assert code == 0
-    assert r"ward\x1b[2J\r\u202eA" in out
+    assert out.startswith(r"name ward\x1b[2J\r\u202eA\nB: ")
     assert not {"\x1b", "\r", "\u202e"} & set(out)
     (row,) = json.loads(run("query", output, "--areas", "--json")[1])["areas"]
     assert row["name"] == rows[0]["name"]

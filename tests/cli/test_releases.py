@@ -181,7 +181,8 @@ def test_bad_sources_and_outputs(points, tmp_path, capsys, monkeypatch):
 
 
 def test_bad_queries(points, tmp_path, capsys, monkeypatch):
-    output = tmp_path / "r.parquet"
+    output, empty = tmp_path / "r.parquet", tmp_path / "empty.csv"
+    empty.write_text("west,south,east,north\n")
     run("build", points, "-o", output, f"--bounds={BOUNDS}")
     for words, message in [
         (["--rect=5,50,6,51"], "outside the domain"),
@@ -189,6 +190,7 @@ def test_bad_queries(points, tmp_path, capsys, monkeypatch):
         (["--rect=0,51"], "give 4"),
         ([], "nothing to answer"),
         (["--rects", tmp_path / "absent.csv"], "cannot be read"),
+        (["--rects", empty], "empty.csv holds no rectangle: write one in each row"),
     ]:
         line = fails(capsys, monkeypatch, "query", output, *words)
         assert message in line
