@@ -196,6 +196,7 @@ def export(
     from dpviz import read
     from dpviz.releases.export import export as write
 
+    apart(output, release)
     opened = read(release, "roads")
     written = write(opened, output)
     rows = len(opened.graph) * len(opened.addends)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from dpviz.cli.queries import opened_map
-from dpviz.cli.root import Json, LedgerFile, app, complain, emit, numbers
+from dpviz.cli.root import Json, LedgerFile, apart, app, complain, emit, numbers
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def share(
     make = lambda: map_page(  # noqa: E731
         opened, labels=labels, rects=asked, title=title, basemap=basemap
     )
+    apart(output, *releases, basemap or None)
     _write(output, make, ".html", opened, as_json)
 
 
@@ -85,6 +86,7 @@ def report(
     opened, asked = _flat(_opened(releases, period)), _rects(rect)
     paid = Ledger(ledger).account(opened[0].header.source) if account else None
     make = lambda: report_page(opened, rects=asked, title=title, account=paid)  # noqa: E731
+    apart(output, *releases)
     _write(output, make, ".html", opened, as_json)
 
 
@@ -117,6 +119,7 @@ def picture(
         domain.boxes(from_degrees(outlined, domain.crs))  # or refuse it, as the other files do
     labels = labels_of(opened)
     make = lambda: comparison_png(opened, labels, outlined, title=title, size=size)  # noqa: E731
+    apart(output, *releases)
     _write(output, make, ".png", opened, as_json)
     if missing := fonts("".join([title, *labels]))[1]:
         complain(f"note: no font of this machine has {missing}: a box is drawn for each")

@@ -253,6 +253,10 @@ def test_a_command_writes_over_nothing_that_it_reads(points, tmp_path, capsys, m
     sequences = tmp_path / "s.parquet"
     build = ("sequences", "build", "city", "--public", "--seed", 1)
     assert run(*build, "-o", sequences)[0] == 0
+    endings = {"picture": "png", "share": "html", "report": "html", "export": "csv"}
+    renamed = {name: tmp_path / f"{name}.{ending}" for name, ending in endings.items()}
+    for each in renamed.values():
+        each.write_bytes(release.read_bytes())
     areas = tmp_path / "areas.parquet"
     shape = geopandas.GeoSeries([shapely.box(-1, 50, 1, 52)], crs="EPSG:4326")
     shape.to_frame("geometry").to_parquet(areas)
@@ -263,6 +267,7 @@ def test_a_command_writes_over_nothing_that_it_reads(points, tmp_path, capsys, m
         ((*build, "--leaves", release, "-o", release), release),
         (("sample", release, "-o", release), release),
         (("sequences", "sample", sequences, "-o", sequences), sequences),
+        *(((command, named, "-o", named), named) for command, named in renamed.items()),
     ]:
         before = there.read_bytes()
         assert "is one of the inputs: name another" in fails(capsys, monkeypatch, *words)
