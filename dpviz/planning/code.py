@@ -130,7 +130,8 @@ def arguments(given: Mapping[str, Any]) -> list[str]:
 def shell(
     words: Sequence[str], options: Sequence[tuple[str, Any]], flags: Sequence[str] = ()
 ) -> str:
-    """A command; a value that begins with a minus is tied to its option."""
+    """A command; a value that begins with a minus is tied to its option, a file to its folder."""
+    words = [f"./{word}" if word.startswith("-") else word for word in words]
     tied: list[str] = []
     for name, value in options:
         tied += [f"{name}={value}"] if str(value).startswith("-") else [name, str(value)]

@@ -212,6 +212,12 @@ def test_a_command_builds_what_its_lists_name_whatever_they_hold(tmp_path, kinds
     same(dpviz.read("release.parquet"), first)
 
 
+def test_a_source_that_begins_with_a_minus_is_no_option_of_the_command():
+    release = dpviz.build(dpviz.from_points([[0, 51]], DOMAIN), "ugrid", cells=2)
+    command = shlex.split(Script.of(release, "-o.csv").command())
+    assert command[:3] == ["dpviz", "build", "./-o.csv"]
+
+
 def test_a_stray_quote_in_a_list_is_refused(folder, capsys, monkeypatch):
     for kinds in ('bike,"walk', 'bi"ke', '"bike"walk'):
         words = ["visits.csv", "--bounds=-1,50,1,52", "--kind=mode", "-o", "r.parquet"]
