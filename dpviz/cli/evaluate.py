@@ -116,7 +116,9 @@ def evaluate(
 def write_plot(path: str, figure: Figure) -> None:
     """Write a figure, whole or not at all."""
     from dpviz.files import write_file
+    from dpviz.render.fonts import legible
 
+    legible(figure)
     write_file(path, lambda temporary: figure.savefig(temporary, dpi=150))
 
 
