@@ -318,6 +318,17 @@ def seconds_words(seconds: float) -> str:
     return f"{seconds:g} seconds"
 
 
+def about(seconds: float) -> str:
+    """A length of time in two digits of a unit that has it more than twice.
+
+    >>> about(5_000.0), about(180_000.0), about(3_000_000.0)
+    ('83 minutes', '2.1 days', '5 weeks')
+    """
+    units = sorted(SECONDS.items(), key=lambda each: -each[1])
+    unit, length = next((each for each in units if seconds > 2 * each[1]), units[-1])
+    return f"{float(f'{seconds / length:.2g}'):g} {_UNIT_NAMES[unit]}s"
+
+
 def words(seconds: float, zone: str = ZONE) -> str:
     """A moment in ISO 8601 in a zone: a date where it is midnight there.
 

@@ -7,14 +7,18 @@ from typing import Annotated, Any
 
 import typer
 
-from dpviz.cli.root import Epsilon, Json, app, emit, numbers, settings
+from dpviz.cli.groups import grouped
+from dpviz.cli.options import Clock
+from dpviz.cli.root import Epsilon, Json, app, emit, numbers, public_box, settings
 
 
 @app.command()
+@grouped
 def expect(
     bounds: Annotated[
         str, typer.Option(help="The public box: all lower, then all upper limits (2-D: W,S,E,N).")
     ],
+    clock: Clock,
     records: Annotated[int, typer.Option(help="Your guess of their number.")] = 100_000,
     epsilon: Epsilon = 1.0,
     method: Annotated[str, typer.Option(help="A name or alias; see 'dpviz methods'.")] = "privtree",
@@ -29,7 +33,7 @@ def expect(
     as_json: Json = False,
 ) -> None:
     """Tell the error to expect of a release, from a synthetic proxy: no records are read."""
-    from dpviz.domain import Domain
+    from dpviz.crs import DEGREES
     from dpviz.evaluation.synthetic_proxy import (
         MOST,
         expected_by_bound,
@@ -38,7 +42,7 @@ def expect(
     )
     from dpviz.methods import method as find_method
 
-    domain = Domain.from_bounds(numbers(bounds, "--bounds"))
+    domain = public_box(numbers(bounds, "--bounds"), (), DEGREES, {**clock.axis()})
     chosen = find_method(method, **settings(parameters)).parameters()
     rows = expected_errors(domain, method, epsilon, records, max_per_unit=max_per_unit, **chosen)
     lines = [f"{'queries':<10}{'count':>12}{'noise, 95 % ±':>16}{'mean error':>14}"]

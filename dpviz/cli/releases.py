@@ -19,7 +19,6 @@ from dpviz.errors import ParameterError
 from dpviz.releases.areas.release import AreaRelease
 
 if TYPE_CHECKING:
-    from dpviz.domain import Domain
     from dpviz.releases.points.release import PointRelease
 
 CODES = ("all", "command", "python", "notebook", "statement")
@@ -72,7 +71,7 @@ def info(
         size = [
             f"{facts['nodes']:,} nodes, {facts['leaves']:,} leaves, depth {facts['depth']}",
             f"domain {','.join(f'{value:g}' for value in place.bounds)} {place.crs}",
-            *([] if opened.domain.time is None else [f"period {period_words(opened.domain)}"]),
+            *([] if opened.domain.time is None else [f"period {opened.domain.period_words}"]),
             *attribute_facts(opened.domain),
         ]
         likely = promises(opened, Path(release).absolute().parent)
@@ -205,19 +204,6 @@ def sample(
     apart(output, release)
     points = save_sample(read(release, "points"), output, n, seed)
     emit({"output": output, "points": points}, as_json, f"{output}: {points:,} synthetic points")
-
-
-def period_words(domain: Domain) -> str:
-    """The period of a domain with time, its zone, cycle and step."""
-    from dpviz.calendar import Calendar, seconds_words
-
-    step = f", in steps of {seconds_words(domain.step)}" if domain.step else ""
-    step += f", an hour worth {domain.hour_worth:g} m" if domain.hour_worth else ""
-    words = domain.calendar.words
-    if domain.cycle is not None and domain.span is not None:
-        of = " to ".join(map(Calendar(domain.zone).words, domain.span))
-        return f"{of} {domain.zone}, as one {domain.cycle}{step}"
-    return f"{' to '.join(map(words, domain.period))} {domain.zone}{step}"
 
 
 def summary(release: PointRelease) -> dict[str, Any]:

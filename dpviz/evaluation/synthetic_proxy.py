@@ -24,9 +24,10 @@ from dpviz.workloads import SIZES, workload
 
 if TYPE_CHECKING:
     from dpviz.build import DataHandle
+    from dpviz.trees.lattice import Float
 
-CITIES = {2: "city-250k", 4: "trips-200k"}
-"""The synthetic data set that is the proxy, by dimensions."""
+CITIES = {2: "city-250k", 3: "year", 4: "trips-200k"}
+"""The synthetic data set that is the proxy, by dimensions; the third one is time."""
 
 MOST = 1_000_000
 """Records of the largest proxy. The noise in a count hardly depends on their number."""
@@ -85,16 +86,17 @@ def synthetic_proxy(domain: Domain, records: int, seed: int = 0) -> DataHandle:
     """A public synthetic data set of this size in this domain.
 
     Args:
-        domain: public; 2-D or 4-D.
+        domain: public; 2-D, with or without time, or 4-D.
         records: how many; more than :data:`MOST` are represented by so many.
         seed: of the sample.
 
     Raises:
         ParameterError: a guess that :func:`check_guess` refuses, or other dimensions.
     """
-    if domain.dims not in CITIES:
+    if domain.dims not in CITIES or (domain.dims == 3 and domain.time is None):
         raise ParameterError(
-            f"there is no synthetic proxy for {domain.dims}-D data, only for 2-D and 4-D"
+            f"there is no synthetic proxy for {domain.dims}-D data, only for 2-D, 2-D with time, "
+            "and 4-D"
         )
     check_guess(records)
     city = DATASETS[CITIES[domain.dims]]
@@ -105,7 +107,17 @@ def synthetic_proxy(domain: Domain, records: int, seed: int = 0) -> DataHandle:
     # Sampled with replacement: a shift of a hair keeps copies from lying on one point.
     unit = (points[chosen] - low) / span + random.normal(0.0, 2e-4, (len(chosen), domain.dims))
     corner, extent = np.array(domain.lower), np.subtract(domain.upper, domain.lower)
-    return from_points(corner + np.clip(unit, 0.0, 1.0) * extent, domain, public=True)
+    places = corner + np.clip(unit, 0.0, 1.0) * extent
+    if domain.time is not None:
+        places[:, 2] = _moments(domain, points[chosen, 2] - low[2], span[2], random)
+    return from_points(places, domain, public=True)
+
+
+def _moments(domain: Domain, since: Float, year: float, random: np.random.Generator) -> Float:
+    """Times (n,) of a year, in seconds since it began, in the period, with their days and weeks."""
+    start, end = domain.period if domain.span is None else domain.span
+    years = random.integers(0, math.ceil((end - start) / year), len(since))
+    return start + (since + year * years) % (end - start)
 
 
 def of_more(records: int) -> str:

@@ -227,6 +227,13 @@ def test_expect_reads_no_records_and_compares_bounds():
     assert all(row["error"] > 0 for row in answer["bounds"])
 
 
+def test_expect_knows_of_time():
+    words = ["expect", f"--bounds={BOUNDS}", "--records", 20_000, "--json"]
+    period = ["--time", "when", "--period", "2024-03-01,2024-04-01"]
+    whole, timed = (json.loads(run(*words, *more)[1])["expected"] for more in ([], period))
+    assert timed[1]["count"] != whole[1]["count"]  # of 0.1 to 1 % of area and period together
+
+
 def test_expect_says_what_it_tries_where_there_are_more_records():
     words = ["expect", f"--bounds={BOUNDS}", "--method", "ugrid", "--set", "cells=8"]
     code, out, _ = run(*words, "--records", 2_500_000)

@@ -1,5 +1,7 @@
 """Expected errors come from public facts alone, and follow the laws that they must."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from dpviz.evaluation.synthetic_proxy import (
     retained_share,
     synthetic_proxy,
 )
-from dpviz.evaluation.truth import exact_total
+from dpviz.evaluation.truth import exact_counts, exact_total
 
 DOMAIN = Domain.from_bounds([2.0, 48.0, 3.0, 49.0])
 
@@ -20,6 +22,35 @@ def test_a_synthetic_proxy_has_the_asked_size_and_lies_in_the_rectangle():
     handle = synthetic_proxy(DOMAIN, 5_000)
     assert exact_total(handle) == 5_000
     assert handle.public
+
+
+@pytest.mark.parametrize(
+    "axis",
+    [
+        {"period": ("2024-03-01", "2024-04-01")},
+        {"period": ("2019-01-01", "2024-01-01")},
+        {"cycle": "week", "period": ("2024-01-01", "2024-02-26")},
+    ],
+)
+def test_a_proxy_with_time_fills_the_period_and_sleeps_at_night(axis):
+    """Of 8,000 records each hour of the day has 50 and more; 4 o'clock is quieter than 17."""
+    domain = Domain.from_bounds([2.0, 48.0, 3.0, 49.0], time="when", **axis)
+    handle = synthetic_proxy(domain, 8_000)
+    assert exact_total(handle) >= 7_990  # a place may be rounded out of the rectangle
+    start, end = domain.period
+    thirds = np.linspace(start, end, 4)
+    rects = [[2, 48, low, 3, 49, high] for low, high in itertools.pairwise(thirds)]
+    assert min(exact_counts(handle, np.array(rects))) > 1_500
+    hours = [
+        sum(
+            exact_counts(handle, np.array([[2, 48, at, 3, 49, at + 3_600]]))[0]
+            for at in np.arange(start + 3_600 * hour, end, 86_400)
+        )
+        for hour in (3, 17)
+    ]
+    assert 3 * hours[0] < hours[1]
+    rows = expected_errors(domain, "privtree", 1.0, 8_000)
+    assert all(0 < row.interval < np.inf for row in rows)
 
 
 def test_noise_halves_when_the_price_doubles():

@@ -21,10 +21,10 @@ def rides():
     places = random.uniform(0, 4, (400, 2))
     modes = random.choice(["bike", "walk", "sled"], 400)
     rows = [
-        f"{x:.6f},{y:.6f},{mode},{at % 9}"
+        f"{x:.6f},{y:.6f},{mode},{at % 9},2024-03-{1 + at % 28:02d}T12:00"
         for at, ((x, y), mode) in enumerate(zip(places, modes, strict=True))
     ]
-    return "\n".join(["lon,lat,mode,fare", *rows]).encode()
+    return "\n".join(["lon,lat,mode,fare,start", *rows]).encode()
 
 
 def wards(*, overlap=0.0):
@@ -76,6 +76,27 @@ def made_again(made, tmp_path, **files):
     result = CliRunner().invoke(commands, words)
     assert result.exit_code == 0, result.output
     return dpviz.read(words[-1])
+
+
+def test_a_time_is_declared_paid_for_and_made_again_by_the_command(tmp_path):
+    app = opened("publish")
+    chosen(app, "selectbox", "publish.time").set_value("start").run()
+    assert "Give the period" in words(app)
+    app.text_input(key="publish.from").set_value("2024-03-01")
+    app.text_input(key="publish.to").set_value("2024-04-01").run()
+    shown = words(app).replace("\\", "")
+    assert "west 0, south 0, east 4, north 4" in shown
+    assert "**Time** in start: 2024-03-01 to 2024-04-01 UTC" in shown
+    assert "a part of **890 km²** over **2.1 days**" in shown
+    pay(app)
+    assert errors(app) == []
+    made = app.session_state["publish.made"]
+    assert made.release.domain.time == "start"
+    app.session_state["publish.step"] = 3
+    app.run()
+    assert errors(app) == []
+    assert "Window (UTC)" in [each.label for each in app.slider]
+    assert made_again(made, tmp_path).domain == made.release.domain
 
 
 def test_kinds_and_values_are_declared_paid_for_and_made_again_by_the_command(tmp_path):

@@ -7,13 +7,12 @@ import streamlit as st
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
 from dpviz.ui.areas.map_answer import show_areas
-from dpviz.ui.points.attributes import kinds_view
 from dpviz.ui.points.domain_map import choose_domain, show_domain
 from dpviz.ui.points.facts import empty_area, release_facts
-from dpviz.ui.points.map_answer import FIELDS, map_and_answer
+from dpviz.ui.points.map_answer import FIELDS
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
-from dpviz.ui.points.time_answer import PERIOD, map_in_time, seen_from_above
+from dpviz.ui.points.time_answer import PERIOD, points_map, seen_from_above
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.skeleton import run
 from dpviz.ui.shared.tour import STEPS, tour
@@ -53,9 +52,5 @@ def _show(release: PointRelease | AreaRelease, source: PointSource, choice: Choi
         )
     else:
         empty_area(source)
-        release, source, look = kinds_view(KEY, release, source)
-        if release.domain.time is None:
-            map_and_answer(KEY, release, source, look)
-        else:
-            map_in_time(KEY, release, source, look)
+        release, source = points_map(KEY, release, source)
     release_facts(KEY, release, source, seen_from_above(KEY, release))

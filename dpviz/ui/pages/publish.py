@@ -38,6 +38,7 @@ def page() -> None:
                 permalink.parameter("data") or UPLOAD,
                 owner=True,
                 pane=form[0],
+                timed=True,
                 more=True,
             )
             uploaded = st.session_state.get(f"{KEY}.data") != UPLOAD or bool(

@@ -107,7 +107,7 @@ def period_form(
             format_func=step_words,
             default="1d" if trips else None,
             required=trips,
-            key=f"{prefix}.step",
+            key=f"{prefix}.every",
         )
         zone = st.text_input(
             "Time zone of times that state none", key=f"{prefix}.zone", placeholder="UTC",

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz import calendar
 from dpviz.domain import Domain
 from dpviz.evaluation.synthetic_proxy import (
     Bound,
@@ -22,14 +23,10 @@ from dpviz.ui.areas.expectation import areas_expectation
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import table_panel
 
-SHOWN = {
-    "small": "0.01–0.1 % of the area",
-    "medium": "0.1–1 %",
-    "large": "1–10 %",
-}
+SHOWN = {"small": "0.01–0.1 % of {whole}", "medium": "0.1–1 %", "large": "1–10 %"}
 
 MIDDLE = {"small": 0.0003, "medium": 0.003, "large": 0.03}
-"""The middle of each size, as a share of the area."""
+"""The middle of each size."""
 KM_PER_DEGREE = 111.2
 
 Setting = tuple[dict[str, Any], str, tuple[Any, ...]]
@@ -88,11 +85,12 @@ def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit:
         rows = _errors(*asked, epsilon, int(records), max_per_unit)
     if of_more(records):
         st.info(of_more(records))
+    whole = "the area" if domain.time is None else "area × period"
     st.markdown(in_words(domain, rows))
     st.dataframe(
         [
             {
-                "rectangles": SHOWN[row.size],
+                "rectangles": SHOWN[row.size].format(whole=whole),
                 "count": rounded(row.count, row.error),
                 "noise ±": rounded(row.interval, row.interval),
                 "mean error": rounded(row.error, row.error),
@@ -117,16 +115,20 @@ def expectation_panel(prefix: str, domain: Domain, choice: Choice, max_per_unit:
 
 
 def in_words(domain: Domain, rows: list[Expected]) -> str:
-    """Noise of a quarter, a district and a town, by the size of the area."""
+    """Noise of a quarter, a district and a town, by the size of the area; with time, of a while."""
     west, south, east, north = domain_bounds(domain)
     across = math.cos(math.radians((south + north) / 2))
     square = KM_PER_DEGREE**2 * (east - west) * across * (north - south)
     lines = []
     for row in rows:
         if row.size in MIDDLE:
-            size = short(square * MIDDLE[row.size])
+            side, over = MIDDLE[row.size] ** (1 / domain.dims), ""
+            if domain.time is not None:
+                start, end = domain.period
+                over = f" over **{calendar.about((end - start) * side)}**"
             lines.append(
-                f"- a part of **{size} km²**: about {rounded(row.count, row.error)} records, "
+                f"- a part of **{short(square * side**2)} km²**{over}: about "
+                f"{rounded(row.count, row.error)} records, "
                 f"**± {rounded(row.interval, row.interval)}**"
             )
     return "\n".join(lines)

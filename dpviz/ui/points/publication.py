@@ -9,11 +9,10 @@ import streamlit as st
 from dpviz.releases.areas.release import AreaRelease
 from dpviz.releases.points.release import PointRelease
 from dpviz.ui.areas.map_answer import areas_map
-from dpviz.ui.points.attributes import kinds_view
 from dpviz.ui.points.downloads import download_buttons, table_of_cells
-from dpviz.ui.points.map_answer import map_and_answer
 from dpviz.ui.points.review import command, review
 from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.points.time_answer import points_map, seen_from_above
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import ErrorsShown, file_button, show_promises
@@ -70,8 +69,10 @@ def published(prefix: str, made: Paid, source: PointSource, *, shown: bool) -> N
     if isinstance(release, AreaRelease):
         areas_map(prefix, release, source, shown=shown)
     elif shown:
-        map_and_answer(prefix, *kinds_view(prefix, release, source))
+        points_map(prefix, release, source)
     _take_home(prefix, release, made.note)
+    if shown and isinstance(release, PointRelease):
+        table_of_cells(seen_from_above(prefix, release))
     st.button(
         "Publish again",
         icon=":material/undo:",
@@ -97,5 +98,3 @@ def _take_home(prefix: str, release: PointRelease | AreaRelease, redo: str) -> N
     st.header("How the budget was spent", anchor=False)
     budget_breakdown(release.header)
     code_panel(prefix, release, redo)
-    if isinstance(release, PointRelease):
-        table_of_cells(release)

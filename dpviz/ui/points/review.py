@@ -76,8 +76,10 @@ def review(source: PointSource, choice: Choice) -> None:
 
 
 def _beside(source: PointSource, choice: Choice) -> list[str]:
-    """What is counted beside places: kinds, values, areas."""
+    """What is counted beside places: times, kinds, values, areas."""
     lines, domain, areas = [], source.data.domain, choice.areas
+    if domain.time is not None:
+        lines.append(f"**Time** in {plain(domain.time)}: {plain(domain.period_words)}")
     if domain.kinds is not None:
         names = ", ".join(map(plain, domain.kinds.names))
         rest = "" if OTHER in domain.kinds.names else "; others are left out"

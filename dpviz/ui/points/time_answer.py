@@ -32,8 +32,15 @@ from dpviz.ui.points.answers import (
     show_answers,
 )
 from dpviz.ui.points.area_form import SIDES
-from dpviz.ui.points.attributes import Look, attribute_answers
-from dpviz.ui.points.map_answer import CAMERA, drawn, keep_camera, placed, scene_of
+from dpviz.ui.points.attributes import Look, attribute_answers, kinds_view
+from dpviz.ui.points.map_answer import (
+    CAMERA,
+    drawn,
+    keep_camera,
+    map_and_answer,
+    placed,
+    scene_of,
+)
 from dpviz.ui.points.regions import districts_panel
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_maps import (
@@ -76,6 +83,19 @@ PERIOD = permalink.Field("period", _window, str)
 
 
 @fragment
+def points_map(
+    prefix: str, release: PointRelease, source: PointSource
+) -> tuple[PointRelease, PointSource]:
+    """The map of a release of points in the plane and its answers; a window where it has time.
+
+    Returns:
+        What is shown of a release of kinds, and its records.
+    """
+    shown, records, look = kinds_view(prefix, release, source)
+    (map_and_answer if shown.domain.time is None else map_in_time)(prefix, shown, records, look)
+    return shown, records
+
+
 def map_in_time(
     prefix: str, release: PointRelease, source: PointSource, kinds: Look | None = None
 ) -> None:
