@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.ui.shared.navigation import page_modules
+from tests.ui.test_explore import APP
 
 PAGES = [module.__name__ for module in page_modules()]
 NONSENSE = {
@@ -36,6 +37,40 @@ def test_nonsense_in_an_address_is_no_exception(page):
     assert all("choose another" in line for line in asks)
     if any(box.label in ("Data", "Roads and trips") for box in app.selectbox):
         assert any("data '<b>x</b>'" in line for line in asks)
+
+
+@pytest.mark.parametrize(
+    ("page", "address"),
+    [
+        ("explore", {"epsilon": "nan"}),
+        ("explore", {"epsilon": "inf"}),
+        ("explore", {"rect": "nan,1,2,3"}),
+        ("explore", {"ring": "1,2,3"}),
+        ("explore", {"seed": "x"}),
+        ("explore", {"data": "x" * 5_000}),
+        ("compare", {"mode": "zzz"}),
+        ("sequences", {"view": "zzz"}),
+    ],
+)
+def test_what_an_address_holds_in_vain_is_said_in_one_short_line(page, address):
+    app = opened(f"dpviz.ui.pages.{page}", **address)
+    assert not app.exception
+    (line,) = texts(app)
+    (value,) = address.values()
+    assert "The address of this page asks for" in line
+    assert value[:60] in line
+    assert len(line) < 300
+
+
+def test_parameters_that_no_page_knows_are_said_in_one_line_and_left_out():
+    app = AppTest.from_file(APP, default_timeout=120)
+    app.query_params.update({"lesson": "zzz", "hour": "99", "utm_source": "news"})
+    app.run()
+    assert not app.exception
+    (line,) = texts(app)
+    assert "the parameters 'lesson=zzz&hour=99', which is not" in line
+    assert texts(app.run().run()) == []
+    assert "lesson" not in app.query_params
 
 
 @pytest.mark.parametrize(("asked", "taken"), [("1e308", "10"), ("-1", "0.01"), ("1e-300", "0.01")])

@@ -18,7 +18,8 @@ STARTS = {"a": "privtree", "b": "ugrid"}
 def restore_sides(prefix: str, explored: Mapping[str, Any]) -> None:
     """The ε of both from the address; from Explore where the address names none."""
     asked = {side: permalink.number(f"{side}.epsilon") for side in STARTS}
-    first = permalink.numbers(explored.get("epsilon"), 1) if asked["a"] is None else None
+    named = permalink.parameter("a.epsilon")
+    first = None if named else permalink.numbers(explored.get("epsilon"), 1)
     for side in STARTS:
         st.session_state[f"{prefix}.{side}.epsilon"] = (
             nearest_epsilon(first[0]) if first else linked_epsilon(f"{side}.epsilon")

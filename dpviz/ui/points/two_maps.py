@@ -32,6 +32,7 @@ MODES = {"side": "Side by side", "swipe": "Swipe", "difference": "Difference"}
 
 def _mode(name: str) -> str:
     asked = permalink.parameter(name)
+    permalink.missing("mode", asked, MODES, MODES["side"])
     return asked if asked in MODES else "side"
 
 

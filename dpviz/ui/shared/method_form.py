@@ -80,7 +80,9 @@ def nearest_epsilon(value: float | None) -> float:
 def linked_epsilon(name: str) -> float:
     """The ε of the address, at a step of the slider; a value beyond its ends is reported."""
     asked = permalink.number(name)
-    if asked is not None and not EPSILONS[0] <= asked <= EPSILONS[-1]:
+    if asked is None:
+        permalink.missing("ε =", permalink.parameter(name), (), f"ε = {nearest_epsilon(None):g}")
+    elif not EPSILONS[0] <= asked <= EPSILONS[-1]:
         st.warning(
             f"The address asks for ε = {asked:g}. The slider goes from {EPSILONS[0]:g} to "
             f"{EPSILONS[-1]:g}, so this is ε = {nearest_epsilon(asked):g}.",

@@ -20,6 +20,22 @@ from dpviz.ui.shared.text import plain
 STEP = "chapter"
 """The parameter whose change is a step of its own that the browser's Back takes back."""
 
+NAMES = {
+    "a.epsilon", "a.method", "a.set", "areas", "at", "b.epsilon", "b.method", "b.set", "by",
+    "camera", "cap", "cell", "chapter", "data", "epsilon", "from", "gap", "kind", "kinds",
+    "method", "mode", "period", "place", "rect", "release", "ring", "seed", "sensitive", "set",
+    "side", "steps", "to", "view", "with", "workload",
+}  # fmt: skip
+"""Of all parameters that some page knows."""
+
+FOREIGN = ("utm_", "fbclid", "gclid", "msclkid")
+"""How names begin that other sites add to a link."""
+
+MOST = 60
+"""Letters of an address that a message repeats."""
+
+WITHOUT = "the page without it"
+
 HELD = "address.held"
 """In the session while the browser may not have :data:`SCRIPT` yet: then nothing is written."""
 
@@ -80,7 +96,8 @@ def one_step_a_page() -> None:
 
 
 def parameter(name: str) -> str | None:
-    """One parameter of the address."""
+    """One parameter of the address, of those in :data:`NAMES`."""
+    assert name in NAMES, name
     value = st.query_params.get(name)
     return str(value) if value is not None else None
 
@@ -114,8 +131,11 @@ def ring(name: str) -> tuple[tuple[float, float], ...] | None:
 
 def seed(name: str = "seed") -> int:
     """The seed of the address; 0 where it is missing or no whole number of up to nine digits."""
-    text = parameter(name) or ""
-    return int(text) if text.isdecimal() and text.isascii() and len(text) < 10 else 0
+    text = parameter(name) or "0"
+    if text.isdecimal() and text.isascii() and len(text) < 10:
+        return int(text)
+    missing("seed", text, (), "seed 0")
+    return 0
 
 
 def pairs(name: str) -> dict[str, str]:
@@ -132,13 +152,26 @@ def joined(values: tuple[float, ...] | None, digits: int = 6) -> str | None:
 def missing(what: str, asked: str | None, offered: Collection[str], instead: str) -> None:
     """Say so where the address asks for something that is not there, and what is shown instead."""
     if asked and asked not in offered:
+        short = asked if len(asked) <= MOST else f"{asked[:MOST]}…"
         st.warning(
             plain(
-                f"The address of this page asks for {what} {asked!r}, which is not available "
+                f"The address of this page asks for {what} {short!r}, which is not available "
                 f"here. This is {instead}: choose another below."
             ),
             icon=":material/link_off:",
         )
+
+
+def refuse_unknown() -> None:
+    """Say so where the address holds parameters that no page knows, and leave them out."""
+    unknown = {
+        name: value
+        for name, value in st.query_params.items()
+        if name not in NAMES and not name.startswith(FOREIGN)
+    }
+    listed = "&".join(f"{name}={value}" for name, value in unknown.items())
+    missing("the parameters", listed, (), WITHOUT)
+    write(dict.fromkeys(unknown))
 
 
 def _in_fragment() -> bool:
@@ -185,7 +218,9 @@ class Field:
 def restore(page: str, fields: Sequence[Field]) -> None:
     """When a page is entered: what its address holds is put into the session."""
     for field in fields:
-        st.session_state[field.place(page)] = field.read(field.name)
+        value = st.session_state[field.place(page)] = field.read(field.name)
+        if value is None:
+            missing(field.name, parameter(field.name), (), WITHOUT)
 
 
 def remember(

@@ -9,7 +9,7 @@ from dpviz.ui.shared import log
 from dpviz.ui.shared.access import access, gate, has_login
 from dpviz.ui.shared.login_tabs import same_login
 from dpviz.ui.shared.navigation import page_modules, page_of
-from dpviz.ui.shared.permalink import one_step_a_page
+from dpviz.ui.shared.permalink import one_step_a_page, refuse_unknown
 from dpviz.ui.shared.releases import login_digest, open_given
 from dpviz.ui.shared.turns import admitted, turn, wait_for_place
 
@@ -45,4 +45,5 @@ def run() -> None:
         return
     with turn():
         open_given()
+        refuse_unknown()
         page.run()
