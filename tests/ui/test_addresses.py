@@ -68,7 +68,7 @@ def test_parameters_that_no_page_knows_are_said_in_one_line_and_left_out():
     app.run()
     assert not app.exception
     (line,) = texts(app)
-    assert "the parameters 'lesson=zzz&hour=99', which is not" in line
+    assert "asks for 'lesson=zzz&hour=99', which is not" in line
     assert texts(app.run().run()) == []
     assert "lesson" not in app.query_params
 

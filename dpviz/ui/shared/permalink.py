@@ -153,9 +153,10 @@ def missing(what: str, asked: str | None, offered: Collection[str], instead: str
     """Say so where the address asks for something that is not there, and what is shown instead."""
     if asked and asked not in offered:
         short = asked if len(asked) <= MOST else f"{asked[:MOST]}…"
+        words = f"{what} {short!r}".strip()
         st.warning(
             plain(
-                f"The address of this page asks for {what} {short!r}, which is not available "
+                f"The address of this page asks for {words}, which is not available "
                 f"here. This is {instead}: choose another below."
             ),
             icon=":material/link_off:",
@@ -170,7 +171,7 @@ def refuse_unknown() -> None:
         if name not in NAMES and not name.startswith(FOREIGN)
     }
     listed = "&".join(f"{name}={value}" for name, value in unknown.items())
-    missing("the parameters", listed, (), WITHOUT)
+    missing("", listed, (), WITHOUT)
     write(dict.fromkeys(unknown))
 
 
