@@ -62,6 +62,14 @@ def test_what_an_address_holds_in_vain_is_said_in_one_short_line(page, address):
     assert len(line) < 300
 
 
+def test_what_is_said_of_an_address_stands_on_the_page_since_a_phone_s_sidebar_is_shut():
+    app = AppTest.from_file(APP, default_timeout=120)
+    app.query_params["data"] = "zzz"
+    app.run()
+    assert len(app.main.warning) == 1
+    assert not app.sidebar.warning
+
+
 def test_parameters_that_no_page_knows_are_said_in_one_line_and_left_out():
     app = AppTest.from_file(APP, default_timeout=120)
     app.query_params.update({"lesson": "zzz", "hour": "99", "utm_source": "news"})

@@ -70,7 +70,7 @@ def plan_form(prefix: str, source: RoadSource) -> RoadChoice:
     others = sorted({*names("roads"), *COMBINATIONS} - set(FIRST), key=title_of)
     options = [*FIRST, *others]
     start = permalink.parameter("method")
-    permalink.missing("method", start, options, START)
+    permalink.missing("method", start, options, title_of(START))
     methods = [
         st.selectbox(
             "Method",

@@ -36,6 +36,9 @@ MOST = 60
 
 WITHOUT = "the page without it"
 
+SAID = "address.said"
+"""In the session: the container of what is said of the address."""
+
 HELD = "address.held"
 """In the session while the browser may not have :data:`SCRIPT` yet: then nothing is written."""
 
@@ -149,15 +152,23 @@ def joined(values: tuple[float, ...] | None, digits: int = 6) -> str | None:
     return None if values is None else ",".join(f"{value:.{digits}f}" for value in values)
 
 
+def say_here() -> None:
+    """What is said of the address in this run stands at this place of the page."""
+    st.session_state[SAID] = st.container()
+
+
 def missing(what: str, asked: str | None, offered: Collection[str], instead: str) -> None:
-    """Say so where the address asks for something that is not there, and what is shown instead."""
+    """Say so where the address asks for something that is not there, and what is shown instead.
+
+    Where :func:`say_here` was called, wherever the choice stands: a phone's sidebar is shut.
+    """
     if asked and asked not in offered:
         short = asked if len(asked) <= MOST else f"{asked[:MOST]}…"
         words = f"{what} {short!r}".strip()
-        st.warning(
+        st.session_state.get(SAID, st).warning(
             plain(
                 f"The address of this page asks for {words}, which is not available "
-                f"here. This is {instead}: choose another below."
+                f"here. This is {instead}: choose another."
             ),
             icon=":material/link_off:",
         )
