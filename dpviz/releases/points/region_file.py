@@ -53,12 +53,17 @@ def parsed(task: str, path: Path, *arguments: Any) -> Any:
     """The Arrow table that a task makes of a file of shapes, in a child process.
 
     Raises:
-        DataError: no such file, or a larger one than the limit; or what the task raises.
+        DataError: no such file, a larger one than the limit, or a release of cells, whose shapes
+            are no regions; or what the task raises.
     """
+    from dpviz.releases.store import kind_in  # which imports all releases
+
     if not path.is_file():
         raise DataError(f"no file {path.name!r}: check the name")
     size = path.stat().st_size
     limits.FILE.check(size, path.name)
+    if kind_in(path) not in (None, "areas"):
+        raise DataError(f"{path.name} is a release of dpviz, not a file of regions: {_FORMATS}")
     needs = ("pyogrio.raw", "pyproj", "shapely")
     place = str(path.absolute())
     return confined(task, place, *arguments, where=path.name, size=size, needs=needs)

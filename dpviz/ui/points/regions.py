@@ -19,7 +19,6 @@ from dpviz.releases.points.region_count import (
 )
 from dpviz.releases.points.region_file import read_regions
 from dpviz.releases.points.release import PointRelease
-from dpviz.releases.store import kind_in
 from dpviz.render import Legend, Mark, rounded
 from dpviz.render.districts import district_marks
 from dpviz.render.numbers import percent
@@ -114,10 +113,7 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
 
 def _asked(release: PointRelease, file: Any) -> AnsweredRegions:
     """Answers and marks."""
-    path = upload_path("districts", file)
-    if kind_in(path) is not None:
-        raise DpvizError("this file is a release of dpviz, not districts: open it in the sidebar")
-    regions = read_regions(path, release.domain)
+    regions = read_regions(upload_path("districts", file), release.domain)
     if len(regions) > MOST:
         raise DpvizError(f"{len(regions):,} districts: give a file of at most {MOST:,}")
     answers = release.count_regions(regions)
