@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dpviz.render.colors import ACCENT, Themed, classed
 from dpviz.render.flows import move_scale, visit_scale
-from dpviz.render.legend import Legend, Swatch, compact, line_labels
+from dpviz.render.legend import WITHIN_NOISE, Legend, Swatch, compact, line_labels
 from dpviz.render.scale import LINE_WIDTHS, line_colors
 
 if TYPE_CHECKING:
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 def move_legend(moves: Strings, visited: float | None) -> Legend:
     """Widths of arrows by noisy count, and the cells behind them."""
-    return _lines("Moves between cells", moves, _visits(visited))
+    pale = () if moves.sd is None else (WITHIN_NOISE,)
+    return _lines("Moves between cells", moves, (*pale, *_visits(visited)))
 
 
 def path_legend(strings: Strings, visited: float | None) -> Legend:

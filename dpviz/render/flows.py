@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.colors import ACCENT, HALO, LAND, QUIET, Themed
+from dpviz.render.detail import Mask
 from dpviz.render.flowlines import arrows, cell_side, centres, head, path_line
 from dpviz.render.marks import boxes, paths, points, polygons, trips
 from dpviz.render.numbers import rounded, with_noise
@@ -21,6 +23,21 @@ if TYPE_CHECKING:
 
 NOISE_SDS = 2.0
 """A count under this many standard deviations of its noise is drawn as if there were none."""
+
+
+def above_noise(count: Float, sd: Float, among: int) -> Mask:
+    """Which of the largest of so many counts are above what noise alone would reach among them.
+
+    The largest of n normal variables of standard deviation 1 is √(2 ln n) or less, mostly: a count
+    that was chosen for its size from 20,000 has to be 4.5 standard deviations of its noise.
+
+    Args:
+        count: the largest ones, (k,).
+        sd: of their noise, (k,).
+        among: how many they were chosen from.
+    """
+    return np.asarray(count > max(NOISE_SDS, math.sqrt(2 * math.log(max(among, 1)))) * sd)
+
 
 BEHIND = 110
 """Opacity (0–255) of visited cells behind arrows and lines."""
@@ -90,7 +107,7 @@ def move_marks(
     pairs = np.array(moves.symbols, dtype=np.int64).reshape(-1, 2)
     share, clear = shares(moves), np.ones(len(moves), dtype=np.bool_)
     if moves.count is not None and moves.sd is not None:
-        clear = moves.count > NOISE_SDS * moves.sd
+        clear = above_noise(moves.count, moves.sd, len(names) ** 2)
     label = np.array(names)
     marks = []
     for name, chosen in (("noise", ~clear), ("moves", clear)):
@@ -166,7 +183,7 @@ def next_marks(
         return [ring]
     clear = np.ones(len(targets), dtype=np.bool_)
     if sd is not None:
-        clear = chance[targets] > NOISE_SDS * sd[targets]
+        clear = above_noise(chance[targets], sd[targets], len(names))
     color = Themed(
         *(
             np.where(clear[:, None], (*accent, 235), (*quiet, 200))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpviz.render.colors import Color, Themed
+from dpviz.render.colors import QUIET, Color, Themed
 from dpviz.render.numbers import short
 from dpviz.render.scale import Scale
 
@@ -24,6 +24,10 @@ class Swatch:
     hatch: bool = False
     raw: bool = False
     width: float = 0
+
+
+WITHIN_NOISE = Swatch("too few to tell from none", QUIET, width=1.5)
+"""Of lines: streets and moves."""
 
 
 @dataclass(frozen=True, kw_only=True)

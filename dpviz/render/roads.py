@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.render.colors import ACCENT, HALO, QUIET
-from dpviz.render.legend import Legend, Swatch, line_labels
+from dpviz.render.legend import WITHIN_NOISE, Legend, Swatch, line_labels
 from dpviz.render.marks import paths, points
 from dpviz.render.scale import LINE_WIDTHS, line_colors, lines_scale
 from dpviz.render.scene import Bounds, Mark, Row, Side
@@ -211,7 +211,7 @@ def street_legend(top: float) -> Legend:
         colors=line_colors(),
         labels=line_labels(scale),
         widths=LINE_WIDTHS,
-        swatches=(Swatch("too few to tell from none", QUIET, width=1.5),),
+        swatches=(WITHIN_NOISE,),
     )
 
 

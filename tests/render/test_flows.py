@@ -8,6 +8,7 @@ from dpviz.render.flow_legends import move_legend, path_legend
 from dpviz.render.flowlines import arrows, centres, path_line
 from dpviz.render.flows import (
     BEHIND,
+    above_noise,
     move_marks,
     next_marks,
     path_marks,
@@ -16,6 +17,7 @@ from dpviz.render.flows import (
     trip_marks,
     visit_marks,
 )
+from dpviz.render.legend import WITHIN_NOISE
 from dpviz.sequences.moves import Strings
 
 SIDE = 3
@@ -57,6 +59,16 @@ def test_moves_within_the_noise_are_quiet_and_drawn_first():
     assert column(noise, "from") == [NAMES[1]]
     assert column(clear, "from") == [NAMES[3], NAMES[0]]  # the busiest last; a stay is no move
     assert noise.layer.get_fill_color[:3] == list(QUIET.light)
+    assert move_legend(moves, None).swatches == (WITHIN_NOISE,)
+
+
+def test_of_many_pairs_the_largest_noise_is_taken_for_noise():
+    """Of 500 the largest is too large in 10 % of the draws; 20 % of 1,000 would be ten sd more."""
+    noise = np.random.default_rng(4).standard_normal((1_000, 500)).max(axis=1)
+    assert above_noise(noise, np.ones(1_000), 500).mean() < 0.2
+    assert (noise > 2).all()
+    assert above_noise(np.array([4.0]), np.ones(1), 81).all()
+    assert not above_noise(np.array([4.0]), np.ones(1), 150**2).any()
 
 
 def test_a_ranking_is_drawn_without_counts():

@@ -14,7 +14,7 @@ from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render import Animation, Camera, Mark, Scene
 from dpviz.render.basemap import city_ground, outlines
 from dpviz.render.flow_legends import move_legend, path_legend, trip_legend
-from dpviz.render.flows import NOISE_SDS, move_marks, path_marks, trip_marks, visit_marks
+from dpviz.render.flows import above_noise, move_marks, path_marks, trip_marks, visit_marks
 from dpviz.render.marks import boxes
 from dpviz.render.scene import Bounds
 from dpviz.sequences.moves import Strings, frequent, visit_sd, visits
@@ -83,7 +83,7 @@ class MoveView:
         moves = self.moves.first(FIRST)
         if moves.count is None or moves.sd is None or not len(moves):
             return False
-        return bool((moves.count > NOISE_SDS * moves.sd).mean() < 0.25)
+        return bool(above_noise(moves.count, moves.sd, len(self.names) ** 2).mean() < 0.25)
 
     @cached_property
     def synthetic(self) -> list[Int]:
