@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import shutil
 import sys
@@ -78,8 +79,20 @@ LedgerFile = Annotated[
 
 
 def emit(values: dict[str, Any], as_json: bool, text: str) -> None:
-    """Print the JSON object, or the text for people."""
-    print(json.dumps(_plain(values), allow_nan=False) if as_json else harmless(text))
+    """Print the JSON object, or the text for people.
+
+    Raises:
+        ParameterError: standard output cannot be written, such as a full disk.
+    """
+    words = json.dumps(_plain(values), allow_nan=False) if as_json else harmless(text)
+    try:
+        print(words, flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # where the rest of it goes at the end
+        if not isinstance(error, BrokenPipeError):  # of which the reader has seen enough
+            raise ParameterError(
+                f"the answer cannot be written ({error.strerror}): write it elsewhere"
+            ) from error
 
 
 def harmless(text: str) -> str:

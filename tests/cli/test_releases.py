@@ -1,9 +1,11 @@
 import importlib.metadata
 import json
+import os
 import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import geopandas
 import numpy as np
@@ -215,6 +217,15 @@ def test_the_program_runs_as_a_process(points, tmp_path):
     assert "leaves" in done.stdout
     done = subprocess.run([*program, "query", "absent.parquet"], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (2, "error: absent.parquet: no such file\n")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*program, "methods"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: the answer cannot be written (No space left on device)")
+    reader, writer = os.pipe()
+    os.close(reader)  # who reads it has seen enough
+    done = subprocess.run([*program, "methods"], stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_expect_reads_no_records_and_compares_bounds():
