@@ -108,6 +108,11 @@ def test_kinds_are_shown_together_and_compared(path):
     assert app.query_params["kinds"] == "bike,walk"
     app = opened(path, kinds="bike,walk")
     assert app.session_state["explore.scene"][1].legend.title == "Share of bike against walk"
+    app = opened(path, kinds='bike,"walk"')
+    assert app.session_state["explore.scene"][1].legend.title == "Share of bike against walk"
+    assert not app.warning
+    app = opened(path, kinds="bike,wolf")
+    assert "asks for the kind 'wolf'" in app.warning[0].value
 
 
 def test_kinds_of_a_window_in_time_are_shown_together_and_compared(tmp_path):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import of_one_kind
 from dpviz.exports.facts import FEW, quotient_words
+from dpviz.lists import listed, words
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.kinds import KindsRelease, require_kinds
 from dpviz.releases.points.quotient import Quotients
@@ -69,7 +72,7 @@ def kinds_view(
             return release, source, Look(shown, lambda of, at: overlay_scene(of, camera=at))
         if shown == SHARE:
             one, of = _pair(prefix, names)
-            permalink.write({"kind": None, "kinds": ",".join([one, *of[:1]])})
+            permalink.write({"kind": None, "kinds": listed([one, *of[:1]])})
             st.session_state[f"{prefix}.pair"] = (one, of)
             draw = partial(share_scene, kind=one, of=of or None)
             return release, source, Look(f"{SHARE}|{one}|{of}", lambda of, at: draw(of, camera=at))
@@ -96,8 +99,12 @@ def _shown(prefix: str, release: KindsRelease) -> str:
 
 def _pair(prefix: str, names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """A kind, and what it is compared with: another one, or none for all others."""
-    asked = (permalink.parameter("kinds") or "").split(",")
+    asked: tuple[str, ...] = ()
+    with suppress(ParameterError):
+        asked = words(permalink.parameter("kinds"), "kinds")
     one, other = (*asked, "", "")[:2]
+    permalink.missing("the kind", one, names, names[0])
+    permalink.missing("the kind", other, names, "all others")
     key = "|".join(names)
     first, second = st.columns(2)
     chosen = first.selectbox(
