@@ -27,6 +27,9 @@ AGAIN = 0.05
 
 _interrupted = threading.Event()
 _ended = threading.Event()
+"""Of the work that is listened for: a later one has its own."""
+_sending = _thread.allocate_lock()
+"""Held while a Ctrl-C is raised again: once the work has ended, none is on its way any more."""
 _woken = -1
 """Where the interpreter writes a byte for every signal; −1 where nobody listens."""
 _owner = 0
@@ -39,9 +42,9 @@ def listen() -> None:
     """From now on Ctrl-C ends the command, also where it was started with SIGINT ignored, and so
     does SIGTERM, by which systems and containers end what runs in them.
     """
-    global _woken, _owner, _usual
+    global _woken, _owner, _usual, _ended
     _interrupted.clear()
-    _ended.clear()
+    _ended = threading.Event()
     _owner = os.getpid()
     if sys.unraisablehook is not _lost:
         _usual, sys.unraisablehook = sys.unraisablehook, _lost
@@ -81,7 +84,8 @@ def check() -> None:
 def came() -> bool:
     """Whether there was a Ctrl-C, now that the work has ended: it is not raised again."""
     global _woken
-    _ended.set()
+    with _sending:
+        _ended.set()
     if sys.unraisablehook is _lost:
         sys.unraisablehook = _usual
     woken, _woken = _woken, -1
@@ -114,6 +118,8 @@ def leave(code: int) -> NoReturn:
 
 def _forked() -> None:
     """A child that a library forked tells nobody of its signals: the pipe is its parent's too."""
+    global _sending
+    _sending = _thread.allocate_lock()  # its parent's may be held
     if _woken >= 0:
         signal.set_wakeup_fd(-1)
 
@@ -139,14 +145,16 @@ def _watch(heard: int) -> None:
 
 def _insist() -> None:
     """Raise it in the main thread until the work has ended; each time where it is not under way."""
-    main = threading.main_thread().ident or 0
-    time.sleep(AGAIN)
-    while not _ended.is_set() and signal.getsignal(signal.SIGINT) is interrupt:
-        if hasattr(signal, "pthread_kill"):
-            signal.pthread_kill(main, signal.SIGINT)  # wakes it where it waits
-        else:
-            _thread.interrupt_main()
+    main, ended = threading.main_thread().ident or 0, _ended
+    while True:
         time.sleep(AGAIN)
+        with _sending:
+            if ended.is_set() or signal.getsignal(signal.SIGINT) is not interrupt:
+                return
+            if hasattr(signal, "pthread_kill"):
+                signal.pthread_kill(main, signal.SIGINT)  # wakes it where it waits
+            else:
+                _thread.interrupt_main()
 
 
 def _under_way(error: BaseException | None) -> bool:

@@ -172,6 +172,7 @@ def test_an_interrupt_that_a_library_swallowed_is_raised_again(monkeypatch):
         report(0.5, "drawing noise")
     with pytest.raises(KeyboardInterrupt):  # before a build is paid
         progress()
+    assert interrupts.came()  # or it would be raised again, in the next test
 
 
 def test_an_interrupt_amid_the_dropping_of_another_waits_for_the_next(monkeypatch):
@@ -180,6 +181,7 @@ def test_an_interrupt_amid_the_dropping_of_another_waits_for_the_next(monkeypatc
     interrupts.interrupt(signal.SIGINT, dropping)  # raises nothing that Python would write of
     with pytest.raises(KeyboardInterrupt):
         interrupts.check()
+    assert interrupts.came()
 
 
 def test_an_interrupt_that_is_lost_comes_again_and_never_into_what_it_ends():
