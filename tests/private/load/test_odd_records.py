@@ -10,6 +10,7 @@ import zipfile
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -100,6 +101,26 @@ def test_shapes_that_are_no_points(shape, tmp_path):
         declared_nothing(paths[-1])
     check(lambda path: dpviz.load(path, BOX), paths, 0)
     assert dpviz.load(paths[1], BOX)._index.total == 3
+
+
+@pytest.mark.parametrize("odd", ["moon", "\ud800", object(), ("a", 1)], ids=repr)
+@pytest.mark.parametrize("column", ["x", "who", "unread"])
+@pytest.mark.parametrize("library", ["category", "inferred", "polars"])
+def test_a_cell_that_is_of_another_type_than_the_column(odd, column, library):
+    """Cells of many types in one column, which no format of files has, are each read by itself."""
+    records = {"x": [0.5, 0.25], "y": [0.5, 0.5], "who": [1, 2], "unread": [1, 2]}
+    more = {name: [*cells, odd if name == column else cells[0]] for name, cells in records.items()}
+    frames = []
+    for cells in (records, more):
+        if library == "polars":
+            polars = pytest.importorskip("polars")
+            kinds = {column: polars.Object} if cells is more else {}
+            frames.append(polars.DataFrame(cells, schema_overrides=kinds))
+        else:
+            frames.append(pd.DataFrame(cells))
+            if library == "category":
+                frames[-1][column] = frames[-1][column].astype("category")
+    check(lambda frame: dpviz.load(frame, BOX, unit="who"), frames, 1)
 
 
 def test_an_empty_point_of_a_frame():

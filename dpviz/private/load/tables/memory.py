@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from dpviz.private.load.tables.base import (
     parsing,
     point_coordinates,
 )
-from dpviz.private.load.values import typed
+from dpviz.private.load.values import plain, typed
 
 
 class MemoryTable(Table):
@@ -56,26 +58,35 @@ def _columns(frame: Any) -> tuple[dict[str, Any], Any]:
     """Columns as pyarrow arrays, or lists of Python values; and the places as WKB, if any."""
     import pyarrow as pa
 
-    if not isinstance(frame, pa.Table) and hasattr(frame, "to_arrow") and not hasattr(frame, "loc"):
-        frame = frame.to_arrow()  # polars
-    if isinstance(frame, pa.Table):
-        return {name: frame[name].combine_chunks() for name in frame.column_names}, None
-    if not (hasattr(frame, "dtypes") and hasattr(frame, "loc")):
+    polars = hasattr(frame, "get_columns")
+    if not (isinstance(frame, pa.Table) or polars or hasattr(frame, "loc")):
         raise DataError("give a pandas, geopandas or polars data frame, or a pyarrow table")
+    names = frame.column_names if isinstance(frame, pa.Table) else list(frame.columns)
+    if len(set(map(str, names))) < len(names):
+        raise DataError("the table has two columns of one name: give them distinct names")
+    if isinstance(frame, pa.Table):
+        return dict(zip(names, map(plain, frame.columns), strict=True)), None
+    if polars:
+        return {each.name: _cells(each, each.to_arrow) for each in frame.get_columns()}, None
     wkb = None
     place = getattr(frame, "_geometry_column_name", None)
     if place is not None and place in frame.columns:
         wkb = np.asarray(frame[place].to_wkb(), dtype=object)
-    columns: dict[str, Any] = {}
-    for at, name in enumerate(frame.columns):
-        if name == place and wkb is not None:
-            continue
-        cells = frame.iloc[:, at]
-        if str(name) in columns:
-            raise DataError("the table has two columns of one name: give them distinct names")
-        columns[str(name)] = (
-            cells.tolist()
-            if str(cells.dtype) in ("object", "geometry")
-            else pa.Array.from_pandas(cells)
-        )
+    columns = {}
+    for at, name in enumerate(names):
+        if name != place or wkb is None:
+            series = frame.iloc[:, at]
+            columns[str(name)] = _cells(series, partial(pa.Array.from_pandas, series))
     return columns, wkb
+
+
+def _cells(series: Any, declared: Callable[[], Any]) -> Any:
+    """The cells of a pandas or polars series: as its type declares them, or each by itself.
+
+    A type that holds cells of many types can be put down by one of them, which must not decide
+    about the others.
+    """
+    if str(series.dtype) not in ("object", "geometry", "Object"):
+        with suppress(Exception):
+            return declared()
+    return series.to_list()
