@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, TypeVar
 
+import numpy as np
+
 from dpviz.domain import Domain
 from dpviz.errors import DataError, PrivacyError
 from dpviz.private.index import Layers, PointIndex
@@ -25,6 +27,31 @@ def within(most: int, records: str) -> str:
     return f" with at most {most} {records if most > 1 else records.removesuffix('s')}"
 
 
+def checked_public(public: Any) -> bool:
+    """Whether an owner declares records public; not said is no.
+
+    Raises:
+        DataError: anything but True or False, as a text like "no" would count as yes.
+    """
+    if public is not None and not isinstance(public, (bool, np.bool_)):
+        raise DataError(f"public={public!r}: give True or False")
+    return bool(public)
+
+
+def checked_most(most: Any, records: str, limit: int | None = None) -> int:
+    """A bound on the records of one unit: of 1.5 two would be kept, and 1.5 paid for.
+
+    Raises:
+        DataError: no whole number, below 1, or above the limit.
+    """
+    whole = isinstance(most, (int, np.integer)) and not isinstance(most, bool)
+    if not whole or most < 1 or (limit is not None and most > limit):
+        up_to = "" if limit is None else f", up to {limit:,}"
+        what = "" if whole else "a whole number, "
+        raise DataError(f"at most {most} {records} per unit: give {what}1 or more{up_to}")
+    return int(most)
+
+
 class Handle(ABC, Generic[R]):
     """An opaque handle on a data set of any kind: its public facts, never written or sent.
 
@@ -40,7 +67,7 @@ class Handle(ABC, Generic[R]):
         max_per_unit: most records of one privacy unit, 1 where a record is the unit.
 
     Raises:
-        DataError: a bound below 1.
+        DataError: a bound below 1, a name that is no text, or `public` that is no truth value.
     """
 
     kind: ClassVar[str]
@@ -56,13 +83,13 @@ class Handle(ABC, Generic[R]):
         max_per_unit: int,
         names: tuple[str, ...] = (),
     ) -> None:
-        if max_per_unit < 1:
-            raise DataError(f"at most {max_per_unit} {self.records} per unit: give 1 or more")
+        if not isinstance(name, str):
+            raise DataError(f"name={name!r}: give a text")
         self.name = name
         self.names = names or (name,)
-        self.public = public
+        self.public = checked_public(public)
         self.unit = unit
-        self.max_per_unit = max_per_unit
+        self.max_per_unit = checked_most(max_per_unit, self.records)
 
     @property
     def accounted_unit(self) -> str:

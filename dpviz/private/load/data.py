@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import NoneType
 from typing import Any, Literal, cast, overload
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.private.handle import DataHandle, Handle
+from dpviz.private.handle import DataHandle, Handle, checked_public
 from dpviz.private.load.cells import Cells
 from dpviz.private.load.roads import CITY, city_trips, city_trips_in, read_trips
 from dpviz.private.load.selection import Selection
@@ -137,6 +138,7 @@ def load(  # type: ignore[misc]
     RoadData('city', public, 11,105 edges)
     """
     form = _form(domain, kind)
+    checked_public(public)
     particular = {
         "columns": columns,
         "crs": crs,
@@ -182,6 +184,11 @@ def load(  # type: ignore[misc]
 
 def _form(domain: Any, kind: str | None) -> str:
     """What the source holds, one of `ARGUMENTS`."""
+    if not isinstance(domain, (Domain, Alphabet, RoadGraph, NoneType)):
+        raise DataError(
+            f"a domain of type {type(domain).__name__}: give a Domain, such as "
+            "Domain.from_bounds([west, south, east, north]), an Alphabet or a RoadGraph"
+        )
     stated = {RoadGraph: "roads", Alphabet: "sequences"}.get(type(domain))
     if kind not in ("points", "sequences", "roads", None):
         raise DataError(f"no data of kind {kind!r}: give points, sequences or roads")

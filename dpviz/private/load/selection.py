@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
-from dpviz.private.handle import within
+from dpviz.private.handle import checked_most, checked_public, within
 from dpviz.progress import Progress
 
 MAX_PER_UNIT = 1_000_000
@@ -35,6 +37,7 @@ class Selection:
 
     def __post_init__(self) -> None:
         checked_bound(self.unit, self.max_per_unit)
+        checked_public(self.public)
 
     def box(self, source: str) -> Domain:
         """The domain.
@@ -72,10 +75,9 @@ def checked_bound(unit: str | None, most: int, usual: int = 1) -> int:
         usual: what it is if nobody gives it.
 
     Raises:
-        DataError: out of range, or a bound without a unit.
+        DataError: no whole number, out of range, or a bound without a unit.
     """
-    if not 1 <= most <= MAX_PER_UNIT:
-        raise DataError(f"at most {most} records per unit: give 1 or more, up to {MAX_PER_UNIT:,}")
+    most = checked_most(most, "records", MAX_PER_UNIT)
     if unit is None and most != usual:
         raise DataError(
             f"at most {most} records per unit, but no unit: name its column too (unit, --unit)"
@@ -92,10 +94,11 @@ def checked_bits(bits: int | None, domain: Domain) -> int:
     """Grid bits per axis, the default for the domain's dimensions if None.
 
     Raises:
-        ParameterError: below 1 or above the lattice's own.
+        ParameterError: no whole number, below 1 or above the lattice's own.
     """
     if bits is None:
         return GRID_BITS[domain.dims]
-    if not 1 <= bits <= domain.bits:
+    whole = isinstance(bits, (int, np.integer)) and not isinstance(bits, bool)
+    if not whole or not 1 <= bits <= domain.bits:
         raise ParameterError(f"bits={bits}: give 1 to {domain.bits} grid bits per axis")
-    return bits
+    return int(bits)
