@@ -42,6 +42,7 @@ from dpviz.private.load.selection import checked_bits
 from dpviz.private.load.sequences import alphabet_of
 from dpviz.private.load.sources import public_extent, stated_domain
 from dpviz.private.load.tables import file_types, may_hold_places
+from dpviz.private.load.tables.memory import array_points
 from dpviz.private.mechanisms.sources import Noise
 from dpviz.private.parallel import in_parallel
 from dpviz.private.payment import USER_LEDGER, payment, require_public
@@ -122,21 +123,20 @@ def from_points(
 ) -> DataHandle:
     """A handle on coordinates in memory, shape (n, dims), in the domain's CRS.
 
-    Points outside the domain are dropped and not counted anywhere. A time is in seconds since 1970
-    UTC, also where the domain's axis is a cycle.
+    Points outside the domain, and rows that are no numbers, are dropped and not counted anywhere. A
+    time is in seconds since 1970 UTC, also where the domain's axis is a cycle.
 
     Raises:
-        DataError: anything but numbers.
+        DataError: no array of numbers, or of another number of columns; a domain that is none.
     """
     if hasattr(points, "columns"):
         raise DataError("a table in memory is no array: give it to dpviz.load(frame, domain)")
-    try:
-        points = np.asarray(points, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError("points must be numbers, one row for each point") from None
-    if domain.cycle is not None and points.ndim == 2:
-        points = np.column_stack([points[:, :-1], domain.on_axis(points[:, -1])])
-    return DataHandle(name, domain, PointIndex.from_points(domain, points), public=public)
+    if not isinstance(domain, Domain):
+        raise DataError(f"a domain of type {type(domain).__name__}: give a dpviz.Domain")
+    places = array_points(points, domain)
+    if domain.cycle is not None:
+        places = np.column_stack([places[:, :-1], domain.on_axis(places[:, -1])])
+    return DataHandle(name, domain, PointIndex.from_points(domain, places), public=public)
 
 
 @overload

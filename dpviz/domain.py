@@ -311,7 +311,7 @@ class Domain:
         points = np.asarray(points, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != self.dims:
             raise DomainError(
-                f"points have shape {points.shape}: expected (n, {self.dims}), "
+                f"points have shape {('n', *points.shape[1:])}: expected (n, {self.dims}), "
                 f"the columns {', '.join(self.columns)}"
             )
         inside = self.contains(points)

@@ -123,6 +123,21 @@ def test_a_cell_that_is_of_another_type_than_the_column(odd, column, library):
     check(lambda frame: dpviz.load(frame, BOX, unit="who"), frames, 1)
 
 
+@pytest.mark.parametrize("odd", ["ab", ["moon", 0.5], [0.5], [[0.5], 0.5], None, [10**400, 1], []])
+def test_a_row_of_an_array_that_is_no_point(odd):
+    others = [[0.5, 0.5], [0.25, 0.5]]
+    check(partial(dpviz.from_points, domain=BOX), (others, [*others, odd]), 0)
+    hidden = np.ma.masked_array([[0.5, 0.5], [0.5, 0.5]], [[0, 0], [0, 1]])
+    assert dpviz.from_points(hidden, BOX)._index.total == 1
+
+
+@pytest.mark.parametrize("points", [np.zeros((77, 3)), np.zeros(77), np.zeros((77, 2), bool), 77])
+def test_an_array_of_another_shape_does_not_tell_how_many_rows(points):
+    with pytest.raises(DataError, match="give a number for each of x, y") as caught:
+        dpviz.from_points(points, BOX)
+    assert "77" not in str(caught.value)
+
+
 def test_an_empty_point_of_a_frame():
     geopandas = pytest.importorskip("geopandas")
     shapes = [shapely.Point(0.5, 0.5), shapely.Point(), None, shapely.MultiPoint([(0.5, 0.5)])]

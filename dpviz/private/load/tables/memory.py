@@ -8,7 +8,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
@@ -19,7 +21,7 @@ from dpviz.private.load.tables.base import (
     parsing,
     point_coordinates,
 )
-from dpviz.private.load.values import plain, typed
+from dpviz.private.load.values import numbers, plain, typed
 
 
 class MemoryTable(Table):
@@ -47,6 +49,43 @@ class MemoryTable(Table):
             columns = {name: self._columns[name][rows] for name in names}
             places = point_coordinates(self._wkb[rows]) if geometry else None
             yield Block(rows.stop - rows.start, typed(columns, numeric), places)
+
+
+def array_points(points: Any, domain: Domain) -> NDArray[np.float64]:
+    """Coordinates (n, dims) of rows in memory, stability 1: a cell that is no number, and a row
+    among others that is of another length, are NaN.
+
+    Raises:
+        DataError: no rows of numbers, or all of another length; how many there are is private.
+    """
+    dims, remedy = domain.dims, f"give a number for each of {', '.join(domain.columns)}"
+    with parsing("points", "an array"):
+        if isinstance(points, np.ma.MaskedArray):
+            points = np.ma.filled(points.astype(np.float64), np.nan)
+        try:
+            rows = np.asarray(points)
+        except ValueError:  # rows of several lengths
+            whole = [_row(each, dims) for each in points]
+            columns = [[cells[axis] for cells in whole] for axis in range(dims)]
+        else:
+            rows = rows.reshape(0, dims) if rows.shape == (0,) else rows
+            if rows.ndim != 2 or rows.shape[1] != dims:
+                raise DataError(f"points are no rows of {dims} numbers: {remedy}")
+            if rows.dtype.kind in "iuf":
+                return rows.astype(np.float64, copy=False)
+            if rows.dtype.kind not in "OUS":
+                raise DataError(f"points are of type {rows.dtype}: {remedy}")
+            columns = rows.T.tolist()
+        return np.stack([numbers(cells, "points") for cells in columns]).T
+
+
+def _row(row: Any, dims: int) -> list[Any]:
+    """The cells of a row; none that is a number where it is no row of this length."""
+    with suppress(TypeError):
+        cells = list(row)
+        if len(cells) == dims:
+            return cells
+    return [None] * dims
 
 
 def is_frame(value: Any) -> bool:
