@@ -103,7 +103,10 @@ def test_shapes_that_are_no_points(shape, tmp_path):
     assert dpviz.load(paths[1], BOX)._index.total == 3
 
 
-@pytest.mark.parametrize("odd", ["moon", "\ud800", object(), ("a", 1)], ids=repr)
+ODD = {"a word": "moon", "no letter": "\ud800", "an object": object(), "a pair": ("a", 1)}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD.keys())
 @pytest.mark.parametrize("column", ["x", "who", "unread"])
 @pytest.mark.parametrize("library", ["category", "inferred", "polars"])
 def test_a_cell_that_is_of_another_type_than_the_column(odd, column, library):
