@@ -45,7 +45,7 @@ from dpviz.private.load.tables import file_types, may_hold_places
 from dpviz.private.load.tables.memory import array_points
 from dpviz.private.mechanisms.sources import Noise
 from dpviz.private.parallel import in_parallel
-from dpviz.private.payment import USER_LEDGER, payment, require_public
+from dpviz.private.payment import USER_LEDGER, payment, require_public, require_types
 from dpviz.private.roads import DISJOINT_STEPS, RoadData
 from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress, Reports, listening
@@ -213,13 +213,15 @@ def build(
 
     Raises:
         ParameterError: an unknown method, parameter or relation, a value out of range, a method on
-            another kind of data, a workload that is missing or not taken, or a wish that is none.
-        DataError: a query of the workload that is not a path.
+            another kind of data, a workload that is missing or not taken, a wish that is none, or
+            another type than is said here.
+        DataError: data not from :func:`dpviz.load`, or a query of the workload that is not a path.
         PrivacyError: simulated noise, or a method without a guarantee, on sensitive data; or data
             declared public that the ledger knows as sensitive.
         BudgetError: the ledger has not enough left. Nothing was spent.
         LedgerError: the ledger cannot be read or written. Nothing was spent.
     """
+    require_types(data, areas, ledger, progress)
     if areas is not None:
         data = _by_area(data, areas)
     chosen, queries, declared = _chosen(data, method, workload, parameters)
@@ -272,6 +274,8 @@ def _chosen(
                 f"parameters {', '.join(parameters)} beside a method instance: give them to it"
             )
         chosen: Any = method
+    elif method and not isinstance(method, str):
+        raise ParameterError(f"method={method!r}: give a name, or dpviz.method(NAME)")
     else:
         name = method or DEFAULTS[data.kind]
         if workload is not None and data.kind != "roads":
@@ -314,7 +318,7 @@ def _chosen(
 
 def _promises(data: Handle[Any], wishes: Iterable[str]) -> dict[str, list[str]]:
     """What the header says of wishes; nothing where there are none."""
-    texts = list(wishes)
+    texts = wishes if isinstance(wishes, str) else list(wishes)
     if not texts:
         return {}
     asked = parse_all(texts)

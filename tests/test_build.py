@@ -5,7 +5,7 @@ import pytest
 
 import dpviz
 from dpviz import Domain
-from dpviz.errors import DataError, DomainError, ParameterError, PrivacyError
+from dpviz.errors import DataError, DomainError, DpvizError, ParameterError, PrivacyError
 from dpviz.evaluation.truth import exact_counts, exact_total
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
@@ -21,7 +21,7 @@ def handle(*, public=False, **options):
     return DataHandle(name, SQUARE, index, public=public, **options)
 
 
-@pytest.mark.parametrize("epsilon", [0, -1, np.nan, np.inf, "x"])
+@pytest.mark.parametrize("epsilon", [0, -1, np.nan, np.inf, "x", True, None])
 def test_bad_epsilon(epsilon):
     with pytest.raises(ParameterError, match="give a positive, finite number"):
         dpviz.build(handle(), "privtree", epsilon)
@@ -44,6 +44,33 @@ def test_bad_epsilon(epsilon):
 def test_bad_methods_and_parameters(method, parameters, message):
     with pytest.raises(ParameterError, match=message):
         dpviz.build(handle(), method, 1.0, **parameters)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": dpviz.METHODS["privtree"]}, r"give a name, or dpviz.method\(NAME\)"),
+        ({"ledger": "ledger.sqlite"}, r"ledger='ledger.sqlite': give dpviz.Ledger\(FILE\)"),
+        ({"progress": 5}, r"progress=5: give a function of \(fraction, what\)"),
+        ({"areas": 5}, "areas of type int: give dpviz.read_areas"),
+        ({"purpose": None}, "the purpose is no Unicode text"),
+        ({"delta": False}, "delta=False: give a number from 0 to below 1"),
+        ({"method": "kdtree", "median": "smooth", "delta": np.nan}, "delta=nan: give a number"),
+        ({"wishes": "any 1 km² ±50"}, "give a list of wishes, as"),
+        ({"data": POINTS}, "data of type ndarray: load them first, with dpviz.load"),
+    ],
+)
+def test_what_is_of_another_type_is_refused_before_anything_is_paid(options, message, tmp_path):
+    ledger = dpviz.Ledger(tmp_path / "ledger.sqlite")
+    with pytest.raises(DpvizError, match=message):
+        dpviz.build(**{"data": handle(), "ledger": ledger, **options})
+    assert ledger.account("beta").spent == 0
+
+
+@pytest.mark.parametrize("seed", ["a", -1, 2.5, np.nan])
+def test_a_seed_is_a_whole_number(seed):
+    with pytest.raises(ParameterError, match="give a whole number from 0"):
+        dpviz.build(handle(public=True), seed=seed)
 
 
 def test_simulated_noise_is_refused_on_sensitive_data():

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from dpviz.errors import BudgetError, ParameterError
 
 ROUNDING = 1e-12
@@ -198,10 +200,10 @@ def positive_epsilon(epsilon: float) -> float:
     """Epsilon as a float, checked.
 
     Raises:
-        ParameterError: zero, negative, NaN or infinite, or above 10^12.
+        ParameterError: no number, zero, negative, NaN or infinite, or above 10^12.
     """
     try:
-        value = float(epsilon)
+        value = math.nan if isinstance(epsilon, (bool, np.bool_)) else float(epsilon)
     except OverflowError:  # an integer that no float holds
         value = epsilon = math.inf
     except (TypeError, ValueError):

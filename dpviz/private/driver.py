@@ -153,15 +153,21 @@ def delta_for(method: Claimant, delta: float | None) -> float:
     """The delta of a build: the least that the method needs by default.
 
     Raises:
-        ParameterError: a delta for a method of pure ε-DP, or none for one that needs it.
+        ParameterError: no number, a delta for a method of pure ε-DP, or none for one that needs it.
     """
     needed = method.delta
     if delta is None:
         return needed
-    if bool(needed) != bool(delta):
+    try:
+        value = math.nan if isinstance(delta, bool) else float(delta)
+    except (TypeError, ValueError):
+        value = math.nan
+    if not 0 <= value < 1:
+        raise ParameterError(f"delta={delta!r}: give a number from 0 to below 1")
+    if bool(needed) != bool(value):
         kind = "needs a delta above 0" if needed else "is pure ε-DP: leave delta out"
         raise ParameterError(f"delta={delta!r}: {method.name} with these parameters {kind}")
-    return delta
+    return value
 
 
 def header_of(

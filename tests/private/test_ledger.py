@@ -119,7 +119,7 @@ def test_a_total_is_set_once_and_covers_what_is_spent(ledger):
     assert ledger.account("people").left == 1
 
 
-@pytest.mark.parametrize("amount", [0, -1, np.nan, np.inf, 10**400])
+@pytest.mark.parametrize("amount", [0, -1, np.nan, np.inf, 10**400, True, None, "x"])
 def test_amounts_that_are_none(ledger, amount):
     with pytest.raises(BudgetError, match="give a positive"):
         ledger.spend("people", amount, what="x")

@@ -22,12 +22,14 @@ def amount(value: float, name: str, least: float = math.ulp(0.0)) -> Decimal:
     """An amount as its shortest decimal: 0.1 ten times is 1, as whoever typed it means.
 
     Raises:
-        BudgetError: not positive, or not finite.
+        BudgetError: no number, not positive, or not finite.
     """
     try:
-        number = float(value)
+        number = math.nan if isinstance(value, bool) else float(value)
     except OverflowError:  # an integer that no float holds
         number = value = math.inf
+    except (TypeError, ValueError):
+        number = math.nan
     if not (math.isfinite(number) and number >= least):
         raise BudgetError(f"{name}={value!r}: give a positive, finite number such as 1")
     return Decimal(repr(number))

@@ -146,7 +146,7 @@ class Ledger:
         names = [dataset] if isinstance(dataset, str) else list(dataset)
         if not names:
             raise BudgetError("a data set needs a name of 1 to 200 printable characters")
-        if purpose.encode(errors="ignore").decode() != purpose:
+        if not isinstance(purpose, str) or purpose.encode(errors="ignore").decode() != purpose:
             raise BudgetError("the purpose is no Unicode text: write it in UTF-8")
         if any(unicodedata.category(letter) in ("Cc", "Zl", "Zp") for letter in purpose):
             raise BudgetError("the purpose holds line breaks or control characters: give one line")

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpviz.errors import ParameterError
 from dpviz.private.mechanisms import samplers
 from dpviz.private.mechanisms.comparison import Float, Source, Words
 from dpviz.private.mechanisms.samplers import Int, checked_rates
@@ -127,7 +128,10 @@ class SimulatedNoise:
     private = False
 
     def __init__(self, seed: int | None = None) -> None:
-        self._random = np.random.default_rng(seed)
+        try:
+            self._random = np.random.default_rng(seed)
+        except (TypeError, ValueError):
+            raise ParameterError(f"seed={seed!r}: give a whole number from 0") from None
 
     def words(self, n: int) -> Words:
         """See :class:`Noise`."""
