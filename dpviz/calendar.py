@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -121,7 +122,8 @@ class Calendar:
         >>> Calendar().period("2024-01-01,2024-01-02")
         (1704067200.0, 1704153600.0)
         """
-        ends = value.split(",") if isinstance(value, str) else list(value)
+        ends = value.split(",") if isinstance(value, str) else value
+        ends = list(ends) if isinstance(ends, Iterable) else [ends]
         if len(ends) != 2:
             example = "2024-01-01,2025-01-01" if self.cycle is None else self.example
             raise DomainError(f"period {value!r}: give two moments, such as {example}")

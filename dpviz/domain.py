@@ -19,7 +19,7 @@ from dpviz.attributes import Kinds, Values
 from dpviz.calendar import Calendar, written
 from dpviz.cuts import metres
 from dpviz.errors import DomainError
-from dpviz.rectangles import OVERLAP, checked_limits, checked_rectangles
+from dpviz.rectangles import OVERLAP, checked_limits, checked_rectangles, numbers_of
 from dpviz.zones import ZONE
 
 LATTICE_BITS = {1: 30, 2: 26, 3: 20, 4: 15}
@@ -74,8 +74,10 @@ class Domain:
     hour_worth: float | None = None
 
     def __post_init__(self) -> None:
-        lower = tuple(float(value) for value in self.lower)
-        upper = tuple(float(value) for value in self.upper)
+        lower, upper = (
+            tuple(numbers_of(each, "bounds", "give numbers, one per dimension").ravel().tolist())
+            for each in (self.lower, self.upper)
+        )
         columns = tuple(str(name) for name in self.columns) or default_columns(len(lower))
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
@@ -149,12 +151,10 @@ class Domain:
         >>> Domain.from_bounds([-74.30, 40.45, -73.60, 41.00]).upper
         (-73.6, 41.0)
         """
-        flat = np.asarray(bounds, dtype=np.float64).ravel()
+        remedy = "give all lower limits, then all upper limits (2-D: west,south,east,north)"
+        flat = numbers_of(bounds, "bounds", remedy).ravel()
         if flat.size % 2 or flat.size // 2 not in LATTICE_BITS:
-            raise DomainError(
-                f"bounds hold {flat.size} numbers: "
-                "give all lower limits, then all upper limits (2-D: west,south,east,north)"
-            )
+            raise DomainError(f"bounds hold {flat.size} numbers: {remedy}")
         half = flat.size // 2
         if (period is not None or cycle is not None) and half != 2:
             raise DomainError(f"time beside {half} coordinates: give two")
@@ -257,13 +257,12 @@ class Domain:
         """
         start, end = self.period if period is None else self.calendar.period(period)
         _ = self.period
-        flat = np.atleast_2d(np.asarray(rects, dtype=np.float64))
+        remedy = "give 4 numbers each, beside a period"
+        flat = np.atleast_2d(numbers_of(rects, "rectangles", remedy))
         if period is None and flat.shape[-1] == 2 * self.dims:
             return flat
         if flat.ndim != 2 or flat.shape[1] != 4:
-            raise DomainError(
-                f"rectangles have shape {flat.shape}: give 4 numbers each, beside a period"
-            )
+            raise DomainError(f"rectangles have shape {flat.shape}: {remedy}")
         if end <= self.lower[-1] or start >= self.upper[-1]:
             asked, covered = (
                 " to ".join(map(self.calendar.words, ends)) for ends in ((start, end), self.period)

@@ -15,6 +15,18 @@ OVERLAP = "give one that overlaps it"
 Float = NDArray[np.float64]
 
 
+def numbers_of(values: ArrayLike, what: str, remedy: str) -> Float:
+    """Limits as float64, of any shape.
+
+    Raises:
+        DomainError: something else than numbers; ``what`` and ``remedy`` are of the message.
+    """
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise DomainError(f"{what} are no numbers: {remedy}") from None
+
+
 def checked_limits(
     columns: Sequence[str], lower: Sequence[float], upper: Sequence[float], side: int
 ) -> None:
@@ -51,13 +63,11 @@ def checked_rectangles(
     Raises:
         DomainError: a rectangle that is not finite, inside out, or wholly outside the domain.
     """
-    rects = np.atleast_2d(np.asarray(rects, dtype=np.float64))
     dims = len(lower)
+    remedy = f"give {2 * dims} numbers each, all lower limits, then all upper limits"
+    rects = np.atleast_2d(numbers_of(rects, "rectangles", remedy))
     if rects.ndim != 2 or rects.shape[1] != 2 * dims:
-        raise DomainError(
-            f"rectangles have shape {rects.shape}: give {2 * dims} numbers each, "
-            "all lower limits, then all upper limits"
-        )
+        raise DomainError(f"rectangles have shape {rects.shape}: {remedy}")
     low, high = rects[:, :dims], rects[:, dims:]
     _refuse(rects, ~np.isfinite(rects).all(axis=1), "is not finite: give numbers")
     _refuse(

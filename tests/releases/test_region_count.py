@@ -144,12 +144,29 @@ def test_a_bow_tie_is_repaired_and_what_lies_outside_is_said():
 
 @pytest.mark.parametrize(
     "shape",
-    [shapely.Point(11, 50.5), shapely.LineString([(10, 50), (12, 51)]), shapely.Polygon(), None],
-    ids=["point", "line", "empty", "none"],
+    [
+        shapely.Point(11, 50.5),
+        shapely.LineString([(10, 50), (12, 51)]),
+        shapely.Polygon(),
+        None,
+        shapely.box(10, 50, 11, np.inf),
+        "POLYGON ((10 50, 11 50, 11 51, 10 50))",
+        [10, 50, 11, 51],
+    ],
+    ids=["point", "line", "empty", "none", "infinite", "text", "rectangle"],
 )
 def test_what_has_no_area_is_refused_by_name(shape):
     with pytest.raises(DomainError, match="'1' has no area"):
         regions_of([shape], DOMAIN)
+
+
+def test_geopandas_states_the_crs_of_regions_and_one_polygon_is_one_region():
+    shape = shapely.box(10.5, 50.25, 11, 50.5)
+    column = geopandas.GeoSeries([shape], crs=DOMAIN.crs).to_crs("EPSG:3857")
+    for shapes in (shape, column, column.to_frame("geometry")):
+        answer = RELEASE.count_regions(shapes)
+        assert answer.count == pytest.approx(RELEASE.count_regions([shape]).count)
+    assert RELEASE.count_regions([]).count.shape == (0,)
 
 
 def test_regions_need_two_dimensions():

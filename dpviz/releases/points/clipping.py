@@ -102,7 +102,7 @@ def outlines_of(shapes: Any) -> Outlines:
     polygons, shape = shapely.get_parts(shapely.orient_polygons(shapes), return_index=True)
     rings, part = shapely.get_rings(polygons, return_index=True)
     xy, ring = shapely.get_coordinates(rings, return_index=True)
-    opens = np.append(ring[1:] == ring[:-1], False)
+    opens = np.append(ring[1:] == ring[:-1], False)[: len(ring)]
     return Outlines(xy[opens], ring[opens], shape[part][ring[opens]])
 
 

@@ -6,7 +6,7 @@ uniformity assumption, as for rectangles. Areas are planar, in the domain's CRS.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,9 @@ def regions_of(
 ) -> Regions:
     """Regions from shapely geometries in the domain's CRS; invalid ones are repaired.
 
+    One geometry is one region. A table or a column of geopandas that states its CRS is put into
+    the domain's.
+
     Raises:
         DomainError: the domain is not 2-D, or a region without area or with infinite coordinates.
     """
@@ -62,11 +65,13 @@ def regions_of(
 
     if domain.dims != 2:
         raise DomainError(f"regions need a 2-D release, this one is {domain.dims}-D")
-    labels = (
-        tuple(names) if names is not None else tuple(str(row + 1) for row in range(len(shapes)))
-    )
-    valid = np.asarray(shapely.make_valid(np.array(list(shapes), dtype=object)))
-    valid = np.array([_areas_of(each) for each in valid], dtype=object)
+    given: Any = getattr(shapes, "geometry", shapes)
+    if getattr(given, "crs", None) is not None and domain.crs:
+        given = given.to_crs(domain.crs)
+    given = list(given) if isinstance(given, Iterable) else [given]
+    labels = tuple(names) if names is not None else tuple(str(row + 1) for row in range(len(given)))
+    whole = np.array([each if _is_finite(each) else None for each in given], dtype=object)
+    valid = np.array([_areas_of(each) for each in shapely.make_valid(whole)], dtype=object)
     area = shapely.area(valid)
     bad = ~np.isfinite(area) | (area <= 0)
     if bad.any():
@@ -78,6 +83,14 @@ def regions_of(
     inside = np.ones(len(valid))
     inside[~within] = shapely.area(shapely.intersection(valid[~within], frame)) / area[~within]
     return Regions(labels, valid, inside)
+
+
+def _is_finite(shape: Any) -> bool:
+    """Whether something is a geometry of finite coordinates."""
+    import shapely
+
+    known = isinstance(shape, shapely.Geometry)
+    return known and bool(np.isfinite(shapely.get_coordinates(shape)).all())
 
 
 @dataclass(frozen=True)

@@ -44,11 +44,14 @@ def sample(
         ParameterError: fewer than 0 points, or more than :data:`MOST`.
         ReleaseError: a release without a positive total, of which no point can be drawn.
     """
-    random = np.random.default_rng(seed)
+    try:
+        random = np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise ParameterError(f"seed={seed!r}: give a whole number from 0") from None
     total = float(nodes.count[nodes.levels[0]].sum())
     n = max(round(total), 0) if n is None else n
-    if not 0 <= n <= MOST:
-        raise ParameterError(f"{n:,} points: give a number from 0 to {MOST:,}")
+    if not isinstance(n, (int, np.integer)) or not 0 <= n <= MOST:
+        raise ParameterError(f"{n} points: give a whole number from 0 to {MOST:,}")
     weight = sampling_counts(nodes)
     leaves = depth_first_leaves(nodes)
     leaves = leaves[weight[leaves] > 0]
