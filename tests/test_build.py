@@ -53,7 +53,7 @@ def test_bad_methods_and_parameters(method, parameters, message):
         ({"ledger": "ledger.sqlite"}, r"ledger='ledger.sqlite': give dpviz.Ledger\(FILE\)"),
         ({"progress": 5}, r"progress=5: give a function of \(fraction, what\)"),
         ({"areas": 5}, "areas of type int: give dpviz.read_areas"),
-        ({"purpose": None}, "the purpose is no Unicode text"),
+        ({"purpose": None}, "purpose=None: give a text"),
         ({"delta": False}, "delta=False: give a number from 0 to below 1"),
         ({"method": "kdtree", "median": "smooth", "delta": np.nan}, "delta=nan: give a number"),
         ({"wishes": "any 1 km² ±50"}, "give a list of wishes, as"),

@@ -128,6 +128,14 @@ def test_amounts_that_are_none(ledger, amount):
     assert ledger.accounts() == ()
 
 
+@pytest.mark.parametrize("field", ["what", "purpose", "unit", "release"])
+def test_what_is_no_text_is_not_written(ledger, field):
+    """A number would come back from the file as a text, and the entry would not add up."""
+    with pytest.raises(BudgetError, match=f"{field}=5: give a text"):
+        ledger.spend("people", 1, **{"what": "x", field: 5})
+    assert ledger.verify() == 0
+
+
 @pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 201])
 def test_names_that_are_none(ledger, name):
     with pytest.raises(BudgetError, match="needs a name"):

@@ -138,7 +138,7 @@ class Ledger:
             The id of the release that may now be made.
 
         Raises:
-            BudgetError: more than is left, or another privacy unit than before.
+            BudgetError: more than is left, another privacy unit than before, or no amount or text.
             LedgerError: the file is damaged, busy, read-only or its disk is full: nothing is spent.
         """
         if neighbours not in NEIGHBOURS:
@@ -146,7 +146,11 @@ class Ledger:
         names = [dataset] if isinstance(dataset, str) else list(dataset)
         if not names:
             raise BudgetError("a data set needs a name of 1 to 200 printable characters")
-        if not isinstance(purpose, str) or purpose.encode(errors="ignore").decode() != purpose:
+        texts = {"what": what, "purpose": purpose, "unit": unit, "release": release}
+        for field, text in texts.items():  # anything else would not read back as it was sealed
+            if not isinstance(text, str):
+                raise BudgetError(f"{field}={text!r}: give a text")
+        if purpose.encode(errors="ignore").decode() != purpose:
             raise BudgetError("the purpose is no Unicode text: write it in UTF-8")
         if any(unicodedata.category(letter) in ("Cc", "Zl", "Zp") for letter in purpose):
             raise BudgetError("the purpose holds line breaks or control characters: give one line")
