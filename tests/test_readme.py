@@ -82,6 +82,12 @@ def test_pictures_and_links_exist(page):
         assert (page.parent / target).exists(), target
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_tests_that_a_page_names_exist(page):
+    for target in re.findall(r"\btests/[\w/]+(?:\.py|\.txt)?", page.read_text()):
+        assert "NAME" in target or (ROOT / target).exists(), target
+
+
 def test_the_index_lists_every_page():
     index = ROOT / "assets" / "index.md"
     listed = set(re.findall(r"\]\((?!http)([^)#]+)\)", index.read_text()))
