@@ -80,8 +80,6 @@ def noise_for(
         raise ParameterError(f"noise {sampler!r}: choose one of {', '.join(SAMPLERS)}")
     if simulate and sampler != "exact":
         raise ParameterError(f"noise {sampler!r} is never simulated: leave out seed and simulate")
-    if seed is not None and seed < 0:
-        raise ParameterError(f"seed={seed}: give a whole number from 0")
     if not data.public:
         if simulate:
             raise PrivacyError("simulated noise is NOT PRIVATE: only for data declared public")
