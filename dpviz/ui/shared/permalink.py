@@ -160,9 +160,10 @@ def say_here() -> None:
 def missing(what: str, asked: str | None, offered: Collection[str], instead: str) -> None:
     """Say so where the address asks for something that is not there, and what is shown instead.
 
-    Where :func:`say_here` was called, wherever the choice stands: a phone's sidebar is shut.
+    Where :func:`say_here` was called, wherever the choice stands: a phone's sidebar is shut. A run
+    of a part of the page says nothing: the place is not its own, and the whole page's run has.
     """
-    if asked and asked not in offered:
+    if asked and asked not in offered and not _in_fragment():
         short = asked if len(asked) <= MOST else f"{asked[:MOST]}…"
         words = f"{what} {short!r}".strip()
         st.session_state.get(SAID, st).warning(
