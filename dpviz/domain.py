@@ -219,24 +219,6 @@ class Domain:
             raise DomainError("no axis of this domain is time: leave the period out")
         return self.lower[-1], self.upper[-1]
 
-    @property
-    def period_words(self) -> str:
-        """The period of the axis of time, its zone, cycle and step, in words.
-
-        Raises:
-            DomainError: no axis is time.
-
-        >>> Domain.from_bounds((0, 0, 1, 1), period=("2024-01-01", "2024-07-01")).period_words
-        '2024-01-01 to 2024-07-01 UTC'
-        """
-        period = f"{' to '.join(map(self.calendar.words, self.period))} {self.zone}"
-        if self.cycle is not None and self.span is not None:
-            days = " to ".join(map(Calendar(self.zone).words, self.span))
-            period = f"{days} {self.zone}, as one {self.cycle}"
-        step = f", in steps of {calendar.seconds_words(self.step)}" if self.step else ""
-        worth = f", an hour worth {self.hour_worth:g} m" if self.hour_worth else ""
-        return period + step + worth
-
     def on_axis(self, moments: Float) -> Float:
         """Places on the axis of time (n,) of moments in seconds since 1970 UTC, each by itself.
 

@@ -38,7 +38,7 @@ CORRIDOR = (
     ("arrow", "attributes", "cycles", "lists", "zones"),
     ("calendar", "cuts", "rectangles"),
     ("domain", "files", "foreign", "limits", "trees"),
-    ("crs", "datasets", "roads", "sandbox", "sequences", "wishes", "workloads"),
+    ("crs", "datasets", "periods", "roads", "sandbox", "sequences", "wishes", "workloads"),
     ("releases",),
     ("private", "render"),
     ("methods",),

@@ -16,6 +16,7 @@ from dpviz.cli.attributes import attribute_facts
 from dpviz.cli.queries import opened_map
 from dpviz.cli.root import Json, ReleaseFile, apart, app, emit
 from dpviz.errors import ParameterError
+from dpviz.periods import period_words
 from dpviz.releases.areas.release import AreaRelease
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def info(
         size = [
             f"{facts['nodes']:,} nodes, {facts['leaves']:,} leaves, depth {facts['depth']}",
             f"domain {','.join(f'{value:g}' for value in place.bounds)} {place.crs}",
-            *([] if opened.domain.time is None else [f"period {opened.domain.period_words}"]),
+            *([] if opened.domain.time is None else [f"period {period_words(opened.domain)}"]),
             *attribute_facts(opened.domain),
         ]
         likely = promises(opened, Path(release).absolute().parent)

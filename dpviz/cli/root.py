@@ -101,7 +101,7 @@ def harmless(text: str) -> str:
     >>> harmless("Ward 1\x1b[2J\n")
     'Ward 1\\x1b[2J\n'
     """
-    return STEERS.sub(lambda found: ascii(found[0])[1:-1], text)
+    return STEERS.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def in_line(text: str) -> str:
@@ -110,7 +110,7 @@ def in_line(text: str) -> str:
     >>> in_line("Ward 1\n\x1b[2J")
     'Ward 1\\n\\x1b[2J'
     """
-    return harmless(re.sub("[\t\n\u2028\u2029]", lambda found: ascii(found[0])[1:-1], text))
+    return harmless(re.sub("[\t\n\u2028\u2029]", lambda match: ascii(match[0])[1:-1], text))
 
 
 def as_rows(columns: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:

@@ -131,20 +131,20 @@ def test_an_own_file_gets_its_counts(visits, wards, tmp_path):
 
 
 def test_a_file_of_several_layers_is_not_replaced_by_one(visits, wards, tmp_path):
-    output, own = tmp_path / "r.parquet", tmp_path / "own.gpkg"
+    output, layered = tmp_path / "r.parquet", tmp_path / "layered.gpkg"
     built(visits, wards, output, *LEVELS)
     frame = geopandas.read_file(wards)
-    frame.to_file(own, layer="wards")
-    frame.set_geometry(frame.representative_point()).to_file(own, layer="pumps")
-    before = own.read_bytes()
+    frame.to_file(layered, layer="wards")
+    frame.set_geometry(frame.representative_point()).to_file(layered, layer="pumps")
+    before = layered.read_bytes()
     with pytest.raises(
-        ReleaseError, match=r"own\.gpkg holds 2 layers, which would be lost: name a"
+        ReleaseError, match=r"layered\.gpkg holds 2 layers, which would be lost: name a"
     ):
-        run("export", output, "-o", own, "--join", own, "--key", "code")
-    assert own.read_bytes() == before
-    own.unlink()
-    frame.to_file(own, layer="wards")  # the only one may get its counts
-    assert run("export", output, "-o", own, "--join", own, "--key", "code")[0] == 0
+        run("export", output, "-o", layered, "--join", layered, "--key", "code")
+    assert layered.read_bytes() == before
+    layered.unlink()
+    frame.to_file(layered, layer="wards")  # the only one may get its counts
+    assert run("export", output, "-o", layered, "--join", layered, "--key", "code")[0] == 0
 
 
 def test_hexagons_and_whole_numbers(visits, tmp_path):

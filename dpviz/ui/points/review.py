@@ -6,6 +6,7 @@ import streamlit as st
 
 from dpviz.attributes import OTHER
 from dpviz.build import Account, Ledger
+from dpviz.periods import period_words
 from dpviz.planning.script import Script
 from dpviz.render.numbers import odds, percent
 from dpviz.ui.points.area_form import sides_in_words
@@ -79,7 +80,7 @@ def _beside(source: PointSource, choice: Choice) -> list[str]:
     """What is counted beside places: times, kinds, values, areas."""
     lines, domain, areas = [], source.data.domain, choice.areas
     if domain.time is not None:
-        lines.append(f"**Time** in {plain(domain.time)}: {plain(domain.period_words)}")
+        lines.append(f"**Time** in {plain(domain.time)}: {plain(period_words(domain))}")
     if domain.kinds is not None:
         names = ", ".join(map(plain, domain.kinds.names))
         rest = "" if OTHER in domain.kinds.names else "; others are left out"

@@ -36,7 +36,7 @@ MOST = 60
 
 WITHOUT = "the page without it"
 
-SAID = "address.said"
+MESSAGES = "address.messages"
 """In the session: the container of what is said of the address."""
 
 HELD = "address.held"
@@ -152,21 +152,21 @@ def joined(values: tuple[float, ...] | None, digits: int = 6) -> str | None:
     return None if values is None else ",".join(f"{value:.{digits}f}" for value in values)
 
 
-def say_here() -> None:
+def messages_here() -> None:
     """What is said of the address in this run stands at this place of the page."""
-    st.session_state[SAID] = st.container()
+    st.session_state[MESSAGES] = st.container()
 
 
 def missing(what: str, asked: str | None, offered: Collection[str], instead: str) -> None:
     """Say so where the address asks for something that is not there, and what is shown instead.
 
-    Where :func:`say_here` was called, wherever the choice stands: a phone's sidebar is shut. A run
-    of a part of the page says nothing: the place is not its own, and the whole page's run has.
+    Where :func:`messages_here` was called, wherever the choice stands: a phone's sidebar is shut. A
+    run of a part of the page says nothing: the place is not its own, and the whole page's run has.
     """
     if asked and asked not in offered and not _in_fragment():
         short = asked if len(asked) <= MOST else f"{asked[:MOST]}…"
         words = f"{what} {short!r}".strip()
-        st.session_state.get(SAID, st).warning(
+        st.session_state.get(MESSAGES, st).warning(
             plain(
                 f"The address of this page asks for {words}, which is not available "
                 f"here. This is {instead}: choose another."

@@ -9,7 +9,7 @@ from dpviz.ui.shared import log
 from dpviz.ui.shared.access import access, gate, has_login
 from dpviz.ui.shared.login_tabs import same_login
 from dpviz.ui.shared.navigation import page_modules, page_of
-from dpviz.ui.shared.permalink import one_step_a_page, refuse_unknown, say_here
+from dpviz.ui.shared.permalink import messages_here, one_step_a_page, refuse_unknown
 from dpviz.ui.shared.releases import login_digest, open_given
 from dpviz.ui.shared.turns import admitted, turn, wait_for_place
 
@@ -44,7 +44,7 @@ def run() -> None:
         wait_for_place()
         return
     with turn():
-        say_here()
+        messages_here()
         open_given()
         refuse_unknown()
         page.run()

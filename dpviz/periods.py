@@ -1,0 +1,24 @@
+"""The period of a domain with time, in words for people."""
+
+from __future__ import annotations
+
+from dpviz.calendar import Calendar, seconds_words
+from dpviz.domain import Domain
+
+
+def period_words(domain: Domain) -> str:
+    """The period of the axis of time, its zone, cycle and step.
+
+    Raises:
+        DomainError: no axis is time.
+
+    >>> period_words(Domain.from_bounds((0, 0, 1, 1), period=("2024-01-01", "2024-07-01")))
+    '2024-01-01 to 2024-07-01 UTC'
+    """
+    period = f"{' to '.join(map(domain.calendar.words, domain.period))} {domain.zone}"
+    if domain.cycle is not None and domain.span is not None:
+        days = " to ".join(map(Calendar(domain.zone).words, domain.span))
+        period = f"{days} {domain.zone}, as one {domain.cycle}"
+    step = f", in steps of {seconds_words(domain.step)}" if domain.step else ""
+    worth = f", an hour worth {domain.hour_worth:g} m" if domain.hour_worth else ""
+    return period + step + worth
