@@ -34,7 +34,8 @@ def test_nonsense_in_an_address_is_no_exception(page):
     app = opened(page, **NONSENSE)
     assert not app.exception
     asks = [line for line in texts(app) if "The address of this page asks for" in line]
-    assert all("choose another" in line for line in asks)
+    endings = ("choose another.", "as the address says.", "It is left out.")
+    assert all(line.endswith(endings) for line in asks)
     if any(box.label in ("Data", "Roads and trips") for box in app.selectbox):
         assert any("data '<b>x</b>'" in line for line in asks)
 
@@ -62,6 +63,79 @@ def test_what_an_address_holds_in_vain_is_said_in_one_short_line(page, address):
     assert len(line) < 300
 
 
+@pytest.mark.parametrize(
+    ("page", "address", "said"),
+    [
+        ("explore", {"epsilon": "0.3"}, ["ε = '0.3', which is no step of the slider. This is"]),
+        (
+            "explore",
+            {"set": "threshold:nan;accounting:zzz;fan:4"},
+            [
+                "threshold = 'nan', which is not a number",
+                "accounting = 'zzz', which is not available here. This is paper: choose another.",
+                "the parameter 'fan', which PrivTree does not have: it has ",
+            ],
+        ),
+        (
+            "explore",
+            {"data": "year", "period": "soon,never", "method": "ugrid", "set": "log_cells:99"},
+            [
+                "the parameter 'log_cells', which",
+                "period 'soon,never', which is not two times",
+            ],
+        ),
+        ("explore", {"areas": "h3:99"}, ["resolution of hexagons '99', which is not a whole number "
+         "from 0 to 15. This is 15: choose another."]),
+        (
+            "sequences",
+            {"side": "99", "gap": "x", "cap": "1.5"},
+            [
+                "cells per side '99', which is not a whole number from 2 to 32. This is 32: choose",
+                "a session gap in hours of 'x', which is not a number from 0.1 to 1000. This is 12",
+                "max contributions '1.5', which is not a whole number from 1 to 1000. This is 1:",
+            ],
+        ),
+        (
+            "roads",
+            {"workload": "zzz", "with": "www"},
+            ["workload 'zzz', which is not available", "second method 'www', which is not"],
+        ),
+        (
+            "learn",
+            {"chapter": "noise", "rect": "0,0,1,1", "place": "3,4", "at": "draws:7;zzz:3"},
+            [
+                "draws = '7', which is not available here. This is 1000: choose another.",
+                "rect '0,0,1,1', which is not four numbers",
+                "the control 'zzz', which this chapter does not have: it has controls draws",
+                "place '3,4', which this chapter has no use for",
+            ],
+        ),
+        (
+            "learn",
+            {"chapter": "privtree", "at": "step:99", "place": "0,0"},
+            [
+                "step = '99', which is not available here. This is 0: choose another.",
+                "place '0,0', which is not two numbers, longitude,latitude, in this city.",
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_what_an_address_holds_in_vain_is_said_once_until_the_visitor_chooses(page, address, said):
+    app = opened(f"dpviz.ui.pages.{page}", **address)
+    assert not app.exception
+    lines = [line for line in texts(app) if "The address of this page" in line]
+    assert len(lines) == len(said)
+    for words in said:
+        assert any(f"asks for {words}" in line for line in lines), lines
+
+
+def test_an_unknown_parameter_that_looks_like_another_is_said_to():
+    app = AppTest.from_file(APP, default_timeout=120)
+    app.query_params["epsilom"] = "2"
+    (line,) = texts(app.run())
+    assert line.endswith("all else is as the address says. Did you mean epsilon?")
+
+
 def test_what_is_said_of_an_address_stands_on_the_page_since_a_phone_s_sidebar_is_shut():
     app = AppTest.from_file(APP, default_timeout=120)
     app.query_params["data"] = "zzz"
@@ -76,7 +150,7 @@ def test_parameters_that_no_page_knows_are_said_in_one_line_and_left_out():
     app.run()
     assert not app.exception
     (line,) = texts(app)
-    assert "asks for 'lesson=zzz&hour=99', which is not" in line
+    assert "asks for 'lesson=zzz&hour=99', which no page knows. It is left out" in line
     assert texts(app.run().run()) == []
     assert "lesson" not in app.query_params
 
@@ -85,8 +159,8 @@ def test_parameters_that_no_page_knows_are_said_in_one_line_and_left_out():
 def test_an_epsilon_beyond_the_slider_is_its_nearest_end(asked, taken):
     app = opened("dpviz.ui.pages.explore", epsilon=asked)
     assert not app.exception
-    (line,) = [line for line in texts(app) if "The slider goes from" in line]
-    assert line.endswith(f"so this is ε = {taken}.")
+    (line,) = texts(app)
+    assert line.endswith(f"which is not a number from 0.01 to 10. This is {taken}: choose another.")
 
 
 @pytest.mark.parametrize(

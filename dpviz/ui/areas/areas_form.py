@@ -93,13 +93,18 @@ def areas_choice(
 
 def _hexagons(prefix: str, domain: Domain) -> ChosenAreas:
     asked = (permalink.parameter("areas") or "").removeprefix(H3)
-    start = int(asked) if asked.isdecimal() and len(asked) < 3 else _usual(domain)
+    key = f"{prefix}.resolution"
+    heard = key not in st.session_state
+    start = permalink.bounded(
+        "resolution of hexagons", asked, _usual(domain), 0, FINEST, whole=True, heard=heard
+    )
+    assert start is not None
     resolution = st.number_input(
         "Resolution of H3",
         0,
         FINEST,
-        min(start, FINEST),
-        key=f"{prefix}.resolution",
+        int(start),
+        key=key,
         help="0: cells of 1,100 km; each step is a third to a half as wide, down to 1 m at 15.",
     )
     source = f"{H3}{int(resolution)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import streamlit as st
@@ -74,10 +75,13 @@ def _place(room: Room) -> tuple[float, float]:
     """Where the path leads: a click, the address, or where a path is long."""
     key = f"{room.key}.place"
     if key not in st.session_state:
-        asked = permalink.number_list("place", 2) or START
+        asked = permalink.number_list("place", 2) or (math.inf, math.inf)
         west, south, east, north = room.bounds
         inside = west <= asked[0] <= east and south <= asked[1] <= north
         st.session_state[key] = (asked[0], asked[1]) if inside else START
+        if not inside:
+            why = "is not two numbers, longitude,latitude, in this city. Click the map for a place."
+            permalink.refused("place", permalink.parameter("place"), why)
     place: tuple[float, float] = st.session_state[key]
     room.link["place"] = permalink.joined(place)
     return place

@@ -52,6 +52,7 @@ class Room:
         seed: of the simulated noise.
         tables: charts as tables, by caption; the page shows them.
         link: the chapter's own parameters of the address.
+        controls: by their names in the address.
         chosen: its controls that do not stand where they began, also for the address.
     """
 
@@ -61,6 +62,7 @@ class Room:
     seed: int
     tables: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     link: dict[str, str | None] = field(default_factory=dict)
+    controls: list[str] = field(default_factory=list)
     chosen: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -125,9 +127,12 @@ class Room:
         """The chapter's map with a rectangle that can be drawn anew; where it is now."""
         place = f"{self.key}.rect"
         if place not in st.session_state:
-            west, south, east, north = permalink.number_list("rect", 4) or start
+            west, south, east, north = permalink.number_list("rect", 4) or (0.0,) * 4
             good = west < east and south < north and _meets((west, south, east, north), self.bounds)
             st.session_state[place] = (west, south, east, north) if good else start
+            if not good:
+                why = f"is not {permalink.RECT.form} of a part of this city. Draw one on the map."
+                permalink.refused("rect", permalink.parameter("rect"), why)
 
         def drawn() -> None:
             shape = events(self.map_key).shape
@@ -145,13 +150,15 @@ class Room:
 
         Args:
             name: of the control, in the address.
-            offered: all that it can be set to; what the address asks beyond that is not heard.
+            offered: all that it can be set to.
             start: one of them.
         """
         key = f"{self.key}.{name}"
+        self.controls.append(name)
         if key not in st.session_state:
-            asked = permalink.pairs("at").get(name)
-            st.session_state[key] = next((each for each in offered if str(each) == asked), start)
+            asked, offers = permalink.pairs("at").get(name), {str(each): each for each in offered}
+            permalink.missing(f"{name} =", asked, offers, str(start))
+            st.session_state[key] = offers.get(asked or "", start)
         if st.session_state[key] != start:
             self.chosen[name] = str(st.session_state[key])
         return key

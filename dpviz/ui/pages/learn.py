@@ -23,7 +23,7 @@ def page() -> None:
     """The page."""
     permalink.bring_back(KEY)
     names = list(chapters())
-    _restore(names)
+    entered = _restore(names)
     with st.sidebar:
         _controls(names)
     slug = st.session_state[CHAPTER]
@@ -34,6 +34,8 @@ def page() -> None:
     )
     with st.container(key=f"{KEY}.body"):
         chapter.body(room)
+    if entered:
+        _refuse_unknown(room)
     with st.container(key=f"{KEY}.take"):
         st.success(f"**To take away.** {chapter.TAKEAWAY}", icon=":material/lightbulb:")
     if room.tables:
@@ -48,16 +50,29 @@ def page() -> None:
     warm()
 
 
-def _restore(names: list[str]) -> None:
-    """When the page is entered, take chapter, data set, ε and seed from the address."""
+def _restore(names: list[str]) -> bool:
+    """Whether the page is entered; then chapter, data set, ε and seed are those of the address."""
     if EPSILON not in st.session_state:
         permalink.restore(KEY, FIELDS)
-        return
+        return True
     # The browser's Back gives the address of the chapter before: show that chapter.
     asked, written = permalink.parameter("chapter"), st.session_state.get(WRITTEN)
     if asked in names and written is not None and asked != written:
         st.session_state[CHAPTER] = asked
         st.session_state[WRITTEN] = asked
+    return False
+
+
+def _refuse_unknown(room: Room) -> None:
+    """Say so where the address sets what the chapter has not."""
+    listed = f"controls {', '.join(room.controls)}" if room.controls else "no controls to be set"
+    for name in permalink.pairs("at"):
+        if name not in room.controls:
+            permalink.refused("the control", name, f"this chapter does not have: it has {listed}.")
+    for name in ("place", "rect"):
+        if name not in room.link:
+            asked = permalink.parameter(name)
+            permalink.refused(name, asked, "this chapter has no use for. It is left out.")
 
 
 def _chapter(name: str) -> str:

@@ -29,14 +29,16 @@ def points_choice(
     """
     domain = source.data.domain
     counted = counted_form(prefix, domain) if more else CELLS
+    of_areas = start == METHOD  # what the address has set is of the method that it names
     if counted != CELLS:
+        saved = saved if of_areas else {}
         return areas_choice(prefix, domain, counted, saved, fixed=source.name is not None)
     choice = method_form(
         prefix,
         domain.dims,
         public=source.public,
-        start="privtree" if start in (None, METHOD) else str(start),
-        saved=saved,
+        start="privtree" if start is None or of_areas else start,
+        saved={} if of_areas else saved,
     )
     if domain.values is None:
         return choice

@@ -39,7 +39,12 @@ def _viewpoint(name: str) -> Viewpoint | None:
     return None if place is None else Viewpoint(place)
 
 
-CAMERA = permalink.Field("camera", _viewpoint, lambda seen: permalink.joined(seen.place, 5))
+CAMERA = permalink.Field(
+    "camera",
+    _viewpoint,
+    lambda seen: permalink.joined(seen.place, 5),
+    form="three numbers: longitude,latitude,zoom",
+)
 FIELDS = (permalink.RECT, permalink.RING, CAMERA)
 
 

@@ -79,7 +79,7 @@ def _window(name: str) -> str | None:
     return asked if asked and len(asked) <= MOST_LETTERS else None
 
 
-PERIOD = permalink.Field("period", _window, str)
+PERIOD = permalink.Field("period", _window, str, form="two times: first,last")
 
 
 @fragment
@@ -187,9 +187,14 @@ def _asked(domain: Domain, text: str | None) -> Window:
     try:
         low, high = domain.calendar.period(text or domain.period)
     except DpvizError:
-        low, high = start, end
+        low = high = start
     low, high = max(low, start), min(high, end)
-    return (low, high) if low < high else (start, end)
+    if low < high:
+        return low, high
+    if text == permalink.parameter("period"):
+        why = "is not two times, first,last, in the period of these records. This is all of it."
+        permalink.refused("period", text, why)
+    return start, end
 
 
 def _move(key: str, sign: int, domain: Domain) -> None:

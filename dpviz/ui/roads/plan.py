@@ -84,6 +84,7 @@ def plan_form(prefix: str, source: RoadSource) -> RoadChoice:
     ]
     epsilon = epsilon_slider(prefix)
     saved = permalink.parameter("workload")
+    permalink.missing("workload", saved, WORKLOADS, f"paths of {WORKLOADS[1]} streets")
     workload = st.selectbox(
         "Queries to serve (public)",
         WORKLOADS,
@@ -93,12 +94,11 @@ def plan_form(prefix: str, source: RoadSource) -> RoadChoice:
         help="Cuts, trees and truncation are chosen for these sample queries. They are public: "
         "never drawn from the trips.",
     )
+    other = permalink.parameter("with")
+    permalink.missing("second method", other, options, "one method alone")
     if source.data.public and st.toggle(
-        "Compare with a second method",
-        value=permalink.parameter("with") in options,
-        key=f"{prefix}.compare",
+        "Compare with a second method", value=other in options, key=f"{prefix}.compare"
     ):
-        other = permalink.parameter("with")
         methods.append(
             st.selectbox(
                 "Second method",

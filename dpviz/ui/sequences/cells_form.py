@@ -43,15 +43,19 @@ class Cutting:
 def cutting_form(prefix: str, public: bool) -> tuple[Cutting, Cells | None]:
     """Cells, gap, cap: public parameters, chosen without looking at the data."""
 
-    def saved(name: str, default: float, low: float, high: float) -> float:
-        return min(max(permalink.number(name) or default, low), high)
+    def saved(name: str, what: str, start: float, ends: tuple[float, float], **how: bool) -> float:
+        heard = f"{prefix}.{name}" not in st.session_state
+        asked = permalink.parameter(name)
+        taken = permalink.bounded(what, asked, start, *ends, heard=heard, **how)
+        assert taken is not None
+        return taken
 
     with st.expander("Cells and sequences", icon=":material/grid_on:"):
         side = st.number_input(
             "Cells per side of the public grid",
             2,
             32,
-            int(saved("side", 12, 2, 32)),
+            int(saved("side", "cells per side", 12, (2, 32), whole=True)),
             key=f"{prefix}.side",
             help="Fewer cells, less noise in each: 6 to 16 suit most data.",
         )
@@ -59,7 +63,7 @@ def cutting_form(prefix: str, public: bool) -> tuple[Cutting, Cells | None]:
             "Session gap (hours)",
             0.1,
             1000.0,
-            saved("gap", 12.0, 0.1, 1000.0),
+            saved("gap", "a session gap in hours of", 12.0, (0.1, 1000.0)),
             key=f"{prefix}.gap",
             format="%g",
         )
@@ -70,7 +74,7 @@ def cutting_form(prefix: str, public: bool) -> tuple[Cutting, Cells | None]:
             help="A public rule: a sequence is cut at its first step that breaks it, and what it "
             "forbids gets no noise.",
         )
-        bound = int(saved("cap", 2, 1, 1000))
+        bound = int(saved("cap", "max contributions", 2, (1, 1000), whole=True))
         if not public:
             bound = st.number_input(
                 "Max contributions per unit (sequences)",

@@ -78,17 +78,13 @@ def nearest_epsilon(value: float | None) -> float:
 
 
 def linked_epsilon(name: str) -> float:
-    """The ε of the address, at a step of the slider; a value beyond its ends is reported."""
-    asked = permalink.number(name)
-    if asked is None:
-        permalink.missing("ε =", permalink.parameter(name), (), f"ε = {nearest_epsilon(None):g}")
-    elif not EPSILONS[0] <= asked <= EPSILONS[-1]:
-        st.warning(
-            f"The address asks for ε = {asked:g}. The slider goes from {EPSILONS[0]:g} to "
-            f"{EPSILONS[-1]:g}, so this is ε = {nearest_epsilon(asked):g}.",
-            icon=":material/link_off:",
-        )
-    return nearest_epsilon(asked)
+    """The ε of the address, at a step of the slider; a value beyond its ends is said."""
+    text = permalink.parameter(name)
+    asked = permalink.bounded("ε =", text, nearest_epsilon(None), EPSILONS[0], EPSILONS[-1])
+    nearest = nearest_epsilon(asked)
+    if asked not in (None, nearest):
+        permalink.refused("ε =", text, f"is no step of the slider. This is ε = {nearest:g}.")
+    return nearest
 
 
 EPSILON = permalink.Field("epsilon", linked_epsilon, "{:g}".format)
@@ -199,6 +195,7 @@ def choice_form(
             st.caption(f"Unavailable ({len(hidden)}; {reason}): {', '.join(hidden)}.")
     st.session_state.setdefault(f"{prefix}.epsilon", nearest_epsilon(None))
     epsilon = epsilon_slider(prefix) if linked is None else linked
+    saved = saved if chosen == start else {}  # of the method that the address names
     parameters = parameters_form(f"{prefix}.{chosen}", cls, known[chosen][1], saved)
     return Choice(chosen, parameters, epsilon)
 
@@ -211,7 +208,12 @@ def parameters_form(
         if cls.advice:
             st.caption(f"Not the best choice for: {cls.advice}")
         parameters = {}
-        for field in cls.parameter_fields().values():
+        fields = cls.parameter_fields()
+        for name in sorted(set(saved) - set(fields)):
+            others = f"has {', '.join(fields)}" if fields else "has none"
+            why = f"{cls.title} does not have: it {others}. It is left out."
+            permalink.refused("the parameter", name, why)
+        for field in fields.values():
             default = preset.get(field.name, field.default)
             value = _widget(f"{prefix}.{field.name}", field, default, saved.get(field.name))
             if value != default:
@@ -269,21 +271,29 @@ def _widget(key: str, field: dataclasses.Field[Any], default: Any, saved: str | 
     limits: Parameter = field.metadata["parameter"]
     label = field.name.replace("_", " ")
     kind = str(field.type)
+    heard = key not in st.session_state
     if limits.choices:
-        start = saved if saved in limits.choices else default
         options = list(limits.choices)
+        start = saved if saved in options else default
+        if heard:
+            permalink.missing(f"{label} =", saved, options, str(start))
         return st.selectbox(label, options, index=options.index(start), key=key, help=limits.help)
     if kind.startswith("bool"):
-        start = saved == "True" if saved is not None else default
+        start = saved == "True" if saved in ("True", "False") else default
+        if heard:
+            permalink.missing(f"{label} =", saved, ("True", "False"), str(start))
         return st.checkbox(label, value=start, key=key, help=limits.help)
     cast = int if kind.startswith("int") else float
-    asked = permalink.numbers(saved, 1)
-    start = asked[0] if asked else default
     low = None if limits.low is None else cast(limits.low)
     high = None if limits.high is None else cast(limits.high)
-    if start is not None:
-        start = max(start, low) if low is not None else start
-        start = min(start, high) if high is not None else start
+    automatic = limits.optional and saved == "None"
+    start = (
+        None
+        if automatic
+        else permalink.bounded(
+            f"{label} =", saved, default, low, high, whole=cast is int, heard=heard
+        )
+    )
     settings: dict[str, Any] = {
         "value": None if start is None else cast(start),
         "min_value": low,

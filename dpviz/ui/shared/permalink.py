@@ -7,6 +7,7 @@ Here pages share short names, hold what no widget holds, and say what they could
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,8 +34,6 @@ FOREIGN = ("utm_", "fbclid", "gclid", "msclkid")
 
 MOST = 60
 """Letters of an address that a message repeats."""
-
-WITHOUT = "the page without it"
 
 MESSAGES = "address.messages"
 """In the session: the container of what is said of the address."""
@@ -157,22 +156,62 @@ def messages_here() -> None:
     st.session_state[MESSAGES] = st.container()
 
 
-def missing(what: str, asked: str | None, offered: Collection[str], instead: str) -> None:
-    """Say so where the address asks for something that is not there, and what is shown instead.
+def refused(what: str, asked: str | None, why: str) -> None:
+    """Say so where the address asks for something in vain, ``why``, and what is shown instead.
 
     Where :func:`messages_here` was called, wherever the choice stands: a phone's sidebar is shut. A
     run of a part of the page says nothing: the place is not its own, and the whole page's run has.
     """
-    if asked and asked not in offered and not _in_fragment():
+    if asked and not _in_fragment():
         short = asked if len(asked) <= MOST else f"{asked[:MOST]}…"
         words = f"{what} {short!r}".strip()
         st.session_state.get(MESSAGES, st).warning(
-            plain(
-                f"The address of this page asks for {words}, which is not available "
-                f"here. This is {instead}: choose another."
-            ),
+            plain(f"The address of this page asks for {words}, which {why}"),
             icon=":material/link_off:",
         )
+
+
+def missing(what: str, asked: str | None, offered: Collection[str], instead: str) -> None:
+    """Say so where the address asks for what is not on offer, and what is chosen instead."""
+    if asked not in offered:
+        refused(what, asked, f"is not available here. This is {instead}: choose another.")
+
+
+def bounded(
+    what: str,
+    asked: str | None,
+    start: float | None,
+    low: float | None,
+    high: float | None,
+    *,
+    whole: bool = False,
+    heard: bool = True,
+) -> float | None:
+    """The number that is asked for, at the nearest end where it is beyond; ``start`` for no number.
+
+    Args:
+        what: it is, in the message of a number that is not as it was asked for.
+        asked: as the address says it.
+        start: where nothing, or no number, is asked for.
+        low: the least that is on offer; None for no end.
+        high: the most.
+        whole: only numbers without a fraction are on offer.
+        heard: whether the visitor has chosen nothing here yet; then there is nothing to say.
+    """
+    values = numbers(asked, 1)
+    if values is None:
+        taken = start
+    else:
+        taken = values[0] if low is None else max(values[0], low)
+        taken = taken if high is None else min(taken, high)
+        taken = float(int(taken)) if whole else taken
+    if heard and (values is None or taken != values[0]):
+        kind = "a whole number" if whole else "a number"
+        kind += "" if low is None else f" from {low:g}" if high is not None else f" of {low:g} on"
+        kind += "" if high is None else f" to {high:g}" if low is not None else f" up to {high:g}"
+        now = "This is chosen by the method" if taken is None else f"This is {taken:g}"
+        refused(what, asked, f"is not {kind}. {now}: choose another.")
+    return taken
 
 
 def refuse_unknown() -> None:
@@ -183,7 +222,10 @@ def refuse_unknown() -> None:
         if name not in NAMES and not name.startswith(FOREIGN)
     }
     listed = "&".join(f"{name}={value}" for name, value in unknown.items())
-    missing("", listed, (), WITHOUT)
+    close = (difflib.get_close_matches(name, NAMES, 1) for name in list(unknown)[:MOST])
+    meant = ", ".join(dict.fromkeys(name for names in close for name in names))
+    why = "no page knows. It is left out, and all else is as the address says."
+    refused("", listed, f"{why} Did you mean {meant}?" if meant else why)
     write(dict.fromkeys(unknown))
 
 
@@ -216,12 +258,14 @@ class Field:
         read: the value of the parameter of this name; it may be missing, or nonsense.
         text: of a value, as :attr:`read` takes it; None for one that needs no parameter.
         key: in the session's state, after the page's; the name if empty.
+        form: in words, what a value must be that :attr:`read` takes.
     """
 
     name: str
     read: Callable[[str], Any]
     text: Callable[[Any], str | None] = str
     key: str = ""
+    form: str = ""
 
     def place(self, page: str) -> str:
         """Where a page holds it in the session's state."""
@@ -233,7 +277,8 @@ def restore(page: str, fields: Sequence[Field]) -> None:
     for field in fields:
         value = st.session_state[field.place(page)] = field.read(field.name)
         if value is None:
-            missing(field.name, parameter(field.name), (), WITHOUT)
+            why = f"is not {field.form}. It is left out, and all else is as the address says."
+            refused(field.name, parameter(field.name), why)
 
 
 def remember(
@@ -257,6 +302,13 @@ def bring_back(page: str) -> None:
         st.query_params.from_dict(st.session_state[f"{page}.link"])
 
 
-RECT = Field("rect", partial(number_list, length=4), joined)
-RING = Field("ring", ring, lambda corners: joined(sum(corners, ())))
+RECT = Field(
+    "rect", partial(number_list, length=4), joined, form="four numbers: west,south,east,north"
+)
+RING = Field(
+    "ring",
+    ring,
+    lambda corners: joined(sum(corners, ())),
+    form="the corners of a polygon: x,y,x,y,x,y and so on",
+)
 SEED = Field("seed", seed, lambda value: str(value) if value else None)
