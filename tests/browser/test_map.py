@@ -247,6 +247,34 @@ def the_picture_is_a_slide(page, map_view):
     assert map_view.evaluate(camera) == before
 
 
+NAMES = """e => {
+  const {surround, labels} = e.__dpviz, names = [];
+  surround.words = (pen, text, x, y) => {
+    const half = pen.measureText(text).width / 2;
+    names.push([text, [x - half, y - 10, x + half, y + 3]]);
+  };
+  surround.draw();
+  delete surround.words;
+  surround.draw();
+  const handles = [...labels.handles.children].map(e => [e.offsetLeft + 11, e.offsetTop + 11]);
+  return [names, handles];
+}"""
+"""Boxes of the names that a map shows, and the middles of its handles, in its own pixels."""
+
+
+def test_no_name_of_a_place_is_below_a_corner_s_handle(open_file, series):
+    city = (14.523567, -23.892607, 14.639390, -23.776067)
+    page = open_file(map_page(series[3:4], rects=[city]), **PHONE)
+    map_view = the_map(page)
+    expect(page.locator(".handle:visible")).to_have_count(4)
+    names, handles = map_view.evaluate(NAMES)
+    assert "Port Meridian" in [name for name, _ in names]
+    for name, (left, top, right, bottom) in names:
+        for x, y in handles:
+            clear = x + 5 < left or x - 5 > right or y + 5 < top or y - 5 > bottom
+            assert clear, name
+
+
 @pytest.mark.webgl
 def test_one_finger_scrolls_a_phone_s_page_and_buttons_fit_a_thumb(open_file, series):
     few = map_page(series[:1], rects=[RECT])  # cells, which are drawn at every move of a finger

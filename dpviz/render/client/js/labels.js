@@ -3,6 +3,7 @@ import {h} from './dom.js';
 import {corners, ringOf} from './shapes.js';
 
 const CORNER_NAMES = ['south-west', 'south-east', 'north-east', 'north-west'];
+const SEEN = 6; // pixels from a handle's middle to where it ends
 const CURSORS = ['nesw-resize', 'nwse-resize', 'nesw-resize', 'nwse-resize'];
 
 export class Labels {
@@ -80,6 +81,15 @@ export class Labels {
     const {width, height} = this.app.size();
     this.note.hidden = x < -200 || x > width || y < 0 || y > height;
     Object.assign(this.note.style, {left: `${Math.max(x, 4)}px`, top: `${Math.max(y, 26)}px`});
+  }
+
+  /** Where handles are seen, as [left, top, right, bottom]; none while one is dragged, or names would jump before it. */
+  handleBoxes() {
+    if (this.app.pointer?.busy) return [];
+    return [...this.handles.children].filter(each => each.style.display !== 'none').map(({style}) => {
+      const [x, y] = [parseFloat(style.left), parseFloat(style.top)];
+      return [x - SEEN, y - SEEN, x + SEEN, y + SEEN];
+    });
   }
 
   /** Four handles per view, where the drawn rectangle's corners are on the screen. */
