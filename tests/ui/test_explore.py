@@ -355,7 +355,7 @@ def test_a_release_is_no_file_of_districts(tmp_path):
     app.file_uploader(key="explore.districts").set_value(("d.parquet", content, "")).run()
     assert not app.exception
     (error,) = app.error
-    assert "is a release of dpviz, not a file of regions" in error.value
+    assert "is a release of points, not a file of regions" in error.value
 
 
 def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():

@@ -1,6 +1,7 @@
 """The page Sequences without a browser: what it shows, asks, pays and refuses."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from dpviz.private.load.sequences import city_sequences
 from dpviz.ui.sequences import cells_form
 from tests.ui.paying import pay
 
+GOLDEN = Path(__file__).parents[1] / "golden" / "schema-2"
 SCRIPT = "from dpviz.ui.pages.sequences import page\npage()\n"
 
 
@@ -87,6 +89,13 @@ def test_leaves_of_a_release_are_the_cells(tmp_path, monkeypatch):
     assert len(read) == 1  # not at every touch of the page
     uploaded(app, "sequences.leaves", "places.parquet", b"no release")
     assert "the file" in app.error[0].value
+    for kind in ("roads", "areas", "trips"):
+        content = (GOLDEN / f"{kind}.parquet").read_bytes()
+        uploaded(app, "sequences.leaves", "places.parquet", content)
+        assert not app.exception
+        (error,) = app.error
+        said = "only places in 2" if kind == "trips" else f"the file is a release of {kind}"
+        assert said in error.value
 
 
 @pytest.mark.parametrize(

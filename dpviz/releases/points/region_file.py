@@ -62,8 +62,9 @@ def parsed(task: str, path: Path, *arguments: Any) -> Any:
         raise DataError(f"no file {path.name!r}: check the name")
     size = path.stat().st_size
     limits.FILE.check(size, path.name)
-    if kind_in(path) not in (None, "areas"):
-        raise DataError(f"{path.name} is a release of dpviz, not a file of regions: {_FORMATS}")
+    kind = kind_in(path)
+    if kind not in (None, "areas"):
+        raise DataError(f"{path.name} is a release of {kind}, not a file of regions: {_FORMATS}")
     needs = ("pyogrio.raw", "pyproj", "shapely")
     place = str(path.absolute())
     return confined(task, place, *arguments, where=path.name, size=size, needs=needs)

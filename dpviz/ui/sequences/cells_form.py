@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 
 from dpviz.build import Cells, leaf_cells
+from dpviz.errors import ReleaseError
+from dpviz.releases.store import kind_in
 from dpviz.releases.store import read as read_release
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import remembered
@@ -103,7 +106,7 @@ def _leaves_form(prefix: str) -> tuple[str, Cells | None]:
         cells = remembered(
             f"{prefix}.leaves.cells",
             file.file_id,
-            lambda: read_upload(file, lambda path: leaf_cells(read_release(path), LEAVES)),
+            lambda: read_upload(file, _leaves),
         )
         st.caption(
             f"{len(cells)} cells of a release that says: {plain(cells.origin['guarantee'])}. Where "
@@ -111,3 +114,17 @@ def _leaves_form(prefix: str) -> tuple[str, Cells | None]:
         )
         return str(file.file_id), cells
     return "", None
+
+
+def _leaves(path: Path) -> Cells:
+    """The cells of a release of places.
+
+    Raises:
+        DpvizError: the file is none, or a release of anything else.
+    """
+    if kind_in(path) not in (None, "points"):
+        raise ReleaseError(
+            f"{path.name} is a release of {kind_in(path)}: give one of places, which page Explore "
+            "makes"
+        )
+    return leaf_cells(read_release(path, "points"), LEAVES)
