@@ -121,7 +121,7 @@ def move_marks(
             polygons(
                 name,
                 rings,
-                color=_see_through(QUIET, 90 if faded else 200)
+                color=_see_through(QUIET, 55 if faded else 110)
                 if name == "noise"
                 else by_share(share[rows], 70 if faded else 240),
                 title="Moves" if name == "moves" else "Moves: too few to tell from none",
@@ -186,7 +186,7 @@ def next_marks(
         clear = above_noise(chance[targets], sd[targets], len(names))
     color = Themed(
         *(
-            np.where(clear[:, None], (*accent, 235), (*quiet, 200))
+            np.where(clear[:, None], (*accent, 235), (*quiet, 110))
             for accent, quiet in ((ACCENT.light, QUIET.light), (ACCENT.dark, QUIET.dark))
         )
     )

@@ -10,6 +10,7 @@ from dpviz.render.colors import (
     MORE_A,
     MORE_B,
     PALETTES,
+    QUIET,
     classed,
     from_oklab,
     oklab,
@@ -84,6 +85,7 @@ def test_the_lowest_class_is_nearest_to_the_ground(name, theme):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_lines_are_seen_on_the_ground(theme):
     assert min(contrast(c, LAND.of(theme)) for c in classed("tide", 5, 0.5).of(theme)) >= 3
+    assert contrast(QUIET.of(theme), LAND.of(theme)) >= 3
 
 
 @ramps
