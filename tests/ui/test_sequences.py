@@ -49,6 +49,7 @@ def test_it_works_out_of_the_box(release):
     wanted = [f"{names[a]} → {names[b]}" for a, b in pairs[:12]]
     assert table(app, "path")["path"].tolist() == wanted
     assert "Demo · synthetic people" in texts(app)
+    assert "column and row, counted from 0-0 in the south-west" in texts(app)
 
 
 def test_a_permalink_chooses_a_cell_and_tells_where_it_goes(release):
@@ -84,6 +85,7 @@ def test_leaves_of_a_release_are_the_cells(tmp_path, monkeypatch):
     assert not app.error
     view = app.session_state["sequences.view"][1]
     assert view.names == leaf_cells(places, 200).names
+    assert "column and row" not in texts(app)
     assert "their ε add up" in texts(app)
     app.run()
     assert len(read) == 1  # not at every touch of the page

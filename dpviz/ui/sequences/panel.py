@@ -19,6 +19,7 @@ from dpviz.ui.sequences.view import MoveView
 from dpviz.ui.shared.panels import hint
 from dpviz.ui.shared.text import plain
 
+NAMING = " A cell is called by its column and row, counted from 0-0 in the south-west."
 NEXT = 10
 INDENT = "\u2003"
 NARROW = st.column_config.TextColumn(width=62)
@@ -32,6 +33,7 @@ def place_panel(prefix: str, view: MoveView, source: SequenceSource) -> list[Mar
         hint(
             prefix,
             "Click a cell on the map to see where people go next from there."
+            + (NAMING if view.names[0] == "0-0" else "")
             if source.places is not None
             else "Choose a symbol to see what follows it.",
         )
