@@ -23,10 +23,28 @@ from dpviz.render.client.assemble import style as map_style
 DEMO = Path(__file__).parent / "first_page.html"
 """The demo with its map, as a newcomer finds it: written from the app itself, see the tests."""
 
-SKETCH = (
-    '<div class="dpviz-first" aria-hidden="true"><nav></nav>'
-    '<main><i class="title"></i><i class="map"></i></main></div>'
-)
+SKETCH = """<div class="dpviz-first sketch" aria-hidden="true"><nav></nav>
+<main><i class="title"></i><i class="map"></i></main></div>
+<script>
+(() => {
+  const sketch = document.querySelector(".dpviz-first");
+  const all = (selectors) => [...document.querySelectorAll(selectors)];
+  const below = "#root [data-testid=stMain] [data-testid=stElementContainer]";
+  const look = () => {
+    const titled = all("#root h1").length > 0;
+    sketch.classList.toggle("beside", all("#root [data-testid=stSidebarNavLink]").length > 0);
+    sketch.classList.toggle("titled", titled);
+    const shown = (part) => part.offsetHeight && !part.querySelector("h1");
+    const more = titled && all(below).some(shown);
+    if (!more && !all("#root [data-testid=stException], [role=dialog]").length) return;
+    watch.disconnect();
+    sketch.remove();
+  };
+  const watch = new MutationObserver(look);
+  watch.observe(document.body, {childList: true, subtree: true});
+})();
+</script>"""
+"""Grey shapes above Streamlit's page until more than its title is there: it begins empty."""
 FACE = """@font-face {font-family: "Source Sans"; font-weight: 200 900; font-display: block;
   src: url("%s") format("woff2");}
 """
@@ -68,8 +86,7 @@ def painted(page: str, deck: str, whole: bool = False) -> str:
     head = f"<style>\n{face}{style()}</style>\n{asked}\n"
     page = page.replace("<title>Streamlit</title>", "<title>dpviz</title>")
     page = page.replace("</head>", f"{head}</head>", 1)
-    sketch = ROOT.replace("></div>", f">{SKETCH}</div>")
-    return page.replace(ROOT, f"{demo()}\n{ROOT}" if whole else sketch, 1)
+    return page.replace(ROOT, f"{demo() if whole else SKETCH}\n{ROOT}", 1)
 
 
 class FirstPaint:

@@ -37,3 +37,31 @@ def test_the_first_picture_is_the_apps_and_a_rectangle_drawn_on_it_is_answered(d
         assert real.evaluate(f"root => ({LOOK})(root.__dpviz)") == first
     finally:
         page.close()
+
+
+def test_grey_shapes_stay_until_the_page_has_a_title(desk, app):
+    """Streamlit's own page is empty for as long as a cold server takes to begin."""
+    page = desk.new_page()
+    silent = True
+
+    def stream(socket):
+        if not silent:
+            socket.connect_to_server()
+
+    try:
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.route_web_socket("**/_stcore/stream", stream)
+        page.goto(f"{app}/compare", wait_until="commit")
+        page.locator("[data-testid=stApp]").wait_for()
+        page.wait_for_function("document.fonts.status === 'loaded'")
+        shape = page.locator(".dpviz-first i.map")
+        top = "([x, y]) => document.elementsFromPoint(x, y)[0].closest('.dpviz-first i.map')"
+        assert shape.is_visible()
+        page.add_style_tag(content=".dpviz-first, .dpviz-first * {pointer-events: auto !important}")
+        assert page.evaluate(f"Boolean(({top})([500, 400]))")
+        silent = False
+        page.reload()
+        page.get_by_role("heading", name="Compare").wait_for()
+        assert page.locator(".dpviz-first").count() == 0
+    finally:
+        page.close()

@@ -61,7 +61,7 @@ def test_a_page_comes_with_its_style_a_sketch_and_the_address_of_deck():
     again = {"accept_encoding": "gzip", "if_none_match": named["etag"]}  # never an older style
     status, _, page = answer("/", accept="text/html,*/*", **again)
     assert status == 200
-    for part in (style(), f'<div id="root">{SKETCH}</div>', f'src="{DECK}"', "<title>dpviz<"):
+    for part in (style(), f'{SKETCH}\n<div id="root"></div>', f'src="{DECK}"', "<title>dpviz<"):
         assert page.count(part) == 1
 
 
