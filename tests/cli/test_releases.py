@@ -179,6 +179,8 @@ def test_bad_sources_and_outputs(points, tmp_path, capsys, monkeypatch):
     assert "folder does not exist" in line
     line = fails(capsys, monkeypatch, "build", points, "-o", output)
     assert "--bounds is missing" in line
+    line = fails(capsys, monkeypatch, "build", "city-50", "-o", output)
+    assert "no built-in data set 'city-50': give a path, or one of city-250k" in line
     assert not output.exists()
 
 

@@ -50,11 +50,27 @@ def read_points(source: Any, chosen: Selection) -> DataHandle:
 
 
 def stated_domain(source: str | os.PathLike[str]) -> Domain | None:
-    """The public box that a source brings along, as built-in data and kept counts do."""
+    """The public box that a source brings along, as built-in data and kept counts do.
+
+    Raises:
+        DataError: a word that is neither a path nor a built-in name.
+    """
     if str(source) in DATASETS:
         return DATASETS[str(source)].domain
-    facts = None if scheme_of(str(source)) else counts.stated(Path(source))
+    if scheme_of(str(source)) is not None:
+        return None
+    _require_named(Path(source))
+    facts = counts.stated(Path(source))
     return None if facts is None else facts.domain
+
+
+def _require_named(path: Path) -> None:
+    """Refuse what is most likely a mistyped name of a built-in data set."""
+    if not path.suffix and not path.exists():
+        raise DataError(
+            f"no file and no built-in data set {os.fspath(path)!r}: "
+            f"give a path, or one of {', '.join(DATASETS)}"
+        )
 
 
 def _one(source: str, chosen: Selection) -> DataHandle:
@@ -72,11 +88,7 @@ def _one(source: str, chosen: Selection) -> DataHandle:
         return _counted(source, title, layers, chosen)
     if source in DATASETS:
         return _built_in(DATASETS[source], chosen)
-    if not path.suffix and not path.exists():
-        raise DataError(
-            f"no file and no built-in data set {source!r}: "
-            f"give a path, or one of {', '.join(DATASETS)}"
-        )
+    _require_named(path)
     if path.is_dir() or not counts.may_state(path):
         chosen.box(path.name)  # its lack is said first
     if path.is_dir():
