@@ -1,6 +1,7 @@
 """Every page pays for sensitive data through the one ledger, before any noise is drawn."""
 
 import importlib
+import threading
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from typer.testing import CliRunner
 import dpviz
 from dpviz.cli import app as command_line
 from dpviz.errors import BudgetError
-from tests.ui.paying import pay, price
+from tests.ui.paying import confirm, pay, price
 
 APP = str(Path(__file__).parents[2] / "dpviz" / "ui" / "shared" / "script.py")
 
@@ -24,7 +25,9 @@ def explore(**address):
 
 
 def texts(app):
-    return "\n".join(str(each.value) for each in [*app.caption, *app.error])
+    return "\n".join(
+        str(each.value) for each in [*app.caption, *app.info, *app.warning, *app.error]
+    )
 
 
 def shown(app):
@@ -69,14 +72,22 @@ def test_a_second_click_that_stops_the_run_at_the_job_pays_nothing_more(monkeypa
 
 def test_two_visitors_share_one_account_and_cannot_overspend():
     dpviz.Ledger().set_total("city-50k", 1.0)
-    first, second = explore(epsilon="1"), explore(epsilon="1")
+    first, second, third = (explore(epsilon="1") for _ in range(3))
     assert not price(second).disabled
+    price(third).click().run()
     pay(first)
     assert "1; 0 is left" in texts(first)
     price(second).click().run()  # its page still shows the button as it was
     assert price(second).disabled
     assert "1; 0 is left" in texts(second)
-    assert "explore.scene" not in second.session_state
+    confirm(third)
+    assert not third.exception
+    for late in (second, third):
+        assert "Nothing was spent: ε = 1 is more than the 0 that is left" in texts(late)
+        assert "explore.scene" not in late.session_state
+    anew = explore(epsilon="1")
+    assert "ε = 1 is more than the 0 that is left." in texts(anew)
+    assert "Nothing was spent" not in texts(anew)
     assert dpviz.Ledger().account("city-50k").spent == 1.0
 
 
@@ -234,6 +245,30 @@ def test_a_fault_after_the_payment_is_recorded_by_every_page(monkeypatch, page, 
     assert any("which stays spent" in each.value for each in app.error)
     assert not any("secret" in each.value for each in app.error)
     assert [row.outcome for row in dpviz.Ledger().account(data).spends] == ["failed"]
+
+
+def test_a_page_that_is_loaded_anew_says_that_a_build_goes_on():
+    from dpviz.ui.shared.account import Job
+
+    going, end = threading.Event(), threading.Event()
+
+    def make(report):
+        going.set()
+        end.wait(60)
+
+    job = Job(make, "here")
+    job.start()
+    assert going.wait(60)
+    try:
+        app = AppTest.from_string("from dpviz.ui.pages.publish import page\npage()\n")
+        app.run(timeout=60)
+        assert "A release of yours is being published" in texts(app)
+    finally:
+        end.set()
+    job.thread.join(60)
+    (button,) = [each for each in app.button if each.label == "Look again"]
+    button.click().run(timeout=60)
+    assert "is being published" not in texts(app)
 
 
 def test_a_cancelled_build_stays_paid():

@@ -46,7 +46,7 @@ def test_a_release_and_its_receipt_are_files_that_read_back(release):
     assert sum(row["epsilon"] for row in stored.receipt["prices"]) <= 1.0 + 1e-12
     Shelf().rename(stored.id, "Bicycles 2026")
     (listed,) = Shelf().of("here")
-    assert listed.label.startswith("Bicycles 2026 · ε = 1 · 20")
+    assert listed.label == f"Bicycles 2026 · ε = 1 · {stored.at[:10]} {stored.at[11:16]} UTC"
     assert Shelf().of("user:another") == []
 
 

@@ -14,6 +14,7 @@ from dpviz.build import Account, Ledger, account_key
 from dpviz.errors import DataError, DpvizError, PrivacyError
 from dpviz.progress import Progress
 from dpviz.ui.shared.access import may_publish
+from dpviz.ui.shared.making import making
 from dpviz.ui.shared.releases import visitor
 from dpviz.ui.shared.tables import reserved_names
 from dpviz.ui.shared.text import plain
@@ -105,14 +106,18 @@ class Job(Generic[Made]):
 
     Streamlit stops a running script at every touch, also where it would keep the job, and a double
     click presses a button twice: only a job that the session has is started, by whichever run.
+
+    Args:
+        make: builds; it is given where to report how far it is.
+        owner: whose build it is, see :mod:`dpviz.ui.shared.making`.
     """
 
-    def __init__(self, make: Callable[[Progress], Made]) -> None:
+    def __init__(self, make: Callable[[Progress], Made], owner: str = "") -> None:
         self.fraction, self.what, self.cancelled = 0.0, "Publishing", False
         self.counted = self.delivered = False
         self.made: Made | None = None
         self.error: Exception | None = None
-        self._make = make
+        self._make, self._owner = make, owner
         self.thread = threading.Thread(target=self._run, daemon=True)
 
     @property
@@ -127,7 +132,7 @@ class Job(Generic[Made]):
 
     def _run(self) -> None:
         try:
-            with in_turn(self._heed):
+            with making(self._owner), in_turn(self._heed):
                 self.made = self._make(self._report)
         except Exception as error:  # raised again on the page that waits
             self.error = error
@@ -193,7 +198,7 @@ def paid_build(
         if time.monotonic() - _offer(prefix)[1] < PAUSE:
             del st.session_state[f"{prefix}.agreed"]
             return None
-        job = Job(lambda report: make(ledger, report))
+        job = Job(lambda report: make(ledger, report), visitor())
         st.session_state[place] = job
     if not job.ended:
         job.start()
@@ -235,6 +240,12 @@ def _confirmed(prefix: str, account: Account, epsilon: float, subject: str, plac
         on_click=ask,
         args=(offer,),
     )
+    if dear:
+        late = st.session_state.get(asked) == offer  # it was there when the button was pressed
+        words = f"ε = {epsilon:g} is more than the {account.left:g} that is left."
+        if late:
+            words = f"Nothing was spent: {words} The rest has been spent elsewhere meanwhile."
+        st.warning(words, icon=":material/lock:")
     if dear or st.session_state.get(asked) != offer:
         return False
     left = "" if account.left is None else f" of {account.left:g} left"

@@ -23,6 +23,7 @@ from dpviz.releases.store import kind_in
 from dpviz.ui.server import OPENED, is_here
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import has_login, user
+from dpviz.ui.shared.making import builds_of
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.navigation import base_path, page_of
 from dpviz.ui.shared.panels import ErrorsShown, file_button, read_upload
@@ -218,8 +219,16 @@ def your_releases(prefix: str) -> None:
         st.caption(
             f"{why}: the list is of this visit only. Keep the link of a release, or download it."
         )
-    if not mine:
+    if builds_of(visitor()):
+        st.info(
+            "A release of yours is being published. It goes on by itself and will be in this list: "
+            "there is no need to pay again.",
+            icon=":material/hourglass_top:",
+        )
+        st.button("Look again", icon=":material/refresh:", key=f"{prefix}.look")
+    elif not mine:
         st.caption("What you publish is kept here, with its receipt.")
+    if not mine:
         return
     stored = st.selectbox(
         "Your releases",

@@ -53,8 +53,9 @@ class Stored:
 
     @property
     def label(self) -> str:
-        """Title, price and day, for a list."""
-        return f"{self.title} · ε = {self.receipt.get('epsilon', 0):g} · {self.at[:10]}"
+        """Title, price, day and minute, for a list: one file is often published again."""
+        when = f"{self.at[:10]} {self.at[11:16]} UTC"
+        return f"{self.title} · ε = {self.receipt.get('epsilon', 0):g} · {when}"
 
 
 class Shelf:
