@@ -147,6 +147,33 @@ def test_what_must_hold_gives_the_price_at_once_and_becomes_a_promise(monkeypatc
     assert "--want" in command
 
 
+def test_coming_back_to_the_page_finds_what_was_published_or_begins_with_the_data():
+    both = (
+        "import streamlit as st\nfrom dpviz.ui.pages import help, publish\n"
+        "(help if st.session_state.get('elsewhere') else publish).page()\n"
+    )
+    app = AppTest.from_string(both, default_timeout=120)
+    app.query_params["data"] = "city-50k"
+    app.session_state["publish.step"] = 3
+    pay(app.run())
+    assert "Published, and kept" in words(app)
+
+    def there_and_back():
+        app.session_state["elsewhere"] = True
+        app.query_params.clear()  # as the navigation does
+        app.run()
+        app.session_state["elsewhere"] = False
+        app.run()
+        assert not app.exception
+
+    there_and_back()
+    assert app.session_state["publish.step"] == 3
+    assert "Published, and kept" in words(app)
+    app.selectbox(key="publish.data").set_value("Your own file").run()
+    there_and_back()
+    assert app.session_state["publish.step"] == 0
+
+
 def test_a_unit_and_its_bound_are_in_the_guarantee_and_the_bound_is_compared():
     app = opened("persons")
     app.selectbox(key="publish.unit").set_value("person").run()

@@ -27,6 +27,9 @@ STEPS = ("Data", "Area", "Budget", "Publish")
 
 def page() -> None:
     """The page."""
+    permalink.bring_back(KEY)
+    if f"{KEY}.data" not in st.session_state and permalink.parameter("data") in (None, UPLOAD):
+        st.session_state[f"{KEY}.step"] = 0  # come back to: a file of before is gone
     at, head, (data, area, budget, last) = steps(KEY, STEPS)
     with data:
         left, right = st.columns([5, 4], gap="large")
@@ -69,6 +72,8 @@ def page() -> None:
             published(KEY, made, source, shown=at == 3)
         else:
             payment(KEY, source, choice)
+    chosen = st.session_state[f"{KEY}.data"]
+    permalink.remember(KEY, (), {"data": None if chosen == UPLOAD else chosen})
     done = publication(KEY, source) is not None
     head(uploaded, source is not None, choice is not None and at >= 2, done)
 
