@@ -109,6 +109,15 @@ def test_a_release_of_the_list_is_in_the_address_until_it_is_closed(release):
     assert not [button for button in app.button if button.key == "explore.close"]
 
 
+def test_closing_a_release_of_a_link_leaves_none_of_its_places(release):
+    stored = Shelf().keep(release, "here", "Mine")
+    app = opened(release=stored.id, rect="0.1,0.1,0.5,0.5", camera="0.5,0.5,9")
+    assert app.query_params["rect"]
+    app.button(key="explore.close").click().run().run()
+    assert not {"release", "rect"} & set(app.query_params)
+    assert not app.warning
+
+
 def test_a_link_to_nothing_is_one_clear_line_and_the_page_still_opens():
     app = opened(release="../../secret", data="city-50k")
     assert not app.exception

@@ -140,11 +140,10 @@ def open_given() -> None:
 
 
 def close(page: str) -> None:
-    """Back to data sets, as the page was before the release."""
-    st.session_state.pop(f"opened.{page}", None)
-    st.session_state.pop(f"{page}.epsilon", None)
-    address = {name: st.query_params[name] for name in st.query_params if name != PARAMETER}
-    st.query_params.from_dict(st.session_state.pop(f"{page}.closed", address))
+    """Back to data sets, as the page was before the release; places in it are none of another."""
+    for name in (f"opened.{page}", f"{page}.epsilon", f"{page}.link"):
+        st.session_state.pop(name, None)
+    st.query_params.from_dict(st.session_state.pop(f"{page}.closed", {}))
 
 
 def release_panel(page: str) -> None:
