@@ -97,6 +97,21 @@ def test_kept_pictures_tell_a_lost_theme_and_a_lost_page():
         assert pictures.distance(light, blank) > pictures.tolerance(light)
 
 
+def test_a_heading_of_a_dialog_stands_above_its_words(app, desk):
+    """Of the only one that is Streamlit's own, which also writes an error into the console."""
+    left = "e => { const r = document.createRange(); r.selectNodeContents(e);"
+    left += " return r.getBoundingClientRect().x; }"
+    page = desk.new_page()
+    try:
+        page.goto(f"{app}/nowhere")
+        dialog = page.get_by_role("dialog")
+        heading, words = dialog.get_by_text("Page not found"), dialog.get_by_text("does not seem")
+        words.wait_for()
+        assert abs(heading.evaluate(left) - words.evaluate(left)) < 2
+    finally:
+        page.close()
+
+
 def unfold(page, least):
     """Opens all that unfolds on a page, which is so many things at least."""
     closed = page.locator("[data-testid=stExpander] details:not([open]) > summary")
