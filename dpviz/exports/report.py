@@ -50,7 +50,12 @@ def report_page(
     answers = [(rect, replies(releases, names, rect)) for rect in rects]
     points = points_of(releases)
     shown, titles = maps_of(points, names) if points else (releases, names)
-    picture = comparison_png(shown[:PANELS], titles[:PANELS], rects[0] if rects else None)
+    picture = comparison_png(
+        shown[:PANELS],
+        titles[:PANELS],
+        rects[0] if rects else None,
+        size="report" if len(shown) == 1 else "screen",
+    )
     chart = error_svg(points, names) if points else b""
     return (
         environment()

@@ -38,6 +38,9 @@ Rgb = tuple[float, float, float]
 SIZES = {"screen": (1920, 1080), "print": (3508, 2480)}
 """Pixels: a slide, and A4 across at 300 dots an inch."""
 
+IN_REPORT, IN_REPORT_UNIT = (1600, 1080), 2.0
+"""Of one map that stands at half of a sheet's width: words are larger, that they can be read."""
+
 SMALL, SMALL_WIDE = 4, 300
 """Small maps in a row, and pixels of each."""
 
@@ -50,7 +53,7 @@ def comparison_png(
     rect: Bounds | None = None,
     *,
     title: str = "",
-    size: Literal["screen", "print"] = "screen",
+    size: Literal["screen", "print", "report"] = "screen",
 ) -> bytes:
     """2-D releases beside each other as PNG.
 
@@ -59,13 +62,15 @@ def comparison_png(
         titles: one each.
         rect: west, south, east, north in degrees, outlined in each.
         title: above all.
-        size: a key of :data:`SIZES`.
+        size: a key of :data:`SIZES`, or that of one map among the figures of a report.
     """
     from matplotlib.figure import Figure
 
     theme: Theme = "light"
-    wide, high = SIZES[size]
-    unit = high / 1080  # all lengths are pixels of a slide, times this
+    wide, high = IN_REPORT if size == "report" else SIZES[size]
+    unit = (
+        IN_REPORT_UNIT if size == "report" else high / 1080
+    )  # all lengths are pixels of a slide, times this
     figure = Figure(figsize=(wide / 100, high / 100), dpi=100, facecolor=PAPER[theme])
     first = releases[0]
     if isinstance(first, AreaRelease):
@@ -203,7 +208,7 @@ def _draw(
                 "edgecolor": color,
                 "linewidth": width * unit * 0.72,
             }
-            panel.add_patch(Rectangle(*extent, zorder=6, **line))
+            panel.add_patch(Rectangle(*extent, zorder=4, **line))
     draw_scale_bar(panel, middle, zoom, theme, unit)
     for spine in panel.spines.values():
         spine.set(color=ink_of(theme, 0.3), linewidth=0.75 * unit)
@@ -287,10 +292,12 @@ def _draw_legend(
         write(x, top + 40, "blank")
         x += 62
     colors = legend.colors.of(theme) if legend.colors else ()
+    aside = 230 if raw and legend.swatches else 0
+    step = min(76.0, (place.wide - 48 - aside - x) / max(len(colors), 1))
     for color, label in zip(colors, legend.labels, strict=True):
-        patch(x, 76, facecolor=_rgb(color), edgecolor="none")
+        patch(x, step, facecolor=_rgb(color), edgecolor="none")
         write(x, top + 40, label)
-        x += 76
+        x += step
     x += 28
     for swatch in legend.swatches:
         if raw and swatch.raw:

@@ -2,11 +2,13 @@
 
 import base64
 import html
+import io
 import json
 import re
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import dpviz
 from dpviz.errors import ReleaseError
@@ -57,6 +59,15 @@ def test_the_pictures_are_pictures(pair):
     assert svg.startswith(b"<?xml")
     assert b"<script" not in svg
     assert page == report_page(pair)
+
+
+def test_the_map_of_one_release_has_words_for_half_a_sheet_all_of_them_in_its_frame(sensitive):
+    page = report_page([sensitive], rects=[RECT])
+    png = base64.b64decode(re.search(r"image/png;base64,([^\"]+)", page)[1])
+    picture = np.array(Image.open(io.BytesIO(png)).convert("L"))
+    assert picture.shape == (1080, 1600)
+    assert (picture[:, :60] == 255).all()
+    assert (picture[:, -60:] == 255).all()  # nor does the legend run out of it
 
 
 def test_a_name_of_dollars_is_no_formula(sensitive):
