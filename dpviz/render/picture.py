@@ -68,9 +68,8 @@ def comparison_png(
 
     theme: Theme = "light"
     wide, high = IN_REPORT if size == "report" else SIZES[size]
-    unit = (
-        IN_REPORT_UNIT if size == "report" else high / 1080
-    )  # all lengths are pixels of a slide, times this
+    # All lengths are pixels of a slide, times this.
+    unit = IN_REPORT_UNIT if size == "report" else high / 1080
     figure = Figure(figsize=(wide / 100, high / 100), dpi=100, facecolor=PAPER[theme])
     first = releases[0]
     if isinstance(first, AreaRelease):
