@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpviz.arguments import check_fields, fitting
 from dpviz.errors import DomainError
+from dpviz.rectangles import numbers_of
 
 OTHER = "other"
 """The kind of records whose kind is not listed, where it is in the list itself."""
@@ -39,12 +41,13 @@ class Kinds:
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.column, str) or not self.column:
+        check_fields(self, DomainError)
+        if not self.column:
             raise DomainError("a list of kinds without their column: name it")
         if not 1 <= len(self.names) <= MOST_KINDS:
             raise DomainError(f"{len(self.names)} kinds: give 1 to {MOST_KINDS}")
         for name in self.names:
-            if not (isinstance(name, str) and name and len(name) <= MOST_LETTERS):
+            if not 1 <= len(name) <= MOST_LETTERS:
                 raise DomainError(f"kind {name!r}: give a text of 1 to {MOST_LETTERS} letters")
             if name.encode(errors="ignore").decode() != name:  # a release could not be written
                 raise DomainError(f"kind {name!r} is no Unicode text: write it in UTF-8")
@@ -79,9 +82,7 @@ class Kinds:
             return None
         if column is None or names is None:
             raise DomainError("a column of kinds and their public list go together: give both")
-        if isinstance(names, str):
-            raise DomainError(f"kinds {names!r}: give a list of texts")
-        return cls(column, tuple(names))
+        return cls(column, fitting(names, Iterable[str], "kinds", DomainError))
 
 
 MOST_STEPS = 1 << 20
@@ -112,7 +113,8 @@ class Values:
     grid: float = 0.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.column, str) or not self.column:
+        check_fields(self, DomainError)
+        if not self.column:
             raise DomainError("a clip without the column of its values: name it")
         low, high, grid = float(self.low), float(self.high), float(self.grid)
         farther = max(abs(low), abs(high))
@@ -165,10 +167,7 @@ class Values:
             return None
         if column is None or clip is None:
             raise DomainError("a column of values and their public clip go together: give both")
-        try:
-            ends = np.asarray(clip, dtype=np.float64).ravel()
-        except (TypeError, ValueError):
-            raise DomainError(f"clip {clip!r}: give two numbers, as in 0,50") from None
+        ends = numbers_of(clip, "ends of the clip", "give two numbers, as in 0,50").ravel()
         if len(ends) != 2:
             raise DomainError(f"a clip of {len(ends)} numbers: give its lower and its upper end")
         if grid == 0:

@@ -10,6 +10,7 @@ from typing import Any, cast, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpviz.arguments import fitting, typed
 from dpviz.crs import known_crs
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
@@ -45,7 +46,7 @@ from dpviz.private.load.tables import file_types, may_hold_places
 from dpviz.private.load.tables.memory import array_points
 from dpviz.private.mechanisms.sources import Noise
 from dpviz.private.parallel import in_parallel
-from dpviz.private.payment import USER_LEDGER, payment, require_public, require_types
+from dpviz.private.payment import USER_LEDGER, payment, require_public
 from dpviz.private.roads import DISJOINT_STEPS, RoadData
 from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress, Reports, listening
@@ -118,6 +119,7 @@ Result = tuple[Callable[[Header], Release], dict[str, Any]]
 """What a method gave: how it becomes a release, and what the header says of it."""
 
 
+@typed(DataError)
 def from_points(
     points: ArrayLike, domain: Domain, *, public: bool = False, name: str = "points"
 ) -> DataHandle:
@@ -131,8 +133,6 @@ def from_points(
     """
     if hasattr(points, "columns"):
         raise DataError("a table in memory is no array: give it to dpviz.load(frame, domain)")
-    if not isinstance(domain, Domain):
-        raise DataError(f"a domain of type {type(domain).__name__}: give a dpviz.Domain")
     places = array_points(points, domain)
     if domain.cycle is not None:
         places = np.column_stack([places[:, :-1], domain.on_axis(places[:, -1])])
@@ -157,6 +157,7 @@ def build(
     areas: None = None,
     **options: Any,
 ) -> R: ...
+@typed(ParameterError)
 def build(
     data: Handle[Any],
     method: str | Method | None = None,
@@ -221,7 +222,6 @@ def build(
         BudgetError: the ledger has not enough left. Nothing was spent.
         LedgerError: the ledger cannot be read or written. Nothing was spent.
     """
-    require_types(data, areas, ledger, progress)
     if areas is not None:
         data = _by_area(data, areas)
     chosen, queries, declared = _chosen(data, method, workload, parameters)
@@ -274,8 +274,6 @@ def _chosen(
                 f"parameters {', '.join(parameters)} beside a method instance: give them to it"
             )
         chosen: Any = method
-    elif method and not isinstance(method, str):
-        raise ParameterError(f"method={method!r}: give a name, or dpviz.method(NAME)")
     else:
         name = method or DEFAULTS[data.kind]
         if workload is not None and data.kind != "roads":
@@ -318,7 +316,7 @@ def _chosen(
 
 def _promises(data: Handle[Any], wishes: Iterable[str]) -> dict[str, list[str]]:
     """What the header says of wishes; nothing where there are none."""
-    texts = wishes if isinstance(wishes, str) else list(wishes)
+    texts = list(wishes)
     if not texts:
         return {}
     asked = parse_all(texts)
@@ -344,6 +342,7 @@ def _paths(data: Handle[Any], method: Method, workload: Any) -> Paths:
         return Paths.of([])
     if not isinstance(data, RoadData):
         raise ParameterError(f"method {method.name} takes no workload: leave it out")
+    fitting(workload, Paths, "workload", ParameterError)
     require_workload(workload)
     require_paths(data.graph, workload)
     return cast(Paths, workload)

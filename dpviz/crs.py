@@ -36,7 +36,7 @@ def known_crs(name: str) -> CRS:
 
     try:
         return CRS.from_user_input(name)
-    except CRSError as error:
+    except (CRSError, UnicodeEncodeError) as error:
         raise DomainError(
             f"CRS {name!r} is unknown: give a code such as {DEGREES} or EPSG:32631"
         ) from error

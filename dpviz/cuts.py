@@ -114,7 +114,7 @@ def metres(value: Any) -> float:
     match = _DISTANCE.fullmatch(value) if isinstance(value, str) else None
     try:
         given = float(value) if match is None else float(match[1]) * _METRES[match[2].lower()]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         given = math.nan
     if not (math.isfinite(given) and given > 0):
         raise DomainError(f"distance {value!r}: give metres above 0, such as 500m or 0.5km")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import tzinfo
 from functools import cached_property
 from typing import Any
 
@@ -15,12 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpviz import calendar
+from dpviz.arguments import check_fields, typed
 from dpviz.attributes import Kinds, Values
 from dpviz.calendar import Calendar, written
 from dpviz.cuts import metres
 from dpviz.errors import DomainError
 from dpviz.rectangles import OVERLAP, checked_limits, checked_rectangles, numbers_of
-from dpviz.zones import ZONE
+from dpviz.zones import ZONE, zone_name
 
 LATTICE_BITS = {1: 30, 2: 26, 3: 20, 4: 15}
 """Lattice bits per axis by number of dimensions: 2-D is under a metre on Earth; a cell's code fits
@@ -74,11 +76,12 @@ class Domain:
     hour_worth: float | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self, DomainError)
         lower, upper = (
             tuple(numbers_of(each, "bounds", "give numbers, one per dimension").ravel().tolist())
             for each in (self.lower, self.upper)
         )
-        columns = tuple(str(name) for name in self.columns) or default_columns(len(lower))
+        columns = self.columns or default_columns(len(lower))
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
         object.__setattr__(self, "columns", columns)
@@ -98,6 +101,7 @@ class Domain:
                 raise DomainError(f"time beside {len(lower) - 1} coordinates: give two")
             span = self.calendar.checked_span((lower[-1], upper[-1]), self.step, self.span)
             object.__setattr__(self, "span", span)
+        _ = self.calendar
         if self.hour_worth is not None:
             _ = metres(self.hour_worth), self.period
 
@@ -107,6 +111,7 @@ class Domain:
         return Calendar(self.zone, self.cycle)
 
     @classmethod
+    @typed(DomainError)
     def from_bounds(
         cls,
         bounds: ArrayLike,
@@ -116,7 +121,7 @@ class Domain:
         period: Any = None,
         time: str = "time",
         every: str | None = None,
-        zone: str | None = None,
+        zone: str | tzinfo | None = None,
         cycle: str | None = None,
         hour_worth: Any = None,
         kind: str | None = None,
@@ -136,7 +141,8 @@ class Domain:
                 computed.
             time: with ``period``, the name of the column of the time.
             every: with ``period``, a step such as ``1h``: times are moved to the middle of theirs.
-            zone: with ``period``, of times that state none, such as ``Europe/Berlin``; UTC.
+            zone: with ``period``, of times that state none, such as ``Europe/Berlin``, or its
+                ``ZoneInfo``; UTC.
             cycle: ``day`` or ``week``: makes the time since its last beginning the third axis, of
                 records in the period, or of the years 1900 to 2099.
             hour_worth: with time, a distance such as ``500m``: cells of trees become as long in
@@ -167,7 +173,7 @@ class Domain:
                 if given is not None:
                     raise DomainError(f"{name}={given!r} without a period: give both, or neither")
             return place
-        axis = Calendar(zone or ZONE, cycle)
+        axis = Calendar(zone_name(zone), cycle)
         span = None if period is None else Calendar(axis.zone).period(period)
         start, end = span if span is not None and cycle is None else (0.0, axis.length)
         return cls(
@@ -289,7 +295,7 @@ class Domain:
         Returns:
             Cells, int64 of shape (m, dims) for the m points inside; the mask, bool of shape (n,).
         """
-        points = np.asarray(points, dtype=np.float64)
+        points = numbers_of(points, "points", f"give {self.dims} coordinates each")
         if points.ndim != 2 or points.shape[1] != self.dims:
             raise DomainError(
                 f"points have shape {('n', *points.shape[1:])}: expected (n, {self.dims}), "
@@ -324,7 +330,7 @@ class Domain:
 
     def to_coordinates(self, lattice: ArrayLike) -> Float:
         """Coordinates of lattice lines (not cell centres): shape (..., dims) in CRS units."""
-        lattice = np.asarray(lattice, dtype=np.float64)
+        lattice = numbers_of(lattice, "lattice lines", f"give {self.dims} each")
         low, high = np.array(self.lower), np.array(self.upper)
         fraction = lattice / self.side
         # Interpolated from both ends, so that the last line is exactly the upper limit.

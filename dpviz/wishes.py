@@ -145,10 +145,8 @@ def parse_all(texts: Iterable[str]) -> tuple[Wish, ...]:
     """Wishes from their words.
 
     Raises:
-        ParameterError: none, too many, or one that is none; or no list.
+        ParameterError: none, too many, or one that is none.
     """
-    if isinstance(texts, str):
-        raise ParameterError(f"wishes {texts!r}: give a list of wishes, as [{texts!r}]")
     wishes = tuple(dict.fromkeys(map(parse, texts)))
     if not 0 < len(wishes) <= MOST_WISHES:
         raise ParameterError(f"{len(wishes)} wishes: give 1 to {MOST_WISHES}, such as {EXAMPLES}")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.arguments import shown
 from dpviz.errors import DomainError
 
 ZONE = "UTC"
@@ -59,6 +60,18 @@ class Offsets:
         shown = np.asarray(clocks, dtype=np.float64)
         ahead: Float = np.take(self.ahead, np.searchsorted(self.borders, shown, "right"))
         return shown - ahead
+
+
+def zone_name(zone: Any) -> str:
+    """The name of a zone, as a text or a ``ZoneInfo`` holds it; of UTC for None.
+
+    Raises:
+        DomainError: neither of the two.
+    """
+    name = ZONE if zone is None else getattr(zone, "key", zone)
+    if not isinstance(name, str):
+        raise DomainError(f"{shown('zone', zone)}: give a name such as Europe/Berlin, or UTC")
+    return name
 
 
 @cache

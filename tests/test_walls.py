@@ -35,8 +35,9 @@ DOORS = (
 
 CORRIDOR = (
     ("errors", "progress"),
-    ("arrow", "attributes", "cycles", "lists", "zones"),
-    ("calendar", "cuts", "rectangles"),
+    ("arguments", "arrow", "cycles", "lists", "rectangles"),
+    ("attributes", "cuts", "zones"),
+    ("calendar",),
     ("domain", "files", "foreign", "limits", "trees"),
     ("crs", "datasets", "periods", "roads", "sandbox", "sequences", "wishes", "workloads"),
     ("releases",),

@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
+from dpviz.arguments import typed
 from dpviz.errors import ParameterError
 
 
@@ -152,6 +153,7 @@ def names(kind: str | None = None) -> dict[str, tuple[str, dict[str, Any]]]:
     return words
 
 
+@typed(ParameterError)
 def method(name: str, kind: str | None = None, **parameters: Any) -> Any:
     """The method of this name (or alias) with these parameters: the one look-up.
 
@@ -167,6 +169,8 @@ def method(name: str, kind: str | None = None, **parameters: Any) -> Any:
     >>> method("quad-opt").budget, method("min+opt+tru", "roads").index
     ('geometric', 'opt')
     """
+    if kind is not None and kind not in KINDS:
+        raise ParameterError(f"kind={kind!r}: choose one of {', '.join(KINDS)}")
     noun = "method" if kind is None else KINDS[kind]
     members = METHODS if kind is None else of_kind(kind)
     for cls in members.values():

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dpviz.arguments import typed
+from dpviz.build import DataHandle
+from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.evaluation.synthetic_proxy import MOST as MANY
 from dpviz.planning.candidates import (
@@ -24,10 +27,6 @@ from dpviz.planning.trial import Trial, area_source
 from dpviz.progress import Progress
 from dpviz.releases.points.release import PointRelease
 from dpviz.wishes import Wish, parse_all
-
-if TYPE_CHECKING:
-    from dpviz.build import DataHandle
-    from dpviz.domain import Domain
 
 LEAST = 0.001
 """The smallest ε that is tried."""
@@ -89,6 +88,7 @@ class Plan:
         return asdict(self)
 
 
+@typed(ParameterError)
 def plan(
     domain: Domain,
     wishes: Iterable[str],
@@ -143,9 +143,11 @@ def plan(
         raise ParameterError(f"at most epsilon={at_most:g}: give {LEAST:g} or more, to {CEILING:g}")
     if repeats == 1 or repeats < 0 or not 1 <= max_per_unit <= UNITS:
         raise ParameterError(
-            f"repeats={repeats}, max_per_unit={max_per_unit:g}: give 0, or 2 or more, and 1 to "
+            f"repeats={repeats}, max_per_unit={max_per_unit}: give 0, or 2 or more, and 1 to "
             f"{UNITS:,}"
         )
+    if seed < 0:
+        raise ParameterError(f"seed={seed}: give a whole number from 0")
     asked = parse_all(wishes)
     proxies, assumed = proxy_records(domain, records, like, seed, asked)
     trial = Trial(

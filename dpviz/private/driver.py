@@ -158,7 +158,7 @@ def delta_for(method: Claimant, delta: float | None) -> float:
         return needed
     try:
         value = math.nan if isinstance(delta, bool) else float(delta)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not 0 <= value < 1:
         raise ParameterError(f"delta={delta!r}: give a number from 0 to below 1")

@@ -4,31 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import NoneType
 from typing import Any
 
-from dpviz.errors import DataError, DpvizError, ParameterError, PrivacyError
+from dpviz.errors import DpvizError, PrivacyError
 from dpviz.private.handle import Handle
 from dpviz.private.ledger import Ledger, new_release
-from dpviz.releases.areas.partition import Areas
 
 USER_LEDGER = Ledger()
 """The ledger of this user, wherever it is when a build pays: what pays by default."""
 
 UNPAID = {"ledger": "not entered in a ledger"}
 """What a release of sensitive records says of itself whose price no ledger holds."""
-
-
-def require_types(data: Any, areas: Any, ledger: Any, progress: Any) -> None:
-    """Refuse what would fail once it is paid for, or in words that say nothing."""
-    if not isinstance(data, Handle):
-        raise DataError(f"data of type {type(data).__name__}: load them first, with dpviz.load")
-    if not isinstance(areas, (Areas, str, NoneType)):
-        raise ParameterError(f"areas of type {type(areas).__name__}: give dpviz.read_areas(FILE)")
-    if not isinstance(ledger, (Ledger, NoneType)):
-        raise ParameterError(f"ledger={ledger!r}: give dpviz.Ledger(FILE), or None")
-    if progress is not None and not callable(progress):
-        raise ParameterError(f"progress={progress!r}: give a function of (fraction, what)")
 
 
 def charged_names(data: Handle[Any]) -> tuple[str, ...]:

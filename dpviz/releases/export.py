@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpviz.arguments import typed
 from dpviz.errors import ReleaseError
 from dpviz.files import write_bytes, write_file
 from dpviz.releases.areas.columns import plain_frame
@@ -32,6 +33,7 @@ MARK = b"dpviz-synthetic"
 """Metadata of a Parquet file of synthetic points: the guarantee of the release behind them."""
 
 
+@typed(ReleaseError)
 def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = True) -> Path:
     """Write the cells, areas or edges of a release, by the file's ending: GeoJSON, GeoPackage, CSV.
 

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dpviz.arguments import typed
+from dpviz.errors import ReleaseError
 from dpviz.releases import files
 from dpviz.releases.answers import Answers
 from dpviz.releases.header import Header
@@ -43,6 +45,7 @@ class Release(ABC):
     def to_arrow(self) -> pyarrow.Table:
         """The table that :meth:`save` writes, with the header in its metadata."""
 
+    @typed(ReleaseError)
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write a Parquet file that :func:`dpviz.read` reads; nothing is left half-written."""
         return files.write_table(path, self.to_arrow())

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from dpviz.arguments import typed
 from dpviz.errors import ReleaseError
 from dpviz.releases.areas import columns as areas
 from dpviz.releases.areas.release import AreaRelease
@@ -44,6 +45,7 @@ def read(path: str | os.PathLike[str], kind: Literal["sequences"]) -> SequenceRe
 def read(path: str | os.PathLike[str], kind: Literal["areas"]) -> AreaRelease: ...
 @overload
 def read(path: str | os.PathLike[str], kind: None = None) -> Any: ...
+@typed(ReleaseError)
 def read(path: str | os.PathLike[str], kind: str | None = None) -> Release:
     """Read a release.
 
@@ -71,6 +73,7 @@ def kind_in(path: str | os.PathLike[str]) -> str | None:
         return None
 
 
+@typed(ReleaseError)
 def save(release: Release, path: str | os.PathLike[str]) -> Path:
     """Write a release as a Parquet file that :func:`read` reads."""
     return release.save(path)

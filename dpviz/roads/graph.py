@@ -60,9 +60,16 @@ class RoadGraph:
     directed: bool = False
 
     def __post_init__(self) -> None:
-        columns = {name: as_ids(getattr(self, name)).copy() for name in ("node_id", "edge_id")}
-        for names, dtype in ((("ends", "line_start"), np.int64), (FLOATS, np.float64)):
-            columns |= {n: np.array(getattr(self, n), dtype=dtype, order="C") for n in names}
+        try:
+            columns = {name: as_ids(getattr(self, name)).copy() for name in ("node_id", "edge_id")}
+            for names, dtype in ((("ends", "line_start"), np.int64), (FLOATS, np.float64)):
+                columns |= {n: np.array(getattr(self, n), dtype, order="C", ndmin=1) for n in names}
+        except (TypeError, ValueError, OverflowError) as error:
+            if isinstance(error, DataError):
+                raise
+            raise DataError(
+                "columns of a road graph are no arrays of ids and numbers: use dpviz.read_graph"
+            ) from None
         for name, column in columns.items():
             column.flags.writeable = False
             object.__setattr__(self, name, column)

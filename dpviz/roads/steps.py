@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import tzinfo
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from dpviz.calendar import Calendar, step_words
 from dpviz.errors import DomainError
 from dpviz.trees.lattice import Float, Int
-from dpviz.zones import OF_ZONES, ZONE
+from dpviz.zones import OF_ZONES, ZONE, zone_name
 
 MOST = 1_000
 """Steps of one release."""
@@ -61,7 +62,7 @@ class Steps:
         time: str | None,
         period: Any = None,
         every: str | None = None,
-        zone: str | None = None,
+        zone: str | tzinfo | None = None,
         cycle: str | None = None,
     ) -> Steps | None:
         """Of what an owner states; None where nothing is.
@@ -90,7 +91,7 @@ class Steps:
             raise DomainError(f"time={time!r} without a period: give both, or neither")
         if every is None:
             raise DomainError(f"time={time!r} without a step: give every, such as 1h")
-        axis = Calendar(zone or ZONE, cycle)
+        axis = Calendar(zone_name(zone), cycle)
         span = None if period is None else Calendar(axis.zone).period(period)
         if span is not None and cycle is None:
             return cls(time, span, every, axis.zone)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz import limits
+from dpviz.arguments import check_fields
 from dpviz.errors import ParameterError
 from dpviz.trees.lattice import Int
 
@@ -36,6 +37,7 @@ class Alphabet:
     follows: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self, ParameterError)
         size = len(self.names)
         if not 1 <= size <= MOST_SYMBOLS:
             raise ParameterError(
@@ -56,4 +58,5 @@ class Alphabet:
     def codes(self, words: Iterable[str]) -> Int:
         """Numbers of symbols by name; −1 for a word that is none."""
         place = {name: row for row, name in enumerate(self.names)}
-        return np.array([place.get(word, -1) for word in words], dtype=np.int64)
+        known = [place.get(word, -1) if isinstance(word, str) else -1 for word in words]
+        return np.array(known, dtype=np.int64)

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from dpviz.errors import ParameterError
 from dpviz.methods.registry import method, names
+from dpviz.rectangles import numbers_of
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
@@ -93,12 +94,10 @@ class Declared:
             return workload
         if isinstance(workload, str):
             return cls.worded(workload)
-        rects = np.asarray(workload, dtype=np.float64)
+        remedy = f"give words, or one row of {2 * domain.dims} limits for each query"
+        rects = numbers_of(workload, "queries of the workload", remedy)
         if rects.ndim != 2 or not len(rects):
-            raise ParameterError(
-                f"workload of shape {rects.shape}: give one row of {2 * domain.dims} limits for "
-                "each query"
-            )
+            raise ParameterError(f"workload of shape {rects.shape}: {remedy}")
         low, high = domain.boxes(rects)
         shares = np.maximum(high - low, 1) / domain.side
         side = float(np.median(np.exp(np.log(shares).mean(axis=1))))

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from dpviz.arguments import typed
 from dpviz.errors import BudgetError, LedgerError
 from dpviz.private.ledger import amounts, chain
 from dpviz.private.ledger.entries import (
@@ -34,6 +35,7 @@ class Ledger:
     Every operation opens the file anew, so that one object serves all threads.
     """
 
+    @typed(LedgerError)
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self._path = None if path is None else Path(path)
 
@@ -42,6 +44,7 @@ class Ledger:
         """Of the file; that of this user where none was named."""
         return default_path() if self._path is None else self._path
 
+    @typed(LedgerError)
     def account(self, dataset: str, *, history: bool = True) -> Account:
         """What a data set has spent; an unknown one has spent nothing.
 
@@ -61,6 +64,7 @@ class Ledger:
             keys = [key for (key,) in db.execute("SELECT key FROM account ORDER BY key")]
             return tuple(_account(db, key, key, True) for key in keys)
 
+    @typed(LedgerError)
     def sensitive(self, names: Sequence[str]) -> tuple[str, ...]:
         """Those of the names that are known as sensitive: with a total, or with a spend."""
         with self._reading() as db:
@@ -69,6 +73,7 @@ class Ledger:
             states = [(name, chain.state_of(db, account_key(name))) for name in names]
             return tuple(name for name, state in states if state is not None and state.sensitive)
 
+    @typed(LedgerError)
     def declare_public(self, names: Sequence[str]) -> None:
         """Record that their owner declares these data public after all."""
         with self._writing() as (db, head):
@@ -77,6 +82,7 @@ class Ledger:
                 entry = Entry("public", _now(), account_key(name), checked_name(name))
                 head = chain.append(db, head, replace(entry, state=entry.applied(state)))
 
+    @typed(BudgetError)
     def set_total(self, dataset: str, epsilon: float, delta: float = 0.0) -> Account:
         """Set the total of a data set, to add or remove one of its units, permanently.
 
@@ -106,6 +112,7 @@ class Ledger:
             chain.append(db, head, replace(entry, state=entry.applied(state)))
         return self.account(dataset)
 
+    @typed(BudgetError)
     def spend(
         self,
         dataset: str | Sequence[str],
@@ -178,6 +185,7 @@ class Ledger:
                 head = chain.append(db, head, replace(entry, state=entry.applied(state)))
         return release
 
+    @typed(LedgerError)
     def conclude(self, release: str, *, failed: bool = False, lost: bool = False) -> None:
         """Note the outcome of a build that was paid for; the spend stays either way.
 
@@ -194,6 +202,7 @@ class Ledger:
             if before == "paid" or (lost and before == "released"):
                 chain.append(db, head, Entry("outcome", _now(), release=release, outcome=outcome))
 
+    @typed(LedgerError)
     def verify(self, *, accept: bool = False) -> int:
         """Check every page, entry, sum and account, and the seal.
 

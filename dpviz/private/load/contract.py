@@ -8,12 +8,13 @@ over its partitions, where it runs Python.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpviz import arrow
+from dpviz.arguments import typed
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 TITLE = "a table of cells and counts"
 
 
+@typed(DataError)
 def cell_sql(
     relation: str,
     domain: Domain,
@@ -66,6 +68,7 @@ def cell_sql(
     return query.sql(table(relation), dialect, secrets.token_hex(16))
 
 
+@typed(DataError)
 def cell_counts(
     frame: Any,
     domain: Domain,
@@ -113,6 +116,7 @@ def cell_counts(
     return pa.table({"cell": arrow.numbers(cell), query.count_column: arrow.numbers(weights)})
 
 
+@typed(DataError)
 def from_counts(
     tables: Any,
     domain: Domain,
@@ -168,7 +172,8 @@ def from_counts(
 
 
 def _is_table(value: Any) -> bool:
-    return hasattr(value, "__arrow_c_stream__") or not isinstance(value, Iterable)
+    many = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
+    return hasattr(value, "__arrow_c_stream__") or not many
 
 
 def _arrow(part: Any) -> pyarrow.Table:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz import arrow
+from dpviz.arguments import typed
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import write_file
@@ -61,6 +62,7 @@ class Facts:
     names: tuple[str, ...] = ()
 
 
+@typed(DataError)
 def save_counts(handle: DataHandle, path: str | os.PathLike[str]) -> Path:
     """Keep a data set as EXACT COUNTS per cell: a SENSITIVE file, for its owner's folder only.
 

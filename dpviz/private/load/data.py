@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import NoneType
+from datetime import tzinfo
 from typing import Any, Literal, cast, overload
 
+from dpviz.arguments import typed
 from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.private.handle import DataHandle, Handle, checked_public
+from dpviz.private.handle import DataHandle, Handle
 from dpviz.private.load.cells import Cells
 from dpviz.private.load.roads import CITY, city_trips, city_trips_in, read_trips
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.sequences import city_sequences, read_places, read_sequences
 from dpviz.private.load.sources import read_points
+from dpviz.private.load.tables import checked_source
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress
@@ -56,7 +58,8 @@ def load(
 def load(
     source: Any, domain: Domain | None = None, *, kind: Literal["points"] = ..., **options: Any
 ) -> DataHandle: ...
-def load(  # type: ignore[misc]
+@typed(DataError)  # type: ignore[misc]
+def load(
     source: Any,
     domain: Domain | Alphabet | RoadGraph | None = None,
     *,
@@ -77,7 +80,7 @@ def load(  # type: ignore[misc]
     drop_unknown: bool | None = None,
     period: Any = None,
     every: str | None = None,
-    zone: str | None = None,
+    zone: str | tzinfo | None = None,
     cycle: str | None = None,
     progress: Progress | None = None,
 ) -> Handle[Any]:
@@ -138,7 +141,9 @@ def load(  # type: ignore[misc]
     RoadData('city', public, 11,105 edges)
     """
     form = _form(domain, kind)
-    checked_public(public)
+    source = checked_source(source, many=form == "points")
+    if name is not None and not name.strip():  # the file's name would pay
+        raise DataError(f"name={name!r}: name the data set, or leave the name out")
     particular = {
         "columns": columns,
         "crs": crs,
@@ -182,13 +187,8 @@ def load(  # type: ignore[misc]
     return handle
 
 
-def _form(domain: Any, kind: str | None) -> str:
+def _form(domain: Domain | Alphabet | RoadGraph | None, kind: str | None) -> str:
     """What the source holds, one of `ARGUMENTS`."""
-    if not isinstance(domain, (Domain, Alphabet, RoadGraph, NoneType)):
-        raise DataError(
-            f"a domain of type {type(domain).__name__}: give a Domain, such as "
-            "Domain.from_bounds([west, south, east, north]), an Alphabet or a RoadGraph"
-        )
     stated = {RoadGraph: "roads", Alphabet: "sequences"}.get(type(domain))
     if kind not in ("points", "sequences", "roads", None):
         raise DataError(f"no data of kind {kind!r}: give points, sequences or roads")

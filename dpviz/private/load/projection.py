@@ -24,7 +24,7 @@ def transformer(source: str, target: str) -> Any:
     try:
         change = pyproj.Transformer.from_crs(source, target, always_xy=True)
         same = change.source_crs == change.target_crs  # a damaged one fails here only
-    except pyproj.exceptions.ProjError:
+    except (pyproj.exceptions.ProjError, UnicodeEncodeError):
         raise DataError(f"unknown CRS {shown(source)}: use a code such as EPSG:4326") from None
     return None if same else change
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.arguments import typed
 from dpviz.errors import DataError, ParameterError
 from dpviz.private.handle import within
 from dpviz.private.load.items import Form, Items, bounded_items, read_items
@@ -47,6 +48,7 @@ _NUMBERS = ("x", "y", "lon", "lat", "length")
 _WHOLE = re.compile(rb"0|-?[1-9][0-9]{0,17}")
 
 
+@typed(DataError)
 def read_graph(
     *sources: str | os.PathLike[str],
     crs: str = "",

@@ -41,11 +41,6 @@ def read_points(source: Any, chosen: Selection) -> DataHandle:
     if is_frame(source):
         name = chosen.name or "table"
         return _of_table(MemoryTable(source, name), name, chosen)
-    if not all(isinstance(each, (str, os.PathLike)) for each in source):
-        raise DataError(
-            "no source of points: give paths, or a table in memory (an array of coordinates: to "
-            "dpviz.from_points)"
-        )
     return _together([os.fspath(each) for each in source], chosen)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpviz import limits
+from dpviz.arguments import typed
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.releases.areas.partition import MOST_LEVELS, Areas, hierarchy
@@ -29,6 +30,7 @@ BEYOND = 0.01
 """The most of an area that may lie outside the box."""
 
 
+@typed(DataError)
 def read_areas(
     path: str | os.PathLike[str],
     domain: Domain | None = None,

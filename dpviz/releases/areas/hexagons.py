@@ -6,19 +6,18 @@ outline is that of its children together, which differs a little from the hexago
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpviz import limits
+from dpviz.arguments import typed
+from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.releases.areas.cell_ids import to_degrees
 from dpviz.releases.areas.partition import Areas, hierarchy
 from dpviz.trees.lattice import Float
-
-if TYPE_CHECKING:
-    from dpviz.domain import Domain
 
 FEW = 10
 """Parents are added until a level has at most so many areas: a public rule."""
@@ -37,6 +36,7 @@ STEPS = 64
 """A box's border is followed in so many steps a side, for cells that only reach into it."""
 
 
+@typed(ParameterError)
 def hexagons(resolution: int, domain: Domain) -> Areas:
     """The cells of H3 that a box touches, cut to it, and their parents.
 
@@ -54,6 +54,8 @@ def hexagons(resolution: int, domain: Domain) -> Areas:
 
     if not 0 <= resolution <= FINEST:
         raise ParameterError(f"areas h3:{resolution}: give a resolution from 0 to {FINEST}")
+    if domain.dims != 2:
+        raise ParameterError(f"areas h3:{resolution} in {domain.dims} dimensions: give a 2-D box")
     cells = _cells_over(domain, resolution)
     shapes = _outlines(cells, domain)
     some = np.array([not shape.is_empty for shape in shapes])

@@ -6,20 +6,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpviz import limits
+from dpviz.arguments import check_fields
+from dpviz.domain import Domain
 from dpviz.errors import DataError, ReleaseError
 from dpviz.releases.areas.cell_ids import cells_at, numbers_of
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import level_slices
 from dpviz.trees.lattice import Float, Int
-
-if TYPE_CHECKING:
-    from dpviz.domain import Domain
 
 MOST_LEVELS = 16
 """Levels of a hierarchy: those of H3, resolutions 0 to 15."""
@@ -55,6 +53,7 @@ class Areas:
     resolution: int | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self, ReleaseError)
         n = len(self.names)
         if not 1 <= len(self.levels) <= MOST_LEVELS:
             raise ReleaseError(f"{len(self.levels)} levels of areas: give 1 to {MOST_LEVELS}")

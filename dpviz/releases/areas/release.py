@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpviz.arguments import typed
 from dpviz.errors import ReleaseError
 from dpviz.releases.answers import Answers, interval
 from dpviz.releases.areas import columns
@@ -121,6 +122,7 @@ class AreaRelease(Release):
 
         return shapely.STRtree(self.areas.shapes)
 
+    @typed(ReleaseError)
     def to_geopandas(self, level: str | None = None) -> geopandas.GeoDataFrame:
         """One row per area of a level, the finest by default: polygon, level, name, parent, count,
         sd of its noise, and its 95 % interval.

@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpviz.arguments import typed
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
+from dpviz.rectangles import numbers_of
+from dpviz.releases.points.release import PointRelease
 from dpviz.trees.boxpairs import METRICS, near_pairs
 from dpviz.trees.lattice import Float, Int
 
 if TYPE_CHECKING:
     import pyarrow
 
-    from dpviz.releases.points.release import PointRelease
 
 PADDINGS = ("upward", "noisy")
 """How many records a leaf brings to the secure computation. "upward": its noisy count and a margin,
@@ -118,6 +120,7 @@ class Matching:
         )
 
 
+@typed(ParameterError)
 def match(
     release_a: PointRelease,
     release_b: PointRelease,
@@ -179,7 +182,7 @@ def match(
         padded(release_b, rows[1], padding, share),
         max(float(release_a.nodes.count[rows[0]].sum()), 0.0),
         max(float(release_b.nodes.count[rows[1]].sum()), 0.0),
-        tuple(np.broadcast_to(np.asarray(within, dtype=np.float64), len(steps)).tolist()),
+        tuple(np.broadcast_to(np.ravel(within), len(steps)).astype(np.float64).tolist()),
         metric,
         padding,
         failure if stated else None,
@@ -203,7 +206,7 @@ def lattice_steps(domain: Domain, within: float | Sequence[float]) -> Float:
     Raises:
         ParameterError: not one number, nor one for each axis; negative or not finite.
     """
-    values = np.asarray(within, dtype=np.float64).ravel()
+    values = numbers_of(within, "distances", "give one, or one for each column").ravel()
     if len(values) not in (1, domain.dims):
         raise ParameterError(
             f"within has {len(values)} distances: give one, or {domain.dims} for the columns "

@@ -66,7 +66,7 @@ def regions_of(
     if domain.dims != 2:
         raise DomainError(f"regions need a 2-D release, this one is {domain.dims}-D")
     given: Any = getattr(shapes, "geometry", shapes)
-    if getattr(given, "crs", None) is not None and domain.crs:
+    if getattr(given, "crs", None) is not None and hasattr(given, "to_crs") and domain.crs:
         given = given.to_crs(domain.crs)
     given = list(given) if isinstance(given, Iterable) else [given]
     labels = tuple(names) if names is not None else tuple(str(row + 1) for row in range(len(given)))

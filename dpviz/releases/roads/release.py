@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dpviz.errors import DomainError
+from dpviz.arguments import typed
+from dpviz.errors import DomainError, ParameterError
 from dpviz.releases.header import Header
 from dpviz.releases.release import Release
 from dpviz.releases.roads import columns
@@ -36,6 +37,7 @@ class RoadRelease(RoadEstimates, Release):
         limit: int | None = self.header.extra.get("limit")
         return limit
 
+    @typed(ParameterError)
     def count(self, queries: Paths, period: Any = None) -> PathAnswers:
         """Totals of trips over the edges of paths; an edge used twice counts twice.
 

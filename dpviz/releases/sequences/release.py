@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from dpviz.arguments import typed
 from dpviz.errors import ParameterError, ReleaseError
 from dpviz.releases.answers import Answers
 from dpviz.releases.header import Header
@@ -41,6 +42,7 @@ class SequenceRelease(Release):
                 f"a model of {self.model.size:,} symbols over an alphabet of {len(self.alphabet):,}"
             )
 
+    @typed(ParameterError)
     def count(self, queries: Sequence[Sequence[str]]) -> Answers:
         """Estimated occurrences of strings.
 
@@ -61,6 +63,7 @@ class SequenceRelease(Release):
         """P(symbol | context) of each symbol, then of the end; float64 (|I| + 1,)."""
         return self.model.following(self.codes(context))
 
+    @typed(ParameterError)
     def top(
         self, k: int = 20, longest: int = LONGEST
     ) -> list[tuple[tuple[str, ...], float | None]]:
@@ -71,10 +74,13 @@ class SequenceRelease(Release):
             for string, count in self.model.top(k, longest)
         ]
 
+    @typed(ParameterError)
     def sample(
         self, n: int, seed: int | None = None, longest: int = LONGEST
     ) -> list[tuple[str, ...]]:
         """Synthetic sequences: free of charge."""
+        if seed is not None and seed < 0:
+            raise ParameterError(f"seed={seed}: give a whole number from 0")
         names = self.alphabet.names
         rows: list[Int] = self.model.sample(n, seed, longest)
         return [tuple(names[symbol] for symbol in row.tolist()) for row in rows]
@@ -85,6 +91,7 @@ class SequenceRelease(Release):
         Raises:
             ParameterError: a word outside the alphabet.
         """
+        symbols = tuple(symbols) if isinstance(symbols, Iterable) else (symbols,)
         codes = self.alphabet.codes(symbols)
         if (codes < 0).any():
             wrong = symbols[int((codes < 0).argmax())]

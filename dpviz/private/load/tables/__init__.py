@@ -8,11 +8,12 @@ name says is refused. Parsers' own messages are dropped, since they may quote re
 
 from dpviz.private.load.tables.base import Column, Table
 from dpviz.private.load.tables.formats import file_types, may_hold_places
-from dpviz.private.load.tables.opening import named, open_table, stem
+from dpviz.private.load.tables.opening import checked_source, named, open_table, stem
 
 __all__ = [
     "Column",
     "Table",
+    "checked_source",
     "file_types",
     "may_hold_places",
     "named",

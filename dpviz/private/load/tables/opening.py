@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import weakref
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from dpviz import limits
+from dpviz.arguments import PATH, fitting
+from dpviz.arguments import shown as shown_value
 from dpviz.errors import DataError
 from dpviz.foreign import BLANK
 from dpviz.private.load.tables.archive import (
@@ -26,6 +30,33 @@ from dpviz.private.load.tables.memory import MemoryTable, is_frame
 
 _FORMATS = formats()
 _ARCHIVES = {".zip": "zip", ".gz": "gzip"}
+
+
+def checked_source(source: Any, *, many: bool = False) -> Any:
+    """A path, a URL or a table in memory; with ``many`` also a list of paths and URLs.
+
+    Raises:
+        DataError: none of them.
+    """
+    from dpviz.private.load.engines import scheme_of
+
+    if callable(getattr(source, "collect", None)):
+        raise DataError(f"source of type {type(source).__name__}: collect it first, .collect()")
+    if isinstance(source, str) and len(source.splitlines()) > 1:  # records, which are not shown
+        raise DataError("source is a text of several lines: give the path of a file")
+    if is_frame(source) or (isinstance(source, str) and scheme_of(source) is not None):
+        return source
+    if many and isinstance(source, Iterable) and not isinstance(source, (str, bytes, os.PathLike)):
+        sources = list(source)
+        if any(map(is_frame, sources)):
+            raise DataError("a list of tables in memory: put them into one table first")
+        return [checked_source(each) for each in sources]
+    if not isinstance(source, (str, os.PathLike)):
+        raise DataError(
+            f"{shown_value('source', source)}: give a path, the URL of a database, or a table in "
+            "memory (an array of coordinates: to dpviz.from_points)"
+        )
+    return fitting(source, PATH, "source", DataError)
 
 
 def open_table(source: Any, table: str | None = None, *, header: bool = True) -> Table:
