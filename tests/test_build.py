@@ -86,6 +86,17 @@ def test_a_simulated_release_says_so_and_repeats():
     assert (first.nodes.count == second.nodes.count).all()
 
 
+@pytest.mark.parametrize("areas", [None, "h3:1"])
+def test_a_release_is_one_line_with_its_method_and_its_guarantee(areas):
+    release = dpviz.build(handle(public=True), "quadtree" if areas is None else None, areas=areas)
+    start = f"{type(release).__name__}({release.header.method!r}, 'differentially private, ε = 1, "
+    assert repr(release).startswith(start)
+    assert len(repr(release).splitlines()) == 1
+    assert len(repr(release)) < 200
+    if areas is None:
+        assert repr(release.nodes) == f"Decomposition({len(release.nodes):,} nodes, 2-D)"
+
+
 def test_a_secure_release_states_its_guarantee_and_differs_each_time():
     first, second = (dpviz.build(handle(), "ugrid", 1.0, n_public=5000) for _ in range(2))
     assert first.header.guarantee == "differentially private, ε = 1, add or remove one record"

@@ -32,6 +32,9 @@ class Release(ABC):
     frame: ClassVar[Callable[[Release], str] | None] = None
     header: Header
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.header.method!r}, {self.header.guarantee!r})"
+
     def _repr_html_(self) -> str | None:
         """What a notebook shows at the end of a cell."""
         frame = type(self).frame

@@ -15,7 +15,7 @@ from dpviz.trees.consistency import least_squares
 from dpviz.trees.decomposition import Decomposition
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RoadEstimates:
     """Estimates over a road graph.
 

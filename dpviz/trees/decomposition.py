@@ -36,7 +36,7 @@ _WHOLE: dict[str, type[np.signedinteger[Any]]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Decomposition:
     """Columns over n nodes in breadth-first order; every column refuses writes.
 
@@ -103,6 +103,9 @@ class Decomposition:
 
     def __len__(self) -> int:
         return len(self.parent)
+
+    def __repr__(self) -> str:
+        return f"Decomposition({len(self):,} nodes, {self.dims}-D)"
 
     @property
     def dims(self) -> int:

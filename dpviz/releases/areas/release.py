@@ -30,7 +30,7 @@ WHOLE = 1.0 - 1e-9
 """A share of an area from which on it counts as whole: coordinates are floats."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AreaRelease(Release):
     """Estimates of areas.
 

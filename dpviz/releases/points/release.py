@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PointRelease(Release):
     """A decomposition, its public domain and its header; of a domain with values also its sums."""
 

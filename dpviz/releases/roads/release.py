@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RoadRelease(RoadEstimates, Release):
     """Estimates over a road graph.
 

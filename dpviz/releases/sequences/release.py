@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SequenceRelease(Release):
     """A model of sequences, its public alphabet and its header.
 
