@@ -30,6 +30,9 @@ SPACE = 256_000_000
 SIMULATED = "simulated"
 """The word of ``--noise`` for NumPy's, which is NOT PRIVATE."""
 
+LOGGED = 10.0
+"""Seconds between two lines of progress where nobody watches: in a file, in a pipe."""
+
 STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """What steers a terminal, or turns the text around: names in a stranger's file may hold it."""
 
@@ -323,7 +326,9 @@ def settings(pairs: list[str] | None) -> dict[str, str]:
 def progress() -> Progress:
     """A progress line on standard error that shows itself only after a second of work.
 
-    Here and at every report a Ctrl-C that was lost is raised again, so nothing is paid after one.
+    On a terminal each takes the place of the one before; in a file, a line at most every
+    :data:`LOGGED` seconds. Here and at every report a Ctrl-C that was lost is raised again, so
+    nothing is paid after one.
     """
     interrupts.check()
     started = time.monotonic()
@@ -332,12 +337,15 @@ def progress() -> Progress:
     def report(fraction: float, what: str) -> None:
         nonlocal shown
         interrupts.check()
-        now = time.monotonic()
-        if now - started < 1.0 or (now - shown < 0.5 and fraction < 1.0):
+        now, terminal = time.monotonic(), sys.stderr.isatty()
+        pause = 0.5 if terminal else LOGGED
+        if now - started < 1.0 or (now - shown < pause and fraction < 1.0):
             return
         shown = now
-        end = "\n" if fraction >= 1.0 else "\r"
-        print(f"{what}: {100 * fraction:3.0f} %{end}", end="", file=sys.stderr, flush=True)
+        line = f"{what}: {100 * fraction:3.0f} %"
+        end = "\n" if fraction >= 1.0 or not terminal else "\r"
+        start = "\x1b[K" if terminal else ""
+        print(f"{start}{line}", end=end, file=sys.stderr, flush=True)
 
     return report
 

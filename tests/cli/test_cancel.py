@@ -12,7 +12,7 @@ import types
 import pytest
 
 from dpviz import Ledger
-from dpviz.cli import interrupts
+from dpviz.cli import interrupts, root
 from dpviz.cli.root import progress
 from dpviz.evaluation.experiments import ErrorRow
 from dpviz.evaluation.results import OPTIONAL
@@ -160,6 +160,39 @@ cli.program()
     lines = ended.stderr.decode().splitlines()
     assert lines[-2:] == ["ValueError: told", "cancelled"]
     assert b"KeyboardInterrupt" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("terminal", "lines"),
+    [
+        (False, ["ordering:  10 %\n", "drawing:  90 %\n", "drawing: 100 %\n"]),
+        (
+            True,
+            [
+                *("\x1b[Kordering:  10 %\r", "\x1b[Kordering:  50 %\r"),
+                *("\x1b[Kdrawing:  90 %\r", "\x1b[Kdrawing: 100 %\n"),
+            ],
+        ),
+    ],
+)
+def test_progress_is_one_line_on_a_terminal_and_few_lines_in_a_file(
+    terminal, lines, monkeypatch, capsys
+):
+    now = [100.0]
+    monkeypatch.setattr(root.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    report = root.progress()
+    for seconds, fraction, what in (
+        (0.5, 0.0, "ordering"),
+        (1.0, 0.1, "ordering"),
+        (1.1, 0.2, "ordering"),
+        (2.0, 0.5, "ordering"),
+        (12.0, 0.9, "drawing"),
+        (12.1, 1.0, "drawing"),
+    ):
+        now[0] = 100.0 + seconds
+        report(fraction, what)
+    assert capsys.readouterr().err == "".join(lines)
 
 
 def test_an_interrupt_that_a_library_swallowed_is_raised_again(monkeypatch):
