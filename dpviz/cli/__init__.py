@@ -15,7 +15,7 @@ from typing import Any
 
 from dpviz.cli import interrupts
 from dpviz.cli.root import app, complain
-from dpviz.cli.usage import WRONG, usage_line
+from dpviz.cli.usage import WRONG, require_values, usage_line
 from dpviz.errors import DpvizError
 
 for _module in pkgutil.iter_modules(__path__):
@@ -51,6 +51,7 @@ def main() -> None:
     # A shell starts background jobs, nohup and some CI start everything, with SIGINT ignored.
     interrupts.listen()
     try:
+        require_values(sys.argv[1:])
         sys.exit(app(standalone_mode=False) or 0)
     except WRONG as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # a group alone: its help

@@ -58,8 +58,6 @@ def build_release(
     chosen = method(name, kind, **parameters)
     if wishes:
         parse_all(wishes)
-    if order.dataset == "":  # of a variable that a script left empty: another account would pay
-        raise ParameterError("--dataset '': name the data set, or leave the option out")
     writable(order.output)
     apart(order.output, *inputs)
     simulate = simulated(order.seed, order.sampler, order.secure_noise)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import typer
+
+from dpviz.errors import ParameterError
 
 WRONG: Any = typer.BadParameter.__mro__[1]
 """Typer's usage error, whose class it has of Click or of a copy of its own."""
@@ -29,6 +32,20 @@ def usage_line(error: Any, commands: Iterable[str]) -> str:
     called = [each for each in commands if given.startswith(f"{each} ")]
     command = error.ctx.command_path if error.ctx else max(called, key=len, default="dpviz")
     return f"{_begun(' '.join(words.split()).rstrip('.'))}: see '{command} --help'"
+
+
+def require_values(words: Sequence[str]) -> None:
+    """Refuse an option with an empty text, as where a script's variable is not set.
+
+    A command would take it for one that is not given: another account would pay.
+
+    Raises:
+        ParameterError: there is one.
+    """
+    for word, then in itertools.pairwise([*words, "-"]):
+        name, given, value = word.partition("=")
+        if word.startswith("-") and not value and (given or not then):
+            raise ParameterError(f"{name} is empty: give a value, or leave the option out")
 
 
 def _begun(words: str) -> str:

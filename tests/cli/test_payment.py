@@ -136,7 +136,6 @@ BEFOREHAND = {
         (["--epsilon", "0"], "positive"),
         (["--seed", "1"], "NOT PRIVATE"),
         (["--seed", "-1", "--public"], "seed=-1: give a whole number from 0"),
-        (["--dataset", ""], "--dataset '': name the data set"),
     ],
     "points": [
         (["--crs", "EPSG:999999"], "CRS 'EPSG:999999' is unknown"),

@@ -184,6 +184,21 @@ def test_bad_sources_and_outputs(points, tmp_path, capsys, monkeypatch):
     assert not output.exists()
 
 
+@pytest.mark.parametrize(
+    "words", [["--dataset", ""], ["--dataset="], ["--method="], ["--crs", ""], ["--set", ""]]
+)
+def test_an_option_of_a_variable_that_is_not_set_is_refused(
+    words, points, tmp_path, capsys, monkeypatch
+):
+    output, bounds = tmp_path / "r.parquet", f"--bounds={BOUNDS}"
+    name = words[0].rstrip("=")
+    for order in ([*words, "-o", output], ["-o", output, *words]):
+        line = fails(capsys, monkeypatch, "build", points, bounds, *order)
+        assert line == f"error: {name} is empty: give a value, or leave the option out\n"
+    assert not output.exists()
+    assert not dpviz.Ledger().path.exists()
+
+
 def test_bad_queries(points, tmp_path, capsys, monkeypatch):
     output, empty = tmp_path / "r.parquet", tmp_path / "empty.csv"
     empty.write_text("west,south,east,north\n")
