@@ -111,6 +111,9 @@ def opened(path: str | os.PathLike[str], columns: dict[str, tuple[str, ...]]) ->
     """
     path = Path(path)
     if not path.is_file():
+        if path.exists():
+            what = "a folder" if path.is_dir() else "no plain file"
+            raise ReleaseError(f"{path.name or path} is {what}: give the file of a release")
         raise ReleaseError(f"{path.name}: no such file")
     try:
         return _asked("decoded", path, columns, needs=("dpviz.releases.schema",))

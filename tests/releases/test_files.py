@@ -102,6 +102,10 @@ def test_what_is_no_release_is_refused(release, tmp_path):
         dpviz.read(text)
     with pytest.raises(ReleaseError, match=r"absent\.parquet: no such file"):
         dpviz.read(tmp_path / "absent.parquet")
+    with pytest.raises(ReleaseError, match="is a folder: give the file of a release"):
+        dpviz.read(tmp_path)
+    with pytest.raises(ReleaseError, match="null is no plain file: give the file of a release"):
+        dpviz.read("/dev/null")
     table = release.to_arrow()
     with pytest.raises(ReleaseError, match="column 'variance' is missing"):
         from_arrow(table.drop_columns(["variance"]))

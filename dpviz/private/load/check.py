@@ -22,7 +22,7 @@ from dpviz.private.load.aggregation import (
     table_relation,
 )
 from dpviz.private.load.count_rows import columns_of
-from dpviz.private.load.engines import scheme_of
+from dpviz.private.load.engines import scheme_of, table_of
 from dpviz.private.load.points import layout, read_layers
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.selection import Selection, checked_bound
@@ -59,9 +59,7 @@ def check_points(
     facts, path = Tally(), Path(source)
     chosen = Selection(domain, columns, crs, unit, max_per_unit, table=table)
     if scheme_of(str(source)) is not None:
-        if table is None:
-            raise DataError("a database holds many tables: name one with table=… (--table)")
-        with table_relation(str(source), table) as relation:
+        with table_relation(str(source), table_of(str(source), table)) as relation:
             return _fates(relation, domain, chosen)
     if path.is_dir():
         footers = folder_footers(path)

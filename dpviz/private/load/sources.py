@@ -22,7 +22,7 @@ from dpviz.private.load.aggregation import (
     table_relation,
 )
 from dpviz.private.load.count_rows import columns_of
-from dpviz.private.load.engines import scheme_of
+from dpviz.private.load.engines import scheme_of, table_of
 from dpviz.private.load.points import layout, located, read_layers
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables import Table, open_table, stem
@@ -74,11 +74,10 @@ def _one(source: str, chosen: Selection) -> DataHandle:
     if chosen.bits is not None and chosen.domain is not None:
         chosen.grid_bits(chosen.domain)  # a bad number fails before anything is read
     if scheme_of(source) is not None:
-        if chosen.table is None:
-            raise DataError("a database holds many tables: name one with table=… (--table)")
-        title = table_name(chosen.table)
+        table = table_of(source, chosen.table)
+        title = table_name(table)
         domain = chosen.box(title)
-        with table_relation(source, chosen.table) as relation:
+        with table_relation(source, table) as relation:
             layers = engine_layers(*relation, domain, chosen)
         return _counted(source, title, layers, chosen)
     if source in DATASETS:
@@ -88,15 +87,15 @@ def _one(source: str, chosen: Selection) -> DataHandle:
         chosen.box(path.name)  # its lack is said first
     if path.is_dir():
         return _of_folder(path, chosen)
-    table = open_table(path, chosen.table)  # once: a child answers each question to it
-    facts = counts.stated_by(table, path)
+    opened = open_table(path, chosen.table)  # once: a child answers each question to it
+    facts = counts.stated_by(opened, path)
     if facts is not None:
-        return counts.from_counts_file(path, table, facts, chosen)
+        return counts.from_counts_file(path, opened, facts, chosen)
     chosen.box(path.name)
-    result = None if chosen.columns is not None else counts.result_columns(path, table)
+    result = None if chosen.columns is not None else counts.result_columns(path, opened)
     if result is not None:
-        return counts.result(path, [table], result, chosen)
-    return _of_table(table, stem(path), chosen, path)
+        return counts.result(path, [opened], result, chosen)
+    return _of_table(opened, stem(path), chosen, path)
 
 
 def _of_folder(folder: Path, chosen: Selection) -> DataHandle:

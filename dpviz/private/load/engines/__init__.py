@@ -26,6 +26,32 @@ def scheme_of(source: str) -> str | None:
     return match[1].lower() if match else None
 
 
+SCHEMES = ("postgresql", "postgres", "duckdb", "spark")
+"""Of the URLs that open an engine."""
+
+
+def table_of(url: str, table: str | None) -> str:
+    """The table of a database that is read, which has to be named.
+
+    Raises:
+        DataError: it is not, or the URL is of something else.
+    """
+    if scheme_of(url) not in SCHEMES:
+        raise _unknown(url)
+    if table is None:
+        raise DataError("a database holds many tables: name one with table=… (--table)")
+    return table
+
+
+def _unknown(url: str) -> DataError:
+    """What is said of any other URL."""
+    return DataError(
+        f"{scheme_of(url)}: is not among the sources: give a file that you have downloaded, "
+        "postgresql://…, duckdb:///FILE, spark://…, or run the query of 'dpviz sql' there and give "
+        "its result"
+    )
+
+
 @contextmanager
 def connected(url: str) -> Iterator[Engine]:
     """An engine by its URL, closed at the end.
@@ -48,9 +74,6 @@ def connected(url: str) -> Iterator[Engine]:
 
         engine = Spark(url)
     else:
-        raise DataError(
-            f"{scheme}: is not among the sources: give postgresql://…, duckdb:///FILE, spark://…, "
-            "or run the query of 'dpviz sql' there and give its result"
-        )
+        raise _unknown(url)
     with closing(engine):
         yield engine

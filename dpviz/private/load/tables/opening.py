@@ -162,16 +162,16 @@ def _called(kind: str) -> str:
 
 
 def _database(url: str, scheme: str, table: str | None) -> Table:
+    from dpviz.private.load.engines import table_of
     from dpviz.private.load.tables.database import DatabaseTable
 
+    name = table_of(url, table)
     if scheme != "duckdb":
         raise DataError(
             f"{scheme}: gives points only, counted by cell: export the table to Parquet, or give "
             "duckdb:///FILE"
         )
-    if table is None:
-        raise DataError("a database holds many tables: name one with table=… (--table)")
-    return DatabaseTable(url, table)
+    return DatabaseTable(url, name)
 
 
 def _zipped_shapefile(path: Path) -> Table:
