@@ -9,7 +9,7 @@ import typer
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Order, Symbols, Units
-from dpviz.cli.root import Json, apart, app, emit
+from dpviz.cli.root import Json, apart, app, emit, in_line
 from dpviz.lists import listed, words
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def count(
         {"string": list(asked), "count": value}
         for asked, value in zip(strings, counts, strict=True)
     ]
-    lines = [f"{listed(row['string'])}: {row['count']:,.1f}" for row in rows]
+    lines = [f"{in_line(listed(row['string']))}: {row['count']:,.1f}" for row in rows]
     emit({"answers": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
 
 
@@ -115,7 +115,7 @@ def topk(
     strings = opened.top(many, longest)
     rows = [{"string": list(string), "count": value} for string, value in strings]
     lines = [
-        ("" if value is None else f"{value:>14,.1f}  ") + listed(string)
+        ("" if value is None else f"{value:>14,.1f}  ") + in_line(listed(string))
         for string, value in strings
     ]
     emit({"top": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
@@ -138,7 +138,7 @@ def following(
     ]
     facts = {"context": list(symbols), "next": rows, "end": chances[-1]}
     likely = sorted(rows, key=lambda row: -row["probability"])[:20]
-    lines = [f"{100 * row['probability']:6.1f} %  {row['symbol']}" for row in likely]
+    lines = [f"{100 * row['probability']:6.1f} %  {in_line(row['symbol'])}" for row in likely]
     lines.append(f"{100 * chances[-1]:6.1f} %  (the end)")
     emit(facts, as_json, "\n".join([*lines, opened.header.guarantee]))
 

@@ -359,6 +359,20 @@ def test_the_commands(tmp_path):
         assert message in str(result.exception)
 
 
+def test_a_symbol_of_several_lines_is_printed_in_one(tmp_path):
+    """A stranger's release could write lines that look like answers."""
+    symbols = ("home", "bar\n99.9 %  home")
+    data = read_sequences(
+        pa.table({"walk": [symbols] * 500}), Alphabet(symbols), name="w", public=True
+    )
+    save(build(data, seed=1), tmp_path / "r.parquet")
+    for words, lines in (("topk", 3), ("next", 3), ("count", 1)):
+        more = ["--string", "home"] if words == "count" else ["-k", "3"] if words == "topk" else []
+        shown = CliRunner().invoke(app, ["sequences", words, str(tmp_path / "r.parquet"), *more])
+        assert shown.exit_code == 0, shown.exception
+        assert len(shown.stdout.splitlines()) == lines + 1  # and the guarantee
+
+
 @pytest.mark.parametrize("method", sorted(of_kind("sequences")))
 def test_every_method_by_command(tmp_path, method):
     source, out = tmp_path / "visits.txt", tmp_path / "r.parquet"
