@@ -342,10 +342,10 @@ def progress() -> Progress:
         if now - started < 1.0 or (now - shown < pause and fraction < 1.0):
             return
         shown = now
-        line = f"{what}: {100 * fraction:3.0f} %"
-        end = "\n" if fraction >= 1.0 or not terminal else "\r"
         start = "\x1b[K" if terminal else ""
-        print(f"{start}{line}", end=end, file=sys.stderr, flush=True)
+        end = "\n" if fraction >= 1.0 or not terminal else "\r"
+        line = f"{start}{what}: {100 * fraction:3.0f} %{end}"  # one write, which nothing cuts
+        print(line, end="", file=sys.stderr, flush=True)
 
     return report
 

@@ -84,11 +84,16 @@ def test_built_in_data_of_every_kind_need_no_domain():
         ("tracks.csv", None, {"kind": "sequences"}, "places in time need a domain, the box or an"),
         ("trips.csv", None, {"kind": "roads"}, "trips need a domain, the RoadGraph"),
         ([[0.5, 0.5]], BOX, {}, "to dpviz.from_points"),
-        (PLACES, (0, 0, 1, 1), {}, "a domain of type tuple: give a Domain, such as"),
+        (PLACES, (0, 0, 1, 1), {}, "domain of type tuple: give a dpviz.Domain, such as"),
         (PLACES, BOX, {"public": "no"}, "public='no': give True or False"),
         (WALKS, ABC, {"public": "no"}, "public='no': give True or False"),
         (PLACES, BOX, {"name": 5}, "name=5: give a text"),
-        (PLACES, BOX, {"unit": "who", "max_per_unit": 1.5}, "at most 1.5 records per unit: give a"),
+        (
+            PLACES,
+            BOX,
+            {"unit": "who", "max_per_unit": 1.5},
+            "max_per_unit=1.5: give a whole number",
+        ),
     ],
 )
 def test_what_does_not_go_together_is_one_line(source, domain, options, message):
