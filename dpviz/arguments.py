@@ -106,9 +106,9 @@ def check_fields(frozen: Any, error: type[DpvizError]) -> None:
     hints.update({} if hints else fields_of(type(frozen)))
     for name, hint in hints.items():
         value = getattr(frozen, name)
-        kept = fitting(value, hint, name, error)
-        if kept is not value:
-            object.__setattr__(frozen, name, kept)
+        fitted = fitting(value, hint, name, error)
+        if fitted is not value:
+            object.__setattr__(frozen, name, fitted)
 
 
 def fitting(value: Any, hint: Any, name: str, error: type[DpvizError]) -> Any:
@@ -122,19 +122,19 @@ def fitting(value: Any, hint: Any, name: str, error: type[DpvizError]) -> Any:
     if as_path and isinstance(value, (str, os.PathLike)) and _is_path(value):
         return value
     for each in hints:
-        fits, kept = (False, None) if as_path and each is str else _fits(value, each)
+        fits, fitted = (False, None) if as_path and each is str else _fits(value, each)
         if fits:
-            return kept
+            return fitted
     remedies = [each for each in dict.fromkeys(map(_remedy, hints)) if each]
     if len(remedies) > 1 and REMEDIES[str] in remedies:  # of what, says the other one
         remedies.remove(REMEDIES[str])
-    raise error(f"{shown(name, value)}: {' or '.join(remedies)}")
+    raise error(f"{described(name, value)}: {' or '.join(remedies)}")
 
 
-def shown(name: str, value: Any) -> str:
+def described(name: str, value: Any) -> str:
     """What was given, for an error: a plain value cut, of any other its type.
 
-    >>> shown("columns", 5), shown("domain", [[1.0, 2.0]])
+    >>> described("columns", 5), described("domain", [[1.0, 2.0]])
     ('columns=5', 'domain of type list')
     """
     short = isinstance(value, int) and abs(value) < 10**SHOWN

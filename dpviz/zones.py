@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.arguments import shown
+from dpviz.arguments import described
 from dpviz.errors import DomainError
 
 ZONE = "UTC"
@@ -70,7 +70,7 @@ def zone_name(zone: Any) -> str:
     """
     name = ZONE if zone is None else getattr(zone, "key", zone)
     if not isinstance(name, str):
-        raise DomainError(f"{shown('zone', zone)}: give a name such as Europe/Berlin, or UTC")
+        raise DomainError(f"{described('zone', zone)}: give a name such as Europe/Berlin, or UTC")
     return name
 
 

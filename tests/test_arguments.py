@@ -65,15 +65,15 @@ CALLS: dict[Any, dict[str, Any]] = {
     ids=lambda each: getattr(each, "__qualname__", each),
 )
 def test_what_is_given_is_taken_or_refused_in_one_line(function, name, tmp_path, monkeypatch):
-    """Nothing is said in the words of Python or of a library, and nothing is written."""
+    """No message is in the words of Python or of a library, and nothing is written."""
     monkeypatch.chdir(tmp_path)
-    said = []
+    messages = []
     for odd in ODD:
         try:
             function(**{**CALLS[function], name: odd})
         except DpvizError as error:
-            said.append(str(error))
-    assert "\n" not in "".join(said)
+            messages.append(str(error))
+    assert "\n" not in "".join(messages)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The search of an audit: which inputs and which event hurt most, then a bound on fresh runs.
+"""The search of an audit: which inputs and which event lose most, then a bound on fresh runs.
 
 It is the same for every kind of method: a bench runs one on neighbours and tells features.
 """

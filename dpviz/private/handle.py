@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
+from dpviz.arguments import fitting
 from dpviz.domain import Domain
 from dpviz.errors import DataError, PrivacyError
 from dpviz.private.index import Layers, PointIndex
@@ -25,17 +26,6 @@ def within(most: int, records: str) -> str:
         records: what they are, as ``records`` or ``trips``.
     """
     return f" with at most {most} {records if most > 1 else records.removesuffix('s')}"
-
-
-def checked_public(public: Any) -> bool:
-    """Whether an owner declares records public; not said is no.
-
-    Raises:
-        DataError: anything but True or False, as a text like "no" would count as yes.
-    """
-    if public is not None and not isinstance(public, (bool, np.bool_)):
-        raise DataError(f"public={public!r}: give True or False")
-    return bool(public)
 
 
 def checked_most(most: Any, records: str, limit: int | None = None) -> int:
@@ -87,7 +77,7 @@ class Handle(ABC, Generic[R]):
             raise DataError(f"name={name!r}: give a text")
         self.name = name
         self.names = names or (name,)
-        self.public = checked_public(public)
+        self.public = bool(fitting(public, bool | None, "public", DataError))  # not said is no
         self.unit = unit
         self.max_per_unit = checked_most(max_per_unit, self.records)
 

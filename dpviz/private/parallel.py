@@ -25,7 +25,7 @@ R = TypeVar("R")
 
 def in_parallel(
     budget: Budget,
-    parts: Iterable[P],
+    partition: Iterable[P],
     measure: Callable[[P, Budget], R],
     *,
     purpose: str,
@@ -35,13 +35,13 @@ def in_parallel(
 
     Args:
         budget: of one record.
-        parts: the records of each.
+        partition: the records of each part.
         measure: spends a budget of its own on one part.
         purpose: of the whole, where parts spent it in different ways.
         why: parts are disjoint, in words.
     """
     results, rows = [], []
-    for part in parts:
+    for part in partition:
         alone = Budget(budget.left, budget.left_delta)
         results.append(measure(part, alone))
         rows.append(alone.rows)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFilter
 
-KEPT = Path(__file__).with_name("kept")
+FOLDER = Path(__file__).with_name("kept")
 WIDTH = 160
 COLOURS = 48
 TOLERANCE = 5.0
@@ -58,9 +58,9 @@ def tolerance(image):
 
 def reference(name):
     """A kept picture."""
-    if not (KEPT / f"{name}.png").exists():
+    if not (FOLDER / f"{name}.png").exists():
         pytest.fail(f"no kept picture of {name}: look at the page, then set DPVIZ_KEEP=1")
-    with Image.open(KEPT / f"{name}.png") as image:
+    with Image.open(FOLDER / f"{name}.png") as image:
         return image.convert("RGB")
 
 
@@ -79,8 +79,8 @@ def check(name, shoot, patience=20.0):
     A page may still be drawing after all its scripts have run: a picture that stays wrong fails.
     """
     if os.environ.get("DPVIZ_KEEP"):
-        KEPT.mkdir(exist_ok=True)
-        still(shoot).quantize(COLOURS).save(KEPT / f"{name}.png", optimize=True)
+        FOLDER.mkdir(exist_ok=True)
+        still(shoot).quantize(COLOURS).save(FOLDER / f"{name}.png", optimize=True)
         return
     end = time.monotonic() + patience
     known = reference(name)

@@ -49,13 +49,13 @@ def test_a_rectangle_as_a_polygon_has_the_rectangle_s_answer(box, method):
         )
 
 
-KEPT = {}
+BUILT = {}
 
 
 def built(method):
-    if method not in KEPT:
-        KEPT[method] = dpviz.build(HANDLE, method, 1.0, seed=3)
-    return KEPT[method]
+    if method not in BUILT:
+        BUILT[method] = dpviz.build(HANDLE, method, 1.0, seed=3)
+    return BUILT[method]
 
 
 @settings(max_examples=40)

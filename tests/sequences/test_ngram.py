@@ -47,14 +47,14 @@ def explored(rows, epsilon, noise, alphabet=ABC, **parameters):
     """The exploration of a build, with all its levels, and the tree that it gives."""
     levels = []
 
-    class Kept(Exploration):
+    class Recorded(Exploration):
         def __init__(self, *words, **named):
             super().__init__(*words, **named)
             levels.append(self)
 
     task = SequenceTask(Sequences.of(rows), alphabet, Budget(epsilon), noise)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ngram, "Exploration", Kept)
+        patch.setattr(ngram, "Exploration", Recorded)
         tree = find_method("ngram", **parameters).build(task)
     return levels[0], tree
 

@@ -107,7 +107,7 @@ class Field:
     """A scene.
 
     Attributes:
-        parts: what records are drawn from.
+        components: what records are drawn from.
         share: of the records in each, summing to 1.
         land: pixels that may hold records, or None for all.
         corner, size: the scene's rectangle in the unit square, (2,) each.
@@ -117,7 +117,7 @@ class Field:
         decimals: steps per side that coordinates are rounded to; 0 if they are not.
     """
 
-    parts: tuple[Part, ...]
+    components: tuple[Part, ...]
     share: Float
     land: Float | None
     corner: Float
@@ -145,7 +145,7 @@ class Field:
         inside = np.empty((0, 2))
         while len(inside) < n:
             many = random.multinomial(round(1.2 * (n - len(inside))) + 20, self.share)
-            drawn = zip(self.parts, many, strict=True)
+            drawn = zip(self.components, many, strict=True)
             points = np.concatenate([part.points(each, random) for part, each in drawn])
             first, second, phase, *reach = self.bend.T
             wave = np.sin(points @ np.stack([first, second]) + phase)

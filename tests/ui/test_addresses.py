@@ -64,7 +64,7 @@ def test_what_an_address_holds_in_vain_is_said_in_one_short_line(page, address):
 
 
 @pytest.mark.parametrize(
-    ("page", "address", "said"),
+    ("page", "address", "wanted"),
     [
         ("explore", {"epsilon": "0.3"}, ["ε = '0.3', which is no step of the slider. This is"]),
         (
@@ -120,12 +120,14 @@ def test_what_an_address_holds_in_vain_is_said_in_one_short_line(page, address):
         ),
     ],
 )  # fmt: skip
-def test_what_an_address_holds_in_vain_is_said_once_until_the_visitor_chooses(page, address, said):
+def test_what_an_address_holds_in_vain_is_said_once_until_the_visitor_chooses(
+    page, address, wanted
+):
     app = opened(f"dpviz.ui.pages.{page}", **address)
     assert not app.exception
     lines = [line for line in texts(app) if "The address of this page" in line]
-    assert len(lines) == len(said)
-    for words in said:
+    assert len(lines) == len(wanted)
+    for words in wanted:
         assert any(f"asks for {words}" in line for line in lines), lines
 
 

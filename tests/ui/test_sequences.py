@@ -96,8 +96,8 @@ def test_leaves_of_a_release_are_the_cells(tmp_path, monkeypatch):
         uploaded(app, "sequences.leaves", "places.parquet", content)
         assert not app.exception
         (error,) = app.error
-        said = "only places in 2" if kind == "trips" else f"the file is a release of {kind}"
-        assert said in error.value
+        reason = "only places in 2" if kind == "trips" else f"the file is a release of {kind}"
+        assert reason in error.value
 
 
 @pytest.mark.parametrize(

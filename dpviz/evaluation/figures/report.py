@@ -28,13 +28,13 @@ class Statement:
     agrees: bool
 
 
-def part_of(progress: Progress | None, at: int, parts: int) -> Progress | None:
+def part_of(progress: Progress | None, at: int, number: int) -> Progress | None:
     """Progress of part ``at`` of several, as that of the whole."""
     if progress is None:
         return None
 
     def report(fraction: float, what: str) -> None:
-        progress((at + fraction) / parts, what)
+        progress((at + fraction) / number, what)
 
     return report
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
-from dpviz.private.handle import checked_most, checked_public, within
+from dpviz.private.handle import checked_most, within
 from dpviz.progress import Progress
 
 MAX_PER_UNIT = 1_000_000
@@ -37,7 +37,6 @@ class Selection:
 
     def __post_init__(self) -> None:
         checked_bound(self.unit, self.max_per_unit)
-        checked_public(self.public)
 
     def box(self, source: str) -> Domain:
         """The domain.

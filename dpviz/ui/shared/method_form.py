@@ -78,7 +78,7 @@ def nearest_epsilon(value: float | None) -> float:
 
 
 def linked_epsilon(name: str) -> float:
-    """The ε of the address, at a step of the slider; a value beyond its ends is said."""
+    """The ε of the address, at a step of the slider; a value beyond its ends is reported."""
     text = permalink.parameter(name)
     asked = permalink.bounded("ε =", text, nearest_epsilon(None), EPSILONS[0], EPSILONS[-1])
     nearest = nearest_epsilon(asked)

@@ -44,7 +44,7 @@ def table_of(url: str, table: str | None) -> str:
 
 
 def _unknown(url: str) -> DataError:
-    """What is said of any other URL."""
+    """The error of any other URL."""
     return DataError(
         f"{scheme_of(url)}: is not among the sources: give a file that you have downloaded, "
         "postgresql://…, duckdb:///FILE, spark://…, or run the query of 'dpviz sql' there and give "

@@ -26,9 +26,9 @@ NOT_A_DATABASE = "is this its database file, and no other program writes it?"
 MEMORY = "2GB"
 """What DuckDB may hold in memory; beyond it, it spills to a temporary folder of its own."""
 
-SMALL, PARTS = 1_000_000, 8
-"""Units of more rows are handled in so many parts. All records of a unit are in one part, and which
-of them are kept depends on them alone, so that the number of parts changes no count."""
+SMALL, BATCHES = 1_000_000, 8
+"""Units of more rows are handled in so many batches. All records of a unit are in one, and which
+of them are kept depends on them alone, so that the number of batches changes no count."""
 
 _POLL = 0.1
 """Seconds between two interrupts of a connection whose time is over."""
@@ -169,7 +169,7 @@ class Duck(Engine):
         query = exp.select(exp.Count(this=exp.Star())).from_(rows.subquery("limited"))
         with refused(self.title, NOT_NUMBERS):
             (number,) = self._engine.execute(query.sql(dialect=self.dialect)).fetchall()[0]
-        return 1 if number <= SMALL else PARTS
+        return 1 if number <= SMALL else BATCHES
 
     def part(self, unit: str) -> Any:
         """One of the parts of the units, by DuckDB's own fast hash of their ids as text.
@@ -180,7 +180,7 @@ class Duck(Engine):
 
         key = exp.cast(exp.column(exp.to_identifier(unit, quoted=True), table="source"), "varchar")
         key_hash = exp.Anonymous(this="hash", expressions=[key])
-        hashed = exp.Mod(this=key_hash, expression=_n(PARTS))
+        hashed = exp.Mod(this=key_hash, expression=_n(BATCHES))
         chosen = exp.Anonymous(this="getvariable", expressions=[exp.Literal.string(_PART)])
         return exp.EQ(this=hashed, expression=chosen)
 

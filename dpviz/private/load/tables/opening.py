@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dpviz import limits
-from dpviz.arguments import PATH, fitting
-from dpviz.arguments import shown as shown_value
+from dpviz.arguments import PATH, described, fitting
 from dpviz.errors import DataError
 from dpviz.foreign import BLANK
 from dpviz.private.load.tables.archive import (
@@ -53,7 +52,7 @@ def checked_source(source: Any, *, many: bool = False) -> Any:
         return [checked_source(each) for each in sources]
     if not isinstance(source, (str, os.PathLike)):
         raise DataError(
-            f"{shown_value('source', source)}: give a path, the URL of a database, or a table in "
+            f"{described('source', source)}: give a path, the URL of a database, or a table in "
             "memory (an array of coordinates: to dpviz.from_points)"
         )
     return fitting(source, PATH, "source", DataError)

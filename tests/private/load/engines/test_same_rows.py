@@ -46,9 +46,9 @@ def in_duckdb(request, folders, duckdb_file):
     return lambda name: {"source": f"duckdb:///{duckdb_file}", "table": name}
 
 
-@pytest.mark.parametrize(("small", "parts"), [(2_000, 1), (1_999, 8)])
+@pytest.mark.parametrize(("small", "batches"), [(2_000, 1), (1_999, 8)])
 @pytest.mark.parametrize(("name", "k"), [("plane2", 1), ("texts", 5)])
-def test_no_record_is_chosen_by_the_number_of_parts(in_duckdb, name, k, small, parts, monkeypatch):
+def test_no_record_is_chosen_by_the_batches(in_duckdb, name, k, small, batches, monkeypatch):
     """At the limit and one row beyond it: counts and sums are the same."""
     case, numbers, choose = CASES[name], [], duck.Duck.choose
 
@@ -60,7 +60,7 @@ def test_no_record_is_chosen_by_the_number_of_parts(in_duckdb, name, k, small, p
     monkeypatch.setattr(duck.Duck, "choose", chosen)
     read = {**in_duckdb(name), "unit": "who", "max_per_unit": k, "public": True}
     handle = dpviz.load(domain=case.domain, **read)
-    assert numbers == ([*range(parts)] if parts > 1 else [])
+    assert numbers == ([*range(batches)] if batches > 1 else [])
     assert digest(handle._index) == digest(case.expected(rows=case.chosen(k)))
     values = {"value": case.domain.columns[0], "clip": (-5, 20)}
     domain = dpviz.Domain.from_bounds(case.domain.bounds, case.domain.columns, **values)
