@@ -98,7 +98,8 @@ class Wish:
 
     def public(self) -> Wish:
         """As a release's header says it: of a file its name, not where it lies."""
-        return replace(self, areas=Path(self.areas).name) if self.areas else self
+        file, bar, layer = self.areas.partition("|")
+        return replace(self, areas=Path(file).name + bar + layer) if file else self
 
 
 def _digits(value: float) -> str:

@@ -16,7 +16,7 @@ from dpviz import limits
 from dpviz.errors import DataError, DomainError
 from dpviz.methods import of_kind
 from dpviz.releases.points.region_count import Regions, region_cover, regions_of
-from dpviz.releases.points.region_file import read_regions
+from dpviz.releases.points.region_file import polygon_layers, read_regions
 
 DOMAIN = dpviz.Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
 POINTS = np.random.default_rng(4).normal([11, 50.5], [0.2, 0.1], size=(20_000, 2))
@@ -207,11 +207,36 @@ def test_of_several_layers_that_of_polygons_is_taken_and_two_are_refused(distric
     regions = read_regions(path, domain)
     assert regions.names == read_regions(districts, domain).names
     pyogrio.write_dataframe(frame, path, layer="towns", geometry_type="Unknown")
+    flat = tmp_path / "flat.geojson"
+    frame.to_file(flat)
     for read in (read_regions, dpviz.read_areas):
         with pytest.raises(
-            DataError, match=r"d\.gpkg has 2 layers of polygons \('wards', 'towns'\)"
+            DataError, match=r"d\.gpkg has 2 layers of polygons \('wards', 'towns'\).*=wards"
         ):
             read(path, domain)
+        with pytest.raises(
+            DataError, match=r"d\.gpkg has no layer 'lanes': it has 'pumps', 'wards"
+        ):
+            read(f"{path}|layername=lanes", domain)
+        with pytest.raises(DataError, match=r"has no layers: leave out '\|layername=wards'"):
+            read(f"{flat}|layername=wards", domain)
+    assert polygon_layers(path) == ("wards", "towns")
+    assert polygon_layers(flat) == ()
+    named = read_regions(f"{path}|layername=wards", domain)
+    assert named.names == dpviz.read_areas(f"{path}|layername=wards").names == regions.names
+    broken = tmp_path / "broken.gpkg"
+    broken.write_bytes(path.read_bytes()[:5_000])
+    with pytest.raises(DataError, match=r"broken\.gpkg"):
+        polygon_layers(broken)
+
+
+def test_regions_of_a_release_of_areas_are_its_finest(tmp_path):
+    data = dpviz.from_points(np.array([[10.5, 50.5]]), DOMAIN, public=True)
+    release = dpviz.build(data, areas=dpviz.hexagons(4, DOMAIN), epsilon=1.0, seed=0)
+    path = release.save(tmp_path / "hexagons.parquet")
+    finest = release.areas.rows(release.areas.levels[-1])
+    assert len(release.areas.levels) > 1
+    assert read_regions(path, DOMAIN).names == tuple(release.areas.names[finest])
 
 
 @pytest.mark.parametrize("inner", ["null", '{"type": "Polygon", "coordinates": []}'])

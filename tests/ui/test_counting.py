@@ -1,8 +1,10 @@
 """What a release is made of, chosen on a page: kinds, values, areas; paid for and made again."""
 
+import io
 import json
 import shlex
 
+import geopandas
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -71,7 +73,8 @@ def made_again(made, tmp_path, **files):
     words[words.index("FILE")] = str(tmp_path / "rides.csv")
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
-        words[words.index(name)] = str(tmp_path / name)
+        (at,) = [at for at, word in enumerate(words) if word.split("|")[0] == name]
+        words[at] = str(tmp_path / words[at])
     words[-1] = str(tmp_path / "again.parquet")
     result = CliRunner().invoke(commands, words)
     assert result.exit_code == 0, result.output
@@ -156,6 +159,29 @@ def test_areas_of_a_file_are_checked_paid_for_and_made_again_by_the_command(tmp_
     assert made.release.areas.levels == again.areas.levels == ("side", "ward")
     assert made.release.areas.names == again.areas.names
     assert made.release.header.budget == again.header.budget
+
+
+def test_of_several_layers_one_is_chosen_and_named_in_the_command(tmp_path):
+    fine = geopandas.read_file(io.BytesIO(wards()))
+    fine.dissolve("side").reset_index()[["side", "geometry"]].to_file(
+        tmp_path / "all.gpkg", layer="sides"
+    )
+    fine.to_file(tmp_path / "all.gpkg", layer="wards")
+    content = (tmp_path / "all.gpkg").read_bytes()
+    app = opened("publish").run()
+    app.segmented_control(key="publish.counted").set_value("Areas").run()
+    app.file_uploader(key="publish.areas.file").set_value(("all.gpkg", content, "")).run()
+    layer = chosen(app, "selectbox", "areas.layer")
+    assert (layer.value, list(layer.options)) == ("sides", ["sides", "wards"])
+    layer.set_value("wards").run()
+    assert errors(app) == []
+    assert chosen(app, "multiselect", "areas.levels").value == ["ward"]
+    pay(app)
+    assert errors(app) == []
+    made = app.session_state["publish.made"]
+    again = made_again(made, tmp_path, **{"all.gpkg": content})
+    assert made.release.areas.names == again.areas.names
+    assert len(again.areas) == len(fine)
 
 
 def test_areas_beyond_the_box_offer_their_extent_and_hexagons_are_in_the_address():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,14 @@ from dpviz.arguments import typed
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.releases.areas.partition import MOST_LEVELS, Areas, hierarchy
-from dpviz.releases.points.region_file import label, naming_column, opened_shapes, parsed, projected
+from dpviz.releases.points.region_file import (
+    file_of,
+    label,
+    naming_column,
+    opened_shapes,
+    parsed,
+    projected,
+)
 
 OVERLAP = 0.01
 """The most that two areas may share, of the smaller one: digitised borders rarely fit exactly."""
@@ -42,7 +48,8 @@ def read_areas(
     """A public partition and its hierarchy from a file of polygons.
 
     Args:
-        path: of the file; its CRS is taken from it, and is the domain's where it states none.
+        path: of the file, and ``|layername=`` with one of several layers; its CRS is taken from it,
+            and is the domain's where it states none.
         domain: the public box of the records; by default the extent of the areas, which is public.
         levels: columns that name the areas of each level, the finest last: country, district, ward.
             Each row is one of the finest areas. By default there is one level.
@@ -62,7 +69,7 @@ def read_areas(
         raise DataError(f"levels {', '.join(levels)}: give up to {MOST_LEVELS} different columns")
     bounds, crs = (None, crs) if domain is None else (list(domain.bounds), domain.crs)
     task = f"{__name__}:checked_areas"
-    table = parsed(task, Path(path), bounds, crs, list(levels), name_column)
+    table = parsed(task, path, bounds, crs, list(levels), name_column)
     shapes = np.asarray(shapely.from_wkb(table["shape"].to_pylist()), dtype=object)
     words = [name for name in table.column_names if name != "shape"]
     titles = tuple(table.schema.metadata[name.encode()].decode() for name in words)
@@ -79,14 +86,14 @@ def area_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
     Raises:
         DataError: the file cannot be read.
     """
-    return tuple(parsed(f"{__name__}:listed_columns", Path(path))["column"].to_pylist())
+    return tuple(parsed(f"{__name__}:listed_columns", path)["column"].to_pylist())
 
 
 def listed_columns(path: str) -> Any:
     """In the child: names of columns as a table of ``column``."""
     import pyarrow as pa
 
-    shapes, words, _ = opened_shapes(Path(path))
+    shapes, words, _ = opened_shapes(path)
     usual = naming_column(words)
     names = sorted(words, key=lambda name: (len(set(words[name])) < len(shapes), name != usual))
     return pa.table({"column": pa.array(names, pa.string())})
@@ -103,8 +110,8 @@ def checked_areas(
     import pyarrow as pa
     import shapely
 
-    name = Path(path).name
-    shapes, words, source = opened_shapes(Path(path))
+    name = file_of(path)[0].name
+    shapes, words, source = opened_shapes(path)
     limits.REGIONS.check(len(shapes), name)
     limits.VERTICES.check(int(shapely.get_num_coordinates(shapes).sum()), name)
     chosen = levels or [name_column or naming_column(words) or ""]

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpviz import limits
 from dpviz.errors import DataError
-from dpviz.releases.points.region_file import label, opened_shapes, parsed
+from dpviz.releases.points.region_file import file_of, label, opened_shapes, parsed
 
 if TYPE_CHECKING:
     import geopandas
@@ -46,18 +45,18 @@ def joined(
     import geopandas
     import shapely
 
-    path = Path(path)
+    file, _ = file_of(path)
     table = parsed(f"{__name__}:attributes", path)
     titles = [name for name in table.column_names if name != "geometry"]
     if key not in titles:
-        raise DataError(f"{path.name} has no column {key!r}: choose another key")
+        raise DataError(f"{file.name} has no column {key!r}: choose another key")
     for name in ADDED:
         if name in titles:
-            raise DataError(f"{path.name} has a column {name!r} already: rename it")
+            raise DataError(f"{file.name} has a column {name!r} already: rename it")
     keys = [label(value) for value in table[key].to_pylist()]
     part = release.areas.rows(level)
     names = release.areas.names[part]
-    for words, what in ((keys, f"{path.name} names the area"), (names, "the release has the area")):
+    for words, what in ((keys, f"{file.name} names the area"), (names, "the release has the area")):
         twice = [word for word, times in Counter(words).items() if times > 1 and word]
         if twice:
             raise DataError(f"{what} {twice[0]!r} twice: join on a key that is unique")
@@ -65,7 +64,7 @@ def joined(
     at = np.array([row.get(each, -1) for each in keys])
     if not (at >= 0).any():
         raise DataError(
-            f"no row of {path.name} names an area of the release by {key!r}: the areas are called "
+            f"no row of {file.name} names an area of the release by {key!r}: the areas are called "
             f"{names[0]!r} and the like"
         )
     answers = release.answers
@@ -81,8 +80,8 @@ def attributes(path: str) -> Any:
     import pyarrow as pa
     import shapely
 
-    shapes, words, crs = opened_shapes(Path(path))
-    limits.REGIONS.check(len(shapes), Path(path).name)
+    shapes, words, crs = opened_shapes(path)
+    limits.REGIONS.check(len(shapes), file_of(path)[0].name)
     columns = {name: _column(values) for name, values in words.items() if name != "geometry"}
     columns["geometry"] = pa.array(shapely.to_wkb(shapes).tolist(), pa.binary())
     return pa.table(columns).replace_schema_metadata({"crs": crs or ""})

@@ -128,13 +128,13 @@ def places_of(wish: Wish, domain: Domain, centres: Float) -> Any:
     if wish.square:
         return squares(domain, centres, wish.square)
     from dpviz.releases.points.region_count import Regions
-    from dpviz.releases.points.region_file import read_regions
+    from dpviz.releases.points.region_file import file_of, read_regions
 
     regions = read_regions(wish.areas, domain)
     inside = regions.inside > 0
     if not inside.any():
         raise DomainError(
-            f"{Path(wish.areas).name}: all areas lie outside the domain: choose another file"
+            f"{file_of(wish.areas)[0].name}: all areas lie outside the domain: choose another file"
         )
     names = tuple(name for name, touches in zip(regions.names, inside, strict=True) if touches)
     return Regions(names, regions.shapes[inside], regions.inside[inside])
@@ -178,8 +178,10 @@ def _promise(release: PointRelease | AreaRelease, text: str, folder: Path | None
         if not isinstance(release, PointRelease):
             return _of_areas(release, wish)
         if wish.areas:
-            if folder is None or not (folder / wish.areas).is_file():
-                return Promise(text, None, f"needs {wish.areas} beside the release")
+            from dpviz.releases.points.region_file import file_of
+
+            if folder is None or not file_of(folder / wish.areas)[0].is_file():
+                return Promise(text, None, f"needs {file_of(wish.areas)[0]} beside the release")
             wish = replace(wish, areas=str(folder / wish.areas))
         centres = release.sample(SQUARES, seed=0) if wish.square else np.empty((0, 2))
         places = places_of(wish, release.domain, centres)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +19,20 @@ from dpviz import arrow, limits
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.foreign import readable, recognised, refuse_computing
+from dpviz.releases.files import KEY
 from dpviz.releases.points.region_count import Regions, regions_of
 from dpviz.sandbox import confined
 
 Words = dict[str, list[Any]]
 """Properties of the regions by name."""
 
+Layers = list[tuple[str, str | None]]
+"""Name of each layer of a file, and what shapes it has; None for none."""
+
 _FORMATS = "give GeoJSON, GeoPackage, Shapefile or GeoParquet"
+
+LAYER = "|layername="
+"""Between the path of a file and the name of one of its layers, as QGIS writes it."""
 
 
 def read_regions(
@@ -32,24 +41,41 @@ def read_regions(
     """Regions from a file of polygons.
 
     Args:
-        path: of the file; its CRS is taken from it, and is the domain's where it states none.
+        path: of the file, and ``|layername=`` with one of several layers; its CRS is taken from it,
+            and is the domain's where it states none.
         domain: of the release that is asked.
         name_column: names the regions, row numbers those without a name; by default the first
             column of words, one called name before others and ids last, or row numbers.
 
     Raises:
-        DataError: the file cannot be read, is too intricate, or has no polygons or no such column.
+        DataError: the file cannot be read, is too intricate, or has no polygons, no such column or
+            layer, or several layers of polygons and none is named.
         DomainError: a region without area.
     """
     import shapely
 
     frame = (list(domain.lower), list(domain.upper), list(domain.columns), domain.crs)
-    table = parsed(f"{__name__}:polygons", Path(path), frame, name_column)
+    table = parsed(f"{__name__}:polygons", path, frame, name_column)
     shapes = np.asarray(shapely.from_wkb(table["shape"].to_pylist()), dtype=object)
     return Regions(tuple(table["name"].to_pylist()), shapes, arrow.number_array(table["inside"]))
 
 
-def parsed(task: str, path: Path, *arguments: Any) -> Any:
+def polygon_layers(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """Names of the layers of a file that may hold polygons; none in a format without layers.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    return tuple(parsed(f"{__name__}:listed_layers", path)["layer"].to_pylist())
+
+
+def file_of(path: str | os.PathLike[str]) -> tuple[Path, str | None]:
+    """A file and the layer of it that a path names."""
+    file, named, layer = os.fspath(path).partition(LAYER)
+    return Path(file), layer if named else None
+
+
+def parsed(task: str, path: str | os.PathLike[str], *arguments: Any) -> Any:
     """The Arrow table that a task makes of a file of shapes, in a child process.
 
     Raises:
@@ -58,16 +84,17 @@ def parsed(task: str, path: Path, *arguments: Any) -> Any:
     """
     from dpviz.releases.store import kind_in  # which imports all releases
 
-    if not path.is_file():
-        raise DataError(f"no file {path.name!r}: check the name")
-    size = path.stat().st_size
-    limits.FILE.check(size, path.name)
-    kind = kind_in(path)
+    file, layer = file_of(path)
+    if not file.is_file():
+        raise DataError(f"no file {file.name!r}: check the name")
+    size = file.stat().st_size
+    limits.FILE.check(size, file.name)
+    kind = kind_in(file)
     if kind not in (None, "areas"):
-        raise DataError(f"{path.name} is a release of {kind}, not a file of regions: {_FORMATS}")
+        raise DataError(f"{file.name} is a release of {kind}, not a file of regions: {_FORMATS}")
     needs = ("pyogrio.raw", "pyproj", "shapely")
-    place = str(path.absolute())
-    return confined(task, place, *arguments, where=path.name, size=size, needs=needs)
+    place = str(file.absolute()) + ("" if layer is None else LAYER + layer)
+    return confined(task, place, *arguments, where=file.name, size=size, needs=needs)
 
 
 def polygons(path: str, frame: tuple[Any, Any, Any, str], name_column: str | None) -> Any:
@@ -77,8 +104,8 @@ def polygons(path: str, frame: tuple[Any, Any, Any, str], name_column: str | Non
 
     lower, upper, columns, crs = frame
     domain = Domain(tuple(lower), tuple(upper), tuple(columns), crs)
-    name = Path(path).name
-    shapes, words, source = opened_shapes(Path(path))
+    name = file_of(path)[0].name
+    shapes, words, source = opened_shapes(path)
     limits.REGIONS.check(len(shapes), name)
     limits.VERTICES.check(int(shapely.get_num_coordinates(shapes).sum()), name)
     if name_column is not None and name_column not in words:
@@ -125,45 +152,74 @@ def projected(shapes: Any, source: str, target: str) -> Any:
     return shapely.transform(shapes, transform, interleaved=False)
 
 
-def opened_shapes(path: Path) -> tuple[Any, Words, str | None]:
-    """Shapes, properties by name, and the CRS that the file states."""
-    try:
-        shapes, words, crs = shapes_of(path)
-    except DataError:
-        raise
-    except Exception as error:  # whatever a broken file makes of the readers
-        raise DataError(
-            f"{path.name} is no file of regions ({type(error).__name__}): {_FORMATS}"
-        ) from None
+def listed_layers(path: str) -> Any:
+    """In the child: layers that may hold polygons, as a table of ``layer``."""
+    import pyarrow as pa
+    import pyogrio
+
+    file, _ = file_of(path)
+    with _reading(file.name):
+        layers = [] if _kind(file) in _READERS else pyogrio.list_layers(readable(file)).tolist()
+    return pa.table({"layer": pa.array(_of_polygons(layers), pa.string())})
+
+
+def opened_shapes(path: str) -> tuple[Any, Words, str | None]:
+    """In the child: shapes, properties by name, and the CRS that the file states."""
+    file, layer = file_of(path)
+    with _reading(file.name):
+        shapes, words, crs = shapes_of(file, layer)
     if not len(shapes):
-        raise DataError(f"{path.name} has no regions: give a file of polygons")
+        raise DataError(f"{file.name} has no regions: give a file of polygons")
     return shapes, words, crs
 
 
-def shapes_of(path: Path) -> tuple[Any, Words, str | None]:
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    """Whatever a broken file makes of the readers, as one line."""
+    try:
+        yield
+    except DataError:
+        raise
+    except Exception as error:
+        raise DataError(
+            f"{name} is no file of regions ({type(error).__name__}): {_FORMATS}"
+        ) from None
+
+
+def shapes_of(path: Path, layer: str | None = None) -> tuple[Any, Words, str | None]:
     """In a child: shapes, properties by name, and the CRS that the file states.
 
     Raises:
-        DataError: it is text, computes, or is beyond a limit; a broken file raises what its reader
-            makes of it.
+        DataError: it is text, computes, or is beyond a limit, or has not the layer; a broken file
+            raises what its reader makes of it.
     """
+    kind = _kind(path)
+    if kind not in _READERS:
+        return _from_gdal(path, layer)
+    if layer is not None:
+        raise DataError(f"{path.name} has no layers: leave out {LAYER + layer!r}")
+    return _READERS[kind](path)
+
+
+def _kind(path: Path) -> str:
+    """The format of a file of regions."""
     with path.open("rb") as file:
         kind = recognised(file.read(1024))
     if kind == "text":
         raise DataError(f"{path.name} is no file of regions: {_FORMATS}")
     if kind == "GeoPackage":
         refuse_computing(path, path.name)
-    return {"Parquet": _from_parquet, "GeoJSON": _from_json}.get(kind, _from_gdal)(path)
+    return kind
 
 
-def _from_gdal(path: Path) -> tuple[Any, Words, str | None]:
+def _from_gdal(path: Path, wanted: str | None) -> tuple[Any, Words, str | None]:
     import pyogrio.raw
     import shapely
 
     file = readable(path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        layer = _layer(pyogrio.list_layers(file).tolist(), path.name)
+        layer = _layer(pyogrio.list_layers(file).tolist(), path.name, wanted)
         meta, _, wkb, values = pyogrio.raw.read(
             file, layer=layer, max_features=limits.REGIONS.most + 1
         )
@@ -171,18 +227,33 @@ def _from_gdal(path: Path) -> tuple[Any, Words, str | None]:
     return shapely.from_wkb(wkb), words, meta["crs"]
 
 
-def _layer(layers: list[tuple[str, str | None]], name: str) -> str | None:
-    """The layer that may hold polygons, or else the first of shapes; None where there are none."""
-    shapes = {layer: kind for layer, kind in layers if kind is not None}
-    others = ("Point", "Line")  # a layer of "Unknown" may hold anything
-    polygons = [layer for layer, kind in shapes.items() if not any(each in kind for each in others)]
+def _layer(layers: Layers, name: str, wanted: str | None) -> str | None:
+    """The wanted layer, or the one that may hold polygons, or else the first of shapes, if any."""
+    shapes = [layer for layer, kind in layers if kind is not None]
+    polygons = _of_polygons(layers)
+    if wanted is not None:
+        if wanted not in shapes:
+            raise DataError(f"{name} has no layer {wanted!r}: it has {_several(shapes)}")
+        return wanted
     if len(polygons) > 1:
-        several = ", ".join(repr(layer[:40]) for layer in polygons[:5])
         raise DataError(
-            f"{name} has {len(polygons)} layers of polygons ({several}"
-            f"{', …' if polygons[5:] else ''}): write the one you mean as a file of its own"
+            f"{name} has {len(polygons)} layers of polygons ({_several(polygons)}): name one "
+            f"behind the file: {name}{LAYER}{polygons[0][:40]}"
         )
     return next(iter([*polygons, *shapes]), None)
+
+
+def _of_polygons(layers: Layers) -> list[str]:
+    others = ("Point", "Line")  # a layer of "Unknown" may hold anything
+    return [
+        layer
+        for layer, kind in layers
+        if kind is not None and not any(each in kind for each in others)
+    ]
+
+
+def _several(layers: list[str]) -> str:
+    return ", ".join(repr(layer[:40]) for layer in layers[:5]) + (", …" if layers[5:] else "")
 
 
 def _from_parquet(path: Path) -> tuple[Any, Words, str | None]:
@@ -199,6 +270,9 @@ def _from_parquet(path: Path) -> tuple[Any, Words, str | None]:
     stated = geo["columns"][column].get("crs", "OGC:CRS84")
     table = file.read().to_pydict()
     shapes = shapely.from_wkb(table.pop(column))
+    if KEY in metadata.metadata:  # a release of areas: the coarser ones have no shapes of their own
+        drawn = np.flatnonzero(~shapely.is_missing(shapes))
+        shapes, table = shapes[drawn], {name: [table[name][at] for at in drawn] for name in table}
     return shapes, table, json.dumps(stated) if isinstance(stated, dict) else stated
 
 
@@ -220,3 +294,7 @@ def _from_json(path: Path) -> tuple[Any, Words, str | None]:
     limits.COLUMNS.check(len(names), path.name)
     words = {name: [row.get(name) for row in rows] for name in names}
     return shapes, words, (document.get("crs") or {}).get("properties", {}).get("name", "OGC:CRS84")
+
+
+_READERS = {"Parquet": _from_parquet, "GeoJSON": _from_json}
+"""Of formats without layers; GDAL reads the others."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from dpviz.domain import Domain
@@ -20,7 +18,7 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import Choice, epsilon_slider, nearest_epsilon, parameters_form
 from dpviz.ui.shared.text import level_title, plain
-from dpviz.ui.shared.uploads import upload_path
+from dpviz.ui.shared.uploads import chosen_layer, upload_path
 
 METHOD = "areas"
 CELLS, POLYGONS, HEXAGONS = "Cells", "Areas", "Hexagons"
@@ -145,25 +143,28 @@ def _polygons(prefix: str, domain: Domain, fixed: bool) -> ChosenAreas | None:
     if file is None:
         st.info("Choose a public file of polygons.", icon=":material/upload_file:")
         return None
-    path = upload_path(f"{prefix}.areas", file)
+    upload = upload_path(f"{prefix}.areas", file)
+    layer, levels = "", tuple[str, ...]()
     try:
-        columns = remembered(f"{prefix}.areas.columns", file.file_id, lambda: area_columns(path))
-        levels = _levels(prefix, columns, file.file_id)
+        layer = chosen_layer(f"{prefix}.areas", file)
+        path, key = f"{upload}{layer}", f"{file.file_id}{layer}"
+        columns = remembered(f"{prefix}.areas.columns", key, lambda: area_columns(path))
+        levels = _levels(prefix, columns, key)
         place = f"{prefix}.areas.read"
         areas = remembered(
             place,
-            (file.file_id, levels, domain),
-            lambda: _drawable(areas_of(str(path), domain, levels=levels)),
+            (key, levels, domain),
+            lambda: _drawable(areas_of(path, domain, levels=levels)),
         )
     except DpvizError as error:
-        st.error(plain(_without(path.name, error)), icon=":material/error:")
+        st.error(plain(_without(upload.name, error)), icon=":material/error:")
         if not fixed and "reaches out of the bounds" in str(error):
-            _extent_button(prefix, path, levels, domain)
+            _extent_button(prefix, f"{upload}{layer}", upload.name, levels, domain)
         return None
-    return ChosenAreas(file.name, levels, file.file_id, areas=areas)
+    return ChosenAreas(f"{file.name}{layer}", levels, file.file_id, areas=areas)
 
 
-def _levels(prefix: str, columns: tuple[str, ...], file_id: str) -> tuple[str, ...]:
+def _levels(prefix: str, columns: tuple[str, ...], key: str) -> tuple[str, ...]:
     if not columns:
         return ()
     chosen = st.multiselect(
@@ -172,21 +173,23 @@ def _levels(prefix: str, columns: tuple[str, ...], file_id: str) -> tuple[str, .
         default=columns[:1],
         format_func=plain,
         max_selections=MOST_LEVELS,
-        key=f"{prefix}.areas.levels.{file_id}",
+        key=f"{prefix}.areas.levels.{key}",
         help="country, district, ward: each row of the file is one of the last. ε is shared among "
         "the levels, so give those that you will publish and no others.",
     )
     return tuple(map(str, chosen))
 
 
-def _extent_button(prefix: str, path: Any, levels: tuple[str, ...], domain: Domain) -> None:
+def _extent_button(
+    prefix: str, path: str, name: str, levels: tuple[str, ...], domain: Domain
+) -> None:
     """The areas are public, and so is their extent: it may be the area of the records."""
 
     def widen() -> None:
         try:
-            extent = areas_of(str(path), levels=levels, crs=domain.crs).domain
+            extent = areas_of(path, levels=levels, crs=domain.crs).domain
         except DpvizError as error:
-            st.session_state[f"{prefix}.pasted.wrong"] = _without(path.name, error)
+            st.session_state[f"{prefix}.pasted.wrong"] = _without(name, error)
         else:
             west, south, east, north = extent.bounds
             set_area(prefix, (west, south, east, north), domain.crs)

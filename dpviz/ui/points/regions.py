@@ -30,7 +30,7 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import file_button
 from dpviz.ui.shared.text import plain
-from dpviz.ui.shared.uploads import upload_path
+from dpviz.ui.shared.uploads import chosen_layer, upload_path
 
 MOST = 20_000
 """Districts of one file."""
@@ -81,8 +81,11 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
         if file is None:
             return [], None
         try:
+            path = f"{upload_path('districts', file)}{chosen_layer('districts', file)}"
             rows, answers, marks, legend = remembered(
-                f"{prefix}.districts.kept", (file.file_id, release), lambda: _asked(release, file)
+                f"{prefix}.districts.kept",
+                (file.file_id, path, release),
+                lambda: _asked(release, path),
             )
         except DpvizError as error:
             st.error(plain(error), icon=":material/error:")
@@ -111,9 +114,9 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
         return list(marks), legend
 
 
-def _asked(release: PointRelease, file: Any) -> AnsweredRegions:
+def _asked(release: PointRelease, path: str) -> AnsweredRegions:
     """Answers and marks."""
-    regions = read_regions(upload_path("districts", file), release.domain)
+    regions = read_regions(path, release.domain)
     if len(regions) > MOST:
         raise DpvizError(f"{len(regions):,} districts: give a file of at most {MOST:,}")
     answers = release.count_regions(regions)

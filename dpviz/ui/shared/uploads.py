@@ -21,6 +21,9 @@ from typing import Any
 import streamlit as st
 
 from dpviz.build import source_columns
+from dpviz.releases.points.region_file import LAYER, polygon_layers
+from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.text import plain
 
 IN_MEMORY = hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir()
 _PREFIX = "dpviz-private-"
@@ -51,6 +54,21 @@ def upload_columns(path: Path) -> Sequence[Any]:
                 each.columns = source_columns(path)
             return each.columns
     return source_columns(path)
+
+
+def chosen_layer(place: str, file: Any) -> str:
+    """What names the layer of an uploaded file of polygons, behind its path; asked where there are
+    several, and else empty.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    path = upload_path(place, file)
+    layers = remembered(f"{place}.layers", file.file_id, lambda: polygon_layers(path))
+    if len(layers) < 2:
+        return ""
+    key = f"{place}.layer.{file.file_id}"
+    return f"{LAYER}{st.selectbox('Layer', layers, key=key, format_func=plain)}"
 
 
 class _Held:
