@@ -95,6 +95,7 @@ def test_what_an_address_holds_in_vain_is_said_in_one_short_line(page, address):
                 "max contributions '1.5', which is not a whole number from 1 to 1000. This is 1:",
             ],
         ),
+        ("sequences", {"cell": "99-99"}, ["the cell '99-99', which is not one of these. Choose"]),
         (
             "roads",
             {"workload": "zzz", "with": "www"},

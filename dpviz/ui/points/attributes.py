@@ -104,7 +104,9 @@ def _pair(prefix: str, names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
         asked = words(permalink.parameter("kinds"), "kinds")
     one, other = (*asked, "", "")[:2]
     permalink.missing("the kind", one, names, names[0])
-    permalink.missing("the kind", other, names, "all others")
+    if other not in names:
+        why = "is not available here. The kind is compared with all others: choose another."
+        permalink.refused("the kind", other, why)
     key = "|".join(names)
     first, second = st.columns(2)
     chosen = first.selectbox(

@@ -16,6 +16,7 @@ from dpviz.trees.lattice import Float
 from dpviz.ui.sequences.charts import length_chart
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import MoveView
+from dpviz.ui.shared import permalink
 from dpviz.ui.shared.panels import hint
 from dpviz.ui.shared.text import plain
 
@@ -72,7 +73,11 @@ def place_panel(prefix: str, view: MoveView, source: SequenceSource) -> list[Mar
 def _place_choice(prefix: str, view: MoveView, mapped: bool) -> int | None:
     """The place by name: the way to choose it without a mouse."""
     key, widget = f"{prefix}.cell", f"{prefix}.cell.name"
-    if st.session_state.get(key) not in view.names:
+    asked = st.session_state.get(key)
+    if asked not in view.names:
+        if widget not in st.session_state:  # it is the address that asks
+            what = "the cell" if mapped else "the symbol"
+            permalink.refused(what, asked, "is not one of these. Choose another.")
         st.session_state[key] = None
     st.session_state[widget] = st.session_state[key]
 
