@@ -83,6 +83,10 @@ def two_owners_outline_what_must_be_compared(page):
     expect(page.get_by_text("To the noisy count")).to_be_hidden()
     expect(page.get_by_text("Dummies only")).to_be_visible()
     expect(page.get_by_test_id("stSliderTickBar").last).to_be_hidden()
+    sheet = page.get_by_test_id("dpviz-map").first
+    copy = sheet.locator(".copy img")  # a canvas would be printed in the size it had before
+    assert copy.evaluate("each => each.complete && each.naturalWidth > 0")
+    assert copy.bounding_box() == sheet.bounding_box()
     page.emulate_media(media="screen")
     draw(page, 0.15, 50)
     page.get_by_text("Outlined: the cells of A in your rectangle").wait_for()

@@ -1,6 +1,8 @@
 /**
  * Printing: the map in light colours, in the shape it has on the screen, as one opaque copy: what WebGL
- * has drawn is gone before a sheet is made, and a canvas one can see through is white there.
+ * has drawn is gone before a sheet is made, and a canvas one can see through is white there. The copy is
+ * a picture, since Chromium prints a canvas in the size that it had a layout before; a canvas lies below it
+ * for browsers that load pictures too late.
  */
 import {h} from './dom.js';
 import {css} from './palette.js';
@@ -35,8 +37,8 @@ export class Paper {
     this.app.deck.redraw('print'); // in this very task, or the buffer is empty
     const drawn = this.app.canvasHost.querySelector('canvas');
     const {width, height} = drawn;
-    this.copy = h('canvas', {class: 'copy', width, height});
-    const pen = this.copy.getContext('2d');
+    const sheet = h('canvas', {width, height});
+    const pen = sheet.getContext('2d');
     pen.fillStyle = css(this.app.theme.land);
     pen.fillRect(0, 0, width, height);
     pen.drawImage(drawn, 0, 0, width, height);
@@ -44,6 +46,7 @@ export class Paper {
     const {deck, surround} = this.app;
     surround.paint(layer.getContext('2d'), deck.getViewports(), width / deck.width, deck, 1, []);
     pen.drawImage(layer, 0, 0);
+    this.copy = h('div', {class: 'copy'}, sheet, h('img', {alt: '', src: sheet.toDataURL()}));
     this.app.canvasHost.append(this.copy);
   }
 
