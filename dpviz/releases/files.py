@@ -220,8 +220,8 @@ def header_of(metadata: dict[bytes, bytes] | None, name: str) -> tuple[str, dict
     try:
         stated = json.loads(packed)
         schema = stated["schema"]
-        if type(schema) is not int:
-            raise TypeError(schema)
+        if type(schema) is not int or schema < 1:
+            raise ValueError(schema)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ReleaseError(
             f"{name}: the header is damaged: it is no JSON object with a schema"

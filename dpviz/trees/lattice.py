@@ -8,6 +8,7 @@ the bits of a cell's coordinates, axis 0 in the most significant place, so that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,10 @@ Int = NDArray[np.int64]
 Codes = NDArray[np.uint64]
 Float = NDArray[np.float64]
 
-# Spreading steps: (shift, mask) pairs that leave dims−1 zero bits between neighbouring bits.
-_SPREAD: dict[int, list[tuple[int, int]]] = {
+Steps = list[tuple[np.uint64, np.uint64]]
+"""Pairs of a shift and a mask, as NumPy's numbers: to make them takes longer than few codes do."""
+
+_STEPS = {
     2: [
         (16, 0x0000FFFF0000FFFF),
         (8, 0x00FF00FF00FF00FF),
@@ -42,6 +45,22 @@ _SPREAD: dict[int, list[tuple[int, int]]] = {
         (3, 0x1111111111111111),
     ],
 }
+
+_SPREAD: dict[int, Steps] = {
+    dims: [(np.uint64(shift), np.uint64(mask)) for shift, mask in steps]
+    for dims, steps in _STEPS.items()
+}
+"""What leaves dims − 1 zero bits between neighbouring bits."""
+_GATHER: dict[int, Steps] = {
+    dims: [
+        (shift, mask)
+        for (shift, _), (_, mask) in pairwise(
+            [*steps[::-1], (np.uint64(0), np.uint64((1 << 64 // dims) - 1))]
+        )
+    ]
+    for dims, steps in _SPREAD.items()
+}
+"""The way back, once the last mask of the way there is laid on."""
 
 STRIP = 1 << 14
 """Rows whose codes are made at once: what stays in the fastest memory."""
@@ -79,31 +98,31 @@ def unmorton(codes: ArrayLike, dims: int) -> Int:
     """Lattice cells of Morton codes: int64 of shape (n, dims); the inverse of :func:`morton`."""
     codes = np.asarray(codes, dtype=np.uint64)
     cells = np.empty((len(codes), dims), dtype=np.int64)
-    for start in range(0, len(codes), STRIP):
+    shifts = np.arange(dims - 1, -1, -1, dtype=np.uint64)[:, None]
+    rows = STRIP // dims  # of all axes at once
+    for start in range(0, len(codes), rows):
         checkpoint()
-        strip = slice(start, start + STRIP)
-        for axis in range(dims):
-            cells[strip, axis] = _gather(codes[strip] >> np.uint64(dims - 1 - axis), dims)
+        strip = slice(start, start + rows)
+        cells[strip] = _gather(codes[strip] >> shifts, dims).T
     return cells
 
 
 def _spread(values: Codes, shifted: Codes, dims: int) -> None:
     """Leave dims − 1 zero bits between the bits of values, in place, with a second column."""
-    for shift, mask in _SPREAD.get(dims, []):
-        np.left_shift(values, np.uint64(shift), out=shifted)
+    for shift, mask in _SPREAD.get(dims, ()):
+        np.left_shift(values, shift, out=shifted)
         values |= shifted
-        values &= np.uint64(mask)
+        values &= mask
 
 
 def _gather(values: Codes, dims: int) -> Codes:
+    """Undo :func:`_spread`, in place."""
     if dims == 1:
         return values
-    steps = _SPREAD[dims]
-    values = values & np.uint64(steps[-1][1])
-    masks = [*[mask for _, mask in steps[:-1]][::-1], (1 << (64 // dims)) - 1]
-    for (shift, _), mask in zip(steps[::-1], masks, strict=True):
-        values |= values >> np.uint64(shift)
-        values &= np.uint64(mask)
+    values &= _SPREAD[dims][-1][1]
+    for shift, mask in _GATHER[dims]:
+        values |= values >> shift
+        values &= mask
     return values
 
 

@@ -82,6 +82,10 @@ def test_a_newer_schema_is_refused(release):
     newer = table.replace_schema_metadata({"dpviz": json.dumps({**header, "schema": 99})})
     with pytest.raises(ReleaseError, match="schema 99 is newer than this version reads"):
         from_arrow(newer, "r.parquet")
+    for odd in (0, -1, 1.5, "2", None, True):
+        odder = table.replace_schema_metadata({"dpviz": json.dumps({**header, "schema": odd})})
+        with pytest.raises(ReleaseError, match="the header is damaged: it is no JSON object with"):
+            from_arrow(odder)
 
 
 def test_a_later_field_of_the_header_is_kept(release):
