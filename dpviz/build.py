@@ -42,7 +42,7 @@ from dpviz.private.load.roads import CITY, read_graph, workload_of
 from dpviz.private.load.selection import checked_bits
 from dpviz.private.load.sequences import alphabet_of
 from dpviz.private.load.sources import public_extent, stated_domain
-from dpviz.private.load.tables import file_types, may_hold_places
+from dpviz.private.load.tables import file_types, may_hold_places, tables_in
 from dpviz.private.load.tables.memory import array_points
 from dpviz.private.mechanisms.sources import Noise
 from dpviz.private.parallel import in_parallel
@@ -104,6 +104,7 @@ __all__ = [
     "save_counts",
     "source_columns",
     "stated_domain",
+    "tables_in",
     "workload_of",
 ]
 

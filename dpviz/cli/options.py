@@ -24,7 +24,10 @@ Bits = Annotated[
 ]
 TableName = Annotated[
     str | None,
-    typer.Option("--table", help="With a database's URL: table, schema.table, or a Spark path."),
+    typer.Option(
+        "--table",
+        help="Of a database: table, schema.table, or a Spark path. Of a file: a layer or a sheet.",
+    ),
 ]
 
 

@@ -47,6 +47,7 @@ class Script(Code):
         levels: columns of that file that name its areas, the finest last; one names them alone.
         sum_share: of epsilon, for sums of values; None for the usual one.
         dataset: the ledger's name of the records, where it is not the file's.
+        table: the layer or sheet of the file that holds them, where it has several.
     """
 
     domain: Domain
@@ -58,6 +59,7 @@ class Script(Code):
     levels: Sequence[str] = ()
     sum_share: float | None = None
     dataset: str | None = None
+    table: str | None = None
 
     @classmethod
     def of(
@@ -122,6 +124,7 @@ class Script(Code):
                 clip = f"{values.low!r},{values.high!r}"
                 options += [("--sum", values.column), ("--clip", clip), ("--grid", values.grid)]
             options += [("--bits", self.bits)] if self.bits else []
+        options += [("--table", self.table)] if self.table else []
         options += [("--areas", self.areas)] if self.areas else []
         if self.levels:
             several = ("--levels", listed(self.levels))
@@ -143,6 +146,7 @@ class Script(Code):
             reading |= {"unit": self.unit, "max_per_unit": self.max_per_unit}
         reading |= {"public": True} if self.public and not self.builtin else {}
         reading |= {"bits": self.bits} if self.bits and not self.builtin else {}
+        reading |= {"table": self.table} if self.table else {}
         given: dict[str, Any] = {"areas": self.areas} if self.areas and not self.levels else {}
         given |= {"wishes": list(self.wishes)} if self.wishes else {}
         given |= {"sum_share": self.sum_share} if self.sum_share is not None else {}

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import dpviz
 from dpviz.cli import app as commands
+from tests.private.load.stability import workbook
 from tests.ui.paying import pay
 from tests.ui.test_publish import words
 
@@ -44,13 +45,13 @@ def wards(*, overlap=0.0):
     return json.dumps({"type": "FeatureCollection", "features": features}).encode()
 
 
-def opened(page):
+def opened(page, name="rides.csv", content=None):
     script = f"from dpviz.ui.pages.{page} import page\npage()\n"
     app = AppTest.from_string(script, default_timeout=90)
     app.query_params["data"] = "Your own file"
     app.session_state["publish.guess"] = 500
     app.run()
-    app.file_uploader(key=f"{page}.file").set_value(("rides.csv", rides(), "text/csv")).run()
+    app.file_uploader(key=f"{page}.file").set_value((name, content or rides(), "")).run()
     for side, value in SIDES.items():
         app.number_input(key=f"{page}.bounds.{side}").set_value(value)
     return app
@@ -66,13 +67,13 @@ def errors(app):
     return [each.value for each in app.error]
 
 
-def made_again(made, tmp_path, **files):
+def made_again(made, tmp_path, records="rides.csv", content=None, **files):
     """The release that the command on the page builds."""
-    (tmp_path / "rides.csv").write_bytes(rides())
+    (tmp_path / records).write_bytes(content or rides())
     words = shlex.split(made.note)[1:]
-    words[words.index("FILE")] = str(tmp_path / "rides.csv")
-    for name, content in files.items():
-        (tmp_path / name).write_bytes(content)
+    words[words.index("FILE")] = str(tmp_path / records)
+    for name, other in files.items():
+        (tmp_path / name).write_bytes(other)
         (at,) = [at for at, word in enumerate(words) if word.split("|")[0] == name]
         words[at] = str(tmp_path / words[at])
     words[-1] = str(tmp_path / "again.parquet")
@@ -134,6 +135,23 @@ def test_kinds_and_values_are_declared_paid_for_and_made_again_by_the_command(tm
     app.run()
     assert errors(app) == []
     assert "Kind" in [each.label for each in app.get("button_group")]
+
+
+def test_of_several_sheets_one_is_chosen_and_named_in_the_command(tmp_path):
+    rows = [line.split(",") for line in rides().decode().splitlines()]
+    content = workbook([("about",), ("these rides",)], rides=rows)
+    app = opened("publish", "rides.xlsx", content)
+    sheet = chosen(app, "selectbox", "publish.table.")
+    assert (sheet.label, sheet.value, list(sheet.options)) == ("Sheet", "a", ["a", "rides"])
+    sheet.set_value("rides").run()
+    assert errors(app) == []
+    pay(app)
+    assert errors(app) == []
+    made = app.session_state["publish.made"]
+    assert "--table rides" in made.note
+    again = made_again(made, tmp_path, "rides.xlsx", content)
+    assert made.release.header.budget == again.header.budget
+    assert again.count(again.domain.bounds).count[0] > 300
 
 
 def test_areas_of_a_file_are_checked_paid_for_and_made_again_by_the_command(tmp_path):

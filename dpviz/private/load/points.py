@@ -89,13 +89,13 @@ class Records:
         return self.counts.dropped
 
 
-def columns(path: str | Path) -> Sequence[Column]:
-    """Names and kinds of a file's columns, for a form that maps them to coordinates.
+def columns(path: str | Path, table: str | None = None) -> Sequence[Column]:
+    """Names and kinds of the columns of a file, or of one of its tables, for a form.
 
     Raises:
         DataError: the file cannot be read.
     """
-    return open_table(path).columns
+    return open_table(path, table).columns
 
 
 def layout(

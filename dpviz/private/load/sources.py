@@ -139,6 +139,7 @@ def public_extent(
     *,
     columns: Sequence[str] | None = None,
     crs: str = "EPSG:4326",
+    table: str | None = None,
 ) -> tuple[float, float, float, float]:
     """West, south, east, north of all records, widened by 1 %: right for PUBLIC data only.
 
@@ -147,11 +148,11 @@ def public_extent(
     import numpy as np
 
     everywhere = Domain((-1e9, -1e9), (1e9, 1e9), crs=crs)
-    table = open_table(path)
-    how = layout(table, everywhere, columns=columns, crs=crs)
+    opened = open_table(path, table)
+    how = layout(opened, everywhere, columns=columns, crs=crs)
     corners = [
         [block.points.min(axis=0), block.points.max(axis=0)]
-        for block in located(table, how, everywhere, Tally())
+        for block in located(opened, how, everywhere, Tally())
         if len(block.points)
     ]
     if not corners:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 
 import streamlit as st
 
-from dpviz.build import public_extent
 from dpviz.crs import DEGREES, doubt, known_crs, require_area
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, DpvizError
@@ -19,16 +18,16 @@ SIDES = ("west", "south", "east", "north")
 Box = tuple[float, float, float, float]
 
 
-def public_box(
-    prefix: str, path: Path, columns: tuple[str, ...] | None, crs: str, public: bool
-) -> Box | None:
-    """The public area in the CRS, typed, or taken from public data; None while it is missing."""
+def public_box(prefix: str, crs: str, extent: Callable[[], Box] | None) -> Box | None:
+    """The public area in the CRS; None while it is missing.
+
+    It is typed, or taken from records that are public, of which ``extent`` gives it.
+    """
     bounds = bounds_form(prefix, crs)
-    if public:
+    if extent is not None:
         st.caption("These records are already public, so the area may be taken from them.")
         if st.button("Use data extent", key=f"{prefix}.extent"):
-            extent = public_extent(path, columns=columns, crs=crs)
-            set_area(prefix, extent, crs)
+            set_area(prefix, extent(), crs)
             st.rerun()
     else:
         st.caption(

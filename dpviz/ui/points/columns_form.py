@@ -21,9 +21,9 @@ AXES_LABELS = {
 
 
 def columns_form(
-    prefix: str, path: Path, file_id: str, dims: int
+    prefix: str, path: Path, table: str | None, file_id: str, dims: int
 ) -> tuple[str, tuple[str, ...] | None, list[str]]:
-    """Which columns of a file hold the coordinates.
+    """Which columns of a file, or of one of its tables, hold the coordinates.
 
     Returns:
         The CRS of plain columns, the chosen columns (None: the geometry of the file), and the names
@@ -32,7 +32,7 @@ def columns_form(
     Raises:
         DataError: the file has no columns.
     """
-    columns = upload_columns(path)
+    columns = upload_columns(path, table)
     names = [column.name for column in columns]
     crs = st.text_input(
         "CRS of the coordinates",

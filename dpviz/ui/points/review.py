@@ -113,5 +113,6 @@ def command(source: PointSource, choice: Choice) -> str:
         levels=() if areas is None else areas.levels,
         sum_share=choice.sum_share,
         dataset=None if builtin else handle.name,
+        table=source.table,
     )
     return script.command()

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import check_points, load
+from dpviz.build import check_points, load, public_extent
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
@@ -24,6 +24,7 @@ from dpviz.ui.shared.tables import table_handle
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.unit_form import unit_form
 from dpviz.ui.shared.upload_form import data_choice, public_switch, read_once, upload_form
+from dpviz.ui.shared.uploads import chosen_table
 
 UPLOAD = "Your own file"
 
@@ -37,6 +38,8 @@ class PointSource(DataSource):
     """Of a built-in data set, for a permalink."""
     unit: str | None = None
     """The column of the privacy unit; None where each record is one."""
+    table: str | None = None
+    """The layer or sheet of a file that has several."""
 
 
 @st.cache_resource(show_spinner="Making the built-in city …", max_entries=8)
@@ -135,20 +138,24 @@ def _described(
     file: Any,
     public: bool,
 ) -> PointSource | None:
-    crs, chosen, names = columns_form(prefix, path, file.file_id, dims)
+    table = chosen_table(prefix, path, file)
+    file_key = f"{file.file_id}{table or ''}"
+    crs, chosen, names = columns_form(prefix, path, table, file_key, dims)
     unit, bound = (None, 1) if public else unit_form(prefix, names)
     name = dataset_name(prefix, Path(file.name).stem, public=public)
     with pane or nullcontext():
-        bounds = public_box(prefix, path, chosen if dims == 2 else None, crs, public and dims == 2)
-    clock = period_form(prefix, names, file.file_id) if timed else {}
-    beside = attributes_form(prefix, names, file.file_id) if more else {}
+        extent = partial(public_extent, path, columns=chosen, crs=crs, table=table)
+        bounds = public_box(prefix, crs, extent if public and dims == 2 else None)
+    clock = period_form(prefix, names, file_key) if timed else {}
+    beside = attributes_form(prefix, names, file_key) if more else {}
     if bounds is None or clock is None or beside is None:
         return None
     ends = dims // 2  # a trip has the same rectangle at both ends
     both = (*bounds[:2] * ends, *bounds[2:] * ends)
     domain = Domain.from_bounds(both, chosen or ("lon", "lat"), crs, **clock, **beside)
     checked_area(domain)
-    how: dict[str, Any] = {"columns": chosen, "crs": crs, "unit": unit, "max_per_unit": bound}
+    how: dict[str, Any] = {"columns": chosen, "crs": crs, "table": table}
+    how |= {"unit": unit, "max_per_unit": bound}
     key = f"{file.file_id}|{bounds}|{clock}|{beside}|{how}|{public}|{name}"
     handle = read_once(
         prefix,
@@ -156,4 +163,4 @@ def _described(
         lambda: load(path, domain, public=public, name=name, **how),
         lambda _data: check_points(path, domain, **how),
     )
-    return PointSource(data=handle, title=Path(file.name).name, key=key, unit=unit)
+    return PointSource(data=handle, title=Path(file.name).name, key=key, unit=unit, table=table)

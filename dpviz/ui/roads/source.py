@@ -20,7 +20,7 @@ from dpviz.ui.shared.releases import Opened
 from dpviz.ui.shared.sources import DataSource, NoRecords
 from dpviz.ui.shared.unit_form import unit_form
 from dpviz.ui.shared.upload_form import data_choice, public_switch, read_once
-from dpviz.ui.shared.uploads import upload_columns, upload_path
+from dpviz.ui.shared.uploads import chosen_table, upload_columns, upload_path
 
 UPLOAD = "files"
 STEPS = ("trip", "edge", "edges", "nodes")
@@ -117,14 +117,15 @@ def _upload(prefix: str) -> RoadSource | None:
     if not graph_files or trips_file is None:
         st.info("Choose a road graph and trips to begin.", icon=":material/upload_file:")
         return None
-    unit, bound, names = None, 1, _columns(prefix, trips_file)
+    table, names = _trips_table(prefix, trips_file)
+    unit, bound = None, 1
     clock = period_form(prefix, names, trips_file.file_id, trips=True)
     if clock is None:
         return None
     if not public:
         unit, bound = unit_form(prefix, names, record="trip", start=5)
     files = [*graph_files, trips_file]
-    how: dict[str, Any] = {"unit": unit, "max_per_unit": bound}
+    how: dict[str, Any] = {"unit": unit, "max_per_unit": bound, "table": table}
 
     def read() -> RoadData:
         graph = _graph(prefix, graph_files, components=components, directed=directed)
@@ -143,13 +144,15 @@ def _upload(prefix: str) -> RoadSource | None:
     return None
 
 
-def _columns(prefix: str, file: Any) -> list[str]:
-    """Of the trips; a file that cannot be read has none, and says why when it is read."""
+def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str]]:
+    """The layer or sheet of the trips, and its columns; what cannot be read says so when it is."""
+    table, path = None, upload_path(f"{prefix}.trips", file)
     try:
-        columns = upload_columns(upload_path(f"{prefix}.trips", file))
+        table = chosen_table(f"{prefix}.trips", path, file)
+        columns = upload_columns(path, table)
     except DpvizError:
-        return []
-    return [column.name for column in columns if column.name not in STEPS]
+        return table, []
+    return table, [column.name for column in columns if column.name not in STEPS]
 
 
 def _graph(prefix: str, files: list[Any], *, components: str, directed: bool) -> RoadGraph:

@@ -22,6 +22,7 @@ from dpviz.build import (
     check_sequences,
     grid_cells,
     load,
+    public_extent,
 )
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
@@ -36,7 +37,7 @@ from dpviz.ui.shared.releases import Opened
 from dpviz.ui.shared.sources import DataSource, NoRecords
 from dpviz.ui.shared.unit_form import hides, unit_form
 from dpviz.ui.shared.upload_form import data_choice, public_switch, read_once, upload_form
-from dpviz.ui.shared.uploads import upload_columns
+from dpviz.ui.shared.uploads import chosen_table, upload_columns
 
 PLACES, SYMBOLS = "places", "symbols"
 TITLES = {
@@ -123,14 +124,15 @@ def _boxes(cells: Cells) -> NDArray[np.float64]:
 
 
 def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource | None:
-    crs, columns, names = columns_form(prefix, path, file.file_id, 2)
+    table = chosen_table(prefix, path, file)
+    file_key = f"{file.file_id}{table or ''}"
+    crs, columns, names = columns_form(prefix, path, table, file_key, 2)
     person, when = (
-        st.selectbox(
-            label, names, index=_guess(names, words), key=f"{prefix}.{label}.{file.file_id}"
-        )
+        st.selectbox(label, names, index=_guess(names, words), key=f"{prefix}.{label}.{file_key}")
         for label, words in (("Privacy unit: the person", MADE), ("Time", WHEN))
     )
-    bounds = public_box(prefix, path, columns, crs, public)
+    extent = partial(public_extent, path, columns=columns, crs=crs, table=table)
+    bounds = public_box(prefix, crs, extent if public else None)
     cutting, cells = cutting_form(prefix, public)
     if not public:
         hides(str(person), cutting.bound, "sequence")
@@ -145,6 +147,7 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
         "gap": cutting.gap,
         "max_per_unit": cutting.bound,
         "columns": columns,
+        "table": table,
     }
     key = f"{file.file_id}|{bounds}|{crs}|{how}|{cutting}|{public}|{name}"
 
@@ -167,6 +170,7 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
 
 
 def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource | None:
+    table = chosen_table(prefix, path, file)
     text = st.text_area(
         "Public alphabet",
         key=f"{prefix}.alphabet",
@@ -177,8 +181,8 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
     drop = st.checkbox("Leave out symbols that the alphabet lacks", key=f"{prefix}.drop")
     unit, bound = None, 1
     if not public:
-        packed = path.suffix == ".parquet"
-        names = [column.name for column in upload_columns(path)] if packed else []
+        packed = table is not None or path.suffix == ".parquet"
+        names = [column.name for column in upload_columns(path, table)] if packed else []
         unit, bound = unit_form(prefix, names, record="sequence", start=5)
     if not text.strip():
         st.info("Name the public symbols, for instance 1..17.", icon=":material/abc:")
@@ -189,6 +193,7 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
         # Without a comma a word would be taken for the name of a file on this server.
         words = words.replace("\n", ",") + ","
     how: dict[str, Any] = {"unit": unit, "max_per_unit": bound, "drop_unknown": drop}
+    how["table"] = table
     key = f"{file.file_id}|{words}|{how}|{public}|{name}"
     data = read_once(
         prefix,

@@ -20,7 +20,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import source_columns
+from dpviz.build import source_columns, tables_in
 from dpviz.releases.points.region_file import LAYER, polygon_layers
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.text import plain
@@ -45,15 +45,29 @@ def upload_path(place: str, file: Any) -> Path:
     return held[place].path
 
 
-def upload_columns(path: Path) -> Sequence[Any]:
-    """The columns of an upload, read from it once."""
+def upload_columns(path: Path, table: str | None = None) -> Sequence[Any]:
+    """The columns of an upload, or of one of its tables, read from it once."""
     held: dict[str, _Held] = st.session_state.get(_KEY, {})
     for each in held.values():
         if each.path == path:
-            if each.columns is None:
-                each.columns = source_columns(path)
-            return each.columns
-    return source_columns(path)
+            if table not in each.columns:
+                each.columns[table] = source_columns(path, table)
+            return each.columns[table]
+    return source_columns(path, table)
+
+
+def chosen_table(place: str, path: Path, file: Any) -> str | None:
+    """The layer or sheet of an upload that is chosen here; None where there are not several.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    names = remembered(f"{place}.tables", file.file_id, lambda: tables_in(path))
+    if len(names) < 2:
+        return None
+    label = "Layer" if path.suffix == ".gpkg" else "Sheet"
+    key = f"{place}.table.{file.file_id}"
+    return str(st.selectbox(label, names, key=key, format_func=plain))
 
 
 def chosen_layer(place: str, file: Any) -> str:
@@ -78,7 +92,7 @@ class _Held:
         content = file.getbuffer()
         folder = Path(tempfile.mkdtemp(dir=private_folder()))
         self.file_id: str = file.file_id
-        self.columns: Sequence[Any] | None = None
+        self.columns: dict[str | None, Sequence[Any]] = {}
         self.path = folder / f"{name}{Path(file.name).suffix.lower()[:12]}"
         descriptor = None
         try:

@@ -212,8 +212,8 @@ def declared_nothing(path):
     pq.write_table(table.replace_schema_metadata({b"geo": json.dumps(geo).encode()}), path)
 
 
-def workbook(table):
-    """A workbook of one sheet of inline texts, as few parts as the format allows."""
+def workbook(table, **others):
+    """A workbook of sheets of inline texts, as few parts as the format allows; the first is a."""
     head = '<?xml version="1.0"?>'
     space = "http://schemas.openxmlformats.org"
 
@@ -221,25 +221,41 @@ def workbook(table):
         text = text.replace("&", "&amp;").replace("<", "&lt;").replace("\0", "")
         return f'<c t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
 
-    body = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in table)
+    def body(table):
+        return "".join(f"<row>{''.join(map(cell, row))}</row>" for row in table)
+
+    sheets = {"a": table, **others}
     main = f"{space}/spreadsheetml/2006/main"
     kinds = f"{space}/officeDocument/2006/relationships"
     package = f"{space}/package/2006"
     sheet_type = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    typed = "".join(
+        f'<Override PartName="/xl/{name}.xml" ContentType="{sheet_type}.worksheet+xml"/>'
+        for name in sheets
+    )
+    listed = "".join(
+        f'<sheet name="{name}" sheetId="{at}" r:id="r{at}"/>' for at, name in enumerate(sheets, 1)
+    )
+    linked = "".join(
+        f'<Relationship Id="r{at}" Type="{kinds}/worksheet" Target="{name}.xml"/>'
+        for at, name in enumerate(sheets, 1)
+    )
     members = {
         "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
         '<Default Extension="rels" ContentType="application/'
         'vnd.openxmlformats-package.relationships+xml"/>'
         f'<Override PartName="/xl/workbook.xml" ContentType="{sheet_type}.sheet.main+xml"/>'
-        f'<Override PartName="/xl/s.xml" ContentType="{sheet_type}.worksheet+xml"/></Types>',
+        f"{typed}</Types>",
         "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
         f'Type="{kinds}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{kinds}"><sheets>'
-        '<sheet name="a" sheetId="1" r:id="r1"/></sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
-        f'<Relationship Id="r1" Type="{kinds}/worksheet" Target="s.xml"/></Relationships>',
-        "xl/s.xml": f'<worksheet xmlns="{main}"><sheetData>{body}</sheetData></worksheet>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{kinds}"><sheets>{listed}</sheets>'
+        "</workbook>",
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">{linked}'
+        "</Relationships>",
     }
+    for name, rows in sheets.items():
+        data = f"<sheetData>{body(rows)}</sheetData>"
+        members[f"xl/{name}.xml"] = f'<worksheet xmlns="{main}">{data}</worksheet>'
     raw = io.BytesIO()
     with zipfile.ZipFile(raw, "w") as archive:
         for name, text in members.items():

@@ -21,6 +21,8 @@ from dpviz.private.load.points import (
     read_records,
 )
 from dpviz.private.load.projection import transformer
+from dpviz.private.load.tables import tables_in
+from tests.private.load.stability import workbook
 
 NYC = Domain((-74.30, 40.45), (-73.60, 41.00))
 POINTS = np.array([[-74.0, 40.7], [-73.9, 40.8], [-74.25, 40.5]])
@@ -362,11 +364,27 @@ class TestBadInput:
         places = geopandas.GeoDataFrame(geometry=geopandas.points_from_xy(*POINTS.T), crs=4326)
         places.to_file(tmp_path / "two.gpkg", layer="a")
         places[:1].to_file(tmp_path / "two.gpkg", layer="b")
+        assert tables_in(tmp_path / "two.gpkg") == ("a", "b")
         with pytest.raises(DataError, match=r"several layers of points: name one.*'a', 'b'"):
             read_records(tmp_path / "two.gpkg", NYC)
         assert len(read_records(tmp_path / "two.gpkg", NYC, table="b").points) == 1
         with pytest.raises(DataError, match=r"no layer 'c' in two.gpkg: it has 'a', 'b'"):
             read_records(tmp_path / "two.gpkg", NYC, table="c")
+
+    def test_of_two_sheets_one_is_named(self, tmp_path):
+        rows = [("lon", "lat"), *((f"{x}", f"{y}") for x, y in POINTS)]
+        (tmp_path / "two.xlsx").write_bytes(workbook([("notes",)], places=rows))
+        (tmp_path / "one.xlsx").write_bytes(workbook(rows))
+        (tmp_path / "bad.xlsx").write_bytes(b"PK\x03\x04")
+        write(tmp_path, "csv", frame())
+        assert tables_in(tmp_path / "two.xlsx") == ("a", "places")
+        assert tables_in(tmp_path / "one.xlsx") == ("a",)
+        with pytest.raises(DataError, match=r"2 sheets: name one as its table \('a', 'places'"):
+            read_records(tmp_path / "two.xlsx", NYC)
+        assert len(read_records(tmp_path / "two.xlsx", NYC, table="places").points) == len(POINTS)
+        with pytest.raises(DataError, match=r"bad\.xlsx"):
+            tables_in(tmp_path / "bad.xlsx")
+        assert [tables_in(path) for path in tmp_path.glob("*.csv")] == [()]
 
     def test_swapped_axes_are_suspected_for_public_data_only(self, tmp_path):
         swapped = frame().rename(columns={"lon": "lat", "lat": "lon"})

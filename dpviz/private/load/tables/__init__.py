@@ -8,7 +8,13 @@ name says is refused. Parsers' own messages are dropped, since they may quote re
 
 from dpviz.private.load.tables.base import Column, Table
 from dpviz.private.load.tables.formats import file_types, may_hold_places
-from dpviz.private.load.tables.opening import checked_source, named, open_table, stem
+from dpviz.private.load.tables.opening import (
+    checked_source,
+    named,
+    open_table,
+    stem,
+    tables_in,
+)
 
 __all__ = [
     "Column",
@@ -19,4 +25,5 @@ __all__ = [
     "named",
     "open_table",
     "stem",
+    "tables_in",
 ]

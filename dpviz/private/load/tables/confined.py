@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpviz import arrow, limits
-from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, no_rows
+from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, no_rows, parsing
 from dpviz.private.load.tables.formats import formats
 from dpviz.sandbox import confined
 
@@ -69,6 +69,24 @@ class ConfinedTable(Table):
         _, kind, name, _ = self._file
         call, needs = f"{__name__}:{task}", formats()[kind].needs
         return confined(call, *self._file, *arguments, where=name, size=self._size, needs=needs)
+
+
+def listed_tables(path: Path, kind: str) -> tuple[str, ...]:
+    """Names of the layers or sheets of a file, by a child."""
+    call, size = f"{__name__}:tables", path.stat().st_size
+    needs = formats()[kind].needs
+    names = confined(call, str(path.absolute()), kind, where=path.name, size=size, needs=needs)
+    return tuple(names["table"].to_pylist())
+
+
+def tables(path: str, kind: str) -> Any:
+    """In the child: names of the layers or sheets."""
+    import pyarrow as pa
+
+    known, file = formats()[kind], Path(path)
+    assert known.tables is not None
+    with parsing(file.name, kind):
+        return pa.table({"table": pa.array(known.tables(file), pa.string())})
 
 
 def layout(path: str, kind: str, name: str, layer: str | None) -> Any:

@@ -25,7 +25,8 @@ class Format:
         magic: the first bytes, where nothing else knows them.
         lines: a record is a line, so the first bytes are a record's and decide nothing.
         geometry: whether a file may hold places that are no plain columns.
-        layers: whether a file may hold several tables.
+        tables: names of the layers or sheets of a file that may hold records, where it may hold
+            several.
     """
 
     title: str
@@ -35,7 +36,7 @@ class Format:
     magic: bytes = b""
     lines: bool = False
     geometry: bool = False
-    layers: bool = False
+    tables: Callable[[Path], list[str]] | None = None
 
 
 @cache

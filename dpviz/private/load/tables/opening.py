@@ -21,7 +21,7 @@ from dpviz.private.load.tables.archive import (
     unpack_shapefile,
 )
 from dpviz.private.load.tables.base import Table, shown
-from dpviz.private.load.tables.confined import ConfinedTable
+from dpviz.private.load.tables.confined import ConfinedTable, listed_tables
 from dpviz.private.load.tables.delimited import DelimitedText, TextLines
 from dpviz.private.load.tables.formats import format_of, formats, looks_like
 from dpviz.private.load.tables.jsonlines import JsonLines
@@ -81,7 +81,7 @@ def open_table(source: Any, table: str | None = None, *, header: bool = True) ->
     path = Path(source)
     kind = _kind_of_file(path, header)
     known = _FORMATS.get(kind)
-    if table is not None and not (known and known.layers):
+    if table is not None and not (known and known.tables):
         raise DataError(
             f"table {shown(table)}: {path.name} is one table; only a database, a GeoPackage and a "
             "workbook hold several"
@@ -101,6 +101,17 @@ def open_table(source: Any, table: str | None = None, *, header: bool = True) ->
     if known is None or kind == "text":
         return text(path)
     return known.opened(path, path.name, table)
+
+
+def tables_in(path: Path) -> tuple[str, ...]:
+    """Names of the layers or sheets of a file that may hold records; none where it is one table.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    kind = _kind_of_file(path, header=True)
+    known = _FORMATS.get(kind)
+    return () if known is None or known.tables is None else listed_tables(path, kind)
 
 
 def named(source: Any, table: str | None = None) -> str:

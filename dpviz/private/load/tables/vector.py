@@ -81,8 +81,7 @@ def _only_layer(layers: list[tuple[str, str]], name: str, wanted: str | None) ->
             several = ", ".join(shown(layer) for layer, _ in spatial[:5])
             raise DataError(f"no layer {shown(wanted)} in {name}: it has {several}")
         spatial = [(wanted, kinds[0])]
-    points = [layer for layer, kind in spatial if kind.split()[:1] == ["Point"]]
-    points = points or [layer for layer, kind in spatial if kind.startswith("Unknown")]
+    points = _of_points(spatial)
     if len(points) > 1:
         several = ", ".join(shown(layer) for layer in points[:5])
         raise DataError(f"{name} has several layers of points: name one as its table ({several})")
@@ -90,6 +89,19 @@ def _only_layer(layers: list[tuple[str, str]], name: str, wanted: str | None) ->
         refuse_other_types(name, {kind for _, kind in spatial})
         raise DataError(f"{name} has no layer with geometry: give one with points")
     return points[0]
+
+
+def _of_points(layers: list[tuple[str, str]]) -> list[str]:
+    points = [layer for layer, kind in layers if kind.split()[:1] == ["Point"]]
+    return points or [layer for layer, kind in layers if kind.startswith("Unknown")]
+
+
+def _layers_of_points(path: Path) -> list[str]:
+    import pyogrio
+
+    refuse_computing(path, path.name)
+    layers = pyogrio.list_layers(readable(path))
+    return _of_points([(str(layer), str(kind)) for layer, kind in layers])
 
 
 def _kind(dtype: str) -> Kind:
@@ -113,7 +125,7 @@ FORMATS = (
         opened=_geopackage,
         needs=NEEDS,
         geometry=True,
-        layers=True,
+        tables=_layers_of_points,
     ),
     Format(
         title="Shapefile",

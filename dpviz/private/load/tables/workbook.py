@@ -22,19 +22,15 @@ class Workbook(Table):
     """A sheet, each cell of which has a type of its own."""
 
     def __init__(self, path: Path, sheet: str | None = None) -> None:
-        from python_calamine import CalamineWorkbook
-
         self.name = path.name
         with parsing(self.name, "an Excel workbook"):
-            with zipfile.ZipFile(path) as archive:
-                size = sum(member.file_size for member in archive.infolist())
-            if size > min(MAX_UNPACKED, max(1 << 24, MAX_RATIO * path.stat().st_size)):
-                raise DataError(f"{self.name} unpacks to far more than it should: give CSV")
-            book = CalamineWorkbook.from_path(str(path))
+            book = _book(path)
             sheets = list(book.sheet_names)
             if sheet is None and len(sheets) != 1:
                 several = ", ".join(map(shown, sheets[:5]))
-                raise DataError(f"{self.name} has {len(sheets)} sheets: name one ({several})")
+                raise DataError(
+                    f"{self.name} has {len(sheets)} sheets: name one as its table ({several})"
+                )
             if sheet is not None and sheet not in sheets:
                 several = ", ".join(map(shown, sheets[:5]))
                 raise DataError(f"no sheet {shown(sheet)} in {self.name}: it has {several}")
@@ -80,12 +76,23 @@ class Workbook(Table):
             yield row
 
 
+def _book(path: Path) -> Any:
+    """A workbook that unpacks to no more than it should."""
+    from python_calamine import CalamineWorkbook
+
+    with zipfile.ZipFile(path) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    if size > min(MAX_UNPACKED, max(1 << 24, MAX_RATIO * path.stat().st_size)):
+        raise DataError(f"{path.name} unpacks to far more than it should: give CSV")
+    return CalamineWorkbook.from_path(str(path))
+
+
 FORMATS = (
     Format(
         title="Excel",
         endings=(".xlsx",),
         opened=lambda path, name, layer: Workbook(path, layer),
         needs=("pyarrow", "python_calamine"),
-        layers=True,
+        tables=lambda path: list(_book(path).sheet_names),
     ),
 )
