@@ -334,6 +334,7 @@ def test_districts_of_a_file_are_counted_without_cost():
     healthy(app)
     (table,) = [each.value for each in app.dataframe if "district" in each.value.columns]
     assert list(table["district"]) == ["West", "<b>East"]
+    assert list(table["inside the area"]) == ["53 %", "80 %"]  # 2×4 of 3×5, 4×4 of 4×5
     release = dpviz.build(dpviz.load("city-50k"), seed=0)
     wanted = release.count_regions(shapes)
     from dpviz.render import rounded
@@ -342,6 +343,11 @@ def test_districts_of_a_file_are_counted_without_cost():
     assert list(table["noisy count"]) == [
         rounded(*each) for each in zip(wanted.count, half, strict=True)
     ]
+    away = frame.translate(20.0).to_json().encode()
+    app.file_uploader(key="explore.districts").set_value(("d.geojson", away, "")).run()
+    assert not app.exception
+    (line,) = [each.value for each in app.warning if "districts" in each.value]
+    assert "lie outside the area of this map" in line
     app.file_uploader(key="explore.districts").set_value(("d.geojson", b"{}", "")).run()
     assert not app.exception
     assert len(app.error) == 1

@@ -35,6 +35,9 @@ from dpviz.ui.shared.uploads import chosen_layer, upload_path
 MOST = 20_000
 """Districts of one file."""
 
+WHOLE = 0.9999
+"""What of a region lies inside the area, where it is not cut by its border."""
+
 AnsweredRegions = tuple[list[dict[str, Any]], RangeAnswers, tuple[Mark, ...], Legend]
 
 
@@ -63,7 +66,7 @@ def polygon_panel(
         lambda: exact_in_regions(source.data, regions),
     )
     region_kinds(release, regions)
-    if regions.inside[0] < 0.9999:
+    if regions.inside[0] < WHOLE:
         st.caption(f"{percent(regions.inside[0])} of the polygon lies inside the area.")
     return covered_cells(release, region_cover(release.domain, release.nodes, regions).nodes)
 
@@ -90,6 +93,14 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
         except DpvizError as error:
             st.error(plain(error), icon=":material/error:")
             return [], None
+        inside = [row["inside"] for row in rows]
+        if not any(inside):
+            st.warning(
+                "All districts of this file lie outside the area of this map: choose another file.",
+                icon=":material/wrong_location:",
+            )
+            return [], None
+        cut = min(inside) < WHOLE
         half = INTERVAL_SDS * answers.noise_sd
         kinds = release.names if isinstance(release, KindsRelease) else ()
         st.dataframe(
@@ -99,6 +110,7 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
                     "noisy count": rounded(row["count"], width),
                     "95 % ±": rounded(width, width),
                     "cut cells ±": rounded(spread, spread),
+                    **({"inside the area": percent(row["inside"])} if cut else {}),
                     **{name: rounded(row[f"count {name}"], width) for name in kinds},
                 }
                 for row, width, spread in zip(
