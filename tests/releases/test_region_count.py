@@ -16,7 +16,7 @@ from dpviz import limits
 from dpviz.errors import DataError, DomainError
 from dpviz.methods import of_kind
 from dpviz.releases.points.region_count import Regions, region_cover, regions_of
-from dpviz.releases.points.region_file import polygon_layers, read_regions
+from dpviz.releases.points.region_file import listed_layers, polygon_layers, read_regions
 
 DOMAIN = dpviz.Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
 POINTS = np.random.default_rng(4).normal([11, 50.5], [0.2, 0.1], size=(20_000, 2))
@@ -198,7 +198,9 @@ def test_a_file_in_another_crs_gives_the_same_answers(districts, tmp_path):
     )
 
 
-def test_of_several_layers_that_of_polygons_is_taken_and_two_are_refused(districts, tmp_path):
+def test_of_several_layers_that_of_polygons_is_taken_and_two_are_refused(
+    districts, tmp_path, monkeypatch
+):
     path, frame = tmp_path / "d.gpkg", geopandas.read_file(districts)
     pyogrio.write_dataframe(frame.drop(columns="geometry"), path, layer="notes")
     frame.set_geometry(frame.representative_point()).to_file(path, layer="pumps")
@@ -224,6 +226,9 @@ def test_of_several_layers_that_of_polygons_is_taken_and_two_are_refused(distric
     assert polygon_layers(flat) == ()
     named = read_regions(f"{path}|layername=wards", domain)
     assert named.names == dpviz.read_areas(f"{path}|layername=wards").names == regions.names
+    monkeypatch.setattr(limits, "LAYERS", limits.LAYERS._replace(most=1))
+    with pytest.raises(DataError, match=r"d\.gpkg has more than 1 layers or sheets: write the one"):
+        listed_layers(str(path))  # as the child does
     broken = tmp_path / "broken.gpkg"
     broken.write_bytes(path.read_bytes()[:5_000])
     with pytest.raises(DataError, match=r"broken\.gpkg"):

@@ -160,7 +160,9 @@ def listed_layers(path: str) -> Any:
     file, _ = file_of(path)
     with _reading(file.name):
         layers = [] if _kind(file) in _READERS else pyogrio.list_layers(readable(file)).tolist()
-    return pa.table({"layer": pa.array(_of_polygons(layers), pa.string())})
+    names = _of_polygons(layers)
+    limits.LAYERS.check(len(names), file.name)
+    return pa.table({"layer": pa.array(names, pa.string())})
 
 
 def opened_shapes(path: str) -> tuple[Any, Words, str | None]:

@@ -385,6 +385,10 @@ class TestBadInput:
         with pytest.raises(DataError, match=r"bad\.xlsx"):
             tables_in(tmp_path / "bad.xlsx")
         assert [tables_in(path) for path in tmp_path.glob("*.csv")] == [()]
+        many = {f"s{number}": [("a",)] for number in range(1_000)}
+        (tmp_path / "many.xlsx").write_bytes(workbook([("a",)], **many))
+        with pytest.raises(DataError, match=r"many\.xlsx has more than 1,000 layers or sheets"):
+            tables_in(tmp_path / "many.xlsx")
 
     def test_swapped_axes_are_suspected_for_public_data_only(self, tmp_path):
         swapped = frame().rename(columns={"lon": "lat", "lat": "lon"})

@@ -86,7 +86,9 @@ def tables(path: str, kind: str) -> Any:
     known, file = formats()[kind], Path(path)
     assert known.tables is not None
     with parsing(file.name, kind):
-        return pa.table({"table": pa.array(known.tables(file), pa.string())})
+        names = known.tables(file)
+    limits.LAYERS.check(len(names), file.name)
+    return pa.table({"table": pa.array(names, pa.string())})
 
 
 def layout(path: str, kind: str, name: str, layer: str | None) -> Any:
