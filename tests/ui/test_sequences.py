@@ -13,6 +13,7 @@ from dpviz.methods import of_kind
 from dpviz.private.load.cells import leaf_cells
 from dpviz.private.load.sequences import city_sequences
 from dpviz.ui.sequences import cells_form
+from dpviz.ui.sequences.source import MADE, WHEN, guessed
 from tests.ui.paying import pay
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-2"
@@ -320,3 +321,15 @@ def test_coming_back_keeps_the_choice_of_a_place():
     app.selectbox(key="sequences.cell.name").set_value("3-5").run()
     assert app.query_params["cell"] == "3-5"
     assert "Next from" in texts(app)
+
+
+@pytest.mark.parametrize(
+    ("names", "person", "time"),
+    [
+        (["lat", "lon", "who", "when"], "who", "when"),
+        (["started_at", "rider_id", "x"], "rider_id", "started_at"),
+        (["a", "b"], "a", "a"),
+    ],
+)
+def test_the_columns_of_a_person_and_a_time_are_guessed_by_their_names(names, person, time):
+    assert (names[guessed(names, MADE)], names[guessed(names, WHEN)]) == (person, time)

@@ -45,8 +45,8 @@ TITLES = {
     PLACES: "Your own places in time",
     SYMBOLS: "Your own lists of symbols",
 }
-MADE = ("person", "user", "id", "device", "vehicle")
-WHEN = ("time", "timestamp", "datetime", "date")
+MADE = ("person", "user", "who", "id", "device", "vehicle")
+WHEN = ("time", "timestamp", "datetime", "date", "when", "start")
 """Names by which the columns of a person and of a time are guessed."""
 
 
@@ -128,7 +128,7 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
     file_key = f"{file.file_id}{table or ''}"
     crs, columns, names = columns_form(prefix, path, table, file_key, 2)
     person, when = (
-        st.selectbox(label, names, index=_guess(names, words), key=f"{prefix}.{label}.{file_key}")
+        st.selectbox(label, names, index=guessed(names, words), key=f"{prefix}.{label}.{file_key}")
         for label, words in (("Privacy unit: the person", MADE), ("Time", WHEN))
     )
     extent = partial(public_extent, path, columns=columns, crs=crs, table=table)
@@ -204,7 +204,7 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
     return SequenceSource(data=data, key=key, link={"data": SYMBOLS})
 
 
-def _guess(names: list[str], words: tuple[str, ...]) -> int:
+def guessed(names: list[str], words: tuple[str, ...]) -> int:
     """The first column whose name holds one of the words; the first of all otherwise."""
     matches = [row for word in words for row, name in enumerate(names) if word in name.lower()]
     return matches[0] if matches else 0
