@@ -21,6 +21,8 @@ MAGIC = {
     b"SQLite format 3\0": "GeoPackage",
     b"\0\0\x27\x0a": "Shapefile",
 }
+LAYER = "|layername="
+"""Between the path of a file and the name of one of its layers, as QGIS writes it."""
 BLANK = b"\xef\xbb\xbf \t\r\n"
 _COMPUTED = (2, 3)
 """``hidden`` of generated columns in SQLite's ``table_xinfo``."""
@@ -36,6 +38,16 @@ def recognised(head: bytes) -> str:
         if head.startswith(magic):
             return kind
     return "GeoJSON" if head.lstrip(BLANK)[:1] == b"{" else "text"
+
+
+def file_of(path: str | os.PathLike[str]) -> tuple[Path, str | None]:
+    """A file of areas and the layer of it that a path names.
+
+    >>> file_of("towns.gpkg|layername=wards")[1]
+    'wards'
+    """
+    file, named, layer = os.fspath(path).partition(LAYER)
+    return Path(file), layer if named else None
 
 
 def readable(path: Path) -> Path | bytes:

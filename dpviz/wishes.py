@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpviz.errors import DomainError, ParameterError
+from dpviz.foreign import LAYER
 from dpviz.trees.lattice import Float
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class Wish:
 
     def public(self) -> Wish:
         """As a release's header says it: of a file its name, not where it lies."""
-        file, bar, layer = self.areas.partition("|")
+        file, bar, layer = self.areas.partition(LAYER)
         return replace(self, areas=Path(file).name + bar + layer) if file else self
 
 

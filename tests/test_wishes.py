@@ -92,3 +92,8 @@ def test_squares_have_their_size_and_stay_inside():
     assert (east - west, north - south) == (1000, 1000)
     with pytest.raises(DomainError, match="does not fit"):
         squares(metres, np.array([[405_000.0, 5_505_000.0]]), 101.0)
+
+
+@pytest.mark.parametrize("words", ["wards.gpkg", "wards.gpkg|layername=to/wns", "wards|all.gpkg"])
+def test_a_header_names_a_file_and_its_layer_and_not_where_it_lies(words):
+    assert parse(f"areas=/home/a|b/x y/{words} ±5").public().areas == words

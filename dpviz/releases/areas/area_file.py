@@ -16,9 +16,9 @@ from dpviz import limits
 from dpviz.arguments import typed
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.foreign import file_of
 from dpviz.releases.areas.partition import MOST_LEVELS, Areas, hierarchy
 from dpviz.releases.points.region_file import (
-    file_of,
     label,
     naming_column,
     opened_shapes,

@@ -13,7 +13,8 @@ import numpy as np
 
 from dpviz import limits
 from dpviz.errors import DataError
-from dpviz.releases.points.region_file import file_of, label, opened_shapes, parsed
+from dpviz.foreign import file_of
+from dpviz.releases.points.region_file import label, opened_shapes, parsed
 
 if TYPE_CHECKING:
     import geopandas

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.errors import DomainError, DpvizError
+from dpviz.foreign import file_of
 from dpviz.trees.lattice import Float
 from dpviz.wishes import MOST_WISHES, Wish, parse, squares
 
@@ -128,7 +129,7 @@ def places_of(wish: Wish, domain: Domain, centres: Float) -> Any:
     if wish.square:
         return squares(domain, centres, wish.square)
     from dpviz.releases.points.region_count import Regions
-    from dpviz.releases.points.region_file import file_of, read_regions
+    from dpviz.releases.points.region_file import read_regions
 
     regions = read_regions(wish.areas, domain)
     inside = regions.inside > 0
@@ -178,8 +179,6 @@ def _promise(release: PointRelease | AreaRelease, text: str, folder: Path | None
         if not isinstance(release, PointRelease):
             return _of_areas(release, wish)
         if wish.areas:
-            from dpviz.releases.points.region_file import file_of
-
             if folder is None or not file_of(folder / wish.areas)[0].is_file():
                 return Promise(text, None, f"needs {file_of(wish.areas)[0]} beside the release")
             wish = replace(wish, areas=str(folder / wish.areas))

@@ -18,7 +18,7 @@ import numpy as np
 from dpviz import arrow, limits
 from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.foreign import readable, recognised, refuse_computing
+from dpviz.foreign import LAYER, file_of, readable, recognised, refuse_computing
 from dpviz.releases.files import KEY
 from dpviz.releases.points.region_count import Regions, regions_of
 from dpviz.sandbox import confined
@@ -30,9 +30,6 @@ Layers = list[tuple[str, str | None]]
 """Name of each layer of a file, and what shapes it has; None for none."""
 
 _FORMATS = "give GeoJSON, GeoPackage, Shapefile or GeoParquet"
-
-LAYER = "|layername="
-"""Between the path of a file and the name of one of its layers, as QGIS writes it."""
 
 
 def read_regions(
@@ -67,12 +64,6 @@ def polygon_layers(path: str | os.PathLike[str]) -> tuple[str, ...]:
         DataError: the file cannot be read.
     """
     return tuple(parsed(f"{__name__}:listed_layers", path)["layer"].to_pylist())
-
-
-def file_of(path: str | os.PathLike[str]) -> tuple[Path, str | None]:
-    """A file and the layer of it that a path names."""
-    file, named, layer = os.fspath(path).partition(LAYER)
-    return Path(file), layer if named else None
 
 
 def parsed(task: str, path: str | os.PathLike[str], *arguments: Any) -> Any:

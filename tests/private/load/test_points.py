@@ -368,6 +368,8 @@ class TestBadInput:
         with pytest.raises(DataError, match=r"several layers of points: name one.*'a', 'b'"):
             read_records(tmp_path / "two.gpkg", NYC)
         assert len(read_records(tmp_path / "two.gpkg", NYC, table="b").points) == 1
+        with pytest.raises(DataError, match=r"no file 'two.gpkg\|layername=b': name its layer as"):
+            dpviz.load(tmp_path / "two.gpkg|layername=b", NYC)
         with pytest.raises(DataError, match=r"no layer 'c' in two.gpkg: it has 'a', 'b'"):
             read_records(tmp_path / "two.gpkg", NYC, table="c")
 

@@ -13,7 +13,7 @@ from typing import Any
 from dpviz import limits
 from dpviz.arguments import PATH, described, fitting
 from dpviz.errors import DataError
-from dpviz.foreign import BLANK
+from dpviz.foreign import BLANK, LAYER
 from dpviz.private.load.tables.archive import (
     is_zipped_text,
     opened_gzip,
@@ -141,7 +141,8 @@ def _kind_of_file(path: Path, header: bool) -> str:
         if path.is_dir():
             raise DataError(f"{path.name} is a folder: give a file")
         if not path.is_file():
-            raise DataError(f"no file {path.name!r}: check the name")
+            remedy = "check the name" if LAYER not in path.name else "name its layer as the table"
+            raise DataError(f"no file {path.name!r}: {remedy}")
         limits.FILE.check(path.stat().st_size, path.name)
         with path.open("rb") as file:
             head = file.read(1024)
