@@ -6,11 +6,14 @@ read what it should not.
 
 from __future__ import annotations
 
+import io
 import os
 import sqlite3
+import zipfile
 from contextlib import closing
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from dpviz import limits
 from dpviz.errors import DataError
 
 MAGIC = {
@@ -53,6 +56,30 @@ def file_of(path: str | os.PathLike[str]) -> tuple[Path, str | None]:
 def readable(path: Path) -> Path | bytes:
     """A file for a library that resolves links: one in memory has no name to resolve to."""
     return path if Path(os.path.realpath(path)).exists() else path.read_bytes()
+
+
+def flattened(path: Path) -> Path | bytes:
+    """A zip archive for GDAL, which does not look into its folders: their files, side by side.
+
+    Raises:
+        DataError: it holds too much, or two files of one name.
+    """
+    with zipfile.ZipFile(path) as archive:
+        files = [each for each in archive.infolist() if not each.is_dir()]
+        limits.MEMBERS.check(len(files), path.name)
+        files = [each for each in files if not each.filename.startswith("__MACOSX/")]
+        if not any("/" in each.filename for each in files):
+            return readable(path)
+        names = [PurePosixPath(each.filename).name for each in files]
+        if len(set(names)) < len(names):
+            raise DataError(f"{path.name} holds two files of one name: zip one Shapefile only")
+        size = sum(each.file_size for each in files)  # no more than that is read of each
+        limits.decoded(size, path.stat().st_size, path.name)
+        flat = io.BytesIO()
+        with zipfile.ZipFile(flat, "w") as target:
+            for name, each in zip(names, files, strict=True):
+                target.writestr(name, archive.read(each))
+    return flat.getvalue()
 
 
 def _connected(path: Path) -> sqlite3.Connection:

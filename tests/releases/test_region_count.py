@@ -2,6 +2,7 @@
 
 import json
 import time
+import zipfile
 
 import geopandas
 import numpy as np
@@ -233,6 +234,44 @@ def test_of_several_layers_that_of_polygons_is_taken_and_two_are_refused(
     broken.write_bytes(path.read_bytes()[:5_000])
     with pytest.raises(DataError, match=r"broken\.gpkg"):
         polygon_layers(broken)
+
+
+@pytest.mark.parametrize("folder", ["", "wards 2024/", "a/b/"])
+def test_a_zipped_shapefile_is_read_in_whatever_folder_it_lies(folder, districts, tmp_path):
+    frame = geopandas.read_file(districts)
+    (tmp_path / "parts").mkdir()
+    frame.to_file(tmp_path / "parts" / "wards.shp")
+    with zipfile.ZipFile(tmp_path / "wards.zip", "w") as archive:
+        for part in (tmp_path / "parts").iterdir():
+            archive.write(part, folder + part.name)
+        archive.writestr("__MACOSX/._wards.shp", b"\0\5\x16\7")
+    domain = dpviz.Domain((-2.0, 50.0), (2.0, 52.0))
+    wanted = read_regions(districts, domain).names
+    assert read_regions(tmp_path / "wards.zip", domain).names == wanted
+    assert polygon_layers(tmp_path / "wards.zip") == ("wards",)
+
+
+@pytest.mark.parametrize(
+    ("names", "why"),
+    [
+        (["a/wards.shp", "b/wards.shp"], "two files of one name"),
+        ([f"a/{number}" for number in range(1_001)], "more than 1,000 members"),
+        (["a/wards.txt"], "is no file of regions"),
+    ],
+)
+def test_an_archive_that_is_no_shapefile_is_refused_in_one_line(names, why, tmp_path):
+    with zipfile.ZipFile(tmp_path / "odd.zip", "w") as archive:
+        for name in names:
+            archive.writestr(name, b"none")
+    with pytest.raises(DataError, match=f"odd\\.zip.*{why}"):
+        read_regions(tmp_path / "odd.zip", DOMAIN)
+
+
+def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a/wards.shp", bytes(300 * limits.MEBI))
+    with pytest.raises(DataError, match=r"bomb\.zip has more than 16 times its size when decoded"):
+        read_regions(tmp_path / "bomb.zip", DOMAIN)
 
 
 def test_regions_of_a_release_of_areas_are_its_finest(tmp_path):

@@ -18,7 +18,7 @@ import numpy as np
 from dpviz import arrow, limits
 from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.foreign import LAYER, file_of, readable, recognised, refuse_computing
+from dpviz.foreign import LAYER, file_of, flattened, readable, recognised, refuse_computing
 from dpviz.releases.files import KEY
 from dpviz.releases.points.region_count import Regions, regions_of
 from dpviz.sandbox import confined
@@ -150,7 +150,8 @@ def listed_layers(path: str) -> Any:
 
     file, _ = file_of(path)
     with _reading(file.name):
-        layers = [] if _kind(file) in _READERS else pyogrio.list_layers(readable(file)).tolist()
+        kind = _kind(file)
+        layers = [] if kind in _READERS else pyogrio.list_layers(_for_gdal(file, kind)).tolist()
     names = _of_polygons(layers)
     limits.LAYERS.check(len(names), file.name)
     return pa.table({"layer": pa.array(names, pa.string())})
@@ -188,7 +189,7 @@ def shapes_of(path: Path, layer: str | None = None) -> tuple[Any, Words, str | N
     """
     kind = _kind(path)
     if kind not in _READERS:
-        return _from_gdal(path, layer)
+        return _from_gdal(_for_gdal(path, kind), path.name, layer)
     if layer is not None:
         raise DataError(f"{path.name} has no layers: leave out {LAYER + layer!r}")
     return _READERS[kind](path)
@@ -205,14 +206,17 @@ def _kind(path: Path) -> str:
     return kind
 
 
-def _from_gdal(path: Path, wanted: str | None) -> tuple[Any, Words, str | None]:
+def _for_gdal(path: Path, kind: str) -> Path | bytes:
+    return flattened(path) if kind == "zip" else readable(path)
+
+
+def _from_gdal(file: Path | bytes, name: str, wanted: str | None) -> tuple[Any, Words, str | None]:
     import pyogrio.raw
     import shapely
 
-    file = readable(path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        layer = _layer(pyogrio.list_layers(file).tolist(), path.name, wanted)
+        layer = _layer(pyogrio.list_layers(file).tolist(), name, wanted)
         meta, _, wkb, values = pyogrio.raw.read(
             file, layer=layer, max_features=limits.REGIONS.most + 1
         )
