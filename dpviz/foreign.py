@@ -24,6 +24,7 @@ MAGIC = {
     b"SQLite format 3\0": "GeoPackage",
     b"\0\0\x27\x0a": "Shapefile",
 }
+SHAPEFILE_PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
 LAYER = "|layername="
 """Between the path of a file and the name of one of its layers, as QGIS writes it."""
 BLANK = b"\xef\xbb\xbf \t\r\n"
@@ -58,28 +59,48 @@ def readable(path: Path) -> Path | bytes:
     return path if Path(os.path.realpath(path)).exists() else path.read_bytes()
 
 
-def flattened(path: Path) -> Path | bytes:
-    """A zip archive for GDAL, which does not look into its folders: their files, side by side.
+def shapefiles(path: Path) -> bytes:
+    """The Shapefiles in a zip archive as one for GDAL, which looks into none of its folders.
+
+    GDAL opens a file as what its content is: of all else in an archive, it might be told to open
+    other files of this machine.
 
     Raises:
-        DataError: it holds too much, or two files of one name.
+        DataError: it holds none, too much, or two files of one name.
     """
-    with zipfile.ZipFile(path) as archive:
-        files = [each for each in archive.infolist() if not each.is_dir()]
-        limits.MEMBERS.check(len(files), path.name)
-        files = [each for each in files if not each.filename.startswith("__MACOSX/")]
-        if not any("/" in each.filename for each in files):
-            return readable(path)
-        names = [PurePosixPath(each.filename).name for each in files]
+    flat = io.BytesIO()
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(flat, "w") as target:
+        members = archive.infolist()
+        limits.MEMBERS.check(len(members), path.name)
+        parts = [
+            each
+            for each in members
+            if PurePosixPath(each.filename).suffix.lower() in SHAPEFILE_PARTS
+            and not each.filename.startswith("__MACOSX/")
+        ]
+        names = [PurePosixPath(each.filename).name for each in parts]
         if len(set(names)) < len(names):
             raise DataError(f"{path.name} holds two files of one name: zip one Shapefile only")
-        size = sum(each.file_size for each in files)  # no more than that is read of each
+        size = sum(each.file_size for each in parts)  # no more than that is read of each
         limits.decoded(size, path.stat().st_size, path.name)
-        flat = io.BytesIO()
-        with zipfile.ZipFile(flat, "w") as target:
-            for name, each in zip(names, files, strict=True):
-                target.writestr(name, archive.read(each))
+        for name, each in zip(names, parts, strict=True):
+            content = archive.read(each)
+            if name.lower().endswith(".shp"):
+                require_shapefile(content, path.name)
+            target.writestr(name, content)
+    if not any(name.lower().endswith(".shp") for name in names):
+        raise DataError(f"{path.name} holds no Shapefile: zip its .shp, .shx, .dbf and .prj")
     return flat.getvalue()
+
+
+def require_shapefile(head: bytes, name: str) -> None:
+    """Raise unless a .shp of an archive begins as one: GDAL would open it as what it is instead.
+
+    Raises:
+        DataError: it does not.
+    """
+    if recognised(head) != "Shapefile":
+        raise DataError(f"{name} holds a .shp that is no Shapefile: zip .shp, .shx, .dbf and .prj")
 
 
 def _connected(path: Path) -> sqlite3.Connection:

@@ -42,6 +42,11 @@ _FRUGAL = {
     "OPENBLAS_NUM_THREADS": "1",
 }
 """What keeps libraries from reserving memory that counts against a child's limit."""
+CONFINED = {
+    "GDAL_SKIP": "ADBC,AmigoCloud,CSW,Carto,EEDA,Elasticsearch,GDALG,GPSBabel,HTTP,NGW,OAPIF,"
+    "OGCAPI,OGR_VRT,PLSCENES,WFS"
+}
+"""Drivers of GDAL that open other files and addresses, whatever the file's name: none is there."""
 
 _PROGRAM = """
 import sys, types
@@ -189,7 +194,7 @@ class _Nursery:
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
-                    env={**os.environ, **_FRUGAL, "PYTHONPATH": search},
+                    env={**os.environ, **_FRUGAL, **CONFINED, "PYTHONPATH": search},
                     process_group=0,  # and of its children, to stop them all
                 )
             self._line, self._owner = ours, os.getpid()

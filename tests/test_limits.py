@@ -2,9 +2,13 @@
 
 import inspect
 import json
+import os
 import re
 import sqlite3
+import subprocess
+import sys
 import tracemalloc
+import zipfile
 from pathlib import Path
 
 import networkx as nx
@@ -19,8 +23,9 @@ from dpviz import limits
 from dpviz.errors import DataError, DpvizError
 from dpviz.private.load.roads import read_graph, read_trips
 from dpviz.private.load.sequences import alphabet_of, read_sequences
-from dpviz.releases.points.region_file import read_regions
+from dpviz.releases.points.region_file import polygon_layers, read_regions
 from dpviz.roads.graph import road_graph
+from dpviz.sandbox import CONFINED
 from dpviz.sequences.alphabet import Alphabet
 from tests.fuzz.inputs import GRAPHML, workbook
 
@@ -157,6 +162,48 @@ def test_a_geopackage_that_computes_is_refused(what, reader, tmp_path):
     db.close()
     with pytest.raises(DataError, match=f"holds {what}"):
         read()
+
+
+VRT = """<OGRVRTDataSource><OGRVRTLayer name="a"><SrcDataSource>{}</SrcDataSource>
+<GeometryType>{}</GeometryType><GeometryField encoding="WKT" field="wkt"/></OGRVRTLayer>
+</OGRVRTDataSource>"""
+
+
+@pytest.mark.parametrize(
+    "name", ["a.vrt", "a.shp", "wards/a.shp", "a.gpkg", "wards/a.vrt", "a.dbf"]
+)
+def test_an_archive_does_not_make_gdal_open_other_files(name, tmp_path):
+    """A file is opened as what its content is: one in a zip read any file of the machine."""
+    ring = "POLYGON ((10.2 50.2, 10.8 50.2, 10.8 50.8, 10.2 50.2))"
+    for words, kind in ((ring, "wkbPolygon"), ("POINT (10.5 50.5)", "wkbPoint")):
+        secret = tmp_path / f"{kind}.csv"
+        secret.write_text(f'name,wkt\nsecret,"{words}"\n')
+        archive = tmp_path / f"{kind}.zip"
+        with zipfile.ZipFile(archive, "w") as target:
+            target.writestr(name, VRT.format(secret, kind))
+        for read in (
+            lambda path: read_regions(path, DOMAIN),
+            polygon_layers,
+            dpviz.read_areas,
+            lambda path: dpviz.load(path, DOMAIN, public=True),
+        ):
+            with pytest.raises(DataError, match=r"no Shapefile|0 Shapefiles"):
+                read(archive)
+
+
+def test_a_child_has_no_driver_that_opens_other_files():
+    """So that it does not, whatever a check before it has missed."""
+    asked = "import pyogrio; print(*pyogrio.list_drivers(), sep='\\n')"
+    answer = subprocess.run(
+        [sys.executable, "-c", asked],
+        env={**os.environ, **CONFINED},
+        capture_output=True,
+        check=True,
+    )
+    drivers = set(answer.stdout.decode().split("\n"))
+    assert {"ESRI Shapefile", "GPKG", "PMTiles"} <= drivers
+    assert not set(CONFINED["GDAL_SKIP"].split(",")) & drivers
+    assert "OGR_VRT" in CONFINED["GDAL_SKIP"]
 
 
 def test_other_formats_under_the_name_of_json_are_not_opened(tmp_path):

@@ -256,7 +256,7 @@ def test_a_zipped_shapefile_is_read_in_whatever_folder_it_lies(folder, districts
     [
         (["a/wards.shp", "b/wards.shp"], "two files of one name"),
         ([f"a/{number}" for number in range(1_001)], "more than 1,000 members"),
-        (["a/wards.txt"], "is no file of regions"),
+        (["a/wards.txt"], "holds no Shapefile"),
     ],
 )
 def test_an_archive_that_is_no_shapefile_is_refused_in_one_line(names, why, tmp_path):

@@ -18,7 +18,7 @@ import numpy as np
 from dpviz import arrow, limits
 from dpviz.domain import Domain
 from dpviz.errors import DataError
-from dpviz.foreign import LAYER, file_of, flattened, readable, recognised, refuse_computing
+from dpviz.foreign import LAYER, file_of, readable, recognised, refuse_computing, shapefiles
 from dpviz.releases.files import KEY
 from dpviz.releases.points.region_count import Regions, regions_of
 from dpviz.sandbox import confined
@@ -207,7 +207,7 @@ def _kind(path: Path) -> str:
 
 
 def _for_gdal(path: Path, kind: str) -> Path | bytes:
-    return flattened(path) if kind == "zip" else readable(path)
+    return shapefiles(path) if kind == "zip" else readable(path)
 
 
 def _from_gdal(file: Path | bytes, name: str, wanted: str | None) -> tuple[Any, Words, str | None]:

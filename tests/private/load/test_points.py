@@ -387,6 +387,11 @@ class TestBadInput:
         with pytest.raises(DataError, match=r"bad\.xlsx"):
             tables_in(tmp_path / "bad.xlsx")
         assert [tables_in(path) for path in tmp_path.glob("*.csv")] == [()]
+        for number, first in enumerate(
+            (b"PK\x03\x04,b\n", b'{"a": 1}\n', b"SQLite format 3\0,b\n")
+        ):
+            (tmp_path / f"{number}.txt").write_bytes(first)  # of a list of symbols without a header
+            assert tables_in(tmp_path / f"{number}.txt") == ()
         many = {f"s{number}": [("a",)] for number in range(1_000)}
         (tmp_path / "many.xlsx").write_bytes(workbook([("a",)], **many))
         with pytest.raises(DataError, match=r"many\.xlsx has more than 1,000 layers or sheets"):

@@ -12,6 +12,7 @@ from typing import IO, Any
 
 from dpviz import limits
 from dpviz.errors import DataError
+from dpviz.foreign import SHAPEFILE_PARTS, require_shapefile
 from dpviz.private.load.tables.base import parsing
 
 MAX_RATIO = 200
@@ -19,7 +20,6 @@ MAX_RATIO = 200
 MAX_TEXT = 1 << 26
 """Text that unpacks to no more than this is never a bomb."""
 _TEXTS = (".csv", ".tsv", ".txt")
-_PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
 _SMALL = 1 << 20  # ratios of tiny members say nothing
 
 
@@ -85,7 +85,8 @@ def unpack_shapefile(path: Path, folder: Path) -> Path:
     """The parts of the one Shapefile in a zip, written to `folder` as `points.*`; returns the .shp.
 
     Raises:
-        DataError: a hostile or damaged archive, or one without exactly one Shapefile.
+        DataError: a hostile or damaged archive, one without exactly one Shapefile, or a .shp that
+            is none.
     """
     with parsing(path.name, "a zip archive"), zipfile.ZipFile(path) as archive:
         members = _members(archive, path.name)
@@ -99,14 +100,17 @@ def unpack_shapefile(path: Path, folder: Path) -> Path:
         left = limits.FILE.most
         for member in members:
             inner = PurePosixPath(member.filename)
-            if inner.with_suffix("") == stem and _suffix(member) in _PARTS:
+            if inner.with_suffix("") == stem and _suffix(member) in SHAPEFILE_PARTS:
                 # Sizes in the archive's directory are not believed.
                 most = min(left, max(_SMALL, MAX_RATIO * member.compress_size))
                 part = folder / f"points{_suffix(member)}"
                 with archive.open(member) as source, part.open("wb") as target:
                     shutil.copyfileobj(_Limited(source, most, path.name), target)
                     left -= target.tell()
-    return folder / "points.shp"
+    shape = folder / "points.shp"
+    with shape.open("rb") as file:
+        require_shapefile(file.read(4), path.name)
+    return shape
 
 
 def _members(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:

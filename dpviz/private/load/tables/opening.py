@@ -106,12 +106,14 @@ def open_table(source: Any, table: str | None = None, *, header: bool = True) ->
 def tables_in(path: Path) -> tuple[str, ...]:
     """Names of the layers or sheets of a file that may hold records; none where it is one table.
 
+    The file's name alone says whether it may have several: the first line of a text may be a
+    record's, which must decide nothing.
+
     Raises:
         DataError: the file cannot be read.
     """
-    kind = _kind_of_file(path, header=True)
-    known = _FORMATS.get(kind)
-    return () if known is None or known.tables is None else listed_tables(path, kind)
+    known = format_of(path)
+    return () if known is None or known.tables is None else listed_tables(path, known.title)
 
 
 def named(source: Any, table: str | None = None) -> str:
