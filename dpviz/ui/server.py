@@ -7,7 +7,6 @@ nothing outside. It sees requests, never records.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import logging
 import os
 import tempfile
@@ -33,6 +32,7 @@ from dpviz.ui.shared.access import FAILED, LOGIN, has_login
 from dpviz.ui.shared.navigation import base_path
 from dpviz.ui.shared.uploads import private_folder
 from dpviz.ui.shared.warm import preload
+from dpviz.ui.visits import Visits, is_here
 
 SCRIPT = Path(__file__).parent / "shared" / "script.py"
 
@@ -141,20 +141,6 @@ def _is_same_origin(asked: dict[str, str]) -> bool:
     return urlsplit(origin).netloc == asked.get("host") or origin in others
 
 
-def is_here(address: str | None) -> bool:
-    """Whether an address is this machine alone.
-
-    >>> is_here("127.0.0.1"), is_here("localhost"), is_here("0.0.0.0"), is_here(None)
-    (True, True, False, False)
-    """
-    if address is None or address == "localhost":
-        return address is not None
-    try:
-        return ipaddress.ip_address(address.strip("[]")).is_loopback
-    except ValueError:
-        return address.startswith("unix:")
-
-
 async def _refuse(scope: Scope, send: Send) -> None:
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008})
@@ -174,6 +160,12 @@ def shows_demo(path: str) -> bool:
 
 MIDDLEWARE = [
     Middleware(Guard),
+    Middleware(
+        Visits,
+        address=lambda: config.get_option("server.address"),
+        known=has_login,
+        path=base_path,
+    ),
     Middleware(FirstPaint, deck=bundle_url, home=HOME, plain=shows_demo),
 ]
 

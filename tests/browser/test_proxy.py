@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
-from tests.browser.conftest import downloaded, idle, upload
+from tests.browser.conftest import continued, downloaded, idle, pay, upload
 from tests.browser.proxy import proxy
 from tests.browser.test_explore import metric, the_map
 
@@ -38,3 +38,30 @@ def test_pages_maps_uploads_downloads_and_links_work_below_a_path(below, open_pa
         idle(page)
         page.close()
         assert outside == []
+
+
+def test_what_a_browser_pays_for_is_found_again_after_a_refresh_in_the_middle_of_it(
+    below, open_page, desk
+):
+    """Where others reach the server, and no login says who comes: until the browser is closed."""
+    server = urlsplit(below)
+    with proxy(server.port, server.path) as (address, _):
+        page = open_page(f"{address}/publish?data=city-250k")
+        expect(page.get_by_text("This server has no login")).to_be_visible()
+        continued(page)
+        pay(page)
+        page.get_by_text("Publishing").or_(page.get_by_text("Published, and kept")).first.wait_for()
+        page.reload()
+        mine = page.locator(".st-key-publish-mine-open button")
+        look = page.get_by_role("button", name="Look again")
+        while not mine.is_visible():
+            expect(mine.or_(look).first).to_be_visible()
+            idle(page)
+            if look.is_visible():
+                look.click()
+                idle(page)
+        desk.clear_cookies(name="dpviz-visit")  # another browser
+        page.reload()
+        expect(page.get_by_text("What you publish is kept here")).to_be_visible()
+        expect(mine).to_have_count(0)
+        page.close()

@@ -155,7 +155,7 @@ def test_the_list_belongs_to_the_visit_where_the_server_is_shared(release, monke
     Shelf().keep(release, "here", "Mine alone")
     monkeypatch.setattr(releases, "alone", lambda: False)
     shared = AppTest.from_string(script, default_timeout=60).run()
-    assert "no login: the list is of this visit only" in words(shared)
+    assert "no login: the list is of this browser" in words(shared)
     assert not shared.selectbox
     monkeypatch.setattr(releases, "alone", lambda: True)
     alone = AppTest.from_string(script, default_timeout=60).run()

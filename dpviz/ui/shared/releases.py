@@ -1,7 +1,7 @@
 """Open a release: of your list, by upload, by path or by link; and the list of what you paid for.
 
 Who sees which list: the user that the server's login names; on a server that only this computer can
-reach, its one person; on any other, this visit of this browser, and the page says so.
+reach, its one person; on any other, this browser until it is closed, and the page says so.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import streamlit as st
 
 from dpviz.errors import DpvizError, ReleaseError
 from dpviz.releases.store import kind_in
-from dpviz.ui.server import OPENED, is_here
+from dpviz.ui.server import OPENED
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import has_login, user
 from dpviz.ui.shared.making import builds_of
@@ -29,6 +29,7 @@ from dpviz.ui.shared.navigation import base_path, page_of
 from dpviz.ui.shared.panels import ErrorsShown, file_button, read_upload
 from dpviz.ui.shared.shelf import Shelf, Stored, read_any
 from dpviz.ui.shared.text import plain
+from dpviz.ui.visits import from_here, visit_of
 
 PARAMETER = "release"
 """Of an address: the id of a release that is kept here."""
@@ -38,7 +39,6 @@ GONE = (
     "The release of this address was opened from a file, which an address cannot hold: open the "
     "file again. What is shown here is another map."
 )
-RELAYED = ("x-forwarded-for", "x-forwarded-host", "x-real-ip", "forwarded", "via")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +65,7 @@ def alone() -> bool:
     """
     if has_login():
         return False
-    headers = {name.lower(): value for name, value in st.context.headers.items()}
-    host = headers.get("host", "localhost").rsplit(":", 1)[0].strip("[]")
-    relayed = any(name in headers for name in RELAYED)
-    return is_here(st.get_option("server.address")) and is_here(host) and not relayed
+    return from_here(st.get_option("server.address"), st.context.headers)
 
 
 def login_digest() -> str:
@@ -86,7 +83,10 @@ def visitor() -> str:
         return f"user:{digest}"
     if alone():
         return "here"
-    return "visit:" + str(st.session_state.setdefault("releases.visit", uuid.uuid4().hex))
+    if "releases.visit" not in st.session_state:
+        # Where the browser takes no cookie, what it does is forgotten with the page.
+        st.session_state["releases.visit"] = visit_of(st.context.cookies) or uuid.uuid4().hex
+    return f"visit:{st.session_state['releases.visit']}"
 
 
 def opened(page: str) -> Opened | None:
@@ -214,9 +214,11 @@ def your_releases(prefix: str) -> None:
     mine = Shelf().of(visitor())
     st.markdown("**Your releases**")
     if visitor().startswith("visit:"):
-        why = "You are not logged in" if has_login() else "This server has no login"
         st.caption(
-            f"{why}: the list is of this visit only. Keep the link of a release, or download it."
+            "You are not logged in: your releases are in the list once you are."
+            if has_login()
+            else "This server has no login: the list is of this browser, until it is closed. Keep "
+            "the link of a release, or download it."
         )
     if builds_of(visitor()):
         st.info(
