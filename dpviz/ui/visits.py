@@ -12,10 +12,10 @@ import ipaddress
 import re
 import uuid
 from collections.abc import Callable, Mapping
-from http.cookies import SimpleCookie
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 COOKIE = "dpviz-visit"
@@ -85,15 +85,19 @@ class Visits:
         ):
             await self._app(scope, receive, send)
             return
-        cookie = SimpleCookie({COOKIE: uuid.uuid4().hex})
-        encrypted = "https" in (scope.get("scheme"), headers.get("x-forwarded-proto"))
-        # Strict would leave it out where a link elsewhere leads here: another would replace it.
-        cookie[COOKIE].update({"path": self._path(), "httponly": True, "samesite": "Lax"})
-        cookie[COOKIE]["secure"] = encrypted
+        given = Response()
+        given.set_cookie(
+            COOKIE,
+            uuid.uuid4().hex,
+            path=self._path(),
+            secure="https" in (scope.get("scheme"), headers.get("x-forwarded-proto")),
+            httponly=True,
+            samesite="lax",  # strict: a link from elsewhere would come without it, and get another
+        )
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).append("set-cookie", cookie[COOKIE].OutputString())
+                MutableHeaders(scope=message).append("set-cookie", given.headers["set-cookie"])
             await send(message)
 
         await self._app(scope, receive, answer)

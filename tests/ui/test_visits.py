@@ -43,7 +43,7 @@ def test_a_browser_from_elsewhere_gets_a_name_that_no_program_of_a_page_reads():
         (given,) = cookie(headers, path="/maps/", scheme=scheme)
         first, *rest = given.split("; ")
         encrypted = {"Secure"} if secure else set()
-        assert set(rest) == {"HttpOnly", "Path=/maps/", "SameSite=Lax"} | encrypted
+        assert set(rest) == {"HttpOnly", "Path=/maps/", "SameSite=lax"} | encrypted
         names.add(re.fullmatch(rf"{visits.COOKIE}=([0-9a-f]{{32}})", first)[1])
     assert len(names) == 5
 
