@@ -31,7 +31,7 @@ from dpviz.ui.shared import log
 from dpviz.ui.shared.access import FAILED, LOGIN, has_login
 from dpviz.ui.shared.navigation import base_path
 from dpviz.ui.shared.uploads import private_folder
-from dpviz.ui.shared.warm import preload
+from dpviz.ui.shared.warm import compile_apart, preload
 from dpviz.ui.visits import Visits, is_here
 
 SCRIPT = Path(__file__).parent / "shared" / "script.py"
@@ -191,4 +191,8 @@ async def lifespan(_app: App) -> AsyncIterator[dict[str, Any]]:
         logging.getLogger(__name__).warning(OPEN, address or "every address of this machine")
     if not config.get_option("server.headless"):
         cli_util.open_browser(server_util.get_url(config.get_option("browser.serverAddress")))
+    apart = compile_apart()
     yield {}
+    if apart is not None:
+        apart.kill()
+        apart.wait()

@@ -1,10 +1,15 @@
 """The compiled loops are loaded while the first page is read."""
 
+import contextlib
 import os
 import re
 import subprocess
 import sys
 import time
+
+import pytest
+
+from dpviz.ui.shared import warm
 
 LOADED = """
 import sys
@@ -25,6 +30,16 @@ without_noise(data, release).count_boxes(*cells)
 from numba import threading_layer
 from dpviz.trees.kernels import count_boxes, walk_tree
 print(threading_layer(), *[len(each.__wrapped__.signatures) for each in (count_boxes, walk_tree)])
+"""
+ROADS = """
+from dpviz.evaluation.road_audit import RoadBench, tiny_roads
+from dpviz.roads import search
+from dpviz.ui.shared import warm
+warm.road_loops()
+for name in ("event-histogram", "min+opt+tru"):
+    bench = RoadBench(tiny_roads(name), 1.0, 100, 0, False, None)
+    bench.run(next(bench.cases()), 1)
+print(*[len(each.signatures) for each in (search.best_tree, search.optimise, search.run_variance)])
 """
 STOPPED = """
 from dpviz.ui.shared import warm
@@ -53,3 +68,39 @@ def test_a_server_that_is_stopped_waits_for_nothing():
     started = time.monotonic()
     assert finished(STOPPED).stdout == ""
     assert time.monotonic() - started < 50
+
+
+def test_the_loops_of_roads_are_compiled_for_what_methods_ask():
+    assert finished(ROADS).stdout.split() == ["1", "1", "1"]
+
+
+@pytest.mark.skipif(not hasattr(os, "nice"), reason="processes without priorities")
+def test_the_compiler_makes_way_for_every_other_process_and_ends_well(monkeypatch):
+    monkeypatch.setattr(warm, "in_cache", lambda module: False)
+    monkeypatch.setattr(warm, "PAUSE", 0.2)
+    apart = warm.compile_apart()
+    priorities = set()
+    while apart.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            priorities.add(os.getpriority(os.PRIO_PROCESS, apart.pid))
+        time.sleep(0.01)
+    assert apart.returncode == 0
+    assert 19 in priorities
+
+
+def test_nothing_is_compiled_apart_that_is_in_the_cache(monkeypatch, tmp_path):
+    module, cache = tmp_path / "loops.py", tmp_path / "__pycache__"
+    module.touch()
+    cache.mkdir()
+    assert not warm.in_cache(module)
+    (cache / "loops.cpython-311.pyc").touch()
+    assert not warm.in_cache(module)
+    index = cache / "loops.walk-12.py311.nbi"
+    index.touch()
+    os.utime(module, (1e9, 1e9))
+    assert warm.in_cache(module)
+    os.utime(index, (1e9 - 1, 1e9 - 1))  # of the module as it was before
+    assert not warm.in_cache(module)
+    monkeypatch.setattr(warm, "in_cache", lambda module: module == warm.ROADS)
+    assert warm.compile_apart() is None
+    assert warm.ROADS.is_file()

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import os
+import subprocess
+import sys
 from functools import cache
+from pathlib import Path
 from threading import Thread, main_thread
 
 FIRST = ("dpviz.ui.shared.shell", "scipy.spatial", "scipy.sparse.csgraph")
@@ -11,6 +15,17 @@ FIRST = ("dpviz.ui.shared.shell", "scipy.spatial", "scipy.sparse.csgraph")
 
 PAUSE = 4.0
 """Seconds in which the first page has the machine to itself."""
+
+ROADS = Path(__file__).parents[2] / "roads" / "search.py"
+"""The loops that the first map of roads needs, some ten seconds for the compiler."""
+APART = """
+import os, sys, time
+os.nice(19)
+time.sleep(float(sys.argv[2]))
+sys.path.insert(0, sys.argv[1])
+from dpviz.ui.shared.warm import road_loops
+road_loops()
+"""
 
 
 @cache
@@ -58,3 +73,35 @@ def loops() -> None:
     questions = np.tile(domain.bounds, (BULK, 1))
     exact_counts(nobody, questions)
     build(nobody, epsilon=1.0, seed=0, ledger=None).count(questions)
+
+
+def compile_apart() -> subprocess.Popen[bytes] | None:
+    """Compile the loops of roads in a process that makes way for every other; once for a copy of
+    the program, whose cache on disk holds them then.
+
+    In this process the compiler would hold up all pages. None where it has been done, or where
+    processes have no priority.
+    """
+    if not hasattr(os, "nice") or in_cache(ROADS):
+        return None
+    command = [sys.executable, "-P", "-c", APART, str(ROADS.parents[2]), str(PAUSE)]
+    nothing = subprocess.DEVNULL
+    return subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing)
+
+
+def in_cache(module: Path) -> bool:
+    """Whether numba's cache beside a module holds loops of it, as it is now."""
+    made = module.parent.glob(f"__pycache__/{module.stem}.*.nbi")
+    return any(each.stat().st_mtime > module.stat().st_mtime for each in made)
+
+
+def road_loops() -> None:
+    """Ask what walks every loop of the search for trees over paths, of no record."""
+    import numpy as np
+
+    from dpviz.roads.search import best_tree, optimise, run_variance
+
+    runs = np.array([0]), np.array([2]), np.array([1.0])
+    bounds, size, levels = best_tree(2, np.array([2]), *runs)
+    optimise(bounds, size, *runs)
+    run_variance(bounds, size, levels.astype(np.float64), *runs)
