@@ -85,19 +85,21 @@ class Visits:
         ):
             await self._app(scope, receive, send)
             return
-        given = Response()
+        given, asked = Response(), headers.get("x-forwarded-proto", "")
         given.set_cookie(
             COOKIE,
             uuid.uuid4().hex,
-            path=self._path(),
-            secure="https" in (scope.get("scheme"), headers.get("x-forwarded-proto")),
+            path=self._path().rstrip("/") or "/",  # also of the page whose address ends before it
+            secure=scope.get("scheme") == "https" or asked.startswith("https"),
             httponly=True,
             samesite="lax",  # strict: a link from elsewhere would come without it, and get another
         )
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).append("set-cookie", given.headers["set-cookie"])
+                answered = MutableHeaders(scope=message)
+                answered.append("set-cookie", given.headers["set-cookie"])
+                answered["cache-control"] = "no-store"  # a proxy would hand it to others
             await send(message)
 
         await self._app(scope, receive, answer)

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from starlette.datastructures import Headers
 
 from dpviz.ui import visits
 from dpviz.ui.shared import releases
@@ -18,7 +19,8 @@ def cookie(headers, *, address="127.0.0.1", known=False, path="/", kind="http", 
     sent = []
 
     async def page(scope, receive, send):
-        await send({"type": "http.response.start", "status": 200, "headers": []})
+        headers = [(b"cache-control", b"no-cache")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
     async def send(message):
@@ -28,7 +30,10 @@ def cookie(headers, *, address="127.0.0.1", known=False, path="/", kind="http", 
     scope = {"type": kind, "headers": given, "scheme": scheme}
     run(visits.Visits(page, lambda: address, lambda: known, lambda: path)(scope, None, send))
     assert [each["type"] for each in sent] == ["http.response.start", "http.response.body"]
-    return [value.decode() for name, value in sent[0]["headers"] if name == b"set-cookie"]
+    answered = Headers(raw=sent[0]["headers"])
+    cookies = answered.getlist("set-cookie")
+    assert answered.getlist("cache-control") == ["no-store" if cookies else "no-cache"]
+    return cookies
 
 
 def test_a_browser_from_elsewhere_gets_a_name_that_no_program_of_a_page_reads():
@@ -36,16 +41,17 @@ def test_a_browser_from_elsewhere_gets_a_name_that_no_program_of_a_page_reads():
     for headers, scheme, secure in (
         (PAGE, "http", False),
         (PAGE, "https", True),
-        ({**PAGE, "x-forwarded-proto": "https"}, "http", True),
+        ({**PAGE, "x-forwarded-proto": "https,http"}, "http", True),
         (RELAYED, "http", False),
         ({**PAGE, "cookie": f"{visits.COOKIE}=x; other={NAME}"}, "http", False),
     ):
         (given,) = cookie(headers, path="/maps/", scheme=scheme)
         first, *rest = given.split("; ")
         encrypted = {"Secure"} if secure else set()
-        assert set(rest) == {"HttpOnly", "Path=/maps/", "SameSite=lax"} | encrypted
+        assert set(rest) == {"HttpOnly", "Path=/maps", "SameSite=lax"} | encrypted
         names.add(re.fullmatch(rf"{visits.COOKIE}=([0-9a-f]{{32}})", first)[1])
     assert len(names) == 5
+    assert "Path=/" in cookie(PAGE)[0].split("; ")
 
 
 @pytest.mark.parametrize(

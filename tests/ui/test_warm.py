@@ -104,3 +104,12 @@ def test_nothing_is_compiled_apart_that_is_in_the_cache(monkeypatch, tmp_path):
     monkeypatch.setattr(warm, "in_cache", lambda module: module == warm.ROADS)
     assert warm.compile_apart() is None
     assert warm.ROADS.is_file()
+
+
+def test_a_server_starts_where_no_more_processes_may(monkeypatch):
+    def refused(*_, **__):
+        raise BlockingIOError("Resource temporarily unavailable")
+
+    monkeypatch.setattr(warm, "in_cache", lambda module: False)
+    monkeypatch.setattr(warm.subprocess, "Popen", refused)
+    assert warm.compile_apart() is None

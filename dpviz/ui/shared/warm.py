@@ -6,6 +6,7 @@ import importlib
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from threading import Thread, main_thread
@@ -79,14 +80,16 @@ def compile_apart() -> subprocess.Popen[bytes] | None:
     """Compile the loops of roads in a process that makes way for every other; once for a copy of
     the program, whose cache on disk holds them then.
 
-    In this process the compiler would hold up all pages. None where it has been done, or where
-    processes have no priority.
+    In this process the compiler would hold up all pages. None where it has been done, where
+    processes have no priority, or where there may be no more of them.
     """
     if not hasattr(os, "nice") or in_cache(ROADS):
         return None
     command = [sys.executable, "-P", "-c", APART, str(ROADS.parents[2]), str(PAUSE)]
     nothing = subprocess.DEVNULL
-    return subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing)
+    with suppress(OSError):
+        return subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing)
+    return None
 
 
 def in_cache(module: Path) -> bool:
