@@ -101,9 +101,18 @@ def test_nothing_is_compiled_apart_that_is_in_the_cache(monkeypatch, tmp_path):
     assert warm.in_cache(module)
     os.utime(index, (1e9 - 1, 1e9 - 1))  # of the module as it was before
     assert not warm.in_cache(module)
-    monkeypatch.setattr(warm, "in_cache", lambda module: module == warm.ROADS)
+    monkeypatch.setattr(warm, "COMPILED", (module, module))
+    monkeypatch.setattr(warm.subprocess, "Popen", lambda *_, **__: "begun")
+    assert warm.compile_apart() == "begun"
+    index.touch()
     assert warm.compile_apart() is None
-    assert warm.ROADS.is_file()
+
+
+def test_every_module_with_compiled_loops_of_the_pages_is_looked_for():
+    modules = warm.PACKAGE.rglob("*.py")
+    compiled = {each for each in modules if re.search(r"^@nb\.njit", each.read_text(), re.M)}
+    assert set(warm.COMPILED) <= compiled
+    assert {each.name for each in compiled - set(warm.COMPILED)} == {"sensitivity.py"}
 
 
 def test_a_server_starts_where_no_more_processes_may(monkeypatch):

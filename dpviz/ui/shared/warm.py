@@ -17,14 +17,17 @@ FIRST = ("dpviz.ui.shared.shell", "scipy.spatial", "scipy.sparse.csgraph")
 PAUSE = 4.0
 """Seconds in which the first page has the machine to itself."""
 
-ROADS = Path(__file__).parents[2] / "roads" / "search.py"
-"""The loops that the first map of roads needs, some ten seconds for the compiler."""
+PACKAGE = Path(__file__).parents[2]
+COMPILED = PACKAGE / "trees" / "kernels.py", PACKAGE / "roads" / "search.py"
+"""The loops that many answers and the first map of roads need: some ten seconds for the compiler,
+each."""
 APART = """
 import os, sys, time
 os.nice(19)
 time.sleep(float(sys.argv[2]))
 sys.path.insert(0, sys.argv[1])
-from dpviz.ui.shared.warm import road_loops
+from dpviz.ui.shared.warm import loops, road_loops
+loops()
 road_loops()
 """
 
@@ -77,15 +80,15 @@ def loops() -> None:
 
 
 def compile_apart() -> subprocess.Popen[bytes] | None:
-    """Compile the loops of roads in a process that makes way for every other; once for a copy of
+    """Compile all loops in a process that makes way for every other; once for a copy of
     the program, whose cache on disk holds them then.
 
     In this process the compiler would hold up all pages. None where it has been done, where
     processes have no priority, or where there may be no more of them.
     """
-    if not hasattr(os, "nice") or in_cache(ROADS):
+    if not hasattr(os, "nice") or all(map(in_cache, COMPILED)):
         return None
-    command = [sys.executable, "-P", "-c", APART, str(ROADS.parents[2]), str(PAUSE)]
+    command = [sys.executable, "-P", "-c", APART, str(PACKAGE.parent), str(PAUSE)]
     nothing = subprocess.DEVNULL
     with suppress(OSError):
         return subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing)
