@@ -51,7 +51,7 @@ def from_here(address: str | None, headers: Mapping[str, str]) -> bool:
 
 def visit_of(cookies: Mapping[str, str]) -> str | None:
     """The visit that a browser's cookies name, which files may keep: no cookie follows from it."""
-    name = str(cookies.get(COOKIE, ""))
+    name = str(cookies.get(COOKIE, ""))  # a page that no browser runs has a mock for cookies
     return hashlib.sha256(name.encode()).hexdigest()[:32] if _NAME.fullmatch(name) else None
 
 

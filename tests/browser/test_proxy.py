@@ -40,9 +40,7 @@ def test_pages_maps_uploads_downloads_and_links_work_below_a_path(below, open_pa
         assert outside == []
 
 
-def test_what_a_browser_pays_for_is_found_again_after_a_refresh_in_the_middle_of_it(
-    below, open_page, desk
-):
+def test_what_a_browser_pays_for_survives_a_refresh_in_the_middle_of_it(below, open_page, desk):
     """Where others reach the server, and no login says who comes: until the browser is closed."""
     server = urlsplit(below)
     with proxy(server.port, server.path) as (address, _):

@@ -80,11 +80,11 @@ def loops() -> None:
 
 
 def compile_apart() -> subprocess.Popen[bytes] | None:
-    """Compile all loops in a process that makes way for every other; once for a copy of
-    the program, whose cache on disk holds them then.
+    """Compile all loops in a process that makes way for every other.
 
-    In this process the compiler would hold up all pages. None where it has been done, where
-    processes have no priority, or where there may be no more of them.
+    Once for a copy of the program, whose cache on disk holds them then. In this process the
+    compiler would hold up all pages. None where it has been done, where processes have no priority,
+    or where there may be no more of them.
     """
     if not hasattr(os, "nice") or all(map(in_cache, COMPILED)):
         return None
@@ -96,9 +96,11 @@ def compile_apart() -> subprocess.Popen[bytes] | None:
 
 
 def in_cache(module: Path) -> bool:
-    """Whether numba's cache beside a module holds loops of it, as it is now."""
-    made = module.parent.glob(f"__pycache__/{module.stem}.*.nbi")
-    return any(each.stat().st_mtime > module.stat().st_mtime for each in made)
+    """Whether numba's cache beside a module holds every loop of it, as it is now."""
+    loops_of = module.read_text(encoding="utf-8").count("\n@nb.njit(")
+    cached = module.parent.glob(f"__pycache__/{module.stem}.*.nbi")
+    fresh = [each for each in cached if each.stat().st_mtime > module.stat().st_mtime]
+    return len(fresh) >= loops_of
 
 
 def road_loops() -> None:
