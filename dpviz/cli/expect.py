@@ -43,7 +43,7 @@ def expect(
     from dpviz.methods import method as find_method
 
     domain = public_box(numbers(bounds, "--bounds"), (), DEGREES, {**clock.axis()})
-    chosen = find_method(method, **settings(parameters)).parameters()
+    chosen = find_method(method, "points", **settings(parameters)).parameters()
     rows = expected_errors(domain, method, epsilon, records, max_per_unit=max_per_unit, **chosen)
     lines = [f"{'queries':<10}{'count':>12}{'noise, 95 % ±':>16}{'mean error':>14}"]
     lines += [

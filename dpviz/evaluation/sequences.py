@@ -116,7 +116,7 @@ class SequenceExperiment:
         fitting = {
             key: value
             for key, value in common.items()
-            if key in find_method(name).parameter_fields()
+            if key in find_method(name, "sequences").parameter_fields()
         }
         method: SequenceMethod = find_method(
             name, "sequences", **{**fitting, **parameters, **given}

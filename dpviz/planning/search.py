@@ -141,11 +141,10 @@ def plan(
     """
     if not LEAST <= at_most <= CEILING:
         raise ParameterError(f"at most epsilon={at_most:g}: give {LEAST:g} or more, to {CEILING:g}")
-    if repeats == 1 or repeats < 0 or not 1 <= max_per_unit <= UNITS:
-        raise ParameterError(
-            f"repeats={repeats}, max_per_unit={max_per_unit}: give 0, or 2 or more, and 1 to "
-            f"{UNITS:,}"
-        )
+    if repeats == 1 or repeats < 0:
+        raise ParameterError(f"repeats={repeats}: give 2 or more, or 0 for no builds at all")
+    if not 1 <= max_per_unit <= UNITS:
+        raise ParameterError(f"max_per_unit={max_per_unit}: give 1 to {UNITS:,}")
     if seed < 0:
         raise ParameterError(f"seed={seed}: give a whole number from 0")
     asked = parse_all(wishes)

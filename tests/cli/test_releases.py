@@ -276,6 +276,7 @@ def test_expect_refuses_bad_numbers_in_one_line(capsys, monkeypatch):
     assert "records=0" in fails(capsys, monkeypatch, *words, "--records", 0)
     assert "at most 1,000,000,000,000" in fails(capsys, monkeypatch, *words, "--records", 10**30)
     assert "0.5 records per unit" in fails(capsys, monkeypatch, *words, "--per-unit", 0.5)
+    assert "simpletree, ugrid\n" in fails(capsys, monkeypatch, *words, "--method", "zzz")
 
 
 def test_a_command_writes_over_nothing_that_it_reads(points, tmp_path, capsys, monkeypatch):

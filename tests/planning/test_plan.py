@@ -401,3 +401,17 @@ def test_a_method_that_cannot_be_built_at_the_largest_price_is_passed_over():
     wish = ["rect=2.2,48.2,2.6,48.6 ±50000"]
     options = {"records": 1_000_000, "as_map": True, "at_most": 1_000.0}
     assert dpviz.plan(DOMAIN, wish, repeats=2, **options).epsilon < 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"repeats": 1}, r"^repeats=1: give 2 or more, or 0"),
+        ({"repeats": -1}, r"^repeats=-1: give 2"),
+        ({"max_per_unit": 0}, r"^max_per_unit=0: give 1 to 1,000,000,000$"),
+        ({"max_per_unit": 2_000_000_000}, r"^max_per_unit=2000000000: give 1 to 1,"),
+    ],
+)
+def test_a_wrong_number_is_named_alone(wrong, message):
+    with pytest.raises(ParameterError, match=message):
+        dpviz.plan(DOMAIN, ["any 1 km² ±50"], records=1_000, **wrong)

@@ -37,7 +37,7 @@ def test_two_tables(files, odd: RoadGraph) -> None:  # type: ignore[no-untyped-d
     np.testing.assert_array_equal(graph.edge_id, odd.edge_id)
     with pytest.raises(DataError, match=r"no file 'none.csv'"):
         read_graph(files / "none.csv", files / "edges.parquet")
-    with pytest.raises(DataError, match=r"must be \.geojson or \.graphml"):
+    with pytest.raises(DataError, match=r"\.graphml; give two tables, nodes then edges"):
         read_graph(files / "nodes.csv")
 
 

@@ -133,7 +133,8 @@ def test_progress_is_reported_and_may_cancel():
     ("words", "message"),
     [
         ({"methods": ()}, "no methods"),
-        ({"methods": ("cloud",)}, "unknown .*'cloud'"),
+        ({"methods": ("cloud",)}, "unknown sequence method 'cloud': one of markov, [a-z, _]*te$"),
+        ({"methods": ("ugrid",)}, "ugrid works on points, the data are sequences"),
         ({"methods": ("ngram:n_max=0",)}, "n_max"),
         ({"epsilons": (0.0,)}, "epsilon=0"),
         ({"tops": (0, 5)}, "top 0"),

@@ -85,7 +85,7 @@ def read_graph(
     if ending == ".graphml":
         return graph_from_graphml(paths[0], crs, directed).connected(components)
     raise DataError(
-        f"{paths[0].name}: one file must be .geojson or .graphml; tables come as nodes and edges"
+        f"{paths[0].name}: one file must be .geojson or .graphml; give two tables, nodes then edges"
     )
 
 
