@@ -7,7 +7,7 @@ A test is slow, and left out by ``-m "not slow"``, if it
 - starts a Java for Spark (fixture ``java``, or a parameter "spark");
 - checks all types while mypy has no cache of what it checked before;
 - is a campaign;
-- stands in ``slow.txt``, as those do that took over half a second of a quiet processor;
+- stands in ``slow.txt``, as those do that took 0.4 seconds or more of a quiet processor;
 - or carries the mark ``slow`` itself.
 
 What is left still comes into every room.
