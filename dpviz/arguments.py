@@ -146,7 +146,7 @@ def described(name: str, value: Any) -> str:
 
 def _fits(value: Any, hint: Any) -> tuple[bool, Any]:
     """Whether a value fits one annotation that is no union; and the value."""
-    origin = get_origin(hint)
+    origin = _origin(hint)
     if hint in PLAIN:
         known = isinstance(value, PLAIN[hint]) and (hint is not float or _is_float(value))
         return known and (hint is bool or not isinstance(value, (bool, np.bool_))), value
@@ -195,9 +195,15 @@ def _is_path(value: str | os.PathLike[str]) -> bool:
     return bool(name.strip()) and b"\0" not in name and longest <= LONGEST_NAME
 
 
+def _origin(hint: Any) -> Any:
+    """What an annotation was made of: in newer NumPy, arrays have an alias of their own."""
+    origin = get_origin(hint)
+    return get_origin(getattr(origin, "__value__", None)) or origin
+
+
 def _remedy(hint: Any) -> str:
     """What to give instead; empty where that goes without saying."""
-    origin = get_origin(hint)
+    origin = _origin(hint)
     if hint in (None, NoneType):
         return ""
     if origin is os.PathLike:

@@ -1,6 +1,7 @@
 """What public functions are given of another type: one line, whatever it is."""
 
 import inspect
+from types import GenericAlias
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -9,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import dpviz
-from dpviz.arguments import fields_of, hints_of
+from dpviz.arguments import fields_of, fitting, hints_of
 from dpviz.attributes import Kinds, Values
 from dpviz.errors import DataError, DomainError, DpvizError, ParameterError, ReleaseError
 
@@ -57,6 +58,18 @@ CALLS: dict[Any, dict[str, Any]] = {
     Kinds: {"column": "kind", "names": ("a", "b")},
     Values: {"column": "value", "low": 0.0, "high": 1.0},
 }
+
+
+def test_an_alias_of_arrays_asks_for_an_array():
+    """As NumPy's own are from 2.5 on, which Python 3.11 does not get."""
+
+    class Alias:
+        __value__ = np.ndarray[Any, np.dtype[Any]]
+
+    hint = GenericAlias(Alias(), (np.float64,))
+    assert fitting(np.zeros(2), hint, "parent", ParameterError).shape == (2,)
+    with pytest.raises(ParameterError, match=r"^parent=None: give a NumPy array$"):
+        fitting(None, hint, "parent", ParameterError)
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_numbers_are_seconds_and_are_never_guessed_to_be_anything_else():
 
 def test_days_of_a_zone_have_23_and_25_hours():
     for day, hours in (("2024-03-31", 23), ("2024-10-27", 25), ("2024-06-01", 24)):
-        start, end = BERLIN.period(f"{day},{np.datetime64(day) + 1}")
+        start, end = BERLIN.period(f"{day},{np.datetime64(day) + np.timedelta64(1, 'D')}")
         assert (end - start) / 3_600 == hours
         assert BERLIN.edges(start, end, "1d").tolist() == [start, end]
         assert len(BERLIN.edges(start, end, "1h")) - 1 == hours

@@ -244,12 +244,8 @@ if step == "create":
 elif step == "row":                      # before the row is written
     book.uuid.uuid4 = die
 elif step == "commit":                   # the row is written, the transaction open
-    writing = file.sqlite3.connect
-    class Connection(file.sqlite3.Connection):
-        def execute(self, sql, *rest):
-            if sql == "COMMIT": die()
-            return super().execute(sql, *rest)
-    file.sqlite3.connect = lambda *a, **k: writing(*a, factory=Connection, **k)
+    execute = file.Connection.execute
+    file.Connection.execute = lambda db, *sql: die() if sql[0] == "COMMIT" else execute(db, *sql)
 elif step == "noise":                    # paid, nothing drawn
     from dpviz.methods.points.ugrid import UniformGrid
     from dpviz.methods.roads.histogram import EventHistogram

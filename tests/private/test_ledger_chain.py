@@ -4,6 +4,7 @@ import random
 import shutil
 import sqlite3
 import time
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 
@@ -52,6 +53,7 @@ EDITS = {
     "account's last": ["UPDATE account SET last = 2"],
     "huge total": ["UPDATE entry SET body = replace(body, '\"1.0\"', '\"1e99999999\"')"],
     "no body": ["UPDATE entry SET body = '{}' WHERE id = 4"],
+    "no text": ["UPDATE entry SET body = CAST(x'ff' AS TEXT) WHERE id = 2"],
 }
 
 
@@ -75,6 +77,26 @@ def test_an_edit_by_hand_is_one_clear_refusal_with_the_way_out(ledger, monkeypat
             with pytest.raises(LedgerError, match="damaged"):
                 attempt()
     assert ledger.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("edit", ["amount", "name", "account", "no body", "no text"])
+@pytest.mark.parametrize("long", [False, True])
+def test_a_refusal_that_somebody_holds_on_to_keeps_no_lock(ledger, monkeypatch, edit, long):
+    """As a log may: its frames hold what was being read, which must be done with."""
+    spent_twice(ledger)
+    if long:
+        monkeypatch.setattr(chain, "WHOLE", 1)
+        seal_path(ledger.path).unlink()  # so that all entries are new
+    changed(ledger.path, *EDITS[edit])
+    held = []
+    for attempt in (ledger.verify, ledger.accounts, lambda: ledger.spend("people", 0.1, what="x")):
+        try:
+            attempt()
+        except LedgerError as refusal:
+            held.append(refusal)
+    with closing(sqlite3.connect(ledger.path, timeout=0, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+    assert "damaged" in str(held[0])
 
 
 def test_an_older_copy_another_ledger_and_a_lost_one_are_noticed_and_may_be_accepted(tmp_path):

@@ -9,6 +9,8 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
+from weakref import WeakSet
 
 from dpviz.errors import DpvizError, LedgerError
 from dpviz.private.ledger.entries import DamageError
@@ -40,6 +42,30 @@ CREATE TRIGGER account_grows BEFORE UPDATE ON account
     WHEN new.key <> old.key OR new.last <= old.last BEGIN
     SELECT RAISE(ABORT, 'an account only grows'); END;
 """
+
+
+class Connection(sqlite3.Connection):
+    """A connection whose queries end with it.
+
+    A row that is refused leaves its query under way, and with it a lock on the ledger: for as long
+    as anybody, such as a log, holds on to the refusal, whose frames hold the query.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._cursors = WeakSet[sqlite3.Cursor]()
+
+    def execute(self, *args: Any) -> sqlite3.Cursor:
+        """A query; see :meth:`sqlite3.Connection.execute`."""
+        cursor = self.cursor()
+        self._cursors.add(cursor)
+        return cursor.execute(*args)
+
+    def close(self) -> None:
+        """End all queries, then the connection."""
+        for cursor in self._cursors:
+            cursor.close()
+        super().close()
 
 
 def default_path() -> Path:
@@ -92,7 +118,7 @@ def _transaction(db: sqlite3.Connection, begin: str) -> Iterator[None]:
 def _connect(path: Path) -> sqlite3.Connection:
     # mode=rw: a ledger that vanished meanwhile is not silently begun anew.
     address = f"{path.absolute().as_uri()}?mode=rw"
-    db = sqlite3.connect(address, uri=True, timeout=WAIT, isolation_level=None)
+    db = sqlite3.connect(address, uri=True, timeout=WAIT, isolation_level=None, factory=Connection)
     try:
         # EXTRA also syncs the folder after the rollback journal goes: a power cut cannot bring the
         # journal back and undo a spend.
