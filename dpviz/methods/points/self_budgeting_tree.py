@@ -110,8 +110,8 @@ class SelfBudgetingTree(ShrunkTree):
             left = np.isfinite(variance[-1])
             doubts.append(self._doubts(variance[-1], np.zeros(len(left))))
             self._second(noise, share, tree, cap, left, unspent * epsilon, noisy, variance)
-        measured = np.concatenate(noisy), np.concatenate(variance)
-        return self.finish(tree, *measured, Doubts.joined(doubts))
+        columns = np.concatenate(noisy), np.concatenate(variance)
+        return self.finish(tree, *columns, Doubts.joined(doubts))
 
     def _doubts(self, variance: Float, rate: Float) -> Doubts:
         """Of a level's measurements, had ``rate`` measured each node again if it stopped."""
