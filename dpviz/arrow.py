@@ -13,6 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     import pyarrow
 
+FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}
+"""Types that Arrow calls otherwise than NumPy."""
+
 
 def numbers(values: NDArray[Any]) -> pyarrow.Array:
     """A column of numbers or truth values of shape (n,); other types as ``pa.array`` has them."""
@@ -49,7 +52,7 @@ def number_array(column: Any, null: float = np.nan) -> NDArray[Any]:
     if pa.types.is_boolean(column.type):
         values = _bits(data, start, size)
         return values & _bits(known, start, size) if column.null_count else values
-    kind = np.dtype(column.type.to_pandas_dtype())
+    kind = np.dtype(FLOATS.get(str(column.type), str(column.type)))
     values = np.frombuffer(data or b"", kind, size if data else 0, start * kind.itemsize)
     return np.where(_bits(known, start, size), values, null) if column.null_count else values
 

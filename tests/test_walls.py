@@ -8,7 +8,10 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import tomllib
 from functools import cache
+from importlib.metadata import packages_distributions
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -235,6 +238,18 @@ def test_a_cache_that_outlives_visitors_holds_plain_keys_only():
                 if not all(PLAIN.fullmatch(each) for each in given):
                     offenders.append(f"{path.relative_to(PACKAGE)}: {node.name}({given})")
     assert offenders == []
+
+
+def test_what_is_imported_is_declared():
+    """Another package may bring it along, until a version of that does not."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    stated = chain(project["dependencies"], *project["optional-dependencies"].values())
+    declared = {re.match(r"[\w-]+", each)[0] for each in stated}
+    known = packages_distributions()
+    tops = {name.partition(".")[0] for path in modules() for name in imports(path)}
+    foreign = tops - set(sys.stdlib_module_names) - {"dpviz"}
+    names = {top: {each.lower().replace("_", "-") for each in known[top]} for top in foreign}
+    assert {top for top in foreign if declared.isdisjoint(names[top])} == set()
 
 
 def test_start_up_imports_nothing_heavy():
