@@ -72,18 +72,18 @@ def shapefiles(path: Path) -> bytes:
     with zipfile.ZipFile(path) as archive, zipfile.ZipFile(flat, "w") as target:
         members = archive.infolist()
         limits.MEMBERS.check(len(members), path.name)
-        parts = [
+        chosen = [
             each
             for each in members
             if PurePosixPath(each.filename).suffix.lower() in SHAPEFILE_PARTS
             and not each.filename.startswith("__MACOSX/")
         ]
-        names = [PurePosixPath(each.filename).name for each in parts]
+        names = [PurePosixPath(each.filename).name for each in chosen]
         if len(set(names)) < len(names):
             raise DataError(f"{path.name} holds two files of one name: zip one Shapefile only")
-        size = sum(each.file_size for each in parts)  # no more than that is read of each
+        size = sum(each.file_size for each in chosen)  # no more than that is read of each
         limits.decoded(size, path.stat().st_size, path.name)
-        for name, each in zip(names, parts, strict=True):
+        for name, each in zip(names, chosen, strict=True):
             content = archive.read(each)
             if name.lower().endswith(".shp"):
                 require_shapefile(content, path.name)

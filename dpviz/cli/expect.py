@@ -55,7 +55,7 @@ def expect(
     if per_unit is not None:
         bound_rows = expected_by_bound(domain, method, epsilon, records, per_unit, **chosen)
         facts["bounds"] = [dataclasses.asdict(row) for row in bound_rows]
-        lines.append(f"\n{'kept of each unit':<20}{'of all':>8}{'mean error, medium':>22}")
+        lines.append(f"\n{'max per unit':<20}{'of all':>8}{'mean error, medium':>22}")
         lines += [
             f"{row.max_per_unit:<20}{100 * row.kept:>6.0f} %{row.error:>22,.0f}"
             for row in bound_rows

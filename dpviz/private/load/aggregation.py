@@ -231,7 +231,7 @@ def engine_fates(
     layers = engine_layers(engine, relation, name, domain, chosen)
     total = sum(index.total for index in layers.counts)
     facts.add(Fact.OVER, within - total)
-    facts.add(Fact.KEPT, total)
+    facts.add(Fact.LOADED, total)
     return facts, query.columns
 
 

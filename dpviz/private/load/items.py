@@ -141,7 +141,7 @@ def bounded_items(items: Items, k: int, counts: Tally, *, public: bool = False) 
         rows = bounded(items.unit, items.ids, k, public=public)
         counts.add(Fact.OVER, len(items) - len(rows))
         items = items.take(rows)
-    counts.add(Fact.KEPT, len(items))
+    counts.add(Fact.LOADED, len(items))
     return items
 
 

@@ -290,7 +290,7 @@ def read_layers(
         counts.add(Fact.OVER, len(every) - len(rows))
         every = every[rows]
         kind, value = (None if each is None else each[rows] for each in (kind, value))
-    counts.add(Fact.KEPT, len(every))
+    counts.add(Fact.LOADED, len(every))
     return _layers(domain, every, kind, value)
 
 

@@ -90,7 +90,7 @@ def read_sequences(
         alphabet: public; its names are compared as text.
         columns: the one column of lists; by default the only one.
         unit: the column of the privacy unit; by default a sequence is the unit.
-        max_per_unit: with ``unit``, sequences kept of each, at random.
+        max_per_unit: with ``unit``, the most sequences of each, chosen at random.
         drop_unknown: leave out symbols that the alphabet lacks, instead of the whole sequence. Of
             public sequences, one that holds such a symbol is an error.
         public: whether the owner declares every sequence public.
@@ -187,7 +187,7 @@ def read_places(
         time: the column of the time.
         side: cells along each axis of a public grid.
         gap: hours after which a new sequence begins.
-        max_per_unit: sequences kept of each person, at random.
+        max_per_unit: the most sequences of each person, chosen at random.
         columns: of the coordinates.
         crs: of plain coordinate columns; the domain's by default.
         neighbours: only steps to a cell that touches; records are cut at others.
@@ -225,7 +225,7 @@ def read_places(
     rows = bounded(who, records.ids, max_per_unit, public=public)
     counts.add(Fact.SEQUENCES, len(who))
     counts.add(Fact.OVER, len(who) - len(rows))
-    counts.add(Fact.KEPT, len(rows))
+    counts.add(Fact.LOADED, len(rows))
     return SequenceData(
         named(source, table) if name is None else name,
         cells.alphabet(neighbours=neighbours),
@@ -262,7 +262,7 @@ def city_sequences(
         side: cells along each axis.
         gap: hours after which a new sequence begins.
         neighbours: only steps to a cell that touches; records are cut at others.
-        max_per_unit: sequences kept of each person where they are treated as sensitive.
+        max_per_unit: the most sequences of each person where they are treated as sensitive.
         public: False treats them as an owner treats sensitive ones, to rehearse it.
         cells: in place of a grid, of the city's rectangle: leaves of a release.
 

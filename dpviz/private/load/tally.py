@@ -24,7 +24,7 @@ class Fact(StrEnum):
     EMPTY = "empty: dropped"
     SEQUENCES = "sequences made of them"
     OVER = "over the bound of their unit: dropped"
-    KEPT = "kept"
+    LOADED = "kept"
 
 
 class Tally:
@@ -52,5 +52,5 @@ class Tally:
     @property
     def facts(self) -> dict[str, int]:
         """Every count that is not 0, and always those of all records and of the kept ones."""
-        always = (Fact.READ, Fact.KEPT)
+        always = (Fact.READ, Fact.LOADED)
         return {what.value: self[what] for what in Fact if self[what] or what in always}
