@@ -49,7 +49,7 @@ CORRIDOR = (
     ("build",),
     ("dpviz", "evaluation", "exports", "notebook", "planning"),
     ("cli",),
-    ("entry", "ui"),
+    ("__main__", "entry", "ui"),
 )
 """The rooms of the package by stages: none imports from a later one, nor two of a stage in turn."""
 

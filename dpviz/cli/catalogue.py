@@ -108,9 +108,7 @@ def run_app(
     """Open the app in a browser, and a release in it."""
     from streamlit.web import cli
 
-    page = Path(__file__).parents[2] / "app.py"
-    if not page.is_file():
-        raise ParameterError("app.py is not beside the package: run this from a clone")
+    page = _script()
     if release is not None:
         if not Path(release).is_file():
             raise ParameterError(f"{release}: no such file")
@@ -118,3 +116,12 @@ def run_app(
     sys.argv = ["streamlit", "run", str(page), "--server.port", str(port)]
     sys.argv += ["--server.address", address]
     cli.main()
+
+
+def _script() -> Path:
+    """The app's script, with Streamlit's settings beside it: as installed, or of a clone."""
+    beside = Path(__file__).parents[2]
+    for folder in beside / "dpviz_app", beside:
+        if (folder / "app.py").is_file():
+            return folder / "app.py"
+    raise ParameterError("the app is missing beside the package: install dpviz anew")

@@ -7,11 +7,12 @@ compiled code is cached on disk.
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
+from dpviz.trees.compiled import compiled
 
-@nb.njit(cache=True, nogil=True)
+
+@compiled()
 def uniform_tree(k, fanout):  # type: ignore[no-untyped-def]
     """Levels of a uniform tree over k edges: boundaries (H, k + 1) and sizes (H,)."""
     height, n = 1, k
@@ -32,7 +33,7 @@ def uniform_tree(k, fanout):  # type: ignore[no-untyped-def]
     return bounds, size
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled()
 def regroup(fine, groups, low, high, weight):  # type: ignore[no-untyped-def]
     """The best partition of the intervals between boundaries ``fine`` into ``groups`` neighbours.
 
@@ -77,7 +78,7 @@ def regroup(fine, groups, low, high, weight):  # type: ignore[no-untyped-def]
     return places
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled()
 def _regroup_level(bounds, size, row, low, high, weight):  # type: ignore[no-untyped-def]
     """Choose level ``row + 1`` anew within every node of level ``row``; true if it changed."""
     changed = False
@@ -114,7 +115,7 @@ def _regroup_level(bounds, size, row, low, high, weight):  # type: ignore[no-unt
     return changed
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled()
 def optimise(bounds, size, low, high, weight):  # type: ignore[no-untyped-def]
     """The paper's local search (algorithm 3): bottom-up, then top-down where a parent changed."""
     height = len(size)
@@ -126,7 +127,7 @@ def optimise(bounds, size, low, high, weight):  # type: ignore[no-untyped-def]
             changed = _regroup_level(bounds, size, row, low, high, weight)
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled()
 def run_variance(bounds, size, share, low, high, weight):  # type: ignore[no-untyped-def]
     """Σ weight · qᵀ(MᵀWM)⁻¹q over the runs: the exact variance after least squares.
 
@@ -178,7 +179,7 @@ def run_variance(bounds, size, share, low, high, weight):  # type: ignore[no-unt
     return total
 
 
-@nb.njit(cache=True, nogil=True)
+@compiled()
 def best_tree(k, fanouts, low, high, weight):  # type: ignore[no-untyped-def]
     """The cheapest tree over k edges for the runs: fanout, plain or optimised, levels kept.
 

@@ -15,8 +15,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.trees.compiled import compiled
 from dpviz.trees.density import uniformity_variance
-from dpviz.trees.threads import sleep_between_calls
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
@@ -25,9 +25,7 @@ SCAN = 24
 """Below this many unique points a cell is scanned instead of divided."""
 
 
-sleep_between_calls()
-
-_uniformity = nb.njit(cache=True)(uniformity_variance)
+_uniformity = compiled()(uniformity_variance)
 
 _alone = Lock()
 
@@ -56,7 +54,7 @@ def _read_only(column: Any) -> Any:
 
 
 @one_at_a_time
-@nb.njit(cache=True, parallel=True, nogil=True)
+@compiled(parallel=True)
 def count_boxes(codes, cells, cumulative, lo, hi, bits):  # type: ignore[no-untyped-def]
     """Exact counts of boxes [lo, hi) (q, d) over points in Morton order.
 
@@ -134,7 +132,7 @@ def count_boxes(codes, cells, cumulative, lo, hi, bits):  # type: ignore[no-unty
 
 
 @one_at_a_time
-@nb.njit(cache=True, parallel=True, nogil=True)
+@compiled(parallel=True)
 def walk_tree(  # type: ignore[no-untyped-def]
     node_lo, node_hi, first_child, n_children, count, variance, roots, lo, hi, coherence
 ):

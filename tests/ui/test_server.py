@@ -10,14 +10,15 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from streamlit import config
+from streamlit import config, file_util
 
 from dpviz.ui import server
 from tests.browser.conftest import ROOT, serving
 from tests.ui.loop import run
 
 README = ["-m", "streamlit", "run", str(ROOT / "app.py")]
-COMMAND = ["-c", "from dpviz.cli import main; main()", "app"]
+COMMAND = ["-m", "dpviz", "app"]
+INSTALLED = ["-P", *COMMAND]
 
 
 def answer(headers, kind="http"):
@@ -114,12 +115,37 @@ def trap():
         yield listener, {**dict.fromkeys(names, proxy), "NO_PROXY": ""}
 
 
+def install(folder):
+    """Lay out the package and what goes beside it as a wheel does."""
+    packaged = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    moved = packaged["targets"]["wheel"]["force-include"]
+    for source, place in moved.items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).write_bytes((ROOT / source).read_bytes())
+    (folder / "dpviz").mkdir()
+    for each in (ROOT / "dpviz").iterdir():
+        if f"dpviz/{each.name}" not in moved:  # hatch takes them from their place
+            (folder / "dpviz" / each.name).symlink_to(each)
+
+
+def test_the_settings_of_an_installed_app_are_where_streamlit_looks_for_them(tmp_path):
+    install(tmp_path)
+    script = str(tmp_path / "dpviz_app" / "app.py")
+    found = file_util.get_main_script_streamlit_file_path(script, "config.toml")
+    assert Path(found).read_bytes() == (ROOT / ".streamlit" / "config.toml").read_bytes()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the kernel's table of sockets")
-@pytest.mark.parametrize("command", [README, COMMAND], ids=["README", "dpviz app"])
+@pytest.mark.parametrize(
+    "command", [README, COMMAND, INSTALLED], ids=["README", "dpviz app", "installed"]
+)
 def test_every_way_to_start_it_listens_on_this_machine_alone(command, tmp_path, trap):
     """Started from another folder, with nothing said of an address; it calls nothing outside."""
-    port = "--port" if command is COMMAND else "--server.port"
+    port = "--server.port" if command is README else "--port"
     listener, outside = trap
+    if command is INSTALLED:
+        install(tmp_path)
+        outside["PYTHONPATH"] = str(tmp_path)
     environment = {"STREAMLIT_SERVER_HEADLESS": "true", **outside}
     with serving(None, command=[*command, port], cwd=tmp_path, **environment) as address:
         assert listening(int(address.rpartition(":")[2])) == {"0100007F"}

@@ -91,7 +91,7 @@ def test_the_compiler_makes_way_for_every_other_process_and_ends_well(monkeypatc
 
 def test_nothing_is_compiled_apart_that_is_in_the_cache(monkeypatch, tmp_path):
     module, cache = tmp_path / "loops.py", tmp_path / "__pycache__"
-    module.write_text("import numba as nb\n" + 2 * "\n@nb.njit(cache=True)\ndef walk(): pass\n")
+    module.write_text(2 * "\n@compiled()\ndef walk(): pass\n")
     cache.mkdir()
     assert not warm.in_cache(module)
     (cache / "loops.cpython-311.pyc").touch()
@@ -111,9 +111,26 @@ def test_nothing_is_compiled_apart_that_is_in_the_cache(monkeypatch, tmp_path):
     assert warm.compile_apart() is None
 
 
+def test_other_folders_of_caches_are_looked_into(monkeypatch, tmp_path):
+    module, elsewhere = tmp_path / "trees" / "loops.py", tmp_path / "caches"
+    cache = elsewhere / "trees_0123456789abcdef"
+    for folder in (module.parent, cache):
+        folder.mkdir(parents=True)
+    module.write_text("\n@compiled()\ndef walk(): pass\n")
+    os.utime(module, (1e9, 1e9))
+    (cache / "loops.walk-12.py311.nbi").touch()
+    monkeypatch.setattr(warm, "user_cache_dir", lambda *_: tmp_path / "nothing")
+    assert not warm.in_cache(module)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(elsewhere))
+    assert warm.in_cache(module)
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    monkeypatch.setattr(warm, "user_cache_dir", lambda *_: elsewhere)
+    assert warm.in_cache(module)
+
+
 def test_every_module_with_compiled_loops_of_the_pages_is_looked_for():
     modules = warm.PACKAGE.rglob("*.py")
-    compiled = {each for each in modules if "\n@nb.njit(" in each.read_text("utf-8")}
+    compiled = {each for each in modules if "\n@compiled(" in each.read_text("utf-8")}
     assert set(warm.COMPILED) <= compiled
     assert {each.name for each in compiled - set(warm.COMPILED)} == {"sensitivity.py"}
 

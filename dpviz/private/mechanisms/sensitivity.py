@@ -5,12 +5,10 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from dpviz.trees.threads import sleep_between_calls
-
-sleep_between_calls()
+from dpviz.trees.compiled import compiled
 
 
-@nb.njit(cache=True, parallel=True, nogil=True)
+@compiled(parallel=True)
 def medians_and_sensitivities(values, cumulative, starts, lo, hi, xi):  # type: ignore[no-untyped-def]
     """Median and smooth sensitivity of each cell.
 

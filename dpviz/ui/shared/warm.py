@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from threading import Thread, main_thread
 
+from platformdirs import user_cache_dir
+
 FIRST = ("dpviz.ui.shared.shell", "scipy.spatial", "scipy.sparse.csgraph")
 """Modules: the pages, and what the built-in city is made with."""
 
@@ -96,11 +98,19 @@ def compile_apart() -> subprocess.Popen[bytes] | None:
 
 
 def in_cache(module: Path) -> bool:
-    """Whether numba's cache beside a module holds every loop of it, as it is now."""
-    loops_of = module.read_text(encoding="utf-8").count("\n@nb.njit(")
-    cached = module.parent.glob(f"__pycache__/{module.stem}.*.nbi")
-    fresh = [each for each in cached if each.stat().st_mtime > module.stat().st_mtime]
-    return len(fresh) >= loops_of
+    """Whether one of numba's folders of caches holds every loop of a module, as it is now."""
+    loops_of = module.read_text(encoding="utf-8").count("\n@compiled(")
+    folders = [module.parent / "__pycache__"]  # unless one is named, or the package is read-only
+    for place in os.environ.get("NUMBA_CACHE_DIR"), user_cache_dir("numba", False):
+        folders += Path(place).glob(f"{module.parent.name}_*") if place else ()
+    return any(_fresh(folder, module) >= loops_of for folder in folders)
+
+
+def _fresh(folder: Path, module: Path) -> int:
+    """Loops of a module that a folder of caches holds, not older than the module."""
+    changed = module.stat().st_mtime
+    cached = folder.glob(f"{module.stem}.*.nbi")
+    return sum(each.stat().st_mtime > changed for each in cached)
 
 
 def road_loops() -> None:
