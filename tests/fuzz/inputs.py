@@ -47,6 +47,11 @@ def points(path):
     return dpviz.load(path, DOMAIN, name="a")
 
 
+def named_points(path):
+    source_columns(path)
+    return dpviz.load(path, DOMAIN, columns=("lon", "lat"), name="a")
+
+
 def persons(path):
     return dpviz.load(path, DOMAIN, columns=("lon", "lat"), unit="who", max_per_unit=2, name="a")
 
@@ -185,7 +190,7 @@ def formats():
         ),
         "points, GeoPackage": ("gpkg", package, mutants.sqlite_mutant, points),
         "points, Shapefile": ("zip", zipped.getvalue(), SHAPEFILE, points),
-        "points, JSON lines": ("jsonl", records, mutants.lines_mutant, points),
+        "points, JSON lines": ("jsonl", records, mutants.lines_mutant, named_points),
         "points, Excel": ("xlsx", workbook(flat), WORKBOOK, points),
         "points, gzip": (
             "csv.gz", gzip.compress(csv, mtime=0),
@@ -193,7 +198,7 @@ def formats():
         ),
         "points, JSON lines in gzip": (
             "jsonl.gz", gzip.compress(records, mtime=0),
-            mutants.packed_mutant(mutants.lines_mutant), points,
+            mutants.packed_mutant(mutants.lines_mutant), named_points,
         ),
         "queries, Parquet": ("parquet", queries, mutants.parquet_mutant, workload),
         "sequences, text": ("txt", b"a b\nb,a\n" * 3, mutants.text_mutant, words),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpviz import arrow
 from dpviz.attributes import OTHER, Kinds, Values
-from dpviz.domain import Domain
+from dpviz.domain import Domain, default_columns
 from dpviz.errors import DataError
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.bounding import bounded, numbered
@@ -344,6 +344,11 @@ def _coordinate_names(table: Table, domain: Domain) -> tuple[str, ...]:
     if domain.dims == 2 and any(column.kind == "geometry" for column in existing):
         return ()
     if not table.declares:  # no record decides what the columns are
+        if domain.columns == default_columns(domain.dims):  # named by nobody: a guess has its price
+            raise DataError(
+                f"{table.name} does not say beforehand which columns it has: name those of the "
+                f"coordinates with columns=… (--columns), such as {', '.join(domain.columns)}"
+            )
         return domain.columns
     names = recognised_columns(existing, domain)
     if names is not None:

@@ -306,6 +306,19 @@ class TestBadInput:
         with pytest.raises(DataError, match="1 columns for 2 dimensions"):
             read_records(write(tmp_path, "csv"), NYC, columns=("lon",))
 
+    @pytest.mark.parametrize("content", [b"", b'{"longitude": -74.0, "latitude": 40.7}\n'])
+    def test_columns_of_json_lines_are_named_and_never_guessed(self, tmp_path, content):
+        """They were taken for lon and lat: a release of nothing was built, and paid for."""
+        path = tmp_path / "a.jsonl"
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=r"^a\.jsonl does not say .*--columns\), such as lon"):
+            read_records(path, NYC)
+        names = ("longitude", "latitude")
+        rows = content.count(b"\n")
+        assert len(read_records(path, NYC, columns=names).points) == rows
+        named = Domain(NYC.lower, NYC.upper, names)
+        assert len(read_records(path, named).points) == rows
+
     def test_text_and_times_are_no_coordinates(self, tmp_path):
         path = write(tmp_path, "parquet")
         assert len(read_records(path, NYC, columns=("who", "lat")).points) == 0  # cell by cell

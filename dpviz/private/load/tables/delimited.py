@@ -52,7 +52,10 @@ class DelimitedText(Table):
             header, self.delimiter, utf16 = self._header()
             line = header.decode("utf-8" if utf16 else _encoding(header), errors="replace")
             if "\0" in line:
-                raise DataError(f"{self.name} is not text: give CSV, Parquet or a vector format")
+                raise DataError(
+                    f"{self.name} is not text: give CSV, Excel, Parquet, GeoJSON, JSON lines, "
+                    "GeoPackage or a zipped Shapefile"
+                )
             if _XML.match(line):  # all of its records may stand in this line
                 raise DataError(f"{self.name} is XML, not delimited text: give CSV or GeoJSON")
             self._names = next(csv.reader([line], delimiter=self.delimiter), [])
