@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dpviz.cli import interrupts
-from dpviz.cli.root import app, complain
+from dpviz.cli.root import app, complain, open_standard_files
 from dpviz.cli.usage import WRONG, require_values, usage_line
 from dpviz.errors import DpvizError
 
@@ -48,6 +48,7 @@ def commands() -> dict[str, str]:
 
 def main() -> None:
     """A command in this process: errors that input causes become one line and exit code 2."""
+    open_standard_files()
     # A shell starts background jobs, nohup and some CI start everything, with SIGINT ignored.
     interrupts.listen()
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,7 @@ import typer
 
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Attributes, Bits, Clock, Places, TableName, Units
-from dpviz.cli.root import Json, app, emit, progress
+from dpviz.cli.root import Json, app, complain, emit, progress
 from dpviz.errors import ParameterError
 
 
@@ -59,9 +58,8 @@ def aggregate(
     require_public(Ledger(), handle)  # before a file says so permanently
     save_counts(handle, path)
     if not handle.public:
-        print(
-            f"note: {path.name} holds EXACT COUNTS: SENSITIVE, keep it as you keep the records",
-            file=sys.stderr,
+        complain(
+            f"note: {path.name} holds EXACT COUNTS: SENSITIVE, keep it as you keep the records"
         )
     facts = {"output": str(path), "bits": handle.bits, "unit": handle.unit, "name": handle.name}
     emit(facts, as_json, f"{path}: {handle.bits} bits per axis, unit: {handle.unit}")

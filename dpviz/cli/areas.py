@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpviz.cli.building import Facts
 from dpviz.cli.groups import option
 from dpviz.cli.options import Attributes, Clock, Places
-from dpviz.cli.root import as_rows, emit, in_line
+from dpviz.cli.root import as_rows, complain, emit, in_line
 from dpviz.errors import ParameterError
 from dpviz.lists import words
 
@@ -154,6 +153,6 @@ def export_areas(
         raise ParameterError("--all-nodes and --join: a file has a row for each area of one level")
     rows, unmatched = export_joined(release, output, join, key, level)
     if unmatched and not as_json:
-        print(f"note: {unmatched:,} rows name no area, and have no count", file=sys.stderr)
+        complain(f"note: {unmatched:,} rows name no area, and have no count")
     facts = {"output": output, "rows": rows, "unmatched": unmatched}
     emit(facts, as_json, f"{output}: {rows:,} rows")

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpviz.cli.options import Order
-from dpviz.cli.root import apart, emit, keep, progress, settings, simulated, writable
+from dpviz.cli.root import (
+    apart,
+    complain,
+    emit,
+    keep,
+    progress,
+    settings,
+    simulated,
+    writable,
+)
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -69,7 +77,7 @@ def build_release(
     if isinstance(queries, Declared):
         chosen = queries.method(name, **parameters)
         if not queries.following(name, {}) and queries.name != "uniform" and not order.as_json:
-            print(f"note: {unchanged(chosen.name, queries.name)}", file=sys.stderr)
+            complain(f"note: {unchanged(chosen.name, queries.name)}")
     account = Ledger(order.ledger)
     release: Release = build(
         data,
@@ -90,7 +98,7 @@ def build_release(
     keep(release.save, order.output, account, release.header.extra.get("release_id"))
     taken = "" if columns_named else taken_columns(data)
     if taken and not order.as_json:
-        print(f"note: {data.name!r} is read as places from {taken}", file=sys.stderr)
+        complain(f"note: {data.name!r} is read as places from {taken}")
     note_without_total(account, data)
     seconds = time.perf_counter() - started
     facts, (first, *rest) = describe(release, data)
@@ -119,8 +127,7 @@ def taken_columns(data: Any) -> str:
 def note_without_total(ledger: Ledger, data: Handle[Any]) -> None:
     """Say on standard error that nothing limits what is spent on these data."""
     if not data.public and ledger.account(data.name).total is None:
-        print(
+        complain(
             f"note: data set {data.name!r} has no total yet, so nothing limits what is spent: "
-            "set it once with 'dpviz ledger set'",
-            file=sys.stderr,
+            "set it once with 'dpviz ledger set'"
         )

@@ -141,7 +141,26 @@ def step_rows(
 
 def complain(line: str) -> None:
     """A line on standard error; on a terminal it takes the place of an unfinished progress line."""
-    print(("\r\x1b[K" if sys.stderr.isatty() else "") + harmless(line), file=sys.stderr)
+    _tell(("\r\x1b[K" if sys.stderr.isatty() else "") + harmless(line) + "\n")
+
+
+def _tell(text: str) -> None:
+    """Write to standard error. Where it cannot be written, what is done for the result goes on."""
+    try:
+        print(text, end="", file=sys.stderr, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
+
+def open_standard_files() -> None:
+    """Give a command that was started without standard files empty ones, in their places.
+
+    Else the next file that is opened takes a place, and what libraries say is written into it.
+    """
+    for name, mode in ("stdin", "r"), ("stdout", "w"), ("stderr", "w"):
+        if getattr(sys, name) is None:
+            file = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - until the end
+            setattr(sys, name, file)
 
 
 def writable(output: str, ending: str = ".parquet") -> None:
@@ -345,7 +364,7 @@ def progress() -> Progress:
         start = "\x1b[K" if terminal else ""
         end = "\n" if fraction >= 1.0 or not terminal else "\r"
         line = f"{start}{what}: {100 * fraction:3.0f} %{end}"  # one write, which nothing cuts
-        print(line, end="", file=sys.stderr, flush=True)
+        _tell(line)
 
     return report
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from typing import Annotated
 
 import typer
 
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Attributes, Bits, Clock, Places, Units
-from dpviz.cli.root import Json, app, emit
+from dpviz.cli.root import Json, app, complain, emit
 from dpviz.errors import ParameterError
 
 
@@ -47,10 +46,9 @@ def sql(
             again += [f"--{name.replace('_', '-')}", str(value)]
     if units.unit is not None:
         again += ["--unit", units.unit, "--max-per-unit", str(units.max_per_unit)]
-    print(
+    complain(
         "note: THE RESULT HOLDS EXACT COUNTS and is as sensitive as the table. Save it as CSV or "
-        f"Parquet, and give it to 'dpviz build' with {shlex.join(again)}",
-        file=sys.stderr,
+        f"Parquet, and give it to 'dpviz build' with {shlex.join(again)}"
     )
     facts = {"sql": text, "dialect": dialect, "bits": query.bits}
     emit({**facts, "columns": ["cell", query.count_column]}, as_json, text)

@@ -3,6 +3,8 @@
 import importlib
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -220,6 +222,21 @@ def test_a_folder_without_rights_costs_nothing(words, tmp_path, monkeypatch):
     _, error = run(words["points"], "-o", tmp_path / "out.parquet")
     assert "the folder cannot be written (Permission denied)" in str(error)
     assert outcomes("points") == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a file that is full")
+@pytest.mark.parametrize("shell", ['"$@" 2>&-', '"$@" 2>/dev/full', '"$@" <&- >&- 2>&-'])
+def test_a_command_whose_words_nobody_can_hear_does_what_it_was_paid_for(words, tmp_path, shell):
+    """Its first word, a note or progress, ended it: epsilon was spent for nothing."""
+    output = tmp_path / "out.parquet"
+    command = [sys.executable, "-m", "dpviz", *words["points"], "-o", str(output)]
+    done = subprocess.run(["sh", "-c", shell, "sh", *command], timeout=100, check=False)
+    assert done.returncode == 0
+    assert dpviz.read(output).header.epsilon == 1
+    assert outcomes("points") == ["released"]
+    missing = [*command[:-1], str(tmp_path / "nowhere" / "out.parquet")]
+    done = subprocess.run(["sh", "-c", shell, "sh", *missing], timeout=100, check=False)
+    assert done.returncode == 2
 
 
 def test_a_graph_in_a_plane_of_its_own(words, tmp_path):
