@@ -193,15 +193,32 @@ def writable(output: str, ending: str = ".parquet") -> None:
 
 
 def apart(output: str, *inputs: str | None) -> None:
-    """Refuse to write over what is read: the records, a paid release, a part of a folder.
+    """Refuse to write over what is read: the records, a part of a folder; or was paid for.
 
     Raises:
-        ParameterError: the output is one of the inputs, or a file in one.
+        ParameterError: the output is one of the inputs, a file in one, or a release that was paid
+            for, which nothing brings back.
     """
     path = Path(output).resolve()
     read = [Path(each).resolve() for each in inputs if each is not None]
     if path.exists() and (path in read or path.parent in read):
         raise ParameterError(f"output {output!r} is one of the inputs: name another file")
+    spare(path)
+
+
+def spare(path: Path) -> None:
+    """Refuse to write over a release that was paid for: nothing brings it back.
+
+    Raises:
+        ParameterError: it is one.
+    """
+    if path.is_file():
+        from dpviz.releases.files import is_paid
+
+        if is_paid(path):
+            raise ParameterError(
+                f"{path.name} is a release that was paid for: name another file, or move it away"
+            )
 
 
 def simulated(seed: int | None, sampler: str | None, secure: bool) -> bool:
@@ -236,6 +253,7 @@ def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: s
     path = Path(output)
     before = _identity(path)
     try:
+        spare(path)  # of a build that has ended meanwhile
         save(path)
         return
     except KeyboardInterrupt:

@@ -133,6 +133,12 @@ def metadata_of(path: str | os.PathLike[str]) -> dict[bytes, bytes]:
         return {}
 
 
+def is_paid(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a release that a ledger has paid for, of whatever schema."""
+    headers = (value for key, value in metadata_of(path).items() if key in OLD_KEYS)
+    return any(b'"release_id"' in header for header in headers)
+
+
 def _asked(task: str, path: Path, *arguments: Any, needs: tuple[str, ...]) -> pyarrow.Table:
     """By a child: a damaged footer of a Parquet file can abort the process that looks at it."""
     warm()  # starts while this process imports what the answer needs

@@ -203,6 +203,8 @@ def test_a_table_in_memory_is_sent_to_the_right_door():
 def test_a_build_says_which_columns_it_took(tmp_path):
     """The schema's word, on standard error; nothing where the owner named them."""
     (tmp_path / "a.csv").write_text("LNG;Lat;z\n0,5;0,5;1\n")
-    words = ("build", tmp_path / "a.csv", BOX, "-o", tmp_path / "r.parquet")
-    assert "note: 'a' is read as places from LNG, Lat\n" in run(*words)[2]
-    assert "read as places" not in run(*words, "--x", "LNG", "--y", "Lat")[2]
+    words = ("build", tmp_path / "a.csv", BOX, "-o")
+    assert "note: 'a' is read as places from LNG, Lat\n" in run(*words, tmp_path / "r.parquet")[2]
+    named = run(*words, tmp_path / "s.parquet", "--x", "LNG", "--y", "Lat")
+    assert named[0] == 0
+    assert "read as places" not in named[2]

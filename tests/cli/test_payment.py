@@ -207,6 +207,50 @@ def test_ctrl_c_in_the_middle_of_saving_leaves_the_old_file_and_is_recorded(
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_release_that_was_paid_for_is_not_written_over(words, tmp_path, kind):
+    """The same command again, by mistake, cost as much again, and the first release was gone."""
+    output = tmp_path / "out.parquet"
+    for _ in range(2):  # a release that cost nothing is replaced
+        assert run(words[kind], "-o", output, "--public", "--seed=1", "--dataset=free")[0] == 0
+    assert run(words[kind], "-o", output) == (0, None)
+    paid = output.read_bytes()
+    code, error = run(words[kind], "-o", output)
+    assert code == 1
+    assert str(error).startswith("out.parquet is a release that was paid for: name another file")
+    assert outcomes(kind) == ["released"]
+    newer = paid.replace(b'"schema": 2', b'"schema": 9')
+    assert newer != paid
+    output.write_bytes(newer)
+    assert "paid for" in str(run(words[kind], "-o", output)[1])
+    assert run(words[kind], "-o", tmp_path / "other.parquet") == (0, None)
+
+
+def test_no_command_writes_over_a_release_that_was_paid_for(words, tmp_path):
+    paid, other = tmp_path / "paid.parquet", tmp_path / "other.parquet"
+    for output in paid, other:
+        assert run(words["points"], "-o", output) == (0, None)
+    before = paid.read_bytes()
+    _, error = run(["sample", str(other)], "-o", paid)
+    assert "is a release that was paid for" in str(error)
+    assert paid.read_bytes() == before
+
+
+def test_of_two_builds_into_one_file_both_releases_are_kept(words, tmp_path, monkeypatch):
+    output = tmp_path / "out.parquet"
+    spare, calls = root.spare, iter([lambda path: None])
+    monkeypatch.setattr(root, "spare", lambda path: next(calls, spare)(path))
+    assert run(words["points"], "-o", output) == (0, None)
+    first = dpviz.read(output).header.extra["release_id"]
+    calls = iter([lambda path: None])  # the file came after the second build had looked
+    _, error = run(words["points"], "-o", output)
+    assert "the release was paid for and is kept" in str(error)
+    assert dpviz.read(output).header.extra["release_id"] == first
+    kept = dpviz.read(str(error).rpartition("is kept: ")[2])
+    assert kept.header.extra["release_id"] != first
+    assert outcomes("points") == ["released", "released"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_disk_without_room_costs_nothing(words, tmp_path, monkeypatch, kind):
     monkeypatch.setattr(root, "SPACE", 10**18)
     _, error = run(words[kind], "-o", tmp_path / "out.parquet")
@@ -271,11 +315,11 @@ def test_public_data_get_real_noise_unless_simulated_noise_is_asked_for(words, t
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_sensitive_data_are_not_declared_public_in_passing(words, tmp_path, kind):
-    output = ["-o", tmp_path / "out.parquet"]
+    output, paid = (["-o", tmp_path / f"{name}.parquet"] for name in ("out", "paid"))
     code, error = run(words[kind], *output, "--declare-public")
     assert (code, outcomes(kind)) == (1, [])
     assert "--declare-public goes with --public: give both, or neither" in str(error)
-    assert run(words[kind], *output) == (0, None)
+    assert run(words[kind], *paid) == (0, None)
     _, error = run(words[kind], *output, "--public")
     assert f"data set '{kind}' is sensitive, says the ledger" in str(error)
     assert run(words[kind], *output, "--public", "--declare-public") == (0, None)
@@ -351,10 +395,10 @@ def test_kept_counts_of_several_sources_pay_under_every_name(words, tmp_path):
     assert run(["build", str(twin), "--bounds=0,0,1,1"], "-o", tmp_path / "out.parquet")[0] == 0
     command = ["aggregate", words["points"][1], str(twin), "--bounds=0,0,1,1", "-o", counts]
     assert run([str(word) for word in command]) == (0, None)
-    _, error = run(["build", str(counts)], "-o", tmp_path / "out.parquet")
+    _, error = run(["build", str(counts)], "-o", tmp_path / "both.parquet")
     assert "cannot spend epsilon=1 on data set 'others': 0.5 of 1.5 is left" in str(error)
     assert outcomes("points") == []
-    assert run(["build", str(counts), "--epsilon=0.5"], "-o", tmp_path / "out.parquet")[0] == 0
+    assert run(["build", str(counts), "--epsilon=0.5"], "-o", tmp_path / "both.parquet")[0] == 0
     assert (ledger.account("points").spent, ledger.account("others").left) == (0.5, 0)
 
 

@@ -221,8 +221,10 @@ def test_places_in_a_file_over_leaves_by_command(tmp_path):
     assert dpviz.Ledger().account("p").spent == 2.5  # both are paid, under the file's name
     again = read(out)
     assert len(cells_of(again.header, again.alphabet.names)) == facts["symbols"]
+    leaves.unlink()
     one = run("build", places, "-o", leaves, *bounds, "--epsilon", 0.5, "--dataset", "q")
     assert one.exit_code == 0
+    out.unlink()
     other = json.loads(run("sequences", "build", *common, "--dataset", "r").stdout)
     assert other["cells_unit"] == "one record"
     assert "total_epsilon" not in other
@@ -240,5 +242,5 @@ def test_places_in_a_file_over_leaves_by_command(tmp_path):
         (("--alphabet", "a,b", "--leaves", leaves), "--leaves is for places"),
         ((*common[3:], "--bounds", "0,0,2,2"), "give the same one to both"),
     ):
-        refused = run("sequences", "build", places, "-o", out, *words)
+        refused = run("sequences", "build", places, "-o", tmp_path / "s.parquet", *words)
         assert message in str(refused.exception), refused.exception

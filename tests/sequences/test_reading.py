@@ -327,7 +327,7 @@ def test_not_a_release(tmp_path):
 
 
 def test_the_commands(tmp_path):
-    source, out = tmp_path / "visits.txt", tmp_path / "r.parquet"
+    source, out, other = (tmp_path / name for name in ("visits.txt", "r.parquet", "s.parquet"))
     source.write_text("a b c\na b\n" * 200)
 
     def run(*words):
@@ -350,9 +350,9 @@ def test_the_commands(tmp_path):
     assert len((tmp_path / "s.txt").read_text().splitlines()) == 50
     for bad, message in (
         (("count", out, "--string", "x"), "'x' is not in the release's alphabet"),
-        (("build", source, "-o", out), "--alphabet is missing"),
+        (("build", source, "-o", other), "--alphabet is missing"),
         (("build", source, "-o", tmp_path / "r.csv", "--alphabet", "a"), "give a .parquet"),
-        (("build", source, "-o", out, "--alphabet", "a,b,c", "--set", "l_top=0"), "l_top"),
+        (("build", source, "-o", other, "--alphabet", "a,b,c", "--set", "l_top=0"), "l_top"),
     ):
         result = run(*bad)
         assert isinstance(result.exception, DpvizError), result.exception
@@ -381,23 +381,23 @@ def test_every_method_by_command(tmp_path, method):
     def run(*words):
         return CliRunner().invoke(app, ["sequences", *map(str, words), "--json"])
 
-    words = ("build", source, "-o", out, "--alphabet", "a,b,c", "--method", method)
+    words = ("build", source, "--alphabet", "a,b,c", "--method", method, "--epsilon", 9)
     if of_kind("sequences")[method].guarantee == "none":
-        refused = run(*words, "--epsilon", 9)
+        refused = run(*words, "-o", out)
         assert isinstance(refused.exception, PrivacyError)
         assert not out.exists()
         words = (*words, "--public")
-    built = run(*words, "--epsilon", 9)
+    built = run(*words, "-o", out)
     assert built.exit_code == 0, built.exception
     model = json.loads(built.stdout)["model"]
     top = json.loads(run("topk", out, "-k", 3).stdout)["top"]
     assert len(top) == 3
     assert (top[0]["count"] is None) == (model == "ranking")
     if model == "ranking":  # of as many strings as it has, unless more are asked for
-        fewer = run(*words, "--epsilon", 9, "--set", "k=7")
-        assert fewer.exit_code == 0
-        assert len(json.loads(run("topk", out).stdout)["top"]) == 7
-        assert "this release ranks 7 strings" in str(run("topk", out, "-k", 8).exception)
+        few = tmp_path / "few.parquet"
+        assert run(*words, "-o", few, "--set", "k=7").exit_code == 0
+        assert len(json.loads(run("topk", few).stdout)["top"]) == 7
+        assert "this release ranks 7 strings" in str(run("topk", few, "-k", 8).exception)
     asked = {
         "count": run("count", out, "--string", "a,b"),
         "next": run("next", out, "--context", "a"),

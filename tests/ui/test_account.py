@@ -170,14 +170,14 @@ def test_trips_on_roads_pay_from_the_command_line(tmp_path):
     edges.write_text("edge,src,dst,length\n1,a,b,1\n2,b,c,1\n")
     walks.write_text("trip,edge\n1,1\n1,2\n2,2\n")
     command = ["roads", "build", str(walks), "--graph", f"{nodes},{edges}", "--epsilon", "0.75"]
-    command += ["--workload", "clustered:1", "-o", str(tmp_path / "r.parquet")]
+    command += ["--workload", "clustered:1", "-o"]
     dpviz.Ledger().set_total("walks", 1.0)
-    assert CliRunner().invoke(command_line, command).exit_code == 0
+    assert CliRunner().invoke(command_line, [*command, str(tmp_path / "r.parquet")]).exit_code == 0
     account = dpviz.Ledger().account("walks")
     assert [(row.epsilon, row.unit, row.outcome) for row in account.spends] == [
         (0.75, "one trip", "released")
     ]
-    refused = CliRunner().invoke(command_line, command)
+    refused = CliRunner().invoke(command_line, [*command, str(tmp_path / "s.parquet")])
     assert isinstance(refused.exception, BudgetError)
     assert "0.25 of 1 is left" in str(refused.exception)
     assert dpviz.Ledger().account("walks").spent == 0.75

@@ -307,13 +307,14 @@ def test_the_printed_query_s_result_builds_a_release(tmp_path, capsys, monkeypat
 
 def test_a_table_on_the_command_line(duckdb_file, tmp_path, capsys, monkeypatch):
     url, output = f"duckdb:///{duckdb_file}", tmp_path / "r.parquet"
-    words = ["build", url, "-o", output, bounds(), "--bits", 12]
-    code, out, err = run(*words, "--table", "main.plane0", "--unit", "who")
+    words = ["build", url, bounds(), "--bits", 12, "-o"]
+    code, out, err = run(*words, output, "--table", "main.plane0", "--unit", "who")
     assert code == 0
     header = dpviz.read(output).header
     assert (header.source, header.unit) == ("plane0", "one who with at most 1 record")
     assert "duckdb:" not in json.dumps(header.to_dict()) + out + err
-    assert "name one with table" in fails(capsys, monkeypatch, *words)
+    output = tmp_path / "s.parquet"
+    assert "name one with table" in fails(capsys, monkeypatch, *words, output)
     secret = "postgresql://u:hunter2@127.0.0.1:1/d"
     shown = fails(capsys, monkeypatch, "build", secret, "-o", output, bounds(), "--table", "t")
     assert "no connection" in shown
