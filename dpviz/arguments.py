@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from decimal import Decimal
-from functools import wraps
+from functools import partial, wraps
 from numbers import Real
 from types import NoneType, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
@@ -21,6 +21,10 @@ from dpviz.errors import DpvizError
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+USUAL = partial(np.errstate, divide="warn", over="warn", under="ignore", invalid="warn")
+"""NumPy's own way with what a double cannot hold. Where a notebook has set another, a build failed
+after it was paid, and whether it did hung on exact counts."""
 
 PATH: Any = str | os.PathLike[str]
 
@@ -71,7 +75,8 @@ def typed(error: type[DpvizError]) -> Callable[[Callable[P, R]], Callable[P, R]]
     """A decorator: a function that refuses what is not of the types that it states.
 
     Of plain types, texts, lists of texts, paths, functions and classes of this project; arrays and
-    other numbers are for the function itself. An iterable of texts arrives as a tuple.
+    other numbers are for the function itself. An iterable of texts arrives as a tuple. It runs with
+    NumPy's :data:`USUAL` settings.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -93,7 +98,8 @@ def typed(error: type[DpvizError]) -> Callable[[Callable[P, R]], Callable[P, R]]
                         fitting(each, hint, name, error)
                 else:
                     bound.arguments[name] = fitting(value, hint, name, error)
-            return function(*bound.args, **bound.kwargs)
+            with USUAL():
+                return function(*bound.args, **bound.kwargs)
 
         return checked
 

@@ -186,3 +186,15 @@ def test_the_whole_domain_can_be_asked_for_and_beyond_it_not():
     assert release.count([-5, -5, 5, 5]).count[0] == release.nodes.count[0]
     with pytest.raises(DomainError, match="outside the domain"):
         release.count([2, 2, 3, 3])
+
+
+@pytest.mark.parametrize("method", ["privtree", "privtree_plus", "ladder_tree", "gradual_tree"])
+def test_numpy_s_settings_in_a_notebook_end_no_build(method):
+    """It failed after it was paid, and whether it did hung on how many records a cell had."""
+    queries = np.tile([0.1, 0.1, 0.4, 0.4], (3, 1))
+    for epsilon in (1.0, 50.0):
+        with np.errstate(all="raise"):
+            release = dpviz.build(handle(), method, epsilon, ledger=None)
+            assert release.count(queries).count.shape == (3,)
+            with pytest.raises(FloatingPointError):
+                np.exp(-1000.0)  # the notebook keeps its own

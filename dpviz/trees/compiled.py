@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import numba as nb
@@ -27,9 +26,9 @@ def compiled(*, parallel: bool = False) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def compile_later(loop: Callable[..., Any]) -> Any:
-        dispatcher = nb.njit(parallel=parallel, nogil=True)(loop)
-        with suppress(RuntimeError):  # no folder that can be written to
-            dispatcher.enable_caching()
-        return dispatcher
+        try:
+            return nb.njit(cache=True, parallel=parallel, nogil=True)(loop)
+        except RuntimeError:  # no folder that can be written to
+            return nb.njit(parallel=parallel, nogil=True)(loop)
 
     return compile_later
