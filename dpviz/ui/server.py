@@ -178,6 +178,7 @@ async def lifespan(_app: App) -> AsyncIterator[dict[str, Any]]:
     keep_answers()
     # Streamlit asks an outside service for this machine's address when it meets an unknown origin.
     net_util.get_external_ip = lambda: None
+    os.environ["PROJ_NETWORK"] = "OFF"  # PROJ would ask one for grids of where places lie
     # Streamlit's parser of uploads writes what is over 1 MB to the temporary folder.
     MultiPartParser.spool_max_size = 2**40
     # At every run of a page it looks up every module that is loaded, where requests are answered.

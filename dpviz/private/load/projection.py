@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,22 @@ from numpy.typing import NDArray
 
 from dpviz.errors import DataError
 from dpviz.private.load.tables.base import shown
+
+
+@contextmanager
+def offline() -> Iterator[None]:
+    """Inside, PROJ asks nobody for grids, as it does by PROJ_NETWORK=ON (so in some conda
+    environments): which parts it asked for would tell where records lie, and a grid that did not
+    come would drop them.
+    """
+    from pyproj.network import is_network_enabled, set_network_enabled  # type: ignore[attr-defined]
+
+    before = is_network_enabled()  # of this thread
+    set_network_enabled(False)
+    try:
+        yield
+    finally:
+        set_network_enabled(before)
 
 
 def transformer(source: str, target: str) -> Any:
@@ -22,7 +40,8 @@ def transformer(source: str, target: str) -> Any:
     import pyproj
 
     try:
-        change = pyproj.Transformer.from_crs(source, target, always_xy=True)
+        with offline():
+            change = pyproj.Transformer.from_crs(source, target, always_xy=True)
         same = change.source_crs == change.target_crs  # a damaged one fails here only
     except (pyproj.exceptions.ProjError, UnicodeEncodeError):
         raise DataError(f"unknown CRS {shown(source)}: use a code such as EPSG:4326") from None
@@ -34,9 +53,9 @@ def in_crs(points: NDArray[np.float64], source: str, target: str) -> NDArray[np.
     change = transformer(source, target)
     if change is None or len(points) == 0:
         return points
-    pairs = [
-        change.transform(points[:, k], points[:, k + 1]) for k in range(0, points.shape[1] - 1, 2)
-    ]
+    starts = range(0, points.shape[1] - 1, 2)
+    with offline():
+        pairs = [change.transform(points[:, k], points[:, k + 1]) for k in starts]
     return np.column_stack([axis for pair in pairs for axis in pair])
 
 

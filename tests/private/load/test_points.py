@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pyproj
+import pyproj.network
 import pytest
 
 import dpviz
@@ -20,7 +21,7 @@ from dpviz.private.load.points import (
     columns,
     read_records,
 )
-from dpviz.private.load.projection import transformer
+from dpviz.private.load.projection import in_crs, transformer
 from dpviz.private.load.tables import tables_in
 from tests.private.load.stability import workbook
 
@@ -77,6 +78,31 @@ def test_a_damaged_crs_that_is_found_out_late_is_one_clear_line(axis):
     del stated["coordinate_system"]["axis"][axis]["unit"]
     with pytest.raises(DataError, match="unknown CRS"):
         transformer(json.dumps(stated), "EPSG:4326")
+
+
+def test_proj_asks_nobody_outside_for_the_grids_of_records(monkeypatch):
+    """It did where PROJ_NETWORK=ON: which grids, and which parts of them, told where people are."""
+    asked = []
+
+    def listened(function):
+        def call(*args, **kwargs):
+            asked.append(pyproj.network.is_network_enabled())
+            return function(*args, **kwargs)
+
+        return call
+
+    for name in "from_crs", "transform":
+        original = getattr(pyproj.Transformer, name)
+        monkeypatch.setattr(pyproj.Transformer, name, listened(original))
+    before = pyproj.network.is_network_enabled()
+    pyproj.network.set_network_enabled(True)
+    try:
+        placed = in_crs(np.array([[-1.0, 52.0]]), "EPSG:4326", "EPSG:27700")
+        assert pyproj.network.is_network_enabled()  # others of this process may use it
+    finally:
+        pyproj.network.set_network_enabled(before)
+    assert asked == [False, False]
+    assert placed[0] == pytest.approx([468_750, 233_980], abs=200)
 
 
 def test_many_records_of_a_small_file_fit_the_memory_of_its_child(tmp_path):

@@ -70,6 +70,7 @@ class Duck(Engine):
             "temp_directory": _shared_spill(target) if self._spill is None else self._spill.name,
             "memory_limit": MEMORY,
             "preserve_insertion_order": str(self._is_file).lower(),
+            "autoinstall_known_extensions": "false",  # nothing is fetched from outside
         }
         try:
             with refused(self.title, NOT_A_DATABASE):
