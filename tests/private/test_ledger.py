@@ -200,6 +200,15 @@ print(done)
 """
 
 
+def test_a_sqlite_without_strict_tables_is_named(ledger, monkeypatch):
+    """As in the Python of some systems: a line about syntax helps nobody."""
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
+    for step in ledger.accounts, lambda: ledger.set_total("beta", 1.0):
+        with pytest.raises(LedgerError, match=r"has SQLite .* needs 3\.37 or newer.* nothing was"):
+            step()
+    assert not ledger.path.exists()
+
+
 def test_processes_together_cannot_overspend(ledger, tmp_path):
     ledger.set_total("people", 1.0)
     go = tmp_path / "go"

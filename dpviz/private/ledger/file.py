@@ -19,6 +19,8 @@ from dpviz.private.ledger.seal import seal_path
 
 APPLICATION_ID = 0x64707669  # "dpvi"
 VERSION = 2
+OLDEST = (3, 37, 0)
+"""The first SQLite with STRICT tables; some systems' own Python comes with an older one."""
 WAIT = 30.0
 """Seconds that a spend waits for another one to finish."""
 VARIABLE = "DPVIZ_LEDGER"
@@ -82,8 +84,14 @@ def opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection | 
     exclusive, and durable once it is left.
 
     Raises:
-        LedgerError: the file is damaged, busy, read-only or gone, or its disk is full.
+        LedgerError: the file is damaged, busy, read-only or gone, or its disk is full; or SQLite is
+            too old.
     """
+    if sqlite3.sqlite_version_info < OLDEST:
+        raise LedgerError(
+            f"{path.name}: this Python has SQLite {sqlite3.sqlite_version}, the ledger needs 3.37 "
+            "or newer: take a newer Python ('uv python install'); nothing was spent"
+        )
     with _errors(path):
         if not path.exists():
             if seal_path(path).exists() and not path.exists():
