@@ -1,17 +1,13 @@
-"""Commands that list what there is: methods, data sets; and the app."""
+"""Commands that list what there is: methods, data sets."""
 
 from __future__ import annotations
 
 import dataclasses
-import os
-import sys
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from dpviz.cli.root import Json, app, emit
-from dpviz.errors import ParameterError
 
 datasets = typer.Typer(no_args_is_help=True, help="Built-in data sets.")
 app.add_typer(datasets, name="datasets")
@@ -89,39 +85,3 @@ def list_datasets(as_json: Json = False) -> None:
         for row in rows
     ]
     emit({"datasets": rows}, as_json, "\n".join(lines))
-
-
-@app.command("app")
-def run_app(
-    release: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="A release of any kind to open.")
-    ] = None,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
-    address: Annotated[
-        str,
-        typer.Option(
-            help="Whom it answers: this machine alone, or every network with 0.0.0.0: then with a "
-            "log-in (assets/hosting.md) or behind your own authentication, and TLS."
-        ),
-    ] = "127.0.0.1",
-) -> None:
-    """Open the app in a browser, and a release in it."""
-    from streamlit.web import cli
-
-    page = _script()
-    if release is not None:
-        if not Path(release).is_file():
-            raise ParameterError(f"{release}: no such file")
-        os.environ["DPVIZ_OPEN"] = str(Path(release).resolve())
-    sys.argv = ["streamlit", "run", str(page), "--server.port", str(port)]
-    sys.argv += ["--server.address", address]
-    cli.main()
-
-
-def _script() -> Path:
-    """The app's script, with Streamlit's settings beside it: as installed, or of a clone."""
-    beside = Path(__file__).parents[2]
-    for folder in beside / "dpviz_app", beside:
-        if (folder / "app.py").is_file():
-            return folder / "app.py"
-    raise ParameterError("the app is missing beside the package: install dpviz anew")

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from streamlit import config, file_util
 
+from dpviz.cli.serve import can_listen
+from dpviz.errors import ParameterError
 from dpviz.ui import server
 from tests.browser.conftest import ROOT, serving
 from tests.ui.loop import run
@@ -113,6 +115,45 @@ def trap():
         proxy = f"http://127.0.0.1:{listener.getsockname()[1]}"
         names = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy")
         yield listener, {**dict.fromkeys(names, proxy), "NO_PROXY": ""}
+
+
+def has_ipv6():
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False
+
+
+def test_a_port_or_an_address_that_cannot_be_is_one_line():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ParameterError, match=f"^--port {port} is in use on this machine: give"):
+            can_listen("127.0.0.1", port)
+    can_listen("127.0.0.1", port)
+    for nowhere in "nothing.invalid", "203.0.113.9", "a b":
+        with pytest.raises(ParameterError, match=r"is none of this machine: give one"):
+            can_listen(nowhere, port)
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no address of IPv6")
+def test_the_browser_is_sent_where_the_server_listens(tmp_path):
+    """It was told 127.0.0.1, where nothing answered."""
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as free:
+        port = free.getsockname()[1]
+    environment = {**os.environ, "STREAMLIT_SERVER_HEADLESS": "true", "PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, *COMMAND, "--address", "::1", "--port", str(port)]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
+    ) as server:
+        try:
+            line = next(line for line in server.stdout if "URL" in line)
+            address = line.split()[-1]
+            assert address == f"http://[::1]:{port}"
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=30) as page:
+                assert page.status == 200
+        finally:
+            server.terminate()
 
 
 def install(folder):

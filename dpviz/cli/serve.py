@@ -1,0 +1,80 @@
+"""The command that opens the app."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dpviz.cli.root import app
+from dpviz.errors import ParameterError
+
+EVERYWHERE = ("127.0.0.1", "0.0.0.0", "::")
+"""Addresses under which this machine's browser finds the app at 127.0.0.1."""
+
+
+@app.command("app")
+def run_app(
+    release: Annotated[
+        str | None, typer.Argument(metavar="[FILE]", help="A release of any kind to open.")
+    ] = None,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
+    address: Annotated[
+        str,
+        typer.Option(
+            help="Whom it answers: this machine alone, or every network with 0.0.0.0: then with a "
+            "log-in (assets/hosting.md) or behind your own authentication, and TLS."
+        ),
+    ] = "127.0.0.1",
+) -> None:
+    """Open the app in a browser, and a release in it."""
+    from streamlit.web import cli
+
+    page = script()
+    if release is not None:
+        if not Path(release).is_file():
+            raise ParameterError(f"{release}: no such file")
+        os.environ["DPVIZ_OPEN"] = str(Path(release).resolve())
+    can_listen(address, port)
+    sys.argv = ["streamlit", "run", str(page), "--server.port", str(port)]
+    sys.argv += ["--server.address", address]
+    if address not in EVERYWHERE:  # where it is, the browser goes
+        named = f"[{address}]" if ":" in address else address
+        sys.argv += ["--browser.serverAddress", named]
+    cli.main()
+
+
+def can_listen(address: str, port: int) -> None:
+    """Find out what keeps a server from an address and a port, before it starts.
+
+    Raises:
+        ParameterError: this machine has no such address, or the port is in use, or needs rights.
+    """
+    try:
+        kind, _, _, _, place = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(kind, socket.SOCK_STREAM) as trial:
+            if os.name == "posix":  # elsewhere it would share the port
+                trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind(place)
+    except PermissionError:
+        raise ParameterError(f"--port {port} needs more rights: give one from 1024 on") from None
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise ParameterError(f"--port {port} is in use on this machine: give another") from None
+        raise ParameterError(
+            f"--address {address!r} is none of this machine: give one that it has"
+        ) from None
+
+
+def script() -> Path:
+    """The app's script, with Streamlit's settings beside it: as installed, or of a clone."""
+    beside = Path(__file__).parents[2]
+    for folder in beside / "dpviz_app", beside:
+        if (folder / "app.py").is_file():
+            return folder / "app.py"
+    raise ParameterError("the app is missing beside the package: install dpviz anew")
