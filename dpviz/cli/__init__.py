@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dpviz.cli import interrupts
-from dpviz.cli.root import app, complain, open_standard_files
+from dpviz.cli.root import app, complain, prepare_standard_files
 from dpviz.cli.usage import WRONG, require_values, usage_line
 from dpviz.errors import DpvizError
 
@@ -49,7 +49,7 @@ def commands() -> dict[str, str]:
 
 def main() -> None:
     """A command in this process: errors that input causes become one line and exit code 2."""
-    open_standard_files()
+    prepare_standard_files()
     os.environ["PROJ_NETWORK"] = "OFF"  # no command asks anybody outside for grids
     # A shell starts background jobs, nohup and some CI start everything, with SIGINT ignored.
     interrupts.listen()

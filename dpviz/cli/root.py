@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -152,15 +153,19 @@ def _tell(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
-def open_standard_files() -> None:
-    """Give a command that was started without standard files empty ones, in their places.
+def prepare_standard_files() -> None:
+    """Nothing that a command prints ends it.
 
-    Else the next file that is opened takes a place, and what libraries say is written into it.
+    Standard files that it was started without are empty ones, in their places: else the next file
+    that is opened takes a place, and what libraries say is written into it. A letter that the
+    output's encoding lacks, such as ε in those of Windows, is an escape, as in standard error.
     """
     for name, mode in ("stdin", "r"), ("stdout", "w"), ("stderr", "w"):
         if getattr(sys, name) is None:
             file = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - until the end
             setattr(sys, name, file)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def writable(output: str, ending: str = ".parquet") -> None:

@@ -246,6 +246,20 @@ def test_the_program_runs_as_a_process(points, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_a_letter_that_the_output_s_encoding_lacks_ends_no_command(points, tmp_path, encoding):
+    """A build ended by its last line, in a traceback: who tried again paid twice."""
+    output = str(tmp_path / "r.parquet")
+    done = subprocess.run(
+        [sys.executable, "-m", "dpviz", "build", points, "-o", output, f"--bounds={BOUNDS}"],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1].startswith(b"differentially private, \\u03b5 = 1, add or")
+    assert dpviz.read(output).header.epsilon == 1
+
+
 def test_expect_reads_no_records_and_compares_bounds():
     words = ["expect", f"--bounds={BOUNDS}", "--records", 20_000, "--method", "quad-opt", "--json"]
     code, out, _ = run(*words, "--max-per-unit", 2, "--per-unit", 3)
