@@ -172,9 +172,12 @@ def writable(output: str, ending: str = ".parquet") -> None:
     """Fail before reading and spending, not after.
 
     Raises:
-        ParameterError: another ending, a folder that does not exist, or no plain file.
+        ParameterError: another ending, a folder that does not exist, no plain file, or a name that
+            Parquet's reader cannot open.
     """
     path = Path(output)
+    if output.encode(errors="ignore").decode() != output:
+        raise ParameterError(f"output {output!r}: the name is no Unicode text: name another file")
     if path.suffix.lower() != ending:
         raise ParameterError(f"output {output!r}: give a {ending} file")
     if not path.parent.is_dir():

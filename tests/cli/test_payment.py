@@ -258,6 +258,12 @@ def test_a_disk_without_room_costs_nothing(words, tmp_path, monkeypatch, kind):
     assert outcomes(kind) == []
 
 
+def test_a_name_that_could_not_be_opened_again_costs_nothing(words, tmp_path):
+    _, error = run(words["points"], "-o", f"{tmp_path}/out\udcff.parquet")
+    assert "the name is no Unicode text: name another file" in str(error)
+    assert outcomes("points") == []
+
+
 def test_a_folder_without_rights_costs_nothing(words, tmp_path, monkeypatch):
     def refused(*_, **__):
         raise PermissionError(13, "Permission denied")
