@@ -200,6 +200,22 @@ print(done)
 """
 
 
+def test_the_user_s_folder_is_no_folder_called_tilde(tmp_path, monkeypatch):
+    """No shell expands ``--ledger=~/a``: each folder one was in had a ledger of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "ann"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "ann"))
+    Ledger("~/named.sqlite").set_total("beta", 1.0)
+    monkeypatch.setenv("DPVIZ_LEDGER", "~/of all.sqlite")
+    Ledger().set_total("beta", 1.0)
+    assert sorted(each.name for each in (tmp_path / "ann").glob("*.sqlite")) == [
+        "named.sqlite",
+        "of all.sqlite",
+    ]
+    assert [each.name for each in tmp_path.iterdir()] == ["ann"]
+    assert Ledger("~nobody at all/a.sqlite").path == Path("~nobody at all/a.sqlite")
+
+
 def test_a_sqlite_without_strict_tables_is_named(ledger, monkeypatch):
     """As in the Python of some systems: a line about syntax helps nobody."""
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))

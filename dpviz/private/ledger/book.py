@@ -24,7 +24,7 @@ from dpviz.private.ledger.entries import (
     State,
     charge,
 )
-from dpviz.private.ledger.file import default_path, opened
+from dpviz.private.ledger.file import default_path, located, opened
 from dpviz.private.ledger.names import account_key, checked_name
 from dpviz.private.ledger.seal import seal, seal_path, sealed
 
@@ -37,7 +37,7 @@ class Ledger:
 
     @typed(LedgerError)
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        self._path = None if path is None else Path(path)
+        self._path = None if path is None else located(path)
 
     @property
     def path(self) -> Path:

@@ -75,7 +75,18 @@ def default_path() -> Path:
     from platformdirs import user_data_path
 
     given = os.environ.get(VARIABLE)
-    return Path(given) if given else user_data_path("dpviz", appauthor=False) / "ledger.sqlite"
+    return located(given) if given else user_data_path("dpviz", appauthor=False) / "ledger.sqlite"
+
+
+def located(path: str | os.PathLike[str]) -> Path:
+    """A path, with the user's folder for its ~.
+
+    No shell puts it there in ``--ledger=~/a.sqlite``, nor do a service's settings: a ledger in a
+    folder called ~, wherever one happened to be, let all be spent once more.
+    """
+    with suppress(RuntimeError):  # a user whom nobody knows
+        return Path(path).expanduser()
+    return Path(path)
 
 
 @contextmanager

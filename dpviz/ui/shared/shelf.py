@@ -63,7 +63,7 @@ class Shelf:
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         given = folder or os.environ.get(VARIABLE)
-        self.folder = Path(given) if given else Ledger().path.parent / "releases"
+        self.folder = Path(given).expanduser() if given else Ledger().path.parent / "releases"
 
     def ready(self) -> None:
         """Refuse before a payment what would lose the release after it.
