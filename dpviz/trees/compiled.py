@@ -1,4 +1,4 @@
-"""How loops are compiled: where their code is kept, and how their threads wait for the next call.
+"""How loops are compiled: where their code is kept, and how their threads share this machine.
 
 Imported lazily: numba costs 1.6 s at import.
 """
@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import cache, wraps
+from threading import Lock
 from typing import Any
 
 import numba as nb
+import numpy as np
 
 # Threads of OpenMP sleep when a loop is done; whoever has set another way keeps it. By itself each
 # keeps its core busy for a while, in case another loop follows. Where visitors, or tests, share the
@@ -17,18 +20,66 @@ import numba as nb
 # it is loaded, which is before the first loop with threads runs.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
+_alone = Lock()
+_used = False
+"""Whether loops have had threads in this process."""
+_forked = False
+"""Whether they had in a process that this one was forked from, where OpenMP ends them."""
+
 
 def compiled(*, parallel: bool = False) -> Callable[[Callable[..., Any]], Any]:
     """A loop that numba compiles at its first call and keeps on disk for the next process.
 
     Where nothing can be kept (the package cannot be written to, nor can the user's folder of
-    caches) each process compiles for itself.
+    caches) each process compiles for itself. A parallel one is called as :func:`_in_turn` says.
     """
 
     def compile_later(loop: Callable[..., Any]) -> Any:
         try:
-            return nb.njit(cache=True, parallel=parallel, nogil=True)(loop)
+            kept = nb.njit(cache=True, parallel=parallel, nogil=True)(loop)
         except RuntimeError:  # no folder that can be written to
-            return nb.njit(parallel=parallel, nogil=True)(loop)
+            kept = nb.njit(parallel=parallel, nogil=True)(loop)
+        return _in_turn(kept, loop) if parallel else kept
 
     return compile_later
+
+
+def _in_turn(kernel: Any, loop: Callable[..., Any]) -> Callable[..., Any]:
+    """A parallel kernel that visitors of one server call in turn, with columns it cannot write to.
+
+    Each call uses every core as it is. Where numba finds no OpenMP, as on many Macs, two calls at
+    once from different threads end the whole process. So does a call in a process that was forked
+    after one: there, the same loop has one thread.
+    """
+    alone = cache(lambda: nb.njit(nogil=True)(loop))
+
+    @wraps(loop)
+    def call(*columns: Any) -> Any:
+        global _used
+        given = tuple(map(_read_only, columns))
+        if _forked:
+            return alone()(*given)
+        with _alone:
+            _used = True
+            return kernel(*given)
+
+    call.__wrapped__ = kernel
+    return call
+
+
+def _read_only(column: Any) -> Any:
+    """A view that refuses writes: numba compiles once more, for seconds, for arrays that do not."""
+    if isinstance(column, np.ndarray):
+        column = column.view()
+        column.flags.writeable = False
+    return column
+
+
+def _in_child() -> None:
+    global _alone, _forked
+    _alone = Lock()  # its parent's may be held
+    _forked = _forked or _used
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)

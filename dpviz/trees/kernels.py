@@ -6,11 +6,6 @@ Imported lazily: numba costs 1.6 s at import; the compiled code is cached on dis
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from threading import Lock
-from typing import Any
-
 import numba as nb
 import numpy as np
 from numpy.typing import NDArray
@@ -27,33 +22,7 @@ SCAN = 24
 
 _uniformity = compiled()(uniformity_variance)
 
-_alone = Lock()
 
-
-def one_at_a_time(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """A parallel kernel that visitors of one server call in turn, with columns it cannot write to.
-
-    Each call uses every core as it is. Where numba finds no OpenMP, as on many Macs, two calls at
-    once from different threads end the whole process.
-    """
-
-    @wraps(kernel)
-    def call(*columns: Any) -> Any:
-        with _alone:
-            return kernel(*map(_read_only, columns))
-
-    return call
-
-
-def _read_only(column: Any) -> Any:
-    """A view that refuses writes: numba compiles once more, for seconds, for arrays that do not."""
-    if isinstance(column, np.ndarray):
-        column = column.view()
-        column.flags.writeable = False
-    return column
-
-
-@one_at_a_time
 @compiled(parallel=True)
 def count_boxes(codes, cells, cumulative, lo, hi, bits):  # type: ignore[no-untyped-def]
     """Exact counts of boxes [lo, hi) (q, d) over points in Morton order.
@@ -131,7 +100,6 @@ def count_boxes(codes, cells, cumulative, lo, hi, bits):  # type: ignore[no-unty
     return answers
 
 
-@one_at_a_time
 @compiled(parallel=True)
 def walk_tree(  # type: ignore[no-untyped-def]
     node_lo, node_hi, first_child, n_children, count, variance, roots, lo, hi, coherence
