@@ -1,11 +1,14 @@
 """The page Compare in a real Chromium: one rectangle, two answers."""
 
+from contextlib import nullcontext, suppress
+
 import pytest
+from playwright.sync_api import TimeoutError as Late
 from playwright.sync_api import expect
 
 from dpviz.evaluation.truth import exact_counts
 from dpviz.ui.points.source_form import built_in
-from tests.browser.conftest import idle
+from tests.browser.conftest import PATIENCE, idle
 from tests.browser.test_explore import at, what_is_shown_is_written
 from tests.browser.test_pages import settled
 
@@ -59,9 +62,13 @@ def errors_are_measured_with_progress_and_cancelled(page):
     repetitions = page.get_by_label("Repetitions")
     repetitions.fill("100")
     repetitions.press("Enter")
-    idle(page)  # a run that draws the form again may move the button under the pointer
-    page.get_by_role("button", name="Measure", exact=True).click()
-    page.get_by_text("of 600").wait_for()  # the bar says how far it is
+    bar = page.get_by_text("of 600")  # it says how far it is
+    for patience in (PATIENCE / 6, PATIENCE):
+        idle(page)  # a run that draws the form again may move the button under the pointer
+        page.get_by_role("button", name="Measure", exact=True).click()
+        with suppress(Late) if patience < PATIENCE else nullcontext():
+            bar.wait_for(timeout=patience)
+            break
     assert page.get_by_role("progressbar").count() > 0
     page.get_by_role("button", name="Cancel").click()
     left = page.get_by_text("of 1800 measurements so far")
