@@ -57,23 +57,27 @@ def test_both_views_share_legend_and_rectangle_errors_are_measured_owners_compar
     two_owners_outline_what_must_be_compared(page)
 
 
+def press(page, name, told, state="visible"):
+    """A button; again, as a person would, where a run that draws the form swallowed the press."""
+    for patience in (PATIENCE / 6, PATIENCE):
+        page.get_by_role("button", name=name, exact=True).click()
+        with suppress(Late) if patience < PATIENCE else nullcontext():
+            told.wait_for(state=state, timeout=patience)
+            return
+
+
 def errors_are_measured_with_progress_and_cancelled(page):
     page.get_by_text("Measure your own choice").click()
     repetitions = page.get_by_label("Repetitions")
     repetitions.fill("100")
     repetitions.press("Enter")
+    idle(page)
     bar = page.get_by_text("of 600")  # it says how far it is
-    for patience in (PATIENCE / 6, PATIENCE):
-        idle(page)  # a run that draws the form again may move the button under the pointer
-        page.get_by_role("button", name="Measure", exact=True).click()
-        with suppress(Late) if patience < PATIENCE else nullcontext():
-            bar.wait_for(timeout=patience)
-            break
-    assert page.get_by_role("progressbar").count() > 0
-    page.get_by_role("button", name="Cancel").click()
+    press(page, "Measure", bar)
+    page.get_by_role("progressbar").first.wait_for(state="attached")
     left = page.get_by_text("of 1800 measurements so far")
     left.wait_for()
-    page.get_by_text("of 600").wait_for(state="detached")  # the bar is gone
+    press(page, "Cancel", bar, "detached")
     assert 0 < int(left.inner_text().split()[0]) < 1800
     expect(page.get_by_text("These measurements as a table")).to_have_count(1)
     expect(page.get_by_role("button", name="Cancel")).to_be_disabled()  # nothing is at work
