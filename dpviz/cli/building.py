@@ -7,16 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpviz.cli.options import Order
-from dpviz.cli.root import (
-    apart,
-    complain,
-    emit,
-    keep,
-    progress,
-    settings,
-    simulated,
-    writable,
-)
+from dpviz.cli.outputs import apart, keep, writable
+from dpviz.cli.root import complain, emit, progress, settings, simulated
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:

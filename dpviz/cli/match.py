@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpviz.cli.root import Json, apart, app, emit, numbers, writable
+from dpviz.cli.outputs import apart, writable
+from dpviz.cli.root import Json, app, emit, numbers
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:

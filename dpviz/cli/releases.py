@@ -13,8 +13,9 @@ from dpviz.cli.areas import export_areas
 from dpviz.cli.areas import size_words as area_words
 from dpviz.cli.areas import summary as area_summary
 from dpviz.cli.attributes import attribute_facts
+from dpviz.cli.outputs import apart
 from dpviz.cli.queries import opened_map
-from dpviz.cli.root import Json, ReleaseFile, apart, app, emit
+from dpviz.cli.root import Json, ReleaseFile, app, emit
 from dpviz.errors import ParameterError
 from dpviz.periods import period_words
 from dpviz.releases.areas.release import AreaRelease

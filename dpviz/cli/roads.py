@@ -9,19 +9,18 @@ import typer
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Clock, Order, Streets, Units
+from dpviz.cli.outputs import apart, writable
 from dpviz.cli.root import (
     COUNT,
     Json,
     NoiseSeed,
     answer_rows,
-    apart,
     app,
     emit,
     numbers,
     progress,
     step_rows,
     whole_numbers,
-    writable,
 )
 from dpviz.errors import ParameterError
 from dpviz.lists import words

@@ -7,9 +7,7 @@ import json
 import math
 import os
 import re
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -18,15 +16,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpviz.cli import interrupts
-from dpviz.errors import DpvizError, ParameterError, ReleaseError
+from dpviz.errors import ParameterError
 from dpviz.progress import Progress
 
 if TYPE_CHECKING:
-    from dpviz.build import Ledger
     from dpviz.domain import Domain
-
-SPACE = 256_000_000
-"""Bytes that must be free on the disk of the output before anything is paid."""
 
 SIMULATED = "simulated"
 """The word of ``--noise`` for NumPy's, which is NOT PRIVATE."""
@@ -168,67 +162,6 @@ def prepare_standard_files() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def writable(output: str, ending: str = ".parquet") -> None:
-    """Fail before reading and spending, not after.
-
-    Raises:
-        ParameterError: another ending, a folder that does not exist, no plain file, or a name that
-            Parquet's reader cannot open.
-    """
-    path = Path(output)
-    if output.encode(errors="ignore").decode() != output:
-        raise ParameterError(f"output {output!r}: the name is no Unicode text: name another file")
-    if path.suffix.lower() != ending:
-        raise ParameterError(f"output {output!r}: give a {ending} file")
-    if not path.parent.is_dir():
-        raise ParameterError(f"output {output!r}: the folder does not exist: create it first")
-    if path.is_dir():
-        raise ParameterError(f"output {output!r} is a folder: name a file in it")
-    if path.exists() and not path.is_file():
-        raise ParameterError(f"output {output!r} is no plain file: name another")
-    try:
-        with tempfile.TemporaryFile(dir=path.parent):
-            free = shutil.disk_usage(path.parent).free
-    except OSError as error:
-        raise ParameterError(
-            f"output {output!r}: the folder cannot be written ({error.strerror}): name another"
-        ) from error
-    if free < SPACE:
-        raise ParameterError(
-            f"output {output!r}: {free / 1e6:,.0f} MB are free on this disk, a release may need "
-            f"{SPACE / 1e6:,.0f}: make room, or name a file on another disk"
-        )
-
-
-def apart(output: str, *inputs: str | None) -> None:
-    """Refuse to write over what is read: the records, a part of a folder; or was paid for.
-
-    Raises:
-        ParameterError: the output is one of the inputs, a file in one, or a release that was paid
-            for, which nothing brings back.
-    """
-    path = Path(output).resolve()
-    read = [Path(each).resolve() for each in inputs if each is not None]
-    if path.exists() and (path in read or path.parent in read):
-        raise ParameterError(f"output {output!r} is one of the inputs: name another file")
-    spare(path)
-
-
-def spare(path: Path) -> None:
-    """Refuse to write over a release that was paid for: nothing brings it back.
-
-    Raises:
-        ParameterError: it is one.
-    """
-    if path.is_file():
-        from dpviz.releases.files import is_paid
-
-        if is_paid(path):
-            raise ParameterError(
-                f"{path.name} is a release that was paid for: name another file, or move it away"
-            )
-
-
 def simulated(seed: int | None, sampler: str | None, secure: bool) -> bool:
     """Whether simulated noise is asked for, which public data alone may have.
 
@@ -243,59 +176,6 @@ def simulated(seed: int | None, sampler: str | None, secure: bool) -> bool:
     if secure and asked:
         raise ParameterError("--secure-noise and --noise simulated: give one of them")
     return asked or seed is not None
-
-
-def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: str | None) -> None:
-    """Write a release; where the file cannot be written after all, elsewhere, and say where.
-
-    Args:
-        save: writes it.
-        output: the file that was asked for.
-        ledger: in whose folder it is kept otherwise.
-        release_id: of what was paid; the ledger records a release that is lost.
-
-    Raises:
-        ReleaseError: it stands elsewhere, or nowhere.
-        KeyboardInterrupt: Ctrl-C came; what was not written by then is lost, as the ledger says.
-    """
-    path = Path(output)
-    before = _identity(path)
-    try:
-        spare(path)  # of a build that has ended meanwhile
-        save(path)
-        return
-    except KeyboardInterrupt:
-        if release_id is not None and _identity(path) == before:  # nobody has the release
-            ledger.conclude(release_id, lost=True)
-        raise
-    except Exception as error:
-        reason = str(error) if isinstance(error, DpvizError) else type(error).__name__
-        if release_id is None:
-            raise ReleaseError(f"{path.name}: cannot be written: {reason}") from error
-    name = f"{path.stem}-{release_id[:8]}{path.suffix}"
-    for folder in (ledger.path.parent, Path(tempfile.gettempdir())):
-        try:
-            save(folder / name)
-        except Exception:  # the next one, then
-            continue
-        raise ReleaseError(
-            f"{path.name}: cannot be written ({reason}); the release was paid for and is kept: "
-            f"{folder / name}"
-        )
-    ledger.conclude(release_id, lost=True)
-    raise ReleaseError(
-        f"{path.name}: cannot be written ({reason}), nor anywhere else: the release is lost, what "
-        "was paid for it stays paid, and the ledger says so"
-    )
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file stands at a path, if any: a file that replaces another has a number of its own."""
-    try:
-        facts = path.stat()
-    except OSError:
-        return None
-    return facts.st_ino, facts.st_mtime_ns
 
 
 def numbers(text: str, what: str) -> list[float]:

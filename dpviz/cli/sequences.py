@@ -9,7 +9,8 @@ import typer
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
 from dpviz.cli.options import Order, Symbols, Units
-from dpviz.cli.root import Json, apart, app, emit, in_line
+from dpviz.cli.outputs import apart
+from dpviz.cli.root import Json, app, emit, in_line
 from dpviz.lists import listed, words
 
 if TYPE_CHECKING:

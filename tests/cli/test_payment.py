@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import dpviz
-from dpviz.cli import app, root
+from dpviz.cli import app, outputs
 from dpviz.errors import DpvizError
 
 
@@ -237,8 +237,8 @@ def test_no_command_writes_over_a_release_that_was_paid_for(words, tmp_path):
 
 def test_of_two_builds_into_one_file_both_releases_are_kept(words, tmp_path, monkeypatch):
     output = tmp_path / "out.parquet"
-    spare, calls = root.spare, iter([lambda path: None])
-    monkeypatch.setattr(root, "spare", lambda path: next(calls, spare)(path))
+    spare, calls = outputs.spare, iter([lambda path: None])
+    monkeypatch.setattr(outputs, "spare", lambda path: next(calls, spare)(path))
     assert run(words["points"], "-o", output) == (0, None)
     first = dpviz.read(output).header.extra["release_id"]
     calls = iter([lambda path: None])  # the file came after the second build had looked
@@ -252,7 +252,7 @@ def test_of_two_builds_into_one_file_both_releases_are_kept(words, tmp_path, mon
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_disk_without_room_costs_nothing(words, tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(root, "SPACE", 10**18)
+    monkeypatch.setattr(outputs, "SPACE", 10**18)
     _, error = run(words[kind], "-o", tmp_path / "out.parquet")
     assert "MB are free on this disk" in str(error)
     assert outcomes(kind) == []
@@ -268,7 +268,7 @@ def test_a_folder_without_rights_costs_nothing(words, tmp_path, monkeypatch):
     def refused(*_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(root.tempfile, "TemporaryFile", refused)
+    monkeypatch.setattr(outputs.tempfile, "TemporaryFile", refused)
     _, error = run(words["points"], "-o", tmp_path / "out.parquet")
     assert "the folder cannot be written (Permission denied)" in str(error)
     assert outcomes("points") == []
