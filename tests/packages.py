@@ -7,7 +7,11 @@ the next looks again.
 import os
 import shutil
 import subprocess
+import time
 from contextlib import contextmanager
+
+PATIENCE = 300
+"""Seconds that we wait while another program, such as a new machine's first update, installs."""
 
 
 def can_install():
@@ -35,9 +39,21 @@ def install(*packages):
     """Install Debian packages; says whether that worked."""
     if not can_install():
         return False
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     commands = (["update", "-q"], ["install", "-y", "-q", "--no-install-recommends", *packages])
-    return all(
-        subprocess.run(["apt-get", *words], env=environment, capture_output=True).returncode == 0
-        for words in commands
-    )
+    end = time.monotonic() + PATIENCE
+    return all(_worked(["apt-get", *words], end) for words in commands)
+
+
+def _worked(command, end):
+    """Whether a command of apt succeeds, tried again while another program holds its locks.
+
+    Its option ``DPkg::Lock::Timeout`` waits for two of the four.
+    """
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
+    while True:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        if done.returncode == 0 or "Could not get lock" not in done.stderr:
+            return done.returncode == 0
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.5)

@@ -12,7 +12,7 @@ from dpviz.cli.root import complain, emit, progress, settings, simulated
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.build import Handle, Ledger
+    from dpviz.build import Handle
     from dpviz.releases.release import Release
 
 Facts = tuple[dict[str, Any], list[str]]
@@ -71,6 +71,8 @@ def build_release(
         if not queries.following(name, {}) and queries.name != "uniform" and not order.as_json:
             complain(f"note: {unchanged(chosen.name, queries.name)}")
     account = Ledger(order.ledger)
+    # Asked now: once the release stands, a ledger that cannot be read is no reason to fail.
+    unlimited = not data.public and account.account(data.name, history=False).total is None
     release: Release = build(
         data,
         chosen,
@@ -91,7 +93,11 @@ def build_release(
     taken = "" if columns_named else taken_columns(data)
     if taken and not order.as_json:
         complain(f"note: {data.name!r} is read as places from {taken}")
-    note_without_total(account, data)
+    if unlimited:
+        complain(
+            f"note: data set {data.name!r} has no total yet, so nothing limits what is spent: "
+            "set it once with 'dpviz ledger set'"
+        )
     seconds = time.perf_counter() - started
     facts, (first, *rest) = describe(release, data)
     facts |= {
@@ -114,12 +120,3 @@ def unchanged(name: str, workload: str) -> str:
 def taken_columns(data: Any) -> str:
     """Which columns of a file were taken for the coordinates, as its schema decides."""
     return "" if getattr(data, "synthetic", False) else str(getattr(data, "columns", ""))
-
-
-def note_without_total(ledger: Ledger, data: Handle[Any]) -> None:
-    """Say on standard error that nothing limits what is spent on these data."""
-    if not data.public and ledger.account(data.name).total is None:
-        complain(
-            f"note: data set {data.name!r} has no total yet, so nothing limits what is spent: "
-            "set it once with 'dpviz ledger set'"
-        )

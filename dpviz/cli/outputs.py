@@ -53,29 +53,16 @@ def apart(output: str, *inputs: str | None) -> None:
     """Refuse to write over what is read: the records, a part of a folder; or was paid for.
 
     Raises:
-        ParameterError: the output is one of the inputs, a file in one, or a release that was paid
-            for, which nothing brings back.
+        ParameterError: the output is one of the inputs, or a file in one.
+        ReleaseError: a release that was paid for, which nothing brings back.
     """
+    from dpviz.releases.files import spare
+
     path = Path(output).resolve()
     read = [Path(each).resolve() for each in inputs if each is not None]
     if path.exists() and (path in read or path.parent in read):
         raise ParameterError(f"output {output!r} is one of the inputs: name another file")
     spare(path)
-
-
-def spare(path: Path) -> None:
-    """Refuse to write over a release that was paid for: nothing brings it back.
-
-    Raises:
-        ParameterError: it is one.
-    """
-    if path.is_file():
-        from dpviz.releases.files import is_paid
-
-        if is_paid(path):
-            raise ParameterError(
-                f"{path.name} is a release that was paid for: name another file, or move it away"
-            )
 
 
 def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: str | None) -> None:
@@ -91,6 +78,8 @@ def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: s
         ReleaseError: it stands elsewhere, or nowhere.
         KeyboardInterrupt: Ctrl-C came; what was not written by then is lost, as the ledger says.
     """
+    from dpviz.releases.files import spare
+
     path = Path(output)
     before = _identity(path)
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,6 +34,8 @@ KEY = b"dpviz"
 OLD_KEYS = {b"dpviz_roads": "roads", b"dpviz_sequences": "sequences", KEY: "points"}
 """Keys of the headers of schema 1, which said the kind of release by the key."""
 
+PAID = re.compile(rb'"release_id": *"([^"]*)"')
+
 ROW_GROUP = 1 << 20
 """Rows that are written at once, and make one group of a file."""
 
@@ -48,7 +51,12 @@ LARGEST = 1e100
 
 
 def write_table(path: str | os.PathLike[str], table: pyarrow.Table) -> Path:
-    """Write a table as Parquet, group of rows by group, between which it can be cancelled."""
+    """Write a table as Parquet, group of rows by group, between which it can be cancelled.
+
+    Raises:
+        ReleaseError: as :func:`dpviz.files.write_file`; or another release that was paid for is
+            there: one that was paid for too is written beside it then.
+    """
     import pyarrow.parquet as pq
 
     def write(temporary: str) -> None:
@@ -56,6 +64,14 @@ def write_table(path: str | os.PathLike[str], table: pyarrow.Table) -> Path:
             for start in range(0, max(len(table), 1), ROW_GROUP):
                 stream.write_table(table.slice(start, ROW_GROUP))
 
+    path, paid = Path(path), _paid(table.schema.metadata or {})
+    try:
+        spare(path, paid)
+    except ReleaseError as error:
+        if paid is None:
+            raise
+        beside = write_file(path.with_name(f"{path.stem}-{paid.decode()[:8]}{path.suffix}"), write)
+        raise ReleaseError(f"{error}; this one, paid for too, is kept: {beside.name}") from None
     return write_file(path, write)
 
 
@@ -133,10 +149,28 @@ def metadata_of(path: str | os.PathLike[str]) -> dict[bytes, bytes]:
         return {}
 
 
-def is_paid(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is a release that a ledger has paid for, of whatever schema."""
-    headers = (value for key, value in metadata_of(path).items() if key in OLD_KEYS)
-    return any(b'"release_id"' in header for header in headers)
+def spare(path: str | os.PathLike[str], paid: bytes | None = None) -> None:
+    """Refuse to write over a release that was paid for: nothing brings it back.
+
+    Args:
+        path: that is about to be written.
+        paid: the number of the release that is, which may be written again.
+
+    Raises:
+        ReleaseError: another one is there.
+    """
+    path = Path(path)
+    if path.is_file() and _paid(metadata_of(path)) not in (None, paid):
+        raise ReleaseError(
+            f"{path.name} is a release that was paid for: name another file, or move it away"
+        )
+
+
+def _paid(metadata: dict[bytes, bytes]) -> bytes | None:
+    """The number that a ledger gave to what it paid for; in a header of whatever schema."""
+    headers = (metadata.get(key, b"") for key in OLD_KEYS)
+    found = next(filter(None, map(PAID.search, headers)), None)
+    return None if found is None else found[1]
 
 
 def _asked(task: str, path: Path, *arguments: Any, needs: tuple[str, ...]) -> pyarrow.Table:

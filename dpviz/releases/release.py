@@ -50,5 +50,9 @@ class Release(ABC):
 
     @typed(ReleaseError)
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write a Parquet file that :func:`dpviz.read` reads; nothing is left half-written."""
+        """Write a Parquet file that :func:`dpviz.read` reads; nothing is left half-written.
+
+        Raises:
+            ReleaseError: it cannot be written, or another release that was paid for is there.
+        """
         return files.write_table(path, self.to_arrow())

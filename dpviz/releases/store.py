@@ -75,7 +75,11 @@ def kind_in(path: str | os.PathLike[str]) -> str | None:
 
 @typed(ReleaseError)
 def save(release: Release, path: str | os.PathLike[str]) -> Path:
-    """Write a release as a Parquet file that :func:`read` reads."""
+    """Write a release as a Parquet file that :func:`read` reads.
+
+    Raises:
+        ReleaseError: it cannot be written, or another release that was paid for is there.
+    """
     return release.save(path)
 
 

@@ -112,6 +112,7 @@ def test_the_command_opens_no_source_and_writes_one_that_builds(tmp_path, monkey
     assert promise["probability"] >= 0.9
     _, text, _ = run("info", "release.parquet")
     assert "rect=2,48,3,49 ±200 at 95%: 9" in text
+    Path("release.parquet").rename("of_the_command.parquet")
     exec(planned["python"], {})
     assert dpviz.read("release.parquet").header.extra["promises"] == header.extra["promises"]
 
@@ -189,6 +190,7 @@ def test_rectangles_are_counted_by_themselves_at_the_price_of_the_theory(
     release = dpviz.read("release.parquet")
     rects = [parse_all(wishes)[row].rect for row in range(2)]
     assert (release.count(rects).uniformity_sd == 0).all()
+    Path("release.parquet").rename("of_the_command.parquet")
     exec(planned["python"], {})
     as_map = dpviz.plan(DOMAIN, wishes, like=handle, repeats=0, as_map=True)
     assert as_map.method == "ugrid"
@@ -317,6 +319,7 @@ def test_areas_are_counted_by_themselves_at_the_price_of_the_theory(handle, tmp_
     [promise] = json.loads(out)["promises"]
     assert promise["probability"] >= 0.95
     assert promise["note"].endswith("4 of 4 areas reach it")
+    Path("release.parquet").rename("of_the_command.parquet")
     exec(planned.python, {})
     with pytest.raises(ParameterError, match="leave squares out"):
         dpviz.build(handle, areas="wards.geojson", wishes=["any 1 km² ±9"], seed=1)

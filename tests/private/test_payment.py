@@ -5,7 +5,7 @@ import pytest
 
 import dpviz
 from dpviz import Domain, Ledger
-from dpviz.errors import PrivacyError
+from dpviz.errors import PrivacyError, ReleaseError
 
 SQUARE = Domain((0.0, 0.0), (1.0, 1.0), columns=("x", "y"))
 POINTS = np.random.default_rng(0).random((500, 2))
@@ -42,3 +42,23 @@ def test_what_the_ledger_knows_as_sensitive_is_not_declared_public_in_passing():
         dpviz.build(handle(public=True), "ugrid", seed=1)
     with pytest.raises(PrivacyError, match="says the ledger"):
         dpviz.build(handle(public=True), "ugrid")
+
+
+def test_a_release_that_was_paid_for_is_not_saved_over(tmp_path):
+    """A notebook that runs again pays again; its first release would be gone."""
+    path = tmp_path / "release.parquet"
+    free = dpviz.build(handle(public=True, name="free"), "ugrid", 0.5)
+    for _ in range(2):
+        free.save(path)
+    first = dpviz.build(handle(), "ugrid", 0.5)
+    for _ in range(2):  # what it is stays, whoever saves it again
+        assert dpviz.read(first.save(path)).header == first.header
+    other = dpviz.build(handle(), "ugrid", 0.5)
+    for release, beside in ((free, ""), (other, "; this one, paid for too, is kept: ")):
+        with pytest.raises(ReleaseError, match="is a release that was paid for") as refused:
+            release.save(path)
+        assert beside in str(refused.value)
+    assert dpviz.read(path).header == first.header
+    (kept,) = tmp_path.glob("release-*.parquet")
+    assert str(refused.value).endswith(kept.name)
+    assert dpviz.read(kept).header == other.header
