@@ -155,6 +155,8 @@ def the_map_alone_fills_the_window(page, map_view):
     legend = page.get_by_test_id("dpviz-legend").bounding_box()
     shown = map_view.bounding_box()
     assert shown["width"] >= 1280
+    # The page's scroll bar, which takes room in windows, is none of the map.
+    assert page.evaluate("getComputedStyle(document.documentElement).overflowY") == "hidden"
     assert legend["y"] >= shown["y"] + shown["height"]
     assert legend["y"] + legend["height"] <= 900 + 1
     page.keyboard.press("f")

@@ -68,7 +68,8 @@ def test_the_divider_moves_and_a_polygon_is_drawn(scenes, open_page):
     page.get_by_test_id("dpviz-polygon").click()
     for corner in [(0.3, 0.3), (0.6, 0.3), (0.6, 0.6)]:
         page.mouse.click(*at(map_view, *corner))
-    page.mouse.dblclick(*at(map_view, 0.3, 0.6))
+    for _ in range(2):  # which a browser tells as a double click, or does not
+        page.mouse.click(*at(map_view, 0.3, 0.6))
     assert len(shape(map_view)["ring"]) == 4
     expect(page.get_by_text(re.compile(r"ring=\(\("))).to_be_visible()
 

@@ -3,7 +3,8 @@
  * so deck.gl's own gesture recogniser never sees a drag that draws.
  *
  *   rect tool, or Shift + drag     press, drag, release
- *   polygon tool                   click the corners; double-click, Enter or the first corner closes
+ *   polygon tool                   click the corners; a second click on the last one (so a double
+ *                                  click, which not every browser tells), the first or Enter closes
  *   a corner handle                drag it
  *
  * Without a tool one finger scrolls the page and two move the map; a presented map takes one.
@@ -11,7 +12,7 @@
 import {polygon, rect} from './shapes.js';
 
 const CLICK = 5; // a press that moves fewer pixels is a click
-const CLOSE = 10; // a click this near to the first corner closes the polygon
+const CLOSE = 10; // a click this near to the first or the last corner closes the polygon
 
 export class Pointer {
   constructor(app) {
@@ -28,7 +29,6 @@ export class Pointer {
     app.root.addEventListener('pointerleave', event => {
       if (event.pointerType !== 'touch') app.hover(null); // a finger leaves where it was lifted
     }, {signal: this.abort.signal});
-    listen('dblclick', this.doubleClick);
     this.fingers = new Set();
     app.root.addEventListener('touchmove', event => {
       if (event.cancelable && (event.touches.length > 1 || this.busy || app.tool || app.present.on)) event.preventDefault();
@@ -151,8 +151,11 @@ export class Pointer {
   }
 
   addCorner(event) {
-    const first = this.ring && this.app.sight.toPixels(this.ring[0], event);
-    if (this.ring?.length >= 3 && Math.hypot(first[0] - event.clientX, first[1] - event.clientY) < CLOSE) {
+    const near = place => {
+      const [x, y] = this.app.sight.toPixels(place, event);
+      return Math.hypot(x - event.clientX, y - event.clientY) < CLOSE;
+    };
+    if (this.ring && (near(this.ring[0]) || near(this.ring.at(-1)))) {
       this.close();
       return;
     }
@@ -160,13 +163,6 @@ export class Pointer {
     this.ring = [...this.ring ?? [], corner];
     this.app.draft = [...this.ring, corner];
     this.app.render();
-  }
-
-  doubleClick(event) {
-    if (this.app.tool !== 'polygon' || !this.ring) return;
-    event.stopPropagation();
-    this.ring.pop(); // the second press of the double click added the same corner again
-    this.close();
   }
 
   /** Ends a polygon of three corners or more. */

@@ -9,6 +9,7 @@ export class Present {
   }
 
   destroy() {
+    if (this.on) this.setScrolling(true);
     document.removeEventListener('fullscreenchange', this.left);
   }
 
@@ -23,10 +24,16 @@ export class Present {
     this.on = on;
     this.real = false;
     frame.classList.toggle('presenting', on);
+    this.setScrolling(!on);
     controls.refresh();
     if (on) {
       frame.requestFullscreen?.().then(() => { this.real = true; }, () => {});
       root.focus({preventScroll: true});
     } else if (document.fullscreenElement) document.exitFullscreen().catch(() => {});
+  }
+
+  /** Whether the page keeps its scroll bar, which would stand beside a map that fills the window. */
+  setScrolling(yes) {
+    document.documentElement.style.overflow = yes ? '' : 'hidden';
   }
 }
