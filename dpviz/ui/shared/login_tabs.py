@@ -27,9 +27,10 @@ SCRIPT = """<script>
   channel.onmessage = (event) => {{ if (event.data !== who) anew(); }};
   channel.postMessage(who);
   addEventListener("pageshow", (event) => {{ if (event.persisted) anew(); }});
-  const first = window.dpvizUser ??= who;  // a page that has just been left is no stranger's
-  if (!who) {{
-    if (!first) addEventListener("pagehide", () => sessionStorage.setItem(held, location.href));
+  const opened = !("dpvizUser" in window);  // a page that has just been left is no stranger's
+  window.dpvizUser = who;
+  if (!who) {{  // at once: Firefox loses what is written while one leaves for another site
+    if (opened) sessionStorage.setItem(held, location.href);
     return;
   }}
   const asked = sessionStorage.getItem(held);
