@@ -74,6 +74,31 @@ def test_the_divider_moves_and_a_polygon_is_drawn(scenes, open_page):
     expect(page.get_by_text(re.compile(r"ring=\(\("))).to_be_visible()
 
 
+WATCHED = """(() => {
+  window.pictures = [];
+  const find = root => root.querySelector("[data-testid=dpviz-map]")
+    ?? [...root.querySelectorAll("*")].map(e => e.shadowRoot && find(e.shadowRoot)).find(e => e);
+  const look = () => {
+    const map = find(document), deck = map?.__dpviz?.deck;
+    if (deck?.canvas && !deck.isFlat && deck.canvas.style.opacity !== "0")
+      pictures.push(Math.round(deck.width - map.clientWidth));
+    requestAnimationFrame(look);
+  };
+  look();
+})()"""
+"""How much wider than the map each picture of deck.gl is that can be seen."""
+
+
+@pytest.mark.webgl
+def test_no_picture_is_seen_before_it_has_the_map_s_size(scenes, open_page):
+    page = open_page("about:blank")
+    page.add_init_script(WATCHED)
+    page.goto(f"{scenes}/?scene=swipe")
+    the_map(page)
+    frames(page)
+    assert set(page.evaluate("pictures")) == {0}
+
+
 ABOVE, BESIDE = (14.625, -23.9), (14.45, -23.9)
 MARKS = {
     ABOVE: ["paths", 1],

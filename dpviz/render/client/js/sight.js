@@ -80,9 +80,9 @@ export class Sight {
     return true;
   }
 
-  /** Those of now; of the flat picture, while deck.gl starts. */
+  /** Those of what is seen: of the flat picture, until deck.gl's first one is whole. */
   get viewports() {
-    return (this.app.deck.isInitialized ? this.app.deck : this.app.flat)?.getViewports() ?? [];
+    return (this.app.flat ?? this.app.deck).getViewports();
   }
 
   panBy(dx, dy) {
