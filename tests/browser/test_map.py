@@ -167,6 +167,25 @@ def the_map_alone_fills_the_window(page, map_view):
     )
 
 
+SLOW_TO_FILL = """() => {
+  const granted = new Promise(resolve => { window.grant = resolve; });
+  Element.prototype.requestFullscreen = () => granted;
+  Object.defineProperty(document, "fullscreenElement", {get: () => window.whole});
+  document.exitFullscreen = async () => { window.whole = null; };
+}"""
+
+
+def test_who_leaves_before_the_screen_is_filled_is_not_kept_there(open_file, one):
+    page = open_file(one)
+    map_view = the_map(page)
+    page.evaluate(SLOW_TO_FILL)
+    map_view.press("f")
+    map_view.press("f")
+    page.evaluate("whole = document.body, grant()")
+    page.wait_for_function("window.whole === null")
+    expect(page.locator(".frame.presenting")).to_have_count(0)
+
+
 def the_legend_covers_no_data(page):
     for size in ({"width": 390, "height": 844}, {"width": 1280, "height": 900}):
         page.set_viewport_size(size)

@@ -5,6 +5,7 @@ import gzip
 import html
 import json
 import re
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from dpviz.render.difference import difference
 from dpviz.render.view import release_scene
 from tests.exports.conftest import DOMAIN, NAME
 
+ROOT = Path(__file__).parents[2]
 EVIL = "</script><img src=x onerror=window.pwned=1>&\"'{{ 7 * 7 }}"
 
 
@@ -202,3 +204,18 @@ def test_labels_that_are_not_one_for_each_release_are_refused(sensitive):
     for page in (map_page, report_page):
         with pytest.raises(ReleaseError, match="2 labels for 1 releases: give one each"):
             page([sensitive], labels=["a", "b"])
+
+
+def test_pages_that_travel_have_the_colours_of_the_app():
+    theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]
+    style = (ROOT / "dpviz" / "exports" / "templates" / "page.css").read_text()
+    dark, _, light = style.partition("endset")
+    for scheme, text in (("dark", dark), ("light", light)):
+        colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", text))
+        shown = {
+            "primaryColor": colours["st-primary-color"],
+            "backgroundColor": colours["st-background-color"],
+            "secondaryBackgroundColor": colours["paper"],
+            "textColor": colours["st-text-color"],
+        }
+        assert shown == theme[scheme]

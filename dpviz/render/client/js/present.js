@@ -27,9 +27,16 @@ export class Present {
     this.setScrolling(!on);
     controls.refresh();
     if (on) {
-      frame.requestFullscreen?.().then(() => { this.real = true; }, () => {});
+      frame.requestFullscreen?.().then(() => {
+        this.real = true;
+        if (!this.on) this.leave(); // who changed their mind before the browser had answered
+      }, () => {});
       root.focus({preventScroll: true});
-    } else if (document.fullscreenElement) document.exitFullscreen().catch(() => {});
+    } else this.leave();
+  }
+
+  leave() {
+    if (document.fullscreenElement) document.exitFullscreen().catch(() => {});
   }
 
   /** Whether the page keeps its scroll bar, which would stand beside a map that fills the window. */
