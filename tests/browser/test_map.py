@@ -167,6 +167,20 @@ def the_map_alone_fills_the_window(page, map_view):
     )
 
 
+def test_two_maps_on_paper_keep_the_legend_s_colours_and_no_buttons(open_file, series):
+    page = open_file(map_page(series[2:4]))
+    the_map(page)
+    page.emulate_media(media="print")
+    inks = page.locator(".class i").evaluate_all(
+        "all => all.map(e => getComputedStyle(e).printColorAdjust)"
+    )
+    assert len(inks) > 4
+    assert set(inks) == {"exact"}
+    expect(page.locator("#map")).to_be_visible()
+    for away in (page.locator("#hint"), page.get_by_text("Swipe", exact=True)):
+        expect(away).to_be_hidden()
+
+
 SLOW_TO_FILL = """() => {
   const granted = new Promise(resolve => { window.grant = resolve; });
   Element.prototype.requestFullscreen = () => granted;
