@@ -273,3 +273,16 @@ def test_kinds_and_hexagons_come_from_an_address_with_map_and_answer(app, open_p
     the_map(page)
     hexagons = dpviz.build(dpviz.load("city-50k"), "areas", epsilon=1.0, seed=0, areas="h3:6")
     expect(metric(page)).to_have_text(expected_of(hexagons.count(RECT)))
+
+
+def test_what_is_chosen_is_told_where_the_system_s_contrast_takes_all_colours(app, open_page):
+    page = open_page(f"{app}/?data=city-50k", scheme="dark", forced_colors="active")
+    colour = "e => getComputedStyle(e).backgroundColor"
+    chosen, other = (
+        page.get_by_role("radio", name=name, exact=True) for name in ("Cells", "Areas")
+    )
+    expect(chosen).to_be_checked()
+    assert chosen.evaluate(colour) != other.evaluate(colour)
+    thumb = page.get_by_test_id("stSlider").get_by_role("slider").first
+    track = "e => getComputedStyle(e.closest('[data-testid=stSlider]')).forcedColorAdjust"
+    assert thumb.evaluate(track) == "none"

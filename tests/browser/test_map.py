@@ -181,6 +181,19 @@ def test_two_maps_on_paper_keep_the_legend_s_colours_and_no_buttons(open_file, s
         expect(away).to_be_hidden()
 
 
+def test_a_map_keeps_its_colours_where_the_system_s_contrast_takes_all_others(open_file, one):
+    """Which fills, and by them the legend, a page's colours and what is pressed, would be lost."""
+    page = open_file(one, color_scheme="dark", forced_colors="active")
+    assert the_map(page).evaluate("e => e.__dpviz.dark")
+    shown = []
+    for contrast in ("active", "none"):
+        page.emulate_media(color_scheme="dark", forced_colors=contrast)
+        inks = "all => all.map(e => getComputedStyle(e).backgroundColor)"
+        shown.append(page.locator(".class i, .map").evaluate_all(inks))
+    assert len(set(shown[0])) > 4
+    assert shown[0] == shown[1]
+
+
 SLOW_TO_FILL = """() => {
   const granted = new Promise(resolve => { window.grant = resolve; });
   Element.prototype.requestFullscreen = () => granted;

@@ -39,7 +39,7 @@ export function debounce(call, wait) {
 /** True where the page's background is dark; `host` is an element inside the themed page. */
 export function isDark(host) {
   const colour = getComputedStyle(host).getPropertyValue('--st-background-color').trim() || '#fff';
-  const probe = h('span', {style: `color:${colour};display:none`});
+  const probe = h('span', {style: `color:${colour};display:none;forced-color-adjust:none`});
   host.append(probe);
   const [r, g, b] = (getComputedStyle(probe).color.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number);
   probe.remove();
