@@ -143,6 +143,14 @@ def test_one_map_has_room_fills_the_window_hears_letters_and_tells_the_place(ope
     the_map_alone_fills_the_window(page, map_view)
     letters_draw_from_anywhere_but_a_field(page, map_view)
     where_the_pointer_is_stands_below(page, map_view)
+    a_large_window_gives_it_more(page, map_view)
+
+
+def a_large_window_gives_it_more(page, map_view):
+    """Room, which a map of fixed height would leave empty below it."""
+    for (width, height), least in {(1280, 900): 640, (2560, 1300): 740, (900, 1300): 640}.items():
+        page.set_viewport_size({"width": width, "height": height})
+        assert map_view.bounding_box()["height"] == pytest.approx(least, abs=10)
 
 
 def the_map_alone_fills_the_window(page, map_view):

@@ -27,6 +27,7 @@ import {Tiles} from './tiles.js';
 import {Tooltip} from './tooltip.js';
 import {binaryData} from './wire.js';
 
+const USUAL = 560; // pixels that a map is high in a window of usual size, where nobody says otherwise
 const REACH = 5; // pixels around a click in which a mark is still hit: lines are thin
 const PLAIN_THEME = { // until a scene brings the project's own
   land: [246, 244, 239], water: [219, 228, 234], shore: [159, 177, 190], frame: [139, 145, 153], text: [44, 49, 56],
@@ -98,9 +99,10 @@ export class MapApp {
     this.render();
   }
 
-  /** In pixels; a host says it first of all. Chromium keeps the place of a map as high as it was first laid out. */
+  /** In pixels, of a window of usual size; a host says it first of all. Chromium keeps the place of a map as high as it was first laid out. */
   setHeight(pixels) {
     this.frame.style.setProperty('--map-height', `${pixels}px`);
+    this.frame.style.setProperty('--map-share', pixels / USUAL);
   }
 
   /** Goes on where a visitor is on another map of the same. */
