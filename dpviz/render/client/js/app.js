@@ -76,7 +76,7 @@ export class MapApp {
   drawnBy({deck}) {
     const made = new deck.Deck({
       parent: this.canvasHost, width: '100%', height: '100%', deviceProps: {type: 'webgl'}, touchAction: 'pan-y',
-      style: {position: 'absolute', opacity: '0'}, // seen once its first picture is whole
+      style: {position: 'absolute', opacity: '0'}, // seen once it has the map's size
       views: new deck.MapView({id: 'main'}), viewState: this.camera ?? {longitude: 0, latitude: 0, zoom: 1}, layers: [],
       onViewStateChange: ({viewState}) => this.sight.moved(viewState),
       onAfterRender: () => this.rendered(made),
@@ -395,13 +395,13 @@ export class MapApp {
     this.moveHandles();
     this.surround.draw();
     this.film.drawn();
-    if (by !== this.deck || !this.pending || !by.props.layers.every(layer => layer.isLoaded)) return;
     // deck.gl's first pictures have the size of a new canvas, and would be stretched.
-    if (Math.abs(by.width - this.size().width) >= 1) return;
+    const stretched = Math.abs(by.width - this.size().width) >= 1;
+    if (!stretched && !by.isFlat) by.canvas.style.opacity = '1';
+    if (stretched || by !== this.deck || !this.pending || !by.props.layers.every(layer => layer.isLoaded)) return;
     this.root.dataset.painted = this.counter; // by whichever of the two
     if (by.isFlat && !this.staysFlat) return;
     this.pending = false;
-    if (!by.isFlat) by.canvas.style.opacity = '1';
     this.flat?.finalize();
     this.flat = null;
     this.root.dataset.rendered = this.counter;
