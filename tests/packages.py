@@ -56,4 +56,4 @@ def _worked(command, end):
             return done.returncode == 0
         if time.monotonic() > end:
             return False
-        time.sleep(0.5)
+        time.sleep(0.1)
