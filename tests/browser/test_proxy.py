@@ -1,7 +1,6 @@
 """Behind a reverse proxy, below a path of its own: nothing is asked outside of that path."""
 
 import re
-import socket
 from urllib.parse import urlsplit
 
 import pytest
@@ -64,26 +63,3 @@ def test_what_a_browser_pays_for_survives_a_refresh_in_the_middle_of_it(below, o
         expect(page.get_by_text("What you publish is kept here")).to_be_visible()
         expect(mine).to_have_count(0)
         page.close()
-
-
-HANDSHAKE = """GET /_stcore/stream HTTP/1.1
-Host: {host}
-Origin: http://{host}
-Upgrade: websocket
-Connection: Upgrade
-Sec-WebSocket-Version: 13
-Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==
-Sec-WebSocket-Protocol: streamlit
-Sec-WebSocket-Extensions: permessage-deflate
-
-"""
-
-
-def test_what_a_page_is_sent_is_compressed(app):
-    """A map is a megabyte, which a line to a distant server would take seconds for."""
-    server = urlsplit(app)
-    with socket.create_connection((server.hostname, server.port), timeout=60) as line:
-        line.sendall(HANDSHAKE.format(host=server.netloc).replace("\n", "\r\n").encode())
-        answer = line.recv(4096).decode()
-    assert answer.startswith("HTTP/1.1 101 ")
-    assert "permessage-deflate" in answer
