@@ -34,7 +34,8 @@ KEY = b"dpviz"
 OLD_KEYS = {b"dpviz_roads": "roads", b"dpviz_sequences": "sequences", KEY: "points"}
 """Keys of the headers of schema 1, which said the kind of release by the key."""
 
-PAID = re.compile(rb'"release_id": *"([^"]*)"')
+PAID = re.compile(rb'"release_id": *"([\w-]*)')
+"""The number of what was paid for, as far as a file's name can have it: a header may claim any."""
 
 ROW_GROUP = 1 << 20
 """Rows that are written at once, and make one group of a file."""

@@ -62,3 +62,17 @@ def test_a_release_that_was_paid_for_is_not_saved_over(tmp_path):
     (kept,) = tmp_path.glob("release-*.parquet")
     assert str(refused.value).endswith(kept.name)
     assert dpviz.read(kept).header == other.header
+
+
+def test_a_file_that_claims_any_number_names_no_other_folder(tmp_path):
+    path, claimed = tmp_path / "release.parquet", tmp_path / "claimed.parquet"
+    release = dpviz.build(handle(), "ugrid", 0.5)
+    content = release.save(path).read_bytes()
+    other = content.replace(release.header.extra["release_id"].encode(), b"../../" + 26 * b"x")
+    assert other != content
+    claimed.write_bytes(other)
+    with pytest.raises(ReleaseError, match="is a release that was paid for"):
+        dpviz.read(claimed).save(path)
+    assert path.read_bytes() == content
+    names = {"release.parquet", "claimed.parquet", "release-.parquet"}
+    assert {each.name for each in tmp_path.glob("*.parquet")} == names
