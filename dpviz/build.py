@@ -42,7 +42,7 @@ from dpviz.private.load.roads import CITY, read_graph, workload_of
 from dpviz.private.load.selection import checked_bits
 from dpviz.private.load.sequences import alphabet_of
 from dpviz.private.load.sources import public_extent, stated_domain
-from dpviz.private.load.tables import file_types, may_hold_places, tables_in
+from dpviz.private.load.tables import may_hold_places, tables_in
 from dpviz.private.load.tables.memory import array_points
 from dpviz.private.mechanisms.sources import Noise
 from dpviz.private.parallel import in_parallel
@@ -89,7 +89,6 @@ __all__ = [
     "check_trips",
     "checked_bits",
     "checked_dialect",
-    "file_types",
     "from_counts",
     "from_points",
     "grid_cells",

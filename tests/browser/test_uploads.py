@@ -5,7 +5,7 @@ import tomllib
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import ROOT, idle
+from tests.browser.conftest import ROOT, idle, onward, upload
 
 pytestmark = pytest.mark.browser
 
@@ -30,7 +30,8 @@ def test_a_file_that_is_too_large_is_refused_in_one_line(below, open_page, tmp_p
     chooser.wait_for(state="attached")
     idle(page)
     chooser.set_input_files(path)
-    expect(page.get_by_text("File must be 1.0MB or smaller.")).to_have_count(1)
+    refused = page.get_by_text("File must be 1.0MB or smaller.")
+    assert refused.bounding_box()["height"] > 10  # not only for who hovers
     expect(page.get_by_text("Choose a file to begin.")).to_be_visible()
     expect(page.get_by_test_id("stAlert").locator("visible=true")).to_have_count(1)
     assert "PUT" not in sent
@@ -46,3 +47,25 @@ def test_a_file_that_is_too_large_is_refused_in_one_line(below, open_page, tmp_p
     )
     assert answer.status == 413
     expect(page.get_by_role("combobox", name="Longitude / x")).to_be_visible()
+
+
+def test_what_is_wrong_is_said_at_the_step_where_it_is_mended(app, open_page, tmp_path):
+    """A file that no page reads; then an area whose sides are the wrong way round."""
+    (tmp_path / "places.kml").write_text('<?xml version="1.0"?><kml/>')
+    (tmp_path / "few.csv").write_text("lon,lat\n14.5,-23.5\n")
+    page = open_page(f"{app}/publish")
+    alert = page.get_by_role("alert").locator("visible=true")
+    upload(page, tmp_path / "places.kml")
+    expect(alert).to_contain_text("the file is XML, not delimited text: give CSV or GeoJSON")
+    expect(page.get_by_role("button", name="Continue").first).to_be_disabled()
+    page.get_by_role("button", name="Remove places.kml").click()
+    expect(page.get_by_test_id("stFileChip")).to_have_count(0)
+    upload(page, tmp_path / "few.csv")
+    onward(page, 0)
+    for side, value in (("west", 15), ("south", -24), ("east", 14), ("north", -23)):
+        page.get_by_label(side, exact=True).fill(str(value))
+        page.get_by_label(side, exact=True).press("Enter")
+    expect(alert).to_contain_text("the upper limit must be above the lower")
+    page.get_by_label("east", exact=True).fill("16")
+    page.get_by_label("east", exact=True).press("Enter")
+    onward(page, 1)

@@ -27,7 +27,6 @@ WORDS = {
     POLYGONS: "A public file: wards that add up to districts, districts to the country: exactly.",
     HEXAGONS: "Cells of H3, with the levels above them.",
 }
-FILES = ["geojson", "json", "gpkg", "parquet", "zip"]
 MOST = 20_000
 """Areas of one map; the command line takes up to the limit of files."""
 
@@ -135,7 +134,6 @@ def _square_km(domain: Domain) -> float:
 def _polygons(prefix: str, domain: Domain, fixed: bool) -> ChosenAreas | None:
     file = st.file_uploader(
         "Areas: GeoJSON, GeoPackage, GeoParquet or zipped Shapefile",
-        FILES,
         key=f"{prefix}.areas.file",
         help="A PUBLIC file: polygons that do not overlap, one row for each of the finest. Their "
         "borders and names are part of the release.",

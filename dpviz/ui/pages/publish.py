@@ -12,7 +12,7 @@ from dpviz.ui.points.domain_map import choose_domain, show_domain
 from dpviz.ui.points.expectation import expectation_panel
 from dpviz.ui.points.publication import payment, publication, published
 from dpviz.ui.points.review import account_form
-from dpviz.ui.points.source_form import UPLOAD, PointSource, source_form
+from dpviz.ui.points.source_form import UPLOAD, Description, PointSource, source_form
 from dpviz.ui.points.wishes import wish_panel
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.method_form import Choice
@@ -31,6 +31,7 @@ def page() -> None:
     if f"{KEY}.data" not in st.session_state and permalink.parameter("data") in (None, UPLOAD):
         st.session_state[f"{KEY}.step"] = 0  # come back to: a file of before is gone
     at, head, (data, area, budget, last) = steps(KEY, STEPS)
+    description = Description()
     with data:
         left, right = st.columns([5, 4], gap="large")
         with left:
@@ -43,11 +44,10 @@ def page() -> None:
                 pane=form[0],
                 timed=True,
                 more=True,
+                description=description,
             )
-            uploaded = st.session_state.get(f"{KEY}.data") != UPLOAD or bool(
-                st.session_state.get(f"{KEY}.file")
-            )
-            next_step(KEY, 0, ready=uploaded)
+            described = st.session_state[f"{KEY}.data"] != UPLOAD or description.complete
+            next_step(KEY, 0, ready=described)
         with right:
             your_releases(KEY)
     with area:
@@ -75,7 +75,7 @@ def page() -> None:
     chosen = st.session_state[f"{KEY}.data"]
     permalink.remember(KEY, (), {"data": None if chosen == UPLOAD else chosen})
     done = publication(KEY, source) is not None
-    head(uploaded, source is not None, choice is not None and at >= 2, done)
+    head(described, source is not None, choice is not None and at >= 2, done)
 
 
 def _budget(source: PointSource) -> Choice | None:

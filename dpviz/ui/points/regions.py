@@ -76,7 +76,6 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
     with st.expander("Count by district", icon=":material/map_search:"):
         file = st.file_uploader(
             "Polygons: GeoJSON, GeoPackage, GeoParquet or zipped Shapefile",
-            ["geojson", "json", "gpkg", "parquet", "zip"],
             key=f"{prefix}.districts",
             help="A public file, for instance of city districts. It is asked of the release: that "
             "costs nothing.",

@@ -18,6 +18,7 @@ from dpviz.ui.points.area_form import checked_area, public_box
 from dpviz.ui.points.attributes_form import attributes_form
 from dpviz.ui.points.columns_form import columns_form, period_form
 from dpviz.ui.shared.account import dataset_name
+from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.sources import DataSource
 from dpviz.ui.shared.tables import offered as offered_tables
 from dpviz.ui.shared.tables import table_handle
@@ -48,6 +49,17 @@ def built_in(name: str, public: bool = True) -> Any:
     return load(name, public=public)
 
 
+@dataclass
+class Description:
+    """How far a file of one's own is described.
+
+    Attributes:
+        complete: all but its area is known; never of a file that was refused.
+    """
+
+    complete: bool = False
+
+
 def source_form(
     prefix: str,
     dims: int,
@@ -58,6 +70,7 @@ def source_form(
     pane: Any = None,
     timed: bool = False,
     more: bool = False,
+    description: Description | None = None,
 ) -> PointSource | None:
     """Selectors in the sidebar; None while a file of one's own is not described yet.
 
@@ -70,6 +83,7 @@ def source_form(
         pane: of the area's form; beside the others by default.
         timed: whether data may have a time beside their place.
         more: whether records may have kinds and values beside their place.
+        description: is told how far a file of one's own is described.
     """
     domains = {name: each.domain for name, each in DATASETS.items()}
     offered = [
@@ -93,7 +107,7 @@ def source_form(
         return _table(chosen, tables[chosen])
     return upload_form(
         prefix,
-        partial(_described, prefix, dims, pane, timed, more),
+        partial(_described, prefix, dims, pane, timed, more, description or Description()),
         label="CSV (also .gz or .zip), Excel, JSON lines, Parquet, GeoParquet, GeoJSON, GeoPackage "
         "or zipped Shapefile",
         help="Points, one record per row. The file stays in the memory of this server's process.",
@@ -134,6 +148,7 @@ def _described(
     pane: Any,
     timed: bool,
     more: bool,
+    description: Description,
     path: Path,
     file: Any,
     public: bool,
@@ -148,19 +163,23 @@ def _described(
         bounds = public_box(prefix, crs, extent if public and dims == 2 else None)
     clock = period_form(prefix, names, file_key) if timed else {}
     beside = attributes_form(prefix, names, file_key) if more else {}
+    description.complete = clock is not None and beside is not None
     if bounds is None or clock is None or beside is None:
         return None
     ends = dims // 2  # a trip has the same rectangle at both ends
     both = (*bounds[:2] * ends, *bounds[2:] * ends)
-    domain = Domain.from_bounds(both, chosen or ("lon", "lat"), crs, **clock, **beside)
-    checked_area(domain)
-    how: dict[str, Any] = {"columns": chosen, "crs": crs, "table": table}
-    how |= {"unit": unit, "max_per_unit": bound}
-    key = f"{file.file_id}|{bounds}|{clock}|{beside}|{how}|{public}|{name}"
-    handle = read_once(
-        prefix,
-        key,
-        lambda: load(path, domain, public=public, name=name, **how),
-        lambda _data: check_points(path, domain, **how),
-    )
-    return PointSource(data=handle, title=Path(file.name).name, key=key, unit=unit, table=table)
+    with pane or nullcontext(), ErrorsShown(path.name):
+        domain = Domain.from_bounds(both, chosen or ("lon", "lat"), crs, **clock, **beside)
+        checked_area(domain)
+        how: dict[str, Any] = {"columns": chosen, "crs": crs, "table": table}
+        how |= {"unit": unit, "max_per_unit": bound}
+        key = f"{file.file_id}|{bounds}|{clock}|{beside}|{how}|{public}|{name}"
+        handle = read_once(
+            prefix,
+            key,
+            lambda: load(path, domain, public=public, name=name, **how),
+            lambda _data: check_points(path, domain, **how),
+        )
+        title = Path(file.name).name
+        return PointSource(data=handle, title=title, key=key, unit=unit, table=table)
+    return None

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.build import CITY, RoadData, check_trips, file_types, load, read_graph
+from dpviz.build import CITY, RoadData, check_trips, load, read_graph
 from dpviz.errors import DpvizError
 from dpviz.roads.generate import START
 from dpviz.roads.graph import COMPONENTS, RoadGraph
@@ -89,7 +89,6 @@ def road_source(prefix: str, start: str | None) -> RoadSource | None:
 def _upload(prefix: str) -> RoadSource | None:
     graph_files = st.file_uploader(
         "Public road graph",
-        ["csv", "parquet", "geojson", "json", "graphml"],
         accept_multiple_files=True,
         key=f"{prefix}.graph",
         help="One GeoJSON file of lines, one GraphML file, or two tables: nodes (node, x, y) and "
@@ -97,7 +96,6 @@ def _upload(prefix: str) -> RoadSource | None:
     )
     trips_file = st.file_uploader(
         "Trips",
-        file_types(),
         key=f"{prefix}.trips",
         help="One row per step in order with columns trip and edge; or Parquet with a list column "
         "edges or nodes.",

@@ -95,7 +95,6 @@ def _leaves_form(prefix: str) -> tuple[str, Cells | None]:
     """Leaves of a release in place of the grid: its name and the cells; None for the grid."""
     file = st.file_uploader(
         "In place of the grid: a release of places",
-        ["parquet"],
         key=f"{prefix}.leaves",
         help="Its smallest cells are taken: small where many people are. It must be of the same "
         "rectangle; page Explore makes such a release.",

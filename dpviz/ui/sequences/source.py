@@ -100,7 +100,6 @@ def sequence_source(prefix: str) -> SequenceSource | None:
         prefix,
         partial(_symbols, prefix),
         label="Text with a sequence a line, or Parquet",
-        types=["txt", "csv", "gz", "zip", "parquet"],
         help="Symbols between spaces or commas; in Parquet, a column of lists.",
         place="symbols",
     )

@@ -170,7 +170,6 @@ def open_form(prefix: str) -> None:
     """By upload, and where the server is this computer, by path."""
     file = st.file_uploader(
         "A release file of any kind",
-        ["parquet"],
         key=f"{prefix}.open.file",
         help="The .parquet file that dpviz wrote. Looking at a release costs nothing.",
     )
@@ -253,7 +252,7 @@ def release_choice(prefix: str, label: str) -> Opened | None:
         key=f"{prefix}.stored",
         placeholder="Choose one of yours" if mine else "None of yours yet",
     )
-    file = st.file_uploader(f"Or a file as {label}", ["parquet"], key=f"{prefix}.release")
+    file = st.file_uploader(f"Or a file as {label}", key=f"{prefix}.release")
     if file is None and chosen is None:
         return None
 

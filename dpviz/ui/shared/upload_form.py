@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import streamlit as st
 
-from dpviz.build import CHECK_HEADING, file_types
+from dpviz.build import CHECK_HEADING
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import charge_visitor
 from dpviz.ui.shared.memory import remembered
@@ -59,7 +59,6 @@ def upload_form(
     *,
     label: str,
     help: str,  # noqa: A002 - the field's own word for it
-    types: Sequence[str] = (),
     place: str = "file",
     owner: bool = False,
 ) -> S | None:
@@ -70,11 +69,10 @@ def upload_form(
         describe: the source, from the path, the upload, and whether its records are public.
         label: of the uploader.
         help: of the uploader.
-        types: endings of files; all that can be read by default.
         place: of the uploader, after the prefix.
         owner: all records are confidential.
     """
-    file = st.file_uploader(label, types or file_types(), key=f"{prefix}.{place}", help=help)
+    file = st.file_uploader(label, key=f"{prefix}.{place}", help=help)
     public = False if owner else public_switch(prefix, "upload", False)
     if file is None:
         st.info("Choose a file to begin.", icon=":material/upload_file:")

@@ -289,7 +289,12 @@ class TestBadInput:
             ("a.geojson", b'{"a": 1}', "is no GeoJSON: give JSON records as one object per line"),
             ("a.json", b'[{"lon": 1, "lat": 2}]', "holds JSON records: give one object per line"),
             ("a.gpkg", b"SQLite format 3\0" + b"\0" * 200, "cannot be read as GeoPackage"),
-            ("a.shp", b"\0\0\x27\x0a" + b"\0" * 200, "cannot be read as Shapefile"),
+            (
+                "a.shp",
+                b"\0\0\x27\x0a" + b"\0" * 200,
+                "one of a Shapefile's files: zip its .shp, .shx",
+            ),
+            ("a.pdf", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n", "is not text: give CSV"),
             ("a.zip", b"PK\3\4" + b"\0" * 200, "cannot be read as a zip archive"),
             ("a.csv", b"-74.0,40.7\n-73.9,40.8\n", "begins with numbers.*add a header line"),
             ("a.csv", b"ann,-74.0,40.7\n", "begins with numbers.*add a header line"),

@@ -7,7 +7,7 @@ name says is refused. Parsers' own messages are dropped, since they may quote re
 """
 
 from dpviz.private.load.tables.base import Column, Table
-from dpviz.private.load.tables.formats import file_types, may_hold_places
+from dpviz.private.load.tables.formats import may_hold_places
 from dpviz.private.load.tables.opening import (
     checked_source,
     named,
@@ -20,7 +20,6 @@ __all__ = [
     "Column",
     "Table",
     "checked_source",
-    "file_types",
     "may_hold_places",
     "named",
     "open_table",

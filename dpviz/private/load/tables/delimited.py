@@ -51,7 +51,7 @@ class DelimitedText(Table):
             self._skip = 0
             header, self.delimiter, utf16 = self._header()
             line = header.decode("utf-8" if utf16 else _encoding(header), errors="replace")
-            if "\0" in line:
+            if "\0" in line or line.startswith("%PDF-"):
                 raise DataError(
                     f"{self.name} is not text: give CSV, Excel, Parquet, GeoJSON, JSON lines, "
                     "GeoPackage or a zipped Shapefile"

@@ -68,10 +68,3 @@ def may_hold_places(path: Path) -> bool:
     """Whether a file of this name may hold places that are no plain columns."""
     known = format_of(path)
     return path.suffix.lower() != ".gz" if known is None else known.geometry
-
-
-def file_types() -> list[str]:
-    """Endings of the files that one may upload, without the dot."""
-    several = formats()["Shapefile"]  # zipped, they are one
-    endings = (each.endings for each in formats().values() if each is not several)
-    return sorted(["gz", "zip", *(ending[1:] for one in endings for ending in one)])

@@ -117,6 +117,12 @@ def _geopackage(path: Path, name: str, layer: str | None) -> VectorFile:
     return VectorFile(path, "GeoPackage", name, layer)
 
 
+def _shapefile(path: Path, name: str, layer: str | None) -> VectorFile:
+    if not any(path.with_suffix(ending).exists() for ending in (".shx", ".SHX")):
+        raise DataError(f"{name} is one of a Shapefile's files: zip its .shp, .shx, .dbf and .prj")
+    return VectorFile(path, "Shapefile", name, layer)
+
+
 NEEDS = ("pyarrow", "pyogrio.raw", "shapely")
 FORMATS = (
     Format(
@@ -130,7 +136,7 @@ FORMATS = (
     Format(
         title="Shapefile",
         endings=(".shp",),
-        opened=lambda path, name, layer: VectorFile(path, "Shapefile", name, layer),
+        opened=_shapefile,
         needs=NEEDS,
         geometry=True,
     ),
