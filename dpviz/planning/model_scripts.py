@@ -94,7 +94,7 @@ def script_of(
         return Script.of(release, source, seed, areas)
     header = release.header
     settings = settings_of(header, release.kind, seed)
-    builtin = header.source == CITY and str(header.extra.get("records", "")).startswith("synthetic")
+    builtin = header.source == CITY and header.synthetic
     if isinstance(release, RoadRelease):
         kind = _of_roads(release, builtin, graph)
     else:

@@ -88,12 +88,11 @@ class Script(Code):
             raise ReleaseError("a part of another release is not built: ask for the code of that")
         settings = settings_of(header, release.kind, seed)
         known = DATASETS.get(header.source)
-        synthetic = str(header.extra.get("records", "")).startswith("synthetic")
         return cls(
             domain=release.domain,
             wishes=_promises(header),
-            source=source or (header.source if synthetic and known is not None else None),
-            builtin=synthetic and known is not None and known.domain == release.domain,
+            source=source or (header.source if header.synthetic and known is not None else None),
+            builtin=header.synthetic and known is not None and known.domain == release.domain,
             public="records" in header.extra,
             bits=_whole(header.extra.get("bits")),
             sum_share=_sum_share(header),

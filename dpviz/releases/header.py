@@ -43,6 +43,11 @@ class Header:
     extra: dict[str, Any] = field(default_factory=dict)
 
     @property
+    def synthetic(self) -> bool:
+        """Whether its records are built in: nobody's."""
+        return str(self.extra.get("records", "")).startswith("synthetic")
+
+    @property
     def standing(self) -> tuple[str, str]:
         """What the release is, as (kind, words): "private", "simulated" or "open".
 
@@ -52,7 +57,7 @@ class Header:
         if self.private or "simulated noise" not in self.guarantee:
             return "private" if self.private else "open", self.guarantee
         noise = f"noise as at ε = {self.epsilon:g}"
-        if str(self.extra.get("records", "")).startswith("synthetic"):
+        if self.synthetic:
             return "simulated", f"Demo · synthetic people · {noise}"
         return "simulated", f"Public records · simulated {noise}, not private"
 

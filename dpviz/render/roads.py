@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.render.basemap import city_ground, outlines
 from dpviz.render.colors import ACCENT, HALO, QUIET
 from dpviz.render.legend import WITHIN_NOISE, Legend, Swatch, line_labels
 from dpviz.render.marks import paths, points
@@ -71,6 +72,13 @@ def bounds(graph: RoadGraph) -> Bounds:
     return west, south, east, north
 
 
+def ground(graph: RoadGraph, *, city: bool) -> tuple[Mark, ...]:
+    """The base map around the streets, or that of the built-in city; none of a plane of its own."""
+    if city:
+        return city_ground()
+    return outlines(bounds(graph)) if graph.crs else ()
+
+
 def lines_of(graph: RoadGraph, edges: Int) -> list[Float]:
     """Geometry of some edges, in degrees."""
     xy, start = degrees(graph), graph.line_start
@@ -126,6 +134,21 @@ def street_marks(release: RoadRelease, top: float, *, side: Side | None = None) 
             )
         )
     return tuple(marks)
+
+
+def graph_mark(graph: RoadGraph) -> Mark:
+    """The streets alone, as quiet ones are drawn."""
+    edges = np.arange(len(graph))
+    return paths(
+        "graph",
+        lines_of(graph, edges),
+        color=QUIET,
+        width=_metres(graph) * QUIET_WIDTH,
+        **_THIN | {"width_min_pixels": QUIET_WIDTH},
+        title="Street",
+        rows=(Row("edge", "edge"),),
+        extra={"edge": _texts(graph.edge_id)},
+    )
 
 
 def domain_marks(release: RoadRelease) -> tuple[Mark, ...]:

@@ -120,6 +120,7 @@ class Scene:
         description: the map in one sentence, for screen readers.
         raw: whether cells are first shown raw, not in adaptive detail.
         neutral: shapes are drawn in the colour of words, where the map itself has warm colours.
+        plane: what is drawn lies nowhere on the Earth: no degrees, no kilometres, no street map.
         title: above a saved picture; the description where it is empty.
     """
 
@@ -137,6 +138,7 @@ class Scene:
     title: str = ""
     raw: bool = False
     neutral: bool = False
+    plane: bool = False
     tables: dict[str, pa.Table] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -164,6 +166,7 @@ class Scene:
             "credit": credit(self.marks),
             "raw": self.raw,
             "neutral": self.neutral,
+            "plane": self.plane,
             "theme": theme_json(),
             "interval": INTERVAL_SDS,
         }

@@ -155,9 +155,22 @@ SHADES = """(e, places) => {
 }"""
 
 
+MEASURES = """(e, plane) => {
+  const {surround, sceneSpec} = e.__dpviz, {canvas} = surround;
+  sceneSpec.plane &&= plane;
+  surround.draw();
+  const {data} = canvas.getContext("2d").getImageData(0, canvas.height - 40, canvas.width, 40);
+  return data.some(value => value);
+}"""
+"""Whether anything stands along a map's lower edge."""
+
+
 def test_halves_of_a_shape_are_one_surface_without_webgl(scenes, open_page):
     page = open_page(f"{scenes}/?scene=halves")
     map_view = the_map(page)
     seam = [[14.72 - 0.04 * share, -24 + 0.3 * share] for share in (0.2, 0.35, 0.5, 0.65, 0.8)]
     (shade,) = map_view.evaluate(SHADES, seam)
     assert shade > 0
+    # On a plane of its own nothing is measured in kilometres or degrees.
+    assert not map_view.evaluate(MEASURES, True)
+    assert map_view.evaluate(MEASURES, False)

@@ -274,9 +274,10 @@ def test_a_bad_file_is_one_clear_line_without_a_path_or_a_value():
     for case, (name, content, message) in BAD.items():
         uploaded(name, content, public=True, app=app)
         assert not app.exception, case
-        lines = [box.value for box in (*app.error, *app.warning)]
+        lines = [box.value for box in (*app.sidebar.error, *app.warning)]
         assert len(lines) == 1, (case, lines)
         assert message in lines[0], case
+        assert [box.value for box in app.main.error] == lines  # the sidebar's may be out of sight
         for private in ("/tmp", "Ada", "Traceback"):
             assert private not in lines[0], case
 
@@ -286,8 +287,9 @@ def test_a_rectangle_inside_out_is_one_clear_line_and_one_of_nobody_a_release_of
     for bounds, message in (((15, -24, 14, -23), "from 15 to 14"), ((14, -23, 15, -23), "-23 to")):
         bounded(app, bounds)
         assert not app.exception
-        (line,) = [error.value.replace("\\", "") for error in app.error]
+        (line,) = [error.value.replace("\\", "") for error in app.main.error]
         assert message in line
+        assert [error.value.replace("\\", "") for error in app.sidebar.error] == [line]
     assert metrics(healthy(bounded(app, (0, 0, 1, 1))))["Exact total (public data)"] == "0"
 
 

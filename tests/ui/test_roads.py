@@ -1,17 +1,23 @@
 """The page Roads without a browser: what it shows, asks, warns and refuses."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpviz.build import load
 from dpviz.cycles import DAYS
+from dpviz.exports.scenes import scene_page
 from dpviz.methods import METHODS
 from dpviz.private.load.roads import city_trips
 from dpviz.private.roads import exact_visits
+from dpviz.render.basemap import city_ground
 from dpviz.render.roads import (
     degrees,
     domain_marks,
+    ground,
     hues,
     node_degrees,
     street_legend,
@@ -96,6 +102,7 @@ def test_the_owner_s_exact_facts_of_own_files_stand_behind_a_press() -> None:
     trips = b"trip,edge\n1,1\n1,2\n2,moon\n"
     app.file_uploader(key="roads.trips").set_value(("walks.csv", trips, "text/csv")).run()
     assert not app.exception
+    assert len(app.get("bidi_component")) == 1  # the public streets on a map
     assert app.selectbox(key="roads.unit").label.startswith("Privacy unit")
     assert not app.table
     app.button(key="roads.check").click().run()
@@ -106,6 +113,16 @@ def test_the_owner_s_exact_facts_of_own_files_stand_behind_a_press() -> None:
         "name what the public graph or alphabet lacks: dropped": "1",
         "kept": "1",
     }
+
+
+def test_a_graph_that_cannot_be_read_is_said_in_sight() -> None:
+    app = opened(data="files")
+    tables = (("nodes.csv", b"node,x,y\na,0,0\n", ""), ("edges.csv", b"id,from,to\n1,a,a\n", ""))
+    app.file_uploader(key="roads.graph").set_value(tables)
+    trips = b"trip,edge\n1,1\n"
+    app.file_uploader(key="roads.trips").set_value(("walks.csv", trips, "text/csv")).run()
+    assert not app.exception
+    assert "no column 'src' in edges" in app.main.error[0].value
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +162,16 @@ def test_a_plane_of_its_own_is_laid_on_the_map(odd_plane) -> None:  # type: igno
     np.testing.assert_allclose(place.min(axis=0), [-0.1, -0.05])
     np.testing.assert_allclose(place.max(axis=0), [0.1, 0.05])
     assert degrees(odd_plane).shape == odd_plane.line_xy.shape
+    assert ground(odd_plane, city=False) == ()
+
+
+def test_the_built_in_city_is_on_its_own_ground(release) -> None:  # type: ignore[no-untyped-def]
+    """Also in a file: the Earth has a coast where it lies."""
+    own = [mark.id for mark in city_ground()]
+    assert [mark.id for mark in ground(release.graph, city=True)] == own
+    page = scene_page(release)
+    layers = json.loads(re.search(r'id="scene"[^>]*>(.*?)</script>', page, re.DOTALL)[1])["layers"]
+    assert {*own} < {each["id"] for each in layers}
 
 
 @pytest.fixture

@@ -117,7 +117,7 @@ def map_view(
         "key": key,
         "bundle": bundle_url(),
         "height": height,
-        "tiles": TILES if tiles else None,
+        "tiles": TILES if tiles and not scene.plane else None,
     }
     nothing = lambda: None  # noqa: E731
     _registered()(

@@ -15,7 +15,7 @@ from dpviz.ui.points.two_maps import FIELDS, Comparison, badges, maps_and_answer
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import title_of
-from dpviz.ui.shared.panels import ErrorsShown
+from dpviz.ui.shared.panels import ErrorsShown, refusals, say_refused
 from dpviz.ui.shared.releases import release_choice
 from dpviz.ui.shared.skeleton import build_choice
 from dpviz.ui.shared.sources import NoRecords
@@ -45,10 +45,11 @@ def page() -> None:
 
 def _built_from_data(explored: dict[str, str]) -> None:
     """Two configurations on public records, rebuilt whenever one changes."""
-    with st.sidebar:
+    with st.sidebar, refusals() as refused:
         source = source_form(KEY, 2, permalink.parameter("data") or explored.get("data"))
         choices = sides_form(KEY, source, explored) if source is not None and source.public else []
     if source is None:
+        say_refused(*refused)
         st.caption("Choose a file in the sidebar, or a built-in city.")
         return
     if not choices:
@@ -84,10 +85,11 @@ def _built_from_data(explored: dict[str, str]) -> None:
 
 def _two_releases() -> None:
     """Two releases that were opened: nothing exact, no rebuilding."""
-    with st.sidebar:
+    with st.sidebar, refusals() as refused:
         chosen = [release_choice(f"{KEY}.{side}", f"Release {side.upper()}") for side in STARTS]
     first, second = chosen
     if first is None or second is None:
+        say_refused(*refused)
         st.caption("Choose two releases of the same area in the sidebar.")
         return
     compared = Comparison((first.release, second.release), (first.title, second.title))

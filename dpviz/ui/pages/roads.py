@@ -12,7 +12,7 @@ from dpviz.releases.roads.release import RoadRelease
 from dpviz.roads.paths import Paths
 from dpviz.ui.points.time_answer import PERIOD
 from dpviz.ui.roads.facts import release_facts
-from dpviz.ui.roads.map_answer import FIELDS, VIEWS, map_and_answer
+from dpviz.ui.roads.map_answer import FIELDS, VIEWS, map_and_answer, show_graph
 from dpviz.ui.roads.plan import RoadChoice, plan_form, publish_plan, sample_queries, title_of
 from dpviz.ui.roads.source import RoadSource, in_time, opened_roads, road_source
 from dpviz.ui.roads.time_window import chosen_window, within
@@ -37,7 +37,7 @@ def page() -> None:
             build=publish_plan,
             adopt=opened_roads,
             empty=lambda: st.caption("Choose your files in the sidebar, or the built-in city."),
-            before=lambda source: None,
+            before=lambda source: show_graph(KEY, source),
             show=_show,
             link=lambda source, plan: {
                 "data": CITY if source.backdrop else None,

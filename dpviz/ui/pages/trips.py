@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from dpviz.releases.points.release import PointRelease
+from dpviz.ui.points.domain_map import choose_domain, show_domain
 from dpviz.ui.points.downloads import release_details
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
@@ -24,8 +23,8 @@ def page() -> None:
             4,
             "trips",
             fields=FIELDS,
-            empty=lambda: st.caption("Choose a file of trips and its area in the sidebar."),
-            before=lambda source: None,
+            empty=lambda: choose_domain(KEY),
+            before=lambda source: show_domain(KEY, source),
             show=_show,
         )
     )

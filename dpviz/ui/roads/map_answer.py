@@ -10,11 +10,12 @@ import streamlit as st
 
 from dpviz.releases.roads.release import RoadRelease
 from dpviz.render import Camera, Scene
-from dpviz.render.basemap import city_ground, outlines
 from dpviz.render.roads import (
     bounds,
     domain_legend,
     domain_marks,
+    graph_mark,
+    ground,
     node_degrees,
     street_legend,
     street_marks,
@@ -35,6 +36,24 @@ from dpviz.ui.shared.memory import remembered
 VIEWS = ("Trips", "Sections")
 FIELDS = tuple(permalink.Field(end, permalink.parameter) for end in ("from", "to"))
 """The nodes at the two ends of a path; there may be a first without a second."""
+
+
+def show_graph(prefix: str, source: RoadSource) -> None:
+    """The public streets: all there is to see before a release."""
+    graph = source.data.graph
+
+    def draw() -> Scene:
+        area = bounds(graph)
+        return Scene(
+            marks=[*ground(graph, city=source.backdrop), graph_mark(graph)],
+            camera=Camera(bounds=area, key=source.key),
+            domain=area,
+            plane=not graph.crs,
+            description="The public streets; no release has been built yet",
+        )
+
+    scene = remembered(f"{prefix}.graph.scene", source.key, draw)
+    map_view(scene, key=f"{prefix}.graph.map")
 
 
 def _ends(prefix: str) -> Ends:
@@ -107,7 +126,7 @@ def _scene(
 def _drawn(releases: list[RoadRelease], source: RoadSource, plan: RoadChoice, view: str) -> Scene:
     graph = source.data.graph
     area = bounds(graph)
-    backdrop = [*(city_ground() if source.backdrop else outlines(area))]
+    backdrop = ground(graph, city=source.backdrop)
     top = max(top_count(release) for release in releases)
     mode: Any = "single"
     labels: tuple[str, ...] = ()
@@ -129,6 +148,7 @@ def _drawn(releases: list[RoadRelease], source: RoadSource, plan: RoadChoice, vi
         labels=labels,
         picks=True,
         domain=area,
+        plane=not graph.crs,
         title=f"Trips on roads · {' and '.join(map(title_of, plan.methods))}",
         description=f"Road network with noisy counts: {releases[0].header.standing[1]}",
     )

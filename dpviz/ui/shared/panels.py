@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,6 +32,20 @@ MIMES = {
 """By the ending of a file."""
 
 
+_refused: ContextVar[list[str] | None] = ContextVar("refused", default=None)
+
+
+@contextmanager
+def refusals() -> Iterator[list[str]]:
+    """What each :class:`ErrorsShown` inside refuses, for a place that is sure to be seen."""
+    heard: list[str] = []
+    token = _refused.set(heard)
+    try:
+        yield heard
+    finally:
+        _refused.reset(token)
+
+
 class ErrorsShown:
     """A block whose refusal is one line on the page; what comes after it goes on.
 
@@ -47,8 +63,17 @@ class ErrorsShown:
         if not isinstance(error, DpvizError):
             return False
         words = str(error).replace(self._name, "the file") if self._name else str(error)
-        st.error(plain(words), icon=":material/error:")
+        refused = _refused.get()
+        if refused is not None:
+            refused.append(words)
+        say_refused(words)
         return True
+
+
+def say_refused(*refused: str) -> None:
+    """A line for each refusal."""
+    for words in refused:
+        st.error(plain(words), icon=":material/error:")
 
 
 def file_button(

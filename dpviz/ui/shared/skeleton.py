@@ -18,7 +18,7 @@ from dpviz.ui.shared.access import signed
 from dpviz.ui.shared.account import noise_seed, paid_build
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import EPSILON, Choice
-from dpviz.ui.shared.panels import ErrorsShown
+from dpviz.ui.shared.panels import ErrorsShown, refusals, say_refused
 from dpviz.ui.shared.releases import PARAMETER, Opened, opened, release_panel, visitor
 from dpviz.ui.shared.shelf import kept_release
 from dpviz.ui.shared.text import badge, plain
@@ -88,13 +88,14 @@ def run(slots: Slots) -> None:
     if looked_at is not None:
         _show(slots, looked_at.release, slots.adopt(looked_at), None)
         return
-    with st.sidebar:
+    with st.sidebar, refusals() as refused:
         source = slots.source()
         choice = None
         if source is not None:
             st.divider()
             choice = slots.choose(source)
     if source is None or choice is None:
+        say_refused(*refused)  # in the sidebar they may stand below what is seen
         slots.empty() if source is None else slots.before(source)
         return
     release = None

@@ -57,9 +57,10 @@ export class Surround {
       this.frame(pen, viewport);
       this.outline(pen, viewport);
       const places = this.app.places();
-      if (!places.length && viewport.zoom >= PLAIN) this.degrees(pen, viewport);
+      const plane = this.app.sceneSpec?.plane;
+      if (!places.length && !plane && viewport.zoom >= PLAIN) this.degrees(pen, viewport);
       this.names(pen, viewport, places, buttons, handles);
-      this.bar(pen, viewport);
+      if (!plane) this.bar(pen, viewport);
       pen.restore();
     }
   }
