@@ -174,6 +174,16 @@ def test_a_release_uploaded_as_records_says_what_it_is_and_opens(release, tmp_pa
     assert any(button.label == "Close this release" for button in app.button)
 
 
+def test_an_upload_that_is_no_release_is_called_the_file():
+    app = opened()
+    file = app.file_uploader(key="explore.open.file")
+    file.set_value(("visits.csv", b"lon,lat\n", "text/csv")).run()
+    app.button(key="explore.open").click().run()
+    assert not app.exception
+    (error,) = app.error
+    assert error.value.replace("\\", "").startswith("the file: no release: choose a .parquet file")
+
+
 def test_other_files_are_told_from_releases(tmp_path):
     (tmp_path / "x.parquet").write_bytes(b"PAR1 no such thing PAR1")
     assert kind_in(tmp_path / "x.parquet") is None

@@ -50,7 +50,7 @@ def _built_from_data(explored: dict[str, str]) -> None:
         choices = sides_form(KEY, source, explored) if source is not None and source.public else []
     if source is None:
         say_refused(*refused)
-        st.caption("Choose a file in the sidebar, or a built-in city.")
+        st.caption("Choose and describe a file in the sidebar, or take a built-in city.")
         return
     if not choices:
         st.warning(

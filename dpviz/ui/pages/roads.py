@@ -36,7 +36,9 @@ def page() -> None:
             choose=lambda source: plan_form(KEY, source),
             build=publish_plan,
             adopt=opened_roads,
-            empty=lambda: st.caption("Choose your files in the sidebar, or the built-in city."),
+            empty=lambda: st.caption(
+                "Choose and describe files in the sidebar, or take the built-in city."
+            ),
             before=lambda source: show_graph(KEY, source),
             show=_show,
             link=lambda source, plan: {

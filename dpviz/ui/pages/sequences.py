@@ -45,7 +45,7 @@ def _empty() -> None:
     if st.session_state.get(f"{KEY}.data") == PLACES:
         choose_domain(KEY)
     else:
-        st.caption("Choose a file in the sidebar, or the built-in city to see it move.")
+        st.caption("Choose and describe a file in the sidebar, or take the built-in city.")
 
 
 def _before(source: SequenceSource) -> None:

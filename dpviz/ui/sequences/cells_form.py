@@ -13,7 +13,7 @@ from dpviz.releases.store import kind_in
 from dpviz.releases.store import read as read_release
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.panels import ErrorsShown, read_upload
+from dpviz.ui.shared.panels import RELEASE, ErrorsShown, read_upload
 from dpviz.ui.shared.text import plain
 
 LEAVES = 200
@@ -101,7 +101,7 @@ def _leaves_form(prefix: str) -> tuple[str, Cells | None]:
     )
     if file is None:
         return "", None
-    with ErrorsShown("release.parquet"):
+    with ErrorsShown(RELEASE):
         cells = remembered(
             f"{prefix}.leaves.cells",
             file.file_id,

@@ -32,6 +32,9 @@ MIMES = {
 """By the ending of a file."""
 
 
+RELEASE = "release.parquet"
+"""Our name of an uploaded release, for :class:`ErrorsShown`."""
+
 _refused: ContextVar[list[str] | None] = ContextVar("refused", default=None)
 
 
@@ -109,7 +112,7 @@ def file_bytes(write: Callable[[Any, Path], object], release: Any, name: str) ->
 def read_upload(file: Any, read: Callable[[Path], T]) -> T:
     """What is read of an uploaded release; the visitor's name for it never becomes a path."""
     with tempfile.TemporaryDirectory(prefix="dpviz-") as folder:
-        path = Path(folder) / "release.parquet"
+        path = Path(folder) / RELEASE
         path.write_bytes(file.getbuffer())
         return read(path)
 

@@ -26,7 +26,7 @@ from dpviz.ui.shared.access import has_login, user
 from dpviz.ui.shared.making import builds_of
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.navigation import base_path, page_of
-from dpviz.ui.shared.panels import ErrorsShown, file_button, read_upload
+from dpviz.ui.shared.panels import RELEASE, ErrorsShown, file_button, read_upload
 from dpviz.ui.shared.shelf import Shelf, Stored, read_any
 from dpviz.ui.shared.text import plain
 from dpviz.ui.visits import from_here, visit_of
@@ -178,7 +178,7 @@ def open_form(prefix: str) -> None:
     )
     if not st.button("Open", icon=":material/folder_open:", key=f"{prefix}.open", type="primary"):
         return
-    with ErrorsShown():
+    with ErrorsShown(RELEASE):
         if file is not None:
             show(uploaded(file))
         elif path.strip():
@@ -266,7 +266,7 @@ def release_choice(prefix: str, label: str) -> Opened | None:
             raise ReleaseError("only releases of places in two dimensions are compared here")
         return made
 
-    with ErrorsShown():
+    with ErrorsShown(RELEASE):
         return remembered(f"{prefix}.opened", (chosen and chosen.id, file and file.file_id), read)
     return None
 
