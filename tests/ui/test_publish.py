@@ -78,6 +78,16 @@ def test_an_account_without_a_total_may_have_spent_more_than_any_total_on_offer(
     assert app.number_input(key="publish.total.value").value == 150
 
 
+def test_what_the_budget_does_not_hold_is_said_where_epsilon_is_chosen():
+    dpviz.Ledger().set_total("city-50k", 0.5)
+    app = opened()
+    line = "ε = 1 is more than the 0.5 that is left."
+    assert [each.value for each in app.warning].count(line) == 2  # and where it would be paid
+    app.select_slider(key="publish.epsilon").set_value(0.5).run()
+    assert line not in words(app)
+    assert not app.exception
+
+
 def test_a_ledger_that_cannot_be_read_is_one_clear_line():
     dpviz.Ledger().set_total("city-50k", 2)
     dpviz.Ledger().path.write_bytes(b"no ledger" * 1_000)

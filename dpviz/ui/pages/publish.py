@@ -91,7 +91,8 @@ def _budget(source: PointSource) -> Choice | None:
         if domain == domain.plain:  # a plan is of counts alone
             planned = wish_panel(KEY, domain, source.data.max_per_unit, account.left)
         choice = planned or points_choice(KEY, source, start=None, saved={}, more=True)
-        account_form(KEY, account)
+        more = 0.0 if choice is None or publication(KEY, source) else choice.epsilon
+        account_form(KEY, account, more)
     with right:
         if choice is not None:
             expectation_panel(KEY, domain, choice, source.data.max_per_unit)

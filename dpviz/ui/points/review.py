@@ -12,15 +12,21 @@ from dpviz.render.numbers import odds, percent
 from dpviz.ui.points.area_form import sides_in_words
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.access import may_publish
-from dpviz.ui.shared.account import in_words
+from dpviz.ui.shared.account import in_words, too_dear
 from dpviz.ui.shared.method_form import Choice, title_of
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.prices import payment_row
 from dpviz.ui.shared.text import plain
 
 
-def account_form(prefix: str, account: Account) -> None:
-    """What is left, as a bar; or the form that sets the lifetime budget, permanently."""
+def account_form(prefix: str, account: Account, epsilon: float) -> None:
+    """What is left, as a bar; or the form that sets the lifetime budget, permanently.
+
+    Args:
+        prefix: of the widgets' keys.
+        account: of the data set.
+        epsilon: that is to be spent; 0 for nothing more.
+    """
     st.header("Lifetime budget", anchor=False)
     if account.total is not None:
         share = min(1.0, account.spent / account.total) if account.total else 1.0
@@ -44,6 +50,8 @@ def account_form(prefix: str, account: Account) -> None:
                     st.warning("Tick the box: a budget is set once.", icon=":material/warning:")
                 else:
                     set_total(account.dataset, float(total))
+    if dear := too_dear(account, epsilon):
+        st.warning(dear, icon=":material/lock:")
     if account.spends:
         with st.expander("What was spent", icon=":material/receipt_long:"):
             st.dataframe([payment_row(spend) for spend in account.spends], hide_index=True)

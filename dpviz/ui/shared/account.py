@@ -216,7 +216,7 @@ def _confirmed(prefix: str, account: Account, epsilon: float, subject: str, plac
     """Ask once more, in another place than the first button: a double click confirms nothing."""
     turn, asked = _offer(prefix)[0], f"{prefix}.asked"
     offer = (turn, subject, epsilon)
-    dear = account.left is not None and epsilon > account.left
+    dear = too_dear(account, epsilon)
 
     def ask(answer: object) -> None:
         """A press also takes the failure of an earlier build off the page."""
@@ -235,16 +235,16 @@ def _confirmed(prefix: str, account: Account, epsilon: float, subject: str, plac
         type="primary",
         icon=":material/lock:",
         key=f"{prefix}.build.{turn}",
-        disabled=dear or st.session_state.get(asked) == offer,
+        disabled=bool(dear) or st.session_state.get(asked) == offer,
         help="Cannot be undone. You are asked once more.",
         on_click=ask,
         args=(offer,),
     )
     if dear:
         late = st.session_state.get(asked) == offer  # it was there when the button was pressed
-        words = f"ε = {epsilon:g} is more than the {account.left:g} that is left."
+        words = dear
         if late:
-            words = f"Nothing was spent: {words} The rest has been spent elsewhere meanwhile."
+            words = f"Nothing was spent: {dear} The rest has been spent elsewhere meanwhile."
         st.warning(words, icon=":material/lock:")
     if dear or st.session_state.get(asked) != offer:
         return False
@@ -272,6 +272,13 @@ def _wait(prefix: str, job: Job[Made]) -> None:
             bar.progress(job.fraction, f"{job.what} …")
             job.thread.join(0.1)
     st.rerun()
+
+
+def too_dear(account: Account, epsilon: float) -> str:
+    """Why so much cannot be spent, in a sentence; empty where it can."""
+    if account.left is None or epsilon <= account.left:
+        return ""
+    return f"ε = {epsilon:g} is more than the {account.left:g} that is left."
 
 
 def in_words(account: Account) -> str:
