@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from dpviz.ui.points.domain_map import choose_domain
 from dpviz.ui.points.error_panel import error_panel
 from dpviz.ui.points.film import film_answers, film_series, film_strip, known_accuracy
 from dpviz.ui.points.owners import owners_panel, owners_view
@@ -50,7 +51,7 @@ def _built_from_data(explored: dict[str, str]) -> None:
         choices = sides_form(KEY, source, explored) if source is not None and source.public else []
     if source is None:
         say_refused(*refused)
-        st.caption("Choose and describe a file in the sidebar, or take a built-in city.")
+        choose_domain(KEY)
         return
     if not choices:
         st.warning(
