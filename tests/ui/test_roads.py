@@ -131,6 +131,9 @@ def test_a_graph_that_cannot_be_read_is_said_in_sight() -> None:
     app.file_uploader(key="roads.trips").set_value(("walks.csv", trips, "text/csv")).run()
     assert not app.exception
     assert "no column 'src' in edges" in app.main.error[0].value
+    tables = (("nodes.csv", b"node,lon\na,0\n", ""), tables[1])
+    app.file_uploader(key="roads.graph").set_value(tables).run()
+    assert "no column 'lat' in nodes" in app.main.error[0].value
 
 
 @pytest.fixture(scope="module")

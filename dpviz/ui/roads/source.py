@@ -156,6 +156,7 @@ def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str]]:
 def _graph(prefix: str, files: list[Any], *, components: str, directed: bool) -> RoadGraph:
     """Nodes come before edges."""
     ordered = sorted(files, key=lambda file: "node" not in file.name.lower())
-    names = (f"{prefix}.{each}" for each in ("graph", "edges", "more"))
-    paths = [upload_path(place, file) for place, file in zip(names, ordered, strict=False)]
+    roles = ("nodes", "edges", "more") if files[1:] else ("graph",)  # their names in messages
+    places = (f"{prefix}.{role}" for role in roles)
+    paths = [upload_path(place, file) for place, file in zip(places, ordered, strict=False)]
     return read_graph(*paths, components=components, directed=directed)
