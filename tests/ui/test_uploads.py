@@ -73,6 +73,18 @@ def test_every_format_is_read_from_memory(suffix, tmp_path, folder):
     assert not named or not uploads.IN_MEMORY
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["v.\0", "v.|layername=", "v.\ud800", "v.b\nc", "v.\u0664", "v.abcdefghijkl", "v", ".csv"],
+)
+def test_an_ending_that_is_none_never_becomes_part_of_a_path(name, tmp_path):
+    file = Uploaded(points(tmp_path / "points.csv"))
+    file.name = name
+    path = uploads.upload_path("place", file)
+    assert path.name == "place"
+    assert len(uploads.upload_columns(path)) == 2
+
+
 def test_districts_of_a_geopackage_are_read_from_memory(tmp_path):
     frame = geopandas.GeoDataFrame(
         {"name": ["a"]}, geometry=[shapely.box(10.2, 50.2, 10.8, 50.8)], crs="EPSG:4326"

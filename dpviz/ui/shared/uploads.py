@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import re
 import shutil
 import tempfile
 import weakref
@@ -94,7 +95,7 @@ class _Held:
         folder = Path(tempfile.mkdtemp(dir=private_folder()))
         self.file_id: str = file.file_id
         self.columns: dict[str | None, Sequence[Any]] = {}
-        self.path = folder / f"{name}{Path(file.name).suffix.lower()[:12]}"
+        self.path = folder / f"{name}{_ending(file.name)}"
         descriptor = None
         try:
             if IN_MEMORY:
@@ -107,6 +108,12 @@ class _Held:
                     target.write(content)
         finally:
             self.close = weakref.finalize(self, _close, folder, descriptor)
+
+
+def _ending(name: str) -> str:
+    """The ending of a stranger's name for a file, if it is one: a few letters and digits."""
+    ending = Path(name).suffix.lower()
+    return ending if re.fullmatch(r"\.[a-z0-9]{1,11}", ending) else ""
 
 
 def _close(folder: Path, descriptor: int | None) -> None:
