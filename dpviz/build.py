@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from dpviz.arguments import fitting, typed
 from dpviz.crs import known_crs
+from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
 from dpviz.methods import Method
@@ -38,7 +39,7 @@ from dpviz.private.load.dialects import checked_dialect
 from dpviz.private.load.dialects import table as quoted_table
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.points import columns as source_columns
-from dpviz.private.load.roads import CITY, read_graph, workload_of
+from dpviz.private.load.roads import read_graph, workload_of
 from dpviz.private.load.selection import checked_bits
 from dpviz.private.load.sequences import alphabet_of
 from dpviz.private.load.sources import public_extent, stated_domain

@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+CITY = "city"
+"""The name of its records: sequences, and trips on its roads."""
+
 BOUNDS = (14.40, -24.10, 15.00, -23.60)
 """The public rectangle of every built-in city: west, south, east, north in degrees (EPSG:4326)."""
 

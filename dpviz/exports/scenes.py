@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from dpviz.build import CITY, cells_of
+from dpviz.build import cells_of
 from dpviz.errors import DpvizError
 from dpviz.exports.facts import method_title, statement
 from dpviz.exports.html import HEIGHT, deck, default_title, environment
 from dpviz.exports.pack import Packer, base64_of, compressed
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.roads.release import RoadRelease
-from dpviz.render.basemap import city_ground, outlines
+from dpviz.render.basemap import outlines
 from dpviz.render.client.assemble import script, style
 from dpviz.render.flow_legends import move_legend
 from dpviz.render.flows import move_marks, visit_marks
@@ -82,18 +82,13 @@ def _streets(release: RoadRelease) -> Scene | None:
         return None
     area, top = bounds(release.graph), top_count(release)
     return Scene(
-        marks=[*ground(release.graph, city=_of_city(release)), *street_marks(release, top)],
+        marks=[*ground(release.graph, release.header.source), *street_marks(release, top)],
         camera=Camera(bounds=area, key="domain"),
         legend=street_legend(top),
         domain=area,
         plane=not release.graph.crs,
         description=f"Road network with noisy counts: {release.header.standing[1]}",
     )
-
-
-def _of_city(release: RoadRelease | SequenceRelease) -> bool:
-    """Whether it is of the built-in city, which has a ground of its own."""
-    return release.header.source == CITY and release.header.synthetic
 
 
 def _moves(release: SequenceRelease) -> Scene | None:
@@ -115,7 +110,7 @@ def _moves(release: SequenceRelease) -> Scene | None:
     return Scene(
         marks=[
             *visit_marks(places, names, counts, noise),
-            *(city_ground() if _of_city(release) else outlines(area)),
+            *outlines(area),
             *move_marks(places, names, strings),
         ],
         camera=Camera(bounds=area, key="domain"),

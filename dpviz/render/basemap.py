@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.datasets.basemap import base_map, city_backdrop, named_places
-from dpviz.datasets.geography import BOUNDS, TOWNS, sea_outline, to_lonlat
+from dpviz.datasets.geography import BOUNDS, CITY, TOWNS, sea_outline, to_lonlat
 from dpviz.errors import ParameterError
 from dpviz.render.basemap_file import basemap_marks
 from dpviz.render.colors import FRAME, LAND, ROAD, SHORE, WATER, Themed
@@ -44,7 +44,7 @@ NEAR = 40.0
 
 
 @lru_cache(maxsize=16)
-def outlines(bounds: Bounds | None = None) -> tuple[Mark, ...]:
+def outlines(bounds: Bounds | None = None, source: str = "") -> tuple[Mark, ...]:
     """The base map around a rectangle: land and water below all marks, lines above, names.
 
     The invented city has a ground of its own: sea, river, main roads, towns. A public file that the
@@ -52,7 +52,7 @@ def outlines(bounds: Bounds | None = None) -> tuple[Mark, ...]:
     """
     if bounds is not None and (ground := own_ground(bounds)):
         return ground
-    if bounds is not None and is_city(bounds):
+    if bounds is not None and is_city(bounds, source):
         return city_ground()
     wider, tolerance = _around(bounds)
     fine = bounds is not None and max(bounds[2] - bounds[0], bounds[3] - bounds[1]) <= REGION
@@ -153,9 +153,12 @@ def town_names() -> Mark:
     return places("towns", rows)
 
 
-def is_city(bounds: Bounds) -> bool:
-    """Whether a rectangle is the built-in city's, which has a ground of its own."""
-    return bool(np.allclose(bounds, BOUNDS, atol=1e-6))
+def is_city(bounds: Bounds, source: str = "") -> bool:
+    """Whether a rectangle is the built-in city's, which has a ground of its own; or lies in it, and
+    records of the city's name do.
+    """
+    inward = (np.array(bounds) - BOUNDS) * (1, 1, -1, -1)
+    return bool(np.allclose(inward, 0.0, atol=1e-6) or (source == CITY and (inward >= 0).all()))
 
 
 def _river_rings() -> list[Float]:

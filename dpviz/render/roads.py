@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.render.basemap import city_ground, outlines
+from dpviz.render.basemap import outlines
 from dpviz.render.colors import ACCENT, HALO, QUIET
 from dpviz.render.legend import WITHIN_NOISE, Legend, Swatch, line_labels
 from dpviz.render.marks import paths, points
@@ -72,11 +72,9 @@ def bounds(graph: RoadGraph) -> Bounds:
     return west, south, east, north
 
 
-def ground(graph: RoadGraph, *, city: bool) -> tuple[Mark, ...]:
-    """The base map around the streets, or that of the built-in city; none of a plane of its own."""
-    if city:
-        return city_ground()
-    return outlines(bounds(graph)) if graph.crs else ()
+def ground(graph: RoadGraph, source: str) -> tuple[Mark, ...]:
+    """The base map around the streets, of records of this name; none around a plane of its own."""
+    return outlines(bounds(graph), source) if graph.crs else ()
 
 
 def lines_of(graph: RoadGraph, edges: Int) -> list[Float]:

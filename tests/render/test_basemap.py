@@ -5,7 +5,8 @@ import pytest
 import shapely
 
 from dpviz.datasets import DATASETS
-from dpviz.render.basemap import FADE, FINE_FADE, _unwrapped, city_ground, outlines
+from dpviz.datasets.geography import BOUNDS
+from dpviz.render.basemap import FADE, FINE_FADE, _unwrapped, city_ground, is_city, outlines
 from dpviz.render.scene import BUNDLED, credit
 
 
@@ -67,3 +68,11 @@ def test_the_sea_goes_on_where_the_world_ends(bounds, sides):
     (sea,) = [mark for mark in outlines(bounds) if mark.id == BUNDLED]
     west, east = (reach(x for x, _ in sea.table["polygon"].to_pylist()[0]) for reach in (min, max))
     assert (west < -180, east > 180) == sides
+
+
+def test_the_city_is_told_by_its_rectangle_or_by_its_name_inside_it():
+    inside = (14.5, -24.0, 14.9, -23.7)
+    assert is_city(BOUNDS)
+    assert is_city(inside, "city")
+    assert not is_city(inside)  # somebody's own records
+    assert not is_city((13.0, 52.0, 13.5, 52.5), "city")

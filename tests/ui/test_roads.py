@@ -173,13 +173,13 @@ def test_a_plane_of_its_own_is_laid_on_the_map(odd_plane) -> None:  # type: igno
     np.testing.assert_allclose(place.min(axis=0), [-0.1, -0.05])
     np.testing.assert_allclose(place.max(axis=0), [0.1, 0.05])
     assert degrees(odd_plane).shape == odd_plane.line_xy.shape
-    assert ground(odd_plane, city=False) == ()
+    assert ground(odd_plane, "city") == ()
 
 
 def test_the_built_in_city_is_on_its_own_ground(release) -> None:  # type: ignore[no-untyped-def]
     """Also in a file: the Earth has a coast where it lies."""
     own = [mark.id for mark in city_ground()]
-    assert [mark.id for mark in ground(release.graph, city=True)] == own
+    assert [mark.id for mark in ground(release.graph, "city")] == own
     page = scene_page(release)
     layers = json.loads(re.search(r'id="scene"[^>]*>(.*?)</script>', page, re.DOTALL)[1])["layers"]
     assert {*own} < {each["id"] for each in layers}

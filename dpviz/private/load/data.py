@@ -7,11 +7,12 @@ from datetime import tzinfo
 from typing import Any, Literal, cast, overload
 
 from dpviz.arguments import typed
+from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle, Handle
 from dpviz.private.load.cells import Cells
-from dpviz.private.load.roads import CITY, city_trips, city_trips_in, read_trips
+from dpviz.private.load.roads import city_trips, city_trips_in, read_trips
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.sequences import city_sequences, read_places, read_sequences
 from dpviz.private.load.sources import read_points

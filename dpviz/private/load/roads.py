@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.arguments import typed
+from dpviz.datasets.geography import CITY
 from dpviz.errors import DataError, ParameterError
 from dpviz.private.handle import within
 from dpviz.private.load.items import Form, Items, bounded_items, read_items
@@ -37,8 +38,6 @@ from dpviz.roads.paths import Paths, paths_from_ids
 from dpviz.roads.steps import Steps
 
 CITY_TRIPS = 45_000
-CITY = "city"
-"""Name of the built-in network and trips."""
 
 TRIP, EDGE, EDGES, NODES = "trip", "edge", "edges", "nodes"
 """Columns of trips."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpviz import limits
+from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.lists import words
@@ -26,9 +27,6 @@ from dpviz.private.load.values import texts
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.trees.lattice import Float, Int
-
-CITY = "city"
-"""The built-in sequences: a week of 5,000 invented people, on a grid."""
 
 HOUR = 3600.0
 """Seconds of an hour, the unit of a session gap."""

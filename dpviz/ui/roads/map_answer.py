@@ -61,7 +61,7 @@ def show_graph(prefix: str, source: RoadSource) -> None:
     def draw() -> Scene:
         area = bounds(graph)
         return Scene(
-            marks=[*ground(graph, city=source.backdrop), graph_mark(graph)],
+            marks=[*ground(graph, source.data.name), graph_mark(graph)],
             camera=Camera(bounds=area, key=source.key),
             domain=area,
             plane=not graph.crs,
@@ -145,7 +145,7 @@ def _scene(
 def _drawn(releases: list[RoadRelease], source: RoadSource, plan: RoadChoice, view: str) -> Scene:
     graph = source.data.graph
     area = bounds(graph)
-    backdrop = ground(graph, city=source.backdrop)
+    backdrop = ground(graph, releases[0].header.source)
     top = max(top_count(release) for release in releases)
     mode: Any = "single"
     labels: tuple[str, ...] = ()

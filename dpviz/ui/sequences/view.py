@@ -12,7 +12,7 @@ import numpy as np
 from dpviz.errors import ParameterError
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render import Animation, Camera, Mark, Scene
-from dpviz.render.basemap import city_ground, outlines
+from dpviz.render.basemap import outlines
 from dpviz.render.flow_legends import move_legend, path_legend, trip_legend
 from dpviz.render.flows import above_noise, move_marks, path_marks, trip_marks, visit_marks
 from dpviz.render.marks import boxes
@@ -101,7 +101,7 @@ def grid_scene(source: SequenceSource) -> Scene:
     bounds = _around(source.places)
     grid = boxes("grid", source.places, themed=60, width=0.8)
     return Scene(
-        marks=[grid, *(city_ground() if source.backdrop else outlines(bounds))],
+        marks=[grid, *outlines(bounds)],
         camera=Camera(bounds=bounds, key=f"{source.key}.grid"),
         domain=bounds,
         description="The public cells; no release has been built yet",
@@ -143,7 +143,7 @@ def _scene(
     return Scene(
         marks=[
             *visit_marks(places, view.names, view.visits, view.sd),
-            *(city_ground() if source.backdrop else outlines(bounds)),
+            *outlines(bounds),
             *marks,
         ],
         camera=Camera(bounds=bounds, key=source.key),
