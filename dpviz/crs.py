@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     Box = tuple[float, float, float, float]
 
 DEGREES = "EPSG:4326"
+SLACK = 1e-4
+"""Of a box's side, for the ways between two systems that are not exact."""
+
 METRES_PER_DEGREE = 111_195.0
 """On the mean sphere of the Earth, radius 6371 km."""
 
@@ -100,8 +103,9 @@ def require_area(domain: Domain) -> None:
 def doubt(domain: Domain) -> str:
     """What looks like a slip in a public box that :func:`require_area` lets pass; mostly nothing.
 
-    Bounds are public, so that this looks at no record; whoever means them so goes on. Two slips are
-    seen: degrees in a CRS that counts metres, and, where the box holds no land (Antarctica apart),
+    Bounds are public, so that this looks at no record; whoever means them so goes on. Three slips
+    are seen: degrees in a CRS that counts metres; a box that reaches where its CRS cannot be drawn
+    on the app's map, as by one digit too many; and, where the box holds no land (Antarctica apart),
     latitude before longitude.
     """
     for west, south, east, north in _boxes(domain):
@@ -112,6 +116,11 @@ def doubt(domain: Domain) -> str:
             return (
                 f"{described} look like degrees, but {domain.crs} counts in "
                 f"{crs.axis_info[0].unit_name}s: give them so, or name {DEGREES} as their CRS"
+            )
+        if not _north_up(domain.crs, (west, south, east, north)):
+            return (
+                f"{described} reach beyond where {domain.crs} can be put on a map with north up: "
+                "check their digits"
             )
         swapped = (south, west, north, east)
         may_be = crs.is_geographic and max(abs(west), abs(east)) <= 90
@@ -141,6 +150,32 @@ def _has_land(box: tuple[float, float, float, float]) -> bool:
     around = (west, max(south, -60.0), east, north)
     kinds = {each["properties"]["kind"]: each for each in base_map(around, 0.0)["features"]}
     return bool(kinds["land"]["geometry"]["coordinates"])
+
+
+@lru_cache(maxsize=64)
+def _north_up(name: str, box: tuple[float, float, float, float]) -> bool:
+    """Whether places all over a box have degrees that grow to the east and to the north, and from
+    which the CRS leads back to them.
+    """
+    from pyproj import Transformer
+    from pyproj.exceptions import ProjError
+
+    crs, (west, south, east, north) = known_crs(name), box
+    if crs.is_geographic:
+        unit = crs.axis_info[0].unit_name if crs.axis_info else ""
+        return unit != "degree" or (max(abs(south), abs(north)) <= 90 and east - west <= 360)
+    places = np.meshgrid(np.linspace(west, east, 5), np.linspace(south, north, 5))
+    try:
+        to_degrees = Transformer.from_crs(crs, DEGREES, always_xy=True)
+        lon, lat = to_degrees.transform(*places)
+        back = to_degrees.transform(lon, lat, direction="INVERSE")
+    except ProjError:  # a plane of its own, which is nowhere on the Earth
+        return True
+    if not np.isfinite([lon, lat, *back]).all():
+        return False
+    eastward = (np.diff(lon, axis=1) + 180.0) % 360.0 - 180.0  # over the date line, too
+    near = np.abs(np.subtract(back, places)).max() <= SLACK * max(east - west, north - south)
+    return bool(near and (eastward > 0).all() and (np.diff(lat, axis=0) > 0).all())
 
 
 @lru_cache(maxsize=64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpviz.errors import DomainError
 from dpviz.trees.lattice import Float
 
 WORLD = 512.0
@@ -34,6 +35,9 @@ def to_degrees(boxes: ArrayLike, crs: str) -> Float:
     Outside longitude and latitude and Web Mercator a box is not quite a rectangle on the map: it is
     drawn between its two transformed corners. Where one lies over the meridian of 180°, all go on
     beyond it.
+
+    Raises:
+        DomainError: a corner is nowhere on the Earth.
     """
     boxes = np.asarray(boxes, dtype=np.float64).reshape(-1, 4)
     if is_degrees(crs):
@@ -43,6 +47,11 @@ def to_degrees(boxes: ArrayLike, crs: str) -> Float:
     change = Transformer.from_crs(crs, "EPSG:4326", always_xy=True)
     west, south = change.transform(boxes[:, 0], boxes[:, 1])
     east, north = change.transform(boxes[:, 2], boxes[:, 3])
+    if not np.isfinite([west, south, east, north]).all():
+        raise DomainError(
+            f"{crs} has no place on the Earth for some of these coordinates, so that no map can be "
+            "drawn: choose a smaller area"
+        )
     over = bool((east < west).any())
     return np.column_stack([beyond(west, over), south, beyond(east, over), north])
 

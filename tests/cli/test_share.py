@@ -44,6 +44,21 @@ def test_share_refuses_in_one_line_and_writes_nothing(releases, tmp_path, capsys
     assert list(tmp_path.glob("*.htm*")) == []
 
 
+@pytest.mark.parametrize(
+    ("command", "ending"), [("share", "html"), ("report", "html"), ("picture", "png")]
+)
+def test_what_lies_nowhere_on_the_earth_is_on_no_map(
+    command, ending, tmp_path, capsys, monkeypatch
+):
+    plane = dpviz.Domain((-1e7, -1e7), (2e7, 2e7), columns=("x", "y"), crs="EPSG:3035")
+    data = dpviz.from_points([[4.3e6, 3.2e6]], plane, public=True)
+    dpviz.save(dpviz.build(data, epsilon=1.0, seed=1), tmp_path / "r.parquet")
+    output = tmp_path / f"map.{ending}"
+    message = fails(capsys, monkeypatch, command, tmp_path / "r.parquet", "-o", output)
+    assert "EPSG:3035 has no place on the Earth for some of these coordinates" in message
+    assert not output.exists()
+
+
 def test_report_and_picture_are_files_of_their_kind(releases, tmp_path, capsys, monkeypatch):
     page, image = tmp_path / "report.html", tmp_path / "map.png"
     rect = "--rect=14.5,-24.0,14.7,-23.8"

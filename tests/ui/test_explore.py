@@ -293,6 +293,28 @@ def test_a_rectangle_inside_out_is_one_clear_line_and_one_of_nobody_a_release_of
     assert metrics(healthy(bounded(app, (0, 0, 1, 1))))["Exact total (public data)"] == "0"
 
 
+def test_an_area_nowhere_on_the_earth_is_refused_before_anything_is_paid(tmp_path):
+    app = opened(data="Your own file")
+    rows = b"x,y\n4300000,3200000\n"
+    app.file_uploader(key="explore.file").set_value(("a.csv", rows, "text/csv")).run()
+    app.text_input(key="explore.crs").set_value("EPSG:3035").run()
+    bounded(app, (-1e7, -1e7, 2e7, 2e7))
+    assert not app.exception
+    line = "EPSG:3035 has no place on the Earth for some of these coordinates"
+    assert line in app.main.error[0].value.replace("\\", "")
+    assert not [each for each in app.button if "spend" in each.label]
+    # A release of it, built elsewhere, is opened with the same line in place of its map.
+    plane = dpviz.Domain((-1e7, -1e7), (2e7, 2e7), columns=("x", "y"), crs="EPSG:3035")
+    data = dpviz.from_points([[4.3e6, 3.2e6]], plane, public=True)
+    path = dpviz.save(dpviz.build(data, epsilon=1.0, seed=1), tmp_path / "r.parquet")
+    app = opened()
+    upload = ("r.parquet", path.read_bytes(), "application/x")
+    app.file_uploader(key="explore.open.file").set_value(upload).run()
+    app.button(key="explore.open").click().run()
+    assert not app.exception
+    assert any(line in each.value.replace("\\", "") for each in app.error)
+
+
 RING = ((14.45, -24.05), (14.7, -24.0), (14.65, -23.85), (14.5, -23.9))
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from dpviz.crs import DEGREES, doubt, known_crs, require_area
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, DpvizError
+from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees, to_degrees
 from dpviz.ui.points.areas import areas, box_of
 from dpviz.ui.shared.text import plain
@@ -44,12 +45,13 @@ def public_box(prefix: str, crs: str, extent: Callable[[], Box] | None) -> Box |
 
 
 def checked_area(domain: Domain) -> None:
-    """Refuse an area outside its CRS's own, and warn of one that looks like a slip.
+    """Refuse an area outside its CRS's own or of no map, and warn of one that looks like a slip.
 
     Raises:
-        DomainError: it does not touch the area of use.
+        DomainError: it does not touch the area of use, or has corners nowhere on the Earth.
     """
     require_area(domain)
+    domain_bounds(domain)
     line = doubt(domain)
     if line:
         st.warning(plain(f"Is this the area? {line}"), icon=":material/wrong_location:")
@@ -162,9 +164,9 @@ def on_map(bounds: Box, crs: str) -> Box | None:
     """
     try:
         known_crs(crs)
+        west, south, east, north = to_degrees(bounds, crs)[0].tolist()
     except DomainError:
         return None
-    west, south, east, north = to_degrees(bounds, crs)[0].tolist()
     ordered = -180 <= west < east <= 540 and -90 <= south < north <= 90
     return (west, south, east, north) if ordered else None
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from dpviz.build import Ledger
 from dpviz.errors import LedgerError
+from dpviz.render.cells import domain_bounds
 from dpviz.ui.areas.areas_form import areas_link
 from dpviz.ui.points.choice_form import points_choice
 from dpviz.ui.points.source_form import PointSource, source_form
@@ -58,13 +60,20 @@ def point_slots(
         adopt=lambda opened: PointSource(data=NoRecords(), title=opened.title, key=opened.key),
         empty=empty,
         before=before,
-        show=show,
+        show=partial(_on_a_map, show),
         link=lambda source, choice: {
             "data": source.name,
             **method_link(choice),
             **areas_link(choice),
         },
     )
+
+
+def _on_a_map(show: Callable[[Any, PointSource, Any], None], release: Any, *others: Any) -> None:
+    """Show a release; one whose area is on no map is refused here, before any fragment."""
+    if release.domain.place.dims % 2 == 0:
+        domain_bounds(release.domain)
+    show(release, *others)
 
 
 def _promised(key: str, source: PointSource) -> Choice | None:

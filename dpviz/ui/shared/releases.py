@@ -20,6 +20,7 @@ import streamlit as st
 
 from dpviz.errors import DpvizError, ReleaseError
 from dpviz.releases.store import kind_in
+from dpviz.render.cells import domain_bounds
 from dpviz.ui.server import OPENED
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import has_login, user
@@ -264,6 +265,7 @@ def release_choice(prefix: str, label: str) -> Opened | None:
             made = Opened(chosen.id, chosen.title, Shelf().open(chosen.id)[1])
         if made.release.kind != "points" or made.release.domain.dims != 2:
             raise ReleaseError("only releases of places in two dimensions are compared here")
+        domain_bounds(made.release.domain)  # raises where no map shows it
         return made
 
     with ErrorsShown(RELEASE):

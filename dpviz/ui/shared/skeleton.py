@@ -116,7 +116,8 @@ def run(slots: Slots) -> None:
 
 def _show(slots: Slots, release: Any, source: Any, choice: Any) -> None:
     st.markdown(badge(release.header))
-    slots.show(release, source, choice)
+    with ErrorsShown():
+        slots.show(release, source, choice)
 
 
 def _public(slots: Slots, source: Any, choice: Any) -> Any:
