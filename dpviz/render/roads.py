@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.errors import DomainError
 from dpviz.render.basemap import outlines
 from dpviz.render.colors import ACCENT, HALO, QUIET
 from dpviz.render.legend import WITHIN_NOISE, Legend, Swatch, line_labels
 from dpviz.render.marks import paths, points
+from dpviz.render.projection import is_degrees
 from dpviz.render.scale import LINE_WIDTHS, line_colors, lines_scale
 from dpviz.render.scene import Bounds, Mark, Row, Side
 
@@ -36,14 +38,24 @@ _THIN: dict[str, Any] = {
 
 
 def degrees(graph: RoadGraph) -> Float:
-    """The graph's line points in longitude and latitude; a plane of its own is laid at 0, 0."""
-    if graph.crs.upper() in {"EPSG:4326", "OGC:CRS84"}:
-        return graph.line_xy
-    if graph.crs:
-        from pyproj import Transformer
+    """The graph's line points in longitude and latitude; a plane of its own is laid at 0, 0.
 
-        change = Transformer.from_crs(graph.crs, "EPSG:4326", always_xy=True)
-        return np.column_stack(change.transform(graph.line_xy[:, 0], graph.line_xy[:, 1]))
+    Raises:
+        DomainError: some are nowhere on the Earth.
+    """
+    if graph.crs:
+        lines = graph.line_xy
+        if not is_degrees(graph.crs):
+            from pyproj import Transformer
+
+            change = Transformer.from_crs(graph.crs, "EPSG:4326", always_xy=True)
+            lines = np.column_stack(change.transform(lines[:, 0], lines[:, 1]))
+        if not (np.abs(lines) <= (360.0, 90.0)).all():
+            raise DomainError(
+                f"streets lie nowhere on the Earth in {graph.crs}, so that no map can be drawn: "
+                "give their coordinates in that CRS"
+            )
+        return lines
     low, high = graph.line_xy.min(axis=0), graph.line_xy.max(axis=0)
     return np.asarray(
         (graph.line_xy - (low + high) / 2) * (0.2 / max(float((high - low).max()), 1e-12))

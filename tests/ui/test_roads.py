@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpviz.build import load
+from dpviz.build import load, read_graph
 from dpviz.cycles import DAYS
+from dpviz.errors import DomainError
 from dpviz.exports.scenes import scene_page
 from dpviz.methods import METHODS
 from dpviz.private.load.roads import city_trips
@@ -54,6 +55,26 @@ def test_a_permalink_gives_the_shortest_path_with_its_interval() -> None:
     assert any(f"{len(edges)} streets in" in each.value for each in app.markdown)
     assert not app.warning
     assert any("Demo · synthetic" in each.value for each in app.markdown)
+
+
+def test_streets_in_metres_that_are_called_degrees_are_refused(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    line = {
+        "type": "LineString",
+        "coordinates": [[450_000.0, 5_800_000.0], [450_100.0, 5_800_000.0]],
+    }
+    features = [{"type": "Feature", "properties": {}, "geometry": line}]
+    content = json.dumps({"type": "FeatureCollection", "features": features}).encode()
+    app = opened(data="files")
+    app.file_uploader(key="roads.graph").set_value((("streets.geojson", content, ""),))
+    app.file_uploader(key="roads.trips").set_value(("t.csv", b"trip,edge\n1,0\n", "")).run()
+    assert not app.exception
+    words = "streets lie nowhere on the Earth in EPSG:4326"
+    assert words in app.main.error[0].value.replace("\\", "")
+    # Neither is a map of such a release drawn, wherever it was built.
+    (tmp_path / "streets.geojson").write_bytes(content)
+    graph = read_graph(tmp_path / "streets.geojson")
+    with pytest.raises(DomainError, match=words):
+        ground(graph, "streets")
 
 
 def test_more_streets_than_a_map_holds_are_answered_without_one(monkeypatch) -> None:  # type: ignore[no-untyped-def]

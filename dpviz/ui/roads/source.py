@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpviz.build import CITY, RoadData, check_trips, load, read_graph
 from dpviz.errors import DpvizError
+from dpviz.render.roads import bounds
 from dpviz.roads.generate import START
 from dpviz.roads.graph import COMPONENTS, RoadGraph
 from dpviz.ui.points.columns_form import period_form
@@ -48,8 +49,14 @@ class OpenedRoads(NoRecords):
 
 
 def opened_roads(opened: Opened) -> RoadSource:
-    """The source of a release that was opened."""
-    return RoadSource(data=OpenedRoads(graph=opened.release.graph), key=opened.key)
+    """The source of a release that was opened.
+
+    Raises:
+        DomainError: no map shows its streets.
+    """
+    graph = opened.release.graph
+    bounds(graph)
+    return RoadSource(data=OpenedRoads(graph=graph), key=opened.key)
 
 
 @st.cache_resource(show_spinner="Making the built-in city and its trips …")
@@ -159,4 +166,6 @@ def _graph(prefix: str, files: list[Any], *, components: str, directed: bool) ->
     roles = ("nodes", "edges", "more") if files[1:] else ("graph",)  # their names in messages
     places = (f"{prefix}.{role}" for role in roles)
     paths = [upload_path(place, file) for place, file in zip(places, ordered, strict=False)]
-    return read_graph(*paths, components=components, directed=directed)
+    graph = read_graph(*paths, components=components, directed=directed)
+    bounds(graph)  # raises where no map shows it
+    return graph

@@ -86,7 +86,8 @@ def run(slots: Slots) -> None:
     with st.sidebar:
         release_panel(key)
     if looked_at is not None:
-        _show(slots, looked_at.release, slots.adopt(looked_at), None)
+        with ErrorsShown():
+            _show(slots, looked_at.release, slots.adopt(looked_at), None)
         return
     with st.sidebar, refusals() as refused:
         source = slots.source()
@@ -116,8 +117,7 @@ def run(slots: Slots) -> None:
 
 def _show(slots: Slots, release: Any, source: Any, choice: Any) -> None:
     st.markdown(badge(release.header))
-    with ErrorsShown():
-        slots.show(release, source, choice)
+    slots.show(release, source, choice)
 
 
 def _public(slots: Slots, source: Any, choice: Any) -> Any:
