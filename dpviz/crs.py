@@ -12,7 +12,7 @@ from dpviz.errors import DomainError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-    from pyproj import CRS
+    from pyproj import CRS, Transformer
 
     from dpviz.domain import Domain
 
@@ -42,6 +42,24 @@ def known_crs(name: str) -> CRS:
     except (CRSError, UnicodeEncodeError) as error:
         raise DomainError(
             f"CRS {name!r} is unknown: give a code such as {DEGREES} or EPSG:32631"
+        ) from error
+
+
+def transformation(source: str, target: str) -> Transformer:
+    """From x and y of one CRS to those of another.
+
+    Raises:
+        DomainError: one that nobody knows, or no way between them, as from a plane of its own.
+    """
+    from pyproj import Transformer
+    from pyproj.exceptions import ProjError
+
+    try:
+        return Transformer.from_crs(known_crs(source), known_crs(target), always_xy=True)
+    except ProjError as error:
+        raise DomainError(
+            f"no way leads from CRS {source[:60]!r} to {target[:60]!r}, so that no map can be "
+            f"drawn: a CRS of the Earth is needed, such as {DEGREES}"
         ) from error
 
 
@@ -157,20 +175,17 @@ def _north_up(name: str, box: tuple[float, float, float, float]) -> bool:
     """Whether places all over a box have degrees that grow to the east and to the north, and from
     which the CRS leads back to them.
     """
-    from pyproj import Transformer
-    from pyproj.exceptions import ProjError
-
     crs, (west, south, east, north) = known_crs(name), box
     if crs.is_geographic:
         unit = crs.axis_info[0].unit_name if crs.axis_info else ""
         return unit != "degree" or (max(abs(south), abs(north)) <= 90 and east - west <= 360)
     places = np.meshgrid(np.linspace(west, east, 5), np.linspace(south, north, 5))
     try:
-        to_degrees = Transformer.from_crs(crs, DEGREES, always_xy=True)
-        lon, lat = to_degrees.transform(*places)
-        back = to_degrees.transform(lon, lat, direction="INVERSE")
-    except ProjError:  # a plane of its own, which is nowhere on the Earth
+        to_degrees = transformation(name, DEGREES)
+    except DomainError:  # a plane of its own, which is nowhere on the Earth
         return True
+    lon, lat = to_degrees.transform(*places)
+    back = to_degrees.transform(lon, lat, direction="INVERSE")
     if not np.isfinite([lon, lat, *back]).all():
         return False
     eastward = (np.diff(lon, axis=1) + 180.0) % 360.0 - 180.0  # over the date line, too
@@ -181,15 +196,13 @@ def _north_up(name: str, box: tuple[float, float, float, float]) -> bool:
 @lru_cache(maxsize=64)
 def _area(name: str) -> Box | None:
     """West, south, east, north of a CRS's area of use in its own unit; None where none is known."""
-    from pyproj import Transformer
-
     crs = known_crs(name)
     area = crs.area_of_use
     if area is None or area.west > area.east:  # across the date line: its box says nothing
         return None
     if crs.is_geographic:
         return area.west, area.south, area.east, area.north
-    to_crs = Transformer.from_crs(DEGREES, crs, always_xy=True)
+    to_crs = transformation(DEGREES, name)
     west, south, east, north = to_crs.transform_bounds(*area.bounds, densify_pts=21)
     if not all(abs(side) < 1e12 for side in (west, south, east, north)):
         return None

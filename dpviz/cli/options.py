@@ -275,13 +275,10 @@ class Streets:
             ParameterError: none was named.
         """
         from dpviz import read_graph
-        from dpviz.crs import known_crs
 
         if self.graph is None:
             raise ParameterError("--graph is missing: give NODES,EDGES tables, or one file")
         crs = "" if self.crs.strip().lower() == "none" else self.crs
-        if crs:
-            known_crs(crs)
         names = words(self.graph, "--graph")
         return read_graph(*names, crs=crs, components=self.components, directed=self.directed)
 

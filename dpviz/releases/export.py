@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpviz.arguments import typed
-from dpviz.errors import ReleaseError
+from dpviz.crs import DEGREES, known_crs
+from dpviz.errors import DomainError, ReleaseError
 from dpviz.files import write_bytes, write_file
 from dpviz.releases.areas.columns import plain_frame
 from dpviz.releases.areas.joining import joined
@@ -121,7 +123,7 @@ def _write_csv(frame: Any, path: str | os.PathLike[str]) -> Path:
 def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]) -> Path:
     """A GeoDataFrame as GeoJSON (with further top-level members) or GeoPackage."""
     if Path(path).suffix.lower() == ".geojson":
-        frame = frame if frame.crs is None else frame.to_crs("EPSG:4326")
+        frame = frame if frame.crs is None else _in_degrees(frame)
         text = json.dumps(json.loads(frame.to_json(drop_id=True)) | members)
         return write_bytes(path, text.encode())
     _keep_layers(path)
@@ -131,6 +133,24 @@ def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]
         return write_file(
             path, lambda temporary: frame.to_file(temporary, driver="GPKG", layer="dpviz")
         )
+
+
+def _in_degrees(frame: Any) -> Any:
+    """A GeoDataFrame in longitude and latitude.
+
+    Raises:
+        DomainError: some of it has no degrees.
+    """
+    from pyproj.exceptions import ProjError
+
+    with suppress(ProjError):
+        moved = frame.to_crs(DEGREES)
+        if not len(moved) or np.isfinite(moved.total_bounds).all():
+            return moved
+    raise DomainError(
+        "some of these coordinates have no longitude and latitude, which GeoJSON is in: "
+        "write a GeoPackage"
+    )
 
 
 def _keep_layers(path: str | os.PathLike[str]) -> None:
@@ -190,7 +210,7 @@ def save_sample(
     else:
         import geopandas
 
-        geometry = geopandas.points_from_xy(*points.T[:2], crs=release.domain.crs)
+        geometry = geopandas.points_from_xy(*points.T[:2], crs=known_crs(release.domain.crs))
         time = release.domain.time
         columns = {} if time is None else {time: on_axis(release.domain, points[:, -1])}
         _write_map(geopandas.GeoDataFrame(columns, geometry=geometry), path, {})

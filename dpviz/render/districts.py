@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.crs import DEGREES, transformation
 from dpviz.render.colors import Themed
 from dpviz.render.legend import Legend, scale_labels
 from dpviz.render.marks import paths, polygons
@@ -143,9 +144,8 @@ def _degrees(shapes: NDArray[np.object_], domain: Domain) -> NDArray[np.object_]
     if is_degrees(domain.crs):
         return shapes
     import shapely
-    from pyproj import Transformer
 
-    change = Transformer.from_crs(domain.crs, "EPSG:4326", always_xy=True)
+    change = transformation(domain.crs, DEGREES)
     over = bool(to_degrees([[*domain.lower[:2], *domain.upper[:2]]], domain.crs)[0, 2] > 180)
 
     def moved(xy: Float) -> Float:

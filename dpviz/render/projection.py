@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpviz.crs import DEGREES, transformation
 from dpviz.errors import DomainError
 from dpviz.trees.lattice import Float
 
@@ -37,14 +38,12 @@ def to_degrees(boxes: ArrayLike, crs: str) -> Float:
     beyond it.
 
     Raises:
-        DomainError: a corner is nowhere on the Earth.
+        DomainError: a corner is nowhere on the Earth, or no degrees follow from this CRS.
     """
     boxes = np.asarray(boxes, dtype=np.float64).reshape(-1, 4)
     if is_degrees(crs):
         return boxes
-    from pyproj import Transformer
-
-    change = Transformer.from_crs(crs, "EPSG:4326", always_xy=True)
+    change = transformation(crs, DEGREES)
     west, south = change.transform(boxes[:, 0], boxes[:, 1])
     east, north = change.transform(boxes[:, 2], boxes[:, 3])
     if not np.isfinite([west, south, east, north]).all():
@@ -72,12 +71,14 @@ def areas(boxes: ArrayLike) -> Float:
 
 
 def from_degrees(box: ArrayLike, crs: str) -> tuple[float, float, float, float]:
-    """A box (west, south, east, north) in degrees in the CRS, around its transformed corners."""
+    """A box (west, south, east, north) in degrees in the CRS, around its transformed corners.
+
+    Raises:
+        DomainError: no way leads from degrees to this CRS.
+    """
     west, south, east, north = np.asarray(box, dtype=np.float64).tolist()
     if is_degrees(crs):
         return west, south, east, north
-    from pyproj import Transformer
-
-    change = Transformer.from_crs("EPSG:4326", crs, always_xy=True)
+    change = transformation(DEGREES, crs)
     limits: tuple[float, float, float, float] = change.transform_bounds(west, south, east, north)
     return limits

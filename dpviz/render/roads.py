@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.crs import DEGREES, transformation
 from dpviz.errors import DomainError
 from dpviz.render.basemap import outlines
 from dpviz.render.colors import ACCENT, HALO, QUIET
@@ -46,9 +47,7 @@ def degrees(graph: RoadGraph) -> Float:
     if graph.crs:
         lines = graph.line_xy
         if not is_degrees(graph.crs):
-            from pyproj import Transformer
-
-            change = Transformer.from_crs(graph.crs, "EPSG:4326", always_xy=True)
+            change = transformation(graph.crs, DEGREES)
             lines = np.column_stack(change.transform(lines[:, 0], lines[:, 1]))
         if not (np.abs(lines) <= (360.0, 90.0)).all():
             raise DomainError(

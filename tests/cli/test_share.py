@@ -1,6 +1,8 @@
+import dataclasses
 import json
 import struct
 
+import pyarrow.parquet as pq
 import pytest
 
 import dpviz
@@ -44,19 +46,41 @@ def test_share_refuses_in_one_line_and_writes_nothing(releases, tmp_path, capsys
     assert list(tmp_path.glob("*.htm*")) == []
 
 
+LOCAL = 'LOCAL_CS["a factory",UNIT["metre",1]]'
+NOWHERE = "have no longitude and latitude, which GeoJSON is in: write a GeoPackage"
+
+
 @pytest.mark.parametrize(
-    ("command", "ending"), [("share", "html"), ("report", "html"), ("picture", "png")]
+    ("crs", "words", "exported"),
+    [
+        ("EPSG:3035", "EPSG:3035 has no place on the Earth for some of these", NOWHERE),
+        (LOCAL, "no way leads from CRS 'LOCAL_CS", NOWHERE),
+        ("EPSG:9x9x", "CRS 'EPSG:9x9x' is unknown", "CRS 'EPSG:9x9x' is unknown"),
+    ],
+    ids=["too wide", "a plane of its own", "unknown"],
 )
 def test_what_lies_nowhere_on_the_earth_is_on_no_map(
-    command, ending, tmp_path, capsys, monkeypatch
+    crs, words, exported, tmp_path, capsys, monkeypatch
 ):
-    plane = dpviz.Domain((-1e7, -1e7), (2e7, 2e7), columns=("x", "y"), crs="EPSG:3035")
-    data = dpviz.from_points([[4.3e6, 3.2e6]], plane, public=True)
-    dpviz.save(dpviz.build(data, epsilon=1.0, seed=1), tmp_path / "r.parquet")
-    output = tmp_path / f"map.{ending}"
-    message = fails(capsys, monkeypatch, command, tmp_path / "r.parquet", "-o", output)
-    assert "EPSG:3035 has no place on the Earth for some of these coordinates" in message
-    assert not output.exists()
+    """Its counts are answered, and a notebook says what it is in words."""
+    plane = dpviz.Domain((-1e7, -1e7), (2e7, 2e7), columns=("x", "y"), crs=crs)
+    known = plane if crs != "EPSG:9x9x" else dataclasses.replace(plane, crs=LOCAL)
+    release = dpviz.build(
+        dpviz.from_points([[4.3e6, 3.2e6]], known, public=True), epsilon=1.0, seed=1
+    )
+    assert "<table>" in release._repr_html_()
+    table = release.to_arrow()
+    header = json.loads(table.schema.metadata[b"dpviz"])
+    header["domain"]["crs"] = crs
+    packed = {**table.schema.metadata, b"dpviz": json.dumps(header).encode()}
+    path = tmp_path / "r.parquet"
+    pq.write_table(table.replace_schema_metadata(packed), path)
+    assert run("query", path, "--rect=0,0,1e6,1e6")[0] == 0
+    for command, ending in (("share", "html"), ("report", "html"), ("picture", "png")):
+        output = tmp_path / f"map.{ending}"
+        assert words in fails(capsys, monkeypatch, command, path, "-o", output)
+        assert not output.exists()
+    assert exported in fails(capsys, monkeypatch, "export", path, "-o", tmp_path / "cells.geojson")
 
 
 def test_report_and_picture_are_files_of_their_kind(releases, tmp_path, capsys, monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dpviz.cli import app
-from dpviz.errors import DataError, ParameterError
+from dpviz.errors import DataError, DomainError, ParameterError
 from dpviz.private.load.roads import city, city_trips, read_graph, read_trips, workload_of
 from dpviz.roads.graph import RoadGraph
 
@@ -203,3 +203,11 @@ def test_oldenburg_end_to_end(shared_data) -> None:  # type: ignore[no-untyped-d
         release = build(data, method, 1.0, workload=workload, seed=1)
         error = np.mean((workload.sum(release.edge_count) - truth) ** 2)
         assert error < 0.1 * zero
+
+
+def test_a_graph_in_a_crs_that_nobody_knows_is_refused_before_anything_is_built(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    """What is paid for could not be written: its file says where the streets lie."""
+    (tmp_path / "nodes.csv").write_text("node,x,y\na,0,0\nb,1,0\n")
+    (tmp_path / "edges.csv").write_text("edge,src,dst\n1,a,b\n")
+    with pytest.raises(DomainError, match="CRS 'EPSG:9x9x' is unknown"):
+        read_graph(tmp_path / "nodes.csv", tmp_path / "edges.csv", crs="EPSG:9x9x")

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.arguments import typed
+from dpviz.crs import known_crs
 from dpviz.datasets.geography import CITY
 from dpviz.errors import DataError, ParameterError
 from dpviz.private.handle import within
@@ -66,7 +67,10 @@ def read_graph(
 
     Raises:
         DataError: a file that cannot be read as a road graph.
+        DomainError: nobody knows the CRS, in which no release could be kept.
     """
+    if crs:
+        known_crs(crs)
     if len(sources) == 1 and str(sources[0]) == CITY:
         if directed:
             raise DataError("the built-in city's streets go both ways: leave out directed")

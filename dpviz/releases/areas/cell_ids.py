@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.crs import DEGREES, transformation
 from dpviz.errors import DataError
 from dpviz.trees.lattice import Float
 
@@ -34,12 +35,13 @@ def numbers_of(names: Iterable[str]) -> NDArray[np.uint64]:
 
 
 def to_degrees(places: Float, crs: str) -> Float:
-    """Longitude and latitude of places (n, 2); 0 where a CRS has none for them."""
-    if crs == "EPSG:4326":
-        return places
-    import pyproj
+    """Longitude and latitude of places (n, 2); 0 where a CRS has none for them.
 
-    transform = pyproj.Transformer.from_crs(crs, "EPSG:4326", always_xy=True).transform
-    lon, lat = transform(places[:, 0], places[:, 1])
+    Raises:
+        DomainError: no degrees follow from this CRS.
+    """
+    if crs == DEGREES:
+        return places
+    lon, lat = transformation(crs, DEGREES).transform(places[:, 0], places[:, 1])
     finite = np.isfinite(lon) & np.isfinite(lat)
     return np.column_stack([np.where(finite, lon, 0.0), np.where(finite, lat, 0.0)])

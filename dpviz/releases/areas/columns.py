@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz import limits
+from dpviz.crs import known_crs
 from dpviz.domain import Domain
 from dpviz.errors import ReleaseError
 from dpviz.releases.areas.partition import Areas
@@ -122,4 +123,4 @@ def to_geopandas(
     shown = areas.levels if level == "all" else (level,)
     outlines = np.concatenate([areas.outlines(each) for each in shown])
     frame = plain_frame(areas, answers, level)
-    return geopandas.GeoDataFrame(frame, geometry=outlines, crs=areas.domain.crs)
+    return geopandas.GeoDataFrame(frame, geometry=outlines, crs=known_crs(areas.domain.crs))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz import arrow
+from dpviz.crs import known_crs
 from dpviz.domain import Domain
 from dpviz.errors import ReleaseError
 from dpviz.releases.files import geo_metadata, identifiers, numbers, with_header
@@ -120,7 +121,7 @@ def to_geopandas(domain: Domain, content: Columns) -> geopandas.GeoDataFrame:
         | named_kinds(domain, content.kind)
         | sum_columns(content.sums),
         geometry=shapely.box(low[:, 0], low[:, 1], high[:, 0], high[:, 1]),
-        crs=domain.crs,
+        crs=known_crs(domain.crs),
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz import arrow
+from dpviz.crs import known_crs
 from dpviz.errors import ReleaseError
 from dpviz.releases.files import (
     encoded_shapes,
@@ -175,9 +176,8 @@ def to_geopandas(estimates: RoadEstimates) -> geopandas.GeoDataFrame:
         "count": estimates.edge_count,
         "noise_sd": estimates.edge_noise_sd,
     }
-    return geopandas.GeoDataFrame(
-        columns, geometry=shapely.from_wkb(_lines_wkb(graph)), crs=graph.crs or None
-    )
+    crs = known_crs(graph.crs) if graph.crs else None
+    return geopandas.GeoDataFrame(columns, geometry=shapely.from_wkb(_lines_wkb(graph)), crs=crs)
 
 
 def _graph(edges: pyarrow.Table, crs: str, directed: bool) -> RoadGraph:
