@@ -205,8 +205,8 @@ def test_oldenburg_end_to_end(shared_data) -> None:  # type: ignore[no-untyped-d
         assert error < 0.1 * zero
 
 
-def test_a_graph_in_a_crs_that_nobody_knows_is_refused_before_anything_is_built(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    """What is paid for could not be written: its file says where the streets lie."""
+def test_a_graph_in_a_crs_that_nobody_knows_is_refused_before_trips_are_read(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    """As :func:`dpviz.build` would refuse it, once all trips have been read."""
     (tmp_path / "nodes.csv").write_text("node,x,y\na,0,0\nb,1,0\n")
     (tmp_path / "edges.csv").write_text("edge,src,dst\n1,a,b\n")
     with pytest.raises(DomainError, match="CRS 'EPSG:9x9x' is unknown"):

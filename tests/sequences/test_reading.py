@@ -14,7 +14,14 @@ from typer.testing import CliRunner
 import dpviz
 from dpviz.build import build
 from dpviz.cli import app
-from dpviz.errors import DataError, DpvizError, ParameterError, PrivacyError, ReleaseError
+from dpviz.errors import (
+    DataError,
+    DomainError,
+    DpvizError,
+    ParameterError,
+    PrivacyError,
+    ReleaseError,
+)
 from dpviz.methods import of_kind
 from dpviz.private.load.cells import cell_sequences, grid_cells
 from dpviz.private.load.sequences import alphabet_of, read_places, read_sequences
@@ -174,6 +181,17 @@ def test_a_grid_has_neighbours_and_centres():
     assert grid_cells(UNIT, 2).boxes.tolist() == boxes
     with pytest.raises(ParameterError, match="1 cells per side"):
         grid_cells(UNIT, 1)
+
+
+def test_places_in_a_crs_that_nobody_knows_are_refused(tmp_path):
+    path = tmp_path / "places.csv"
+    path.write_text("x,y,who,at\n0.5,0.5,ann,2024-01-01\n")
+    for crs in ("", "EPSG:4326"):
+        domain = dpviz.Domain((0, 0), (1, 1), columns=("x", "y"), crs=crs)
+        read_places(path, domain, unit="who", time="at")
+    domain = dataclasses.replace(domain, crs="EPSG:9x9x")
+    with pytest.raises(DomainError, match="CRS 'EPSG:9x9x' is unknown"):
+        read_places(path, domain, unit="who", time="at")
 
 
 def test_places_in_a_file_are_bounded_per_person(tmp_path):

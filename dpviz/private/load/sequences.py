@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpviz import limits
+from dpviz.crs import known_crs
 from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
 from dpviz.errors import DataError
@@ -197,10 +198,13 @@ def read_places(
 
     Raises:
         DataError: the file cannot be read as places in time, or the cells are of another rectangle.
+        DomainError: nobody knows the domain's CRS, unless it is "", a plane of its own.
     """
     if unit is None or time is None:
         raise DataError("places become sequences by person and time: name both (unit, time)")
     checked_bound(unit, max_per_unit)
+    if domain.crs:
+        known_crs(domain.crs)
     counts = Tally() if counts is None else counts
     cells = cells or grid_cells(domain, side)
     _same_rectangle(cells, domain)
