@@ -34,18 +34,19 @@ def to_degrees(boxes: ArrayLike, crs: str) -> Float:
     """Boxes (n, 4) of a CRS as west, south, east, north in degrees, float64.
 
     Outside longitude and latitude and Web Mercator a box is not quite a rectangle on the map: it is
-    drawn between its two transformed corners. Where one lies over the meridian of 180°, all go on
-    beyond it.
+    drawn between the middles of its sides, so that boxes beside each other share a side and none is
+    too wide for its height. Where one lies over the meridian of 180°, all go on beyond it.
 
     Raises:
-        DomainError: a corner is nowhere on the Earth, or no degrees follow from this CRS.
+        DomainError: a side is nowhere on the Earth, or no degrees follow from this CRS.
     """
     boxes = np.asarray(boxes, dtype=np.float64).reshape(-1, 4)
     if is_degrees(crs):
         return boxes
     change = transformation(crs, DEGREES)
-    west, south = change.transform(boxes[:, 0], boxes[:, 1])
-    east, north = change.transform(boxes[:, 2], boxes[:, 3])
+    x, y = (boxes[:, :2].T + boxes[:, 2:].T) / 2
+    west, east = (change.transform(side, y)[0] for side in (boxes[:, 0], boxes[:, 2]))
+    south, north = (change.transform(x, side)[1] for side in (boxes[:, 1], boxes[:, 3]))
     if not np.isfinite([west, south, east, north]).all():
         raise DomainError(
             f"{crs} has no place on the Earth for some of these coordinates, so that no map can be "

@@ -1,0 +1,42 @@
+"""Boxes of a projected CRS on the map."""
+
+import numpy as np
+import pytest
+
+from dpviz.errors import DomainError
+from dpviz.render.projection import areas, to_degrees
+
+EDGE, STEP = (250_000.0, 5_700_000.0), 500.0
+"""South-west of a grid 3.6° west of the middle of its zone, whose columns lean by 2.8° there; and
+metres of a cell."""
+
+
+def grid(side=20, wide=STEP, high=STEP):
+    """Boxes (side, side, 4), the first axis to the north."""
+    west, south = np.meshgrid(EDGE[0] + wide * np.arange(side), EDGE[1] + high * np.arange(side))
+    return np.stack([west, south, west + wide, south + high], axis=-1)
+
+
+def on_map(boxes):
+    return to_degrees(boxes.reshape(-1, 4), "EPSG:25833").reshape(boxes.shape)
+
+
+def test_cells_beside_each_other_share_a_side():
+    """Else what lies between them is seen as lines across every map in such a CRS."""
+    west, south, east, north = np.moveaxis(on_map(grid()), -1, 0)
+    np.testing.assert_allclose(west[:, 1:], east[:, :-1], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(south[1:], north[:-1], rtol=0, atol=1e-9)
+    assert (west < east).all()
+    assert (south < north).all()
+
+
+@pytest.mark.parametrize(("wide", "high"), [(STEP, STEP), (4 * STEP, STEP), (STEP, 4 * STEP)])
+def test_a_cell_is_as_large_as_it_is(wide, high):
+    """Of whatever shape, to a hundredth: the Earth is no sphere, and upright cells are narrower."""
+    degrees = on_map(grid(wide=wide, high=high)).reshape(-1, 4)
+    np.testing.assert_allclose(areas(degrees), wide * high / 1e6, rtol=0.01)
+
+
+def test_what_is_nowhere_on_the_earth_is_one_clear_line():
+    with pytest.raises(DomainError, match="EPSG:3035 has no place on the Earth for some"):
+        to_degrees([[-1e7, -1e7, 2e7, 2e7], [4e6, 3e6, 4.1e6, 3.1e6]], "EPSG:3035")
