@@ -9,6 +9,8 @@ from dpviz.crs import DEGREES, transformation
 from dpviz.errors import DomainError
 from dpviz.trees.lattice import Float
 
+Box = tuple[float, float, float, float]
+
 WORLD = 512.0
 """World units around the globe, deck.gl's common space."""
 
@@ -71,8 +73,9 @@ def areas(boxes: ArrayLike) -> Float:
     return np.asarray(EARTH_RADIUS_KM**2 * (east - west) * (np.sin(north) - np.sin(south)))
 
 
-def from_degrees(box: ArrayLike, crs: str) -> tuple[float, float, float, float]:
-    """A box (west, south, east, north) in degrees in the CRS, around its transformed corners.
+def from_degrees(box: ArrayLike, crs: str, *, around: bool = False) -> Box:
+    """A box (west, south, east, north) in degrees in the CRS: as large, through the middles of its
+    sides, as :func:`to_degrees` draws one; or around all of it.
 
     Raises:
         DomainError: no way leads from degrees to this CRS.
@@ -81,5 +84,9 @@ def from_degrees(box: ArrayLike, crs: str) -> tuple[float, float, float, float]:
     if is_degrees(crs):
         return west, south, east, north
     change = transformation(DEGREES, crs)
-    limits: tuple[float, float, float, float] = change.transform_bounds(west, south, east, north)
-    return limits
+    if around:
+        whole: Box = change.transform_bounds(west, south, east, north)
+        return whole
+    lon, lat = (west + east) / 2, (south + north) / 2
+    x, y = change.transform((west, lon, east, lon), (lat, south, lat, north))
+    return x[0], y[1], x[2], y[3]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpviz.errors import DomainError
-from dpviz.render.projection import areas, to_degrees
+from dpviz.render.projection import areas, from_degrees, to_degrees
 
 EDGE, STEP = (250_000.0, 5_700_000.0), 500.0
 """South-west of a grid 3.6° west of the middle of its zone, whose columns lean by 2.8° there; and
@@ -40,3 +40,16 @@ def test_a_cell_is_as_large_as_it_is(wide, high):
 def test_what_is_nowhere_on_the_earth_is_one_clear_line():
     with pytest.raises(DomainError, match="EPSG:3035 has no place on the Earth for some"):
         to_degrees([[-1e7, -1e7, 2e7, 2e7], [4e6, 3e6, 4.1e6, 3.1e6]], "EPSG:3035")
+
+
+@pytest.mark.parametrize("box", [(10.9, 51.2, 11.9, 51.3), (11.3, 50.9, 11.4, 51.9)])
+def test_a_drawn_rectangle_is_asked_as_large_as_it_is(box):
+    """The CRS's columns lean: a box around all of it would have up to half as much again."""
+    west, south, east, north = from_degrees(box, "EPSG:25833")
+    asked, drawn = (east - west) * (north - south) / 1e6, float(areas([box])[0])
+    assert asked == pytest.approx(drawn, rel=0.01)
+    np.testing.assert_allclose(
+        to_degrees([(west, south, east, north)], "EPSG:25833")[0], box, rtol=0, atol=0.002
+    )
+    around = from_degrees(box, "EPSG:25833", around=True)
+    assert (around[2] - around[0]) * (around[3] - around[1]) / 1e6 > 1.2 * drawn

@@ -148,7 +148,7 @@ def set_degrees(prefix: str, bounds: Box, crs: str) -> None:
     """Fill the form in the next run with a box in degrees, drawn or found by name."""
     try:
         digits = 6 if known_crs(crs).is_geographic else 0
-        sides = from_degrees(bounds, crs)
+        sides = from_degrees(bounds, crs, around=True)
         require_area(Domain(sides[:2], sides[2:], crs=crs))
     except DpvizError as error:
         st.session_state[f"{prefix}.pasted.wrong"] = str(error)

@@ -94,9 +94,13 @@ def _answer(
         )
         return
     try:
-        whole = domain_bounds(release.domain)
-        crs = release.domain.crs
-        a, b = (from_degrees(rect or whole, crs) for rect in (start, end))
+        domain, crs = release.domain, release.domain.crs
+        a, b = (
+            (*domain.lower[at : at + 2], *domain.upper[at : at + 2])
+            if rect is None
+            else from_degrees(rect, crs)
+            for rect, at in ((start, 0), (end, 2))
+        )
         question = [*a[:2], *b[:2], *a[2:], *b[2:]]
         answers = release.count(question)
     except DpvizError as error:
