@@ -1,5 +1,6 @@
 """The form of the public area: by name, as pasted text, by its sides."""
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 SCRIPT = """
@@ -45,3 +46,32 @@ def test_sides_are_in_the_units_of_the_crs_and_the_map_in_degrees():
     app.selectbox[0].select("New Zealand").run()
     assert "outside" in app.error[0].value
     assert sides(app)[0] == 500_000
+
+
+CASES = {
+    "compare": ("already public", b"lon,lat\n14.5,-23.9\n14.6,-23.8\n"),
+    "trips": ("confidential", b"lon,lat,lon2,lat2\n14.5,-23.9,14.6,-23.8\n"),
+}
+
+
+@pytest.mark.parametrize("page", CASES)
+def test_the_area_of_a_file_is_chosen_on_a_map(page):
+    """The world to draw on; then what is wrong with the sides, where it is seen."""
+    kind, rows = CASES[page]
+    script = f"from dpviz.ui.pages.{page} import page\npage()\n"
+    app = AppTest.from_string(script, default_timeout=90)
+    app.query_params["data"] = "Your own file"
+    app.run()
+    assert len(app.get("bidi_component")) == 1
+    if kind == "already public":
+        app.segmented_control(key=f"{page}.public.upload").set_value("public")
+    app.file_uploader(key=f"{page}.file").set_value(("rides.csv", rows, "text/csv")).run()
+    assert any("Draw the area" in each.value for each in app.caption)
+    for side, value in zip(("west", "south", "east", "north"), (15, -24, 14, -23), strict=True):
+        app.number_input(key=f"{page}.bounds.{side}").set_value(value)
+    app.run()
+    assert "the upper limit must be above the lower" in app.main.error[0].value
+    app.number_input(key=f"{page}.bounds.east").set_value(16).run()
+    assert not app.error
+    assert not app.exception
+    assert not any("Draw the area" in each.value for each in app.caption)  # the data's own map

@@ -254,20 +254,3 @@ def test_two_owners_show_what_is_left_and_what_is_covered(monkeypatch):
     fewer, lost = (each.value for each in app.metric)
     assert float(fewer) > float(ratio)
     assert float(lost) < 1
-
-
-def test_the_area_of_a_file_is_chosen_on_a_map():
-    app = opened(data="Your own file")
-    assert len(app.get("bidi_component")) == 1
-    app.segmented_control(key="compare.public.upload").set_value("public")
-    rows = b"lon,lat\n14.5,-23.9\n14.6,-23.8\n"
-    app.file_uploader(key="compare.file").set_value(("visits.csv", rows, "text/csv")).run()
-    assert any("Draw the area" in each.value for each in app.caption)
-    for side, value in zip(("west", "south", "east", "north"), (15, -24, 14, -23), strict=True):
-        app.number_input(key=f"compare.bounds.{side}").set_value(value)
-    app.run()
-    assert "the upper limit must be above the lower" in app.main.error[0].value
-    app.number_input(key="compare.bounds.east").set_value(16).run()
-    assert not app.error
-    assert not app.exception
-    assert compared(app)[0].domain.bounds == (15.0, -24.0, 16.0, -23.0)

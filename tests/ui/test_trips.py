@@ -52,18 +52,3 @@ def test_sensitive_trips_wait_for_the_button_and_show_no_exact_number():
     assert "Trips from here to there" in metrics(app)
     assert "Exact (public data)" not in metrics(app)
     assert any("differentially private" in each.value for each in app.markdown)
-
-
-def test_the_area_of_a_file_is_chosen_on_a_map():
-    app = opened(data="Your own file")
-    assert len(app.get("bidi_component")) == 1
-    rows = b"lon,lat,lon2,lat2\n14.5,-23.9,14.6,-23.8\n"
-    app.file_uploader(key="trips.file").set_value(("rides.csv", rows, "text/csv")).run()
-    assert any("Draw the area" in each.value for each in app.caption)
-    for side, value in zip(("west", "south", "east", "north"), (15, -24, 14, -23), strict=True):
-        app.number_input(key=f"trips.bounds.{side}").set_value(value)
-    app.run()
-    assert "the upper limit must be above the lower" in app.main.error[0].value
-    app.number_input(key="trips.bounds.east").set_value(16).run()
-    assert not app.error
-    assert not app.exception

@@ -48,7 +48,7 @@ def checked_area(domain: Domain) -> None:
     """Refuse an area outside its CRS's own or of no map, and warn of one that looks like a slip.
 
     Raises:
-        DomainError: it does not touch the area of use, or has corners nowhere on the Earth.
+        DomainError: it does not touch the area of use, or has a side nowhere on the Earth.
     """
     require_area(domain)
     domain_bounds(domain)
