@@ -41,7 +41,7 @@ def known_crs(name: str) -> CRS:
         return CRS.from_user_input(name)
     except (CRSError, UnicodeEncodeError) as error:
         raise DomainError(
-            f"CRS {name!r} is unknown: give a code such as {DEGREES} or EPSG:32631"
+            f"CRS {name[:60]!r} is unknown: give a code such as {DEGREES} or EPSG:32631"
         ) from error
 
 
@@ -54,12 +54,13 @@ def transformation(source: str, target: str) -> Transformer:
     from pyproj import Transformer
     from pyproj.exceptions import ProjError
 
+    start, end = known_crs(source), known_crs(target)
     try:
-        return Transformer.from_crs(known_crs(source), known_crs(target), always_xy=True)
+        return Transformer.from_crs(start, end, always_xy=True)
     except ProjError as error:
         raise DomainError(
-            f"no way leads from CRS {source[:60]!r} to {target[:60]!r}, so that no map can be "
-            f"drawn: a CRS of the Earth is needed, such as {DEGREES}"
+            f"no way leads from CRS {start.name[:60]!r} to {end.name[:60]!r}: both must be of the "
+            f"Earth, such as {DEGREES}"
         ) from error
 
 

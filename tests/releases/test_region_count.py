@@ -199,6 +199,24 @@ def test_a_file_in_another_crs_gives_the_same_answers(districts, tmp_path):
     )
 
 
+PLANE = (
+    'ENGCRS["ours",EDATUM["yard"],CS[Cartesian,2],AXIS["x",east],AXIS["y",north],'
+    'LENGTHUNIT["metre",1]]'
+)
+
+
+def test_a_plane_of_its_own_has_regions_of_its_own_and_no_others(districts, tmp_path):
+    plane = dpviz.Domain.from_bounds([10.0, 50.0, 12.0, 51.0], crs=PLANE)
+    own = tmp_path / "own.parquet"
+    geopandas.read_file(districts).set_crs(PLANE, allow_override=True).to_parquet(own)
+    assert read_regions(own, plane).names == ("West <b>", "East")
+    with pytest.raises(DomainError, match="from CRS 'WGS 84' to 'ours'"):
+        read_regions(districts, plane)
+    nowhere = dpviz.Domain.from_bounds([10.0, 50.0, 12.0, 51.0], crs="EPSG:999999")
+    with pytest.raises(DomainError, match="'EPSG:999999' is unknown"):
+        read_regions(districts, nowhere)
+
+
 def test_of_several_layers_that_of_polygons_is_taken_and_two_are_refused(
     districts, tmp_path, monkeypatch
 ):

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from dpviz import arrow, limits
+from dpviz.crs import known_crs, transformation
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.foreign import LAYER, file_of, readable, recognised, refuse_computing, shapefiles
@@ -132,15 +133,16 @@ def naming_column(words: Words) -> str | None:
 
 
 def projected(shapes: Any, source: str, target: str) -> Any:
-    """Shapes in another CRS."""
-    import pyproj
+    """Shapes in another CRS.
+
+    Raises:
+        DomainError: a CRS that nobody knows, or no way between the two.
+    """
     import shapely
 
-    try:
-        transform = pyproj.Transformer.from_crs(source, target, always_xy=True).transform
-    except pyproj.exceptions.ProjError:
-        raise DataError("the file states a CRS that is not known: write it in EPSG:4326") from None
-    return shapely.transform(shapes, transform, interleaved=False)
+    if source == target or known_crs(source) == known_crs(target):  # PROJ knows no way that is none
+        return shapes
+    return shapely.transform(shapes, transformation(source, target).transform, interleaved=False)
 
 
 def listed_layers(path: str) -> Any:

@@ -83,7 +83,7 @@ def source_form(
         pane: of the area's form; beside the others by default.
         timed: whether data may have a time beside their place.
         more: whether records may have kinds and values beside their place.
-        description: is told how far a file of one's own is described.
+        description: which steps of describing an uploaded file are complete; filled in here.
     """
     domains = {name: each.domain for name, each in DATASETS.items()}
     offered = [

@@ -43,7 +43,7 @@ MOST = 1_000_000
 
 
 def _drawable(graph: RoadGraph) -> bool:
-    """Whether the streets are drawn; else it is said."""
+    """Whether the streets are few enough for a map; an info box says so if not."""
     if len(graph) > MOST:
         st.info(
             f"{len(graph):,} streets are too many for a map here: answers and files are of all.",
