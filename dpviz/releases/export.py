@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ import numpy as np
 from dpviz.arguments import typed
 from dpviz.crs import DEGREES, known_crs
 from dpviz.errors import DomainError, ReleaseError
-from dpviz.files import write_bytes, write_file
+from dpviz.files import write_file
 from dpviz.releases.areas.columns import plain_frame
 from dpviz.releases.areas.joining import joined
 from dpviz.releases.areas.release import AreaRelease
@@ -31,6 +32,8 @@ EXPORTS = (".geojson", ".gpkg", ".csv")
 SAMPLES = (".parquet", *EXPORTS)
 ISO = "%Y-%m-%dT%H:%M:%S.%fZ"
 """How a format without a type for times holds them."""
+PART = 20_000
+"""Features of GeoJSON that are made at a time."""
 MARK = b"dpviz-synthetic"
 """Metadata of a Parquet file of synthetic points: the guarantee of the release behind them."""
 
@@ -124,8 +127,7 @@ def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]
     """A GeoDataFrame as GeoJSON (with further top-level members) or GeoPackage."""
     if Path(path).suffix.lower() == ".geojson":
         frame = frame if frame.crs is None else _in_degrees(frame)
-        text = json.dumps(json.loads(frame.to_json(drop_id=True)) | members)
-        return write_bytes(path, text.encode())
+        return write_file(path, lambda temporary: _write_geojson(frame, temporary, members))
     _keep_layers(path)
     with warnings.catch_warnings():
         # A plane of its own has no CRS, which is no news to its owner.
@@ -133,6 +135,34 @@ def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]
         return write_file(
             path, lambda temporary: frame.to_file(temporary, driver="GPKG", layer="dpviz")
         )
+
+
+def _write_geojson(frame: Any, temporary: str, members: dict[str, Any]) -> None:
+    """Part by part: a million cells as Python's objects would be gigabytes."""
+    head = json.dumps({"type": "FeatureCollection"} | members)
+    with Path(temporary).open("w", encoding="utf-8") as file:
+        file.write(f'{head[:-1]}, "features": [\n')
+        for start in range(0, len(frame), PART):
+            file.write(
+                (",\n" if start else "") + ",\n".join(_features(frame[start : start + PART]))
+            )
+        file.write("\n]}\n")
+
+
+def _features(part: Any) -> Iterator[str]:
+    """Rows of a GeoDataFrame as text."""
+    import shapely
+
+    rows = part.drop(columns=part.geometry.name).replace([np.inf, -np.inf], np.nan).astype(object)
+    rows = rows.where(rows.notna(), None).to_dict("records")  # JSON has no NaN and no infinity
+    for row, shape in zip(rows, shapely.to_geojson(part.geometry.to_numpy()), strict=True):
+        properties = json.dumps(row, default=_in_words, allow_nan=False)
+        yield f'{{"type": "Feature", "properties": {properties}, "geometry": {shape or "null"}}}'
+
+
+def _in_words(value: Any) -> str:
+    """What JSON has no type for: a time or a day by its standard, anything else as it prints."""
+    return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
 
 
 def _in_degrees(frame: Any) -> Any:
