@@ -186,7 +186,7 @@ def _files(
     ):
         results.append(each)
         if not as_json:
-            print("\n".join(_lines(each, f"files of {each.kind}", "unit")))
+            emit({}, False, "\n".join(_lines(each, f"files of {each.kind}", "unit")))
     if as_json:
         audits = [{**dataclasses.asdict(each), "violates": each.violates} for each in results]
         emit({"audits": audits}, True, "")

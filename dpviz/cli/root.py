@@ -83,6 +83,7 @@ def emit(values: dict[str, Any], as_json: bool, text: str) -> None:
         ParameterError: standard output cannot be written, such as a full disk.
     """
     words = json.dumps(_plain(values), allow_nan=False) if as_json else harmless(text)
+    _tell(_erased())
     try:
         print(words, flush=True)
     except OSError as error:
@@ -135,8 +136,13 @@ def step_rows(
 
 
 def complain(line: str) -> None:
-    """A line on standard error; on a terminal it takes the place of an unfinished progress line."""
-    _tell(("\r\x1b[K" if sys.stderr.isatty() else "") + harmless(line) + "\n")
+    """A line on standard error, in place of one of progress."""
+    _tell(f"{_erased()}{harmless(line)}\n")
+
+
+def _erased() -> str:
+    """What takes a line of progress off a terminal."""
+    return "\r\x1b[K" if sys.stderr.isatty() else ""
 
 
 def _tell(text: str) -> None:
@@ -251,26 +257,22 @@ def settings(pairs: list[str] | None) -> dict[str, str]:
 def progress() -> Progress:
     """A progress line on standard error that shows itself only after a second of work.
 
-    On a terminal each takes the place of the one before; in a file, a line at most every
-    :data:`LOGGED` seconds. Here and at every report a Ctrl-C that was lost is raised again, so
-    nothing is paid after one.
+    On a terminal each takes the place of the one before, and what comes after it that of the last;
+    in a file, a line at most every :data:`LOGGED` seconds. Here and at every report a Ctrl-C that
+    was lost is raised again, so nothing is paid after one.
     """
     interrupts.check()
-    started = time.monotonic()
-    shown = 0.0
+    due = time.monotonic() + 1.0
 
     def report(fraction: float, what: str) -> None:
-        nonlocal shown
+        nonlocal due
         interrupts.check()
         now, terminal = time.monotonic(), sys.stderr.isatty()
-        pause = 0.5 if terminal else LOGGED
-        if now - started < 1.0 or (now - shown < pause and fraction < 1.0):
+        if now < due:
             return
-        shown = now
-        start = "\x1b[K" if terminal else ""
-        end = "\n" if fraction >= 1.0 or not terminal else "\r"
-        line = f"{start}{what}: {100 * fraction:3.0f} %{end}"  # one write, which nothing cuts
-        _tell(line)
+        due = now + (0.5 if terminal else LOGGED)
+        start, end = ("\x1b[K", "\r") if terminal else ("", "\n")
+        _tell(f"{start}{what}: {100 * fraction:3.0f} %{end}")  # one write, which nothing cuts
 
     return report
 

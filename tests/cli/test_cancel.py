@@ -165,12 +165,12 @@ cli.program()
 @pytest.mark.parametrize(
     ("terminal", "lines"),
     [
-        (False, ["ordering:  10 %\n", "drawing:  90 %\n", "drawing: 100 %\n"]),
+        (False, ["ordering:  10 %\n", "drawing:  90 %\n"]),
         (
             True,
             [
                 *("\x1b[Kordering:  10 %\r", "\x1b[Kordering:  50 %\r"),
-                *("\x1b[Kdrawing:  90 %\r", "\x1b[Kdrawing: 100 %\n"),
+                *("\x1b[Kdrawing:  90 %\r", "\x1b[Kdrawing: 100 %\r", "\r\x1b[K"),
             ],
         ),
     ],
@@ -189,9 +189,11 @@ def test_progress_is_one_line_on_a_terminal_and_few_lines_in_a_file(
         (2.0, 0.5, "ordering"),
         (12.0, 0.9, "drawing"),
         (12.1, 1.0, "drawing"),
+        *[(12.5 + step / 1000, 1.0, "drawing") for step in range(200)],  # checkpoints: said once
     ):
         now[0] = 100.0 + seconds
         report(fraction, what)
+    root.emit({}, False, "done")
     assert capsys.readouterr().err == "".join(lines)
 
 
