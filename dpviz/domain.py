@@ -222,7 +222,7 @@ class Domain:
             DomainError: no axis is time.
         """
         if self.step is None:
-            raise DomainError("no axis of this domain is time: leave the period out")
+            raise DomainError("no axis of this domain is time: a period needs a release with time")
         return self.lower[-1], self.upper[-1]
 
     def on_axis(self, moments: Float) -> Float:

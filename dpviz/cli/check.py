@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from dpviz.cli.groups import grouped
-from dpviz.cli.options import Attributes, Clock, Places, Streets, TableName, Units
+from dpviz.cli.options import Attributes, Clock, Places, TableName, Units
 from dpviz.cli.root import Json, app, emit
+from dpviz.cli.sources import Streets
 from dpviz.errors import ParameterError
 
 

@@ -8,7 +8,7 @@ import typer
 
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
-from dpviz.cli.options import Clock, Order, Streets, Units
+from dpviz.cli.options import Clock, Order, Units
 from dpviz.cli.outputs import apart, writable
 from dpviz.cli.root import (
     COUNT,
@@ -22,6 +22,7 @@ from dpviz.cli.root import (
     step_rows,
     whole_numbers,
 )
+from dpviz.cli.sources import Streets
 from dpviz.errors import ParameterError
 from dpviz.lists import words
 

@@ -8,9 +8,10 @@ import typer
 
 from dpviz.cli.evaluate import drawable, emit_results, write_plot
 from dpviz.cli.groups import grouped
-from dpviz.cli.options import Symbols, Units
+from dpviz.cli.options import Units
 from dpviz.cli.root import Json, NoiseSeed, numbers, progress, whole_numbers
 from dpviz.cli.sequences import Source, sequences
+from dpviz.cli.sources import Symbols
 from dpviz.errors import PrivacyError
 from dpviz.lists import words
 

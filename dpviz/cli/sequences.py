@@ -8,9 +8,10 @@ import typer
 
 from dpviz.cli.building import Facts, build_release
 from dpviz.cli.groups import grouped
-from dpviz.cli.options import Order, Symbols, Units
+from dpviz.cli.options import Order, Units
 from dpviz.cli.outputs import apart
 from dpviz.cli.root import Json, app, emit, in_line
+from dpviz.cli.sources import Symbols
 from dpviz.lists import listed, words
 
 if TYPE_CHECKING:

@@ -139,8 +139,8 @@ def check(releases: Sequence[PointRelease | AreaRelease], most: int = MOST) -> N
             raise ReleaseError(f"{len(releases)} releases, one of areas: those have a map alone")
         if release.domain.dims != 2:
             raise ReleaseError(
-                f"a release of {release.domain.dims} dimensions has no map: "
-                "share a 2-D one, for instance a marginal"
+                f"a release of {release.domain.dims} dimensions has no map of its own: the app "
+                "draws two of trips ('dpviz app'), and a release of two of its columns has one"
             )
         if release.domain.plain != releases[0].domain.plain:
             raise ReleaseError("the releases have different domains: compare maps of one")

@@ -178,7 +178,7 @@ def test_the_same_release_makes_the_same_file(sensitive):
 
 def test_what_has_no_map_is_refused(sensitive, pair):
     trips = dpviz.build(dpviz.load("trips-200k"), epsilon=1.0, seed=0)
-    with pytest.raises(ReleaseError, match="4 dimensions has no map"):
+    with pytest.raises(ReleaseError, match="4 dimensions has no map of its own"):
         map_page([trips])
     with pytest.raises(ReleaseError, match="different domains"):
         map_page([sensitive, pair[0]])

@@ -35,6 +35,12 @@ ARGUMENTS = {
 }
 """What a source may hold, and the arguments that are not for all of them."""
 
+BUILT_IN = {
+    "places in time": ("side", "gap", "cells", "neighbours"),
+    "trips": ("steps",),
+}
+"""Of those, what the built-in data sets take."""
+
 _NEEDED = {"places in time": "the box or an Alphabet", "trips": "the RoadGraph"}
 
 
@@ -173,6 +179,10 @@ def load(
         frame = {each: options.pop(each, None) for each in ("time", *TIMES)}
         options["steps"] = Steps.of(**frame)
     built_in = domain is None and isinstance(source, str) and source == CITY
+    if built_in and form in BUILT_IN:
+        for each, value in {**options, "unit": unit, "name": name, "table": table}.items():
+            if value is not None and each not in BUILT_IN[form]:
+                raise DataError(f"{each}={value!r} is not for the built-in data: leave it out")
     if built_in and form == "places in time":
         return city_sequences(max_per_unit=max_per_unit, public=public is not False, **options)
     if built_in and form == "trips":

@@ -107,7 +107,9 @@ def to_geopandas(domain: Domain, content: Columns) -> geopandas.GeoDataFrame:
     import shapely
 
     if domain.place.dims != 2:
-        raise ReleaseError(f"a {domain.dims}-D release has no rectangles on a map")
+        raise ReleaseError(
+            f"a {domain.dims}-D release has no rectangles on a map: export it as .csv"
+        )
     nodes = content.nodes
     low = domain.to_coordinates(nodes.lo)
     high = domain.to_coordinates(nodes.hi)

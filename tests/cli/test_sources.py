@@ -1,0 +1,69 @@
+"""An option that a source has no use for is refused: nobody pays for what is left aside."""
+
+import pytest
+
+import dpviz
+from dpviz.errors import DataError
+from tests.cli.test_releases import fails
+
+PLACES = ("places.csv", "--bounds=0,0,1,1", "--time", "time", "--unit", "who")
+SYMBOLS = ("symbols.txt", "--alphabet", "a,b")
+
+
+@pytest.mark.parametrize(
+    ("command", "source", "unfit", "line"),
+    [
+        *(
+            ("sequences", PLACES, unfit, f"{unfit[0]} is for symbols, --time for places")
+            for unfit in (["--alphabet", "a,b"], ["--column", "x"], ["--drop-unknown"])
+        ),
+        *(
+            (
+                "sequences",
+                SYMBOLS,
+                unfit,
+                f"{unfit[0].partition('=')[0]} is for places: name the column of the time",
+            )
+            for unfit in (
+                *(["--side", "4"], ["--gap", "3"], ["--steps"], ["--bounds=0,0,1,1"]),
+                *(["--cells", "9"], ["--leaves", "r.parquet"]),
+            )
+        ),
+        ("sequences", PLACES, ["--cells", "9"], "--cells is of --leaves: give both"),
+        ("sequences", ("city",), ["--cells", "9"], "--cells is of --leaves: give both"),
+        *(
+            (command, ("city",), unfit, f"{unfit[0]} is not for the built-in data")
+            for command, several in (
+                ("sequences", (["--alphabet", "a"], ["--column", "x"], ["--time", "t"])),
+                ("sequences", (["--unit", "u"], ["--max-per-unit", "2"], ["--drop-unknown"])),
+                ("roads", (["--crs", "EPSG:4326"], ["--components", "all"])),
+                ("roads", (["--unit", "u"], ["--max-per-unit", "2"], ["--drop-unknown"])),
+            )
+            for unfit in several
+        ),
+    ],
+)
+def test_an_option_without_use_is_refused(
+    command, source, unfit, line, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    words = (command, "build", *source, *unfit, "-o", "out.parquet")
+    assert line in fails(capsys, monkeypatch, *words)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "unfit"),
+    [
+        ("sequences", {"unit": "person"}),
+        ("sequences", {"drop_unknown": True}),
+        ("sequences", {"time": "time"}),
+        ("roads", {"unit": "person"}),
+        ("roads", {"name": "mine"}),
+        ("roads", {"drop_unknown": True}),
+    ],
+)
+def test_python_refuses_what_the_built_in_data_have_no_use_for(kind, unfit):
+    (name,) = unfit
+    with pytest.raises(DataError, match=f"{name}.*leave it out"):
+        dpviz.load("city", kind=kind, **unfit)
