@@ -39,8 +39,9 @@ def check(
         str | None, typer.Option("--column", help="Sequences: the list column of symbols.")
     ] = None,
     gap: Annotated[
-        float, typer.Option("--gap", help="With --time alone: session gap, in hours.")
-    ] = 12.0,
+        float | None,
+        typer.Option(help="With --time alone: session gap, in hours; 12 by default."),
+    ] = None,
     drop_unknown: Annotated[
         bool, typer.Option("--drop-unknown", help="Trips and sequences: leave out unknown steps.")
     ] = False,
@@ -59,6 +60,21 @@ def check(
     read: dict[str, Any] = {**units.reading(), "table": table}
     if alphabet is not None and not (graph is None and clock.time is None):
         raise ParameterError("--alphabet is of other data than --graph and --time: give one")
+    in_time = clock.time is not None and not {*clock.given} - {"time"}
+    box = ("bounds", places.bounds), ("columns", places.columns), ("x", places.x), ("y", places.y)
+    _check_fit(
+        "trips" if graph else "symbols" if alphabet else "places in time" if in_time else "points",
+        {
+            **{name: (value, ("points", "places in time")) for name, value in box},
+            "crs": (places.crs, ("points", "places in time", "trips")),
+            **{name: (value, ("points",)) for name, value in vars(attributes).items()},
+            "components": (components != "refuse", ("trips",)),
+            "directed": (directed, ("trips",)),
+            "column": (column, ("symbols",)),
+            "drop-unknown": (drop_unknown, ("trips", "symbols")),
+            "gap": (gap is not None, ("places in time",)),
+        },
+    )
     if graph is not None:
         streets = Streets(
             graph=graph, components=components, crs=places.crs or "", directed=directed
@@ -71,14 +87,14 @@ def check(
             source, alphabet, columns=columns, drop_unknown=drop_unknown, **read
         )
     else:
-        in_time = clock.time is not None and not {*clock.given} - {"time"}
         axis = replace(clock, time=None) if in_time else clock
         domain = places.domain(source, axis, attributes)
         if domain is None:
             raise ParameterError(f"{source} brings its own box and nothing to check: build from it")
         read |= places.reading()
         if in_time:
-            facts, taken = check_places(source, domain, time=clock.time, gap=gap, **read)
+            read["gap"] = 12.0 if gap is None else gap
+            facts, taken = check_places(source, domain, time=clock.time, **read)
         else:
             facts, taken = check_points(source, domain, **read)
     lines = [f"read as {taken}", *(f"{count:>15,}  {what}" for what, count in facts.items())]
@@ -87,3 +103,10 @@ def check(
         as_json,
         "\n".join([CHECK_HEADING, *lines]),
     )
+
+
+def _check_fit(kind: str, options: dict[str, tuple[object, tuple[str, ...]]]) -> None:
+    """Refuse options that would be left aside: of each, whether it is given, and what it is for."""
+    for name, (value, kinds) in options.items():
+        if value and kind not in kinds:
+            raise ParameterError(f"--{name} is for {' and '.join(kinds)}, not for {kind}")

@@ -39,8 +39,11 @@ def match(
         ),
     ] = "upward",
     failure: Annotated[
-        float, typer.Option(help="With upward: the probability that a record is lost after all.")
-    ] = 1e-6,
+        float | None,
+        typer.Option(
+            help="With upward: the probability that a record is lost after all; 1e-6 by default."
+        ),
+    ] = None,
     records_a: Annotated[
         str | None, typer.Option(help="With --public: the records behind A, for the recall.")
     ] = None,
@@ -56,19 +59,26 @@ def match(
     from dpviz import match as find
     from dpviz import read
     from dpviz.releases.files import write_table
-    from dpviz.releases.points.matching import GUARANTEE, facts
+    from dpviz.releases.points.matching import FAILURE, GUARANTEE, facts
 
     if (records_a is None) != (records_b is None) or public != (records_a is not None):
         raise ParameterError(
             "the recall needs --records-a, --records-b and --public: give all three, or none"
         )
+    if failure is not None and padding != "upward":
+        raise ParameterError("--failure is of --padding upward: leave it out")
     if output is not None:
         apart(output, release_a, release_b)
         writable(output)
     started = time.perf_counter()
     a, b = read(release_a, "points"), read(release_b, "points")
     matching = find(
-        a, b, numbers(within, "--within"), metric=metric, padding=padding, failure=failure
+        a,
+        b,
+        numbers(within, "--within"),
+        metric=metric,
+        padding=padding,
+        failure=FAILURE if failure is None else failure,
     )
     rows: dict[str, Any] = facts(matching)
     lines = described(matching)

@@ -52,6 +52,33 @@ def test_an_option_without_use_is_refused(
     assert list(tmp_path.iterdir()) == []
 
 
+POINTS = ("points.csv", "--bounds=0,0,1,1")
+TRIPS = ("trips.csv", "--graph", "streets.geojson")
+
+
+@pytest.mark.parametrize(
+    ("source", "unfit", "line"),
+    [
+        (POINTS, ["--gap", "3"], "--gap is for places in time, not for points"),
+        (POINTS, ["--components", "all"], "--components is for trips, not for points"),
+        (POINTS, ["--drop-unknown"], "--drop-unknown is for trips and symbols, not for points"),
+        (TRIPS, ["--bounds=0,0,1,1"], "--bounds is for points and places in time, not for trips"),
+        (TRIPS, ["--kind", "k", "--kinds", "a,b"], "--kind is for points, not for trips"),
+        (SYMBOLS, ["--crs", "EPSG:4326"], "not for symbols"),
+        (PLACES, ["--directed"], "--directed is for trips, not for places in time"),
+    ],
+)
+def test_a_check_is_of_what_is_asked(source, unfit, line, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert line in fails(capsys, monkeypatch, "check", *source, *unfit)
+
+
+def test_what_is_for_one_padding_is_refused_with_another(tmp_path, capsys, monkeypatch):
+    words = ("match", "a.parquet", "b.parquet", "--within", "1", "--padding", "noisy")
+    line = fails(capsys, monkeypatch, *words, "--failure", "0.1")
+    assert "--failure is of --padding upward" in line
+
+
 @pytest.mark.parametrize(
     ("kind", "unfit"),
     [
