@@ -76,6 +76,9 @@ def test_geojson_lines_join_at_equal_ends(tmp_path) -> None:  # type: ignore[no-
     assert len(graph.node_id) == 3
     assert len(graph.line(0)) == 3
     assert graph.crs == "EPSG:4326"
+    assert read_graph(path, crs="EPSG:4326").crs == "EPSG:4326"
+    with pytest.raises(DataError, match="GeoJSON is in EPSG:4326, not in EPSG:27700: leave it out"):
+        read_graph(path, crs="EPSG:27700")
     features[0]["geometry"] = {"type": "LineString", "coordinates": ()}
     path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
     with pytest.raises(DataError, match="has no coordinates"):

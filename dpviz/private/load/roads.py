@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.arguments import typed
-from dpviz.crs import known_crs
+from dpviz.crs import DEGREES, known_crs
 from dpviz.datasets.geography import CITY
 from dpviz.errors import DataError, ParameterError
 from dpviz.private.handle import within
@@ -84,6 +84,8 @@ def read_graph(
         raise DataError(f"{len(paths)} files for a road graph: give nodes and edges, or one file")
     ending = paths[0].suffix.lower()
     if ending in {".geojson", ".json"}:
+        if crs and known_crs(crs) != known_crs(DEGREES):
+            raise DataError(f"{paths[0].name}: GeoJSON is in {DEGREES}, not in {crs}: leave it out")
         return graph_from_lines(paths[0], directed).connected(components)
     if ending == ".graphml":
         return graph_from_graphml(paths[0], crs, directed).connected(components)
