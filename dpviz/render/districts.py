@@ -12,7 +12,7 @@ from dpviz.crs import DEGREES, transformation
 from dpviz.render.colors import Themed
 from dpviz.render.legend import Legend, scale_labels
 from dpviz.render.marks import paths, polygons
-from dpviz.render.projection import beyond, is_degrees, to_degrees
+from dpviz.render.projection import beyond, is_degrees, to_degrees, world
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Mark, Row
 
@@ -28,8 +28,8 @@ NOISE_SDS = 2.0
 OPAQUE, BLANK = 240, 1
 """Opacities, 0–255; a blank district still has a tooltip."""
 
-MANY = 500
-"""Of so many districts the borders are drawn faintly: ink is for counts."""
+BORDERED = (8.0, 24.0)
+"""Pixels across, of a middling district, over which borders come: before, ink is for counts."""
 
 DETAIL = 1 / 3000
 """Borders are simplified to this share of the domain's width: on the map only."""
@@ -52,6 +52,15 @@ class Choropleth:
     blank: NDArray[np.bool_]
     scale: Scale
     legend: Legend
+
+    @property
+    def fade(self) -> tuple[float, float]:
+        """Zooms at which borders are full, and are not there yet."""
+        import shapely
+
+        pixels = np.sqrt(np.median(shapely.area(shapely.transform(self.shapes, world))))  # at 0
+        gone, full = np.log2(np.array(BORDERED) / max(pixels, 1e-9))
+        return float(full), float(gone)
 
     def triangles(self) -> tuple[Float, NDArray[np.int64]]:
         """What fills the shapes: closed rings (k, 4, 2), and the district of each (k,)."""
@@ -133,10 +142,7 @@ def district_marks(
             "density": density[owner],
         },
     )
-    many = len(drawn.shapes) > MANY
-    outline = paths(
-        f"{id}-borders", drawn.borders(), themed=45 if many else 170, width=0.5 if many else 1.0
-    )
+    outline = paths(f"{id}-borders", drawn.borders(), themed=170, width=1.0, fade=list(drawn.fade))
     return (fill, outline), drawn.legend
 
 

@@ -22,13 +22,13 @@ from dpviz.render.cells import (
 )
 from dpviz.render.colors import ACCENT, CELL_ALPHA, HATCH, LAND, TEXT, Theme
 from dpviz.render.detail import QUIET
-from dpviz.render.districts import MANY, Choropleth, choropleth
+from dpviz.render.districts import Choropleth, choropleth
 from dpviz.render.fonts import legible
 from dpviz.render.legend import Legend
 from dpviz.render.projection import areas, world
 from dpviz.render.scale import Scale
 from dpviz.render.scene import Bounds, credit
-from dpviz.render.surround import VERBATIM, draw_ground, draw_scale_bar, draw_shores
+from dpviz.render.surround import VERBATIM, draw_ground, draw_scale_bar, draw_shores, opacity
 
 if TYPE_CHECKING:
     from dpviz.releases.points.release import PointRelease
@@ -186,7 +186,7 @@ def _draw(
     zoom = float(np.log2(pixels[0] / size[0] / unit))
     draw_ground(panel, bounds, zoom, theme)
     if isinstance(classes, Choropleth):
-        _draw_areas(panel, classes, theme, unit)
+        _draw_areas(panel, classes, theme, unit, zoom)
     elif not isinstance(release, AreaRelease):
         _draw_cells(panel, release, classes, theme, zoom)
     draw_shores(panel, bounds, zoom, theme, unit)
@@ -218,7 +218,7 @@ def ink_of(theme: Theme, alpha: float) -> tuple[float, float, float, float]:
     return (*_rgb(TEXT.of(theme)), alpha)
 
 
-def _draw_areas(panel: Any, drawn: Choropleth, theme: Theme, unit: float) -> None:
+def _draw_areas(panel: Any, drawn: Choropleth, theme: Theme, unit: float, zoom: float) -> None:
     from matplotlib.collections import LineCollection, PolyCollection
 
     table = np.array(drawn.scale.colors().of(theme)) / 255
@@ -231,9 +231,8 @@ def _draw_areas(panel: Any, drawn: Choropleth, theme: Theme, unit: float) -> Non
     fill.set_antialiased(False)
     panel.add_collection(fill)
     lines = [world(line) for line in drawn.borders()]
-    many = len(drawn.shapes) > MANY
-    ink = ink_of(theme, 0.2 if many else 0.65)
-    width = (0.5 if many else 1.0) * unit * 0.72
+    ink = ink_of(theme, 0.65 * opacity(drawn.fade, zoom))
+    width = unit * 0.72
     panel.add_collection(LineCollection(lines, colors=[ink], linewidths=width, zorder=3))
 
 

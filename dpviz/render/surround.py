@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -127,9 +128,13 @@ def scale_bar(most: float) -> tuple[float, str]:
     return metres, f"{metres / 1000:,.0f} km" if metres >= 1000 else f"{metres:,.0f} m"
 
 
-def _opacity(mark: Mark, zoom: float) -> float:
-    fade = getattr(mark.layer, "fade", None)
+def opacity(fade: Sequence[float] | None, zoom: float) -> float:
+    """Of a mark that is full at the one zoom and gone at the other, as the map has it."""
     return float(np.clip((fade[1] - zoom) / (fade[1] - fade[0]), 0, 1)) if fade else 1.0
+
+
+def _opacity(mark: Mark, zoom: float) -> float:
+    return opacity(getattr(mark.layer, "fade", None), zoom)
 
 
 def _color(mark: Mark, theme: Theme, alpha: float) -> tuple[float, ...]:

@@ -8,6 +8,7 @@ from dpviz import Domain
 from dpviz.releases.points.range_count import answers_from
 from dpviz.releases.points.region_count import regions_of
 from dpviz.render.districts import BLANK, OPAQUE, _areas, district_marks
+from dpviz.render.surround import opacity
 
 DOMAIN = Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
 SHAPES = [
@@ -59,3 +60,21 @@ def test_areas_are_those_of_the_sphere():
     """A whole hemisphere has half of 4πr²."""
     half = shapely.box(-180, 0, 180, 90)
     assert _areas(np.array([half]))[0] == pytest.approx(2 * np.pi * 6371.0088**2, rel=1e-9)
+
+
+def test_borders_come_where_districts_have_room():
+    """At zoom z an equator of 360 degrees is 512 · 2^z pixels around."""
+    domain = Domain.from_bounds([0, -2, 4, 2])
+
+    def fade(side):
+        shapes = [shapely.box(x, 0, x + side, side) for x in np.arange(0, 4, side)]
+        regions = regions_of(shapes, domain)
+        marks, _ = district_marks(regions, answers_from(np.ones((len(shapes), 4))), domain)
+        return marks[1].layer.fade
+
+    zoom = np.log2(360 / 512 / 0.5)  # at which half a degree is a pixel
+    for side in (0.5, 0.05):
+        fading = fade(side)
+        pixels = zoom + np.log2(np.array([8, 12, 24, 100]))
+        shown = [opacity(fading, at + np.log2(0.5 / side)) for at in pixels]
+        assert shown == pytest.approx([0, np.log2(12 / 8) / np.log2(24 / 8), 1, 1], abs=0.01)
