@@ -55,6 +55,7 @@ def test_both_views_share_legend_and_rectangle_errors_are_measured_owners_compar
     page.get_by_test_id("stDataFrame").first.wait_for()
     errors_are_measured_with_progress_and_cancelled(page)
     two_owners_outline_what_must_be_compared(page)
+    both_prices_are_as_before(page)
 
 
 def press(page, name, told, state="visible"):
@@ -105,3 +106,17 @@ def two_owners_outline_what_must_be_compared(page):
     text = page.locator("[data-testid=stMain]").inner_text()
     assert "suppressed, are outside of it" in text
     assert "pairs of cells are left" in text
+
+
+def both_prices_are_as_before(page):
+    """On the way back from where they are not on the screen, and B's when the two part."""
+    page.get_by_text("Built from data", exact=True).click()
+    thumb = page.get_by_test_id("stSlider").filter(has_text="privacy loss").get_by_role("slider")
+    expect(thumb).to_have_attribute("aria-valuetext", "1")
+    thumb.press("ArrowLeft")
+    expect(thumb).to_have_attribute("aria-valuetext", "0.8")
+    idle(page)
+    page.get_by_text("One ε for both").click()
+    expect(thumb).to_have_count(2)
+    for each in thumb.all():
+        expect(each).to_have_attribute("aria-valuetext", "0.8")

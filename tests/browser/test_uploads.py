@@ -69,3 +69,20 @@ def test_what_is_wrong_is_said_at_the_step_where_it_is_mended(app, open_page, tm
     page.get_by_label("east", exact=True).fill("16")
     page.get_by_label("east", exact=True).press("Enter")
     onward(page, 1)
+
+
+def test_after_a_demo_the_price_of_an_own_file_is_not_the_least(app, open_page, tmp_path):
+    """What the page restores while it has no slider is not what the slider would show later."""
+    (tmp_path / "few.csv").write_text("lon,lat\n14.5,-23.5\n")
+    page = open_page(f"{app}/?data=city-50k&epsilon=0.5")
+    price = page.get_by_test_id("stSlider").filter(has_text="ε (privacy loss budget)")
+    thumb = price.get_by_role("slider")
+    expect(thumb).to_have_attribute("aria-valuetext", "0.5")
+    page.get_by_role("combobox", name="Data").click()
+    page.get_by_role("option", name="Your own file").click()
+    upload(page, tmp_path / "few.csv")
+    box = page.get_by_label("Or paste a bounding box")
+    box.fill("14,-24,15,-23")
+    box.press("Enter")
+    expect(page.get_by_role("button", name="Publish: spend ε = 0.5")).to_be_visible()
+    expect(thumb).to_have_attribute("aria-valuetext", "0.5")

@@ -16,7 +16,7 @@ from dpviz.render.projection import areas as surfaces
 from dpviz.ui.points.area_form import set_area
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.method_form import Choice, epsilon_slider, nearest_epsilon, parameters_form
+from dpviz.ui.shared.method_form import Choice, epsilon_slider, parameters_form
 from dpviz.ui.shared.text import level_title, plain
 from dpviz.ui.shared.uploads import chosen_layer, upload_path
 
@@ -82,7 +82,6 @@ def areas_choice(
             for level, size in zip(areas.areas.levels, sizes, strict=True)
         )
     )
-    st.session_state.setdefault(f"{prefix}.epsilon", nearest_epsilon(None))
     epsilon = epsilon_slider(prefix)
     parameters = parameters_form(f"{prefix}.{METHOD}", of_kind(METHOD)[METHOD], {}, saved)
     return Choice(METHOD, parameters, epsilon, areas=areas)

@@ -10,7 +10,7 @@ from dpviz.ui.points.domain_map import choose_domain
 from dpviz.ui.points.error_panel import error_panel
 from dpviz.ui.points.film import film_answers, film_series, film_strip, known_accuracy
 from dpviz.ui.points.owners import owners_panel, owners_view
-from dpviz.ui.points.sides_form import STARTS, restore_sides, sides_form, sides_link
+from dpviz.ui.points.sides_form import STARTS, sides_form, sides_link
 from dpviz.ui.points.source_form import PointSource, source_form
 from dpviz.ui.points.two_maps import FIELDS, Comparison, badges, maps_and_answers
 from dpviz.ui.shared import permalink
@@ -30,9 +30,8 @@ def page() -> None:
     """The page."""
     permalink.bring_back(KEY)
     explored = st.session_state.get("explore.link", {})
-    if f"{KEY}.a.epsilon" not in st.session_state:  # a widget's value: gone when the page is left
+    if f"{KEY}.of" not in st.session_state:  # a widget's value: gone when the page is left
         permalink.restore(KEY, FIELDS)
-        restore_sides(KEY, explored)
     with st.sidebar:
         of = st.radio("Compare", OF, key=f"{KEY}.of")
     with ErrorsShown():

@@ -15,7 +15,7 @@ from dpviz.ui.shared.skeleton import method_link
 STARTS = {"a": "privtree", "b": "ugrid"}
 
 
-def restore_sides(prefix: str, explored: Mapping[str, Any]) -> None:
+def _restore(prefix: str, explored: Mapping[str, Any]) -> None:
     """The ε of both from the address; from Explore where the address names none."""
     asked = {side: permalink.number(f"{side}.epsilon") for side in STARTS}
     named = permalink.parameter("a.epsilon")
@@ -27,6 +27,11 @@ def restore_sides(prefix: str, explored: Mapping[str, Any]) -> None:
     st.session_state[f"{prefix}.linked"] = asked["a"] == asked["b"]
 
 
+def _part(prefix: str) -> None:
+    """B begins at the ε of A."""
+    st.session_state[f"{prefix}.b.epsilon"] = st.session_state[f"{prefix}.a.epsilon"]
+
+
 def sides_form(prefix: str, source: PointSource, explored: Mapping[str, Any]) -> list[Choice]:
     """Method, ε and parameters of A and of B.
 
@@ -35,12 +40,16 @@ def sides_form(prefix: str, source: PointSource, explored: Mapping[str, Any]) ->
         source: what both are built from.
         explored: what Explore held last; A begins with it.
     """
+    if f"{prefix}.a.epsilon" not in st.session_state:  # in the run that shows them
+        _restore(prefix, explored)
     choices: list[Choice] = []
     for side, start in STARTS.items():
         st.divider()
         st.markdown(f"**{side.upper()}**")
         wanted = explored.get("method") if side == "a" else None
-        linked = side == "b" and st.toggle("One ε for both", key=f"{prefix}.linked")
+        linked = side == "b" and st.toggle(
+            "One ε for both", key=f"{prefix}.linked", on_change=_part, args=(prefix,)
+        )
         choices.append(
             method_form(
                 f"{prefix}.{side}",

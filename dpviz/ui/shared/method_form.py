@@ -91,7 +91,12 @@ EPSILON = permalink.Field("epsilon", linked_epsilon, "{:g}".format)
 
 
 def epsilon_slider(prefix: str) -> float:
-    """The price of a release; its value is kept in the session under ``prefix.epsilon``."""
+    """The price of a release; its value is kept in the session under ``prefix.epsilon``.
+
+    It begins with that of the address.
+    """
+    if f"{prefix}.epsilon" not in st.session_state:
+        st.session_state[f"{prefix}.epsilon"] = linked_epsilon("epsilon")
     chosen = st.select_slider(
         "ε (privacy loss budget)",
         EPSILONS,
@@ -193,7 +198,6 @@ def choice_form(
         st.toggle("Variants by their papers’ names, and references", key=f"{prefix}.more")
         if hidden:
             st.caption(f"Unavailable ({len(hidden)}; {reason}): {', '.join(hidden)}.")
-    st.session_state.setdefault(f"{prefix}.epsilon", nearest_epsilon(None))
     epsilon = epsilon_slider(prefix) if linked is None else linked
     saved = saved if chosen == start else {}  # of the method that the address names
     parameters = parameters_form(f"{prefix}.{chosen}", cls, known[chosen][1], saved)
