@@ -5,7 +5,7 @@ import tomllib
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import ROOT, idle, onward, upload
+from tests.browser.conftest import ROOT, idle, onward, pay, upload
 
 pytestmark = pytest.mark.browser
 
@@ -86,3 +86,26 @@ def test_after_a_demo_the_price_of_an_own_file_is_not_the_least(app, open_page, 
     box.press("Enter")
     expect(page.get_by_role("button", name="Publish: spend ε = 0.5")).to_be_visible()
     expect(thumb).to_have_attribute("aria-valuetext", "0.5")
+
+
+def test_after_a_demo_the_moves_of_own_places_are_seen_first(app, open_page, tmp_path):
+    rows = "".join(
+        f"{14 + who % 7 / 8},{-24 + step / 4},2026-01-0{step + 1},{who}\n"
+        for who in range(40)
+        for step in range(3)
+    )
+    (tmp_path / "places.csv").write_text("lon,lat,time,who\n" + rows)
+    page = open_page(f"{app}/sequences")
+    views = page.get_by_role("radiogroup", name="Show").get_by_role("radio")
+    expect(views.first).to_be_checked()
+    page.get_by_role("combobox", name="Sequences").click()
+    page.get_by_role("option", name="Your own places in time").click()
+    upload(page, tmp_path / "places.csv")
+    box = page.get_by_label("Or paste a bounding box")
+    box.fill("14,-24,15,-23")
+    box.press("Enter")
+    pay(page)
+    expect(page.get_by_text("Busiest moves")).to_be_visible()
+    idle(page)
+    expect(views.first).to_be_checked()
+    expect(page.get_by_text("Busiest moves")).to_be_visible()

@@ -84,6 +84,7 @@ def maps_and_answers(
     stage = st.container(key=f"{prefix}.stage-{'wide' if side_by_side else 'beside'}")
     left, right = stage.columns([7, 3], gap="medium")
     with left:
+        permalink.present(f"{prefix}.mode", "side")
         mode = st.segmented_control(
             "View",
             list(MODES),

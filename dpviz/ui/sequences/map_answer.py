@@ -44,6 +44,7 @@ FIELDS = (
 @fragment
 def map_and_answer(prefix: str, view: MoveView, source: SequenceSource) -> None:
     """The map and its answer: a click reruns this part only."""
+    permalink.present(f"{prefix}.show", MOVES)
     show = st.segmented_control(
         "Show", VIEWS, key=f"{prefix}.show", required=True, label_visibility="collapsed"
     )

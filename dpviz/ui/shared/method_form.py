@@ -91,12 +91,8 @@ EPSILON = permalink.Field("epsilon", linked_epsilon, "{:g}".format)
 
 
 def epsilon_slider(prefix: str) -> float:
-    """The price of a release; its value is kept in the session under ``prefix.epsilon``.
-
-    It begins with that of the address.
-    """
-    if f"{prefix}.epsilon" not in st.session_state:
-        st.session_state[f"{prefix}.epsilon"] = linked_epsilon("epsilon")
+    """The price of a release; its value is kept in the session under ``prefix.epsilon``."""
+    permalink.present(f"{prefix}.epsilon", nearest_epsilon(None))
     chosen = st.select_slider(
         "ε (privacy loss budget)",
         EPSILONS,

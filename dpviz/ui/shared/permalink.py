@@ -38,6 +38,9 @@ MOST = 60
 MESSAGES = "address.messages"
 """In the session: the container of what is said of the address."""
 
+WAITING = "address.waiting"
+"""In the session: places of what the address gave, that no widget has shown yet."""
+
 HELD = "address.held"
 """In the session while the browser may not have :data:`SCRIPT` yet: then nothing is written."""
 
@@ -276,9 +279,22 @@ def restore(page: str, fields: Sequence[Field]) -> None:
     """When a page is entered: what its address holds is put into the session."""
     for field in fields:
         value = st.session_state[field.place(page)] = field.read(field.name)
+        st.session_state.setdefault(WAITING, set()).add(field.place(page))
         if value is None:
             why = f"is not {field.form}. It is left out, and all else is as the address says."
             refused(field.name, parameter(field.name), why)
+
+
+def present(place: str, start: Any) -> None:
+    """Call before the widget of this key: it shows what the session holds for it, or ``start``.
+
+    What was put there in a run without the widget is the session's alone: in the browser, a widget
+    that is new shows the first of its options, and that is what counts from the next touch on.
+    """
+    waiting: set[str] = st.session_state.setdefault(WAITING, set())
+    if place in waiting or place not in st.session_state:
+        st.session_state[place] = st.session_state.get(place, start)
+    waiting.discard(place)
 
 
 def remember(

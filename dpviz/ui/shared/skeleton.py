@@ -96,8 +96,6 @@ def run(slots: Slots) -> None:
             st.divider()
             choice = slots.choose(source)
     if source is None or choice is None:
-        # What waited for its slider through a run would be the session's ε, the least the screen's.
-        st.session_state.pop(f"{key}.epsilon", None)
         say_refused(*refused)  # in the sidebar they may stand below what is seen
         slots.empty() if source is None else slots.before(source)
         return
