@@ -121,10 +121,13 @@ class Symbols:
             self._check()
         if self.cells is not None and self.leaves is None:
             raise ParameterError("--cells is of --leaves: give both, or leave it out")
+        if self.leaves is not None and self.side is not None:
+            raise ParameterError("--leaves are in place of the grid of --side: give one of them")
         if self.leaves is None:
             cells = None
         else:
-            cells = leaf_cells(read(self.leaves, "points"), self.cells or LEAVES)
+            most = LEAVES if self.cells is None else self.cells
+            cells = leaf_cells(read(self.leaves, "points"), most)
         cutting: dict[str, Any] = {
             "side": self.side,
             "gap": self.gap,

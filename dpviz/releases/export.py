@@ -153,9 +153,12 @@ def _features(part: Any) -> Iterator[str]:
     """Rows of a GeoDataFrame as text."""
     import shapely
 
-    rows = part.drop(columns=part.geometry.name).replace([np.inf, -np.inf], np.nan).astype(object)
-    rows = rows.where(rows.notna(), None).to_dict("records")  # JSON has no NaN and no infinity
-    for row, shape in zip(rows, shapely.to_geojson(part.geometry.to_numpy()), strict=True):
+    rows = part.drop(columns=part.geometry.name)
+    floats = rows.select_dtypes("floating")  # JSON has no NaN and no infinity
+    rows = rows.assign(**floats.where(np.isfinite(floats))).astype(object)
+    rows = rows.where(rows.notna(), None)
+    shapes = shapely.to_geojson(part.geometry.to_numpy())
+    for row, shape in zip(rows.to_dict("records"), shapes, strict=True):
         properties = json.dumps(row, default=_in_words, allow_nan=False)
         yield f'{{"type": "Feature", "properties": {properties}, "geometry": {shape or "null"}}}'
 

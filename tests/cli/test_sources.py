@@ -31,6 +31,7 @@ SYMBOLS = ("symbols.txt", "--alphabet", "a,b")
         ),
         ("sequences", PLACES, ["--cells", "9"], "--cells is of --leaves: give both"),
         ("sequences", ("city",), ["--cells", "9"], "--cells is of --leaves: give both"),
+        ("sequences", PLACES, ["--leaves", "r.parquet", "--side", "4"], "in place of the grid"),
         *(
             (command, ("city",), unfit, f"{unfit[0]} is not for the built-in data")
             for command, several in (
