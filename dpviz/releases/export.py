@@ -155,8 +155,8 @@ def _features(part: Any) -> Iterator[str]:
 
     rows = part.drop(columns=part.geometry.name)
     floats = rows.select_dtypes("floating")  # JSON has no NaN and no infinity
-    rows = rows.assign(**floats.where(np.isfinite(floats))).astype(object)
-    rows = rows.where(rows.notna(), None)
+    rows[floats.columns] = floats.where(np.isfinite(floats))
+    rows = rows.astype(object).where(rows.notna(), None)
     shapes = shapely.to_geojson(part.geometry.to_numpy())
     for row, shape in zip(rows.to_dict("records"), shapes, strict=True):
         properties = json.dumps(row, default=_in_words, allow_nan=False)

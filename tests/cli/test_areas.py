@@ -138,14 +138,14 @@ def test_days_times_and_gaps_of_an_own_file_are_json(visits, wards, tmp_path):
     own = geopandas.read_file(wards)[["code", "geometry"]]
     own["day"] = datetime.date(2026, 3, 1)
     own["since"] = pd.Timestamp("2026-03-01 12:30")
-    own["size"] = [1.5, np.inf, np.nan, *[2.0] * (len(own) - 3)]
+    own["self"] = [1.5, np.inf, np.nan, *[2.0] * (len(own) - 3)]
     own.to_parquet(tmp_path / "own.parquet")
     words = ("--join", tmp_path / "own.parquet", "--key", "code")
     assert run("export", output, "-o", tmp_path / "j.geojson", *words)[0] == 0
     text = (tmp_path / "j.geojson").read_text()
     rows = [each["properties"] for each in json.loads(text, parse_constant=pytest.fail)["features"]]
     assert {(row["day"], row["since"]) for row in rows} == {("2026-03-01", "2026-03-01T12:30:00")}
-    assert [row["size"] for row in rows[:4]] == [1.5, None, None, 2.0]
+    assert [row["self"] for row in rows[:4]] == [1.5, None, None, 2.0]
     again = geopandas.read_file(tmp_path / "j.geojson")
     assert again.geometry.geom_equals(own.geometry).all()
 
