@@ -71,6 +71,16 @@ def test_what_is_wrong_is_said_at_the_step_where_it_is_mended(app, open_page, tm
     onward(page, 1)
 
 
+def choose_own(page, selector, option, file):
+    """A file in place of the demo, in an area that is pasted."""
+    page.get_by_role("combobox", name=selector).click()
+    page.get_by_role("option", name=option).click()
+    upload(page, file)
+    box = page.get_by_label("Or paste a bounding box")
+    box.fill("14,-24,15,-23")
+    box.press("Enter")
+
+
 def test_after_a_demo_the_price_of_an_own_file_is_not_the_least(app, open_page, tmp_path):
     """What the page restores while it has no slider is not what the slider would show later."""
     (tmp_path / "few.csv").write_text("lon,lat\n14.5,-23.5\n")
@@ -78,12 +88,7 @@ def test_after_a_demo_the_price_of_an_own_file_is_not_the_least(app, open_page, 
     price = page.get_by_test_id("stSlider").filter(has_text="ε (privacy loss budget)")
     thumb = price.get_by_role("slider")
     expect(thumb).to_have_attribute("aria-valuetext", "0.5")
-    page.get_by_role("combobox", name="Data").click()
-    page.get_by_role("option", name="Your own file").click()
-    upload(page, tmp_path / "few.csv")
-    box = page.get_by_label("Or paste a bounding box")
-    box.fill("14,-24,15,-23")
-    box.press("Enter")
+    choose_own(page, "Data", "Your own file", tmp_path / "few.csv")
     expect(page.get_by_role("button", name="Publish: spend ε = 0.5")).to_be_visible()
     expect(thumb).to_have_attribute("aria-valuetext", "0.5")
 
@@ -98,12 +103,7 @@ def test_after_a_demo_the_moves_of_own_places_are_seen_first(app, open_page, tmp
     page = open_page(f"{app}/sequences")
     views = page.get_by_role("radiogroup", name="Show").get_by_role("radio")
     expect(views.first).to_be_checked()
-    page.get_by_role("combobox", name="Sequences").click()
-    page.get_by_role("option", name="Your own places in time").click()
-    upload(page, tmp_path / "places.csv")
-    box = page.get_by_label("Or paste a bounding box")
-    box.fill("14,-24,15,-23")
-    box.press("Enter")
+    choose_own(page, "Sequences", "Your own places in time", tmp_path / "places.csv")
     pay(page)
     expect(page.get_by_text("Busiest moves")).to_be_visible()
     idle(page)
