@@ -154,8 +154,8 @@ def _features(part: Any) -> Iterator[str]:
     import shapely
 
     rows = part.drop(columns=part.geometry.name)
-    floats = rows.select_dtypes("floating")  # JSON has no NaN and no infinity
-    rows[floats.columns] = floats.where(np.isfinite(floats))
+    for name, values in rows.select_dtypes("floating").items():
+        rows[name] = values.where(np.isfinite(values))  # JSON has no infinity, and no NaN
     rows = rows.astype(object).where(rows.notna(), None)
     shapes = shapely.to_geojson(part.geometry.to_numpy())
     for row, shape in zip(rows.to_dict("records"), shapes, strict=True):
