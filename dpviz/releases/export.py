@@ -157,8 +157,9 @@ def _features(part: Any) -> Iterator[str]:
     for name, values in rows.select_dtypes("floating").items():
         rows[name] = values.where(np.isfinite(values))  # JSON has no infinity, and no NaN
     rows = rows.astype(object).where(rows.notna(), None)
-    shapes = shapely.to_geojson(part.geometry.to_numpy())
-    for row, shape in zip(rows.to_dict("records"), shapes, strict=True):
+    columns = {name: rows[name].tolist() for name in rows}
+    for at, shape in enumerate(shapely.to_geojson(part.geometry.to_numpy())):
+        row = {name: values[at] for name, values in columns.items()}
         properties = json.dumps(row, default=_in_words, allow_nan=False)
         yield f'{{"type": "Feature", "properties": {properties}, "geometry": {shape or "null"}}}'
 
