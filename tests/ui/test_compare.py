@@ -175,10 +175,12 @@ def test_a_side_at_every_epsilon_is_a_file_with_a_slider():
     assert half == sorted(half, reverse=True)
 
 
-def test_both_sides_offer_their_series():
-    app = opened()
-    labels = [each.proto.label for each in app.get("download_button")]
-    assert {"ε series of A (HTML)", "ε series of B (HTML)"} <= set(labels)
+def test_both_sides_offer_their_series_and_no_file_is_made_before_it_is_asked_for():
+    app = opened(rect="14.6,-23.9,14.75,-23.75")
+    offered = {each.proto.label: each.proto for each in app.get("download_button")}
+    wanted = {"ε series of A (HTML)", "ε series of B (HTML)", "Answers (CSV)"}
+    assert wanted <= set(offered)
+    assert all(each.deferred_file_id and not each.url for each in offered.values())
 
 
 def test_accuracy_by_epsilon_of_built_in_data_is_there_unasked():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -161,7 +162,8 @@ def history_table(prefix: str) -> None:
         st.dataframe([_in_words(row) for row in history], hide_index=True)
         left, right = st.columns(2)
         with left:
-            file_button("Download answers (CSV)", as_csv(history), "answers.csv", f"{prefix}.csv")
+            table = partial(as_csv, history)
+            file_button("Download answers (CSV)", table, "answers.csv", f"{prefix}.csv")
         if right.button("Clear", icon=":material/delete:", key=f"{prefix}.forget"):
             history.clear()
             st.rerun()

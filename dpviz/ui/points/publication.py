@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_answer import points_map, seen_from_above
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.method_form import Choice
-from dpviz.ui.shared.panels import ErrorsShown, file_button, show_promises
+from dpviz.ui.shared.panels import ErrorsShown, as_json, file_button, show_promises
 from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.shelf import receipt_of
 from dpviz.ui.shared.skeleton import Paid, build_choice, paid_release, say_unsaved
@@ -93,7 +93,7 @@ def _take_home(prefix: str, release: PointRelease | AreaRelease, redo: str) -> N
     show_promises(release)
     st.header("Take it with you", anchor=False)
     download_buttons(prefix, release)
-    receipt = json.dumps(receipt_of(release), indent=2, ensure_ascii=False)
+    receipt = partial(as_json, receipt_of(release))
     file_button("Receipt (JSON)", receipt, "receipt.json", f"{prefix}.receipt", "receipt")
     st.header("How the budget was spent", anchor=False)
     budget_breakdown(release.header)

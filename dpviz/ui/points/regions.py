@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -119,7 +120,7 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
             hide_index=True,
         )
         label = "Counts by district (CSV)"
-        file_button(label, as_csv(rows), "districts.csv", f"{prefix}.districts.csv")
+        file_button(label, partial(as_csv, rows), "districts.csv", f"{prefix}.districts.csv")
         if not st.toggle("Show them on the map", value=True, key=f"{prefix}.districts.shown"):
             return [], None
         return list(marks), legend

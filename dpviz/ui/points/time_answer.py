@@ -283,9 +283,9 @@ def _timeline(prefix: str, release: PointRelease, rect: Rect | None, window: Win
             "95 % interval ±": [rounded(value, value) for value in half],
         }
         st.dataframe(table, hide_index=True)
-        text = as_csv(rows[["from", "to", "count", "low", "high"]].to_dict("records"))
+        steps = rows[["from", "to", "count", "low", "high"]].to_dict("records")
         label = "Download the timeline (CSV)"
-        file_button(label, text, "timeline.csv", f"{prefix}.timeline.csv")
+        file_button(label, partial(as_csv, steps), "timeline.csv", f"{prefix}.timeline.csv")
 
 
 def _fits(every: str, domain: Domain) -> bool:

@@ -115,7 +115,8 @@ def maps_and_answers(
         if rows:
             with st.expander("Both answers as a table", icon=":material/table:"):
                 st.dataframe(rows, hide_index=True)
-                file_button("Answers (CSV)", as_csv(rows), "comparison.csv", f"{prefix}.csv")
+                table = partial(as_csv, rows)
+                file_button("Answers (CSV)", table, "comparison.csv", f"{prefix}.csv")
         share_panel(prefix, f"{prefix}.map", compared.releases, compared.labels, series)
     map_overlay(f"{prefix}.map", shape=Shape(rect=rect) if rect else None)
     permalink.remember(prefix, FIELDS)

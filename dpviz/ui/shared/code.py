@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 
 import streamlit as st
@@ -12,7 +11,7 @@ from dpviz.exports.data_use import data_use, sentences
 from dpviz.planning.model_scripts import script_of
 from dpviz.releases.release import Release
 from dpviz.ui.shared.access import fragment
-from dpviz.ui.shared.panels import file_button
+from dpviz.ui.shared.panels import as_json, file_button
 from dpviz.ui.shared.text import plain
 
 
@@ -47,6 +46,5 @@ def code_panel(prefix: str, release: Release, command: str | None = None) -> Non
             )
             notebook = partial(script.notebook, "A private map", sentences(release))
             file_button("Notebook", notebook, "release.ipynb", f"{prefix}.notebook")
-        text = json.dumps(data_use(release), indent=2, ensure_ascii=False)
-        label = "Data-use statement (JSON)"
-        file_button(label, text, "data-use.json", f"{prefix}.statement", "policy")
+        label, statement = "Data-use statement (JSON)", partial(as_json, data_use(release))
+        file_button(label, statement, "data-use.json", f"{prefix}.statement", "policy")

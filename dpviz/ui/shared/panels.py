@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -80,12 +81,21 @@ def say_refused(*refused: str) -> None:
 
 
 def file_button(
-    label: str, data: Any, name: str, key: str, icon: str = "download", **look: Any
+    label: str,
+    make: Callable[[], str | bytes],
+    name: str,
+    key: str,
+    icon: str = "download",
+    **look: Any,
 ) -> None:
-    """One file, which is made when the button is pressed where ``data`` is a function."""
+    """One file, which is made when the button is pressed.
+
+    One that is ready would be fetched by the browser at every run, and gone where the next run
+    is faster.
+    """
     st.download_button(
         label,
-        data,
+        make,
         name,
         MIMES[name.rpartition(".")[2]],
         key=key,
@@ -99,6 +109,11 @@ def table_panel(title: str, rows: Any, **look: Any) -> None:
     """What a map or a chart shows, in rows, for those who cannot see it."""
     with st.expander(title, icon=":material/table:"):
         st.dataframe(rows, hide_index=True, **look)
+
+
+def as_json(values: Mapping[str, Any]) -> str:
+    """A file of JSON that people can read too."""
+    return json.dumps(values, indent=2, ensure_ascii=False)
 
 
 def file_bytes(write: Callable[[Any, Path], object], release: Any, name: str) -> bytes:

@@ -7,10 +7,10 @@ reach, its one person; on any other, this browser until it is closed, and the pa
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import uuid
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from dpviz.ui.shared.access import has_login, user
 from dpviz.ui.shared.making import builds_of
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.navigation import base_path, page_of
-from dpviz.ui.shared.panels import RELEASE, ErrorsShown, file_button, read_upload
+from dpviz.ui.shared.panels import RELEASE, ErrorsShown, as_json, file_button, read_upload
 from dpviz.ui.shared.shelf import Shelf, Stored, read_any
 from dpviz.ui.shared.text import plain
 from dpviz.ui.visits import from_here, visit_of
@@ -281,7 +281,7 @@ def _one(prefix: str, stored: Stored) -> None:
                 show(Opened(stored.id, stored.title, shelf.open(stored.id)[1]))
         made = shelf.path(stored.id).read_bytes
         file_button("Download", made, "release.parquet", f"{prefix}.mine.file")
-        receipt = json.dumps(stored.receipt, indent=2, ensure_ascii=False)
+        receipt = partial(as_json, stored.receipt)
         file_button("Receipt", receipt, "receipt.json", f"{prefix}.mine.receipt", "receipt")
     with st.expander("Rename or share", icon=":material/link:"):
         key = f"{prefix}.mine.title.{stored.id}.{stored.title}"
