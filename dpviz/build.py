@@ -37,9 +37,9 @@ from dpviz.private.load.counts import save_counts
 from dpviz.private.load.data import load
 from dpviz.private.load.dialects import checked_dialect
 from dpviz.private.load.dialects import table as quoted_table
+from dpviz.private.load.graphs import read_graph, workload_of
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.points import columns as source_columns
-from dpviz.private.load.roads import read_graph, workload_of
 from dpviz.private.load.selection import checked_bits
 from dpviz.private.load.sequences import alphabet_of
 from dpviz.private.load.sources import public_extent, stated_domain
@@ -251,7 +251,7 @@ def build(
         ) as receipt,
     ):
         release, facts = _measured(data, chosen, budget, noise, queries, reports, sum_share)
-        facts["extra"] = facts.get("extra", {}) | declared | stated | receipt
+        facts["extra"] = facts.get("extra", {}) | data.facts | declared | stated | receipt
         return release(header_of(data, chosen, noise, budget, price, **facts))
 
 
@@ -317,8 +317,7 @@ def _chosen(
 
 def _promises(data: Handle[Any], wishes: Iterable[str]) -> dict[str, list[str]]:
     """What the header says of wishes; nothing where there are none."""
-    texts = list(wishes)
-    if not texts:
+    if not (texts := list(wishes)):
         return {}
     asked = parse_all(texts)
     if isinstance(data, AreaData):
@@ -373,7 +372,7 @@ def _measured(
     if not isinstance(data, SequenceData):
         raise ParameterError(f"data of kind {data.kind!r}: no engine builds from them")
     model = method.build(SequenceTask(data._sequences, data.alphabet, budget, noise))
-    return lambda header: SequenceRelease(data.alphabet, model, header), {"extra": data.facts}
+    return lambda header: SequenceRelease(data.alphabet, model, header), {}
 
 
 def _measured_roads(
@@ -387,7 +386,8 @@ def _measured_roads(
     """A histogram of all trips, or with time of those of each step, in parallel."""
 
     def histogram(trips: Paths, alone: Budget) -> Measured:
-        return method.build(RoadTask(data.graph, trips, workload, alone, noise, progress))
+        how = workload, alone, noise, progress, data.longest
+        return method.build(RoadTask(data.graph, trips, *how))
 
     if data.steps is None:
         each = [histogram(data._trips, budget)]

@@ -21,7 +21,8 @@ import shapely
 import dpviz
 from dpviz import limits
 from dpviz.errors import DataError, DpvizError
-from dpviz.private.load.roads import read_graph, read_trips
+from dpviz.private.load.graphs import read_graph
+from dpviz.private.load.roads import read_trips
 from dpviz.private.load.sequences import alphabet_of, read_sequences
 from dpviz.releases.points.region_file import polygon_layers, read_regions
 from dpviz.roads.graph import road_graph

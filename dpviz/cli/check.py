@@ -61,11 +61,12 @@ def check(
     if alphabet is not None and not (graph is None and clock.time is None):
         raise ParameterError("--alphabet is of other data than --graph and --time: give one")
     in_time = clock.time is not None and not {*clock.given} - {"time"}
-    box = ("bounds", places.bounds), ("columns", places.columns), ("x", places.x), ("y", places.y)
+    box = ("bounds", places.bounds), ("x", places.x), ("y", places.y)
     _check_fit(
         "trips" if graph else "symbols" if alphabet else "places in time" if in_time else "points",
         {
             **{name: (value, ("points", "places in time")) for name, value in box},
+            "columns": (places.columns, ("points", "places in time", "trips")),
             "crs": (places.crs, ("points", "places in time", "trips")),
             **{name: (value, ("points",)) for name, value in vars(attributes).items()},
             "components": (components != "refuse", ("trips",)),
@@ -80,7 +81,8 @@ def check(
             graph=graph, components=components, crs=places.crs or "", directed=directed
         )
         read["steps"] = Steps.of(**clock.steps()) if clock.given else None
-        facts, taken = check_trips(source, streets.opened(), drop_unknown=drop_unknown, **read)
+        read |= {"columns": places.names or None, "drop_unknown": drop_unknown}
+        facts, taken = check_trips(source, streets.opened(), **read)
     elif alphabet is not None:
         columns = None if column is None else (column,)
         facts, taken = check_sequences(

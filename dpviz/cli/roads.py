@@ -37,7 +37,7 @@ PATH = (*COUNT, "edges", "subdomains", "nodes")
 """What is said of the answer to a path query."""
 
 Source = Annotated[
-    str, typer.Argument(help="A file of trips, 'city', or 'generate:N' synthetic trips.")
+    str, typer.Argument(help="A file of trips or events, 'city', or 'generate:N' synthetic trips.")
 ]
 
 

@@ -35,6 +35,9 @@ class Streets:
     directed: bool = option(
         "--directed", default=False, help="Edges are one-way, from src to dst or as drawn."
     )
+    columns: str | None = option(
+        "--columns", help="Events: their coordinates, such as lon,lat, in the graph's CRS."
+    )
 
     def opened(self) -> RoadGraph:
         """The graph.
@@ -58,6 +61,7 @@ class Streets:
         if source == CITY and self.graph is None:
             _not_built_in(
                 crs=self.crs,
+                columns=self.columns,
                 components=self.components != "refuse",
                 unit=how.pop("unit", None),
                 max_per_unit=how.pop("max_per_unit", 1) != 1,
@@ -67,7 +71,8 @@ class Streets:
             time: dict[str, Any] = {k: v for k, v in how.items() if k in STEPS}
             made: RoadData = load(CITY, kind="roads", **time)
             return made
-        return load(source, self.opened(), **how)
+        columns = words(self.columns, "--columns") or None
+        return load(source, self.opened(), columns=columns, **how)
 
 
 LEAVES = 256

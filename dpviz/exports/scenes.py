@@ -84,7 +84,7 @@ def _streets(release: RoadRelease) -> Scene | None:
     return Scene(
         marks=[*ground(release.graph, release.header.source), *street_marks(release, top)],
         camera=Camera(bounds=area, key="domain"),
-        legend=street_legend(top),
+        legend=street_legend(top, release.records),
         domain=area,
         plane=not release.graph.crs,
         description=f"Road network with noisy counts: {release.header.standing[1]}",

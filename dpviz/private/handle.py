@@ -55,13 +55,14 @@ class Handle(ABC, Generic[R]):
         synthetic: the records were made up by this project and are nobody's.
         unit: the privacy unit in words.
         max_per_unit: most records of one privacy unit, 1 where a record is the unit.
+        facts: more that is public and that a release's header should say, plain values.
 
     Raises:
         DataError: a bound below 1, a name that is no text, or `public` that is no truth value.
     """
 
     kind: ClassVar[str]
-    records: ClassVar[str] = "records"
+    records: str = "records"
     synthetic: bool = False
 
     def __init__(
@@ -80,6 +81,7 @@ class Handle(ABC, Generic[R]):
         self.public = bool(fitting(public, bool | None, "public", DataError))  # not said is no
         self.unit = unit
         self.max_per_unit = checked_most(max_per_unit, self.records)
+        self.facts: dict[str, Any] = {}
 
     @property
     def accounted_unit(self) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from dpviz.errors import DataError
 from dpviz.private.handle import Handle
 from dpviz.private.mechanisms.noise import Noise, uniform_below
-from dpviz.releases.roads.release import RoadRelease
+from dpviz.releases.roads.release import EVENTS, RoadRelease
 from dpviz.roads.graph import Int, RoadGraph
 from dpviz.roads.paths import Paths, distinct_keys
 from dpviz.roads.steps import Steps
@@ -29,6 +29,9 @@ class RoadData(Handle[RoadRelease]):
     Attributes:
         graph: the public road graph.
         steps: the public steps of time; None where trips have no time.
+        placed: of events at places, what was taken for these; else empty.
+        longest: the public bound on the edges of a trip that follows from what trips are made of;
+            None where methods alone bound them.
 
     Raises:
         DataError: a trip off the graph, or a bound below 1.
@@ -36,7 +39,7 @@ class RoadData(Handle[RoadRelease]):
     """
 
     kind: ClassVar[str] = "roads"
-    records: ClassVar[str] = "trips"
+    records = "trips"
 
     def __init__(
         self,
@@ -50,11 +53,18 @@ class RoadData(Handle[RoadRelease]):
         names: tuple[str, ...] = (),
         steps: Steps | None = None,
         step: Int | None = None,
+        placed: str = "",
     ) -> None:
         if len(trips.edge) and (trips.edge.min() < 0 or trips.edge.max() >= len(graph)):
             raise DataError("a trip names an edge that the road graph lacks: use its edges")
+        if placed:
+            self.records = EVENTS
         super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit, names=names)
-        self.graph, self.steps = graph, steps
+        self.graph, self.steps, self.placed = graph, steps, placed
+        self.longest = 1 if placed else None
+        self.facts = {"counted": EVENTS} if placed else {}
+        if self.longest and len(trips) and trips.length.max() > self.longest:
+            raise DataError("an event is on several edges: give it one")
         self.__by_step: tuple[Paths, ...] = ()
         if steps is not None and step is not None:
             steps.require_room(len(graph))

@@ -61,7 +61,6 @@ class SequenceData(Handle[SequenceRelease]):
 
     Attributes:
         alphabet: public.
-        facts: more that is public and that a release's header should say, plain values.
 
     Raises:
         DataError: a symbol outside the alphabet, or a bound below 1.
@@ -69,7 +68,7 @@ class SequenceData(Handle[SequenceRelease]):
     """
 
     kind: ClassVar[str] = "sequences"
-    records: ClassVar[str] = "sequences"
+    records = "sequences"
 
     def __init__(
         self,

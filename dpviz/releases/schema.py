@@ -108,6 +108,7 @@ class RoadExtra(Strict):
     kept: FiniteFloat | None = None
     lengths: list[FiniteFloat] = []
     of_steps: Annotated[list[dict[Word, Any]], Field(max_length=1_000)] = []
+    counted: Literal["trips", "events"] = "trips"
 
 
 class RoadTime(Strict):

@@ -113,7 +113,7 @@ def street_marks(release: RoadRelease, top: float, *, side: Side | None = None) 
     name = f".{side}" if side else ""
     place = release.domains.path[release.domains.position]
     rows = (
-        Row("trips (noisy)", "count", noise_sd="sd"),
+        Row(f"{release.records} (noisy)", "count", noise_sd="sd"),
         Row("edge", "edge"),
         Row("sub-domain", "subdomain"),
     )
@@ -235,11 +235,11 @@ def hues(names: Int) -> NDArray[np.uint8]:
     return (np.array(table)[where] * 255).astype(np.uint8)
 
 
-def street_legend(top: float) -> Legend:
-    """Widths and colours by noisy count."""
+def street_legend(top: float, records: str) -> Legend:
+    """Widths and colours by noisy count of trips or events."""
     scale = lines_scale(top)
     return Legend(
-        title="Trips per street",
+        title=f"{records.capitalize()} per street",
         colors=line_colors(),
         labels=line_labels(scale),
         widths=LINE_WIDTHS,

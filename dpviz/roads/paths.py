@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,18 @@ from numpy.typing import NDArray
 from dpviz.errors import DataError, ParameterError
 from dpviz.roads.graph import Int, RoadGraph, ragged_take
 from dpviz.trees.lattice import ragged
+
+COLUMNS = TRIP, EDGE, EDGES, NODES = "trip", "edge", "edges", "nodes"
+"""Of tables of trips: a row per step, or lists."""
+
+
+def names_trips(columns: Container[str]) -> bool:
+    """Whether these are columns of trips.
+
+    >>> names_trips(["edges"]), names_trips(["trip", "lon", "lat"])
+    (True, False)
+    """
+    return EDGES in columns or NODES in columns or (TRIP in columns and EDGE in columns)
 
 
 @dataclass(frozen=True, eq=False)

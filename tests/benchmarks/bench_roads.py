@@ -3,7 +3,7 @@
 import pytest
 
 from dpviz.build import build
-from dpviz.private.load.roads import read_graph
+from dpviz.private.load.graphs import read_graph
 from dpviz.private.roads import RoadData
 from dpviz.releases.store import save
 from dpviz.roads.decompose import min_cut

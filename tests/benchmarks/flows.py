@@ -19,7 +19,7 @@ import numpy as np
 
 from dpviz.build import build
 from dpviz.evaluation.truth import exact_visits
-from dpviz.private.load.roads import read_graph
+from dpviz.private.load.graphs import read_graph
 from dpviz.private.roads import RoadData
 from dpviz.roads.generate import clustered_workload, commuter_trips, corridor_workload
 from dpviz.roads.graph import RoadGraph, road_graph

@@ -40,6 +40,7 @@ def files(tmp_path):
         "walks.csv": [("who", "trip", "edge"), *walks],
         "visits.csv": [("who", "sequence", "symbol"), *walks, (PERSON, RECORD, SYMBOL)],
         "nodes.csv": [("node", "x", "y"), ("n1", 0, 0), ("n2", 1, 0), ("n3", 2, 0)],
+        "around.csv": [("node", "x", "y"), ("n1", 14, 23.5), ("n2", 14.5, 23.9), ("n3", 15, 23.5)],
         "edges.csv": [("edge", "src", "dst"), ("a1", "n1", "n2"), ("b2", "n2", "n3")],
     }
     for name, rows in tables.items():
@@ -53,6 +54,7 @@ def files(tmp_path):
 UNIT = ("--unit", "who", "--max-per-unit", "2")
 PLACES = ("build", "places.csv", BOX)
 GRAPH = ("--graph", "nodes.csv,edges.csv", "--crs", "none")
+AROUND = ("--graph", "around.csv,edges.csv", "--crs", "none")
 ROADS = ("roads", "build", "walks.csv", *GRAPH, "--workload", "clustered:1")
 SYMBOLS = ("sequences", "build", "visits.csv", "--alphabet", "a1,b2")
 MOVES = ("sequences", "build", "places.csv", BOX, "--time", "when")
@@ -88,7 +90,19 @@ COMMANDS = {
         (2, "share", "r.parquet", "-o", "map.html"),
         (2, *ROADS, "--unit", "nothing", *BAD),
         (2, "roads", "build", "torn.parquet", *GRAPH, "--workload", "clustered:1", *BAD),
-        (2, "roads", "build", "places.csv", *GRAPH, "--workload", "clustered:1", *BAD),
+        (
+            0,
+            "roads",
+            "build",
+            "places.csv",
+            *AROUND,
+            "--workload",
+            "clustered:1",
+            "-o",
+            "e.parquet",
+        ),
+        (0, "check", "places.csv", *AROUND, *UNIT),
+        (2, "roads", "build", "places.csv", *AROUND, "--columns", "lon,nothing", *BAD),
     ],
     "sequences": [
         (0, *SYMBOLS, *UNIT, "-o", "r.parquet"),

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from dpviz.build import build
 from dpviz.cli.root import app
 from dpviz.errors import DataError
-from dpviz.private.load.roads import read_graph
+from dpviz.private.load.graphs import read_graph
 from dpviz.private.roads import RoadData, exact_visits
 from dpviz.releases.store import from_arrow
 from dpviz.roads.decompose import min_cut, random_pairs

@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from dpviz.cli import app
 from dpviz.errors import DataError, DomainError, ParameterError
-from dpviz.private.load.roads import city, city_trips, read_graph, read_trips, workload_of
+from dpviz.private.load.graphs import city, read_graph, workload_of
+from dpviz.private.load.roads import city_trips, read_trips
 from dpviz.roads.graph import RoadGraph
 
 

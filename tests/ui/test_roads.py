@@ -116,7 +116,52 @@ def test_an_unknown_place_is_refused_in_one_line() -> None:
 def test_own_files_are_asked_for() -> None:
     app = opened(data="files")
     assert not app.exception
-    assert "Choose a road graph and trips" in app.info[0].value
+    assert "Choose a road graph, and trips" in app.info[0].value
+
+
+def with_events(graph: str, events: str) -> AppTest:
+    """The page with streets of GeoJSON or of nodes, and a file of events."""
+    app = opened(data="files")
+    streets = {"streets.geojson": graph}
+    if not graph.startswith("{"):
+        streets = {"nodes.csv": graph, "edges.csv": "edge,src,dst\n1,a,b\n2,b,c\n"}
+    app.file_uploader(key="roads.graph").set_value(
+        [(name, text.encode(), "text/plain") for name, text in streets.items()]
+    )
+    app.file_uploader(key="roads.trips").set_value(("crashes.csv", events.encode(), "text/csv"))
+    return app.run()
+
+
+def test_own_events_at_places_count_on_their_nearest_streets() -> None:
+    lines = [[[-9.15, 38.72], [-9.14, 38.72]], [[-9.14, 38.72], [-9.14, 38.73]]]
+    shapes = [{"type": "LineString", "coordinates": each} for each in lines]
+    features = [{"type": "Feature", "properties": {}, "geometry": each} for each in shapes]
+    graph = json.dumps({"type": "FeatureCollection", "features": features})
+    rows = "".join(f"-9.1401,38.72{row % 10},p{row}\n" for row in range(500))
+    app = with_events(graph, f"east,north,who\n{rows}")
+    assert not app.exception
+    assert any("each row is an event" in each.value for each in app.caption)
+    east, north = (box for box in app.selectbox if box.label.endswith((" / x", " / y")))
+    east.set_value("east")
+    north.set_value("north").run()
+    assert "one event" in app.selectbox(key="roads.unit").options
+    public = next(each for each in app.button_group if each.label == "These records are")
+    public.set_value("public").run()
+    assert not app.exception
+    release = app.session_state["roads.built"][1]
+    assert (release.records, release.limit) == ("events", 1)
+    assert release.edge_count.round(-2).tolist() == [0, 500]
+    assert "Streets counted per trip (L)" not in metrics(app)
+    assert metrics(app)["Noise of a typical query"].endswith("events")
+
+
+def test_events_in_a_plane_of_its_own_need_no_crs_and_a_wrong_one_is_said() -> None:
+    app = with_events("node,x,y\na,0,0\nb,1,0\nc,2,0\n", "x,y\n0.5,0.1\n")
+    assert not app.exception
+    assert [each.value for each in app.error] == []
+    app.text_input(key="roads.events.crs").set_value("EPSG:nothing").run()
+    assert not app.exception
+    assert "is unknown" in app.error[0].value
 
 
 def test_the_owner_s_exact_facts_of_own_files_stand_behind_a_press() -> None:
@@ -178,7 +223,7 @@ def test_every_street_is_drawn_once_and_noise_is_grey(release) -> None:  # type:
 
 
 def test_the_legend_names_the_first_class_and_draws_what_is_quiet_as_a_line() -> None:
-    legend = street_legend(1_200).to_dict()
+    legend = street_legend(1_200, "trips").to_dict()
     labels = [each["label"] for each in legend["classes"]]
     assert labels == ["< 100", "100", "200", "500", "1k"]
     assert legend["swatches"][0]["width"] > 0

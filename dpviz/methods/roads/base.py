@@ -28,6 +28,12 @@ class RoadTask:
     budget: Budget
     noise: Noise
     progress: Progress | None = None
+    longest: int | None = None
+    """A public bound on the edges of a trip, by what trips are made of."""
+
+    def cap(self, most: int) -> int:
+        """The public bound on the edges of a trip: a method's, or the one that holds anyway."""
+        return most if self.longest is None else min(most, self.longest)
 
 
 @dataclass(frozen=True, eq=False)

@@ -67,16 +67,17 @@ class Flows(RoadMethod):
         """See the class."""
         graph, budget, noise, workload = task.graph, task.budget, task.noise, task.workload
         domains, costs = graph.remembered(("streets", workload), lambda: _planned(task))
-        trips = truncated(task.trips, self.max_length, noise)
+        cap = task.cap(self.max_length)
+        trips = truncated(task.trips, cap, noise)
         share = budget.spend(
             self.length_share * budget.epsilon,
             "trip lengths",
             mechanism="geometric",
             why="a trip is in one bin: sensitivity 1 in L1",
         )
-        bins = length_bins(self.max_length)
-        exact = np.add.reduceat(length_histogram(trips, self.max_length), bins[:-1] - 1)
-        lengths = NoisyLengths(geometric(noise, share, exact)[0], share.epsilon, self.max_length)
+        bins = length_bins(cap)
+        exact = np.add.reduceat(length_histogram(trips, cap), bins[:-1] - 1)
+        lengths = NoisyLengths(geometric(noise, share, exact)[0], share.epsilon, cap)
 
         loss = self.loss_share * budget.epsilon
         left = budget.left - loss

@@ -46,7 +46,8 @@ class GroupSmoothing(RoadMethod):
     def build(self, task: RoadTask) -> Measured:
         """See the class."""
         budget, noise, m = task.budget, task.noise, len(task.graph)
-        trips = truncated(task.trips, self.max_length, noise)
+        cap = task.cap(self.max_length)
+        trips = truncated(task.trips, cap, noise)
         half = budget.spend(
             budget.epsilon / 2,
             "one edge of each trip",
@@ -58,7 +59,7 @@ class GroupSmoothing(RoadMethod):
         # Groups are sub-domains here: edges of like counts, not paths.
         start = np.append(np.arange(0, m, self.width), m)
         forest = grouped(Subdomains(order, start), self.width)
-        scale = self.max_length
+        scale = cap
         share = budget.spend(
             budget.left,
             "sums of groups",
@@ -68,4 +69,4 @@ class GroupSmoothing(RoadMethod):
         exact = forest.totals(visits(trips, m))
         noisy, variance = geometric(noise, share, exact, scale)
         nodes = consistent(forest, noisy, variance)
-        return Measured(forest.domains, nodes, variance, {"limit": self.max_length, "groups": True})
+        return Measured(forest.domains, nodes, variance, {"limit": cap, "groups": True})

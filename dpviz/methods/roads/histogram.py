@@ -173,15 +173,15 @@ class EventHistogram(RoadMethod):
         graph, budget, noise = task.graph, task.budget, task.noise
         forest = self.forest(task)
         extra: dict[str, Any] = {}
-        cap = self.max_length
-        if self.max_length_quantile is not None:
+        cap = task.cap(self.max_length)
+        if cap > 1 and self.max_length_quantile is not None:
             cap = self._quantile(task, self.max_length_quantile, "bound on the lengths", cap)
             extra["max_length"] = cap
         trips = truncated(task.trips, cap, noise, self.pick)
         limit = cap
         if self.truncation == "fixed":
             limit = min(self.limit, cap)
-        elif self.truncation == "quantile":
+        elif self.truncation == "quantile" and cap > 1:
             limit = self._quantile(task, self.quantile, "quantile of the lengths", cap)
         elif self.truncation in {"workload", "paper"} and cap > 1:
             mean_edges = len(task.workload.edge) / len(task.workload)

@@ -92,7 +92,10 @@ def check_trips(source: str | os.PathLike[str], graph: RoadGraph, **how: Any) ->
     Raises:
         DataError: the source cannot be read as trips.
     """
-    return _counted("trips", read_trips, source, graph, **how)
+    facts = Tally()
+    data = read_trips(source, graph, counts=facts, **how)
+    words = f"events, each on its nearest street: {data.placed}" if data.placed else "trips"
+    return facts.facts, words
 
 
 def check_sequences(source: str | os.PathLike[str], alphabet: str, **how: Any) -> Checked:

@@ -31,7 +31,7 @@ ARGUMENTS = {
     "points": ("columns", "crs", "bits", "progress"),
     "places in time": ("columns", "crs", "time", "side", "gap", "cells", "neighbours"),
     "sequences of symbols": ("columns", "drop_unknown"),
-    "trips": ("drop_unknown", "time", *TIMES),
+    "trips": ("columns", "crs", "drop_unknown", "time", *TIMES),
 }
 """What a source may hold, and the arguments that are not for all of them."""
 
@@ -111,9 +111,10 @@ def load(
             none: name them here, or in the domain. Of symbols, the one column of lists; by default
             the only one, or a row for each symbol with the columns ``sequence`` and ``symbol``, or
             text with a sequence a line. Trips have the columns ``trip`` and ``edge``, or a list
-            column ``edges`` or ``nodes``.
+            column ``edges`` or ``nodes``; or records are events at places, as points are, and each
+            counts on the street that is nearest.
         crs: CRS of plain coordinate columns, and of geometry whose file does not state one; the
-            domain's by default for columns.
+            domain's by default for columns, the graph's for those of events.
         unit: column that names the privacy unit (a person), and records without an id in it are
             dropped; by default a record is the unit.
         max_per_unit: with ``unit``, at most this many records of each are kept, chosen at random.
@@ -173,7 +174,7 @@ def load(
     }
     for each in options:
         if each not in ARGUMENTS[form]:
-            able = " and ".join(other for other, names in ARGUMENTS.items() if each in names)
+            able = ", or ".join(other for other, names in ARGUMENTS.items() if each in names)
             raise DataError(f"{each} goes with {able}, the data are {form}: leave it out")
     if form == "trips":
         frame = {each: options.pop(each, None) for each in ("time", *TIMES)}

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import geopandas
     import pyarrow
 
+EVENTS = "events"
+"""What records are called that are trips of one edge, that of the street nearest to their place."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RoadRelease(RoadEstimates, Release):
@@ -30,6 +33,12 @@ class RoadRelease(RoadEstimates, Release):
     kind: ClassVar[str] = "roads"
 
     header: Header
+
+    @property
+    def records(self) -> str:
+        """What is counted: trips, or events at places."""
+        counted: str = self.header.extra.get("counted", "trips")
+        return counted
 
     @property
     def limit(self) -> int | None:

@@ -1,4 +1,4 @@
-"""Roads: trips on a road network; noisy counts per street, and paths between two places."""
+"""Roads: noisy counts of trips or events per street, and of paths between two places."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def page() -> None:
     run(
         Slots(
             key=KEY,
-            records="trips",
+            records="records",
             fields=(*FIELDS, PERIOD),
             source=lambda: road_source(KEY, permalink.parameter("data")),
             choose=lambda source: plan_form(KEY, source),

@@ -76,7 +76,7 @@ def _one(release: RoadRelease, label: str, edges: Int, data: RoadData) -> None:
     st.metric(
         f"Noisy total {label}".strip(),
         with_noise(float(answer.count[0]), half),
-        help="Sum over the path's streets of the trips that use each. ± the 95 % interval of the "
+        help="Sum of the path's streets, each with its trips or events. ± the 95 % interval of the "
         "noise alone; what truncation cut off is not in it.",
     )
     truncation = release.header.extra.get("kept")

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.roads.path_count import path_variance
-from dpviz.releases.roads.release import RoadRelease
+from dpviz.releases.roads.release import EVENTS, RoadRelease
 from dpviz.render import rounded
 from dpviz.render.numbers import percent
 from dpviz.render.roads import NOISE_SDS
@@ -33,26 +33,29 @@ def release_facts(
         extra = release.header.extra
         noise = float(np.sqrt(path_variance(release, workload).mean()))
         seen = int((release.edge_count > NOISE_SDS * release.edge_noise_sd).sum())
-        facts = st.columns(4)
-        facts[0].metric(
-            "Streets counted per trip (L)",
-            "–" if release.limit is None else f"{release.limit:,}",
-            help="Longer trips are cut to a random window of L streets, so that one trip moves at "
-            "most L counts.",
-        )
-        facts[1].metric(
-            "Visits counted (estimate)",
-            percent(extra["kept"]) if "kept" in extra else "–",
-            help="From the noisy lengths of the trips.",
-        )
-        facts[2].metric("Streets above the noise", f"{seen:,} of {len(release.graph):,}")
-        facts[3].metric(
+        of_events = release.records == EVENTS
+        facts = st.columns(2 if of_events else 4)
+        if not of_events:
+            facts[0].metric(
+                "Streets counted per trip (L)",
+                "–" if release.limit is None else f"{release.limit:,}",
+                help="Longer trips are cut to a random window of L streets, so that one trip moves "
+                "at most L counts.",
+            )
+            facts[1].metric(
+                "Visits counted (estimate)",
+                percent(extra["kept"]) if "kept" in extra else "–",
+                help="From the noisy lengths of the trips.",
+            )
+        facts[-2].metric("Streets above the noise", f"{seen:,} of {len(release.graph):,}")
+        facts[-1].metric(
             "Noise of a typical query",
-            f"± {rounded(2 * noise, 2 * noise)} visits",
+            f"± {rounded(2 * noise, 2 * noise)} {EVENTS if of_events else 'visits'}",
             help="Twice the root mean variance of the sums over the streets of a query.",
         )
     release = releases[0]
-    with st.expander("How the budget was spent, and how trips are cut", icon=":material/payments:"):
+    cut = "" if release.records == EVENTS else ", and how trips are cut"
+    with st.expander(f"How the budget was spent{cut}", icon=":material/payments:"):
         budget_breakdown(whole.header)
         if "lengths" in release.header.extra:
             st.markdown("Noisy number of trips by their streets; L is chosen from it.")

@@ -33,7 +33,7 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.memory import remembered
 
-VIEWS = ("Trips", "Sections")
+VIEWS = ("Streets", "Sections")
 FIELDS = tuple(permalink.Field(end, permalink.parameter) for end in ("from", "to"))
 """The nodes at the two ends of a path; there may be a first without a second."""
 
@@ -146,7 +146,7 @@ def _drawn(releases: list[RoadRelease], source: RoadSource, plan: RoadChoice, vi
     graph = source.data.graph
     area = bounds(graph)
     backdrop = ground(graph, releases[0].header.source)
-    top = max(top_count(release) for release in releases)
+    top, records = max(map(top_count, releases)), releases[0].records
     mode: Any = "single"
     labels: tuple[str, ...] = ()
     if view == VIEWS[1]:
@@ -156,9 +156,9 @@ def _drawn(releases: list[RoadRelease], source: RoadSource, plan: RoadChoice, vi
         mode, labels = "side", tuple(map(title_of, plan.methods))
         first = street_marks(releases[0], top, side="left")
         second = street_marks(releases[1], top, side="right")
-        marks, legend = [*backdrop, *first, *second], street_legend(top)
+        marks, legend = [*backdrop, *first, *second], street_legend(top, records)
     else:
-        marks, legend = [*backdrop, *street_marks(releases[0], top)], street_legend(top)
+        marks, legend = [*backdrop, *street_marks(releases[0], top)], street_legend(top, records)
     return Scene(
         marks=marks,
         camera=Camera(bounds=area, key=source.key),
@@ -168,6 +168,6 @@ def _drawn(releases: list[RoadRelease], source: RoadSource, plan: RoadChoice, vi
         picks=True,
         domain=area,
         plane=not graph.crs,
-        title=f"Trips on roads · {' and '.join(map(title_of, plan.methods))}",
+        title=f"{records.capitalize()} on roads · {' and '.join(map(title_of, plan.methods))}",
         description=f"Road network with noisy counts: {releases[0].header.standing[1]}",
     )

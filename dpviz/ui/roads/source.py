@@ -13,7 +13,8 @@ from dpviz.errors import DpvizError
 from dpviz.render.roads import bounds
 from dpviz.roads.generate import START
 from dpviz.roads.graph import COMPONENTS, RoadGraph
-from dpviz.ui.points.columns_form import period_form
+from dpviz.roads.paths import COLUMNS, names_trips
+from dpviz.ui.points.columns_form import columns_form, period_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.panels import ErrorsShown
@@ -24,8 +25,6 @@ from dpviz.ui.shared.upload_form import data_choice, public_switch, read_once
 from dpviz.ui.shared.uploads import chosen_table, upload_columns, upload_path
 
 UPLOAD = "files"
-STEPS = ("trip", "edge", "edges", "nodes")
-"""Columns of trips that name no person."""
 TITLES = {CITY: "Synthetic city, 45,000 trips", UPLOAD: "Your own files"}
 ALL = "all"
 IN_TIME: dict[str, dict[str, Any]] = {
@@ -102,10 +101,11 @@ def _upload(prefix: str) -> RoadSource | None:
         "edges (edge, src, dst, length).",
     )
     trips_file = st.file_uploader(
-        "Trips",
+        "Trips or events",
         key=f"{prefix}.trips",
-        help="One row per step in order with columns trip and edge; or Parquet with a list column "
-        "edges or nodes.",
+        help="Trips: one row per step in order with columns trip and edge, or Parquet with a list "
+        "column edges or nodes. Events: one row each, with its place; it counts on the nearest "
+        "street.",
     )
     components = st.selectbox(
         "A disconnected graph",
@@ -120,21 +120,33 @@ def _upload(prefix: str) -> RoadSource | None:
     )
     public = public_switch(prefix, "upload", False)
     if not graph_files or trips_file is None:
-        st.info("Choose a road graph and trips to begin.", icon=":material/upload_file:")
+        st.info(
+            "Choose a road graph, and trips or events, to begin.", icon=":material/upload_file:"
+        )
         return None
-    table, names = _trips_table(prefix, trips_file)
+    described = _trips_table(prefix, trips_file)
+    if described is None:
+        return None
+    table, names, place = described
     unit, bound = None, 1
     clock = period_form(prefix, names, trips_file.file_id, trips=True)
     if clock is None:
         return None
     if not public:
-        unit, bound = unit_form(prefix, names, record="trip", start=5)
+        unit, bound = unit_form(prefix, names, record="event" if place else "trip", start=5)
     files = [*graph_files, trips_file]
-    how: dict[str, Any] = {"unit": unit, "max_per_unit": bound, "table": table}
+    how: dict[str, Any] = {"unit": unit, "max_per_unit": bound, "table": table, **place}
+
+    def fitting(graph: RoadGraph) -> dict[str, Any]:
+        own_plane = {"crs": None} if place and not graph.crs else {}
+        return {**how, **own_plane}
 
     def read() -> RoadData:
         graph = _graph(prefix, graph_files, components=components, directed=directed)
-        return load(path, graph, public=public, name=name, **how, **clock)
+        return load(path, graph, public=public, name=name, **fitting(graph), **clock)
+
+    def check(data: RoadData) -> tuple[dict[str, int], str]:
+        return check_trips(path, data.graph, steps=data.steps, **fitting(data.graph))
 
     with ErrorsShown():
         name = dataset_name(prefix, Path(trips_file.name).stem, public=public)
@@ -142,22 +154,32 @@ def _upload(prefix: str) -> RoadSource | None:
             [*(file.file_id for file in files), f"{components, directed, public, how, clock}", name]
         )
         path = upload_path(f"{prefix}.trips", trips_file)
-        data = read_once(
-            prefix, key, read, lambda data: check_trips(path, data.graph, steps=data.steps, **how)
-        )
-        return RoadSource(data=data, key=key)
+        return RoadSource(data=read_once(prefix, key, read, check), key=key)
     return None
 
 
-def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str]]:
-    """The layer or sheet of the trips, and its columns; what cannot be read says so when it is."""
+def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str], dict[str, Any]] | None:
+    """The layer or sheet, its columns that may name a unit, and where events have their places.
+
+    What cannot be read says so when it is; None where the form is not complete.
+    """
     table, path = None, upload_path(f"{prefix}.trips", file)
     try:
         table = chosen_table(f"{prefix}.trips", path, file)
-        columns = upload_columns(path, table)
+        names = [column.name for column in upload_columns(path, table)]
     except DpvizError:
-        return table, []
-    return table, [column.name for column in columns if column.name not in STEPS]
+        return table, [], {}
+    if not names or names_trips(names):
+        return table, [name for name in names if name not in COLUMNS], {}
+    with st.expander("Places of events", icon=":material/place:", expanded=True):
+        st.caption(
+            "No columns of trips (trip and edge, edges, or nodes): each row is an event, and "
+            "counts on the street that is nearest."
+        )
+        with ErrorsShown():
+            crs, columns, _ = columns_form(f"{prefix}.events", path, table, file.file_id, 2)
+            return table, names, {"columns": columns, "crs": crs}
+    return None
 
 
 def _graph(prefix: str, files: list[Any], *, components: str, directed: bool) -> RoadGraph:

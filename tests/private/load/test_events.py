@@ -1,0 +1,230 @@
+"""Events at places on their nearest streets: geometry, forms, stability, and what is refused."""
+
+import json
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pytest
+import shapely
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import dpviz
+from dpviz.cli import app
+from dpviz.errors import DataError
+from dpviz.private.load import bounding
+from dpviz.private.load.check import check_trips
+from dpviz.private.load.events import nearest_edges, surroundings
+from dpviz.private.load.roads import read_trips
+from dpviz.roads.graph import road_graph
+from dpviz.roads.paths import Paths
+from dpviz.roads.steps import Steps
+from tests.private.load.stability import IDS, bounds, broken, check, moved, rows, without, write
+
+GRAPH = road_graph(
+    {"node": ["a", "b", "c", "d"], "x": [0.0, 1.0, 1.0, 0.0], "y": [0.0, 0.0, 1.0, 1.0]},
+    {"edge": ["ab", "bc", "cd"], "src": ["a", "b", "c"], "dst": ["b", "c", "d"]},
+)
+"""Three sides of a square, in a plane of its own."""
+
+LISBON = road_graph(
+    {"node": [0, 1, 2], "lon": [-9.15, -9.14, -9.14], "lat": [38.72, 38.72, 38.73]},
+    {"edge": ["across", "along"], "src": [0, 1], "dst": [1, 2]},
+    crs="EPSG:4326",
+)
+EVENTS = pd.DataFrame(
+    {
+        "who": ["ann", "ann", "bob", "cy", "dee"],
+        "lon": [-9.147, -9.1401, -9.14, -9.145, np.nan],
+        "lat": [38.7201, 38.727, 38.729, 38.9, 38.72],
+        "when": ["2024-03-04T08:00", "2024-03-05", "2024-03-05T23:59", "2024-03-04", "2024-03-04"],
+    }
+)
+"""One across, two along, one far away, one without a place."""
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """Both runs draw the same key; that it is secret and fresh is tested elsewhere."""
+    monkeypatch.setattr(bounding, "fresh_key", lambda: b"k" * 16)
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    return tmp_path / "one", tmp_path / "two"
+
+
+def edges_of(data):
+    return data.graph.edge_id[data._trips.edge].tolist()
+
+
+def test_the_nearest_street_is_that_of_shapely_the_first_of_several_in_metres():
+    rng = np.random.default_rng(7)
+    nodes, ends = rng.random((40, 2)), rng.integers(0, 40, (60, 2))
+    ends = np.concatenate([ends[ends[:, 0] != ends[:, 1]], [[3, 3]]])  # and a loop of no extent
+    table = {"src": ends[:, 0], "dst": ends[:, 1]}
+    graph = road_graph(
+        {"node": np.arange(40), "x": nodes[:, 0], "y": nodes[:, 1]}, table, components="all"
+    )
+    places = rng.random((500, 2))
+    apart = shapely.distance(
+        shapely.points(places)[:, None], shapely.linestrings(nodes[ends])[None, :]
+    )
+    found = nearest_edges(graph, places)
+    np.testing.assert_allclose(apart[np.arange(500), found], apart.min(axis=1), rtol=1e-12)
+    twice = road_graph(
+        {"node": [0, 1], "x": [0, 1], "y": [0, 0]}, {"src": [0, 1, 0], "dst": [1, 0, 1]}
+    )
+    assert nearest_edges(twice, places).tolist() == [0] * 500
+    # At 60° a degree across is half as long: 0.015° east of one street, 0.01° south of the other.
+    north = road_graph(
+        {"node": [0, 1, 2], "lon": [10.0, 10.0, 10.1], "lat": [60.0, 60.1, 60.1]},
+        {"edge": ["west", "top"], "src": [0, 1], "dst": [1, 2]},
+        crs="EPSG:4326",
+    )
+    assert nearest_edges(north, np.array([[10.015, 60.09]])).tolist() == [0]
+    assert nearest_edges(north, np.empty((0, 2))).tolist() == []
+
+
+def test_the_box_reaches_beyond_the_streets_by_a_middling_one():
+    box = surroundings(GRAPH)
+    assert (box.lower, box.upper, box.crs) == ((-1.0, -1.0), (2.0, 2.0), "")
+
+
+@pytest.mark.parametrize("form", ["csv", "usual", "named", "wkt", "geojson", "gpkg", "frame"])
+def test_every_form_counts_the_same_streets_and_tells_the_owner_what_it_dropped(form, tmp_path):
+    source, how = tmp_path / "a.csv", {}
+    shapes = [
+        None if np.isnan(lon) else shapely.Point(lon, lat)
+        for lon, lat in zip(EVENTS.lon, EVENTS.lat, strict=True)
+    ]
+    if form in ("csv", "usual", "named"):
+        names = {"usual": ("Longitude", "Latitude"), "named": ("east", "north")}
+        renamed = dict(zip(("lon", "lat"), names.get(form, ("lon", "lat")), strict=True))
+        EVENTS.rename(columns=renamed).to_csv(source, index=False)
+        how = {"columns": ("east", "north")} if form == "named" else {}
+    elif form == "wkt":
+        EVENTS.assign(point=[shapely.to_wkt(each) for each in shapes]).drop(
+            columns=["lon", "lat"]
+        ).to_csv(source, index=False)
+    else:
+        frame = gpd.GeoDataFrame(EVENTS.drop(columns=["lon", "lat"]), geometry=shapes, crs=4326)
+        if form == "frame":
+            source = frame
+        else:
+            source = tmp_path / f"a.{form}"
+            frame.to_crs(4326 if form == "geojson" else 3763).to_file(source)
+    how["name"] = "events"
+    data = dpviz.load(source, LISBON, **how)
+    assert sorted(edges_of(data)) == ["across", "along", "along"]
+    assert (data.unit, data.records, data.longest) == ("one event", "events", 1)
+    facts, words = check_trips(source, LISBON, **how)
+    assert words.startswith("events, each on its nearest street: ")
+    left_out = {each: facts[each] for each in facts if each.endswith("dropped")}
+    assert sum(left_out.values()) == 2
+    assert facts["kept"] == 3
+    of_person = dpviz.load(source, LISBON, unit="who", max_per_unit=2, **how)
+    assert of_person.unit == "one who with at most 2 events"
+    assert of_person.accounted_unit == "one who"
+    assert len(dpviz.load(source, LISBON, unit="who", **how)._trips) == 2
+
+
+def test_an_event_is_in_the_step_of_its_time():
+    steps = Steps.of("when", "2024-03-04,2024-03-06", "1d")
+    data = read_trips(EVENTS, LISBON, steps=steps, name="events")
+    assert [len(trips) for trips in data._by_step] == [1, 2]
+    zoned = Steps.of("when", "2024-03-04,2024-03-06", "1d", "America/New_York")
+    assert [len(trips) for trips in read_trips(EVENTS, LISBON, steps=zoned, name="e")._by_step] == [
+        1,
+        2,
+    ]
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "geojson"])
+def test_one_record_or_unit_more_moves_no_other(form, folders):
+    @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @given(rows, broken, st.one_of(st.none(), st.sampled_from(IDS)), bounds)
+    def run(records, extra, unit, most):
+        paths = [folder / f"table.{form}" for folder in folders]
+        lines = [each for each in extra if unit is None or each[1] != unit]
+        write(form, paths[0], records, extra)
+        write(form, paths[1], without(records, unit), lines if unit is not None else extra)
+        how = {"unit": "who", "max_per_unit": most} if unit is not None else {}
+        if form != "geojson":  # where the geometry is
+            how["columns"] = ("x", "y")
+        graph = GRAPH if form != "geojson" else LISBON
+        check(
+            lambda path: read_trips(path, graph, name="t", **how),
+            paths,
+            most if unit is not None else 1,
+            lambda one, two: moved(one._trips, two._trips),
+        )
+
+    run()
+
+
+def refused(**how):
+    with pytest.raises(DataError) as error:
+        read_trips(how.pop("source", EVENTS), how.pop("graph", LISBON), name="e", **how)
+    return str(error.value)
+
+
+def test_what_does_not_fit_is_said_in_one_line(tmp_path):
+    trace = EVENTS.assign(trip=[1, 1, 1, 2, 2])
+    assert "would count as a unit of its own" in refused(source=trace)
+    assert len(read_trips(trace, LISBON, unit="trip", name="e")._trips) == 1
+    assert "drop_unknown is for trips" in refused(drop_unknown=True)
+    assert "no column 'none'" in refused(columns=("lon", "none"))
+    walks = pd.DataFrame({"trip": [1], "edge": ["across"]})
+    assert "is for places" in refused(source=walks, crs="EPSG:4326")
+    assert "a plane of its own" in refused(graph=GRAPH, crs="EPSG:4326")
+    points = gpd.GeoDataFrame(geometry=gpd.points_from_xy(EVENTS.lon, EVENTS.lat), crs=4326)
+    points.to_file(tmp_path / "p.gpkg")
+    assert "a plane of its own" in refused(source=tmp_path / "p.gpkg", graph=GRAPH)
+    assert "events at places name their coordinates" in refused(source=walks[["edge"]])
+    for name, value in {"unit": "who", "columns": ("x", "y"), "crs": "EPSG:4326"}.items():
+        assert "is not for made-up trips" in refused(source="generate:9", **{name: value})
+    with pytest.raises(DataError, match="an event is on several edges"):
+        dpviz.private.roads.RoadData("e", GRAPH, Paths.of([[0, 1]]), placed="x, y")
+
+
+@pytest.mark.parametrize("method", ["event-histogram", "freqitem", "flows", "gs", "dwork"])
+def test_no_method_pays_for_lengths_that_are_known(method):
+    """The noise is that of one count: no ε goes to a choice among lengths, none to longer trips."""
+    workload = Paths.of([[0], [1]])
+    data = dpviz.load(EVENTS, LISBON, public=True, name="e")
+    release = dpviz.build(data, method, 1.0, workload=workload, simulate=True, seed=3)
+    assert release.records == "events"
+    assert release.limit == 1
+    assert release.header.unit == "one event"
+    walks = pd.DataFrame({"trip": [1, 2, 3], "edge": ["across", "along", "along"]})
+    trips = dpviz.load(walks, LISBON, public=True, name="w")
+    cut = {"workload": workload, "max_length": 1}
+    same = dpviz.build(trips, method, 1.0, simulate=True, seed=3, **cut)
+    assert release.edge_noise_sd.tolist() == same.edge_noise_sd.tolist()
+    assert same.records == "trips"
+
+
+def test_the_command_reads_events_and_its_release_says_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DPVIZ_LEDGER", str(tmp_path / "ledger.sqlite"))
+    EVENTS.to_csv("events.csv", index=False)
+    lines = [[[-9.15, 38.72], [-9.14, 38.72]], [[-9.14, 38.72], [-9.14, 38.73]]]
+    features = [
+        {"type": "Feature", "properties": {}, "geometry": {"type": "LineString", "coordinates": c}}
+        for c in lines
+    ]
+    (tmp_path / "streets.geojson").write_text(
+        json.dumps({"type": "FeatureCollection", "features": features})
+    )
+    build = ["roads", "build", "events.csv", "--graph", "streets.geojson", "--workload", "corridor"]
+    run = CliRunner().invoke
+    made = run(app, [*build, "--workload", "clustered:1", "--unit", "who", "-o", "r.parquet"])
+    assert made.exit_code == 0, made.output
+    release = dpviz.read("r.parquet")
+    assert (release.records, release.header.unit) == ("events", "one who with at most 1 event")
+    told = run(app, ["check", "events.csv", "--graph", "streets.geojson", "--columns", "lon,lat"])
+    assert "read as events, each on its nearest street: lon, lat" in told.output
+    city = run(app, ["roads", "build", "city", "--columns", "lon,lat", "-o", "c.parquet"])
+    assert isinstance(city.exception, dpviz.errors.ParameterError)
+    assert "--columns is not for the built-in data" in str(city.exception)
