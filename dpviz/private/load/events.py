@@ -120,4 +120,5 @@ def _by_place(graph: RoadGraph) -> tuple[Float, STRtree]:
         middle = (graph.line_xy[:, 1].min() + graph.line_xy[:, 1].max()) / 2
         scale = np.array([float(each) for each in metres_per_unit(graph.crs, middle)])
     owner = np.repeat(np.arange(len(graph)), np.diff(graph.line_start))
-    return scale, shapely.STRtree(shapely.linestrings(graph.line_xy * scale, indices=owner))
+    lines = shapely.linestrings(graph.line_xy * scale, indices=owner)
+    return scale, shapely.STRtree(lines, node_capacity=4)  # half again as fast as 10, shapely's own
