@@ -34,10 +34,15 @@ def methods(as_json: Json = False) -> None:
         }
         for name, cls in sorted(METHODS.items(), key=lambda item: (item[1].kind, item[0]))
     ]
-    lines = [
-        f"{row['name']:<22}{row['guarantee'].replace('none', 'NOT PRIVATE'):<14}"
-        f"{_works_on(row):<12}{row['paper']}"
+    cells = [
+        (row["name"], row["guarantee"].replace("none", "NOT PRIVATE"), _works_on(row))
         for row in rows
+    ]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        "  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True))
+        + f"  {row['paper']}"
+        for line, row in zip(cells, rows, strict=True)
     ]
     emit({"methods": rows}, as_json, "\n".join(lines))
 

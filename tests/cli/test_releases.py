@@ -127,6 +127,10 @@ def test_methods_and_data_sets_as_json():
     assert set(listed) == set(dpviz.METHODS)
     assert {"name", "guarantee", "dimensions", "parameters", "paper"} <= set(listed["privtree"])
     assert "quad-opt" in listed["quadtree"]["aliases"]
+    _, out, _ = run("methods")
+    columns = [[cell for cell in line.split("  ") if cell.strip()] for line in out.splitlines()]
+    assert [cells[0].strip() for cells in columns] == list(listed)
+    assert {len(cells) for cells in columns} == {4}
     _, out, _ = run("datasets", "list", "--json")
     assert "city-50k" in {row["name"] for row in json.loads(out)["datasets"]}
 
