@@ -164,6 +164,11 @@ def test_no_room_imports_from_a_later_one():
     assert both == []
 
 
+def test_charts_are_drawn_in_one_place():
+    drawing = {path for path in modules() if "altair" in imports(path)}
+    assert drawing == {PACKAGE / "ui" / "shared" / "charts.py"}
+
+
 def test_no_circle_of_imports_between_files():
     """Wherever an import stands: one in a function, or for types alone, mends no circle."""
     files = {

@@ -27,8 +27,9 @@ COLOURS = {"privtree": charts.BLUE, "ugrid": charts.ORANGE}
         (charts.lengths_chart(LENGTHS, "drawn", "exact"), 2, 2),
         (charts.lengths_chart(LENGTHS[:1], "drawn", None), 1, 1),
         (charts.chances_chart(CHANCES, ["a"], "(the end)"), 1, 1),
+        (charts.bounds_chart({1: 390.0, 10: 94.0}, 5), 3, 1),
     ],
-    ids=["errors", "half widths", "met", "measures", "lengths", "synthetic", "chances"],
+    ids=["errors", "half widths", "met", "measures", "lengths", "synthetic", "chances", "bounds"],
 )
 def test_a_chart_holds_its_rows_and_the_colours_of_the_pair(chart, rows, colours):
     spec = chart.to_dict()  # altair holds it against the schema of Vega-Lite
@@ -45,6 +46,18 @@ def test_lines_are_told_apart_without_colour():
     ):
         spec = str(made.to_dict())
         assert all(str(dash) in spec for dash in charts.DASHES[:2])
+
+
+def test_an_axis_of_errors_has_its_ends_and_a_few_round_numbers_between():
+    for errors, ticks in (
+        ({1: 390.0, 10: 94.0, 50: 150.0}, [94, 200, 390]),
+        ({1: 290.0, 10: 220.0}, [220, 290]),
+        ({1: 5_000.0, 10: 31.0}, [31, 50, 100, 200, 500, 1_000, 2_000, 5_000]),
+    ):
+        line = charts.bounds_chart(errors, 10).to_dict()["layer"][0]["encoding"]
+        assert line["y"]["axis"]["values"] == ticks
+        assert line["y"]["axis"]["title"] == "mean error"  # a longer one does not fit
+        assert line["x"]["axis"]["values"] == list(errors)
 
 
 def test_an_axis_of_counts_begins_with_0_and_not_with_0k():

@@ -105,7 +105,9 @@ def test_a_time_is_declared_paid_for_and_made_again_by_the_command(tmp_path):
 
 def test_kinds_and_values_are_declared_paid_for_and_made_again_by_the_command(tmp_path):
     app = opened("publish")
-    chosen(app, "selectbox", "kinds.column").set_value("mode").run()
+    boxes = [chosen(app, "selectbox", f"{each}.column") for each in ("kinds", "values")]
+    assert [each.proto.placeholder for each in boxes] == ["None: one kind", "None: counts only"]
+    boxes[0].set_value("mode").run()
     assert "Give the public list of kinds" in words(app)
     app.text_area(key="publish.kinds.names").set_value('bike, "walk').run()
     assert "a quote that is stray" in words(app)

@@ -13,7 +13,6 @@ from dpviz import lists
 from dpviz.attributes import MOST_KINDS, OTHER
 from dpviz.ui.shared.text import plain
 
-NONE = "None"
 DROPPED, COUNTED = "Left out", f"Counted as “{OTHER}”"
 LEAST_SHARE, MOST_SHARE, USUAL_SHARE = 0.1, 0.9, 0.5
 """Of epsilon, for sums: the ends of the slider, and where it begins."""
@@ -40,9 +39,8 @@ def attributes_form(prefix: str, names: list[str], file_id: str) -> dict[str, An
     return None if kinds is None or values is None else kinds | values
 
 
-def _column(label: str, names: list[str], without: str, key: str, words: str) -> str | None:
-    """A column of the file, or none: then the release is of what ``without`` says."""
-    placeholder = f"{NONE}: {without}"
+def _column(label: str, names: list[str], placeholder: str, key: str, words: str) -> str | None:
+    """A column of the file, or none."""
     return st.selectbox(label, names, index=None, placeholder=placeholder, key=key, help=words)
 
 

@@ -20,6 +20,7 @@ from dpviz.render import rounded, short
 from dpviz.render.cells import domain_bounds
 from dpviz.render.numbers import percent
 from dpviz.ui.areas.expectation import areas_expectation
+from dpviz.ui.shared.charts import bounds_chart
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import table_panel
 
@@ -148,29 +149,18 @@ def _bound_panel(
     )
     with st.spinner("Comparing bounds on the synthetic proxy …"):
         rows = _bounds(*asked, epsilon, records, float(mean))
-    import altair as alt
-    import pandas as pd
-
-    table = pd.DataFrame(
+    st.altair_chart(bounds_chart({row.max_per_unit: row.error for row in rows}, max_per_unit))
+    best = min(rows, key=lambda row: row.error)
+    st.caption(
+        "A small K leaves records out, a large one needs more noise. On the synthetic proxy the "
+        f"mean error of a medium rectangle is least at K = {best.max_per_unit}; the dashed line is "
+        "your choice."
+    )
+    table_panel(
+        "The chart as a table",
         {
             "max contributions per unit (K)": [row.max_per_unit for row in rows],
             "of all records": [percent(row.kept) for row in rows],
-            "mean error of a medium rectangle": [row.error for row in rows],
-        }
+            "mean error of a medium rectangle": [rounded(row.error, row.error) for row in rows],
+        },
     )
-    bound, _, error = table.columns
-    chart = alt.Chart(table).mark_line(point=True).encode(
-        x=alt.X(bound, scale=alt.Scale(type="log")),
-        y=alt.Y(error, scale=alt.Scale(zero=False, type="log")),
-        tooltip=list(table.columns),
-    ) + alt.Chart(pd.DataFrame({bound: [max_per_unit]})).mark_rule(strokeDash=[4, 4]).encode(
-        x=bound
-    )
-    st.altair_chart(chart.properties(height=220))
-    best = min(rows, key=lambda row: row.error)
-    st.caption(
-        f"A small K leaves records out, a large one needs more noise. On the synthetic "
-        f"proxy the least error is at K = {best.max_per_unit}; the dashed line is your choice."
-    )
-    table[error] = [rounded(row.error, row.error) for row in rows]
-    table_panel("The chart as a table", table)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpviz.render.colors import PAIR
-from dpviz.render.numbers import percent
+from dpviz.render.numbers import percent, rounded
 
 BLUE, ORANGE, GREY = *PAIR, "#8a8f98"
 """Distinct to the colour-blind, and 3:1 or more on a light and a dark page."""
@@ -20,7 +20,7 @@ DASHES = [[1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [12, 4], [4, 4], [1, 3], [6, 2, 
 """Of lines in the order of their colours."""
 LINES = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}
 """A legend of lines."""
-TICKS = [step * 10.0**power for power in range(-5, 2) for step in (1, 2, 5)]
+TICKS = [step * 10.0**power for power in range(-5, 10) for step in (1, 2, 5)]
 """Of a logarithmic axis of errors; those outside its range are left out."""
 
 
@@ -81,6 +81,35 @@ def lines_chart(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
         )
         .properties(height=HEIGHT)
     )
+
+
+def bounds_chart(errors: Mapping[int, float], chosen: int) -> Any:
+    """Mean error by max contributions per unit, both logarithmic; a dashed line where it is."""
+    import altair as alt
+    import pandas as pd
+
+    table = pd.DataFrame({"K": list(errors), "error": list(errors.values())})
+    table["shown"] = [rounded(each, each) for each in table["error"]]
+    least, most = table["error"].min(), table["error"].max()
+    between = [each for each in TICKS if 1.2 * least < each < most / 1.2]
+    line = (
+        alt.Chart(table)
+        .mark_line(point={"color": BLUE}, color=BLUE)
+        .encode(
+            x=alt.X(**log_axis("K", "max contributions per unit (K)", values=list(errors))),
+            y=alt.Y(
+                "error:Q",
+                scale=alt.Scale(type="log", nice=False),
+                axis=alt.Axis(
+                    title="mean error", format=".2~s", values=[least, *between, most],
+                    gridOpacity=0.4,
+                ),
+            ),
+            tooltip=["K", alt.Tooltip("shown:N", title="mean error")],
+        )
+    )  # fmt: skip
+    here = alt.Chart(pd.DataFrame({"K": [chosen]})).mark_rule(strokeDash=DASHES[5], color=GREY)
+    return (line + here.encode(x="K:Q")).properties(height=220)
 
 
 def timeline_chart(table: Any, start: Any, end: Any, form: str | None = None) -> Any:
