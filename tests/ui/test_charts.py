@@ -28,8 +28,12 @@ COLOURS = {"privtree": charts.BLUE, "ugrid": charts.ORANGE}
         (charts.lengths_chart(LENGTHS[:1], "drawn", None), 1, 1),
         (charts.chances_chart(CHANCES, ["a"], "(the end)"), 1, 1),
         (charts.bounds_chart({1: 390.0, 10: 94.0}, 5), 3, 1),
+        (charts.bars_chart([5.0, 2.0, -1.0], "streets", "trips"), 3, 1),
     ],
-    ids=["errors", "half widths", "met", "measures", "lengths", "synthetic", "chances", "bounds"],
+    ids=[
+        *("errors", "half widths", "met", "measures", "lengths", "synthetic", "chances", "bounds"),
+        "bars",
+    ],
 )
 def test_a_chart_holds_its_rows_and_the_colours_of_the_pair(chart, rows, colours):
     spec = chart.to_dict()  # altair holds it against the schema of Vega-Lite
@@ -58,6 +62,16 @@ def test_an_axis_of_errors_has_its_ends_and_a_few_round_numbers_between():
         assert line["y"]["axis"]["values"] == ticks
         assert line["y"]["axis"]["title"] == "mean error"  # a longer one does not fit
         assert line["x"]["axis"]["values"] == list(errors)
+
+
+def test_a_logarithmic_axis_has_round_numbers_of_its_range_and_not_too_many():
+    chart = charts.half_width_chart(
+        [{"side": "A", "ε": each, "± records": 100 / each} for each in (0.03, 0.4, 5.0)], 60.0, []
+    )
+    axes = chart.to_dict()["layer"][0]["encoding"]
+    assert axes["x"]["axis"]["values"] == [0.05, 0.1, 0.2, 0.5, 1, 2, 5]
+    assert axes["y"]["axis"]["values"] == [20, 50, 100, 200, 500, 1_000, 2_000]
+    assert charts.log_ticks([1.0, 1e5]) == [1, 10, 100, 1_000, 10_000, 100_000]
 
 
 def test_an_axis_of_counts_begins_with_0_and_not_with_0k():

@@ -68,6 +68,8 @@ def test_the_address_restores_everything():
     assert address(app, "epsilon") == "0.5"
     (history,) = (each.value for each in app.dataframe if "cells" in each.value.columns)
     assert list(history["method"]) == ["Uniform grid (UG)"]
+    assert history["noisy count"][0] == metrics(app)["Noisy count"]
+    assert not [name for name in history.columns if "_" in name]
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,12 @@ from dpviz.ui.shared.text import cells_in_words, plain, small_share
 SHOWN_NODES = 2_000
 """Nodes of an answer that are outlined on the map; more would be a grey sheet."""
 
+ANSWER = (
+    *("method", "epsilon", "count", "noise_sd", "low", "high", "half_width", "uniformity_sd"),
+    *("nodes", "exact", "error"),
+)
+"""Columns of a file of answers beside what was asked."""
+
 Rect = Bounds
 
 
@@ -159,12 +165,13 @@ def history_table(prefix: str) -> None:
         if not history:
             st.caption("Answers are kept here during this visit.")
             return
-        st.dataframe([_in_words(row) for row in history], hide_index=True)
-        left, right = st.columns(2)
-        with left:
+        rows = [row_in_words({**row, "method": title_of(row["method"])}) for row in history]
+        st.dataframe(rows, hide_index=True)
+        with st.container(horizontal=True, gap="small"):
             table = partial(as_csv, history)
-            file_button("Download answers (CSV)", table, "answers.csv", f"{prefix}.csv")
-        if right.button("Clear", icon=":material/delete:", key=f"{prefix}.forget"):
+            file_button("Answers (CSV)", table, "answers.csv", f"{prefix}.csv")
+            forget = st.button("Clear", icon=":material/delete:", key=f"{prefix}.forget")
+        if forget:
             history.clear()
             st.rerun()
 
@@ -199,11 +206,24 @@ def _middle(domain: Rect) -> Rect:
     return west, south, east, north
 
 
-def _in_words(row: dict[str, Any]) -> dict[str, Any]:
-    """A question of the history as the screen has it: the method's title, cells, short numbers."""
-    shown = {**row, "method": title_of(row["method"]), "cells": row["nodes"]}
-    return {name: _short(value) for name, value in shown.items() if name != "nodes"}
-
-
-def _short(value: Any) -> Any:
-    return float(f"{value:.6g}") if isinstance(value, float) else value
+def row_in_words(row: Mapping[str, Any]) -> dict[str, Any]:
+    """An answer of a file of them as a table on the screen has it: in the digits that noise leaves,
+    what was answered before what was asked.
+    """
+    half = row["half_width"] if "half_width" in row else (row["high"] - row["low"]) / 2
+    spread = INTERVAL_SDS * row["uniformity_sd"]
+    answer = {
+        "noisy count": with_noise(row["count"], half),
+        "ε": row["epsilon"],
+        "method": row["method"],
+        "from cut cells ±": rounded(spread, spread),
+        "cells": row["nodes"],
+    }
+    if "exact" in row:
+        off = on_screen(row["count"], half) - row["exact"]
+        answer |= {"exact": f"{row['exact']:,}", "error": f"{off:+,.0f}".replace("-", MINUS)}
+    asked = {name: value for name, value in row.items() if name not in ANSWER}
+    return answer | {
+        name: float(f"{value:.6g}") if isinstance(value, float) else value
+        for name, value in asked.items()
+    }

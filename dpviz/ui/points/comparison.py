@@ -135,7 +135,7 @@ def _wanted(prefix: str, listed: Sequence[Answer]) -> None:
     )
     ends = [*needed.values(), *(answer.epsilon for answer in noisy)]
     epsilons = np.geomspace(min(0.05, *ends) / 1.5, max(2.0, *ends) * 1.5, 40)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"side": answer.side, "ε": float(f"{epsilon:.4g}"), "± records": float(f"{half:.4g}")}
         for answer in noisy
         for epsilon, half in zip(
@@ -144,4 +144,5 @@ def _wanted(prefix: str, listed: Sequence[Answer]) -> None:
     ]
     marks = [{"side": side, "ε": epsilon, "± records": wanted} for side, epsilon in needed.items()]
     st.altair_chart(half_width_chart(rows, wanted, marks))
-    table_panel("The curve as a table", rows[::3])
+    shown = [{**row, "± records": rounded(row["± records"], row["± records"])} for row in rows[::3]]
+    table_panel("The curve as a table", shown)

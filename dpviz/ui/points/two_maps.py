@@ -14,7 +14,7 @@ from dpviz.render import Camera, Scene, difference_scene
 from dpviz.render.cells import domain_bounds
 from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
-from dpviz.ui.points.answers import as_csv, rectangle_form
+from dpviz.ui.points.answers import as_csv, rectangle_form, row_in_words
 from dpviz.ui.points.comparison import answer_columns
 from dpviz.ui.points.map_answer import CAMERA, drawn, keep_camera, kept_scene
 from dpviz.ui.points.source_form import PointSource
@@ -114,7 +114,8 @@ def maps_and_answers(
         typed = rectangle_form(prefix, rect, domain_bounds(compared.releases[0].domain))
         if rows:
             with st.expander("Both answers as a table", icon=":material/table:"):
-                st.dataframe(rows, hide_index=True)
+                shown = [{"side": row["side"], **row_in_words(row)} for row in rows]
+                st.dataframe(shown, hide_index=True)
                 table = partial(as_csv, rows)
                 file_button("Answers (CSV)", table, "comparison.csv", f"{prefix}.csv")
         share_panel(prefix, f"{prefix}.map", compared.releases, compared.labels, series)

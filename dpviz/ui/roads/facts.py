@@ -14,6 +14,7 @@ from dpviz.render.roads import NOISE_SDS
 from dpviz.roads.paths import Paths
 from dpviz.ui.points.downloads import file_buttons
 from dpviz.ui.roads.plan import RoadChoice, title_of
+from dpviz.ui.shared.charts import bars_chart
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.text import plain
@@ -60,12 +61,7 @@ def release_facts(
         if "lengths" in release.header.extra:
             st.markdown("Noisy number of trips by their streets; L is chosen from it.")
             noisy = release.header.extra["lengths"]
-            st.bar_chart(
-                {"streets": list(range(1, len(noisy) + 1)), "trips (noisy)": noisy},
-                x="streets",
-                y="trips (noisy)",
-                height=220,
-            )
+            st.altair_chart(bars_chart(noisy, "streets of a trip", "trips (noisy)"))
     code_panel(prefix, whole)
     with st.expander("Download this release", icon=":material/download:"):
         file_buttons(prefix, whole, "roads")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dpviz.render.colors import PAIR
@@ -21,7 +21,8 @@ DASHES = [[1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [12, 4], [4, 4], [1, 3], [6, 2, 
 LINES = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}
 """A legend of lines."""
 TICKS = [step * 10.0**power for power in range(-5, 10) for step in (1, 2, 5)]
-"""Of a logarithmic axis of errors; those outside its range are left out."""
+"""Of a logarithmic axis; those outside its range are left out."""
+MOST_TICKS = 8
 
 
 def legend(field: str, names: Sequence[str], colours: Sequence[str], **look: Any) -> Any:
@@ -55,6 +56,17 @@ def log_axis(field: str, title: str | None = None, **axis: Any) -> dict[str, Any
         "scale": alt.Scale(type="log", nice=False),
         "axis": alt.Axis(title=title or field, format="~g", grid=False, **axis),
     }
+
+
+def log_ticks(values: Iterable[float]) -> list[float]:
+    """Round numbers within the range of some values: 1, 2 and 5 of each decade, or of many 1 alone.
+
+    >>> log_ticks([0.04, 3.0]), log_ticks([2.0, 20_000.0])
+    ([0.05, 0.1, 0.2, 0.5, 1.0, 2.0], [10.0, 100.0, 1000.0, 10000.0])
+    """
+    listed = list(values)
+    within = [each for each in TICKS if min(listed) <= each <= max(listed)]
+    return within if len(within) <= MOST_TICKS else [each for each in TICKS[::3] if each in within]
 
 
 def lines_chart(rows: Sequence[Mapping[str, Any]], title: str) -> Any:
@@ -229,10 +241,11 @@ def half_width_chart(
     import altair as alt
     import pandas as pd
 
-    y = log_axis("± records", "± records (95 %)", tickCount=4)
+    x_ticks, y_ticks = (log_ticks(row[name] for row in rows) for name in ("ε", "± records"))
+    y = log_axis("± records", "± records (95 %)", values=y_ticks)
     y["axis"].labelExpr = SHORT
     encoding = {
-        "x": alt.X(**log_axis("ε", tickCount=4)),
+        "x": alt.X(**log_axis("ε", values=x_ticks)),
         "y": alt.Y(**y),
         "color": legend("side", ["A", "B"], PAIR, **LINES),
     }
@@ -257,8 +270,8 @@ def measure_chart(rows: Sequence[Mapping[str, Any]], axis: str, measures: Sequen
         alt.Chart(table)
         .mark_line(point=True)
         .encode(
-            x=alt.X(f"{axis}:Q", scale=alt.Scale(type="log"), title=axis),
-            y=alt.Y("value:Q", title=None),
+            x=alt.X(**log_axis(axis, values=log_ticks(table[axis]))),
+            y=alt.Y("value:Q", axis=alt.Axis(title=None, labelExpr=PERCENT, tickCount=5)),
             color=legend("measure", measures, PAIR, **LINES),
             strokeDash=dashes("measure", measures, **LINES),
         )
@@ -295,6 +308,28 @@ def lengths_chart(rows: Sequence[Mapping[str, Any]], drawn: str, exact: str | No
         return line.properties(height=230)
     bars = base.mark_bar(opacity=0.75).transform_filter(alt.datum.of == exact)
     return (bars + line).properties(height=230)
+
+
+def bars_chart(counts: Sequence[float], title: str, what: str) -> Any:
+    """How many (``what``) there are of each number 1, 2, 3 …, whose name is the title."""
+    import altair as alt
+    import pandas as pd
+
+    numbers = list(range(1, len(counts) + 1))
+    ticks = [each for each in numbers if each == 1 or each % 10 == 0]
+    return (
+        alt.Chart(pd.DataFrame({"number": numbers, "count": counts}))
+        .mark_bar(color=BLUE)
+        .encode(
+            x=alt.X("number:O", axis=alt.Axis(title=title, values=ticks, labelAngle=0)),
+            y=alt.Y("count:Q", axis=alt.Axis(title=what, labelExpr=SHORT, tickCount=4)),
+            tooltip=[
+                alt.Tooltip("number:O", title=title),
+                alt.Tooltip("count:Q", title=what, format=",.0f"),
+            ],
+        )
+        .properties(height=220)
+    )
 
 
 def chances_chart(rows: Sequence[Mapping[str, Any]], symbols: Sequence[str], end: str) -> Any:

@@ -40,9 +40,10 @@ def code_panel(prefix: str, release: Release, command: str | None = None) -> Non
         else:
             for code in (command or script.command(), script.python()):
                 st.code(code, language=None, wrap_lines=True)  # Streamlit's colours are too pale
+            again = "" if release.header.extra.get("records") else ", and spends ε again"
             st.caption(
-                "It makes another release of these choices, and spends ε again. No release holds "
-                "a seed, or the name of a file."
+                f"It makes another release of these choices{again}. No release holds a seed, or "
+                "the name of a file."
             )
             notebook = partial(script.notebook, "A private map", sentences(release))
             file_button("Notebook", notebook, "release.ipynb", f"{prefix}.notebook")
