@@ -228,6 +228,32 @@ def test_two_releases_are_compared_without_anything_exact():
     assert "Built from" in shown(app)
 
 
+def panel() -> None:
+    import dpviz
+    from dpviz.ui.points.owners import owners_panel
+
+    domain = dpviz.Domain((520_000, 170_000), (550_000, 190_000), crs="EPSG:27700")
+    points = [[530_000.0 + 10 * row, 180_000.0] for row in range(500)]
+    pair = [
+        dpviz.build(
+            dpviz.from_points(points, domain, public=True, name=name), "ugrid", 1.0, seed=seed
+        )
+        for seed, name in enumerate("ab")
+    ]
+    owners_panel("pair", pair)
+
+
+def test_a_distance_is_in_the_units_of_the_two_releases_and_in_metres():
+    """Fractions of a degree were all that was on offer, for coordinates in metres too."""
+    app = AppTest.from_function(panel, default_timeout=60).run()
+    assert not app.exception
+    assert app.number_input(key="pair.within").value == 70
+    assert "About 70 m from west to east, 70 m from south to north." in app.caption[0].value
+    app.number_input(key="pair.within").set_value(1_000.0).run()
+    assert "About 1,000 m from west" in app.caption[0].value
+    assert not app.error
+
+
 def owners() -> None:
     from dpviz.ui.points.owners import owners_view
 
@@ -249,6 +275,8 @@ def test_two_owners_show_what_is_left_and_what_is_covered(monkeypatch):
     assert float(ratio) < 1
     assert recall == "1.000"
     captions = "\n".join(each.value for each in app.caption)
+    assert "About 200 m from west to east, 220 m from south to north." in captions
+    assert shown(app).count("synthetic people") == 2
     assert "CCS 2017" in captions
     assert "pairs of cells are left" in captions
     app.radio(key="owners.padding").set_value("noisy").run()

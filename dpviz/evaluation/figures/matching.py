@@ -120,6 +120,7 @@ def pair_of_registers(dims: int) -> tuple[DataHandle, DataHandle]:
         )
         for each in "ab"
     )
+    a.synthetic = b.synthetic = True
     return a, b
 
 

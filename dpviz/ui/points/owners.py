@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from dpviz.build import build
+from dpviz.crs import metres_per_unit
+from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.evaluation.figures.matching import TREES, pair_of_registers, tree
 from dpviz.evaluation.matching import match_truth
@@ -123,13 +126,7 @@ def owners_panel(
     prefix: str, pair: Pair, built: tuple[str, float] | None = None
 ) -> Matching | None:
     """Distance and padding, and what is left to compare; recall for the built-in registers."""
-    within = st.select_slider(
-        "Distance of a match, on each axis",
-        DISTANCES,
-        value=DISTANCES[2],
-        key=f"{prefix}.within",
-        help="In the units of the releases' coordinates.",
-    )
+    within = _distance(prefix, pair[0].domain, DISTANCES if built is not None else None)
     padding = st.radio("Padding", list(PADDING), format_func=PADDING.get, key=f"{prefix}.padding")
     try:
         matching = match(*pair, within, padding=padding)
@@ -157,6 +154,24 @@ def owners_panel(
         st.caption("Counts were post-processed: no probability is known that a record is left out.")
     st.caption(GUARANTEE)
     return matching
+
+
+def _distance(prefix: str, domain: Domain, offered: Sequence[float] | None) -> float:
+    """How far records of a match are apart at most: one that is offered, or any; and in metres."""
+    label, words = "Distance of a match, on each axis", "In the units of the releases' coordinates."
+    (west, south), (east, north) = domain.lower, domain.upper
+    key = f"{prefix}.within"
+    if offered is not None:
+        within = float(st.select_slider(label, offered, offered[2], key=key, help=words))
+    else:
+        start = float(f"{min(east - west, north - south) / 300:.1g}")
+        within = st.number_input(
+            label, min_value=0.0, value=start, step=start, format="%g", key=key, help=words
+        )
+    metres = metres_per_unit(domain.crs, (south + north) / 2)
+    across, along = (within * float(each) for each in metres)
+    st.caption(f"About {short(across)} m from west to east, {short(along)} m from south to north.")
+    return within
 
 
 def _outlined(pair: Pair, matching: Matching, shape: Shape) -> list[Mark]:
