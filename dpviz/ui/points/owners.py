@@ -206,9 +206,8 @@ def _curves(built: tuple[str, float], within: float, padding: str) -> None:
     name, epsilon = built
     by_epsilon = [judged(name, each, within, padding) for each in EPSILONS]
     by_distance = [judged(name, epsilon, each, padding) for each in DISTANCES]
-    for place, rows, axis in zip(
-        st.columns(2), (by_epsilon, by_distance), ("ε", "distance"), strict=True
-    ):
-        chart = measure_chart(rows, axis, ("reduction ratio", "recall"))
+    axes = {"ε": "ε of each owner", "distance": "distance of a match (degrees)"}
+    for place, rows, axis in zip(st.columns(2), (by_epsilon, by_distance), axes, strict=True):
+        chart = measure_chart(rows, axis, ("reduction ratio", "recall"), axes[axis])
         place.altair_chart(chart)
     table_panel("Both curves as a table", [*by_epsilon, *by_distance])

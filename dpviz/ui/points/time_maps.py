@@ -73,16 +73,19 @@ def film(prefix: str, release: PointRelease, source: PointSource) -> Scene | Non
 
 
 def difference_of(prefix: str, release: PointRelease, source: PointSource) -> Scene:
-    """The map of one window less another, both chosen here; the two are kept for the answer."""
+    """The map of one window less another, both chosen here; the two are kept for the answer.
+
+    It begins with the middle less the first, such as July less January: their neighbours, and a
+    year's last and first window, differ little.
+    """
     pairs, labels = steps_of(release)
-    last = len(labels) - 1
     columns = st.columns(2)
     chosen = [
         column.selectbox(
-            f"{name}: from", range(last + 1), format_func=labels.__getitem__, index=at,
+            f"{name}: from", range(len(labels)), format_func=labels.__getitem__, index=at,
             key=f"{prefix}.less.{name}.{release.domain.period}",
         )
-        for column, name, at in zip(columns, "AB", (last, 0), strict=True)
+        for column, name, at in zip(columns, "AB", (len(labels) // 2, 0), strict=True)
     ]  # fmt: skip
     a, b = (pairs[at] for at in chosen)
     st.session_state[f"{prefix}.pair"] = (a, b)

@@ -260,8 +260,10 @@ def half_width_chart(
     return (curves + line.encode(y=alt.Y(**y)) + met).properties(height=260)
 
 
-def measure_chart(rows: Sequence[Mapping[str, Any]], axis: str, measures: Sequence[str]) -> Any:
-    """Each of some ``measures`` of the rows by a logarithmic ``axis``."""
+def measure_chart(
+    rows: Sequence[Mapping[str, Any]], axis: str, measures: Sequence[str], title: str | None = None
+) -> Any:
+    """Each of some ``measures`` of the rows by a logarithmic ``axis``, with its title."""
     import altair as alt
     import pandas as pd
 
@@ -270,8 +272,8 @@ def measure_chart(rows: Sequence[Mapping[str, Any]], axis: str, measures: Sequen
         alt.Chart(table)
         .mark_line(point=True)
         .encode(
-            x=alt.X(**log_axis(axis, values=log_ticks(table[axis]))),
-            y=alt.Y("value:Q", axis=alt.Axis(title=None, labelExpr=PERCENT, tickCount=5)),
+            x=alt.X(**log_axis(axis, title, values=log_ticks(table[axis]))),
+            y=alt.Y("value:Q", axis=alt.Axis(title=None, tickCount=5)),
             color=legend("measure", measures, PAIR, **LINES),
             strokeDash=dashes("measure", measures, **LINES),
         )
@@ -288,7 +290,7 @@ def lengths_chart(rows: Sequence[Mapping[str, Any]], drawn: str, exact: str | No
     colours = [ORANGE, BLUE][: len(kinds)]
     table = pd.DataFrame([{**row, "shown": percent(row["share"], 1)} for row in rows])
     base = alt.Chart(table).encode(
-        x=alt.X("places:Q", title="places in a sequence"),
+        x=alt.X("places:Q", axis=alt.Axis(title="places in a sequence", grid=False)),
         y=alt.Y(
             "share:Q",
             title=None,
