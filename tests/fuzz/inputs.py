@@ -192,6 +192,9 @@ def formats():
         "points, GeoPackage": ("gpkg", package, mutants.sqlite_mutant, points),
         "points, Shapefile": ("zip", zipped.getvalue(), SHAPEFILE, points),
         "points, JSON lines": ("jsonl", records, mutants.lines_mutant, named_points),
+        "points, JSON array": (
+            "json", b"[" + b",".join(records.splitlines()) + b"]", mutants.json_mutant, named_points
+        ),
         "points, Excel": ("xlsx", workbook(flat), WORKBOOK, points),
         "points, gzip": (
             "csv.gz", gzip.compress(csv, mtime=0),

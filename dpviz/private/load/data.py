@@ -94,12 +94,13 @@ def load(
     """Read points, sequences or trips into a handle.
 
     Args:
-        source: a path (CSV, also .gz or .zip; Parquet, GeoParquet, GeoJSON, JSON lines, GeoPackage,
-            Shapefile, also zipped; Excel), a table in memory (pandas, geopandas, polars, pyarrow),
-            the URL of a database (with ``table``), or the name of a built-in data set: ``city``
-            for sequences and trips. Points also come from a folder of Parquet, and from a file of
-            (cell, count) rows, of :func:`save_counts` or of ``dpviz sql``. A list of sources of
-            points counts as one that has the records of all; NO RECORD MAY BE IN TWO.
+        source: a path (CSV, also .gz or .zip; Parquet, GeoParquet, GeoJSON, GeoPackage, Shapefile,
+            also zipped; Excel; JSON, an array of objects or one per line), a table in memory
+            (pandas, geopandas, polars, pyarrow), the URL of a database (with ``table``), or the
+            name of a built-in data set: ``city`` for sequences and trips. Points also come from a
+            folder of Parquet, and from a file of (cell, count) rows, of :func:`save_counts` or of
+            ``dpviz sql``. A list of sources of points counts as one that has the records of all; NO
+            RECORD MAY BE IN TWO.
         domain: what a record may be, public and chosen without looking at the records: a
             :class:`Domain`, the box of points or places; an :class:`Alphabet`, of sequences of
             symbols; a :class:`RoadGraph`, of trips. A built-in data set has its own. Records
@@ -107,7 +108,7 @@ def load(
         kind: of data, "points", "sequences" or "roads": the domain's by default. With
             "sequences" and a box, each unit's places in time become sequences of cells.
         columns: coordinate columns in the domain's order, or in 2-D one column of WKT; the geometry
-            or columns of usual names otherwise, as ``handle.columns`` then says. JSON lines declare
+            or columns of usual names otherwise, as ``handle.columns`` then says. JSON declares
             none: name them here, or in the domain. Of symbols, the one column of lists; by default
             the only one, or a row for each symbol with the columns ``sequence`` and ``symbol``, or
             text with a sequence a line. Trips have the columns ``trip`` and ``edge``, or a list

@@ -108,7 +108,7 @@ def source_form(
     return upload_form(
         prefix,
         partial(_described, prefix, dims, pane, timed, more, description or Description()),
-        label="CSV (also .gz or .zip), Excel, JSON lines, Parquet, GeoParquet, GeoJSON, GeoPackage "
+        label="CSV (also .gz or .zip), Excel, JSON, Parquet, GeoParquet, GeoJSON, GeoPackage "
         "or zipped Shapefile",
         help="Points, one record per row. The file stays in the memory of this server's process.",
         owner=owner,

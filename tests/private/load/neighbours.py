@@ -21,8 +21,8 @@ from tests.private.load.stability import (
 )
 
 FORMATS = (
-    "csv", "tsv", "jsonl", "geojson", "parquet", "words.parquet", "geoparquet", "gpkg", "xlsx",
-    "duckdb", "folder",
+    "csv", "tsv", "jsonl", "json", "geojson", "parquet", "words.parquet", "geoparquet", "gpkg",
+    "xlsx", "duckdb", "folder",
 )  # fmt: skip
 
 ODD = (

@@ -177,6 +177,9 @@ def write(form, path, records, extra=()):
         lines = [json.dumps({"who": who, "x": x, "y": y}) for who, x, y in records]
         lines += [line.format(who=who, x=cell, y=cell) for line, who, cell in extra]
         path.write_text("\n".join(lines))
+    elif form == "json":
+        objects = [{"who": who, "x": x, "y": y} for who, x, y in records]
+        path.write_text(json.dumps([*objects, *(line for line, _, _ in extra)]))
     elif form == "xlsx":
         path.write_bytes(workbook([("who", "x", "y"), *records]))
     elif form == "parquet":

@@ -286,8 +286,9 @@ class TestBadInput:
                 "a.parquet cannot be read as Parquet: it is damaged",
             ),
             ("a.geojson", b'{"type": "Feat', "cannot be read as GeoJSON"),
-            ("a.geojson", b'{"a": 1}', "is no GeoJSON: give JSON records as one object per line"),
-            ("a.json", b'[{"lon": 1, "lat": 2}]', "holds JSON records: give one object per line"),
+            ("a.geojson", b'{"a": 1}', "is no GeoJSON: give JSON records as an array of objects"),
+            ("a.json", b'[{"lon": 1, "lat": 2}]', "does not say beforehand which columns it has"),
+            ("a.json", b'[{"lon": 1, "lat": 2}', "a.json cannot be read as GeoJSON"),
             ("a.gpkg", b"SQLite format 3\0" + b"\0" * 200, "cannot be read as GeoPackage"),
             (
                 "a.shp",

@@ -51,8 +51,8 @@ from tests.private.load.stability import (
 )
 
 FORMATS = (
-    "csv", "tsv", "csv.gz", "csv.zip", "jsonl", "xlsx", "parquet", "whole.parquet", "words.parquet",
-    "geoparquet", "geojson", "gpkg", "shp",
+    "csv", "tsv", "csv.gz", "csv.zip", "jsonl", "json", "xlsx", "parquet", "whole.parquet",
+    "words.parquet", "geoparquet", "geojson", "gpkg", "shp",
 )  # fmt: skip
 SLOW_TO_WRITE = ("geoparquet", "gpkg", "shp", "duckdb", "folder")
 units = st.one_of(st.none(), st.sampled_from(IDS))

@@ -53,7 +53,7 @@ class DelimitedText(Table):
             line = header.decode("utf-8" if utf16 else _encoding(header), errors="replace")
             if "\0" in line or line.startswith("%PDF-"):
                 raise DataError(
-                    f"{self.name} is not text: give CSV, Excel, Parquet, GeoJSON, JSON lines, "
+                    f"{self.name} is not text: give CSV, Excel, Parquet, GeoJSON, JSON, "
                     "GeoPackage or a zipped Shapefile"
                 )
             if _XML.match(line):  # all of its records may stand in this line

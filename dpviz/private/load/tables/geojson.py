@@ -1,4 +1,6 @@
-"""GeoJSON by the standard parser, which opens nothing else than the text it is given."""
+"""GeoJSON, and arrays of plain objects, by the standard parser, which opens nothing else than the
+text it is given.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from dpviz.private.load.values import number_of, typed
 
 
 class GeoJson(Table):
-    """A FeatureCollection, a Feature or a geometry (RFC 7946; also the older `crs` member).
+    """A FeatureCollection, a Feature or a geometry (RFC 7946; also the older `crs` member); or an
+    array of objects without geometry, as many services answer.
 
     It declares no columns: a feature may lack any, and those of the first one are for a form.
     Numbers stay the text that they are written as.
@@ -36,23 +39,14 @@ class GeoJson(Table):
                 document = json_value(content)
             except RecursionError:  # one feature is nested so deep: it alone loses what is
                 document = json_value(shallow(content))
-            kind = document.get("type")
-            if kind is None:
-                raise DataError(
-                    f"{self.name} is no GeoJSON: give JSON records as one object per line in a "
-                    ".jsonl file, or as CSV"
-                )
-            if kind == "FeatureCollection":
-                self._features = list(document["features"])
-            else:
-                self._features = [
-                    document if kind == "Feature" else {"geometry": document, "properties": {}}
-                ]
-            crs = document.get("crs") or {}
-            self.crs = str(crs.get("properties", {}).get("name", "OGC:CRS84"))
+            of_objects = isinstance(document, list)
+            self._features = _objects(document) if of_objects else _features(document, self.name)
+            if not of_objects:
+                crs = document.get("crs") or {}
+                self.crs = str(crs.get("properties", {}).get("name", "OGC:CRS84"))
         first = next(map(_properties, self._features), {})
-        named = (Column(str(name), "text") for name in first)
-        self.columns = [*named, Column("geometry", "geometry")]
+        named = [Column(str(name), "text") for name in first]
+        self.columns = named if of_objects else [*named, Column("geometry", "geometry")]
 
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool
@@ -122,6 +116,28 @@ def columns_of_objects(
 ) -> dict[str, Any]:
     """Columns of records of which each may lack any, cell by cell."""
     return typed({name: [row.get(name) for row in rows] for name in names}, numeric)
+
+
+def _features(document: Any, name: str) -> list[Any]:
+    """The features of a GeoJSON document.
+
+    Raises:
+        DataError: it is another one.
+    """
+    kind = document.get("type")
+    if kind is None:
+        raise DataError(
+            f"{name} is no GeoJSON: give JSON records as an array of objects, or one per line in a "
+            ".jsonl file"
+        )
+    if kind == "FeatureCollection":
+        return list(document["features"])
+    return [document if kind == "Feature" else {"geometry": document, "properties": {}}]
+
+
+def _objects(records: list[Any]) -> list[Any]:
+    """Features without a place of records that are objects; None for another, which is broken."""
+    return [{"properties": each} if isinstance(each, dict) else None for each in records]
 
 
 def _properties(feature: Any) -> dict[str, Any]:

@@ -155,9 +155,7 @@ def _kind_of_file(path: Path, header: bool) -> str:
     looks, known = looks_like(head), format_of(path)
     promised = known.title if known else _ARCHIVES.get(path.suffix.lower(), looks)
     if promised == "GeoJSON" and looks == "text" and head.lstrip(BLANK)[:1] == b"[":
-        raise DataError(
-            f"{path.name} holds JSON records: give one object per line in a .jsonl file, or CSV"
-        )
+        looks = promised  # an array of objects
     of_record = (known and known.lines) or (promised == "text" and not header)
     if of_record or (looks, promised) == ("zip", "Excel"):
         looks = promised
