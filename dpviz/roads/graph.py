@@ -25,6 +25,8 @@ Ids = NDArray[Any]
 Made = TypeVar("Made")
 
 MOST_REMEMBERED = 32
+FARTHEST = 1e12
+"""Of a coordinate: in any unit far beyond the Earth, and its square is still a number."""
 COMPONENTS = ("refuse", "largest", "all")
 FLOATS = ("xy", "length", "line_xy")
 
@@ -100,8 +102,8 @@ class RoadGraph:
                 )
         if (self.ends < 0).any() or (self.ends >= n).any():
             raise DataError("an edge ends at a node that does not exist")
-        if not (np.isfinite(self.xy).all() and np.isfinite(self.line_xy).all()):
-            raise DataError("a node or an edge has a coordinate that is not a finite number")
+        require_places(self.xy)
+        require_places(self.line_xy)
         wrong = ~(np.isfinite(self.length) & (self.length > 0))
         if wrong.any():
             row = int(np.argmax(wrong))
@@ -268,6 +270,7 @@ def road_graph(
         xy = np.column_stack([np.asarray(nodes[name], dtype=np.float64) for name in (x, y)])
     except (TypeError, ValueError):
         raise DataError(f"columns {x!r} and {y!r} of the nodes must be numbers, one each") from None
+    require_places(xy)
     source = as_ids(edges["src"])
     edge_id = as_ids(edges["edge"]) if "edge" in edges else np.arange(len(source))
     place = {name: row for row, name in enumerate(node_id.tolist())}
@@ -294,6 +297,18 @@ def road_graph(
     points = lines.reshape(-1, 2)
     graph = RoadGraph(node_id, xy, edge_id, ends, length, start, points, crs, directed)
     return graph.connected(components)
+
+
+def require_places(xy: Float) -> None:
+    """Refuse coordinates that nothing can be computed with.
+
+    Raises:
+        DataError: one that is not a finite number, or too large.
+    """
+    if not (np.abs(xy) <= FARTHEST).all():
+        raise DataError(
+            f"a node or an edge has a coordinate that is not a finite number up to {FARTHEST:g}"
+        )
 
 
 def node_columns(names: Container[str]) -> tuple[str, str, str]:

@@ -64,6 +64,21 @@ def test_graphml_keeps_parallel_edges_and_loops(odd: RoadGraph, tmp_path) -> Non
         read_graph(tmp_path / "bad.graphml")
 
 
+def test_coordinates_that_nothing_is_computed_with_are_refused_in_one_line(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    """They overflowed on the way to a length, with a warning, and an error about the length."""
+    table = tmp_path / "nodes.csv"
+    table.write_text("node,x,y\na,-1.7e308,0\nb,1.7e308,1\n")
+    (tmp_path / "edges.csv").write_text("src,dst\na,b\n")
+    line = {"type": "LineString", "coordinates": [[0, 0], [1e305, 1e305]]}
+    feature = {"type": "Feature", "properties": {"length": 3}, "geometry": line}
+    (tmp_path / "g.geojson").write_text(
+        json.dumps({"type": "FeatureCollection", "features": [feature]})
+    )
+    for files in (("nodes.csv", "edges.csv"), ("g.geojson",)):
+        with pytest.raises(DataError, match=r"not a finite number up to 1e\+12"):
+            read_graph(*(tmp_path / name for name in files))
+
+
 def test_geojson_lines_join_at_equal_ends(tmp_path) -> None:  # type: ignore[no-untyped-def]
     def line(name: int, *points: tuple[float, float]) -> dict[str, object]:
         geometry = {"type": "LineString", "coordinates": points}

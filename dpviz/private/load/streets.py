@@ -11,7 +11,7 @@ import numpy as np
 
 from dpviz import limits
 from dpviz.errors import DataError
-from dpviz.roads.graph import RoadGraph, as_ids, road_graph
+from dpviz.roads.graph import RoadGraph, as_ids, require_places, road_graph
 from dpviz.sandbox import confined
 
 ID_FIELDS = ("edge", "id", "osmid", "fid")
@@ -32,6 +32,7 @@ def graph_from_lines(path: Path, directed: bool = False) -> RoadGraph:
     table = _asked("lines", path, "shapely")
     lines = shapely.from_wkb(table["line"].to_pylist())
     xy, owner = shapely.get_coordinates(lines, return_index=True)
+    require_places(xy)
     start = np.searchsorted(owner, np.arange(len(lines) + 1))
     ends_xy = np.concatenate([xy[start[:-1]], xy[start[1:] - 1]])
     node_xy, rows = np.unique(ends_xy, axis=0, return_inverse=True)
