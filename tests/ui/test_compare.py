@@ -247,9 +247,9 @@ def test_a_distance_is_in_the_units_of_the_two_releases_and_in_metres():
     """Fractions of a degree were all that was on offer, for coordinates in metres too."""
     app = AppTest.from_function(panel, default_timeout=60).run()
     assert not app.exception
-    assert app.number_input(key="pair.within").value == 70
+    assert app.number_input[0].value == 70
     assert "About 70 m from west to east, 70 m from south to north." in app.caption[0].value
-    app.number_input(key="pair.within").set_value(1_000.0).run()
+    app.number_input[0].set_value(1_000.0).run()
     assert "About 1,000 m from west" in app.caption[0].value
     assert not app.error
 

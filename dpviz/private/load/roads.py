@@ -93,9 +93,8 @@ def read_trips(
     Args:
         source: a file of any format, ``duckdb:///FILE``, or a table in memory. One row per step in
             order, with columns ``trip`` and ``edge``; or one row per trip with a column of lists,
-            ``edges``, or ``nodes`` to be matched; or one row per event, with a place, as
-            in all GeoJSON.
-            ``generate:N`` makes N synthetic trips up.
+            ``edges``, or ``nodes`` to be matched; or one row per event, with a place, as in all
+            GeoJSON. ``generate:N`` makes N synthetic trips up.
         graph: the public road graph; its ids are compared as text.
         unit: column that names the privacy unit (a person); by default a trip is the unit.
         max_per_unit: with ``unit``, at most this many trips of each are kept, chosen at random.

@@ -165,6 +165,7 @@ def _distance(prefix: str, domain: Domain, offered: Sequence[float] | None) -> f
         within = float(st.select_slider(label, offered, offered[2], key=key, help=words))
     else:
         start = float(f"{min(east - west, north - south) / 300:.1g}")
+        key += f".{domain.crs}.{start}"  # of another pair in other units it begins anew
         within = st.number_input(
             label, min_value=0.0, value=start, step=start, format="%g", key=key, help=words
         )

@@ -189,8 +189,8 @@ def test_what_does_not_fit_is_said_in_one_line(tmp_path):
 
 
 @pytest.mark.parametrize("method", ["event-histogram", "freqitem", "flows", "gs", "dwork"])
-def test_no_method_pays_for_lengths_that_are_known(method):
-    """The noise is that of one count: no ε goes to a choice among lengths, none to longer trips."""
+def test_no_method_adds_noise_for_trips_longer_than_an_event(method):
+    """The noise is that of trips which are known to be on one street, whatever the method's Δ."""
     workload = Paths.of([[0], [1]])
     data = dpviz.load(EVENTS, LISBON, public=True, name="e")
     release = dpviz.build(data, method, 1.0, workload=workload, simulate=True, seed=3)
