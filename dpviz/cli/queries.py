@@ -43,7 +43,10 @@ def query(
         typer.Option(help="All lower, then all upper limits (2-D: W,S,E,N); repeat at will."),
     ] = None,
     rects: Annotated[
-        str | None, typer.Option(help="CSV file with one rectangle per row, columns as --rect.")
+        str | None,
+        typer.Option(
+            help="CSV file of rectangles: columns as --rect, or west, south, east, north."
+        ),
     ] = None,
     regions: Annotated[
         str | None, typer.Option(help="A file of polygons, for instance districts (2-D).")
@@ -252,8 +255,19 @@ def emit_regions(release: PointRelease, path: str, name: str | None, as_json: bo
     emit({"answers": rows}, as_json, "\n".join([*lines, release.header.guarantee]))
 
 
+SIDES = (
+    ("west", "south", "east", "north"),
+    ("xmin", "ymin", "xmax", "ymax"),
+    ("minx", "miny", "maxx", "maxy"),
+)
+"""Names of a rectangle's sides in files, in the order of ``--rect``."""
+
+
 def rectangles(path: str, width: int) -> list[list[float]]:
     """Rectangles from a CSV file, with or without a header row.
+
+    Sides that a header names as one of :data:`SIDES` are known by it, in any order and among other
+    columns; all others are in the order of ``--rect``.
 
     Raises:
         DataError: no such file, none in it, or a row that is not ``width`` numbers.
@@ -262,11 +276,17 @@ def rectangles(path: str, width: int) -> list[list[float]]:
 
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as file:
-            rows = [row for row in csv.reader(file) if row]
+            first = file.readline()
+            file.seek(0)
+            mark = ";" if ";" in first and "," not in first else ","
+            rows = [row for row in csv.reader(file, delimiter=mark) if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path}: cannot be read as CSV") from error
     if rows and not _is_number(rows[0][0]):
-        rows = rows[1:]
+        names = [name.strip().casefold() for name in rows[0]]
+        sides = next((each for each in SIDES if len(each) == width and {*each} <= {*names}), ())
+        places = [names.index(side) for side in sides]
+        rows = [[row[at] for at in places if at < len(row)] if places else row for row in rows[1:]]
     if not rows:
         raise DataError(f"{path} holds no rectangle: write one in each row")
     for at, row in enumerate(rows, 1):

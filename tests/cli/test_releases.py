@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 import dpviz
 from dpviz.cli import app, main
+from dpviz.cli.queries import rectangles
 
 BOUNDS = "-1,50,1,52"
 
@@ -93,6 +94,21 @@ def test_rectangles_from_a_file(points, tmp_path):
     ]
     _, text, _ = run("query", output, "--rects", table)
     assert "NOT PRIVATE: simulated noise" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name,south,west,north,east\nhere,50.5,-0.5,51.5,0.5\n",  # once read as it stood
+        "xmin;xmax;ymin;ymax\n-0.5;0.5;50.5;51.5\n",
+        "MinX,MinY,MaxX,MaxY,count\n-0.5,50.5,0.5,51.5,7\n",
+        "-0.5,50.5,0.5,51.5\n",
+        "a,b,c,d\n-0.5,50.5,0.5,51.5\n",
+    ],
+)
+def test_the_sides_of_a_rectangle_are_known_by_their_names(text, tmp_path):
+    (tmp_path / "rects.csv").write_text(text)
+    assert rectangles(str(tmp_path / "rects.csv"), 4) == [[-0.5, 50.5, 0.5, 51.5]]
 
 
 def test_builds_of_sensitive_data_are_paid_by_the_ledger(points, tmp_path, capsys, monkeypatch):
