@@ -79,6 +79,13 @@ def test_coordinates_that_nothing_is_computed_with_are_refused_in_one_line(tmp_p
             read_graph(*(tmp_path / name for name in files))
 
 
+def test_the_built_in_streets_are_where_they_are() -> None:
+    """A CRS was left aside, and the graph was in another than the one that was named."""
+    assert read_graph("city", crs="EPSG:4326") is city()
+    with pytest.raises(DataError, match=r"streets are in EPSG:4326, not EPSG:27700"):
+        read_graph("city", crs="EPSG:27700")
+
+
 def test_geojson_lines_join_at_equal_ends(tmp_path) -> None:  # type: ignore[no-untyped-def]
     def line(name: int, *points: tuple[float, float]) -> dict[str, object]:
         geometry = {"type": "LineString", "coordinates": points}

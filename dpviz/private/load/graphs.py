@@ -51,11 +51,13 @@ def read_graph(
         DataError: a file that cannot be read as a road graph.
         DomainError: nobody knows the CRS, in which no release could be kept.
     """
-    if crs:
-        known_crs(crs)
+    elsewhere = bool(crs) and known_crs(crs) != known_crs(DEGREES)
     if len(sources) == 1 and str(sources[0]) == CITY:
-        if directed:
-            raise DataError("the built-in city's streets go both ways: leave out directed")
+        if directed or elsewhere:
+            what = (
+                "go both ways: leave out directed" if directed else f"are in {DEGREES}, not {crs}"
+            )
+            raise DataError(f"the built-in city's streets {what}")
         return city()
     paths = [_existing(source) for source in sources]
     if len(paths) == 2:
@@ -66,7 +68,7 @@ def read_graph(
         raise DataError(f"{len(paths)} files for a road graph: give nodes and edges, or one file")
     ending = paths[0].suffix.lower()
     if ending in {".geojson", ".json"}:
-        if crs and known_crs(crs) != known_crs(DEGREES):
+        if elsewhere:
             raise DataError(f"{paths[0].name}: GeoJSON is in {DEGREES}, not in {crs}: leave it out")
         return graph_from_lines(paths[0], directed).connected(components)
     if ending == ".graphml":
