@@ -102,7 +102,7 @@ def period_form(
         start = first.text_input("From", key=f"{prefix}.from", placeholder="2024-01-01")
         end = last.text_input("To", key=f"{prefix}.to", placeholder="2025-01-01")
         every = st.segmented_control(
-            "Count trips in steps of" if trips else "Move times to steps of",
+            "Count in steps of" if trips else "Move times to steps of",
             TRIP_STEPS if trips else ["15min", "1h", "1d"],
             format_func=step_words,
             default="1d" if trips else None,

@@ -92,7 +92,7 @@ def plan_form(prefix: str, source: RoadSource) -> RoadChoice:
         key=f"{prefix}.workload",
         format_func=lambda name: name if name == CORRIDORS else f"Paths of {name} streets",
         help="Cuts, trees and truncation are chosen for these sample queries. They are public: "
-        "never drawn from the trips.",
+        "never drawn from the records.",
     )
     other = permalink.parameter("with")
     permalink.missing("second method", other, options, "one method alone")
@@ -112,7 +112,7 @@ def plan_form(prefix: str, source: RoadSource) -> RoadChoice:
         "Neighbouring relation",
         list(NEIGHBOURS),
         key=f"{prefix}.neighbours",
-        help="Add or remove one trip, or replace one for twice the noise.",
+        help="Add or remove one unit, or replace one for twice the noise.",
     )
     parameters = {}
     for name in dict.fromkeys(methods):
