@@ -159,6 +159,9 @@ def test_events_in_a_plane_of_its_own_need_no_crs_and_a_wrong_one_is_said() -> N
     app = with_events("node,x,y\na,0,0\nb,1,0\nc,2,0\n", "x,y\n0.5,0.1\n")
     assert not app.exception
     assert [each.value for each in app.error] == []
+    app.button(key="roads.check").click().run()
+    assert not app.exception
+    assert app.table[0].value["records"].to_dict() == {"records read": "1", "kept": "1"}
     app.text_input(key="roads.events.crs").set_value("EPSG:nothing").run()
     assert not app.exception
     assert "is unknown" in app.error[0].value
