@@ -185,7 +185,8 @@ def paid_build(
     if job is not None and job.delivered:
         del st.session_state[place]
         job = None
-    if job is not None and job.ended and not job.counted:
+    over = job is not None and job.ended  # asked once: what ends meanwhile is of the next run
+    if job is not None and over and not job.counted:
         st.session_state[f"{prefix}.paid"] = (_offer(prefix)[0] + 1, time.monotonic())
         job.counted = True
     with pane or st.sidebar:
@@ -200,7 +201,7 @@ def paid_build(
             return None
         job = Job(lambda report: make(ledger, report), visitor())
         st.session_state[place] = job
-    if not job.ended:
+    if not over:
         job.start()
         st.session_state.pop(f"{prefix}.agreed", None)
         _wait(prefix, job)
