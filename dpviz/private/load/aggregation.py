@@ -24,6 +24,7 @@ from dpviz.private.load.cellquery import CellQuery, Fate
 from dpviz.private.load.dialects import DECLARED_NUMBERS, parts_of
 from dpviz.private.load.engines import connected
 from dpviz.private.load.engines.base import Engine, Rows, watched
+from dpviz.private.load.folder import parquet_files
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Column, listed, parsing, pick, shown
@@ -63,14 +64,15 @@ class Footers:
     """What the Parquet files of a folder declare.
 
     Attributes:
-        size: of all, in bytes.
+        files: each of them once.
         columns: names of those of the first file.
-        strict: columns of a type whose values are checked as they are read, and what to do instead.
+        strict: columns of a type whose values are checked as they are read, by their names in small
+            letters, and what to do instead.
         mixed: what to say of a column that has another type in another file, which an engine would
             cast; or nothing.
     """
 
-    size: int
+    files: list[Path]
     columns: tuple[str, ...]
     strict: dict[str, str]
     mixed: str
@@ -80,18 +82,20 @@ def folder_footers(folder: Path) -> Footers:
     """A child looks: a damaged footer can abort the process that looks at it.
 
     Raises:
-        DataError: no Parquet file, or a damaged one.
+        DataError: no Parquet file, a damaged one, or one that is there twice.
     """
-    sizes = [path.stat().st_size for path in folder.rglob("*.parquet")]
-    if not sizes:
-        raise DataError(
-            f"no Parquet file in the folder {folder.name}: give one with .parquet files"
-        )
+    files = parquet_files(folder)
     task, needs = f"{__name__}:footers", ("pyarrow.parquet",)
-    size, place = sum(sizes), str(folder.absolute())
-    declared = confined(task, place, where=folder.name, size=size, needs=needs)
+    places = [str(path.absolute()) for path in files]
+    declared = confined(
+        task, folder.name, places, where=folder.name, size=_size(files), needs=needs
+    )
     stated = json.loads(declared.schema.metadata[b"stated"])
-    return Footers(size, tuple(stated["columns"]), stated["strict"], stated["mixed"])
+    return Footers(files, tuple(stated["columns"]), stated["strict"], stated["mixed"])
+
+
+def _size(files: Sequence[Path]) -> int:
+    return sum(path.stat().st_size for path in files)
 
 
 @contextmanager
@@ -107,11 +111,11 @@ def folder_relation(
 
     if footers.mixed:
         raise DataError(footers.mixed)
-    with closing(Duck(size=footers.size)) as engine:
-        relation = engine.folder(folder)
+    with closing(Duck(size=_size(footers.files))) as engine:
+        relation = engine.parquet(footers.files)
         for name in chain(*_names(engine.columns(relation), domain, chosen, folder.name)):
-            if name in footers.strict:  # one value would refuse the whole folder
-                why = footers.strict[name]
+            why = footers.strict.get(name.lower())
+            if why is not None:  # one value would refuse the whole folder
                 raise DataError(f"column {shown(name)} of {folder.name} holds {why}")
         yield engine, relation, folder.name
 
@@ -123,29 +127,33 @@ _STRICT = {
 }
 
 
-def footers(place: str) -> Any:
-    """In the child: an empty table that states :class:`Footers`."""
+def footers(folder: str, places: list[str]) -> Any:
+    """In the child: an empty table that states :class:`Footers`.
+
+    DuckDB takes columns for one whose names differ in the size of letters alone.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    folder, types, strict = Path(place), dict[str, str](), dict[str, str]()
+    types, strict = dict[str, str](), dict[str, str]()
     first: list[str] | None = None
     mixed = ""
-    for path in sorted(folder.rglob("*.parquet")):
+    for path in map(Path, places):
         with parsing(path.name, "Parquet"), pq.ParquetFile(path) as file:
             schema = file.schema_arrow
             for leaf in map(file.schema.column, range(len(file.schema.names))):
                 logical = leaf.logical_type
                 exact = logical.type == "TIMESTAMP" and "milliseconds" not in logical.to_json()
                 if logical.type in _STRICT and not exact:
-                    strict[leaf.path] = _STRICT[logical.type]
+                    strict[leaf.path.lower()] = _STRICT[logical.type]
         first = schema.names if first is None else first
         for column in schema:
             kind = str(column.type).removeprefix("large_")
-            if types.setdefault(column.name, kind) != kind:
+            usual = types.setdefault(column.name.lower(), kind)
+            if usual != kind:
                 mixed = mixed or (
-                    f"column {shown(column.name)} is {types[column.name]} in one file of "
-                    f"{folder.name} and {kind} in another: write them with one type"
+                    f"column {shown(column.name)} is {usual} in one file of {folder} and {kind} "
+                    "in another: write them with one type"
                 )
     stated = {"columns": first or [], "strict": strict, "mixed": mixed}
     return pa.table({}).replace_schema_metadata({"stated": json.dumps(stated)})

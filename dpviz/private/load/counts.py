@@ -36,6 +36,7 @@ from dpviz.private.load.count_rows import (
     read_rows,
 )
 from dpviz.private.load.engines.base import Rows
+from dpviz.private.load.folder import parquet_files
 from dpviz.private.load.selection import Selection, bounded, checked_bits
 from dpviz.private.load.tables import Table
 from dpviz.private.load.tables.base import parsing
@@ -288,17 +289,23 @@ def merged(
 def part_of(source: str, table: str | None = None) -> tuple[str, ...]:
     """What a source is known by when it is given again: its place and time, never its records.
 
-    A file or folder is known by its path and when it was last written; a table of a database, in
-    this process only, by its URL.
+    A file is known by its path, by its place on the disk, whatever the name, and when it was last
+    written; a folder also by its files; a table of a database, in this process only, by its URL.
     """
     path = Path(source)
-    known: list[Any] = [source, table, _PROCESS]
-    if path.exists():
-        known = [str(path.resolve()), table, path.stat().st_mtime_ns]
-    return (hashlib.sha256(json.dumps(known).encode()).hexdigest(),)
+    if not path.exists():
+        return (_known(source, table, _PROCESS),)
+    written = path.stat().st_mtime_ns
+    files = parquet_files(path) if path.is_dir() else [path]
+    places = [(facts.st_ino, table, facts.st_mtime_ns) for facts in map(Path.stat, files)]
+    return _known(str(path.resolve()), table, written), *(_known(*each) for each in places)
 
 
 _PROCESS = secrets.token_hex(16)
+
+
+def _known(*facts: Any) -> str:
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
 def _frame(domain: Domain) -> str:

@@ -103,8 +103,7 @@ def _of_folder(folder: Path, chosen: Selection) -> DataHandle:
     footers = folder_footers(folder)
     result = None if chosen.columns is not None else columns_of(footers.columns)
     if result is not None:
-        files = map(open_table, sorted(folder.rglob("*.parquet")))
-        return counts.result(folder, files, result, chosen)
+        return counts.result(folder, map(open_table, footers.files), result, chosen)
     domain = chosen.box(folder.name)
     with folder_relation(folder, footers, domain, chosen) as relation:
         layers = engine_layers(*relation, domain, chosen)

@@ -21,6 +21,7 @@ from dpviz.errors import DataError
 from dpviz.private.load import bounding
 from dpviz.private.load.sequences import read_sequences
 from dpviz.private.load.tables.base import point_coordinates
+from dpviz.sandbox import CAN_FORK
 from dpviz.sequences.alphabet import Alphabet
 from tests.private.load.stability import (
     BOX,
@@ -238,6 +239,49 @@ def test_two_values_of_one_text_are_one_unit_of_a_table(tmp_path):
                 db.execute(f"INSERT INTO visits VALUES (union_value({tag} := {value}), 0.5, 0.5)")
     url = f"duckdb:///{tmp_path}/a.duckdb"
     assert dpviz.load(url, BOX, table="visits", unit="who")._index.total == 10
+
+
+ODD_NAMES = {
+    "half of a pair": b'{"k\\ud800": 1, "x": 0.5, "y": 0.5, "who": "zed"}',
+    "a byte that is no text": b'{"\xff": 1, "x": 0.5, "y": 0.5, "who": "zed"}',
+    "5,000 of them": (
+        b'{"x": 0.5, "y": 0.5, "who": "zed", '
+        + b", ".join(b'"k%d": 1' % number for number in range(5_000))
+        + b"}"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ["array", "lines", "features"])
+@pytest.mark.parametrize("odd", ODD_NAMES.values(), ids=ODD_NAMES)
+def test_names_of_the_first_object_decide_nothing(odd, kind, tmp_path, monkeypatch):
+    """Also in the child, whose answer has to hold them."""
+    monkeypatch.setattr("dpviz.sandbox.CAN_FORK", CAN_FORK)
+    good = b'{"x": 0.5, "y": 0.5, "who": "ann"}'
+    ending, before, between, after = {
+        "array": (".json", b"[", b",", b"]"),
+        "lines": (".jsonl", b"", b"\n", b"\n"),
+        "features": (".geojson", b'{"type": "FeatureCollection", "features": [', b",", b"]}"),
+    }[kind]
+    wrap = b'{"type": "Feature", "geometry": null, "properties": %s}'
+    rows = [wrap.replace(b"%s", each) if kind == "features" else each for each in (odd, good)]
+    first, last = (before + between.join(every) + after for every in (rows, [rows[1], rows[0]]))
+    totals = [
+        dpviz.load(path, BOX, unit="who", columns=("x", "y"))._index.total
+        for path in both(tmp_path, f"a{ending}", first, last)
+    ]
+    broken = kind == "lines" and b"\xff" in odd  # a line that is no text is left out
+    assert totals == [1, 1] if broken else [2, 2]
+
+
+@pytest.mark.parametrize("nothing", [b"NaN", b"Infinity", b"-Infinity", b"null"])
+@pytest.mark.parametrize("ending", [".json", ".jsonl"])
+def test_what_is_no_id_in_json_is_no_unit(nothing, ending, tmp_path):
+    """Python writes NaN for who has none: they would be one person."""
+    rows = [b'{"x": 0.5, "y": 0.5, "who": %s}' % who for who in (nothing, nothing, b'"ann"')]
+    path = tmp_path / f"a{ending}"
+    path.write_bytes(b"\n".join(rows) if ending == ".jsonl" else b"[" + b",".join(rows) + b"]")
+    assert dpviz.load(path, BOX, unit="who", max_per_unit=2)._index.total == 1
 
 
 def test_bytes_that_are_no_text_in_a_folder(tmp_path):

@@ -33,7 +33,7 @@ of them are kept depends on them alone, so that the number of batches changes no
 _POLL = 0.1
 """Seconds between two interrupts of a connection whose time is over."""
 
-_PART = "dpviz_part"
+_FILES, _PART = "dpviz_files", "dpviz_part"
 
 
 class Duck(Engine):
@@ -137,21 +137,23 @@ class Duck(Engine):
             )
         return quoted
 
-    @staticmethod
-    def folder(path: Path) -> Any:
-        """All Parquet files in a folder and those below, as a relation.
+    def parquet(self, files: Sequence[Path]) -> Any:
+        """Parquet files as a relation, by a variable of the connection: there may be many.
 
         Each byte of a text that is no UTF-8 is a question mark, in ids too: it would refuse all.
         """
         from sqlglot import exp
 
-        pattern = str(Path(glob.escape(str(path))) / "**" / "*.parquet")
+        patterns = exp.array(*(exp.Literal.string(glob.escape(str(each))) for each in files))
+        with refused(self.title, "give a folder of fewer files"):
+            self._engine.execute(f"SET VARIABLE {_FILES} = {patterns.sql(dialect=self.dialect)}")
+        given = exp.Anonymous(this="getvariable", expressions=[exp.Literal.string(_FILES)])
         # Names of folders are no columns: their types would be guessed from all of them.
         plain = exp.EQ(this=exp.to_identifier("hive_partitioning"), expression=exp.false())
         utf8 = exp.EQ(
             this=exp.to_identifier("utf8_validation"), expression=exp.Literal.string("replace")
         )
-        return exp.Table(this=exp.func("read_parquet", exp.Literal.string(pattern), plain, utf8))
+        return exp.Table(this=exp.func("read_parquet", given, plain, utf8))
 
     def columns(self, relation: Any) -> Sequence[Column]:
         """The columns of a relation."""

@@ -6,12 +6,14 @@ import tempfile
 import uuid
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dpviz.errors import DataError
 from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, refused
+from dpviz.private.load.folder import files_of
 from dpviz.private.load.tables.base import Column
 
 _QUIET = {
@@ -62,6 +64,8 @@ class Spark(Engine):
 
         if "/" not in name:
             return super().relation(name)
+        if Path(name).is_dir():
+            files_of(Path(name))  # or refuse: Spark follows links
         folder = exp.to_identifier(name, quoted=True)
         return exp.Table(this=folder, db=exp.to_identifier("parquet", quoted=True))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ class GeoJson(Table):
                 crs = document.get("crs") or {}
                 self.crs = str(crs.get("properties", {}).get("name", "OGC:CRS84"))
         first = next(map(_properties, self._features), {})
-        named = [Column(str(name), "text") for name in first]
+        named = columns_of_first(first)
         self.columns = named if of_objects else [*named, Column("geometry", "geometry")]
 
     def _blocks(
@@ -68,8 +69,10 @@ def json_value(text: bytes) -> Any:
     """A JSON value whose numbers stay the text that they are written as.
 
     A tab or a line break may stand in a text, though the format forbids it: it is one record's.
+    NaN and Infinity, which it forbids too, are no values: as an id, NaN would be one of many.
     """
-    return json.loads(text, strict=False, parse_int=str, parse_float=str, parse_constant=str)
+    none = lambda _: None  # noqa: E731
+    return json.loads(text, strict=False, parse_int=str, parse_float=str, parse_constant=none)
 
 
 def _decodable(content: bytes) -> bytes:
@@ -109,6 +112,14 @@ def shallow(text: bytes) -> bytes:
                 copied = token.end()
             depth -= 1
     return b"".join([*pieces, text[copied:]])
+
+
+def columns_of_first(record: dict[str, Any]) -> list[Column]:
+    """Columns for a form, of a file that declares none: the names in its first record, which
+    decides nothing else and may have any, and any number of them.
+    """
+    names = islice(record, limits.COLUMNS.most - 1)  # beside the geometry
+    return [Column(name.encode("utf-8", "replace").decode(), "text") for name in names]
 
 
 def columns_of_objects(

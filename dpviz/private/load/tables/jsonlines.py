@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, parsing
+from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Table, parsing
 from dpviz.private.load.tables.delimited import MAX_LINE
 from dpviz.private.load.tables.formats import Format
-from dpviz.private.load.tables.geojson import columns_of_objects, json_value
+from dpviz.private.load.tables.geojson import columns_of_first, columns_of_objects, json_value
 
 
 class JsonLines(Table):
@@ -24,7 +24,7 @@ class JsonLines(Table):
         self.name = path.name
         self._open = opened or (lambda: path.open("rb"))
         first: dict[str, Any] = next((row for row in self._rows() if row is not None), {})
-        self.columns = [Column(str(name), "text") for name in first]
+        self.columns = columns_of_first(first)
 
     def _blocks(
         self, names: Sequence[str], numeric: Sequence[str], geometry: bool

@@ -239,6 +239,17 @@ def test_damaged_facts_are_one_line(tmp_path, days, facts):
         dpviz.load(path)
 
 
+def test_a_part_is_known_under_another_name_and_in_its_folder(tmp_path, days):
+    other, folder = tmp_path / "link.parquet", days[2]
+    other.hardlink_to(days[0])
+    inside, kept = folder / "a.parquet", tmp_path / "kept.SENSITIVE.parquet"
+    dpviz.save_counts(dpviz.load(folder, BOX, bits=16), kept)
+    for one, again in ((days[0], other), (folder, inside), (inside, folder), (kept, inside)):
+        with pytest.raises(DataError, match="already: a record that is counted twice"):
+            dpviz.load([one, again], BOX, bits=16)
+    assert digest(dpviz.load([kept, other, days[1]], BOX)._index) == digest(CASE.expected())
+
+
 def test_what_cannot_be_merged(tmp_path, days):
     path = tmp_path / "all.SENSITIVE.parquet"
     dpviz.save_counts(dpviz.load(days, BOX), path)

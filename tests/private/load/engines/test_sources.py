@@ -1,5 +1,7 @@
 """Folders and tables as sources: what is refused, and what a message says."""
 
+import os
+import shutil
 from contextlib import closing
 
 import duckdb
@@ -211,6 +213,53 @@ def test_a_column_has_one_type_in_all_files_of_a_folder(tmp_path):
         dpviz.load(tmp_path, CASE.domain, unit="who")
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [("int64", "string"), ("timestamp[us]", "timestamp[ms]")]
+)
+def test_a_column_in_small_and_large_letters_is_one_column_with_one_type(one, other, tmp_path):
+    """DuckDB takes them for one, and would cast: one value of the second refuses the folder."""
+    place = pa.table({"lon": [1.0], "lat": [1.0]})
+    nobody = pa.array([None])
+    pq.write_table(place.append_column("WHO", nobody.cast(one)), tmp_path / "a.parquet")
+    pq.write_table(place.append_column("who", nobody.cast(other)), tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"column 'who' is .* in one file of .* and .* in another"):
+        dpviz.load(tmp_path, CASE.domain, unit="WHO")
+
+
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_a_record_of_a_folder_counts_once(link, folder):
+    """The latest day under a second name would cost twice its epsilon."""
+    link(folder / "a.parquet", folder / "latest.parquet")
+    with pytest.raises(DataError, match=r"'a\.parquet' and 'latest\.parquet' of .* are one file"):
+        dpviz.load(folder, CASE.domain)
+    (folder / "latest.parquet").unlink()
+    (folder / "lost.parquet").symlink_to(folder / "nothing.parquet")
+    with pytest.raises(DataError, match=r"'lost\.parquet' of .* links to no file: remove it"):
+        dpviz.load(folder, CASE.domain)
+
+
+def test_files_that_a_writer_left_behind_are_none_of_a_folder(folder):
+    for name in ("_temporary/0/a.parquet", ".a.parquet", "_tmp.parquet", "_b/c.parquet"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(folder / "a.parquet", folder / name)
+    before = dpviz.load(folder / "a.parquet", CASE.domain)._index.total
+    assert dpviz.load(folder, CASE.domain)._index.total == before > 0
+    again = folder.parent / "_days" / ".all"  # how the folder itself is called says nothing
+    again.mkdir(parents=True)
+    shutil.copy(folder / "a.parquet", again / "part.parquet")
+    assert dpviz.load(again, CASE.domain)._index.total == before
+
+
+def test_a_folder_of_many_files_and_of_folders_that_are_called_as_files(tmp_path):
+    rows = pa.table({"lon": [1.0], "lat": [1.0]})
+    for number in range(300):
+        part = tmp_path / f"day={number % 7}.parquet" / f"part-{number}.snappy.parquet"
+        part.parent.mkdir(exist_ok=True)
+        pq.write_table(rows, part)
+    domain = dpviz.Domain((0, 0), (2, 2), ("lon", "lat"))
+    assert dpviz.load(tmp_path, domain)._index.total == 300
+
+
 def test_a_decimal_that_no_double_holds_is_outside(postgres):
     import psycopg
 
@@ -222,13 +271,19 @@ def test_a_decimal_that_no_double_holds_is_outside(postgres):
     assert dpviz.load(postgres, box, table="decimals")._index.total == 2
 
 
-def test_spark_reads_a_folder_and_refuses_what_it_cannot(spark_session, folders):
+def test_spark_reads_a_folder_and_refuses_what_it_cannot(spark_session, folders, tmp_path):
+    linked = tmp_path / "linked"
+    linked.mkdir()
     case = CASES["plane0"]
     handle = dpviz.load("spark://local", case.domain, table=f"{folders}/plane0/day=2")
     half = np.arange(case.table.num_rows) >= case.table.num_rows // 2
     assert digest(handle._index) == digest(case.expected(rows=half))
     with pytest.raises(DataError, match=r"Spark refused .*: check the name of the table"):
         dpviz.load("spark://local", case.domain, table="nothing")
+    (linked / "a.parquet").hardlink_to(folders / "plane0" / "a.parquet")
+    (linked / "b.parquet").symlink_to(linked / "a.parquet")
+    with pytest.raises(DataError, match=r"'a\.parquet' and 'b\.parquet' of .* are one file"):
+        dpviz.load("spark://local", case.domain, table=str(linked))
     with pytest.raises(DataError, match="cannot take points in 'lon' apart"):
         dpviz.load("spark://local", case.domain, table=f"{folders}/plane0/day=2", columns=["lon"])
     assert spark_session.range(3).count() == 3  # a session that was running still runs
