@@ -29,8 +29,9 @@ def pack_tree(packer: Packer, name: str, release: PointRelease) -> dict[str, Any
     for column in ("lo", "hi"):
         packer.add(f"{name}.{column}", getattr(nodes, column).astype(np.uint32), delta=True)
     packer.add(f"{name}.n_children", nodes.n_children.astype(np.int32))
-    for column in ("count", "variance"):
-        packer.add(f"{name}.{column}", getattr(nodes, column).astype(np.float64))
+    for column in ("count", "variance", "assumed"):
+        if column in nodes.columns:
+            packer.add(f"{name}.{column}", nodes.columns[column])
     if release.sums is not None:
         packer.add(f"{name}.sum", release.sums.sum)
         packer.add(f"{name}.sum_variance", release.sums.variance)

@@ -45,6 +45,8 @@ class Decomposition:
         parent: index of the parent, int32; −1 for a root.
         count: estimate of the records in the box, float64, after consistency.
         variance: variance of the noise in ``count``, float64.
+        assumed: of a map that was made from more axes, the variance of what uniformity along those
+            already assumes of each count, float64; None elsewhere.
     """
 
     lo: Int
@@ -52,10 +54,11 @@ class Decomposition:
     parent: Int32 | Int
     count: Float
     variance: Float
+    assumed: Float | None = None
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            self._put(field.name, getattr(self, field.name))
+        for name, column in self.columns.items():
+            self._put(name, column)
         self._check_nodes()
         self._check_estimates()
 
@@ -72,6 +75,10 @@ class Decomposition:
             raise ReleaseError("count and variance must be finite")
         if (self.variance < 0).any():
             raise ReleaseError("negative variance " + _rows(self.variance < 0))
+        if self.assumed is not None and not (
+            self.assumed.shape == (n,) and ((self.assumed >= 0) & (self.assumed < np.inf)).all()
+        ):
+            raise ReleaseError("assumed must have one finite variance per node")
 
     def _check_nodes(self) -> None:
         """Every structural promise that queries rely on; files are read through here too."""
@@ -106,6 +113,12 @@ class Decomposition:
 
     def __repr__(self) -> str:
         return f"Decomposition({len(self):,} nodes, {self.dims}-D)"
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Those that there are, by name."""
+        every = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: column for name, column in every.items() if column is not None}
 
     @property
     def dims(self) -> int:
@@ -175,7 +188,7 @@ class Decomposition:
         adapted = (doublings > 0.6) & (np.abs(doublings - np.rint(doublings)) > 0.02)
         if np.median(adapted) > 0:
             return ADAPTED
-        if self.dims <= 2:
+        if self.dims <= 2 and self.assumed is None:
             return EVEN
         return ADAPTED if self._along_curve and ratio.max() == 1 else HIGH_DIMENSIONS
 
@@ -218,7 +231,7 @@ class Decomposition:
         rows = np.flatnonzero(np.asarray(keep, dtype=np.bool_))
         renumbered = np.full(len(self) + 1, -1, dtype=np.int64)  # the last entry maps −1 to −1
         renumbered[rows] = np.arange(len(rows))
-        columns = {field.name: getattr(self, field.name)[rows] for field in fields(self)}
+        columns = {name: column[rows] for name, column in self.columns.items()}
         columns["parent"] = renumbered[self.parent[rows]]
         return Decomposition(**columns)
 
@@ -233,8 +246,7 @@ class Decomposition:
                 other._put(name, column)
             other._check_estimates()
             return other
-        same = {field.name: getattr(self, field.name) for field in fields(self)}
-        return Decomposition(**{**same, **columns})
+        return Decomposition(**{**self.columns, **columns})
 
 
 def level_slices(parent: ArrayLike, most: int | None = None) -> tuple[slice, ...]:

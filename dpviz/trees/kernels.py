@@ -102,13 +102,13 @@ def count_boxes(codes, cells, cumulative, lo, hi, bits):  # type: ignore[no-unty
 
 @compiled(parallel=True)
 def walk_tree(  # type: ignore[no-untyped-def]
-    node_lo, node_hi, first_child, n_children, count, variance, roots, lo, hi, coherence
+    node_lo, node_hi, first_child, n_children, count, variance, roots, lo, hi, coherence, assumed
 ):
     """Range counts of boxes (q, d) over a decomposition of n nodes.
 
     A node inside the box gives its count, a leaf cut by it the share of its volume, any other node
     sends the question to its children. Returns per query: count, noise variance, variance of the
-    uniformity model, number of nodes used.
+    uniformity model, number of nodes used. ``assumed`` is of each node, or of none.
     """
     n_queries, dims = lo.shape
     answers = np.zeros((n_queries, 4))
@@ -137,10 +137,15 @@ def walk_tree(  # type: ignore[no-untyped-def]
                     total += count[node]
                     noise += variance[node]
                     nodes += 1
+                    if len(assumed) > 0:
+                        uniformity += assumed[node]
+                        together += np.sqrt(assumed[node])
                 elif n_children[node] == 0:
                     total += count[node] * fraction
                     noise += variance[node] * fraction * fraction
                     apart = _uniformity(count[node], fraction)
+                    if len(assumed) > 0:
+                        apart += fraction * assumed[node]
                     uniformity += apart
                     together += np.sqrt(apart)
                     nodes += 1

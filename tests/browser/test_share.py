@@ -13,6 +13,7 @@ import dpviz
 from dpviz.evaluation.figures.districts import voronoi
 from dpviz.exports import map_page, report_page
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.points.window import during
 from dpviz.render import interval_words, with_noise
 from dpviz.render.numbers import percent_interval
 from tests.browser.conftest import frames
@@ -69,6 +70,20 @@ def test_a_file_knows_the_noise_of_wavelets(open_file):
         "rects => rects.map(rect => dpviz.answers(rect)[0].noise)", rects.tolist()
     )
     assert noise_sd == pytest.approx(release.count(rects).noise_sd, rel=1e-9)
+
+
+def test_a_file_of_a_part_of_the_period_knows_what_is_assumed_of_time(open_file):
+    handle = dpviz.load("year")
+    release = during(dpviz.build(handle, "privtree", 1.0, seed=1), ("2030-03-01", "2030-03-20"))
+    page = open_file(map_page([release]))
+    the_map(page)
+    domain = release.domain
+    rng = np.random.default_rng(7)
+    rects = np.sort(rng.uniform(domain.lower, domain.upper, (100, 2, 2)), axis=1).reshape(-1, 4)
+    stated = page.evaluate(
+        "rects => rects.map(rect => dpviz.answers(rect)[0].uniformity)", rects.tolist()
+    )
+    assert stated == pytest.approx(release.count(rects).uniformity_sd, rel=1e-9)
 
 
 @pytest.mark.webgl

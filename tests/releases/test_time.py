@@ -6,6 +6,7 @@ import geopandas
 import numpy as np
 import pandas as pd
 import pytest
+import shapely
 
 import dpviz
 from dpviz import calendar
@@ -172,6 +173,32 @@ def test_the_map_of_a_window_answers_as_the_release_does(method):
     assert flat.nodes.count[leaf] == pytest.approx(answers.count)
     assert (flat.nodes.variance[leaf] >= answers.noise_sd**2 - 1e-6).all()
     assert flat.header.extra["period"] == list(window)
+
+
+@pytest.mark.parametrize(
+    ("method", "least", "most"),
+    [("quadtree", 0.7, 1.5), ("privtree", 0.7, 1.5), ("ladder_tree", 0.7, 1.5), ("ugrid", 0.9, 6)],
+)
+@pytest.mark.parametrize(
+    "window", [("2024-03-01", "2024-03-20"), ("2024-03-05T06:00", "2024-03-05T18:00")]
+)
+def test_the_map_of_a_window_knows_what_is_assumed_of_time(method, least, most, window, tmp_path):
+    """Cells that the window cuts were taken for exact: its answers had hardly any such error.
+
+    Grids stand for cells of another shape, and take parts of one cell for independent of others.
+    """
+    whole = dpviz.build(dpviz.from_points(RECORDS, BOX, public=True), method, 1.0, seed=1)
+    flat = during(whole, window)
+    corners = np.random.default_rng(9).uniform(0, 8, (100, 2, 2))
+    for rects in (np.array([[0.0, 0, 8, 8]]), np.sort(corners, axis=1).reshape(-1, 4)):
+        expected, stated = (
+            each.uniformity_sd for each in (whole.count(rects, window), flat.count(rects))
+        )
+        assert least < np.median(stated[expected > 0] / expected[expected > 0]) < most
+    places = shapely.box(*rects.T)
+    assert flat.count_regions(places).uniformity_sd == pytest.approx(stated, rel=1e-3)
+    again = dpviz.read(flat.save(tmp_path / "flat.parquet"))
+    assert again.count(rects).uniformity_sd == pytest.approx(stated)
 
 
 def test_cells_of_a_window_that_share_noise_never_look_surer_than_their_sum():

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import geopandas
     import pyarrow
 
-NEEDED = ("lo", "hi", "parent", "count", "variance", "kind", "sum", "sum_variance")
+NEEDED = ("lo", "hi", "parent", "count", "variance", "assumed", "kind", "sum", "sum_variance")
 """Columns that reading needs where they are; the others follow from them."""
 
 
@@ -57,6 +57,8 @@ def to_columns(domain: Domain, content: Columns, header: Header) -> pyarrow.Tabl
         columns[name] = pa.FixedSizeListArray.from_arrays(flat, domain.dims)
     for name in ("level", "parent", "first_child", "n_children", "leaf", "count", "variance"):
         columns[name] = arrow.numbers(getattr(nodes, name))
+    if nodes.assumed is not None:
+        columns["assumed"] = arrow.numbers(nodes.assumed)
     if content.sums is not None:
         columns["sum"] = arrow.numbers(content.sums.sum)
         columns["sum_variance"] = arrow.numbers(content.sums.variance)
@@ -72,6 +74,8 @@ def from_columns(table: pyarrow.Table, stated: dict[str, Any]) -> tuple[Domain, 
     domain = Domain.from_dict(stated.pop("domain"))
     boxes = {name: numbers(table, name, domain.dims) for name in ("lo", "hi")}
     rest = {name: numbers(table, name) for name in ("parent", "count", "variance")}
+    if "assumed" in table.column_names:
+        rest["assumed"] = numbers(table, "assumed")
     sums = None
     if domain.values is not None:
         sums = Sums(*(numbers(table, name).astype(np.float64) for name in ("sum", "sum_variance")))

@@ -7,7 +7,7 @@ of all kinds, for a map, is made from those of each: post-processing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from dpviz.releases.points.timeline import Timeline
 from dpviz.trees.decomposition import Decomposition, is_leaf
 from dpviz.trees.grid import breadth_first, grid_tree, rectangle_tree, renumbered
 from dpviz.trees.haar import HaarNoise
-from dpviz.trees.lattice import Int, grid_edges
+from dpviz.trees.lattice import Float, Int, grid_edges
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
@@ -99,11 +99,13 @@ class KindsRelease(PointRelease):
         each = [part.nodes for part in self.releases]
         first = each[0]
         if all(_same_boxes(first, nodes) for nodes in each[1:]):
-            count, variance = (
-                np.sum([getattr(nodes, name) for nodes in each], axis=0)
+            added = {
+                name: np.sum([nodes.columns[name] for nodes in each], axis=0)
                 for name in ("count", "variance")
-            )
-            return first.replace(count=count, variance=variance)
+            }
+            if first.assumed is not None:
+                added["assumed"] = _together([nodes.columns["assumed"] for nodes in each])
+            return first.replace(**added)
         every = self.table.nodes
         if self.domain.dims != 2:
             return every
@@ -119,7 +121,8 @@ class KindsRelease(PointRelease):
         answers = self.count_boxes(lo, hi)
         shared = shared_variance(every, every.variance, lo, hi)
         variance = np.where(is_leaf(parent), shared, answers.noise_sd**2)
-        return Decomposition(lo, hi, parent, answers.count, variance)
+        assumed = None if every.assumed is None else answers.uniformity_sd**2
+        return Decomposition(lo, hi, parent, answers.count, variance, assumed)
 
     @cached_property
     def noise(self) -> HaarNoise | None:
@@ -198,9 +201,9 @@ class KindsRelease(PointRelease):
         parent = np.concatenate(parents)
         order = breadth_first(parent)
         rest: dict[str, Any] = {
-            field.name: np.concatenate([getattr(nodes, field.name) for nodes in each])[order]
-            for field in fields(Decomposition)
-            if field.name != "parent"
+            name: np.concatenate([nodes.columns[name] for nodes in each])[order]
+            for name in each[0].columns
+            if name != "parent"
         }
         kind = np.repeat(np.arange(len(each)), sizes)[order]
         nodes = Decomposition(**rest, parent=renumbered(parent, order))
@@ -268,8 +271,13 @@ def _sum(every: Sequence[RangeAnswers]) -> RangeAnswers:
         np.array([getattr(each, name) for each in every], dtype=np.float64)
         for name in ("count", "noise_sd", "uniformity_sd", "nodes")
     )
-    columns = [count.sum(axis=0), (noise**2).sum(axis=0), spread.sum(axis=0) ** 2]
+    columns = [count.sum(axis=0), (noise**2).sum(axis=0), _together(spread**2)]
     return answers_from(np.column_stack([*columns, nodes.sum(axis=0)]))
+
+
+def _together(variances: ArrayLike) -> Float:
+    """The variance of a sum whose parts (k, n) move together: their standard deviations add up."""
+    return np.asarray(np.sqrt(variances).sum(axis=0) ** 2)
 
 
 def require_kinds(release: PointRelease) -> KindsRelease:

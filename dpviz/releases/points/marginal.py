@@ -28,8 +28,9 @@ def marginal(
         cells: cells per side, a power of two.
 
     Returns:
-        A 2-D release with the same header; each cell's variance is that of its range count. Cells
-        that cut one leaf share its noise: ask the release itself for the noise of their sums.
+        A 2-D release with the same header; each cell's variance is that of its range count, and
+        what uniformity assumes of it likewise. Cells that cut one leaf share its noise: ask the
+        release itself for the noise of their sums.
 
     Raises:
         DomainError: ``within`` is inside out or outside the domain.
@@ -59,6 +60,10 @@ def marginal(
         answers.count.reshape(cells, cells),
         (answers.noise_sd**2).reshape(cells, cells),
     )
+    finer = flat.side // domain.side
+    lo, hi = (np.repeat(side[:1], len(nodes), axis=0) for side in (lo, hi))
+    lo[:, axes], hi[:, axes] = nodes.lo // finer, nodes.hi // finer
+    nodes = nodes.replace(assumed=release.count_boxes(lo, hi).uniformity_sd ** 2)
     extra = {**release.header.extra, "marginal": [domain.columns[axis] for axis in axes]}
     return PointRelease(
         flat, nodes, replace(release.header, noise=noise.to_dict() if noise else {}, extra=extra)

@@ -77,6 +77,7 @@ def box_count(nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int) -
             np.ascontiguousarray(lo),
             np.ascontiguousarray(hi),
             nodes.coherence,
+            np.zeros(0) if nodes.assumed is None else nodes.assumed,
         )
     if noise is not None:
         columns[:, 1] = noise.of_boxes(lo, hi)
@@ -110,14 +111,12 @@ def sums_of(nodes: Decomposition, query: Int, covering: Int, share: Float, queri
         queries: how many.
     """
     count, variance = nodes.count[covering], nodes.variance[covering]
-    summands = (
-        count * share,
-        variance * share**2,
-        uniformity_variance(count, share),
-        np.ones(len(share)),
-    )
+    uniformity = uniformity_variance(count, share)
+    if nodes.assumed is not None:  # a share s of a share t is one of s·t: the model's own law
+        uniformity += share * nodes.assumed[covering]
+    summands = (count * share, variance * share**2, uniformity, np.ones(len(share)))
     sums = [np.bincount(query, weights=each, minlength=queries) for each in summands]
-    together = np.bincount(query, weights=np.sqrt(summands[2]), minlength=queries)
+    together = np.bincount(query, weights=np.sqrt(uniformity), minlength=queries)
     sums[2] = sums[2] + (nodes.coherence * together) ** 2
     return np.stack(sums, axis=1, dtype=np.float64)
 

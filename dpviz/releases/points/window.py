@@ -26,7 +26,8 @@ def during(release: PointRelease, period: Any) -> PointRelease:
     """A 2-D release of a part of the period, for a map.
 
     The nodes of the period seen from above are its cells where they are a tree in turn, as they are
-    of quadtrees; otherwise a grid is. Each count is the range count's.
+    of quadtrees; otherwise a grid is. Each count is the range count's, and so is what it assumes:
+    that records are spread evenly in time within the cells that the period cuts.
 
     Cells that stand under one node share its noise. So a cell's variance is its covariance with the
     count of all of them, Σ over leaves of (share of the leaf in the cell and period) · (share in
@@ -47,7 +48,9 @@ def during(release: PointRelease, period: Any) -> PointRelease:
     if isinstance(release, KindsRelease):
         first, *others = (during(part, period) for part in release.releases)
         trees = [(part.nodes, None) for part in (first, *others)]
-        return KindsRelease(replace(first.domain, kinds=domain.kinds), trees, first.header)
+        extra = {**release.header.extra, "period": first.header.extra["period"]}
+        frame = replace(first.domain, kinds=domain.kinds)
+        return KindsRelease(frame, trees, replace(release.header, extra=extra))
     place = domain.place.plain
     box = domain.over(place.bounds, period)
     start, end = max(box[0, 2], domain.period[0]), min(box[0, 5], domain.period[1])
@@ -60,14 +63,15 @@ def during(release: PointRelease, period: Any) -> PointRelease:
         if release.noise is not None:  # the header's law of the noise is that of the grid too
             return replace(grid, header=replace(grid.header, extra=extra))
         corner = np.hstack([grid.nodes.lo, grid.nodes.hi]) // finer
-        parent, count = grid.nodes.parent, grid.nodes.count
+        parent = grid.nodes.parent
     else:
         corner, parent = seen
-        count = release.count_boxes(*_columns_of(corner, lo[2], hi[2])).count
+    answers = release.count_boxes(*_columns_of(corner, lo[2], hi[2]))
     inside = _share_within(release.nodes, lo[2], hi[2]) * release.nodes.variance
     variance = shared_variance(release.nodes, inside, *_columns_of(corner, lo[2], hi[2]))
     low, high = corner[:, :2] * finer, corner[:, 2:] * finer
-    nodes = Decomposition(low, high, parent, count, variance)
+    assumed = answers.uniformity_sd**2
+    nodes = Decomposition(low, high, parent, answers.count, variance, assumed)
     return PointRelease(place, nodes, replace(release.header, extra=extra))
 
 

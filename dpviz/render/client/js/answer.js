@@ -1,6 +1,6 @@
 /**
  * Range counts from a release's tree in the browser: the walk, the snapping to lattice lines, the
- * interval and the rounding of the engine's `dpviz.query`, which a test compares it with.
+ * interval and the rounding of the engine's `range_count`, which a test compares it with.
  */
 import {h} from './dom.js';
 import {intervalWords, roundedTo, withNoise} from './numbers.js';
@@ -22,7 +22,7 @@ export function lattice(rect, {lower, upper, side}) {
   return {lo: axes.map(k => line(rect[k], k)), hi: axes.map(k => line(rect[k + 2], k))};
 }
 
-/** Variance of a box's count whose cells come from noisy Haar coefficients: `dpviz.haar`. */
+/** Variance of a box's count whose cells come from noisy Haar coefficients: the engine's `haar`. */
 function haarVariance({variance, cells}, {lo, hi}, side) {
   const weight = (line, length) => Math.min(line % length, length - line % length) / length;
   const span = k => {
@@ -40,10 +40,11 @@ function haarVariance({variance, cells}, {lo, hi}, side) {
 /**
  * The answer of a tree to a rectangle, null outside the domain.
  *
- * `tree` has `roots`, `noise` (null where the nodes' variances add up, else that of `dpviz.haar`)
- * and the columns lo, hi (two numbers a node), first_child, n_children, count and variance. A node
- * inside gives its count, a leaf that is cut the share of its area; the uniformity error is the
- * engine's Beta model, of which the part `coherence` adds up along an edge. `used` are the nodes.
+ * `tree` has `roots`, `noise` (null where the nodes' variances add up, else that of `haar`) and the
+ * columns lo, hi (two numbers a node), first_child, n_children, count and variance; of a part of a
+ * period also `assumed`, the uniformity error that is in each count. A node inside gives its count,
+ * a leaf that is cut the share of its area; the uniformity error is the engine's Beta model, of
+ * which the part `coherence` adds up along an edge. `used` are the nodes.
  */
 export function rangeCount(tree, rect, domain, interval) {
   const box = lattice(rect, domain);
@@ -66,7 +67,7 @@ export function rangeCount(tree, rect, domain, interval) {
     used.push(node);
     total.count += count[node] * share;
     total.variance += variance[node] * share ** 2;
-    const apart = Math.max(count[node], 0) ** 2 * share * (1 - share) / 3;
+    const apart = Math.max(count[node], 0) ** 2 * share * (1 - share) / 3 + (tree.assumed ? tree.assumed[node] * share : 0);
     total.uniformity += apart;
     total.together += Math.sqrt(apart);
     if (tree.sum) {

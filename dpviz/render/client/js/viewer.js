@@ -10,7 +10,7 @@ import {cellColumns, links} from './tree.js';
 const OUTLINED = 2000; // more nodes would be a grey sheet
 const AHEAD = 1_200_000; // nodes on the card before anyone asks for them
 const MODES = {swipe: 'Swipe', side: 'Side by side', difference: 'Difference'};
-const SUMS = ['sum', 'sum_variance'];
+const MAYBE = ['assumed', 'sum', 'sum_variance'];
 const TREE = ['lo', 'hi', 'n_children', 'count', 'variance', 'kind', 'since', 'until', 'back', 'merged_sd'];
 
 export class Viewer {
@@ -24,7 +24,7 @@ export class Viewer {
     this.views = spec.views ?? []; // other maps than of densities: of shares, means, levels of areas
     this.regions = spec.areas && new Regions(spec.areas, columns, this.domain);
     this.trees = spec.trees.map(({name, roots, noise, coherence = 0}) => {
-      const wanted = columns[`${name}.sum`] ? [...TREE, ...SUMS] : TREE;
+      const wanted = [...TREE, ...MAYBE.filter(column => columns[`${name}.${column}`])];
       const tree = Object.fromEntries(wanted.map(column => [column, columns[`${name}.${column}`].value]));
       const {first, level, parent} = links(tree.n_children, roots);
       return {roots, noise, coherence, ...tree, first_child: first, level, parent};
