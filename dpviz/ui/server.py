@@ -29,6 +29,7 @@ from dpviz.ui.first_paint import FirstPaint
 from dpviz.ui.map.component import bundle_url
 from dpviz.ui.shared import log
 from dpviz.ui.shared.access import FAILED, LOGIN, has_login
+from dpviz.ui.shared.garbage import forget_ended
 from dpviz.ui.shared.navigation import base_path
 from dpviz.ui.shared.uploads import private_folder
 from dpviz.ui.shared.warm import compile_apart, preload
@@ -193,7 +194,9 @@ async def lifespan(_app: App) -> AsyncIterator[dict[str, Any]]:
     if not config.get_option("server.headless"):
         cli_util.open_browser(server_util.get_url(config.get_option("browser.serverAddress")))
     apart = compile_apart()
+    forgetting = asyncio.create_task(forget_ended())
     yield {}
+    forgetting.cancel()
     if apart is not None:
         apart.kill()
         apart.wait()

@@ -248,9 +248,14 @@ def scenes():
 
 @pytest.fixture(scope="session")
 def below(ledgers):
-    """The app below a path of its own, taking files of up to 1 MB."""
+    """The app below a path of its own, taking files of up to 1 MB; closed pages are soon forgotten.
+
+    What it keeps for a while is in a folder beside its ledger.
+    """
     options = ("--server.baseUrlPath", "maps/private", "--server.maxUploadSize", "1")
-    places = {"DPVIZ_LEDGER": str(ledgers / "below.sqlite")}
+    options += ("--server.disconnectedSessionTTL", "1")
+    (ledgers / "below").mkdir()
+    places = {"DPVIZ_LEDGER": str(ledgers / "below.sqlite"), "TMPDIR": str(ledgers / "below")}
     with serving(ROOT / "app.py", *options, **places) as address:
         yield address
 

@@ -1,11 +1,12 @@
 """A file over the limit is refused in one clear line, by the page and by the server itself."""
 
+import time
 import tomllib
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import ROOT, idle, onward, pay, upload
+from tests.browser.conftest import PATIENCE, ROOT, idle, onward, pay, upload
 
 pytestmark = pytest.mark.browser
 
@@ -47,6 +48,26 @@ def test_a_file_that_is_too_large_is_refused_in_one_line(below, open_page, tmp_p
     )
     assert answer.status == 413
     expect(page.get_by_role("combobox", name="Longitude / x")).to_be_visible()
+
+
+def test_an_upload_is_gone_soon_after_its_visit(below, ledgers, browser, tmp_path):
+    """Nobody else comes: it was kept until the next visitors had left."""
+    small = tmp_path / "few.csv"
+    small.write_bytes(b"lon,lat\n14.5,-23.5\n")
+    held = lambda: len(list((ledgers / "below").glob("dpviz-private-*/*/*.csv")))  # noqa: E731
+    with browser.new_context() as context:
+        context.set_default_timeout(PATIENCE)
+        page = context.new_page()
+        page.goto(f"{below}/publish")
+        before = held()
+        upload(page, small)
+        expect(page.get_by_role("combobox", name="Longitude / x")).to_be_visible()
+        assert held() == before + 1
+    for _ in range(PATIENCE // 100):
+        if not held():
+            return
+        time.sleep(0.1)
+    raise AssertionError("the upload outlived its visit")
 
 
 def test_what_is_wrong_is_said_at_the_step_where_it_is_mended(app, open_page, tmp_path):

@@ -3,14 +3,21 @@
 Streamlit collects garbage whenever a page has run. With everything loaded that is a walk over some
 300,000 objects of modules, a quarter of a second in which no visitor is answered; what is set aside
 is passed over. What an ended session leaves behind in a circle of references is found by a sweep.
+
+Streamlit keeps a closed page for a while, as its visitor may come back, and forgets it no sooner
+than when another one leaves. Until then it holds what was uploaded: on a quiet server, for days.
 """
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import sys
 import time
 from threading import Lock
+
+from streamlit import config
+from streamlit.runtime import get_instance
 
 DUE = 60.0
 """Seconds after which a run of a page ends with a sweep."""
@@ -28,6 +35,21 @@ def sweep() -> None:
         gc.collect()
         gc.freeze()
         _last, _modules = time.monotonic(), len(sys.modules)
+
+
+async def forget_ended() -> None:
+    """For ever: let go of visits whose time to come back is over, and of what they held.
+
+    It runs where requests are answered: what it changes is Streamlit's, and of no thread but that.
+    """
+    while True:
+        await asyncio.sleep(min(DUE, max(1, config.get_option("server.disconnectedSessionTTL"))))
+        ended = get_instance()._session_mgr._session_storage._cache.expire()  # type: ignore[attr-defined]
+        for _, visit in ended:
+            visit.session.shutdown()
+            visit.session.session_state.clear()  # Streamlit's loop still names the last visit
+        if ended:
+            await asyncio.to_thread(sweep)
 
 
 def sweep_if_due() -> None:
