@@ -243,8 +243,8 @@ class Domain:
         Raises:
             DomainError: no axis is time, or no such period.
         """
-        start, end = self.period if period is None else self.calendar.period(period)
-        _ = self.period
+        whole = self.period  # its lack is said first
+        start, end = whole if period is None else self.calendar.period(period)
         remedy = "give 4 numbers each, beside a period"
         flat = np.atleast_2d(numbers_of(rects, "rectangles", remedy))
         if period is None and flat.shape[-1] == 2 * self.dims:

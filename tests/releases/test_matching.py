@@ -2,6 +2,7 @@
 
 import json
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -161,6 +162,35 @@ def test_what_cannot_be_matched_is_refused():
     ]:
         with pytest.raises(ParameterError, match=message):
             dpviz.match(**({"release_a": a, "release_b": b, "within": 0.01} | change))
+
+
+HOURS, WEEK = {"every": "1h"}, {"every": "1h", "cycle": "week"}
+BERLIN = {"zone": "Europe/Berlin"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (HOURS, HOURS | BERLIN, True),  # only times that state no zone are of it
+        (HOURS, {"every": "1d"}, False),
+        (WEEK, WEEK | BERLIN, False),
+    ],
+)
+def test_both_owners_move_times_to_the_same_steps(one, other, same):
+    """A step of a day moves a time by up to twelve hours, further than a match may be."""
+    releases = [
+        dpviz.build(dpviz.from_points(np.zeros((0, 3)), domain, public=True), "ugrid", 1.0, seed=1)
+        for domain in (
+            Domain.from_bounds(
+                [0, 0, 1, 1], period=("2024-01-01T00:00Z", "2024-01-08T00:00Z"), **how
+            )
+            for how in (one, other)
+        )
+    ]
+    assert releases[0].domain.bounds == releases[1].domain.bounds
+    refused = pytest.raises(ParameterError, match="have different steps, cycles or zones")
+    with nullcontext() if same else refused:
+        assert dpviz.match(*releases, 0.1).pairs
 
 
 def test_exact_answers_are_for_public_data_only():

@@ -285,6 +285,12 @@ def _same_domain(a: PointRelease, b: PointRelease) -> Domain:
             f"domains {_listed(a.domain.bounds)} ({a.domain.crs}) and {_listed(b.domain.bounds)} "
             f"({b.domain.crs}): both owners must build over one public domain"
         )
+    clocks = [(each.step, each.cycle, each.cycle and each.zone) for each in (a.domain, b.domain)]
+    if clocks[0] != clocks[1]:  # times are moved to the middle of their steps
+        raise ParameterError(
+            "the times of both releases have different steps, cycles or zones: both owners must "
+            "build over one public domain"
+        )
     return a.domain
 
 
