@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import DpvizError
@@ -81,29 +80,52 @@ def _maps(release: Release) -> tuple[str, Sequence[Mapped], Sequence[str]]:
         return "", (), ()
     if release.domain.time is not None:
         steps, labels = windows(release)
-        small = sum(len(each.nodes) for each in steps) <= CELLS
-        return "", steps if small else (), labels
+        return "", steps if _size(steps) <= CELLS else (), labels
     if release.domain.dims != 2:
         return "", (), ()
-    if len(release.nodes) <= CELLS:
+    if _size([release]) <= CELLS:
         return "", [release], ()
     return _coarse(release)
 
 
+def _size(releases: Sequence[PointRelease]) -> int:
+    """Nodes of all that the page of releases holds: of one with kinds, each beside all together."""
+    from dpviz.exports.views import maps_of
+
+    return sum(len(each.nodes) for each in maps_of(releases, ())[0])
+
+
 def _coarse(release: PointRelease) -> tuple[str, Sequence[Mapped], Sequence[str]]:
-    """The upper levels of a large tree, as many as may be shown."""
-    nodes = release.nodes
-    ends = [level.stop for level in nodes.levels if level.stop <= CELLS]
-    if len(ends) < 2 or release.noise is not None or release.sums is not None:
-        return _note(f"{len(nodes):,} nodes are too many for a notebook's file."), (), ()
-    top = slice(0, ends[-1])
-    columns = {name: getattr(nodes, name)[top] for name in ("lo", "hi", "parent")}
-    shown = nodes.replace(**columns, count=nodes.count[top], variance=nodes.variance[top])
-    note = _note(
-        f"Shown down to level {len(ends) - 1} of {nodes.depth}: {len(shown):,} of {len(nodes):,} "
-        "nodes. release.count answers from all."
+    """The upper levels of a large release, as many as may be shown; none of wavelets, or of one."""
+    depth, whole = release.table.nodes.depth, _size([release])
+    for level in range(depth - 1, 0, -1):
+        if release.noise is None and (shown := _down_to(release, level)) is not None:
+            note = _note(
+                f"Shown down to level {level} of {depth}: {_size([shown]):,} of {whole:,} nodes. "
+                "release.count answers from all."
+            )
+            return note, [shown], ()
+    return _note(f"{whole:,} nodes are too many for a notebook's file."), (), ()
+
+
+def _down_to(release: PointRelease, level: int) -> PointRelease | None:
+    """A release without what is below a level; None where it is still too large."""
+    from dpviz.releases.points.columns import Columns
+    from dpviz.releases.points.kinds import release_of
+    from dpviz.releases.points.sums import Sums
+
+    nodes, kind, sums = release.table
+    end = nodes.levels[level].stop
+    if end > CELLS:
+        return None
+    top = slice(0, end)
+    content = Columns(
+        nodes.select(nodes.level <= level),
+        None if kind is None else kind[top],
+        None if sums is None else Sums(sums.sum[top], sums.variance[top]),
     )
-    return note, [replace(release, nodes=shown)], ()
+    shown = release_of(release.domain, content, release.header)
+    return shown if _size([shown]) <= CELLS else None
 
 
 def _framed(maps: Sequence[Mapped], labels: Sequence[str]) -> str:

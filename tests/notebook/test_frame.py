@@ -60,6 +60,23 @@ def test_a_large_release_of_wavelets_is_said_in_words(city):
     assert len(shown) < 2_000
 
 
+@pytest.mark.parametrize("values", [False, True])
+def test_a_large_release_of_kinds_is_shown_in_fewer_cells_of_each(values, monkeypatch):
+    monkeypatch.setattr("dpviz.notebook.frame.CELLS", 300)
+    more = {"value": "fare", "clip": (0, 9), "grid": 1} if values else {}
+    domain = dpviz.Domain.from_bounds(
+        [0, 0, 8, 8], ("x", "y"), kind="mode", kinds=("a", "b"), **more
+    )
+    table = pa.table({"x": [1.0], "y": [1.0], "mode": ["a"], "fare": [2]})
+    records = dpviz.load(table, domain, public=True, name="rides")
+    large = dpviz.build(records, "quadtree", 1.0, seed=1, height=4, prune=0.0)
+    shown = frame(large)
+    assert "Shown down to level 3 of 4: 255 of 1,023 nodes" in shown  # three maps: all, a and b
+    assert json.loads(element(page_in(shown), "scene"))["names"] == ["All kinds", "a", "b"]
+    monkeypatch.setattr("dpviz.notebook.frame.CELLS", 12)
+    assert "1,023 nodes are too many" in frame(large)
+
+
 def test_every_kind_of_release_shows_itself_and_markup_in_names_stays_text(release):
     symbols = dpviz.load(SYMBOLS, dpviz.Alphabet(("home", "work")), public=True, name="walks")
     walks = dpviz.build(symbols, epsilon=1.0, seed=1)

@@ -43,6 +43,7 @@ class KindsRelease(PointRelease):
 
     Attributes:
         releases: one of each kind, in the order of ``domain.kinds``.
+        sums: None also where there are values: each kind's release has those of its nodes.
     """
 
     releases: tuple[PointRelease, ...]
