@@ -24,7 +24,7 @@ from dpviz.errors import DomainError
 from dpviz.zones import OF_ZONES, ZONE, Offsets, offsets
 
 SECONDS = {"s": 1, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-"""Units of a step of fixed length."""
+"""Units of a step of fixed length, the shortest first."""
 MONTHS = {"mo": 1, "y": 12}
 """Units of a step that follows the calendar."""
 FIRST, LAST = -62_135_596_800.0, 253_402_300_800.0
@@ -298,6 +298,21 @@ def fixed_step(value: Any) -> float:
     return float(count * SECONDS[unit])
 
 
+def step_text(seconds: float) -> str:
+    """A length of time in its largest whole unit, as :func:`fixed_step` reads it.
+
+    Raises:
+        DomainError: it has none, or too many of it.
+
+    >>> step_text(1_209_600.0), step_text(5_400.0)
+    ('2w', '90min')
+    """
+    unit = next((each for each in reversed(SECONDS) if seconds % SECONDS[each] == 0.0), "s")
+    text = f"{seconds / SECONDS[unit]:.15g}{unit}"
+    _ = _step(text)
+    return text
+
+
 def step_words(step: str) -> str:
     """A step as people read it.
 
@@ -314,10 +329,10 @@ def seconds_words(seconds: float) -> str:
     >>> seconds_words(3600.0), seconds_words(5400.0), seconds_words(86_400.0), seconds_words(0.5)
     ('1 hour', '90 minutes', '1 day', '0.5 seconds')
     """
-    for unit, length in sorted(SECONDS.items(), key=lambda each: -each[1]):
-        if seconds % length == 0.0:
-            return step_words(f"{int(seconds // length)}{unit}")
-    return f"{seconds:g} seconds"
+    try:
+        return step_words(step_text(seconds))
+    except DomainError:
+        return f"{seconds:g} seconds"
 
 
 def about(seconds: float) -> str:

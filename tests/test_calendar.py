@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dpviz.calendar import Calendar, moment
+from dpviz.calendar import Calendar, fixed_step, moment, seconds_words, step_text
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ParameterError
 from dpviz.private.load.cellquery import CellQuery
@@ -163,6 +163,20 @@ def test_a_moment_in_a_year_that_readers_do_not_know(text):
     """Neither Python nor a header's reader could write it or read it back."""
     with pytest.raises(DomainError, match="is no time: use ISO 8601"):
         moment(text)
+
+
+@given(st.integers(1, 999_999), st.sampled_from(["s", "min", "h", "d", "w"]))
+@example(2, "w")
+def test_a_step_in_its_largest_unit_is_read_back(count, unit):
+    seconds = fixed_step(f"{count}{unit}")
+    assert fixed_step(step_text(seconds)) == seconds
+
+
+@pytest.mark.parametrize("seconds", [0.5, 0.0, 1_000_001.0])
+def test_a_length_that_is_no_step_is_not_written_as_one(seconds):
+    with pytest.raises(DomainError, match="give a number and a unit"):
+        step_text(seconds)
+    assert seconds_words(seconds) == f"{seconds:g} seconds"
 
 
 @pytest.mark.parametrize("step", ["1h", "1mo"])

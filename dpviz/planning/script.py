@@ -18,6 +18,7 @@ from dpviz.lists import listed
 from dpviz.planning.code import FILE, Code, arguments, shell
 from dpviz.releases.areas.area_file import NUMBERED
 from dpviz.releases.areas.release import AreaRelease
+from dpviz.releases.areas.source import words_of
 from dpviz.releases.points.promises import KEY as PROMISES
 from dpviz.releases.points.release import PointRelease
 from dpviz.wishes import parse_all
@@ -43,7 +44,7 @@ class Script(Code):
         wishes: in words.
         unit, max_per_unit: the column of the privacy unit, and the bound.
         bits: of a public grid that records are moved to.
-        areas: a file of areas that are counted in place of cells, or hexagons as ``h3:8``.
+        areas: a file of areas that are counted in place of cells, or ``h3:8`` or ``rect=W,S,E,N``.
         levels: columns of that file that name its areas, the finest last; one names them alone.
         sum_share: of epsilon, for sums of values; None for the usual one.
         dataset: the ledger's name of the records, where it is not the file's.
@@ -188,7 +189,7 @@ class Script(Code):
         axis |= {} if domain.zone == ZONE else {"zone": domain.zone}
         axis |= {} if domain.cycle is None else {"cycle": domain.cycle}
         axis |= {} if domain.hour_worth is None else {"hour_worth": f"{domain.hour_worth:.15g}m"}
-        return axis | ({"every": f"{int(domain.step)}s"} if domain.step else {})
+        return axis | ({"every": calendar.step_text(domain.step)} if domain.step else {})
 
     @property
     def _question(self) -> str:
@@ -196,12 +197,12 @@ class Script(Code):
 
 
 def _areas(release: PointRelease | AreaRelease, path: str | None) -> dict[str, Any]:
-    """Where the areas of a release come from, and their columns; hexagons need none."""
+    """Where the areas of a release come from, and their columns; those of words need none."""
     if not isinstance(release, AreaRelease):
         return {}
     areas = release.areas
-    if areas.resolution is not None:
-        return {"areas": f"h3:{areas.resolution}"}
+    if (words := words_of(areas)) is not None:
+        return {"areas": words}
     numbered = areas.levels == (NUMBERED,)
     return {"areas": path or AREAS, "levels": () if numbered else areas.levels}
 

@@ -68,7 +68,8 @@ def folder(tmp_path, monkeypatch):
         f"{FILE} --areas=wards.gpkg --levels=side,ward --unit=who --max-per-unit=2",
         f"{FILE} --areas=wards.gpkg --set=whole=true --want='areas=wards.gpkg +-50'",
         "city-50k --seed=7 --areas=h3:5",
-        f"{FILE} --method=ugrid --set=cells=4 --time=at --period=2024-01-01,2024-01-04 --every=12h",
+        f"{FILE} --areas='rect=-1,50,0,51.5;rect=0,51,.5,52'",
+        f"{FILE} --method=ugrid --set=cells=4 --time=at --period=2024-01-01,2024-01-15 --every=2w",
         f"{PAIRS} --method=ugrid --set=cells=3",
         f"roads build {TRIPS} --workload=clustered:2 --set=limit=2 --set=truncation=fixed",
         f"roads build {TRIPS} --workload=corridor --unit=who --max-per-unit=2 --directed",
@@ -77,7 +78,7 @@ def folder(tmp_path, monkeypatch):
         f"sequences build {PLACES} --side=3 --gap=2 --steps --epsilon=0.5",
     ],
     ids=[
-        *("built-in", "file", "units", "attributes", "levels", "areas", "hexagons"),
+        *("built-in", "file", "units", "attributes", "levels", "areas", "hexagons", "rectangles"),
         *("time", "trips", "roads", "one-way", "days", "symbols", "places"),
     ],
 )
@@ -115,7 +116,7 @@ def test_time_and_kinds_are_in_the_code():
     )
     script = Script.of(release)
     assert eval(script.python().splitlines()[2].removeprefix("domain = ")) == domain
-    assert "--every 3600s" in script.command()
+    assert "--every 1h" in script.command()
     assert "FILE" in script.command()
     kinds = dpviz.Domain.from_bounds([0, 0, 1, 1], kind="what", kinds=["tree", "bench"])
     script = Script(domain=kinds, method="ugrid", epsilon=1.0)

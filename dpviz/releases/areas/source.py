@@ -19,6 +19,9 @@ H3 = "h3:"
 RECT = "rect="
 """What the sides of a rectangle stand behind, as in a wish; several are parted by semicolons."""
 
+RECTANGLE = "rectangle"
+"""The level of rectangles, each of which is named by its sides."""
+
 
 @dataclass(frozen=True)
 class ChosenAreas:
@@ -78,6 +81,15 @@ def areas_of(
     return hexagons(int(text), domain)
 
 
+def words_of(areas: Areas) -> str | None:
+    """What :func:`areas_of` makes these hexagons or rectangles of; None for areas of a file."""
+    if areas.resolution is not None:
+        return f"{H3}{areas.resolution}"
+    if areas.levels != (RECTANGLE,) or any(name.count(",") != 3 for name in areas.names):
+        return None
+    return ";".join(f"{RECT}{name}" for name in areas.names)
+
+
 def _rectangles(source: str, domain: Domain) -> Areas:
     """Rectangles as areas, their sides on the domain's lattice as those of queries are."""
     import shapely
@@ -99,4 +111,4 @@ def _rectangles(source: str, domain: Domain) -> Areas:
         raise ParameterError(f"areas {source}: a rectangle has no surface: give wider ones")
     corners = np.concatenate([domain.to_coordinates(low), domain.to_coordinates(high)], axis=1)
     shapes = np.asarray(shapely.box(*corners.T), dtype=object)
-    return Areas(domain, ("rectangle",), tuple(words), np.full(len(words), -1), shapes)
+    return Areas(domain, (RECTANGLE,), tuple(words), np.full(len(words), -1), shapes)

@@ -35,10 +35,11 @@ def code_panel(prefix: str, release: Release, command: str | None = None) -> Non
             st.markdown(plain(sentence))
         try:
             script = script_of(release)
+            codes = command or script.command(), script.python()
         except DpvizError as error:
             st.caption(plain(error))
         else:
-            for code in (command or script.command(), script.python()):
+            for code in codes:
                 st.code(code, language=None, wrap_lines=True)  # Streamlit's colours are too pale
             again = "" if release.header.extra.get("records") else ", and spends ε again"
             st.caption(
