@@ -30,7 +30,7 @@ LATTICE = (
 PRODUCTS = {
     "areas": "noisy counts of records in public areas",
     "points": "noisy counts of records in cells of a map",
-    "roads": "noisy counts of events on a road network",
+    "roads": "noisy counts of {records} on a road network",
     "sequences": "a noisy model of sequences of symbols",
 }
 
@@ -57,7 +57,7 @@ def data_use(release: Release) -> dict[str, Any]:
         if release.kind == "sequences"
         else "Summary statistics",
         data_product_region=_region(release),
-        description=f"{_sentence(PRODUCTS[release.kind])} {header.guarantee}.",
+        description=f"{_sentence(_product(release))} {header.guarantee}.",
         publication_date=None,
     )
     variant = registry.Variant(
@@ -116,6 +116,11 @@ def data_use(release: Release) -> dict[str, Any]:
     return entry.model_dump()
 
 
+def _product(release: Release) -> str:
+    """What is published; of roads it says whether trips or events are counted."""
+    return PRODUCTS[release.kind].format(records=getattr(release, "records", "records"))
+
+
 def _sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
@@ -149,7 +154,7 @@ def sentences(release: Release) -> tuple[str, ...]:
     if not header.private:
         return statement(header)
     return (
-        f"This release is {PRODUCTS[release.kind]}, made from the data set "
+        f"This release is {_product(release)}, made from the data set "
         f"{header.source or 'of its publisher'}.",
         f"It hides {header.unit} from {FROM}.",
         *statement(header)[1:],

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -90,3 +91,11 @@ def test_a_name_in_any_script_is_kept_and_its_slug_is_plain(name, slug):
 def test_the_page_compares_every_field():
     named = re.findall(r"^\| `([\w.]+)` \|", PAGE.read_text("utf-8"), re.MULTILINE)
     assert named == list(leaves(RegistryEntry))
+
+
+def test_roads_say_whether_trips_or_events_are_counted():
+    trips = streets()
+    header = replace(trips.header, extra={**trips.header.extra, "counted": "events"})
+    for release, counted in ((trips, "trips"), (replace(trips, header=header), "events")):
+        words = data_use(release)["deployment"]["basic"]["description"]
+        assert words.startswith(f"Noisy counts of {counted} on a road network.")
